@@ -29,7 +29,7 @@ std::vector<ExampleField> read_attributes(const std::filesystem::path& file,
   return fields;
 }
 
-/// Title, description and bullets, each under its name; those that are there.
+/// Title, description and bullets, as far as present, each with its name.
 std::string product_text(const Record& product) {
   std::string text = str("Title: ", strip(product.text("title")));
   if (const auto parts = product.texts_or_none("description"); !parts.empty())
@@ -60,7 +60,7 @@ Dataset load_amazon_reviews(const std::filesystem::path& folder, std::string_vie
         find_file("amazon-reviews", split, folder, {str("attributes/", category, ".json")});
     std::vector<ExampleField> fields;
     guarded(inspection, [&] { fields = read_attributes(definitions, inspection); });
-    if (fields.empty()) continue;  // a fault that is noted
+    if (fields.empty()) continue;  // the fault has been noted
     dataset.files.insert(dataset.files.end(), {file, definitions});
     std::int64_t untitled = 0;
     each_line(file, inspection, [&](const std::string& text, long number) {

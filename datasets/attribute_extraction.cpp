@@ -69,7 +69,7 @@ std::vector<Product> read_products(const std::filesystem::path& file, Inspection
 
 using AttributeLists = std::map<std::string, std::vector<std::string>>;
 
-/// Appends the attributes that a category has not had yet, in order of appearance.
+/// Appends new attributes of each category, in order of appearance.
 void add_attributes(AttributeLists& lists, const std::vector<Product>& products) {
   for (const Product& product : products) {
     auto& list = lists[product.category];
@@ -94,7 +94,7 @@ std::vector<ExampleField> make_fields(const std::vector<std::string>& attributes
   return fields;
 }
 
-/// The examples of the last file, under the attribute lists of all.
+/// Reads the examples of the last file, with the attribute lists of all files.
 void read_examples(Dataset& dataset, const std::vector<std::filesystem::path>& files,
                    const std::string& id_prefix, Inspection* inspection) {
   AttributeLists lists;

@@ -13,7 +13,7 @@ namespace pardec {
 
 namespace {
 
-/// libcsv's parser; records that a call completes lie in `rows` afterwards.
+/// libcsv's parser. Completed records are in `rows` after each call.
 class Parser {
  public:
   Parser() {
@@ -23,7 +23,7 @@ class Parser {
   Parser(const Parser&) = delete;
   Parser& operator=(const Parser&) = delete;
 
-  /// False: the text is no CSV, or ends inside quotes.
+  /// False: the text is not valid CSV, or ends inside quotes.
   bool feed(const std::string& text) {
     return csv_parse(&parser_, text.data(), text.size(), on_field, on_row, this) == text.size();
   }
@@ -53,8 +53,8 @@ class Parser {
 
 namespace {
 
-/// A line with which a record begins, its fields that hold quotes but do not begin with one in
-/// quotes: `a "b" c` is a text that others read as it stands.
+/// The first line of a record. Fields that contain quotes but do not begin with one are put in
+/// quotes: other programs read `a "b" c` literally.
 std::string with_quotes(const std::string& line, char separator) {
   std::string out;
   for (std::size_t at = 0; at <= line.size();) {
@@ -95,7 +95,7 @@ void each_row(const std::filesystem::path& file, const std::vector<std::string>&
   const std::string name = file.string();
   Parser parser;
   std::vector<std::string> header;
-  long begin = 1;  // line of the record that is open
+  long begin = 1;  // line of the unfinished record
   const auto take_row = [&](const std::vector<std::string>& row) {
     if (header.empty()) {
       for (const auto& column : columns)
@@ -118,7 +118,7 @@ void each_row(const std::filesystem::path& file, const std::vector<std::string>&
   const auto take_rows = [&](long next) {
     for (const auto& row : std::exchange(parser.rows, {})) {
       if (header.empty())
-        take_row(row);  // nothing can be read without a header
+        take_row(row);  // without a header, nothing can be read
       else
         guarded(inspection, [&] { take_row(row); });
       begin = next;
@@ -133,7 +133,7 @@ void each_row(const std::filesystem::path& file, const std::vector<std::string>&
                           "written twice, and a closing one"));
     };
     char separator = ',';
-    std::size_t open = 0;  // bytes of the record that is open
+    std::size_t open = 0;  // bytes of the unfinished record
     each_raw_line(file, inspection, [&](std::string& line, long number) {
       last = number;
       const bool tabs = lower_ascii(file.extension().string()) == ".tsv";

@@ -9,22 +9,22 @@
 
 namespace pardec {
 
-/// One record of a CSV file by its header's names.
+/// One record of a CSV file, by column names.
 struct CsvRow {
   std::map<std::string, std::string> fields;
   std::string file;
-  long line = 0;  ///< where the record begins; quoted fields may go over several
+  long line = 0;  ///< line where the record begins; quoted fields may span several lines
 
-  /// The field; DataError where it is empty (white space alone).
+  /// The value of a column. DataError: it is blank.
   const std::string& text(const std::string& column) const;
 };
 
-/// Calls `take` for each record of a CSV file (RFC 4180: quoted fields may hold commas, quotes
-/// twice, and line breaks), one at a time. The first record is the header; where it has no comma
-/// but semicolons, or tabs, as spreadsheets write them in many countries, these separate.
-/// DataError: one of `columns` is not in the header, or there twice; a record with another number
-/// of fields; quotes that are not closed or stand inside an unquoted field, after which nothing is
-/// read.
+/// Calls `take` for each record of a CSV file, one at a time. The format is RFC 4180: quoted fields
+/// may contain commas, doubled quotes, and line breaks. The first record is the header. If it
+/// contains no comma but semicolons, or tabs, these are the separator; spreadsheets write such
+/// files in many countries. DataError: one of `columns` is missing in the header, or occurs twice;
+/// a record has another number of fields; quotes are not closed, or occur inside an unquoted field.
+/// Reading stops after an error in quotes.
 void each_row(const std::filesystem::path& file, const std::vector<std::string>& columns,
               Inspection* inspection, const std::function<void(const CsvRow&)>& take);
 

@@ -6,16 +6,16 @@
 
 namespace pardec {
 
-/// LongHealth (Adams et al. 2024): benchmark_v5.json of its authors, or data/benchmark_v5.json:
+/// LongHealth (Adams et al. 2024): its authors' benchmark_v5.json, or data/benchmark_v5.json:
 ///
 ///   {PATIENT: {"name": N, "birthday": B, "diagnosis": D, "texts": {"text_0": T, ...},
 ///     "questions": [{"No": 0, "question": Q, "answer_a": A, ..., "answer_e": E, "correct": A,
 ///                    ...}, ...]}, ...}
 ///
-/// An example is a patient: all documents in the file's order, each under its number, with the
-/// questions q1, q2, ... and their five choices; the reference is the letter of the choice that
-/// "correct" repeats. The id is the patient's. The one split is test. Faults: members, a correct
-/// answer that is none of the choices.
+/// An example is a patient: all documents in file order, each with its number, and the questions
+/// q1, q2, ... with their five choices. The reference is the letter of the choice whose text
+/// "correct" repeats. The id is the patient's. The only split is test. Faults: invalid members, a
+/// "correct" that is not one of the choices.
 Dataset load_longhealth(const std::filesystem::path& folder, std::string_view split,
                         Inspection* inspection);
 

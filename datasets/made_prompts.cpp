@@ -11,7 +11,7 @@ namespace pardec {
 
 namespace {
 
-/// So many draws in a row that bring nothing new say that a category has no more.
+/// After this many draws without a new prompt, a category counts as exhausted.
 constexpr int kTries = 200;
 
 using Texts = std::vector<std::string>;

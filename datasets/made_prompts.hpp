@@ -7,14 +7,15 @@
 
 namespace pardec {
 
-/// An open prompt that nobody asked.
+/// A generated open prompt.
 struct MadePrompt {
   std::string category, prompt;
 };
 
-/// `count` different prompts by seed, categories in turn: a task with one of its subjects or with
-/// drawn numbers, most with a wish how to answer. `parts` is datasets/made_prompts.json.
-/// ConfigError: a category has not so many.
+/// `count` different prompts from a seed, with categories in turn. A prompt is a task with one of
+/// its subjects or with random numbers, in most cases with a request about the form of the answer.
+/// `parts`: the content of datasets/made_prompts.json. ConfigError: a category does not have that
+/// many.
 std::vector<MadePrompt> make_prompts(const Json& parts, std::int64_t count, std::uint64_t seed);
 
 }  // namespace pardec

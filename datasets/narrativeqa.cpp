@@ -11,7 +11,7 @@ namespace pardec {
 
 namespace {
 
-/// Rows of Hugging Face's export, one a question.
+/// Reads rows of Hugging Face's export, one question per row.
 void read_rows(Dataset& dataset, Inspection* inspection) {
   ExamplesByKey examples(dataset);  // by document
   each_record(dataset.files, inspection, [&](const Record& row) {

@@ -20,7 +20,7 @@ Dataset open_dataset(std::string_view name, std::string_view split, const String
   return dataset;
 }
 
-/// Reads a file of JSON lines into the dataset, one example a line.
+/// Reads a file of JSON lines into the dataset, one example per line.
 void read_lines(Dataset& dataset, const std::filesystem::path& file, Inspection* inspection,
                 const std::function<Example(const Record&)>& read) {
   dataset.files.push_back(file);
@@ -52,7 +52,7 @@ Example read_conversation(const Record& record) {
     record.fail(str("has ", counted(std::ssize(turns), "turn"), " and ",
                     counted(std::ssize(references), "item"), " in 'reference', expected as many"));
   for (size_t t = 0; t < turns.size(); ++t) {
-    Strings reference;  // the published file has empty ones, for turns without
+    Strings reference;  // the published file has empty ones for turns without a reference
     if (!references.empty() && !strip(references[t]).empty()) reference = {references[t]};
     example.fields.push_back(
         open_field(turns.size() == 1 ? "answer" : str("turn ", t + 1), turns[t], reference));
@@ -175,7 +175,7 @@ Example summary_example(std::string id, std::string document, std::string summar
   return example;
 }
 
-/// The part of a .summary file behind `[SN]NAME[SN]`.
+/// The part of a .summary file after `[SN]NAME[SN]`.
 std::string section(const std::string& content, const std::string& name, const std::string& file) {
   const std::string opening = str("[SN]", name, "[SN]");
   const size_t begin = content.find(opening);

@@ -13,7 +13,7 @@ namespace pardec {
 
 namespace {
 
-/// A text, or a number as a text.
+/// A text, or a number converted to text.
 std::string plain_of(const Record& record, const OrderedJson& value, const std::string& key) {
   if (value.is_number()) return dump(value);
   if (!value.is_string() || strip(value.get_ref<const std::string&>()).empty())
@@ -22,7 +22,7 @@ std::string plain_of(const Record& record, const OrderedJson& value, const std::
   return value.get<std::string>();
 }
 
-/// A list of such, or one alone.
+/// A list of such values, or a single one.
 std::vector<std::string> plains_of(const Record& record, const char* key) {
   std::vector<std::string> texts;
   if (!record.has(key)) return texts;
@@ -33,7 +33,7 @@ std::vector<std::string> plains_of(const Record& record, const char* key) {
   return texts;
 }
 
-/// A text, or a whole number as a text.
+/// A text, or an integer converted to text.
 std::string name_at(const Record& record, const char* key) {
   const OrderedJson& value = record.at(key);
   return value.is_number_integer() ? dump(value) : record.text(key);
@@ -44,7 +44,7 @@ void read_references(const Record& record, ExampleField& field) {
   field.references = plains_of(record, "references");
 }
 
-/// Counts a record with a key from which nothing is read; `what()` is said of the first one.
+/// Counts a record with a key that is not read. `what()` is the message for the first record.
 template <typename What>
 void count_unread(Dataset& dataset, const Record& record, const std::string& key,
                   const What& what) {
@@ -55,8 +55,8 @@ void count_unread(Dataset& dataset, const Record& record, const std::string& key
   ++unread->records;
 }
 
-/// A field's choices, and by which names of their own references call them: a list of texts;
-/// {"A": "red", "B": "blue"}; or {"label": ["A", "B"], "text": ["red", "blue"]}, as ARC has them.
+/// A field's choices, and the labels that references use for them. Formats: a list of texts; {"A":
+/// "red", "B": "blue"}; or {"label": ["A", "B"], "text": ["red", "blue"]}, as in ARC.
 struct Choices {
   std::vector<std::string> texts, labels;
 };
@@ -84,8 +84,8 @@ Choices choices_of(const Record& field) {
   return choices;
 }
 
-/// What a chat message says: a text, or parts of which those of type "text" are read;
-/// `may_be_empty` where a role may say nothing.
+/// The content of a chat message: a text, or the parts of type "text". `may_be_empty`: empty
+/// content is allowed for this role.
 std::string content_of(const Record& message, const char* key, bool may_be_empty = false) {
   if (!message.at(key).is_array()) return may_be_empty ? message.plain(key) : message.text(key);
   std::vector<std::string> texts;
@@ -126,7 +126,7 @@ class OwnRecords {
   }
 
  private:
-  /// Notes the keys that nothing is read from.
+  /// Notes the keys that are not read.
   void check_keys(const Record& record, const std::vector<std::string>& known) {
     for (const auto& [key, value] : record.json().items()) {
       if (std::find(known.begin(), known.end(), key) != known.end()) continue;
@@ -172,7 +172,7 @@ class OwnRecords {
     return field;
   }
 
-  /// The turns of a record with "prompt" or "turns".
+  /// Reads the turns of a record with "prompt" or "turns".
   void read_turns(const Record& record, Example& example) {
     const bool one = record.has("prompt");
     check_keys(record, {"id", "category", "system", one ? "prompt" : "turns", "references"});
@@ -191,8 +191,8 @@ class OwnRecords {
     example.conversation = turns.size() > 1;
   }
 
-  /// The same of a list of messages, as chat services have them ("role", "content") or ShareGPT
-  /// ("from", "value"): the system's message where there is one, then user and assistant in turns.
+  /// Reads the turns from a list of messages, as in chat services ("role", "content") or ShareGPT
+  /// ("from", "value"): an optional system message, then user and assistant alternate.
   void read_messages(const Record& record, const char* all, Example& example) {
     check_keys(record, {"id", "category", "system", all});
     const std::map<std::string, std::string> others{
@@ -236,7 +236,8 @@ class OwnRecords {
   Shape read_example(const Record& record, Example& example) {
     if (record.has("id")) example.id = name_at(record, "id");
     example.category = record.has("category") ? name_at(record, "category") : "all";
-    // Beside a prompt an empty one says that there is none; a message of its own is one.
+    // Next to a prompt, an empty "system" means that there is none; in a list of messages, an empty
+    // one counts.
     if (record.has("system") && !record.plain("system").empty())
       example.system = record.plain("system");
     const bool of_messages = record.has("prompt") && record.at("prompt").is_array();
@@ -277,7 +278,7 @@ class OwnRecords {
   Dataset& dataset_;
   std::int64_t records_ = 0;
   std::optional<Shape> first_;
-  std::map<std::string, std::vector<std::string>> attributes_;  // by category
+  std::map<std::string, std::vector<std::string>> attributes_;  // per category
 };
 
 void note_unread(const Dataset& dataset, Inspection* inspection) {
@@ -288,8 +289,8 @@ void note_unread(const Dataset& dataset, Inspection* inspection) {
                                     " is not read"));
 }
 
-/// A record whose prompt (and reference) stand under other keys, as they are called here; what
-/// else has these names is noted as unread.
+/// Renames the user's columns for prompt (and reference) to the standard names. Other columns with
+/// these names are noted as unread.
 OrderedJson with_columns(const Record& record, const OwnFile& own, Dataset& dataset) {
   if (own.prompt.empty()) return record.json();
   OrderedJson json = OrderedJson::object();
@@ -318,7 +319,7 @@ void read_lines(Dataset& dataset, Inspection* inspection, const OwnFile& own = {
   note_unread(dataset, inspection);
 }
 
-/// Whether a file is one JSON value that is a list, whatever its name.
+/// Whether a file contains a single JSON list, whatever its name.
 bool is_list(const std::filesystem::path& file) {
   std::ifstream in = open_data(file);
   for (std::string bytes(3, '\0'); in.read(bytes.data(), 1);) {
@@ -329,7 +330,7 @@ bool is_list(const std::filesystem::path& file) {
   return false;
 }
 
-/// A JSON file that is one list of records.
+/// Reads a JSON file that is one list of records.
 void read_list(Dataset& dataset, Inspection* inspection, const OwnFile& own) {
   OwnRecords records(dataset);
   const std::filesystem::path file = dataset.files.front();
@@ -349,7 +350,7 @@ void read_list(Dataset& dataset, Inspection* inspection, const OwnFile& own) {
   note_unread(dataset, inspection);
 }
 
-/// Prompts of a table.
+/// Reads the prompts of a table.
 void read_table(const OwnFile& own, Dataset& dataset, Inspection* inspection) {
   OwnRecords records(dataset);
   const std::string prompt = own.prompt.empty() ? "prompt" : own.prompt;

@@ -6,8 +6,8 @@
 
 namespace pardec {
 
-/// JSON lines of the user's own, SPLIT.jsonl of any name (test where none is named). The schema is
-/// datasets/jsonl.schema.json; a record is one of
+/// A user's own JSON lines, in SPLIT.jsonl with any name (by default test). The schema is
+/// datasets/jsonl.schema.json. A record is one of
 ///
 ///   {"text": T, "fields": [{"question": Q, "choices": [...], "references": [...]}, ...]}
 ///   {"text": T, "category": C, "fields": [{"name": N, "references": [...]}, ...]}   attributes
@@ -15,21 +15,22 @@ namespace pardec {
 ///   {"turns": [P1, P2, ...]}
 ///   {"messages": [{"role": "user", "content": P1}, {"role": "assistant", "content": A1}, ...]}
 ///
-/// with "id" (a text or a whole number), "category" and "system" where wanted; the first message
-/// may be the system's, and "conversations" with "from" and "value" is the same. Other keys are not
-/// read (Dataset::unread). All records of a file are of one shape: questions where fields have
-/// questions, attributes where they have names alone, open for prompts, turns and messages (what
-/// the user says is asked, what the assistant says is its reference). A field without "references"
-/// is not annotated; an empty list says that the right answer is that there is none. Of a field
-/// with choices a reference is a letter, or a choice's text, which is read as its letter. Ids are
-/// SPLIT-N where none is given. Faults: members, mixed shapes, other attributes than the category
-/// had before, references that are no choice.
+/// optionally with "id" (a text or an integer), "category" and "system". The first message may be
+/// the system's; "conversations" with "from" and "value" is equivalent to "messages". Other keys
+/// are not read (Dataset::unread). All records of a file have the same shape: questions if fields
+/// have questions, attributes if they only have names, open for prompts, turns and messages (the
+/// user's messages are asked, the assistant's are their references). A field without "references"
+/// is not annotated; an empty list means that the right answer is that there is none. For a field
+/// with choices, a reference is a letter, or a choice's text, which is replaced with its letter.
+/// Default ids are SPLIT-N. Faults: invalid members, mixed shapes, attributes that differ from
+/// earlier records of the category, references that are not a choice.
 Dataset load_own_jsonl(const std::filesystem::path& folder, std::string_view split,
                        Inspection* inspection);
 
-/// A file of any place: JSON lines, .json with one list of records, or .csv and .tsv with prompts
-/// in a column (`prompt` where none is named) and perhaps references in another; columns id,
-/// category and system are read, too. ConfigError: no such file, Parquet.
+/// Reads a file anywhere: JSON lines or Parquet; .json with one list of records; or .csv and .tsv
+/// with prompts in one column (by default `prompt`) and optionally references in another, and
+/// columns id, category and system. ConfigError: the file does not exist, or is Parquet and no
+/// Python with pyarrow is found.
 Dataset read_own_file(const OwnFile& own, Inspection* inspection);
 
 }  // namespace pardec

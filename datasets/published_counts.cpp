@@ -10,12 +10,13 @@ namespace pardec {
 
 namespace {
 
-/// As counted in the publishers' files, or as their pages and papers say (datasets/README.md).
+/// Numbers counted in the publishers' files, or given on their pages and in papers
+/// (datasets/README.md).
 struct PublishedCount {
   std::string_view dataset, split;
-  bool questions;  ///< else examples
+  bool questions;  ///< otherwise examples
   std::int64_t count;
-  std::string_view file = {};  ///< part of its name, where a split has files of several versions
+  std::string_view file = {};  ///< part of its name, if a split has files of several versions
 };
 
 constexpr std::array kPublished{

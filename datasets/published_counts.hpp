@@ -5,8 +5,9 @@
 
 namespace pardec {
 
-/// Where a dataset's files hold fewer records than the publisher's: how many, of how many. Empty:
-/// they do not, or nothing is known of this split, or it is not the publisher's data.
+/// If a dataset's files contain fewer records than the publisher's, a text with both numbers.
+/// Empty: they do not, the published number for this split is unknown, or this is not the
+/// publisher's data.
 std::string fewer_than_published(const Dataset& dataset);
 
 }  // namespace pardec

@@ -11,7 +11,7 @@ namespace pardec {
 
 namespace {
 
-/// The .txt files of a folder, in the order of the numbers that they are named by.
+/// The .txt files of a folder, in the order of the numbers in their names.
 std::vector<std::filesystem::path> numbered_files(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder))
@@ -44,7 +44,7 @@ ExampleField read_choices(const Record& record, const std::string& question,
   return field;
 }
 
-/// Rows of Hugging Face's export, one a question.
+/// Reads rows of Hugging Face's export, one question per row.
 void read_rows(const std::vector<std::string>& levels, Dataset& dataset, Inspection* inspection) {
   ExamplesByKey examples(dataset);  // by id
   each_record(dataset.files, inspection, [&](const Record& row) {
@@ -52,7 +52,8 @@ void read_rows(const std::vector<std::string>& levels, Dataset& dataset, Inspect
     if (id.ends_with(".txt")) id.resize(id.size() - 4);
     const std::string level = id.substr(0, id.find_first_of("0123456789"));
     if (std::find(levels.begin(), levels.end(), level) == levels.end()) {
-      if (level == "middle" || level == "high") return;  // of a split that was not asked for
+      // belongs to a split that was not requested
+      if (level == "middle" || level == "high") return;
       row.fail(str("'example_id' is '", row.text("example_id"),
                    "', expected one such as high1.txt or middle1.txt"));
     }

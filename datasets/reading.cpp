@@ -30,14 +30,14 @@ void note(Inspection* inspection, const std::string& file, std::string_view what
 constexpr std::string_view kMarkNote = "begins with a byte order mark, which is left out";
 constexpr std::string_view kCrlfNote = "has lines that end in CRLF, read as LF";
 
-/// The lines of a stream, without keeping more than one of them.
+/// Reads the lines of a file, keeping at most one in memory.
 class LineReader {
  public:
   explicit LineReader(const std::filesystem::path& file)
       : name_(file.string()), in_(open_data(file)) {}
 
-  /// False at the end. `too_long` says that the line is longer than may be, and left out; its rest
-  /// is passed over by the next call.
+  /// False at the end. `too_long`: the line exceeds the limit and is left out; the next call skips
+  /// its rest.
   bool next(std::string& line, bool& too_long) {
     line.clear();
     too_long = false;
@@ -75,14 +75,14 @@ class LineReader {
   std::ifstream in_;
   std::vector<char> buffer_ = std::vector<char>(1u << 16);
   size_t begin_ = 0, end_ = 0;
-  bool in_rest_ = false;  // of a line that was too long
+  bool in_rest_ = false;  // inside the rest of a line that was too long
 };
 
 }  // namespace
 
 namespace {
 
-/// The rows of a Parquet file as JSON lines, in a file that goes with this.
+/// The rows of a Parquet file as JSON lines, in a temporary file that this object owns.
 class JsonLines {
  public:
   explicit JsonLines(const std::filesystem::path& parquet) {
@@ -157,7 +157,7 @@ bool each_raw_line(const std::filesystem::path& file, Inspection* inspection,
 void each_line(const std::filesystem::path& file, Inspection* inspection,
                const std::function<void(const std::string& text, long number)>& take) {
   const std::string name = file.string();
-  long empty_line = 0;  // that has records after it
+  long empty_line = 0;  // an empty line before further records
   bool any = false;
   each_raw_line(file, inspection, [&](std::string& line, long number) {
     if (strip(line).empty()) {
@@ -185,9 +185,9 @@ OrderedJson parse_record(std::string_view text, const std::string& file, long li
     return true;
   };
   if (text.starts_with(kMark)) text.remove_prefix(kMark.size());
-  if (too_deep(text) != std::string_view::npos) parse_json(text, file, line);  // for its error
+  if (too_deep(text) != std::string_view::npos) parse_json(text, file, line);  // throws the error
   OrderedJson json = OrderedJson::parse(text, watch, /*allow_exceptions=*/false);
-  if (json.is_discarded()) parse_json(text, file, line);  // for its error
+  if (json.is_discarded()) parse_json(text, file, line);  // throws the error
   if (!twice.empty())
     throw DataError(file, line, str("key '", twice, "' stands twice in one object"));
   return json;

@@ -1,5 +1,5 @@
 #pragma once
-// What loaders share: lines and records of files, and complaints that name their place.
+// Helpers of the loaders: lines and records of files, and errors with their places.
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -15,10 +15,11 @@
 
 namespace pardec {
 
-/// Lines beyond this are refused: a file without line breaks would else be read whole.
+/// Longer lines are refused; otherwise a file without line breaks would be read into memory as a
+/// whole.
 inline constexpr std::size_t kLongestLine = 64u << 20;
 
-/// Calls `read`. Its DataError is thrown, or noted where the files are inspected.
+/// Calls `read`. A DataError is thrown, or noted if there is an inspection.
 template <typename Read>
 void guarded(Inspection* inspection, Read read) {
   try {
@@ -29,55 +30,55 @@ void guarded(Inspection* inspection, Read read) {
   }
 }
 
-/// Throws, or notes where the files are inspected.
+/// Throws the error, or notes it if there is an inspection.
 void complain(Inspection* inspection, const DataError& error);
 
-/// A file to be read piece by piece. DataError: it cannot be opened, or is a folder.
+/// Opens a file for reading piece by piece. DataError: it cannot be opened, or is a folder.
 std::ifstream open_data(const std::filesystem::path& file);
 
 /// Calls `take(text, number)` for each line of a file, one at a time, without its end (LF or CRLF)
-/// and without a byte order mark, and notes these. Of a Parquet file the lines are its rows as
-/// JSON, by from_parquet.py; ConfigError where no Python with pyarrow is found. DataError: a line
-/// beyond kLongestLine, which is left out. False: the file is empty.
+/// and without a byte order mark, which are noted. The lines of a Parquet file are its rows as
+/// JSON, converted by from_parquet.py. ConfigError: no Python with pyarrow is found. DataError: a
+/// line is longer than kLongestLine; it is left out. Returns false if the file is empty.
 bool each_raw_line(const std::filesystem::path& file, Inspection* inspection,
                    const std::function<void(std::string& text, long number)>& take);
 
-/// The same for lines that are records: empty ones are passed over, and DataErrors of `take` are
-/// guarded, empty lines between others noted. DataError: a file without any record.
+/// The same for lines that are records. Empty lines are skipped, and noted if they are between
+/// others. DataErrors of `take` are guarded. DataError: the file has no record.
 void each_line(const std::filesystem::path& file, Inspection* inspection,
                const std::function<void(const std::string& text, long number)>& take);
 
-/// Parses JSON with the keys in the file's order. DataError: no JSON, or a key that stands twice in
-/// one object (the library would keep one of the two). `line` 0: the text is a whole file.
+/// Parses JSON, keeping the order of keys. DataError: invalid JSON, or a key that occurs twice in
+/// one object (the library would keep only one). `line` 0: the text is a whole file.
 OrderedJson parse_record(std::string_view text, const std::string& file, long line);
 
-/// Notes that a file which is inspected ends without a line break: a CSV file that was cut inside
-/// its last column looks whole but for that.
+/// Notes that an inspected file ends without a line break. This is the only sign that a CSV file
+/// was cut inside its last column.
 void note_open_end(const std::filesystem::path& file, Inspection* inspection);
 
-/// Notes a byte order mark and CRLF of a file that is inspected.
+/// Notes a byte order mark and CRLF of an inspected file.
 void note_encoding(const std::filesystem::path& file, Inspection* inspection);
 
-/// A JSON file as a whole. Notes its encoding.
+/// Reads a JSON file as a whole, and notes its encoding.
 OrderedJson read_record(const std::filesystem::path& file, Inspection* inspection);
 
-/// Part of a record with its place. Members are checked; each complaint is a DataError that names
-/// the file, the line where there are lines, and the member.
+/// A part of a record, with its place. Members are checked; each error is a DataError with the
+/// file, the line if there are lines, and the member.
 class Record {
  public:
-  /// `place` leads to this part inside the line or file, e.g. "data[2]"; may be empty.
-  /// REQUIRES: the value outlives this. DataError: no object.
+  /// `place`: the path of this part inside the line or file, e.g. "data[2]"; may be empty.
+  /// REQUIRES: `object` outlives this. DataError: it is not an object.
   Record(const OrderedJson& object, std::string file, long line, std::string place = "");
 
   DataError error(std::string_view what) const;
   [[noreturn]] void fail(std::string_view what) const { throw error(what); }
   bool has(const char* key) const;
-  /// DataError: missing.
+  /// DataError: the member is missing.
   const OrderedJson& at(const char* key) const;
-  std::string text(const char* key) const;   ///< a string with more than white space in it
+  std::string text(const char* key) const;   ///< a string that is not blank
   std::string plain(const char* key) const;  ///< any string
   std::int64_t integer(const char* key) const;
-  std::vector<std::string> texts(const char* key) const;  ///< a list of such as text()
+  std::vector<std::string> texts(const char* key) const;  ///< a list of strings that are not blank
   std::vector<std::string> texts_or_none(const char* key) const;
   std::vector<std::string> plains(const char* key) const;  ///< a list of any strings
   std::vector<Record> records(const char* key) const;      ///< a list of objects
@@ -92,15 +93,15 @@ class Record {
   std::string place_;
 };
 
-/// Examples whose questions stand in rows apart, each with the key of its example.
+/// Builds examples whose questions are in separate rows, each row with the key of its example.
 class ExamplesByKey {
  public:
-  /// `dataset` outlives this.
+  /// `dataset` outlives this object.
   explicit ExamplesByKey(Dataset& dataset) : dataset_(dataset) {}
 
-  /// The example of the key, and whether the row is the first of it: then it is empty.
+  /// The example of the key, and whether it is new; a new example is empty.
   std::pair<Example&, bool> of(const std::string& key);
-  /// Adds a question, which is named q1, q2, ... in its example.
+  /// Adds a question with the name q1, q2, ... to its example.
   static void add(Example& example, ExampleField field);
 
  private:
@@ -108,28 +109,28 @@ class ExamplesByKey {
   std::map<std::string, std::size_t> places_;
 };
 
-/// What examples with the same text share: a hash, as texts can be long.
+/// The cluster of examples with this text: a hash, because texts can be long.
 std::string cluster_of(std::string_view text);
 
-/// The files of a dataset that exist, of which one is read: the first of `names` under `folder`.
-/// ConfigError that names all of them where there is none.
+/// The first existing file of `names` under `folder`. ConfigError, which lists all names: none
+/// exists.
 std::filesystem::path find_file(std::string_view dataset, std::string_view split,
                                 const std::filesystem::path& folder,
                                 const std::vector<std::string>& names);
 
 bool is_parquet(const std::filesystem::path& file);
 
-/// Calls `take` for each line of each file, as each_line.
+/// Calls `take` for the record on each line of each file, like each_line.
 void each_record(const std::vector<std::filesystem::path>& files, Inspection* inspection,
                  const std::function<void(const Record& record)>& take);
 
-/// The files of rows that a split is published as on the Hugging Face Hub: NAME.jsonl of the first
-/// of `names` that has one, else its Parquet files, NAME.parquet or NAME-00000-of-00002.parquet and
-/// so on, in order. Empty: there are none.
+/// The files with the rows of a split, as published on the Hugging Face Hub: NAME.jsonl for the
+/// first of `names` that exists, otherwise the Parquet files NAME.parquet, or
+/// NAME-00000-of-00002.parquet and so on, in order. Empty: there are none.
 std::vector<std::filesystem::path> find_rows(const std::filesystem::path& folder,
                                              const std::vector<std::string>& names);
 
-/// ConfigError with the near names where `split` is none of `splits`.
+/// ConfigError, with similar names: `split` is not one of `splits`.
 void check_split(std::string_view dataset, std::string_view split,
                  const std::vector<std::string>& splits);
 

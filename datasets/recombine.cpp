@@ -9,11 +9,12 @@ namespace pardec {
 
 namespace {
 
-// Shares of what happens to a value.
+// Probabilities of the changes to a value.
 constexpr double kTakenOut = 0.1, kLeftAlone = 0.35;
-constexpr double kInvented = 0.5;       // of replacements, where the attribute is open
-constexpr double kOtherCategory = 0.1;  // of replacements, from the same attribute elsewhere
-constexpr double kNewDigits = 0.3;      // of replacements
+constexpr double kInvented = 0.5;  // of replacements, if the attribute is open
+// of replacements, with a value of the same attribute in another category
+constexpr double kOtherCategory = 0.1;
+constexpr double kNewDigits = 0.3;  // of replacements
 
 bool lower(char c) { return c >= 'a' && c <= 'z'; }
 bool upper(char c) { return c >= 'A' && c <= 'Z'; }
@@ -23,7 +24,7 @@ bool in_word(char c) { return letter(c) || digit(c) || static_cast<unsigned char
 
 char pick(std::string_view from, Rng& rng) { return from[rng.below(from.size())]; }
 
-/// Syllables, spelled in the case of `word`.
+/// Random syllables in the case of `word`.
 std::string invented_word(std::string_view word, Rng& rng) {
   static constexpr std::string_view onsets = "bcdfghjklmnprstvwz", vowels = "aaeeiioou",
                                     codas = "lmnrstx";
@@ -56,7 +57,7 @@ struct Span {
   bool overlaps = false;
 };
 
-/// Where `value` stands in `text` as whole words; npos where it does not.
+/// The position of `value` in `text` as whole words; npos if there is none.
 size_t find_words(const std::string& text, const std::string& value) {
   for (size_t at = text.find(value); at != std::string::npos; at = text.find(value, at + 1)) {
     const size_t end = at + value.size();
@@ -67,7 +68,7 @@ size_t find_words(const std::string& text, const std::string& value) {
   return std::string::npos;
 }
 
-/// The fields' first values in the order in which they stand in the title.
+/// The first values of fields, in the order in which they occur in the title.
 std::vector<Span> find_spans(const Example& example) {
   std::vector<Span> spans;
   for (size_t f = 0; f < example.fields.size(); ++f) {
@@ -125,7 +126,7 @@ std::string Recombiner::replacement(const std::string& category, const std::stri
 Example Recombiner::recombine(const Example& example, Rng& rng) const {
   Example made = example;
   made.text.clear();
-  size_t at = 0;  // what of the old title has been taken over
+  size_t at = 0;  // the part of the old title that has been copied
   for (const Span& span : find_spans(example)) {
     if (span.overlaps) continue;
     ExampleField& field = made.fields[span.field];
@@ -135,7 +136,7 @@ Example Recombiner::recombine(const Example& example, Rng& rng) const {
     at = span.end;
     if (what < kTakenOut) {
       field.references.clear();
-      // One of the two spaces around it goes with it.
+      // One of the two spaces around the value is removed with it.
       if (at < example.text.size() && example.text[at] == ' ' &&
           (made.text.empty() || made.text.back() == ' '))
         ++at;

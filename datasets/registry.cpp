@@ -66,12 +66,12 @@ std::vector<size_t> sampling_order(const std::vector<Example>& examples, std::ui
   return order;
 }
 
-/// Complains of a dataset without examples, and of ids that stand twice, of examples and, where the
-/// publisher has them, of questions.
+/// Checks for a dataset without examples, and for repeated ids of examples and, if the publisher
+/// has them, of questions.
 void check_ids(Dataset& dataset, Inspection* inspection) {
   const std::string file = dataset.files.empty() ? dataset.name : dataset.files.front().string();
   std::set<std::string> ids, questions;
-  // Where a record was left out, its fault says enough.
+  // If a record was left out, its fault is sufficient.
   if (dataset.examples.empty() && (!inspection || inspection->faults.empty()))
     complain(inspection, DataError(file, 0, str("has no example of split ", dataset.split)));
   std::erase_if(dataset.examples, [&](const Example& example) {
@@ -79,7 +79,8 @@ void check_ids(Dataset& dataset, Inspection* inspection) {
     complain(inspection, DataError(file, 0, str("id '", example.id, "' stands twice")));
     return true;
   });
-  if (dataset.name != "squad") return;  // elsewhere a question's id is its place in the example
+  // in other datasets, a question's id is its place in the example
+  if (dataset.name != "squad") return;
   for (const Example& example : dataset.examples)
     for (const auto& field : example.fields)
       if (!questions.insert(field.id).second)

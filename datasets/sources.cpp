@@ -1,7 +1,7 @@
 #include "datasets/sources.hpp"
 
-// SHA-256: of the copies in the project's test data, whose lengths equal those of the named
-// commits; of RACE's archive as several public projects have noted it (it has not changed since
+// SHA-256 values are of the copies in the project's test data, whose lengths equal those of the
+// named commits. RACE's archive: as noted by several public projects (it has not changed since
 // 2017).
 
 namespace pardec {

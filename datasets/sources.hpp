@@ -4,41 +4,43 @@
 
 namespace pardec {
 
-/// How a publisher's file is packed.
+/// The packing of a publisher's file.
 enum class Packing {
   none,
   gzip,  ///< one compressed file
   tar,   ///< a compressed archive of the dataset's folder
 };
 
-/// One file as its publisher offers it.
+/// One file as offered by its publisher.
 struct SourceFile {
-  std::string_view url;   ///< {part} stands for what the user names (a category of products)
-  std::string_view path;  ///< where it goes, in the dataset's folder; of an archive: its own name
-  /// In hexadecimal, of what `url` gives; empty where the address may give other bytes tomorrow, or
-  /// no copy was at hand to compute it from.
+  /// {part} is replaced with the part named by the user (a category of products)
+  std::string_view url;
+  std::string_view path;  ///< its place in the dataset's folder; for an archive: its own name
+  /// In hexadecimal, of the content at `url`; empty if that content may change, or if no copy was
+  /// available for computing it.
   std::string_view sha256 = "";
   Packing packing = Packing::none;
-  int strip = 0;                             ///< folders of an archive that are left out of names
-  std::vector<std::string_view> makes = {};  ///< what is there once an archive is unpacked
-  std::string_view split = "";               ///< the one split that needs it; empty: all of them
+  int strip = 0;  ///< number of leading folders that are removed from an archive's names
+  std::vector<std::string_view> makes = {};  ///< the files or folders that exist after unpacking
+  std::string_view split = "";               ///< the only split that needs it; empty: all splits
 };
 
-/// Where a dataset comes from.
+/// The source of a dataset.
 struct Source {
   std::string_view dataset;
-  std::string_view page;     ///< of its publisher, for people
-  std::string_view licence;  ///< in few words; ~: from memory, not checked
+  std::string_view page;     ///< the publisher's page, for people
+  std::string_view licence;  ///< short description; ~: from memory, not checked
   std::vector<SourceFile> files;
-  std::string_view by_hand = "";  ///< what to do besides, or where no file can be had as it is
-  /// Whether somebody has fetched these addresses with pardec. They were written down on a machine
-  /// without a network.
+  /// manual steps in addition, or if no file can be downloaded as it is
+  std::string_view by_hand = "";
+  /// Whether these addresses were successfully fetched with pardec. They were written down on a
+  /// machine without a network.
   bool verified = false;
 };
 
-/// The source of each dataset of the registry that has one.
+/// The sources of the datasets in the registry that have one.
 const std::vector<Source>& sources();
-/// Null where the dataset has none (records of one's own).
+/// Null if the dataset has none (the user's own records).
 const Source* find_source(std::string_view dataset);
 
 }  // namespace pardec

@@ -11,14 +11,14 @@ namespace pardec {
 
 namespace {
 
-/// A text that can be cut by code points.
+/// A text that can be indexed by code points.
 class CodePoints {
  public:
   explicit CodePoints(const std::string& text) : text_(text) {
     for (size_t i = 0; i < text.size(); ++i)
       if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80) begins_.push_back(i);
   }
-  /// Whether `part` stands at code point `at`.
+  /// Whether `part` is at code point `at`.
   bool has(const std::string& part, std::int64_t at) const {
     return at >= 0 && at < std::ssize(begins_) &&
            text_.compare(begins_[static_cast<size_t>(at)], part.size(), part) == 0;
@@ -54,7 +54,7 @@ ExampleField read_question(const Record& qa, const CodePoints& context) {
   return field;
 }
 
-/// Rows of Hugging Face's export, one a question.
+/// Reads rows of Hugging Face's export, one question per row.
 void read_rows(Dataset& dataset, Inspection* inspection) {
   ExamplesByKey examples(dataset);  // by context
   each_record(dataset.files, inspection, [&](const Record& row) {
@@ -103,12 +103,12 @@ void read_article(const Record& article, Dataset& dataset, Inspection* inspectio
           example.fields.push_back(read_question(qa, context));
           example.fields.back().name = str("q", example.fields.size());
         });
-      // SQuAD's train file has paragraphs that nobody asked about.
+      // SQuAD's train file has paragraphs without questions.
       if (!example.fields.empty()) dataset.examples.push_back(std::move(example));
     });
 }
 
-/// Calls `take` for each object of the root's list "data", and forgets it then.
+/// Calls `take` for each object of the list "data", and frees it afterwards.
 void each_article(const std::filesystem::path& file,
                   const std::function<void(const OrderedJson&, size_t index)>& take) {
   const std::string name = file.string();
@@ -127,7 +127,8 @@ void each_article(const std::filesystem::path& file,
     return false;
   };
   try {
-    [[maybe_unused]] const OrderedJson rest = OrderedJson::parse(in, watch);  // taken already
+    // objects were already taken
+    [[maybe_unused]] const OrderedJson rest = OrderedJson::parse(in, watch);
   } catch (const nlohmann::json::parse_error& error) {
     throw DataError(name, 0,
                     str("is not valid JSON: ",

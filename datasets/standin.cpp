@@ -17,17 +17,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kVocabulary = 3000, kSentence = 14;  // words
-constexpr std::int64_t kDocument = 1200;           // ids of one of a patient's documents
-constexpr int kCategories = 10;                    // of products
+constexpr int kVocabulary = 3000, kSentence = 14;  // in words
+constexpr std::int64_t kDocument = 1200;           // ids of one document of a patient
+constexpr int kCategories = 10;                    // categories of products
 const char* const kShortWords[] = {"the", "of", "a", "in", "to", "and", "is", "for", "on", "as"};
 
 struct Word {
   std::string text;
-  std::int64_t ids;  // behind a space
+  std::int64_t ids;  // after a space
 };
 
-/// A text of words, with the ids of each.
+/// The words of a text, with the number of ids of each.
 struct Words {
   std::vector<Word> words;
   std::string text(std::size_t from, std::size_t to) const {
@@ -38,7 +38,7 @@ struct Words {
   std::string text() const { return text(0, words.size()); }
 };
 
-/// Invents words, and texts of a given number of ids.
+/// Invents words, and texts with a given number of ids.
 class Writer {
  public:
   Writer(std::uint64_t seed, const CountIds& count)
@@ -62,12 +62,12 @@ class Writer {
     stop_ = std::max<std::int64_t>(1, count("a.") - count("a"));
   }
 
-  /// What a text is for. Words have several ids, so that a text may miss its length by some; the
-  /// next one of its kind makes up for them.
+  /// The kind of a text. Words have several ids, so the length of a text may be off by some; the
+  /// next text of the same kind makes up for this.
   enum class Kind { prose, line, answer };
 
-  /// Words of about `ids` ids in all, at least one. Prose: sentences end in a full stop where there
-  /// are several. An answer stands behind a space.
+  /// Words with about `ids` ids in total; at least one word. Prose has sentences that end with a
+  /// full stop. An answer follows a space.
   Words text(std::int64_t ids, Kind kind) {
     const bool sentences = kind == Kind::prose, behind = kind == Kind::answer;
     Words out;
@@ -91,10 +91,10 @@ class Writer {
 
   std::uint64_t below(std::uint64_t bound) { return rng_.below(bound); }
 
-  /// `count` whole numbers of this mean, from half to one and a half times of it, in random order.
+  /// `count` integers with this mean, from half to one and a half times the mean, in random order.
   std::vector<std::int64_t> spread(std::int64_t count, double mean, std::int64_t least = 1) {
     std::vector<std::int64_t> values;
-    double owed = 0;  // what rounding took from the sum
+    double owed = 0;  // accumulated rounding error
     for (std::int64_t i = 0; i < count; ++i) {
       const double share = (static_cast<double>(i) + 0.5) / static_cast<double>(count);
       owed += mean * (0.5 + share);
@@ -108,7 +108,7 @@ class Writer {
  private:
   const Word& pick(std::int64_t most) {
     for (int tries = 0; tries < 20; ++tries) {
-      // Half of a text are short words, as in English.
+      // Half of the words are short, as in English.
       const Word& word =
           words_[rng_.below(2) ? rng_.below(std::size(kShortWords)) : rng_.below(words_.size())];
       if (word.ids <= most) return word;
@@ -121,10 +121,10 @@ class Writer {
   std::vector<Word> words_;
   Word shortest_;
   std::int64_t stop_;
-  std::array<std::int64_t, 3> left_{};  ///< ids that texts of each kind lack so far
+  std::array<std::int64_t, 3> left_{};  ///< missing ids per kind of text so far
 };
 
-/// One text with the lengths of its questions and answers.
+/// The lengths of one text, its questions and answers.
 struct Plan {
   std::int64_t context;
   std::vector<std::int64_t> questions, answers;
@@ -147,7 +147,7 @@ std::vector<Plan> plan(const StandinLengths& lengths, Writer& writer) {
   return plans;
 }
 
-/// A question and its choices, of so many ids in all.
+/// A question and its choices, with a given total number of ids.
 struct Choices {
   std::string question;
   std::vector<std::string> choices;
@@ -160,7 +160,7 @@ Choices choices_of(std::int64_t ids, int choices, Writer& writer) {
   return made;
 }
 
-/// The three files of NarrativeQA: `plans` are split test, `shown` split train.
+/// Writes the three files of NarrativeQA: `plans` are split test, `shown` split train.
 void write_narrativeqa(const fs::path& folder, const std::vector<Plan>& plans,
                        const std::vector<Plan>& shown, Writer& writer) {
   std::string documents = "document_id,set,kind\n",
@@ -188,7 +188,7 @@ void write_narrativeqa(const fs::path& folder, const std::vector<Plan>& plans,
   write_file(folder / "qaps.csv", questions);
 }
 
-/// Words of the text of so many ids, or nearly; their first and last index.
+/// Words of the text with approximately `ids` ids: their first and last index.
 std::pair<std::size_t, std::size_t> find_piece(const Words& text, std::int64_t ids,
                                                Writer& writer) {
   std::pair<std::size_t, std::size_t> best{0, 1};
@@ -206,7 +206,8 @@ std::pair<std::size_t, std::size_t> find_piece(const Words& text, std::int64_t i
 
 void write_squad(const fs::path& folder, const std::vector<Plan>& plans, Writer& writer,
                  const CountIds& count, double answer) {
-  // Half of the questions have no answer, as in SQuAD 2.0; "null" stands for it and counts.
+  // Half of the questions have no answer, as in SQuAD 2.0. Their answer "null" counts in the mean
+  // length.
   const double null = static_cast<double>(count(" null"));
   const double scale = std::max(1.0, (2 * answer - null) / answer);
   OrderedJson paragraphs = OrderedJson::array();
@@ -224,7 +225,7 @@ void write_squad(const fs::path& folder, const std::vector<Plan>& plans, Writer&
         for (std::size_t i = begin; i < end; ++i) owed -= static_cast<double>(text.words[i].ids);
         answers.push_back(
             {{"text", text.text(begin, end)},
-             {"answer_start", begin == 0 ? 0 : text.text(0, begin).size() + 1}});  // ASCII alone
+             {"answer_start", begin == 0 ? 0 : text.text(0, begin).size() + 1}});  // ASCII only
       }
       qas.push_back({{"question", writer.line(made.questions[q])},
                      {"id", str("standin-", number)},
@@ -274,7 +275,7 @@ void write_longhealth(const fs::path& folder, const std::vector<Plan>& plans, Wr
     for (std::size_t q = 0; q < plans[c].questions.size(); ++q) {
       const Choices made = choices_of(plans[c].questions[q], 5, writer);
       OrderedJson question({{"No", q}, {"question", made.question}});
-      for (std::size_t i = 0; i < 5; ++i)  // distinct, so that one is right
+      for (std::size_t i = 0; i < 5; ++i)  // distinct, so that exactly one is right
         question[str("answer_", static_cast<char>('a' + i))] = made.choices[i];
       question["correct"] = made.choices[writer.below(5)];
       questions.push_back(std::move(question));
@@ -321,10 +322,10 @@ const std::vector<std::string_view>& standin_datasets() {
 void write_standin(std::string_view dataset, const fs::path& folder, const StandinLengths& lengths,
                    std::uint64_t seed, const CountIds& count, std::string_view tokenizer) {
   Writer writer(derive_seed(seed, dataset), count);
-  const std::vector<Plan> plans =
-      dataset == "amazon-reviews"
-          ? plan({lengths.examples, 0.1, lengths.context, 1, 1}, writer)  // no questions of its own
-          : plan(lengths, writer);
+  const std::vector<Plan> plans = dataset == "amazon-reviews"
+                                      // it has no questions of its own
+                                      ? plan({lengths.examples, 0.1, lengths.context, 1, 1}, writer)
+                                      : plan(lengths, writer);
   if (dataset == "narrativeqa")
     write_narrativeqa(
         folder, plans,
