@@ -15,7 +15,7 @@ class MarkupReader {
   MarkupReader(std::string_view text, std::string where) : text_(text), where_(std::move(where)) {}
 
   bool at(std::string_view tag) const { return text_.substr(at_).starts_with(tag); }
-  /// The text up to `tag`, which is stepped over.
+  /// The text up to `tag`, which is skipped.
   std::string through(std::string_view tag) {
     const size_t found = text_.find(tag, at_);
     if (found == std::string_view::npos) expected(tag);
@@ -27,7 +27,7 @@ class MarkupReader {
     if (!at(tag)) expected(tag);
     at_ += tag.size();
   }
-  /// The text up to `tag`, or all that is left.
+  /// The text up to `tag`, or all remaining text.
   std::string before(std::string_view tag) {
     const size_t end = std::min(text_.find(tag, at_), text_.size());
     std::string read(text_.substr(at_, end - at_));

@@ -5,24 +5,24 @@
 
 namespace pardec {
 
-/// A stretch of serial text and the block behind it; the last one has none.
+/// A serial text and the block after it; the last part has no block.
 struct MarkupPart {
   struct Branch {
-    std::string title, content;  ///< content begins behind "T:", with its space
+    std::string title, content;  ///< content begins after "T:", with its space
   };
   std::string serial;
   std::vector<Branch> branches;
 };
 
-/// Reads an answer as ASPD's data has it (paper, section 3.1): serial text,
+/// Parses an answer in the markup of ASPD's data (paper, section 3.1): serial text,
 /// `<Title>a</Title><Title>b</Title><Para><Branch>a: ...</Branch><Branch>b: ...</Branch></Para>`,
-/// serial text, ... `where` begins the ConfigError of one that is written otherwise. A text without
-/// titles is one serial part.
+/// serial text, ... ConfigError, which starts with `where`: other markup. A text without titles is
+/// one serial part.
 std::vector<MarkupPart> parse_markup(std::string_view text, const std::string& where);
 
-/// Those parts written so.
+/// Writes the parts in this markup.
 std::string write_markup(const std::vector<MarkupPart>& parts);
-/// Those parts as text: without markup and titles, branches on lines of their own, as the decoder
+/// The parts as text without markup and titles, with each branch on its own line, as the decoder
 /// restores them.
 std::string markup_text(const std::vector<MarkupPart>& parts);
 

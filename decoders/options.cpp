@@ -73,7 +73,7 @@ std::vector<std::string> names_of(const std::vector<Option>& table) {
 
 namespace {
 
-/// The value as it is stored, or null where none is given. ConfigError.
+/// The value as stored, or null if none is given. ConfigError.
 OrderedJson read_value(JsonReader& read, const Option& option, const std::string& shown) {
   const std::string name(option.name);
   const auto wrong = [&](const auto& value) {

@@ -48,7 +48,7 @@ std::int64_t Decoder::positions_needed(const Request& request) const {
   std::int64_t most = 0;
   for (size_t c = 0; c < request.pieces.fields.size(); ++c) {
     const auto& fields = request.pieces.fields[c];
-    std::int64_t conversation = 0;  // its last turn stands behind all others
+    std::int64_t conversation = 0;  // its last turn follows all others
     for (size_t f = 0; f < fields.size(); ++f) {
       conversation += std::ssize(fields[f]);
       most = std::max(most, std::ssize(request.pieces.field_prompt(c, f)));
@@ -96,7 +96,7 @@ int stack_asked(const DecoderEntry& entry, const Json& options) {
 
 namespace {
 
-/// The value of an option, given or not; null where the decoder has no such option.
+/// The value of an option, given or default; null if the decoder does not have the option.
 Json value_of(const DecoderChoice& choice, std::string_view name) {
   for (const Option& option : find_decoder(choice.decoder).options)
     if (option.name == name) return choice.options.value(std::string(name), option.fallback);

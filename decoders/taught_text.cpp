@@ -31,7 +31,7 @@ TaughtText taught_text(const TrainingExample& example, const Tokenizer& tokenize
     one.answer = tokenizer.encode_piece(one.text, false);
     const bool last = turn + 1 == answers.size() || !answers[turn + 1];
     if (!last || !example.unfinished) one.answer.push_back(*eos);
-    // Of so many answer ids the last is not fed.
+    // Of the answer's ids, the last one is not an input.
     if (fed + one.answer.size() - 1 > most) {
       one.answer.resize(most - fed + 1);
       text.cut = true;
@@ -72,8 +72,8 @@ bool holds(std::string_view text, std::string_view part) {
 
 bool digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Chinese, Japanese or Korean: U+1100 to U+11FF, U+2E80 to U+9FFF, U+AC00 to U+D7FF, U+F900 to
-/// U+FAFF, U+FF00 to U+FFEF but for the full-width colon.
+/// Whether the text contains Chinese, Japanese or Korean: U+1100 to U+11FF, U+2E80 to U+9FFF,
+/// U+AC00 to U+D7FF, U+F900 to U+FAFF, U+FF00 to U+FFEF except the full-width colon.
 bool holds_cjk(std::string_view text) {
   for (size_t i = 0; i + 2 < text.size(); ++i) {
     const auto byte = [&](size_t k) { return static_cast<unsigned char>(text[i + k]); };
@@ -99,12 +99,12 @@ std::string_view trimmed_end(std::string_view text) {
   return text;
 }
 
-/// A list point: "12. root:" and where the detail begins.
+/// A point of a list: "12. root:", and the start of its detail.
 struct Point {
-  size_t begin = 0, detail = 0;  // of the number, and behind the colon
+  size_t begin = 0, detail = 0;  // start of the number; position after the colon
 };
 
-/// The point whose number stands at the beginning of the line at `begin`.
+/// The point whose number is at the start of the line at `begin`.
 std::optional<Point> point_at(std::string_view text, size_t begin) {
   size_t at = begin;
   while (at < text.size() && digit(text[at])) ++at;
@@ -117,7 +117,7 @@ std::optional<Point> point_at(std::string_view text, size_t begin) {
   return std::nullopt;
 }
 
-/// Whether a line of it begins with a number and a full stop.
+/// Whether a line of the text begins with a number and a full stop.
 bool holds_numbering(std::string_view text) {
   for (size_t begin = 0; begin != std::string_view::npos && begin < text.size();) {
     size_t at = begin;
@@ -131,7 +131,7 @@ bool holds_numbering(std::string_view text) {
   return false;
 }
 
-/// Writes a tree along its main thread.
+/// Builds a tree along its main thread.
 class TreeWriter {
  public:
   explicit TreeWriter(const Tokenizer& tokenizer) : tokenizer_(tokenizer) {}
@@ -169,8 +169,8 @@ std::optional<ParagraphTree> list_tree(std::string_view text, const Tokenizer& t
   for (size_t i = 0; i < points.size(); ++i) {
     const auto [begin, detail] = points[i];
     const bool last = i + 1 == points.size();
-    // The last detail goes to the next empty line: what follows is of no point. Without one the
-    // text may go on anywhere, or is cut: no list.
+    // The last detail extends to the next empty line, because later text belongs to no point.
+    // Without an empty line, the text may continue in any way, or is cut: it is not a list.
     const size_t end = last ? text.find("\n\n", detail) : points[i + 1].begin;
     if (end == std::string_view::npos) return std::nullopt;
     const std::string_view details = trimmed_end(text.substr(detail, end - detail));
@@ -183,7 +183,7 @@ std::optional<ParagraphTree> list_tree(std::string_view text, const Tokenizer& t
   return tree.finish();
 }
 
-/// Where the first sentence ends; the size: nowhere.
+/// The end of the first sentence; the size of the text if there is none.
 size_t first_sentence(std::string_view text) {
   constexpr std::string_view kWideStop = "\xE3\x80\x82";
   const size_t stop = text.find(". "), wide = text.find(kWideStop);
@@ -234,7 +234,7 @@ bool teaches_no_fork(const std::string& text) {
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '<' && letter(i + 1)) return true;
     if (!digit(text[i]) || i + 1 >= text.size() || !digit(text[i + 1])) continue;
-    // 12 + 34
+    // e.g. 12 + 34
     size_t at = i + 2;
     while (at < text.size() && text[at] == ' ') ++at;
     if (at >= text.size() || !holds("+-*/", text.substr(at, 1))) continue;

@@ -13,7 +13,7 @@ bool named(const std::vector<std::string>& names, const FormatEntry& format) {
   return std::find(names.begin(), names.end(), format.name) != names.end();
 }
 
-/// ConfigError where there is none of that name.
+/// ConfigError: there is no format with that name.
 const FormatEntry& find_format(const std::string& name) {
   std::vector<std::string> known;
   for (const DecoderEntry& decoder : decoders())

@@ -7,26 +7,30 @@
 
 namespace pardec {
 
-/// 0 lifts a cap.
+/// In each member, 0 means no limit.
 struct AparOptions {
-  int max_threads = 32;  ///< threads alive at once; [Fork] is banned where one more would be
-  int max_depth = 2;     ///< of threads, the prompt's being 1; [Fork] is banned in the deepest
-  int max_total = 4096;  ///< ids chosen by all threads of one prompt, once there are several
+  /// maximum number of live threads; [Fork] is banned if it would exceed this
+  int max_threads = 32;
+  /// maximum depth of threads, with the prompt's thread at depth 1; [Fork] is banned at this depth
+  int max_depth = 2;
+  /// maximum number of ids chosen by all threads of one prompt, if there are several
+  int max_total = 4096;
   std::string fork_token, child_token;  ///< id or text; empty: found by name
-  MedusaTree medusa = {};               ///< of guesses behind each thread's last token; empty: none
+  MedusaTree medusa = {};  ///< tree of guesses after each thread's last token; empty: no guesses
 };
 
-/// The two control tokens (paper, section 2.2). [Fork] is chosen by the network, [Child] only fed.
+/// The two control tokens (paper, section 2.2). [Fork] is chosen by the network; [Child] is only
+/// inserted.
 struct AparTokens {
   Token fork = 0, child = 0;
 };
 
-/// What the options name, else `[Fork]` and `[Child]` of the vocabulary, or the names of the
-/// official checkpoints. ConfigError as find_control_token.
+/// The tokens named by the options; otherwise `[Fork]` and `[Child]` of the vocabulary, or the
+/// names in the official checkpoints. ConfigError as in find_control_token.
 AparTokens apar_tokens(const AparOptions& options, const Tokenizer* tokenizer, int vocab_size,
                        bool trains = false);
 
-/// Threads, share of parallel answers, rows in the cache and tokens attended to (section 4).
+/// Columns: threads, share of parallel answers, rows in the cache, attended tokens (section 4).
 OwnColumns apar_columns();
 
 DecoderEntry apar_entry();

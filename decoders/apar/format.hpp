@@ -6,19 +6,21 @@
 
 namespace pardec {
 
-/// How threads end in training: each with `eos`, but for the prompt's own thread where a closing
-/// text in its last tokens ends it.
+/// How threads end in training: with `eos`, except that a closing text can end the prompt's own
+/// thread.
 struct AparEnds {
   Token eos = 0;
   bool main_has_eos = true;
 };
 
-/// A tree in packed order (paper, Figure 2): a node's tokens and its [Fork], [Child] and the
-/// details, the next paragraph. Segments are nodes, positions run along each thread's own path.
+/// A row of a tree in packed order (paper, Figure 2): a node's tokens and its [Fork], then [Child]
+/// and the details, then the next paragraph. Segments are nodes; positions count along each
+/// thread's path.
 struct AparRow {
   Token token;
   RowLabel label;
-  std::optional<Token> target;  ///< what comes next on its thread; none: prompt, or a thread's end
+  /// next token of its thread; none: in the prompt, or at the end of a thread
+  std::optional<Token> target;
 };
 struct AparLayout {
   std::vector<AparRow> rows;
@@ -27,35 +29,36 @@ struct AparLayout {
 AparLayout lay_out(const Tokens& prompt, const ParagraphTree& tree, const AparTokens& control,
                    const AparEnds& ends);
 
-/// One sequence to learn from under the tree's mask. Rows of threads' ends are left out: they
-/// predict nothing and no other row sees them.
+/// One training sequence under the tree's mask. Rows of thread ends are left out: they have no
+/// targets, and no other row sees them.
 TrainingSample apar_sample(const AparLayout& layout, int prompt_length);
 
-/// The same targets without a mask, as in the official training: one plain sequence a thread, with
-/// loss behind its last [Child] alone; the prompt's own thread has loss on all of its text.
+/// The same targets without a mask, as in the official training: one plain sequence per thread,
+/// with loss only after its last [Child]. The prompt's own thread has loss on its whole text.
 std::vector<TrainingSample> apar_threads(const Tokens& prompt, const ParagraphTree& tree,
                                          const AparTokens& control, const AparEnds& ends);
 
-/// The JSON answer of `ask=together` as a tree: each key a paragraph, its value the details, which
-/// end with `eos`; the rest of the answer, `</result>` last, is the last paragraph. Its ids are
-/// cut as ar's.
+/// The JSON answer of `ask=together` as a tree: each key is a paragraph, and its value is the
+/// details, which end with `eos`. The rest of the answer, up to `</result>`, is the last paragraph.
+/// Token ids are divided as in AR.
 ParagraphTree json_answer_tree(const TrainingExample& example, const Tokenizer& tokenizer);
 
 struct AparFormatOptions {
-  int stack = 1;          ///< J: contexts in one prompt
-  bool unrolled = false;  ///< apar_threads in place of apar_sample
+  int stack = 1;          ///< J: number of contexts in one prompt
+  bool unrolled = false;  ///< apar_threads instead of apar_sample
   AparTokens control;
   Token eos = 0;
 };
 
-/// The format over `tokenizer`, which outlives it. An open answer is a tree by the rules of
-/// APAR's data, of a conversation its first; or teaches where not to fork, the whole conversation
-/// then; one that is neither makes no sequence, and neither does a tree that is too long. Absent
-/// references are taught as "n/a". A position beyond `context_length` is a ConfigError.
+/// The format based on `tokenizer`, which must outlive it. An open answer that has a tree by the
+/// rules of APAR's data becomes that tree; of a conversation, the first such answer is used. An
+/// answer that is an example without forks is used as plain text, with the whole conversation.
+/// Other answers give no sequence, and neither do trees that are too long. Absent references are
+/// trained as "n/a". ConfigError: a position beyond `context_length`.
 std::unique_ptr<TrainingFormat> make_apar_format(const AparFormatOptions& options,
                                                  const Tokenizer& tokenizer, int context_length);
 
-/// What `train` calls them, and their flags.
+/// The entries of `train`'s formats, and their flags.
 std::vector<FormatEntry> apar_formats();
 std::vector<TrainingOption> apar_training_options();
 

@@ -1,6 +1,6 @@
 #pragma once
-// Medusa-APAR (arXiv:2401.06761, section 3.1): guesses behind the last tokens of threads, made by
-// extra heads, which one forward pass checks with them. They see what their thread sees.
+// Medusa-APAR (arXiv:2401.06761, section 3.1): extra heads make guesses after the last tokens of
+// threads, and one forward pass verifies them. Guesses see what their thread sees.
 #include <optional>
 #include <span>
 #include <utility>
@@ -10,25 +10,25 @@
 
 namespace pardec {
 
-/// The guesses behind the last token of one thread, as they were fed. None at first.
+/// The guesses after the last token of one thread, in the order of their rows. Initially empty.
 class Guesses {
  public:
   Guesses() = default;
-  /// `tree` outlives this; `tokens` are of its first nodes.
+  /// `tree` outlives this object; `tokens` belong to its first nodes.
   Guesses(const MedusaTree& tree, Tokens tokens) : tree_(&tree), tokens_(std::move(tokens)) {}
 
   int count() const { return static_cast<int>(tokens_.size()); }
-  /// Adds them to a step behind a token at `position`, which will be row `row` of its sequence;
-  /// `segments`: of the tree's nodes.
+  /// Adds the guesses to a step after a token at `position`, which will be row `row` of its
+  /// sequence. `segments`: of the tree's nodes.
   void feed(Step& step, int position, int row, std::span<const int> segments);
-  /// The guess behind the last one accepted (at first behind the thread's own token) that is
-  /// `token`: its index is accepted, and given. None: no guess is.
+  /// Accepts the guess that equals `token` and follows the last accepted guess (at first, the
+  /// thread's own token), and returns its index. None: there is no such guess.
   std::optional<int> accept(Token token);
-  /// The first guesses, one after another, behind the last one accepted.
+  /// The first guesses on the path after the last accepted guess.
   Tokens first_line() const;
-  /// The row that a guess was fed as.
+  /// The row of a guess.
   int row(int guess) const { return root_ + 1 + guess; }
-  /// No more is accepted: the rows of the others go, and the draft is counted.
+  /// Ends the acceptance: drops the rows of the other guesses, and counts the draft.
   void settle(Sequence& sequence) const;
 
  private:
@@ -38,22 +38,24 @@ class Guesses {
   std::vector<int> accepted_;
 };
 
-/// Makes the guesses of all threads of a sequence; with an empty tree, none.
+/// Makes the guesses of all threads of a sequence; none with an empty tree.
 class Guesser {
  public:
-  /// `never`: what no guess may be. `sequence` outlives this.
+  /// `never`: an id that cannot be guessed. `sequence` outlives this object.
   Guesser(MedusaTree tree, Token never, Sequence& sequence)
       : tree_(std::move(tree)), never_(never), sequence_(sequence) {}
   Guesser(const Guesser&) = delete;
   Guesser& operator=(const Guesser&) = delete;
 
   bool guesses() const { return tree_.depth() > 0; }
-  /// The next node of the paragraph tree, from 0: a thread there sees the segments `sees`.
+  /// Adds the next node of the paragraph tree, numbered from 0. Threads in it see the segments
+  /// `sees`.
   void open_node(const std::vector<int>& sees);
-  /// What is wanted of the heads at the step's token `index`, where at most `room` guesses in a row
-  /// could still enter.
+  /// The outputs of the heads to request at the step's token `index`, if at most `room` consecutive
+  /// guesses can still be accepted.
   std::vector<OutputRequest> ask(int index, int room) const;
-  /// The guesses that these answers make. Takes them from the beginning of `heads`.
+  /// Makes guesses from the results of these requests, which it takes from the beginning of
+  /// `heads`.
   Guesses make(std::span<const RowLogits>& heads, int room) const;
   void feed(Step& step, Guesses& guesses, int position, int row, int node) const;
 
@@ -61,7 +63,7 @@ class Guesser {
   MedusaTree tree_;
   Token never_;
   Sequence& sequence_;
-  std::vector<std::vector<int>> segments_;  // [node]: of the guesses behind its tokens
+  std::vector<std::vector<int>> segments_;  // [node]: segments of the guesses after its tokens
 };
 
 }  // namespace pardec

@@ -1,17 +1,17 @@
 // Autoregressive decoding (AR): the baseline of every comparison.
 //
-// Idea: x_{t+1} is chosen from the logits of x_t, and fed in the next forward pass. Three ways of
-// asking:
+// Idea: x_{t+1} is chosen from the logits of x_t, and is the input of the next forward pass. There
+// are three ways to ask:
 //   ask=together: one JSON answer with all fields of the job's contexts; it ends at </result> or at
 //     the end of sequence.
-//   ask=separately: one prompt a field; its answer ends at the end of sequence or at the limit per
-//     field. What prompts begin with can be computed once for all (prefix_cache): the
-//     instruction for all jobs, or the context too for its fields.
-//   forced_keys: the JSON answer's keys are fed as known, and only values are decoded, one after
-//     another: what a skeleton gains without parallel values.
+//   ask=separately: one prompt per field; its answer ends at the end of sequence or at the limit
+//     per field. Common beginnings of prompts can be computed once (prefix_cache): the instruction
+//     for all jobs, or also each context for its fields.
+//   forced_keys: the JSON answer's keys are inserted, and only values are decoded, one after
+//     another. This shows the benefit of a skeleton without parallel values.
 // Open prompts are asked separately with one field.
 //
-// Differs from HF `generate`: nothing; greedy ids are equal in fp32.
+// Differences from HF `generate`: none; greedy ids are equal in fp32.
 #include "decoders/ar/ar.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ namespace pardec {
 
 namespace {
 
-/// What is computed once for all prompts that begin with it.
+/// The common beginning of prompts that is computed once.
 enum class Once { nothing, instruction, context };
 
 class Ar final : public FreeRunningDecoder {
@@ -54,7 +54,8 @@ class Ar final : public FreeRunningDecoder {
   Task<Stream> stream(StreamRequest request, const DecoderContext& context) const override;
 
  private:
-  bool forced_keys_;  ///< the answer's keys are fed, only values are decoded, one after another
+  /// the answer's keys are inserted, and only values are decoded, one after another
+  bool forced_keys_;
   Once once_;
 };
 
@@ -103,8 +104,8 @@ Oracle Ar::reference_oracle(const Request& request,
   if (request.form != Form::json) return {field_references(request, references, context), {}};
   const Tokenizer& tokenizer = *context.tokenizer;
   if (forced_keys_) return forced_key_references(request, references, tokenizer);
-  // Key by key and value by value, as hpd's ids are cut, so that the two can be compared choice by
-  // choice.
+  // Key by key and value by value, with ids divided as in HPD, so that the two decoders can be
+  // compared choice by choice.
   Oracle oracle;
   Tokens whole;
   const auto extend = [&](const Tokens& more) {
@@ -125,7 +126,7 @@ Oracle Ar::reference_oracle(const Request& request,
 
 Task<Answers> Ar::decode(const Request& request, const DecoderContext& context) const {
   if (request.form == Form::json && forced_keys_) return decode_forced_keys(request, context);
-  // The last row of an open prompt is the prefix's: there is nothing behind it to feed.
+  // The last row of an open prompt belongs to the prefix; no tokens follow it.
   const auto& fields = request.pieces.fields;
   const bool open = std::any_of(fields.begin(), fields.end(), [](const auto& of_context) {
     return std::any_of(of_context.begin(), of_context.end(),

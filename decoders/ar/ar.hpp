@@ -3,15 +3,15 @@
 
 namespace pardec {
 
-/// x_{t+1} from x_t until `rule` ends it, behind what `sequence` holds, all of it at natural
-/// positions; `seen` has the logits of the last row fed. REQUIRES: `sequence` and `context` outlive
-/// the task.
+/// Continues after the rows in `sequence`, which are all at natural positions, until `rule` ends
+/// the stream: x_{t+1} from x_t. `seen`: the logits of the last row. REQUIRES: `sequence` and
+/// `context` outlive the task.
 Task<Stream> continue_from(Sequence& sequence, StepResult seen, Chooser chooser, Sampling sampling,
                            StopRule rule, const DecoderContext& context);
 
-/// AR behind what `sequence` holds, all of it at natural positions: feeds the prompt of `request`,
-/// which is the rest of the whole one, and continues it. REQUIRES: the rest is not empty; `context`
-/// outlives the task.
+/// AR after the rows in `sequence`, which are all at natural positions. Processes the prompt of
+/// `request`, which is the rest of the whole prompt, and continues it. REQUIRES: the rest is not
+/// empty; `context` outlives the task.
 Task<Stream> continue_prompt(Sequence sequence, StreamRequest request,
                              const DecoderContext& context);
 

@@ -50,8 +50,8 @@ Task<Answers> decode_forced_keys(const Request& request, const DecoderContext& c
                                              request.job.sampling, rule, context);
       if (stream.stop == Stop::terminator)
         sequence.counters().text -= rstrip(context.tokenizer->bytes(stream.tokens.back())).empty();
-      // A line break that ends a value is part of the next key's text already; a value cut short is
-      // fed to its end.
+      // A line break that ends a value is already part of the next key's text; the last token of a
+      // value that was cut short is added.
       else
         step.add(stream.tokens.back(), text_label(sequence.rows_fed()), Origin::chosen,
                  request.oracle ? -1 : stream.last_row);

@@ -3,11 +3,11 @@
 
 namespace pardec {
 
-/// `forced_keys`: the JSON answer's keys are fed as known, and its values decoded one after
-/// another, each to its line break. Needs a tokenizer (ConfigError).
+/// `forced_keys`: inserts the keys of the JSON answer, and decodes its values one after another,
+/// each up to its line break. ConfigError: there is no tokenizer.
 Task<Answers> decode_forced_keys(const Request& request, const DecoderContext& context);
 
-/// What is forced for each value under an oracle: the reference through a line break.
+/// The ids forced for each value under an oracle: the reference up to a line break.
 Oracle forced_key_references(const Request& request,
                              const std::vector<std::vector<std::optional<std::string>>>& references,
                              const Tokenizer& tokenizer);

@@ -7,41 +7,43 @@
 
 namespace pardec {
 
-/// AR's training sequences: plainly causal, natural positions, loss on the whole answer, in a
+/// AR's training sequences: causal, natural positions, with loss on the whole answer, or in a
 /// conversation on all answers.
 struct ArFormatOptions {
-  bool together = true;      ///< one JSON answer; else one sequence a field, ended by `eos`
-  int stack = 1;             ///< J: contexts in one prompt
+  /// one JSON answer; otherwise one sequence per field, which ends with `eos`
+  bool together = true;
+  int stack = 1;             ///< J: number of contexts in one prompt
   std::optional<Token> eos;  ///< REQUIRED for together = false, and for open answers
 };
 
-/// A prompt and the answer that should follow it; every answer token is a target but those that are
-/// `unknown` (by place in the answer; empty: none), its last never an input.
+/// A prompt followed by the answer. Every token of the answer is a target, except `unknown` ones
+/// (per token of the answer; empty: none). The last token is only a target, not an input.
 TrainingSample causal_sample(const Tokens& prompt, const Tokens& answer,
                              const std::vector<bool>& unknown = {});
 
-/// The JSON answer behind `<result>` as ids, through `</result>`, cut line by line: key, value
-/// through its line break, next key without that line break. Values so have the very ids that HPD
-/// chooses for them, and one network can speak both formats: were a value here ended by `",` and
-/// there by `",\n`, nothing in a prompt of one field could tell the network which.
+/// The ids of the JSON answer after `<result>`, through `</result>`, tokenized in parts: key, value
+/// with its line break, next key without that line break. Thus values have exactly the ids that HPD
+/// chooses for them, and one network can be trained on both formats. Otherwise a value would end
+/// with `",` in one format and with `",\n` in the other, and a prompt with one field would not show
+/// which one is expected.
 struct JsonAnswerIds {
   std::vector<Tokens> keys, values;  ///< context-major
   Tokens tail;
 
-  /// key, value, key, value, ..., tail
+  /// key, value, key, value, ..., tail.
   Tokens joined() const;
-  /// Of each of these whether it belongs to a value that is unknown. `of`: as TrainingExample has
-  /// it.
+  /// For each of these ids, whether it belongs to an unknown value. `of`: as in TrainingExample.
   std::vector<bool> unknown(const std::vector<std::vector<bool>>& of) const;
 };
 JsonAnswerIds json_answer_ids(const TrainingExample& example, const Tokenizer& tokenizer);
 
-/// The format over `tokenizer`, which outlives it. Absent references are taught as "n/a",
-/// unknown ones fed so. A sequence beyond `context_length` positions is a ConfigError.
+/// The format based on `tokenizer`, which must outlive it. Absent references are trained as "n/a";
+/// unknown ones are inputs with that text. ConfigError: a sequence beyond `context_length`
+/// positions.
 std::unique_ptr<TrainingFormat> make_ar_format(const ArFormatOptions& options,
                                                const Tokenizer& tokenizer, int context_length);
 
-/// What `train` calls them, and their flags.
+/// The entries of `train`'s formats, and their flags.
 std::vector<FormatEntry> ar_formats();
 std::vector<TrainingOption> ar_training_options();
 

@@ -10,7 +10,8 @@ namespace pardec {
 
 namespace {
 
-/// Each field behind a fork of `prefix`, which is given up then: no rows are held for nobody.
+/// Continues each field after a fork of `prefix`, which is then freed so that it holds no unused
+/// rows.
 std::vector<Task<Stream>> continue_behind(Sequence prefix, std::vector<StreamRequest> fields,
                                           std::int64_t asked, const DecoderContext& context) {
   std::vector<Task<Stream>> tasks;
@@ -23,8 +24,9 @@ std::vector<Task<Stream>> continue_behind(Sequence prefix, std::vector<StreamReq
   return tasks;
 }
 
-/// The fields of one context, side by side, each behind its fork of `prefix` and of the `shared`
-/// tokens that come next, which are fed once. `waited`: forward passes of this job before.
+/// Decodes the fields of one context in parallel, each after a fork of `prefix` and of the
+/// following `shared` tokens, which are computed once. `waited`: number of earlier forward passes
+/// of this job.
 Task<std::vector<Stream>> decode_behind(Sequence prefix, Tokens shared,
                                         std::vector<StreamRequest> fields, std::int64_t asked,
                                         std::int64_t waited, const DecoderContext& context) {

@@ -3,9 +3,9 @@
 
 namespace pardec {
 
-/// ask=separately where what prompts begin with is computed once: the instruction for all jobs in
-/// flight, and `with_context` each context for its fields. REQUIRES: behind it every prompt has a
-/// token of its own.
+/// ask=separately, with common beginnings of prompts computed once: the instruction for all running
+/// jobs, and with `with_context` also each context for its fields. REQUIRES: every prompt has at
+/// least one token after that beginning.
 Task<Answers> decode_behind_prefix(const Request& request, bool with_context,
                                    const DecoderContext& context);
 

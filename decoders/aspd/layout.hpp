@@ -7,57 +7,59 @@
 
 namespace pardec {
 
-/// Where branches and what follows them stand (paper, Eq. 4 and section 4.5.3). s: position of a
-/// block's first token, L_k: length of branch k, r: index inside a branch. A branch's tokens stand
-/// at s + r in every scheme but Fix-N; s + ... is where </Para> stands.
+/// The positions of branches and of the text after them (paper, Eq. 4 and section 4.5.3). s:
+/// position of a block's first token; L_k: length of branch k; r: index inside a branch. Tokens of
+/// a branch are at s + r in every scheme except Fix-N. The values below are the position of
+/// </Para>.
 enum class AspdScheme {
   same_seq,  ///< s + sum L_k
   same_max,  ///< s + max L_k
   same_re,   ///< s + sum L_k, and branches move apart when the block closes
-  fix,       ///< Fix-N: branch k stands at s + k N + r; s + K N
+  fix,       ///< Fix-N: branch k is at s + k N + r; </Para> at s + K N
 };
 
 struct AspdPositions {
   AspdScheme scheme = AspdScheme::same_seq;
   int n = 0;  ///< N of Fix-N
 };
-/// `same-seq`, `same-max`, `same-re` or `fix-N`; anything else is a ConfigError.
+/// `same-seq`, `same-max`, `same-re` or `fix-N`. ConfigError: another text.
 AspdPositions parse_aspd_positions(const std::string& text);
 std::string name(const AspdPositions& positions);
 
-/// Labels of an answer's tokens: serial stages of one main branch, and blocks of parallel branches
-/// between them. It is told what comes next, and knows no tokens; decoding asks in order of time,
-/// training in flattened order.
+/// Labels of an answer's tokens: serial stages of one main branch, with blocks of parallel branches
+/// between them. The caller announces what comes next; the layout does not know tokens. Decoding
+/// requests labels in order of time, training in flattened order.
 ///
-/// Order is decode time t, one number a token of the main branch; the r-th token of every branch of
-/// a block has t = the block's first + r. A stage is a visibility segment (each branch one of its
-/// own) that sees all earlier stages: Eq. 2 and 3. With the shared mask the branches of a block are
-/// one segment, order is 64 t + b and rank 64 t + 63 - b for branch b (0: main): what was decoded
-/// earlier is seen, and of the same time oneself alone.
+/// Order is the decoding time t, which increases by one per token of the main branch. The r-th
+/// token of each branch of a block has t = (first t of the block) + r. Each stage is a visibility
+/// segment (each branch has its own) that sees all earlier stages: Eq. 2 and 3. With the shared
+/// mask, the branches of a block are one segment; order is 64 t + b and rank is 64 t + 63 - b for
+/// branch b (0: main). Thus a token sees tokens decoded earlier, and of the same time only itself.
 class AspdLayout {
  public:
   static constexpr int kMostSharedBranches = 63;
-  /// Adds a segment that sees `sees`, and gives its number.
+  /// Adds a segment that sees `sees`, and returns its number.
   using AddSegment = std::function<int(const std::vector<int>& sees)>;
 
   AspdLayout(const AspdPositions& positions, bool shared, AddSegment add_segment);
 
-  /// Where the next token of the main branch will stand.
+  /// Position of the next token of the main branch.
   int next_position() const { return position_; }
-  /// The next token of the main branch.
+  /// Label of the next token of the main branch.
   RowLabel main();
 
-  /// A block of `branches` begins, one or more. REQUIRES: no block is open; with the shared mask at
-  /// most kMostSharedBranches (std::logic_error).
+  /// Begins a block of `branches` branches, at least one. REQUIRES: no block is open; with the
+  /// shared mask at most kMostSharedBranches (otherwise std::logic_error).
   void open(int branches);
-  /// Token r of branch k of the open block, both from 0.
+  /// Label of token r of branch k of the open block, both from 0.
   RowLabel branch(int k, int r) const;
-  /// The block ends; lengths[k] = L_k, one a branch (std::logic_error).
+  /// Ends the block. lengths[k] = L_k, one per branch (otherwise std::logic_error).
   void close(const std::vector<int>& lengths);
-  /// Whether the block's tokens must be fed again under `copy`: Same-Re.
+  /// Whether the block's tokens must be computed again with the labels of `copy`: Same-Re.
   bool moves() const { return positions_.scheme == AspdScheme::same_re; }
-  /// Token r of branch k of the block just closed, moved to s + (sum of L_m, m < k) + r. It sees
-  /// earlier stages and its own branch; later stages see it in place of the one fed before.
+  /// Label of token r of branch k of the block just closed, moved to s + (sum of L_m, m < k) + r.
+  /// The copy sees earlier stages and its own branch. Later stages see the copy instead of the
+  /// original.
   RowLabel copy(int k, int r) const;
 
  private:
@@ -66,13 +68,13 @@ class AspdLayout {
   AspdPositions positions_;
   bool shared_;
   AddSegment add_segment_;
-  std::vector<int> earlier_;  // segments that the running stage sees
-  int trunk_ = 0;             // segment of the running serial stage
+  std::vector<int> earlier_;  // segments visible to the current stage
+  int trunk_ = 0;             // segment of the current serial stage
   int position_ = 0, t_ = 0;  // of the next token of the main branch
   bool open_ = false;
   int s_ = 0, block_t_ = 0;             // of the first tokens of the block
   std::vector<int> branches_, copies_;  // segments of the block
-  std::vector<int> starts_;             // of the copies: positions of their first tokens
+  std::vector<int> starts_;             // positions of the first tokens of the copies
 };
 
 }  // namespace pardec

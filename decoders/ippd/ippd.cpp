@@ -1,22 +1,23 @@
 // Intra-Prompt Parallel Decoding (IPPD).
 //
-// Idea: many questions share a context, and many contexts an instruction; the answers do not depend
-// on one another. So one prompt holds the instruction p, l contexts c_j and all their questions
-// x_jk. Virtual positions say where each token would stand if (p, c_j, x_jk) were a prompt of its
-// own, and no question sees another one or another context. One forward pass gives the first token
-// of every answer; each later one feeds the newest token of every answer that is still open,
-// appended in the order of the questions. The answers are those of independent decoding, and keys
+// Idea: many questions share a context, and many contexts share an instruction; the answers do not
+// depend on each other. So one prompt contains the instruction p, l contexts c_j and all their
+// questions x_jk. Virtual positions are those that each token would have in a prompt (p, c_j,
+// x_jk), and no question sees other questions or other contexts. One forward pass gives the first
+// token of every answer. Each later pass processes the newest token of every unfinished answer,
+// appended in the order of the questions. The answers equal those of independent decoding, and keys
 // of p and c_j are read once for all of them.
 //
-//   p      c_1    x_11   x_12      c_2    x_21     step 1 (prefill)                ->  y_11 y_12
-//   y_21 0 1    2 3    4      4 5       2      3        step 2 feeds them at 5, 6 and 4 ->  ...
+//   p      c_1    x_11   x_12   c_2    x_21     step 1 (prefill)           ->  y_11 y_12 y_21
+//   0 1    2 3    4      4 5    2      3        step 2: y at 5, 6 and 4    ->  ...
 //
 // Source: "Intra-Prompt Parallel Decoding for Common-Context Question Answering", sections 4.1 to
 // 4.4. Letters are the paper's.
 //
-// Differs from the paper: batches of prompts are packed, so the pads of section 4.4 do not exist;
-// answers are appended step by step, as its text and figure 2 say (its eq. 15, which stores each
-// answer in one piece, is used by nothing); the end of sequence is not fed; sampling is possible.
+// Differences from the paper: batches of prompts are packed, so the pads of section 4.4 do not
+// exist; answers are appended step by step, as in its text and figure 2 (its eq. 15, which stores
+// each answer in one piece, is not used anywhere); the end of sequence is not processed; sampling
+// is possible.
 #include "decoders/ippd/ippd.hpp"
 
 #include <algorithm>
@@ -37,7 +38,7 @@ IppdLayout lay_out(const Pieces& pieces, const std::string& where) {
           {.position = position, .order = position, .segment = segment, .rank = 0});
       ++position;
     }
-    return position;  // of what comes next
+    return position;  // position of the next token
   };
   const auto add_segment = [&](std::vector<int> sees) {
     layout.sees.push_back(std::move(sees));
@@ -91,8 +92,8 @@ class Ippd final : public Decoder {
   IppdOptions options_;
 };
 
-/// Throws where a triplet (p, c_j, x_jk) has more tokens than the network has positions. The stack
-/// may be longer: virtual positions are what counts.
+/// ModelError: a triplet (p, c_j, x_jk) has more tokens than the network has positions. The stack
+/// may be longer, because virtual positions count.
 void check_context(const Request& request, const IppdLayout& layout, const ModelConfig& config) {
   for (const auto& x : layout.questions)
     if (x.position > config.positions())
@@ -102,7 +103,7 @@ void check_context(const Request& request, const IppdLayout& layout, const Model
               config.positions_key(), " is ", config.positions(), "; use a shorter prompt"));
 }
 
-/// The header from `begin` on, with the logits behind every question.
+/// The header from `begin` on, with logits requested after every question.
 Step prefill(const IppdLayout& layout, int begin, const Sampling& sampling) {
   Step step;
   for (auto i = static_cast<size_t>(begin); i < layout.tokens.size(); ++i)
@@ -112,7 +113,7 @@ Step prefill(const IppdLayout& layout, int begin, const Sampling& sampling) {
   return step;
 }
 
-/// y_1, y_2, .. of one question until its end.
+/// Decodes y_1, y_2, .. of one question until its end.
 Task<StreamWriter> decode_answer(Sequence& sequence, const IppdLayout& layout, int question,
                                  RowLogits logits, Chooser chooser, Sampling sampling,
                                  StreamWriter y) {
@@ -131,11 +132,12 @@ Task<StreamWriter> decode_answer(Sequence& sequence, const IppdLayout& layout, i
 }
 
 Task<Answers> Ippd::decode(const Request& request, const DecoderContext& context) const {
-  // Stacked tokens, virtual positions, context and question of each (section 4.1).
+  // Stacked tokens, virtual positions, and each token's context and question (section 4.1).
   const IppdLayout layout = lay_out(request.pieces, request.job.id);
   check_context(request, layout, context.engine.model().config());
 
-  // The instruction may be there already (4.4). An empty question needs its last row's logits.
+  // The instruction may be cached (4.4). An empty question needs the logits of the instruction's
+  // last row.
   const bool cached =
       options_.prefix_cache &&
       std::all_of(layout.questions.begin(), layout.questions.end(),
@@ -146,11 +148,11 @@ Task<Answers> Ippd::decode(const Request& request, const DecoderContext& context
   Sequence& sequence = prompt.sequence;
   for (const auto& sees : layout.sees) sequence.add_segment(sees);
 
-  // Prefill: one choice behind each question (4.2).
+  // Prefill: one choice after each question (4.2).
   StepResult first =
       co_await sequence.forward(prefill(layout, static_cast<int>(p.size()), request.job.sampling));
 
-  // Decode: every answer goes on by itself; the open ones share each forward pass (4.2).
+  // Decoding: answers continue independently; unfinished ones share each forward pass (4.2).
   const std::vector<StreamRequest> asked = field_requests(request);
   std::vector<std::unique_ptr<Chance>> chances;
   std::vector<Task<StreamWriter>> open;

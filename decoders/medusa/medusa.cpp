@@ -1,25 +1,25 @@
 // Medusa (Cai et al. 2024, "Medusa: Simple LLM Inference Acceleration Framework with Multiple
 // Decoding Heads", arXiv:2401.10774).
 //
-// Idea: the network guesses for itself, by extra heads on its last layer. At a row whose own head
-// chooses the next token, head h guesses the token h further on. Their best guesses make a tree
-// behind the next token, the root, and one pass checks all paths of it: a guess sees the text, the
-// guesses before it on its path, and itself.
+// Idea: the network drafts for itself, with extra heads on its last layer. At a row whose own head
+// chooses the next token, head h guesses the token h positions later. The heads' best guesses make
+// a tree after the next token, the root, and one pass verifies all its paths. A guess sees the
+// text, the preceding guesses on its path, and itself.
 //
-//   text ... root -+- a -+- c       a, b: the best two of head 1, at the position behind the root
-//                  |     +- d       c, d: the best two of head 2, behind each of them
+//   text ... root -+- a -+- c       a, b: the best two of head 1, at the position after the root
+//                  |     +- d       c, d: the best two of head 2, after each of a and b
 //                  +- b -+- c
 //                        +- d
 //
-// The path that agrees with the network's own choices longest joins the text, and its last row
+// The path with the longest agreement with the network's own choices joins the text. Its last row
 // gives the next root and the next tree.
 //
-// Differs from the paper: the default tree is the dense one of Medusa-APAR (arXiv:2401.06761), 1 x
-// 7 x 6; the authors' own is `tree=sparse`. Sampling, they accept what is typical, which is not the
-// network's distribution; with `acceptance=exact` a guess is accepted where it is what was drawn.
-// Typical acceptance takes the first of several longest paths, and draws the token behind it.
-// Behind the prompt no tree is fed: its last row is where the first guesses come from. No guess is
-// fed that could not enter any more.
+// Differences from the paper: the default tree is Medusa-APAR's dense one (arXiv:2401.06761), 1 x 7
+// x 6; the authors' own is `tree=sparse`. When sampling, the authors accept typical guesses, which
+// changes the network's distribution; with `acceptance=exact`, a guess is accepted if it equals the
+// token that was drawn. Typical acceptance takes the first of several longest paths, and draws the
+// token after it. There is no tree after the prompt, because its last row makes the first guesses.
+// Guesses that could not be accepted any more are left out.
 #include "decoders/medusa/medusa.hpp"
 
 #include <utility>
@@ -67,12 +67,13 @@ Task<Stream> Medusa::stream(StreamRequest request, const DecoderContext& context
 
   Sequence sequence = context.engine.open(request.name, "medusa");
   const std::vector<int> segments = add_tree_segments(sequence, tree_, {0});
-  Tokens pending = request.prompt;  // the end of the text that is not fed; its last is the root
-  Tokens guesses;                   // of the tree's nodes
+  // the end of the text that is not yet computed; its last token is the root
+  Tokens pending = request.prompt;
+  Tokens guesses;  // guesses of the tree's nodes
   int n = static_cast<int>(pending.size()), newest_from = -1;
   StreamWriter writer(sequence, request.rule, request.acceptance.has_value(), n, context);
   for (;;) {
-    // 1. The root and the tree behind it, in one pass.
+    // 1. The root and the tree after it, in one pass.
     Step step;
     for (const Token token : pending)
       step.add(token, text_label(n - static_cast<int>(pending.size()) + step.size()),
@@ -86,7 +87,7 @@ Task<Stream> Medusa::stream(StreamRequest request, const DecoderContext& context
     // 2. The longest path that the network agrees with.
     const TreeVerdict verdict = accept(guesses, seen.outputs, *chance, oracle.forced);
 
-    // 3. It joins the text; all other guesses go.
+    // 3. It joins the text; all other guesses are dropped.
     std::vector<int> choosing{seen.first_row + root};
     for (const int node : verdict.nodes) choosing.push_back(seen.first_row + root + 1 + node);
     const int last = verdict.nodes.empty() ? -1 : verdict.nodes.back();
@@ -103,7 +104,7 @@ Task<Stream> Medusa::stream(StreamRequest request, const DecoderContext& context
     pending = {verdict.choices.back().token};
     newest_from = choosing.back();
 
-    // 4. Its last row's heads guess behind the next root.
+    // 4. The heads at its last row guess the tokens after the next root.
     const StepResult heads = co_await sequence.later(
         seen, ask_heads(tree_, newest_from - seen.first_row, writer.room()));
     guesses = fill_tree(tree_, heads.outputs);

@@ -17,9 +17,10 @@ namespace pardec {
 namespace {
 
 constexpr int kMostNodes = 1024;
-constexpr double kEpsilon = 0.09, kDelta = 0.3;  // of typical acceptance, as its authors set them
+// parameters of typical acceptance, with its authors' values
+constexpr double kEpsilon = 0.09, kDelta = 0.3;
 
-/// A tree by how many children the root has, then each node in order; 0 where none is said.
+/// Builds a tree from the number of children of the root, then of each node in order; 0 if missing.
 MedusaTree tree_of(std::string name, const std::vector<int>& children) {
   MedusaTree tree{.name = std::move(name), .nodes = {}};
   for (size_t i = 0; i < children.size(); ++i) {
@@ -30,7 +31,7 @@ MedusaTree tree_of(std::string name, const std::vector<int>& children) {
   return tree;
 }
 
-/// None where the text is no whole number of up to four digits.
+/// None if the text is not an integer of up to four digits.
 std::optional<int> width_of(const std::string& text) {
   if (text.empty() || text.size() > 4 || text.find_first_not_of("0123456789") != std::string::npos)
     return std::nullopt;
@@ -53,7 +54,7 @@ void check_sizes(const Tokens& tokens, std::span<const RowLogits> rows) {
         str("medusa: ", rows.size(), " rows for ", tokens.size(), " guesses, expected one more"));
 }
 
-/// Above it a probability is typical of p.
+/// Guesses with a larger probability are typical of p.
 double typical_threshold(const std::vector<double>& p) {
   double entropy = 0;
   for (const double x : p)
@@ -72,11 +73,11 @@ int MedusaTree::width(int depth) const {
 
 MedusaTree parse_medusa_tree(const std::string& text, std::string_view option) {
   if (text == "sparse")
-    return tree_of(text, {10,                             // behind the root
-                          10, 7, 3, 2, 1, 1, 1, 1, 1, 1,  // behind guesses 0 to 9
-                          10, 3, 2, 1, 1, 1, 1, 1, 0, 0,  // behind 0,0 to 0,9
-                          2,  0, 0, 0, 0, 0, 0, 1, 0, 0,  // behind 1,0 to 1,6, then 2,0 to 2,2
-                          0,  0, 0, 0, 0, 0, 0, 0, 2});   // behind all others of depth 2; 0,0,0
+    return tree_of(text, {10,                             // after the root
+                          10, 7, 3, 2, 1, 1, 1, 1, 1, 1,  // after guesses 0 to 9
+                          10, 3, 2, 1, 1, 1, 1, 1, 0, 0,  // after 0,0 to 0,9
+                          2,  0, 0, 0, 0, 0, 0, 1, 0, 0,  // after 1,0 to 1,6, then 2,0 to 2,2
+                          0,  0, 0, 0, 0, 0, 0, 0, 2});   // after all others of depth 2; 0,0,0
   const auto unreadable = [&] {
     return ConfigError(str(option, " is '", text, "', expected sparse, or the widths of a tree of ",
                            kMostNodes, " guesses at most, such as 1x7x6 or 1x7x6.3.1"));
@@ -84,7 +85,7 @@ MedusaTree parse_medusa_tree(const std::string& text, std::string_view option) {
   const std::vector<std::string> levels = split(text, 'x');
   if (levels.size() < 2 || levels.front() != "1") throw unreadable();
   std::vector<int> children;
-  std::int64_t above = 1, all = 0;  // nodes of the level before, and so far
+  std::int64_t above = 1, all = 0;  // nodes of the previous level, and of all so far
   for (size_t level = 1; level < levels.size(); ++level) {
     std::vector<int> widths;
     for (const std::string& width : split(levels[level], '.')) {
@@ -104,8 +105,8 @@ MedusaTree parse_medusa_tree(const std::string& text, std::string_view option) {
 
 namespace {
 
-/// Shares that do not grow with the rank: where some do, as few targets let them, each of these has
-/// their mean (isotonic regression, by pooling neighbours).
+/// Smooths shares so that they do not grow with the rank: neighbouring shares that grow, due to few
+/// targets, get their mean (isotonic regression by pooling neighbours).
 std::vector<double> falling(const std::vector<double>& shares) {
   struct Pool {
     double sum = 0;
@@ -133,9 +134,9 @@ ExpectedTree likeliest_tree(std::span<const std::vector<double>> measured, int n
   std::vector<std::vector<double>> ranks;
   for (const std::vector<double>& of_head : measured) ranks.push_back(falling(of_head));
   struct Candidate {
-    double right;  // as often as this
+    double right;  // probability of being right
     std::vector<int> path;
-    /// Of equals the shallower, then the one of better ranks.
+    /// Of equal ones, the shallower one comes first, then the one with better ranks.
     bool operator<(const Candidate& other) const {
       return std::tuple(right, other.path.size(), other.path) <
              std::tuple(other.right, path.size(), path);
@@ -170,7 +171,7 @@ ExpectedTree likeliest_tree(std::span<const std::vector<double>> measured, int n
     offer(std::move(sibling));
   }
   if (children.size() == 1) return best;
-  std::vector<std::vector<int>> levels;  // of children, in the order of paths
+  std::vector<std::vector<int>> levels;  // numbers of children, in the order of paths
   for (const auto& [path, count] : children) {
     levels.resize(std::max(levels.size(), path.size() + 1));
     levels[path.size()].push_back(count);
@@ -288,7 +289,7 @@ TreeVerdict accept_typical(const MedusaTree& tree, const Tokens& tokens,
   std::vector<double> threshold;  // of the root's row, then of the nodes'
   for (const RowLogits& row : rows) threshold.push_back(typical_threshold(row.probabilities));
   std::vector<bool> good(tokens.size());
-  int last = -1;  // of the longest path
+  int last = -1;  // last node of the longest path
   for (int node = 0; node < count; ++node) {
     const auto at = static_cast<size_t>(node);
     const int parent = tree.nodes[at].parent;

@@ -1,22 +1,22 @@
-// Skeleton-of-Thought (SoT): prompting alone, no mask and no training.
+// Skeleton-of-Thought (SoT): prompting only, without a special mask or training.
 //
-// Idea: the network is first asked for a skeleton of its answer, a few numbered points. Then every
-// point is written out by a request of its own, all of them at once, and the answer is the points
-// in order. A question whose skeleton has fewer than two points is answered as by ar.
+// Idea: the network is first asked for a skeleton of its answer, a few numbered points. Then each
+// point is expanded by a separate request, all of them in parallel, and the answer is the points in
+// order. A question whose skeleton has fewer than two points is answered as by ar.
 //
 //   skeleton:  "1. Water them."  "2. Give light."        one stream
-//   points:    "1. Water them." + "Twice a week, ..."    side by side
+//   points:    "1. Water them." + "Twice a week, ..."    in parallel
 //              "2. Give light." + "A window to ..."
 //
 // Source: Ning et al., "Skeleton-of-Thought: Prompting LLMs for Efficient Parallel Generation",
-// arXiv:2307.15337; a baseline of ASPD, whose criticism is that the requests of the points are
-// prefilled again: `shared_prefix` computes what they have in common once.
+// arXiv:2307.15337. It is a baseline of ASPD, whose authors criticise that the requests of the
+// points repeat the prefill; `shared_prefix` computes their common beginning once.
 //
-// Under an oracle the skeletons are forced, one stream a question; the points stay the network's
-// own.
+// Under an oracle, the skeletons are forced, one stream per question; the points remain the
+// network's own.
 //
-// Differs from the paper: the wording is our own; its router, which asks a network whether a
-// question suits the method, is left out.
+// Differences from the paper: the wording is this project's; the paper's router, which asks a
+// network whether a question suits the method, is left out.
 #include "decoders/skeleton_of_thought/skeleton_of_thought.hpp"
 
 #include <algorithm>
@@ -66,15 +66,15 @@ class SkeletonOfThought final : public Decoder {
   SkeletonOptions options_;
 };
 
-/// What the requests of one question need.
+/// The data needed by the requests of one question.
 struct Question {
   const Request& request;
   const DecoderContext& context;
-  StreamRequest plain;  ///< as ar asks it; under an oracle with its skeleton's ids
+  StreamRequest plain;  ///< as asked by ar; under an oracle, with the ids of its skeleton
   std::string text;
 };
 
-/// Ids of a prompt that asks `asked`, up to where the answer goes on behind `begun`.
+/// The ids of a prompt that asks `asked`, up to the point where the answer continues after `begun`.
 Tokens encode(const Question& question, const std::string& asked, const std::string& begun) {
   const Pieces& pieces = question.request.pieces;
   Tokens ids = pieces.said;
@@ -84,8 +84,8 @@ Tokens encode(const Question& question, const std::string& asked, const std::str
   return ids;
 }
 
-/// One request of a question: `prompt` behind what `sequence` holds. `name` tells it from the
-/// others.
+/// One request of a question: `prompt` after the rows in `sequence`. `name` distinguishes it from
+/// the others.
 Task<Stream> ask(Sequence sequence, const Question& question, const std::string& name,
                  Tokens prompt, std::optional<Tokens> forced = std::nullopt) {
   StreamRequest request = question.plain;
@@ -105,10 +105,10 @@ Sequence open(const Question& question, const std::string& name) {
 Task<Stream> write_points(const Question& question, std::vector<SkeletonPoint> points,
                           std::string skeleton, bool shared_prefix);
 
-/// Skeleton, then points; or the plain answer where there are too few. The stream is the answer,
-/// its passes and counters are those of all requests.
+/// The skeleton, then the points; or the plain answer if there are too few points. The stream is
+/// the answer; its passes and counters are those of all requests.
 Task<Stream> answer_question(Question question, bool shared_prefix) {
-  // 1. The skeleton; the answer's first number is already there.
+  // 1. The skeleton; the answer's first number is already given.
   const PromptFile& wording = *question.request.wording;
   const std::string request = fill(wording.skeleton, {{"question", question.text}}, wording.name);
   Tokens prompt = encode(question, request, question.request.pieces.turn_closing + "1.");
@@ -121,7 +121,7 @@ Task<Stream> answer_question(Question question, bool shared_prefix) {
     co_return plan;
   }
 
-  // 2. The points, side by side.
+  // 2. The points, in parallel.
   Stream answer;
   if (std::vector<SkeletonPoint> points = parse_skeleton(skeleton); points.size() >= kFewestPoints)
     answer = co_await write_points(question, std::move(points), skeleton, shared_prefix);
@@ -133,8 +133,8 @@ Task<Stream> answer_question(Question question, bool shared_prefix) {
   co_return answer;
 }
 
-/// One request a point, behind a fork of `prefix`, which holds the first `fed` ids of all and is
-/// given up then.
+/// One request per point, after a fork of `prefix`. `prefix` contains the first `fed` ids of all
+/// prompts, and is then freed.
 std::vector<Task<Stream>> point_requests(const Question& question, std::vector<Tokens> prompts,
                                          size_t fed, Sequence prefix) {
   std::vector<Task<Stream>> tasks;
@@ -173,7 +173,7 @@ Task<Stream> write_points(const Question& question, std::vector<SkeletonPoint> p
   std::vector<Task<Stream>> tasks =
       point_requests(question, std::move(prompts), shared, std::move(prefix));
 
-  // The answer: each point with what was written for it, in order.
+  // The answer: each point with its expansion, in order.
   const size_t before = answer.passes.size();
   size_t point = 0;
   const std::vector<Stream> streams = co_await all(std::move(tasks));
@@ -218,7 +218,7 @@ Task<Answers> SkeletonOfThought::decode(const Request& request,
                                                question_text(request.job, c, f)},
                                       options_.shared_prefix));
   std::vector<Stream> streams = co_await all(std::move(tasks));
-  // The questions share their forward passes, as each other's points do.
+  // The questions share their forward passes, like the points of one question.
   Counters cost = shared_cost(streams);
   co_return field_answers(request, std::move(streams), std::move(cost));
 }

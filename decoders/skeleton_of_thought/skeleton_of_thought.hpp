@@ -12,7 +12,7 @@ struct SkeletonPoint {
   std::string number, text;
 };
 
-/// The lines "number. text" of a skeleton, in order, at most ten; everything else is passed over.
+/// The lines "number. text" of a skeleton, in order, at most ten; other lines are skipped.
 std::vector<SkeletonPoint> parse_skeleton(std::string_view skeleton);
 
 DecoderEntry skeleton_of_thought_entry();

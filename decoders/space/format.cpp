@@ -16,7 +16,7 @@ namespace pardec {
 
 namespace {
 
-/// Rows of y_s, the last one that a group sees: of the prompt's end where s = 0.
+/// The row of y_s, the last one that a group sees; for s = 0, the end of the prompt.
 int last_seen(const TrainingSample& causal, int s, int k, int first) {
   const auto N = std::ssize(causal.targets) - first;
   if (s < 0 || s + 1 + k > N)
@@ -33,7 +33,7 @@ TrainingSample sar_sample(const TrainingSample& causal, int s, int k, Token mask
   sample.labels.resize(static_cast<size_t>(last) + 1);
   sample.targets.resize(static_cast<size_t>(first + s) + 1);
   for (int j = 1; j <= k; ++j) {
-    // With the rest cut off, plainly causal rows are what a group sees.
+    // Since the rest is cut off, a group sees exactly the causal rows before it.
     sample.add(mask, text_label(last + j));
     sample.expect(causal.targets[static_cast<size_t>(first + s + j)].second);
   }
@@ -80,7 +80,7 @@ class SpaceFormat final : public TrainingFormat {
   }
 
  private:
-  /// One of the turns gets masks, and is then the last.
+  /// One of the turns gets masks, and becomes the last one.
   std::vector<TrainingSample> text_samples(const TrainingExample& example, Rng& rng) const {
     if (rng.uniform() < options_.p_ar) return ar_->samples(example);
     const TaughtText text =

@@ -1,24 +1,25 @@
 // Smart Parallel Auto-Correct dEcoding (SPACE).
 //
-// Idea: a network that was taught to guess what stands behind a few mask tokens drafts for itself.
-// One forward pass checks the k candidates of the step before and drafts new ones: behind the
-// newest token x_l and behind each candidate c_i hangs a group of k masks. The pass says how many
-// candidates hold (i*), gives one token more, and group i* has the candidates of the next step.
+// Idea: a network that was trained to guess the tokens at a few mask tokens drafts for itself. One
+// forward pass verifies the k candidates of the previous step and drafts new ones: a group of k
+// masks follows the newest token x_l and each candidate c_i. The pass determines how many
+// candidates are correct (i*) and gives one more token; group i* contains the candidates of the
+// next step.
 //
-//   x_l M M | c_1 M M | c_2 M M        k = 2: a grid of (k + 1) x (k + 1) cells; cell (i, j) stands
-//    n  +1 +2  n+1 ..    n+2 ..         at position n + i + j, and a mask sees its own group alone
+//   x_l M M | c_1 M M | c_2 M M        k = 2: a grid of (k + 1) x (k + 1) cells; cell (i, j) is at
+//    n  +1 +2  n+1 ..    n+2 ..         position n + i + j, and a mask only sees its own group
 //
 // Source: Yi et al., "Generation Meets Verification: Accelerating Large Language Model Inference
 // with Smart Parallel Auto-Correct Decoding", section 3.2, Algorithm 1, Equations 4 and 5, appendix
 // A.3. Letters are the paper's.
 //
-// Differs from the paper: a mask sees its group (A.3, Figure 7), not every mask less than k cells
-// away (Equation 5), which leaks across groups from k = 3 on. Behind a rejected candidate the extra
-// token comes from the residual distribution, which makes sampling lossless; `extra=paper` draws it
-// from Q (Algorithm 1, line 18). The first step has no candidates instead of dummies that cannot be
-// rejected. Q and D are both warped. [M] is banned from both. Logits are computed for the k + 1
-// rows that decide, then for the one group that drafts. Where the network's positions end, masks
-// that draft beyond them are left out.
+// Differences from the paper: a mask sees its group (A.3, Figure 7), not every mask less than k
+// cells away (Equation 5), which leaks across groups from k = 3 on. After a rejected candidate, the
+// extra token comes from the residual distribution, which makes sampling lossless; `extra=paper`
+// draws it from Q (Algorithm 1, line 18). The first step has no candidates, instead of dummies that
+// cannot be rejected. Q and D are both warped. [M] is banned in both. Logits are computed for the k
+// + 1 rows that verify, then for the single group that drafts. At the end of the network's
+// positions, masks that would draft beyond them are left out.
 #include "decoders/space/space.hpp"
 
 #include <algorithm>
@@ -79,16 +80,16 @@ class Space final : public FreeRunningDecoder {
   SpaceOptions options_;
 };
 
-/// The real tokens of a step: x_l and the candidates, and the rows whose choices they are.
+/// The real tokens of a step, x_l and the candidates, and the rows that chose them.
 struct Line {
   Token x = 0;
   Origin origin = Origin::prompt;  ///< of x
   int from = -1;                   ///< the row that chose x
-  Candidates c;                    ///< L_c, with P_c as whole distributions
+  Candidates c;                    ///< L_c, with P_c as full distributions
   std::vector<int> drafted_by;     ///< rows of the masks that drafted c
 };
 
-/// Appends the grid's cells, I of Equation 4 without what is cached, to what is fed.
+/// Appends the grid's cells to a step: I of Equation 4 without the cached tokens.
 void feed(Step& step, const SpaceGrid& grid, const Line& line, Token mask) {
   const auto label = [&](int cell) { return grid.labels[static_cast<size_t>(cell)]; };
   for (size_t i = 0; i < grid.reals.size(); ++i) {
@@ -106,7 +107,7 @@ std::vector<int> shifted(std::span<const int> cells, int by) {
   return rows;
 }
 
-/// What is wanted of the step's tokens `indices`.
+/// The outputs to request for the step's tokens `indices`.
 std::vector<OutputRequest> requests(const std::vector<int>& indices, const Sampling& sampling,
                                     Token mask) {
   std::vector<OutputRequest> all;
@@ -119,7 +120,7 @@ std::vector<OutputRequest> requests(const std::vector<int>& indices, const Sampl
   return all;
 }
 
-/// Lines 23 and 24: a candidate from each mask of group i*, independently.
+/// Lines 23 and 24: one candidate from each mask of group i*, independently.
 Candidates draft(std::span<const RowLogits> D, Chance& chance) {
   Candidates c;
   for (const RowLogits& row : D) {
@@ -137,11 +138,12 @@ Task<Stream> Space::stream(StreamRequest request, const DecoderContext& context)
   const AcceptanceOracle oracle = acceptance_oracle(request, context);
 
   Sequence sequence = context.engine.open(request.name, "space");
-  for (int i = 0; i <= options_.k; ++i) sequence.add_segment({0});  // of group i, in every step
+  // segment of group i, in every step
+  for (int i = 0; i <= options_.k; ++i) sequence.add_segment({0});
   int n = static_cast<int>(request.prompt.size()) - 1;
   StreamWriter O(sequence, request.rule, request.acceptance.has_value(), n + 1, context);
   Line line{.x = request.prompt.back(), .c = {}, .drafted_by = {}};
-  Step step;  // the first grid comes with the prompt ahead
+  Step step;  // the prompt comes before the first grid
   for (int t = 0; t < n; ++t)
     step.add(request.prompt[static_cast<size_t>(t)], text_label(t), Origin::prompt);
   for (;;) {
@@ -153,7 +155,7 @@ Task<Stream> Space::stream(StreamRequest request, const DecoderContext& context)
     step.later = true;
     const StepResult P = co_await sequence.forward(std::exchange(step, Step{}));
 
-    // Lines 6 to 19: i* candidates hold, and a follows.
+    // Lines 6 to 19: i* candidates are correct, and a follows.
     const Verdict verdict = verify(P.outputs, line.c, *chance, oracle.forced, options_.extra);
     const auto i = static_cast<size_t>(verdict.accepted);
     const int first = P.first_row + begin;
@@ -181,7 +183,7 @@ Task<Stream> Space::stream(StreamRequest request, const DecoderContext& context)
 }  // namespace
 
 DecoderEntry space_entry() {
-  constexpr int kMost = 63;  // (k + 1)^2 rows a pass
+  constexpr int kMost = 63;  // (k + 1)^2 rows per pass
   static_assert((kMost + 1) * (kMost + 1) <= kMostRows);
   return {.name = "space",
           .source = "Yi et al., SPACE",

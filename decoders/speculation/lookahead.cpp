@@ -1,20 +1,21 @@
 // Lookahead decoding (Fu et al. 2024, "Break the Sequential Dependency of LLM Inference Using
 // Lookahead Decoding", arXiv:2402.02057).
 //
-// Idea: no draft network. Each forward does two things behind the newest token, at position n - 1:
-//   lookahead  a window of W columns by N - 1 levels holds guesses of the last N - 1 Jacobi
-//              iterations; level i of column j stands at position n + i + j. The top level's
-//              choices are the next iteration. A column with its new choice is an n-gram, which
-//              goes into a pool; the window moves up by one level.
-//   verify     up to G n-grams of the pool that begin with the newest token are checked, each a
-//              path of its own; the longest that agrees with the network is kept (verify_paths).
+// Idea: no draft network. Each forward pass does two things after the newest token, whose position
+// is n - 1:
+//   lookahead  a window of W columns by N - 1 levels contains guesses of the last N - 1 Jacobi
+//              iterations; level i of column j is at position n + i + j. The top level's choices
+//              are the next iteration. A column with its new choice is an n-gram, which goes into a
+//              pool; the window moves up by one level.
+//   verify     up to G n-grams of the pool that begin with the newest token are verified, each as a
+//              separate path; the one with the longest agreement is kept (verify_paths).
 //
-// Who sees whom (their figure 5; level 0 is a row of text, the levels above hang on its tokens):
+// Visibility (their figure 5; level 0 is a row of text, and the levels above continue its tokens):
 // level i of column j sees the text, level 0 up to column j, and levels 1..i of its own column. A
 // path sees the text and itself.
 //
-// Differs from the paper: the window begins with tokens drawn from the prompt, all levels at once;
-// it is left out of forwards whose positions would end behind the network's last.
+// Differences from the paper: the window begins with tokens drawn from the prompt, for all levels
+// at once; it is left out of forward passes in which it would exceed the network's positions.
 #include "decoders/speculation/lookahead.hpp"
 
 #include <algorithm>
@@ -43,7 +44,8 @@ std::vector<Tokens> NgramPool::starting_with(Token first) const {
 
 namespace {
 
-/// The next guesses of the paths that are still followed, each token once, in order of the paths.
+/// The next guesses of the paths that are still followed, without duplicates, in the order of the
+/// paths.
 Tokens next_guesses(const std::vector<Tokens>& paths, const std::vector<int>& followed,
                     size_t depth) {
   Tokens guesses;
@@ -54,7 +56,8 @@ Tokens next_guesses(const std::vector<Tokens>& paths, const std::vector<int>& fo
   return guesses;
 }
 
-/// What one row makes of the guesses at this place: the choice, and whether it is one of them.
+/// The verdict of one row on the guesses at this place: its choice, and whether that is one of
+/// them.
 std::pair<Choice, bool> judge(const RowLogits& row, const Tokens& guesses, size_t place,
                               Chance& chance, ForcedAcceptance& forced) {
   if (forced) {
@@ -111,15 +114,15 @@ class Window {
   }
 
   int levels() const { return static_cast<int>(levels_.size()); }
-  /// The positions that it takes up behind the text.
+  /// Number of positions that it occupies after the text.
   int reach() const { return levels() + W_ - 1; }
 
-  /// Adds its rows behind a text of n tokens, level by level, and asks for the top level's best.
-  /// `segments`: one for level 0, then one per column.
+  /// Adds its rows after a text of n tokens, level by level, and requests the best ids of the top
+  /// level. `segments`: one for level 0, then one per column.
   void feed(Step& step, int n, std::span<const int> segments) const {
     for (int i = 0; i < levels(); ++i)
       for (int j = 0; j < W_; ++j) {
-        // A column's rows have the order of its level 0, and their level as rank.
+        // A column's rows have the order of its level 0; their rank is their level.
         const RowLabel label{.position = n + i + j,
                              .order = n + j,
                              .segment = segments[static_cast<size_t>(i == 0 ? 0 : j + 1)],
@@ -168,7 +171,7 @@ class Lookahead final : public FreeRunningDecoder {
   LookaheadOptions options_;
 };
 
-/// A path's guesses, as far as there is room, each a row behind the text's n tokens.
+/// Adds the guesses of the paths, as far as there is room, each as a row after the text's n tokens.
 void feed_paths(Step& step, const std::vector<Tokens>& paths, int n, std::span<const int> segments,
                 const Sampling& sampling) {
   for (size_t g = 0; g < paths.size(); ++g)
@@ -195,7 +198,7 @@ Task<Stream> Lookahead::stream(StreamRequest request, const DecoderContext& cont
 
   NgramPool pool(options_.G);
   Window window(options_, request.prompt, first_guesses);
-  Tokens pending = request.prompt;  // the end of the text that is not fed
+  Tokens pending = request.prompt;  // the end of the text that is not yet computed
   int n = static_cast<int>(pending.size()), newest_from = -1;
   StreamWriter writer(sequence, request.rule, request.acceptance.has_value(), n, context);
   while (!writer.ended()) {
@@ -225,7 +228,7 @@ Task<Stream> Lookahead::stream(StreamRequest request, const DecoderContext& cont
     if (looks) window.advance({next, seen.outputs.end()}, pool);
     const PathVerdict verdict = verify_paths(seen.outputs[0], rows, paths, *chance, oracle.forced);
 
-    // The accepted guesses join the text; all other rows of both branches go.
+    // The accepted guesses join the text; all other rows of both branches are dropped.
     const int newest = seen.first_row + text_rows - 1;
     int first_of_path = newest + 1;
     for (int p = 0; p < verdict.path; ++p)

@@ -1,13 +1,13 @@
 // Prompt lookup decoding (Saxena 2023, github.com/apoorvumang/prompt-lookup-decoding).
 //
-// Idea: answers quote their prompt. The guesses are what followed the text's last n-gram where it
-// stood before, in the prompt or in the answer; they are verified as a draft network's, with all
-// weight of q on the guess: it is accepted with p(x), and the residual is p without x.
+// Idea: answers quote their prompt. The guesses are the continuation of an earlier occurrence of
+// the text's last n-gram, in the prompt or in the answer. They are verified as a draft network's,
+// with all weight of q on the guess: it is accepted with p(x), and the residual is p without x.
 //
-// Differs from the original: fewer than `draft` tokens are proposed where the text ends first, as
-// in transformers (the original then proposes none). Differs from transformers: n-grams of 3 tokens
-// by default, as in the original, not 2; a guess that ends the sequence is proposed too (and
-// nothing behind it), and what the network accepts then ends the answer.
+// Differences from the original: fewer than `draft` tokens are proposed if the text ends before, as
+// in transformers (the original then proposes none). Differences from transformers: n-grams of 3
+// tokens by default, as in the original, not 2; a guess that ends the sequence is also proposed
+// (without further guesses after it), and ends the answer if accepted.
 #include "decoders/speculation/prompt_lookup.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ Tokens look_up(const Tokens& text, int ngram, int draft) {
   const auto n = std::ssize(text);
   for (auto g = std::min<std::ptrdiff_t>(ngram, n - 1); g >= 1; --g) {
     const auto last = text.end() - g;
-    // The last token is no place to look: nothing follows it.
+    // Without the text's last token, because nothing follows it.
     const auto found = std::search(text.begin(), text.end() - 1, last, text.end());
     if (found == text.end() - 1) continue;
     const auto begin = found + g;

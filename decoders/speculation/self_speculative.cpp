@@ -1,15 +1,16 @@
 // Self-speculative decoding (Zhang et al. 2023, "Draft & Verify", arXiv:2309.08168).
 //
-// Idea: the draft network is the network itself with a fixed set of attention and MLP sublayers
-// left out. It reads the cache of the whole network; what it writes there while drafting is taken
-// back, and the verifying run writes those rows anew. No further weights, no further cache.
+// Idea: the draft network is the network itself without a fixed set of attention and MLP sublayers.
+// It reads the cache of the full network. Rows that it adds to the cache while drafting are
+// removed, and the verifying pass computes them again. There are no additional weights and no
+// additional cache.
 //
-// A draft ends after gamma guesses, or with the first one whose own probability is under a
+// A draft ends after gamma guesses, or with the first one whose own probability is below a
 // threshold.
 //
-// Differs from the paper: the skipped sublayers are an option (every second layer by default)
-// rather than found by a search on a development set, and the threshold is fixed rather than
-// adapted to the share accepted so far. The prompt is fed by the whole network alone: the first run
+// Differences from the paper: the skipped sublayers are an option (every second layer by default)
+// instead of the result of a search on a development set; the threshold is fixed instead of adapted
+// to the share accepted so far. The prompt is only processed by the full network: its first pass
 // has no guesses.
 #include "decoders/speculation/self_speculative.hpp"
 
@@ -23,7 +24,7 @@ namespace pardec {
 
 namespace {
 
-/// A layer's number; -1 where the text is none.
+/// A layer's number; -1 if the text is not a number.
 int layer_number(std::string_view text) {
   if (text.empty() || text.size() > 6 ||
       text.find_first_not_of("0123456789") != std::string_view::npos)
@@ -56,7 +57,7 @@ std::vector<bool> parse_layers(const std::string& text, int layers, const std::s
 
 namespace {
 
-/// The network with `skipped` left out.
+/// Drafts with the network without the `skipped` sublayers.
 class SkippingDrafter final : public Drafter {
  public:
   SkippingDrafter(DraftScene scene, SkippedSublayers skipped, int gamma, double threshold)
@@ -65,7 +66,7 @@ class SkippingDrafter final : public Drafter {
   Task<Candidates> draft(const Tokens& text, int cached, int room) override {
     Candidates x;
     const int last = static_cast<int>(text.size()) - 1;
-    if (cached < last) co_return x;  // the prompt is still to be fed
+    if (cached < last) co_return x;  // the prompt has not been computed yet
     Token newest = text.back();
     while (x.size() < std::min(gamma_, room)) {
       StepResult q = co_await scene_.sequence.forward(step_of(newest, last + x.size()));

@@ -1,9 +1,9 @@
-// Speculative decoding (Leviathan et al. 2023, arXiv:2211.17192, Algorithm 1), whoever drafts:
-// gamma guesses x behind the text, one run of the network over them, as many kept as it agrees
-// with, and one token of its own behind those.
+// Speculative decoding (Leviathan et al. 2023, arXiv:2211.17192, Algorithm 1) with any drafter:
+// gamma guesses x after the text, one pass of the network over them, as many kept as the network
+// agrees with, and one token of its own after those.
 //
-// Invariant: the network's cache holds all of the text but its pending end (at first the prompt,
-// then the newest token), which is fed together with the guesses.
+// Invariant: the network's cache contains the text except its pending end (at first the prompt,
+// then the newest token), which is computed together with the guesses.
 #include "decoders/speculation/speculation.hpp"
 
 #include <numeric>
@@ -15,7 +15,8 @@ namespace pardec {
 
 namespace {
 
-/// The pending end of the text, and the guesses behind it; logits from the text's last token on.
+/// The pending end of the text, and the guesses after it, with logits from the text's last token
+/// on.
 Step verifying_step(const Tokens& text, size_t cached, size_t prompt, int newest_from,
                     const Candidates& x, const Sampling& sampling) {
   Step step;
@@ -57,12 +58,13 @@ Task<Stream> speculate(std::string_view decoder, StreamRequest request,
     Candidates x;  // 1. guesses
     if (writer.room() > 0)
       x = co_await drafter->draft(text, static_cast<int>(cached), writer.room());
-    // 2. one run of the network
+    // 2. one pass of the network
     const StepResult p = co_await sequence.forward(
         verifying_step(text, cached, request.prompt.size(), newest_from, x, request.sampling));
     const Verdict verdict = verify(p.outputs, x, *chance, oracle.forced);  // 3. and 4.
 
-    // 5. The accepted guesses and the extra token enter; the rows of the other guesses go.
+    // 5. The accepted guesses and the extra token join the text; the rows of other guesses are
+    // dropped.
     std::vector<int> rows(p.outputs.size());  // of the text's last token and of each guess
     std::iota(rows.begin(), rows.end(), p.first_row + static_cast<int>(text.size() - cached) - 1);
     const int added = writer.add(verdict.choices, rows, x.from(verdict.accepted));

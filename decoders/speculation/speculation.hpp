@@ -1,5 +1,6 @@
 #pragma once
-// The loop that speculative, prompt-lookup and self-speculative share: they differ in who drafts.
+// The loop shared by speculative, prompt-lookup and self-speculative, which differ in their
+// drafters.
 #include <functional>
 #include <memory>
 #include <string_view>
@@ -9,39 +10,39 @@
 
 namespace pardec {
 
-/// `--oracle accept...` for one stream, where it is asked for: coins of its own, by its seed.
+/// `--oracle accept...` for one stream, if requested, with its own coins from its seed.
 struct AcceptanceOracle {
   std::unique_ptr<Chance> coins;
-  ForcedAcceptance forced;  ///< looks at `coins`
+  ForcedAcceptance forced;  ///< refers to `coins`
 };
 AcceptanceOracle acceptance_oracle(const StreamRequest& request, const DecoderContext& context);
 
-/// What guesses ahead of the network, for one stream.
+/// Makes guesses for one stream.
 class Drafter {
  public:
   virtual ~Drafter() = default;
-  /// At most `room` (at least 1) tokens that may follow `text`; none is allowed. The network's
-  /// cache holds the first `cached` tokens of it.
+  /// At most `room` (at least 1) tokens that may follow `text`; may be empty. The network's cache
+  /// contains the first `cached` tokens of `text`.
   virtual Task<Candidates> draft(const Tokens& text, int cached, int room) = 0;
-  /// What became of the last draft.
+  /// Reports the result of the last draft.
   virtual void learn(int drafted, int accepted) {
     (void)drafted;
     (void)accepted;
   }
-  /// The stream has ended.
+  /// Called when the stream has ended.
   virtual void finish() {}
 };
 
-/// What a drafter may use. All outlive it.
+/// Objects that a drafter may use. All outlive it.
 struct DraftScene {
-  Sequence& sequence;  ///< of the network that verifies
+  Sequence& sequence;  ///< of the verifying network
   Chance& chance;
   const Sampling& sampling;
-  const std::vector<Token>& eos;  ///< behind one of these no guess is of use
+  const std::vector<Token>& eos;  ///< guesses after one of these are useless
 };
 using MakeDrafter = std::function<std::unique_ptr<Drafter>(DraftScene)>;
 
-/// Decodes a stream by drafting and verifying; `decoder` names it in traces.
+/// Decodes a stream by drafting and verifying. `decoder` is its name in traces.
 Task<Stream> speculate(std::string_view decoder, StreamRequest request,
                        const DecoderContext& context, MakeDrafter make);
 

@@ -1,19 +1,19 @@
 // Speculative decoding with a draft network (Leviathan et al. 2023, arXiv:2211.17192; Chen et al.
 // 2023, arXiv:2302.01318).
 //
-// Idea: a small network M_q guesses gamma tokens one after another; the large one M_p checks them
-// in a single run (speculation.cpp), keeps the longest prefix that leaves its own output unchanged,
-// and adds one token of its own.
+// Idea: a small network M_q guesses gamma tokens one after another. The large network M_p verifies
+// them in a single pass (speculation.cpp), keeps the longest prefix that leaves its own output
+// unchanged, and adds one token of its own.
 //
-// Schedules of gamma: constant (the papers), and those of transformers' assisted generation,
-// heuristic (gamma grows by 2 after a draft that was accepted whole, else shrinks by 1; each answer
-// begins anew, as transformers' heuristic_transient) and dynamic (a draft ends with the first guess
-// whose own probability is under a threshold).
+// Schedules of gamma: constant (the papers), and those of transformers' assisted generation.
+// Heuristic: gamma grows by 2 after a draft that was accepted completely, and shrinks by 1
+// otherwise; each answer starts again, as in transformers' heuristic_transient. Dynamic: a draft
+// ends with the first guess whose own probability is below a threshold.
 //
-// Differs from the papers: a draft ends at an end of sequence, and is never longer than what the
-// answer may still take. Differs from transformers: any number of answers at once, each with its
-// own accept counts; the threshold is not fitted anew while decoding (transformers does where
-// scikit-learn is installed).
+// Differences from the papers: a draft ends at an end of sequence, and is never longer than the
+// rest of the answer may be. Differences from transformers: any number of answers at once, each
+// with its own acceptance counts; the threshold is not adjusted while decoding (transformers does
+// this if scikit-learn is installed).
 #include "decoders/speculation/speculative.hpp"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ namespace pardec {
 
 namespace {
 
-/// M_q with its own cache, which keeps what the text has confirmed of it.
+/// M_q with its own cache, which keeps the tokens that the text has confirmed.
 class ModelDrafter final : public Drafter {
  public:
   ModelDrafter(DraftScene scene, Model& M_q, const ModelConfig& target, DraftLength length)
@@ -62,7 +62,7 @@ class ModelDrafter final : public Drafter {
   void finish() override { sequence_.finish(); }
 
  private:
-  /// The cache keeps the longest beginning of the text that it holds, short of the last token.
+  /// Reduces the cache to the longest common prefix with the text, without the text's last token.
   void roll_back(const Tokens& text) {
     const auto differs =
         std::mismatch(held_.begin(), held_.end(), text.begin(), text.end() - 1).first;
@@ -72,7 +72,7 @@ class ModelDrafter final : public Drafter {
     held_.resize(kept);
   }
 
-  /// How many tokens M_q can guess behind the text: the last guess is not fed to it.
+  /// Number of tokens that M_q can guess after the text; the last guess is not an input of M_q.
   int room_in_draft(const Tokens& text) const {
     const bool unknown = std::any_of(
         text.begin(), text.end(), [&](Token token) { return token >= M_q_.config().vocab_size; });
@@ -97,8 +97,8 @@ class ModelDrafter final : public Drafter {
   Sequence sequence_;
   DraftLength length_;
   Tokens held_;            // the tokens in M_q's cache
-  std::vector<int> rows_;  // and their rows
-  Tokens foreign_;         // ids that M_p lacks (vocabularies may be padded differently)
+  std::vector<int> rows_;  // their rows
+  Tokens foreign_;         // ids that M_p does not have (vocabularies may be padded differently)
 };
 
 struct SpeculativeOptions {

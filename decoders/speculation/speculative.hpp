@@ -5,22 +5,22 @@
 
 namespace pardec {
 
-/// How many tokens the draft network guesses at a time.
+/// How the number of guesses per draft is chosen.
 enum class GammaSchedule {
   constant,   ///< gamma
-  heuristic,  ///< begins at gamma; + 2 when all were accepted, else - 1, at least 1
-  dynamic,    ///< up to gamma; the first guess less probable than the threshold is the last
+  heuristic,  ///< starts at gamma; + 2 if all guesses were accepted, otherwise - 1, at least 1
+  dynamic,    ///< up to gamma; ends with the first guess less probable than the threshold
 };
 
-/// The schedule of one stream.
-/// Source: transformers, AssistedCandidateGenerator and ConfidenceCriteria.
+/// The schedule of one stream. Source: transformers, AssistedCandidateGenerator and
+/// ConfidenceCriteria.
 class DraftLength {
  public:
   DraftLength(GammaSchedule schedule, int gamma, double threshold)
       : schedule_(schedule), gamma_(gamma), threshold_(threshold) {}
-  /// Guesses that the next draft has at most.
+  /// Maximum number of guesses of the next draft.
   int most() const { return gamma_; }
-  /// Whether a draft ends with a guess that the draft network gave this probability.
+  /// Whether a draft ends with a guess that has this probability in the draft network.
   bool ends_with(double probability) const {
     return schedule_ == GammaSchedule::dynamic && probability < threshold_;
   }

@@ -21,7 +21,7 @@ double at(const std::vector<double>& p, Token token) {
   return i < p.size() ? p[i] : 0.0;
 }
 
-/// `rest` scaled to sum 1; p where it has no weight at all.
+/// `rest` scaled to sum 1; p if it has no weight.
 std::vector<double> normalised(std::vector<double> rest, const std::vector<double>& p) {
   const double sum = std::accumulate(rest.begin(), rest.end(), 0.0);
   if (sum <= 0) return p;

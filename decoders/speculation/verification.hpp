@@ -1,8 +1,8 @@
 #pragma once
-// What decoders that guess ahead share: the target network's verdict on a row of candidates.
+// Shared by decoders with guesses: the target network's verdict on a sequence of candidates.
 // Source: Leviathan et al. 2023, arXiv:2211.17192, Algorithm 1; Chen et al. 2023, arXiv:2302.01318.
-// Greedy ids are those of plain greedy decoding; sampled ids have its distribution (the proofs are
-// in the papers' appendices A.1 and 1).
+// Greedy ids equal those of plain greedy decoding; sampled ids have the same distribution as plain
+// sampling (proofs in the papers' appendices A.1 and 1).
 #include <span>
 #include <vector>
 
@@ -11,55 +11,57 @@
 
 namespace pardec {
 
-/// Tokens that may come next, one after another, and how they were found.
+/// Consecutive tokens that may come next, and the distributions they were drawn from.
 struct Candidates {
   Tokens tokens;
-  /// Per token the distribution it was drawn from, [vocab], warped as the target's. Empty for a
-  /// token that came with certainty (a greedy draft, an n-gram): all weight lies on it then.
+  /// Per token, the distribution that it was drawn from, [vocab], warped like the target's. Empty
+  /// for a deterministic token (a greedy draft, an n-gram), which has all weight.
   std::vector<std::vector<double>> proposals;
 
   int size() const { return static_cast<int>(tokens.size()); }
-  /// Those after the first `accepted`.
+  /// The tokens after the first `accepted`.
   std::span<const Token> from(int accepted) const {
     return std::span(tokens).subspan(static_cast<size_t>(accepted));
   }
 };
 
-/// Where the extra token behind the last accepted candidate comes from when one was rejected.
+/// The distribution of the extra token after the last accepted candidate, if one was rejected.
 enum class Extra {
   residual,  ///< norm(max(0, p - q)): lossless
-  target,    ///< p itself: what SPACE's Algorithm 1 writes (biased)
+  target,    ///< p itself, as in SPACE's Algorithm 1 (biased)
 };
 
-/// What the target made of candidates: the accepted ones, and one token of its own behind them.
+/// The target's verdict: the accepted candidates, and one token of its own after them.
 struct Verdict {
-  int accepted = 0;             ///< candidates kept: the first so many
+  int accepted = 0;             ///< number of candidates accepted, from the first on
   std::vector<Choice> choices;  ///< [accepted + 1]; choice i was made by row i
 };
 
-/// norm(max(0, p - q)); p where nothing is left (p = q up to rounding). Ids beyond the end of q
-/// have no weight in it.
+/// norm(max(0, p - q)), or p if nothing remains (p = q up to rounding). Ids beyond the end of q
+/// have weight 0 in it.
 std::vector<double> residual(const std::vector<double>& p, const std::vector<double>& q);
-/// The same where q has all its weight on `token`: p without it, renormalised.
+/// The same if q has all its weight on `token`: p without it, renormalised.
 std::vector<double> residual(const std::vector<double>& p, Token token);
 
-/// Candidate i stays while it is the best of row i; then the best of the row reached follows.
-///   rows  [candidates + 1]: row 0 is the last accepted token's, row i + 1 candidate i's
+/// Candidate i is accepted if it is the best id of row i. The best id of the last row reached
+/// follows.
+///   rows  [candidates + 1]: row 0 is the last accepted token's, row i + 1 is candidate i's
 Verdict accept_greedy(std::span<const RowLogits> rows, const Candidates& candidates);
 
-/// Candidate x_i stays with probability min(1, p_i(x_i) / q_i(x_i)); the token behind the first
-/// rejected one comes from `extra`, behind all of them from the last row (the bonus).
+/// Candidate x_i is accepted with probability min(1, p_i(x_i) / q_i(x_i)). The token after the
+/// first rejected one is drawn as `extra` says; if all are accepted, it comes from the last row
+/// (the bonus).
 ///   rows  [candidates + 1], with probabilities
 Verdict accept_sampled(std::span<const RowLogits> rows, const Candidates& candidates,
                        Chance& chance, Extra extra = Extra::residual);
 
-/// Candidate i stays if the law says so; the token after the last accepted one is the network's
-/// own. `unforced` keeps what the network itself chose in each row.
+/// Candidate i is accepted if the law says so; the token after the last accepted one is the
+/// network's own. `unforced` contains the network's own choice in each row.
 Verdict accept_forced(std::span<const RowLogits> rows, const Candidates& candidates, Chance& chance,
                       ForcedAcceptance forced);
 
-/// Whichever of the three applies: forced where `forced` has a law, sampled where the rows have
-/// probabilities, else greedy.
+/// Uses the applicable one of the three: forced if `forced` has a law, sampled if the rows have
+/// probabilities, otherwise greedy.
 Verdict verify(std::span<const RowLogits> rows, const Candidates& candidates, Chance& chance,
                ForcedAcceptance forced = {}, Extra extra = Extra::residual);
 
