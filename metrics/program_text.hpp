@@ -13,13 +13,11 @@ std::string task_head(std::string_view prompt);
 /// The Python code in an answer to `prompt`, whose last function is to be written. The code is
 /// selected by these rules (cases of each rule are in results/answers.md):
 ///  - From fenced blocks (``` and ~~~ as in CommonMark, [PYTHON], <code>, LaTeX listings; also
-///  nested,
-///    quoted, or inside a list) that are not marked as another language: the first block that
-///    defines the function, after preceding blocks that contain only definitions. If no block
+///    nested, quoted, or inside a list) that are not marked as another language: the first block
+///    that defines the function, after preceding blocks that contain only definitions. If no block
 ///    defines it, the first block that can be its body.
 ///  - Without such a block: the function's definition with the definitions directly before it, as
-///  long
-///    as lines are code. Without a definition: the body, as long as lines are code.
+///    long as lines are code. Without a definition: the body, as long as lines are code.
 /// A body is indented as in the prompt's function. Text without code is returned unchanged.
 std::string code_of(std::string_view prompt, std::string_view answer);
 

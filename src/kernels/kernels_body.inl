@@ -1,28 +1,29 @@
-// The kernels over the primitives of one instruction set; included by each set's source inside
-// namespace pardec, after it has defined, in an unnamed namespace,
-//   kMostRows                                   rows of x that `accumulate` takes at once
+// The kernels, built on the primitives of one instruction set. Each set's source includes this file
+// inside namespace pardec, after defining these primitives in an unnamed namespace:
+//   kMostRows                                   maximum number of rows of x in `accumulate`
 //   accumulate(rows, panel, x, x_stride, pairs, sums, first, ahead, ahead_step)
-//       sums[r][32] (= where first, else +=) x[r] times the panel; prefetches ahead_step bytes (at
-//       most two lines) from ahead, ahead + ahead_step, ... on with each pair
-//   gate(sums, gated)                           gated[j] = silu(sums[j]) * sums[16 + j], 16 of them
-//   soften(scores, mask, scale, largest)        32 scores, of which the mask has some, become
-//       e^(scale * score - largest), 0 where it has them not; `largest` rises to the largest of
-//       them before; returns their sum
+//       sums[r][32] (= if first, else +=) x[r] times the panel. With each pair, prefetches
+//       ahead_step bytes (at most two lines) from ahead, ahead + ahead_step, ...
+//   gate(sums, gated)                           gated[j] = silu(sums[j]) * sums[16 + j], 16 values
+//   soften(scores, mask, scale, largest)        turns 32 scores into e^(scale * score - largest),
+//       or 0 if their mask bit is not set. First raises `largest` to the largest scaled score;
+//       returns the sum
 //   pack_bf16(rows, inputs, panel)              as Kernels::pack_panel
-//   kBlockInputs                                inputs of a panel that stay in the cache from row
-//       to row
-//   kExpanded, kFewExpanded                     inputs of a quantised panel that are written out as
-//       bf16 at once, and where rows are no more than kMostRows
+//   kBlockInputs                                inputs of a panel that stay in the cache between
+//       rows
+//   kExpanded, kFewExpanded                     inputs of a quantised panel that are expanded to
+//       bf16 at once; kFewExpanded is used for at most kMostRows rows
 //   accumulate_codes(rows, w, panel, x, x_stride, sums)
-//       sums[r][32] = x[r] times a quantised panel, without its scales where it is int8, of as many
-//       inputs as the set can take without writing the weights out first; returns how many, which
-//       may be none where rows are many
-//   expand_int8(codes, pairs, out)              pairs of codes, one byte each, become bf16
-//   expand_nf4(scales, lines, pairs, out)       pairs of one block, as in PackedMatrix, become bf16
-//   kMostMixed                                  rows that `mix` takes at once
+//       sums[r][32] = x[r] times a quantised panel (for int8 without its scales), for as many
+//       inputs as the set supports without expanding the weights first. Returns their number, which
+//       may be 0 with many rows
+//   expand_int8(codes, pairs, out)              expands pairs of codes, one byte each, to bf16
+//   expand_nf4(scales, lines, pairs, out)       expands pairs of one block, as in PackedMatrix, to
+//       bf16
+//   kMostMixed                                  maximum number of rows in `mix`
 //   mix(rows, weights, values, stride, keys, width, mixed)
-//       mixed[r][0 .. width) += sum over k < keys of weights[r][k] * values[k * stride + ...], key
-//       after key; weights [rows][32], mixed [rows][32] float32
+//       mixed[r][0 .. width) += sum over k < keys of weights[r][k] * values[k * stride + ...], in
+//       the order of keys; weights [rows][32], mixed [rows][32] float32
 // Plain loops: the compiler vectorises them with the flags of the source.
 
 namespace {
