@@ -212,7 +212,7 @@ class PercentFormat {
   Budget& budget_;
   Value keyed_;
   bool by_key_ = false, has_keys_ = false;
-  std::int64_t count_ = -1, taken_ = 0;  ///< -1: one value that is no tuple
+  std::int64_t count_ = -1, taken_ = 0;  ///< -1: a single value that is not a tuple
   size_t at_ = 0;
   std::string out_;
 };

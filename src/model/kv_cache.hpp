@@ -74,7 +74,7 @@ class KvCache {
   };
   std::vector<Shared> shared() const;
 
-  struct Storage;  // the tensors; defined and used in src/model alone
+  struct Storage;  // the tensors; defined and used only in src/model
   Storage& storage() { return *storage_; }
 
  private:

@@ -156,7 +156,7 @@ class Model {
   std::vector<std::vector<RowLogits>> forward(std::span<const SequenceStep> steps,
                                               const SkippedSublayers& skipped = {});
 
-  /// Computes the heads alone, for further rows of steps that were computed with `hidden`. Returns
+  /// Computes only the heads, for further rows of steps that were computed with `hidden`. Returns
   /// one vector per entry, with one RowLogits per output. std::logic_error: the step does not have
   /// the row.
   std::vector<std::vector<RowLogits>> further(std::span<const FurtherRows> rows);

@@ -27,7 +27,7 @@ at::ScalarType scalar_type(Dtype dtype);
 at::ScalarType scalar_type(StoredType type);
 struct Profile;
 
-/// Low-rank factors beside a frozen matrix (adapter.hpp), used in training alone. For decoding they
+/// Low-rank factors beside a frozen matrix (adapter.hpp), used only in training. For decoding they
 /// are merged into the matrix.
 struct LowRank {
   at::Tensor a, b;  ///< [rank, in], [out, rank]; undefined: no adapter
@@ -196,7 +196,7 @@ struct PackedSequence {
 
 /// How a training pass is computed.
 struct TrainingPass {
-  /// Layers keep their inputs alone, and are computed again for the gradients.
+  /// Layers keep only their inputs, and are computed again for the gradients.
   bool checkpoint_activations = false;
   std::optional<std::uint64_t> dropout_seed = {};  ///< none: no dropout
 };

@@ -22,7 +22,7 @@ bool names_thought(std::string_view token);
 /// How reasoning is recognised in an answer.
 struct ThoughtReading {
   std::vector<ThoughtMarks> marks = known_thought_marks();
-  bool opened = false;  ///< the prompt ends inside a thought
+  bool opened = false;  ///< the prompt ends inside reasoning
   bool keep = false;    ///< reasoning counts as part of the answer
 };
 

@@ -22,7 +22,7 @@ bool is_standard(std::string_view key) {
   return std::find(kStandard.begin(), kStandard.end(), key) != kStandard.end();
 }
 
-/// A special token as given: as text alone, or with flags.
+/// A special token as given: as a plain text, or with flags.
 struct Given {
   NewToken token;
   bool text = false;

@@ -52,7 +52,7 @@ class Trainable {
   virtual std::unique_ptr<Model::Network> network(
       const std::map<std::string, at::Tensor>& weights) const = 0;
 
-  // ---- losses: by default the one of the network's own head ----
+  // ---- losses; by default a single one, of the network's own head ----
 
   struct Loss {
     std::string name;   ///< for display; empty if it is the only loss
@@ -67,7 +67,7 @@ class Trainable {
   virtual at::Tensor logits(const Model::Network& network, size_t loss,
                             const at::Tensor& head_inputs) const;
 
-  // ---- what is left behind ----
+  // ---- exported files ----
 
   /// The file for a tensor of `exported`, in the folder of the run.
   virtual std::string file(const std::string& name) const = 0;

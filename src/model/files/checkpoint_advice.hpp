@@ -5,8 +5,8 @@
 /// Advice for checkpoints in unsupported forms.
 namespace pardec {
 
-/// Part of a sentence that says why a path is no checkpoint folder: it does not exist, is a file,
-/// or has no config.json. Empty: it is one.
+/// Part of a sentence that says why a path is not a checkpoint folder: it does not exist, is a
+/// file, or has no config.json. Empty: it is one.
 std::string why_no_checkpoint(const std::filesystem::path& path);
 
 /// The same for a folder without supported safetensors files.

@@ -57,7 +57,7 @@ std::vector<Parameter> parameters(const ModelConfig& config);
 struct ExtraHeadShape {
   int heads = 0;
   int blocks = 1;  ///< per head
-  /// The heads consist of their blocks alone, and use the matrix of the network's own head.
+  /// The heads consist only of their blocks, and use the matrix of the network's own head.
   /// Otherwise each has its own matrix. REQUIRES: at least one block.
   bool shares_head = false;
 };

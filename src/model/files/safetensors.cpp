@@ -196,7 +196,7 @@ MappedFile::~MappedFile() {
 }
 
 void MappedFile::release(std::span<std::byte> part) const {
-  // Whole pages alone: the first and the last page may be shared with other tensors.
+  // Only whole pages: the first and the last page may be shared with other tensors.
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto begin = reinterpret_cast<std::uintptr_t>(part.data());
   const std::uintptr_t first = (begin + page - 1) / page * page;
