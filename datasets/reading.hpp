@@ -96,7 +96,7 @@ class Record {
 /// Builds examples whose questions are in separate rows, each row with the key of its example.
 class ExamplesByKey {
  public:
-  /// `dataset` outlives this object.
+  /// `dataset` must outlive this object.
   explicit ExamplesByKey(Dataset& dataset) : dataset_(dataset) {}
 
   /// The example of the key, and whether it is new; a new example is empty.

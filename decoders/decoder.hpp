@@ -97,7 +97,7 @@ struct Request {
   ThoughtReading thinking = {};
 };
 
-/// The environment of decoders. All objects outlive the tasks that use them.
+/// The environment of decoders. All objects must outlive the tasks that use them.
 struct DecoderContext {
   Engine& engine;
   const Tokenizer* tokenizer;  ///< null: ids in, ids out
@@ -176,7 +176,7 @@ class Decoder {
 
 class TrainingFormat;  // src/training/training_sample.hpp
 
-/// What a training format is based on. Both members outlive it.
+/// What a training format is based on. Both members must outlive it.
 struct FormatScene {
   const Tokenizer& tokenizer;
   const ModelConfig& config;
@@ -254,7 +254,7 @@ int stack_asked(const DecoderEntry& entry, const Json& options);
 /// A decoder with its given options.
 struct DecoderChoice {
   std::string_view decoder;
-  const Json& options;  ///< outlives this object
+  const Json& options;  ///< must outlive this object
 };
 /// How suitable `other` is as the default baseline of `method`; 0: not suitable. `open`: for open
 /// prompts, for which there is only one way to ask.

@@ -81,7 +81,7 @@ struct Stream {
 class StreamWriter {
  public:
   /// The first choice has position `position`. `stream`: number of this stream in its sequence.
-  /// `sequence` and `context` outlive this object.
+  /// `sequence` and `context` must outlive this object.
   StreamWriter(Sequence& sequence, const StopRule& rule, bool forced, int position,
                const DecoderContext& context, int stream = 0);
 

@@ -22,8 +22,8 @@ std::string format_meanings();
 /// The default formats. `extra_heads`: the heads are trained, not the network.
 std::vector<std::string> usual_formats(bool extra_heads);
 
-/// The formats with these names. `scene` outlives them. ConfigError: no name or an unknown one, a
-/// format that extra heads cannot be trained on, or a requirement that the network lacks.
+/// The formats with these names. `scene` must outlive them. ConfigError: no name or an unknown one,
+/// a format that extra heads cannot be trained on, or a requirement that the network lacks.
 std::vector<std::unique_ptr<TrainingFormat>> make_formats(const std::vector<std::string>& names,
                                                           const Options& options,
                                                           const FormatScene& scene,

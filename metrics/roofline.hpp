@@ -48,11 +48,12 @@ struct PassBound {
   }
 };
 
-/// Memory: all weights once (the head's only if logits are read), the embedding of each row, the
-/// visible cached keys and values, and writing those of the new rows. Compute: two operations per
-/// weight and row, and attention's. Activations are assumed to stay in caches. Several devices
-/// share all of this equally. Link: each device sends 2 (n - 1) / n of the summed values (ring
-/// all-reduce), in parallel with moving and computing. Link latencies are not included.
+/// The lower bounds of one pass. Memory: all weights once (the head's only if logits are read), the
+/// embedding of each row, the visible cached keys and values, and writing those of the new rows.
+/// Compute: two operations per weight and row, and attention's. Activations are assumed to stay in
+/// caches. Several devices share all of this equally. Link: each device sends 2 (n - 1) / n of the
+/// summed values (ring all-reduce), in parallel with moving and computing. Link latencies are not
+/// included.
 PassBound pass_bound(const PassWork& work, const NetworkSize& network, const Hardware& hardware);
 
 }  // namespace pardec

@@ -44,13 +44,13 @@ class ClusterMean {
   double effective() const { return effective_; }
 
   /// The score interval of a mean of bounded values. It contains each mean that the data does not
-  /// reject. The variance for a mean is that of the most likely distribution with this mean, which
-  /// may include unobserved values at the ends of the range. For differences of right and wrong
-  /// answers, this is Tango's interval of paired proportions (Tango 1998); for right and wrong
-  /// answers, it is Wilson's (1927). In general, the variance is that of the empirical likelihood
-  /// (Owen 1988) with the ends of the range. The critical value is Student's, with clusters() - 1
-  /// degrees of freedom. Thus an interval has a width even if all values are equal: for n
-  /// differences of 0, it ranges from about -4 / n to 4 / n.
+  /// reject. The variance for a candidate mean is that of the most likely distribution with this
+  /// mean, which may include unobserved values at the ends of the range. For differences of right
+  /// and wrong answers, this is Tango's interval of paired proportions (Tango 1998); for right and
+  /// wrong answers, it is Wilson's (1927). In general, the variance is that of the empirical
+  /// likelihood (Owen 1988) with the ends of the range. The critical value is Student's, with
+  /// clusters() - 1 degrees of freedom. Thus an interval has a width even if all values are equal:
+  /// for n differences of 0, it ranges from about -4 / n to 4 / n.
   Interval interval(double confidence = 0.95) const;
 
   /// The number of clusters of the same kind that would give an interval above `limit`. None: the

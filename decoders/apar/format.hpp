@@ -13,9 +13,9 @@ struct AparEnds {
   bool main_has_eos = true;
 };
 
-/// A row of a tree in packed order (paper, Figure 2): a node's tokens and its [Fork], then [Child]
-/// and the details, then the next paragraph. Segments are nodes; positions count along each
-/// thread's path.
+/// A row of a laid-out tree. Rows are in packed order (paper, Figure 2): a node's tokens and its
+/// [Fork], then [Child] and the details, then the next paragraph. Segments are nodes; positions
+/// count along each thread's path.
 struct AparRow {
   Token token;
   RowLabel label;
@@ -52,9 +52,9 @@ struct AparFormatOptions {
 
 /// The format based on `tokenizer`, which must outlive it. An open answer that has a tree by the
 /// rules of APAR's data becomes that tree; of a conversation, the first such answer is used. An
-/// answer that is an example without forks is used as plain text, with the whole conversation.
-/// Other answers give no sequence, and neither do trees that are too long. Absent references are
-/// trained as "n/a". ConfigError: a position beyond `context_length`.
+/// answer that APAR's data would use as an example without forks becomes one plain sequence with
+/// the whole conversation. Other answers give no sequence, and neither do trees that are too long.
+/// Absent references are trained as "n/a". ConfigError: a position beyond `context_length`.
 std::unique_ptr<TrainingFormat> make_apar_format(const AparFormatOptions& options,
                                                  const Tokenizer& tokenizer, int context_length);
 

@@ -14,7 +14,7 @@ namespace pardec {
 class Guesses {
  public:
   Guesses() = default;
-  /// `tree` outlives this object; `tokens` belong to its first nodes.
+  /// `tree` must outlive this object; `tokens` belong to its first nodes.
   Guesses(const MedusaTree& tree, Tokens tokens) : tree_(&tree), tokens_(std::move(tokens)) {}
 
   int count() const { return static_cast<int>(tokens_.size()); }
@@ -41,7 +41,7 @@ class Guesses {
 /// Makes the guesses of all threads of a sequence; none with an empty tree.
 class Guesser {
  public:
-  /// `never`: an id that cannot be guessed. `sequence` outlives this object.
+  /// `never`: an id that cannot be guessed. `sequence` must outlive this object.
   Guesser(MedusaTree tree, Token never, Sequence& sequence)
       : tree_(std::move(tree)), never_(never), sequence_(sequence) {}
   Guesser(const Guesser&) = delete;

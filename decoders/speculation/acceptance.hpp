@@ -23,7 +23,7 @@ struct AcceptanceLaw {
 class ForcedAcceptance {
  public:
   ForcedAcceptance() = default;
-  /// `coins` outlives this object.
+  /// `coins` must outlive this object.
   ForcedAcceptance(AcceptanceLaw law, Chance& coins) : law_(std::move(law)), coins_(&coins) {}
 
   explicit operator bool() const { return coins_ != nullptr; }

@@ -33,7 +33,7 @@ class Drafter {
   virtual void finish() {}
 };
 
-/// Objects that a drafter may use. All outlive it.
+/// Objects that a drafter may use. All must outlive it.
 struct DraftScene {
   Sequence& sequence;  ///< of the verifying network
   Chance& chance;

@@ -36,7 +36,7 @@ struct Step {
   std::vector<Origin> origins;
   std::vector<int> from;  ///< for chosen tokens, the row they were chosen from; otherwise -1
   std::vector<OutputRequest> outputs;
-  bool later = false;  ///< whether logits of further rows may be requested after these are known
+  bool later = false;  ///< whether logits of further rows may be requested after those of `outputs`
   int streams = 1;  ///< number of streams that the outputs belong to, e.g. all values of a prompt
   /// If set, this is a draft by the network itself, which skips these sublayers. Its rows must be
   /// taken back before the next full pass.
@@ -80,9 +80,9 @@ class Sequence {
   /// finite (RowLogits::finite).
   ForwardAwaiter forward(Step step);
   /// co_await: the logits of further rows of a step that was computed with `later`. Indices are
-  /// those of the step; the result is as in StepResult::outputs. This is no forward pass: the heads
-  /// alone are computed, for the rows that all sequences request at this point. REQUIRES: `seen` is
-  /// the result of that step, and no step of this sequence was computed since.
+  /// those of the step; the result is as in StepResult::outputs. This is not a forward pass: only
+  /// the heads are computed, for the rows that all sequences request at this point. REQUIRES:
+  /// `seen` is the result of that step, and no step of this sequence was computed since.
   ForwardAwaiter later(const StepResult& seen, std::vector<OutputRequest> outputs);
 
   int add_segment(const std::vector<int>& sees);
@@ -90,6 +90,7 @@ class Sequence {
   void drop(std::span<const int> rows);
   /// As drop, for rows that are no longer needed; they do not count as scratch.
   void release(std::span<const int> rows);
+  /// Drops all rows from `first` on except `rows`.
   void keep(int first, std::span<const int> rows);
   void relabel(int row, const RowLabel& label);
   /// Removes the rows that were computed with skipped sublayers. They appear in no trace, and later
@@ -97,8 +98,8 @@ class Sequence {
   void take_back_drafts();
   /// A sequence that continues from the same rows. Its counters start at zero.
   Sequence fork(const std::string& request);
-  /// Starts its clock at `ns` of the engine's clock, so that the waiting time of a fork counts as
-  /// its own.
+  /// Starts its clock at `ns` of the engine's clock, so that the time that a fork has waited counts
+  /// as its cost.
   void start_clock_at(std::int64_t ns);
   /// An empty sequence of a draft network. It has its own trace under the same names. Its cost is
   /// counted as drafting cost of this sequence, which must outlive it.
@@ -162,7 +163,7 @@ struct Occupancy {
 /// meet in the network's full pass. Single-threaded.
 class Engine {
  public:
-  /// `model` and `clock` outlive the engine.
+  /// `model` and `clock` must outlive the engine.
   Engine(Model& model, const Clock& clock);
   ~Engine();
   Engine(const Engine&) = delete;
@@ -202,8 +203,8 @@ class Engine {
   /// recorded.
   void set_trace_sink(std::function<void(const Trace&)> sink);
 
-  /// Receives events as they happen; the time that it takes is measured. It may submit and cancel
-  /// jobs. Empty: no listener.
+  /// Receives events as they happen; its running time counts in the measurements. It may submit and
+  /// cancel jobs. Empty: no listener.
   void set_listener(std::function<void(const Event&)> listener);
 
   // The engine as a loop: while (!engine.idle()) engine.step();

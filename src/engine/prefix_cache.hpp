@@ -20,7 +20,7 @@ struct Prefixed {
 /// engine's cache budget has room.
 class PrefixCache {
  public:
-  /// `engine` outlives the cache.
+  /// `engine` must outlive the cache.
   explicit PrefixCache(Engine& engine) : engine_(engine) {}
 
   /// A sequence that continues after `prefix`, which may be empty. `request` and `decoder` are its

@@ -49,7 +49,7 @@ Choice own_choice(const RowLogits& logits, Chance& chance);
 /// regardless of the logits. The network's own choices are recorded either way.
 class Chooser {
  public:
-  /// `chance` outlives this object.
+  /// `chance` must outlive this object.
   explicit Chooser(Chance& chance, std::optional<Tokens> oracle = std::nullopt)
       : chance_(&chance), oracle_(std::move(oracle)) {}
 

@@ -48,8 +48,8 @@ std::vector<Parameter> adapter_parameters(const ModelConfig& config, const Adapt
 void write_adapter_config(const AdapterShape& shape, const ModelConfig& config,
                           const std::string& base, const std::filesystem::path& folder);
 
-/// Whether an adapter's folder contains a low-rank adapter. Otherwise it contains extra heads
-/// alone. ModelError: it contains neither.
+/// Whether an adapter's folder contains a low-rank adapter. Otherwise it contains only extra heads.
+/// ModelError: it contains neither.
 bool holds_low_rank(const std::filesystem::path& folder);
 
 /// The least number of layers of a network that fits the low-rank adapter in `folder`: the index of

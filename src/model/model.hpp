@@ -112,8 +112,8 @@ struct SequenceStep {
   HiddenRows* hidden = nullptr;  ///< if given, receives the step's rows
 };
 
-/// A decoder-only transformer with its weights. Visibility between rows is decided by `visible`
-/// alone; the model knows nothing about decoders. Not copyable. One forward pass at a time.
+/// A decoder-only transformer with its weights. Visibility between rows is decided only by
+/// `visible`; the model knows nothing about decoders. Not copyable. One forward pass at a time.
 class Model {
  public:
   struct Options {

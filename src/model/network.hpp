@@ -75,8 +75,8 @@ struct ExtraHead {
 std::vector<ExtraHead> extra_heads_over(const std::map<std::string, at::Tensor>& weights,
                                         const ExtraHeadShape& shape);
 
-/// Rows of the embedding and of the head that are trained while the others are frozen; in training
-/// alone.
+/// Rows of the embedding and of the head that are trained while the others are frozen; only in
+/// training.
 struct TokenRows {
   at::Tensor ids;              ///< [k] int64; undefined: no such rows
   at::Tensor places;           ///< [vocab] int64: index of the token in `ids`, or -1

@@ -24,7 +24,7 @@ class RegularExpression {
   /// Searches in one text. Together they backtrack at most about a thousand times per byte.
   class Searches {
    public:
-    /// The expression and the text outlive this object.
+    /// The expression and the text must outlive this object.
     Searches(const RegularExpression& expression, std::string_view text);
     ~Searches();
     Searches(const Searches&) = delete;

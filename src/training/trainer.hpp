@@ -19,9 +19,9 @@ namespace pardec {
 class Trainer {
  public:
   /// `weights`: the network's by checkpoint name; masters start from them. Masters are float32
-  /// (float64 for fp64), and share memory with weights of that type. `what` and `group` outlive the
-  /// trainer. With a group (null: a single process), every process makes the calls below with the
-  /// same samples, computes its share, and gets the result for all samples.
+  /// (float64 for fp64), and share memory with weights of that type. `what` and `group` must
+  /// outlive the trainer. With a group (null: a single process), every process makes the calls
+  /// below with the same samples, computes its share, and gets the result for all samples.
   Trainer(const Trainable& what, std::map<std::string, at::Tensor> weights,
           const TrainerOptions& options, ProcessGroup* group = nullptr);
 

@@ -47,7 +47,7 @@ class GpuAttention {
   static bool fits(const Model::Network& network);
 
   /// For passes of at most this shape; the rest is padding. REQUIRES: fits(network). `network` and
-  /// `gpu` outlive this object.
+  /// `gpu` must outlive this object.
   GpuAttention(const Model::Network& network, const PassShape& shape, Gpu& gpu);
 
   /// Sets the pass that is computed from now on.

@@ -20,8 +20,8 @@ std::uint16_t to_bf16(float value) {
   return static_cast<std::uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
 }
 
-/// Approximately standard normal: the sum of twelve 16-bit uniforms (three draws). Uses integers
-/// alone, so that every machine gets the same bits.
+/// Approximately standard normal: the sum of twelve 16-bit uniforms (three draws). Uses only
+/// integers, so that every machine gets the same bits.
 double almost_normal(Rng& rng) {
   std::uint32_t sum = 0;
   for (int draw = 0; draw < 3; ++draw) {

@@ -15,7 +15,7 @@ namespace pardec {
 /// (This is cascade inference; a query's result is the same as without sharing.)
 class PanelAttention {
  public:
-  /// The objects that `sequences` refers to outlive this object.
+  /// The objects that `sequences` refers to must outlive this object.
   PanelAttention(const Model::Network& network, const Kernels& kernels,
                  std::span<const NewRows> sequences);
 

@@ -76,7 +76,7 @@ inline void write_behind(const KvCache::Storage& cache, const at::Tensor& into,
 /// scores of a row instead of joining two.
 class CachedAttention {
  public:
-  /// The objects that `sequences` refers to outlive this object.
+  /// The objects that `sequences` refers to must outlive this object.
   CachedAttention(const Model::Network& network, std::span<const NewRows> sequences);
 
   /// q [n, heads, head_dim], scaled; k and v [n, kv_heads, head_dim]; of all new rows, one sequence

@@ -16,7 +16,7 @@ namespace pardec {
 class MaskRows {
  public:
   /// In a layer with a sliding window, a row sees only the keys less than `window` positions back;
-  /// 0: no window. `labels` and `segments` outlive this object.
+  /// 0: no window. `labels` and `segments` must outlive this object.
   MaskRows(std::span<const KvCache::Slot> slots, std::span<const RowLabel> labels,
            const Segments& segments, int window = 0);
 
