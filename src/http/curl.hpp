@@ -27,7 +27,7 @@ class CurlHandle {
 
   std::unique_ptr<CURL, void (*)(CURL*)> owner_;
   std::string url_;
-  std::unique_ptr<char[]> message_;  ///< libcurl keeps its address
+  std::unique_ptr<char[]> message_;  ///< of an error; libcurl keeps its address
 };
 
 /// Header lines of a request.

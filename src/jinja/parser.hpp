@@ -77,7 +77,7 @@ class ExpressionParser {
   explicit ExpressionParser(TokenStream& stream) : stream_(stream) {}
 
   ExpressionPtr expression();
-  /// Without `a if b else c`; its words end the expression.
+  /// An expression other than `a if b else c`; the words `if` and `else` end it.
   ExpressionPtr unconditional();
   /// One expression, or several separated by commas, which make a tuple.
   ExpressionPtr tuple(bool conditional = true);

@@ -27,8 +27,8 @@ at::ScalarType scalar_type(Dtype dtype);
 at::ScalarType scalar_type(StoredType type);
 struct Profile;
 
-/// Low-rank factors beside a frozen matrix (adapter.hpp), used only in training. For decoding they
-/// are merged into the matrix.
+/// Low-rank factors that are trained in addition to a frozen matrix (adapter.hpp). Used only in
+/// training. For decoding they are merged into the matrix.
 struct LowRank {
   at::Tensor a, b;  ///< [rank, in], [out, rank]; undefined: no adapter
   double scale = 1, dropout = 0;
@@ -118,8 +118,8 @@ struct Model::Network {
   std::vector<std::pair<std::string, at::Tensor>> named_parameters() const;
 };
 
-/// The weights of a checkpoint by their names, in `type`. They may lie in the mapped file; the file
-/// itself never changes. ModelError.
+/// The weights of a checkpoint by their names, in `type`. They may be views of the mapped file,
+/// which itself never changes. ModelError.
 std::map<std::string, at::Tensor> load_weights(const std::filesystem::path& folder,
                                                at::ScalarType type);
 
@@ -142,7 +142,7 @@ struct KvCache::Storage {
   /// After slots died: frees dead slots at the end, and compacts the rest if the dead outnumber the
   /// living.
   void reclaim();
-  /// After slots at the end were freed: removes them from the shared memory.
+  /// After slots at the end were freed: gives up the shared memory that they were in.
   void shorten();
   /// Turns whole panels of own slots into shared ones.
   void freeze();

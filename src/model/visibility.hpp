@@ -7,8 +7,8 @@
 namespace pardec {
 
 /// A token's label: the data that attention needs besides its id. `position` determines the rotary
-/// embedding. The other three determine visibility. They depend on the token, not on when it is
-/// computed.
+/// embedding. The other three determine visibility (see `visible`). They depend on the token, not
+/// on when it is computed.
 struct RowLabel {
   std::int32_t position = 0;
   std::int32_t order = 0;

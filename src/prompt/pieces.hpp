@@ -49,7 +49,7 @@ size_t common(const Tokens& a, const Tokens& b);
 Pieces make_pieces(const Job& job, Form form, const PromptFile& prompt, const ChatTemplate& chat,
                    const Tokenizer& tokenizer);
 
-/// An answer as it continues in a conversation.
+/// An answer within a conversation.
 struct Spoken {
   Tokens ids;
   std::string text;

@@ -23,10 +23,10 @@ struct Piece {
 /// One sequence of a pass. Its keys lie in pieces; all pieces except the last consist of whole
 /// blocks of 32 slots. The last `queries` keys are the pass's new rows, all in the last piece.
 struct Sequence {
-  std::int32_t first_query, queries;  ///< range of the pass's rows
-  std::int32_t first_label, keys;     ///< range of the labels of its keys
+  std::int32_t first_query, queries;  ///< first of its rows in the pass, and their number
+  std::int32_t first_label, keys;     ///< first of its keys' labels, and their number
   std::int32_t first_piece, pieces;
-  std::int32_t first_word, segment_words;  ///< range in `sees`: [segments, segment_words]
+  std::int32_t first_word, segment_words;  ///< its matrix in `sees`: [segments, segment_words]
 };
 
 /// 16 rows of queries of one sequence: (token, head) pairs with one key head, token-major.
