@@ -1,35 +1,29 @@
 // `pardec completion`: what shells complete, and the page of `man`, from the verbs' own flags.
 #include "src/cli/completion.hpp"
 
+#include <algorithm>
 #include <array>
 #include <iostream>
+#include <map>
 #include <memory>
 
-#include "datasets/dataset.hpp"
-#include "decoders/decoder.hpp"
+#include "src/cli/completion_values.hpp"
+#include "src/cli/manual_page.hpp"
 #include "src/support/text.hpp"
-#include "src/support/version.hpp"
 
 namespace pardec {
 
 namespace {
-
-struct KnownFlag {
-  std::string name, type, meaning;  ///< --db, FILE, "database"; a switch has no type
-};
-
-struct KnownVerb {
-  std::string name, summary, example;
-  std::vector<std::string> actions;
-  std::vector<KnownFlag> flags;
-};
 
 constexpr const char* kName = "completion";
 constexpr const char* kSummary = "what a shell completes (bash, zsh, fish), or the page of man";
 constexpr const char* kExample =
     "pardec completion bash > ~/.local/share/bash-completion/completions/pardec\n  pardec "
     "completion man > pardec.1";
-constexpr std::array kKinds{"bash", "zsh", "fish", "man"};
+constexpr std::array kKinds{"bash", "zsh", "fish", "man", "runs"};
+
+/// Words by place, as completion_words has them.
+using Places = std::map<std::string, std::vector<std::string>>;
 
 /// This verb too.
 std::vector<KnownVerb> look_at(const std::vector<Verb>& verbs) {
@@ -55,51 +49,76 @@ std::vector<std::string> names_of_flags(const KnownVerb& verb) {
   return names;
 }
 
-std::string decoder_names() {
-  std::vector<std::string> names;
-  for (const DecoderEntry& entry : decoders()) names.emplace_back(entry.name);
-  return join(names, " ");
-}
-
-std::string dataset_names() {
-  std::vector<std::string> names;
-  for (const DatasetEntry& entry : datasets()) names.emplace_back(entry.name);
-  return join(names, " ");
-}
-
 /// In single quotes, as sh, zsh and fish (with its own escape) read them.
 std::string quoted(const std::string& text, const char* quote = "'\\''") {
   return "'" + replace_all(text, "'", quote) + "'";
 }
 
-std::string bash(const std::vector<KnownVerb>& verbs) {
+/// The function _pardec_words, which bash and zsh read alike: prints the words of a place, a line
+/// each. Its second argument is the program, the third the database.
+std::string words_function(const Places& places) {
+  std::map<std::vector<std::string>, std::vector<std::string>> grouped;  // places by words
+  for (const auto& [place, words] : places) grouped[words].push_back(place);
+  std::string cases;
+  for (const auto& [words, of] : grouped)
+    cases += str("    ", join(of, "|"), ") ",
+                 words.front() == kRunWords ? "\"$2\" completion runs ${3:+\"$3\"} 2>/dev/null"
+                                            : "printf '%s\\n' " + join(words, " "),
+                 " ;;\n");
+  return "_pardec_words() {\n  case $1 in\n" + cases + "  esac\n}\n";
+}
+
+std::string bash(const std::vector<KnownVerb>& verbs, const Places& places) {
   std::vector<std::string> names;
   std::string cases;
   for (const KnownVerb& verb : verbs) {
     names.push_back(verb.name);
-    cases +=
-        str("    ", verb.name, ") flags=", quoted(join(names_of_flags(verb), " ")),
-            verb.actions.empty() ? "" : " actions=" + quoted(join(verb.actions, " ")), " ;;\n");
+    cases += str("    ", verb.name, ") words=", quoted(join(names_of_flags(verb), "\n")), " ;;\n");
   }
-  return str(R"(# Completion of pardec for bash: source it, or put it where bash-completion looks.
-_pardec() {
-  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} flags='' actions='' words=''
-  case ${COMP_WORDS[1]} in
-)",
-             cases, "  esac\n  if [ \"$COMP_CWORD\" -eq 1 ]; then words='", join(names, " "),
-             " --help --version'\n  elif [ \"$before\" = --decoder ]; then words='",
-             decoder_names(), "'\n  elif [ \"$before\" = --dataset ]; then words='",
-             dataset_names(), R"('
-  elif [[ $word == -* ]]; then words=$flags
-  elif [ "$COMP_CWORD" -eq 2 ]; then words=$actions
-  fi
-  COMPREPLY=($(compgen -W "$words" -- "$word"))
+  return str("# Completion of pardec for bash: source it, or put it where bash-completion looks.\n",
+             words_function(places), R"sh(_pardec() {
+  local word=${COMP_WORDS[COMP_CWORD]} flag value head='' words='' db=${PARDEC_DB:-} i candidate cut
+  local -a given=()
+  for ((i = 0; i <= COMP_CWORD; ++i)); do  # bash cuts words at =
+    if [[ $i -gt 1 && ( ${COMP_WORDS[i]} == = || ${COMP_WORDS[i-1]} == = ) ]]; then given[-1]+=${COMP_WORDS[i]}
+    else given+=("${COMP_WORDS[i]}"); fi
+  done
+  local verb=${given[1]:-} n=$((${#given[@]} - 1)) whole=${given[-1]}
+  for ((i = 1; i + 1 < ${#COMP_WORDS[@]}; ++i)); do
+    if [[ ${COMP_WORDS[i]} == --db ]]; then db=${COMP_WORDS[i+1]}; fi
+    if [[ ${COMP_WORDS[i]} == --db && $db == = ]]; then db=${COMP_WORDS[i+2]:-}; fi
+  done
+  flag=${given[n-1]} value=$whole
+  if [[ $whole == --*=* ]]; then flag=${whole%%=*} value=${whole#*=}; fi
+  case $verb in
+)sh",
+             cases, "  esac\n  if ((n == 1)); then words=",
+             quoted(join(names, "\n") + "\n--help\n--version"), R"sh(
+  elif [[ $value == -* ]]; then :
+  elif [[ $flag == --* ]]; then
+    words=$(_pardec_words "$verb:$flag" "${given[0]}" "$db")
+    if [[ $value == *,* && $words ]]; then head=${value%,*}, value=${value##*,}; fi
+  elif ((n == 2)); then words=$(_pardec_words "$verb/" "${given[0]}" "$db")
+  elif ((n == 3)); then words=$(_pardec_words "$verb/${given[2]}" "${given[0]}" "$db")
+  else words=$(_pardec_words "$verb/${given[2]}/" "${given[0]}" "$db"); fi
+  COMPREPLY=()
+  cut=
+  if [[ $word != "$whole" && $head$value == *=* ]]; then cut=$head$value cut=${cut%=*}=; fi
+  while IFS= read -r candidate; do
+    if [[ $candidate && $candidate == "$value"* ]]; then
+      candidate=$head$candidate candidate=${candidate#"$cut"}
+      if [[ $candidate == *[^[:alnum:]_.,:=/+@-]* ]]; then candidate=$(printf %q "$candidate"); fi
+      COMPREPLY+=("$candidate")
+    fi
+  done <<<"$words"
+  if [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *[=:] ]]; then compopt -o nospace 2>/dev/null; fi
+  return 0
 }
 complete -o default -F _pardec pardec
-)");
+)sh");
 }
 
-std::string zsh(const std::vector<KnownVerb>& verbs) {
+std::string zsh(const std::vector<KnownVerb>& verbs, const Places& places) {
   const auto described = [](const std::string& name, const std::string& meaning) {
     return quoted(str(replace_all(name, ":", "\\:"), ":", replace_all(meaning, ":", "\\:")));
   };
@@ -109,95 +128,110 @@ std::string zsh(const std::vector<KnownVerb>& verbs) {
     names.push_back(described(verb.name, verb.summary));
     std::vector<std::string> flags;
     for (const KnownFlag& flag : verb.flags) flags.push_back(described(flag.name, flag.meaning));
-    cases += str("    ", verb.name, ") flags=(", join(flags, " "), ") actions=(",
-                 join(verb.actions, " "), ") ;;\n");
+    cases += str("    ", verb.name, ") flags=(", join(flags, " "), ") ;;\n");
   }
-  return str(R"(#compdef pardec
-# Completion of pardec for zsh: a file _pardec in a folder of $fpath, or source it.
-_pardec() {
-  local -a verbs flags actions
-  verbs=()",
-             join(names, " "), ")\n  case ${words[2]} in\n", cases,
-             "  esac\n  if (( CURRENT == 2 )); then _describe verb verbs\n"
-             "  elif [[ ${words[CURRENT-1]} == --decoder ]]; then compadd ",
-             decoder_names(), "\n  elif [[ ${words[CURRENT-1]} == --dataset ]]; then compadd ",
-             dataset_names(), R"(
-  elif [[ $PREFIX == -* ]]; then _describe -o flag flags
-  elif (( CURRENT == 3 && ${#actions} )); then compadd -a actions
+  return str(
+      "#compdef pardec\n# Completion of pardec for zsh: a file _pardec in a folder of $fpath, "
+      "or source it.\n",
+      words_function(places), R"sh(_pardec() {
+  local -a verbs flags offered
+  local flag=${words[CURRENT-1]} place db=${PARDEC_DB:-} i
+  for (( i = 2; i < ${#words}; ++i )); do
+    if [[ ${words[i]} == --db ]]; then db=${words[i+1]}; fi
+    if [[ ${words[i]} == --db=* ]]; then db=${words[i]#--db=}; fi
+  done
+  verbs=()sh",
+      join(names, " "), ")\n  case ${words[2]} in\n", cases, R"sh(  esac
+  if (( CURRENT == 2 )); then _describe verb verbs; return; fi
+  if [[ $PREFIX == --*=* ]]; then flag=${PREFIX%%=*}; compset -P 1 '*='; fi
+  if [[ $flag == --* ]]; then place=${words[2]}:$flag
+  elif (( CURRENT == 3 )); then place=${words[2]}/
+  elif (( CURRENT == 4 )); then place=${words[2]}/${words[3]}
+  else place=${words[2]}/${words[3]}/
+  fi
+  offered=(${(f)"$(_pardec_words "$place" "${words[1]}" "$db")"})
+  if [[ $PREFIX == -* ]]; then _describe -o flag flags
+  elif (( ${#offered} )); then
+    if [[ $flag == --* ]]; then compset -P '*,'; fi
+    compadd -S '' -- ${(M)offered:#*[=:]}
+    compadd -- ${offered:#*[=:]}
   else _files
   fi
 }
 if [ "${funcstack[1]}" = _pardec ]; then _pardec "$@"; else compdef _pardec pardec; fi
-)");
+)sh");
 }
 
-std::string fish(const std::vector<KnownVerb>& verbs) {
+std::string fish(const std::vector<KnownVerb>& verbs, const Places& places) {
   const auto text = [](const std::string& said) {
     return quoted(replace_all(said, "\\", "\\\\"), "\\'");
   };
-  std::string out = "# Completion of pardec for fish: ~/.config/fish/completions/pardec.fish\n";
+  const auto words_of = [&](const std::string& place) -> std::string {
+    const auto found = places.find(place);
+    if (found == places.end()) return "";
+    return " -f -a " +
+           text(found->second.front() == kRunWords ? "(__pardec_runs)" : join(found->second, " "));
+  };
+  std::string out = R"sh(# Completion of pardec for fish: ~/.config/fish/completions/pardec.fish
+function __pardec_runs
+  set -l given (commandline -opc)
+  set -l db $PARDEC_DB
+  for i in (seq 2 (math (count $given) - 1))
+    if test $given[$i] = --db
+      set db $given[(math $i + 1)]
+    end
+  end
+  $given[1] completion runs $db 2>/dev/null
+end
+)sh";
   for (const KnownVerb& verb : verbs)
     out += str("complete -c pardec -f -n __fish_use_subcommand -a ", verb.name, " -d ",
                text(verb.summary), "\n");
   for (const KnownVerb& verb : verbs) {
-    const std::string of =
-        str("complete -c pardec -n '__fish_seen_subcommand_from ", verb.name, "'");
-    for (const std::string& action : verb.actions) out += str(of, " -a ", action, "\n");
-    for (const KnownFlag& flag : verb.flags) {
+    const std::string seen = str("__fish_seen_subcommand_from ", verb.name);
+    const std::string of = str("complete -c pardec -n '", seen, "'");
+    if (const std::string first = words_of(verb.name + "/"); !first.empty())
+      out += str(of, first, "\n");
+    for (const auto& [place, words] : places)
+      if (place.starts_with(verb.name + "/") && !place.ends_with('/'))
+        out += str("complete -c pardec -n '", seen, "; and __fish_seen_subcommand_from ",
+                   place.substr(verb.name.size() + 1), "'", words_of(place), "\n");
+    for (const KnownFlag& flag : verb.flags)
       out += str(of, " -l ", flag.name.substr(2), flag.type.empty() ? "" : " -r",
-                 flag.name == "--decoder"   ? " -f -a '" + decoder_names() + "'"
-                 : flag.name == "--dataset" ? " -f -a '" + dataset_names() + "'"
-                                            : "",
-                 " -d ", text(flag.meaning), "\n");
-    }
+                 words_of(str(verb.name, ":", flag.name)), " -d ", text(flag.meaning), "\n");
   }
   return out;
-}
-
-std::string man(const std::vector<KnownVerb>& verbs) {
-  const auto text = [](const std::string& said) {
-    const std::string escaped = replace_all(replace_all(said, "\\", "\\e"), "-", "\\-");
-    return escaped.starts_with('.') || escaped.starts_with('\'') ? "\\&" + escaped : escaped;
-  };
-  std::string out = str(".TH PARDEC 1 \"\" \"pardec ", version().version,
-                        "\"\n.SH NAME\npardec \\- runs parallel decoders of large language models "
-                        "side by side\n.SH SYNOPSIS\n.B pardec\n.I VERB\n[flags]\n.SH VERBS\n");
-  for (const KnownVerb& verb : verbs) {
-    out += str(".SS ", verb.name, "\n", text(verb.summary), "\n");
-    if (!verb.actions.empty()) out += str(".PP\nActions: ", text(join(verb.actions, ", ")), "\n");
-    for (const KnownFlag& flag : verb.flags)
-      out += str(".TP\n\\fB", text(flag.name), "\\fR ", text(flag.type), "\n", text(flag.meaning),
-                 "\n");
-    out += ".PP\nExample:\n.nf\n";
-    for (const std::string& line : split(verb.example, '\n'))
-      out += text(std::string(strip(line))) + "\n";
-    out += ".fi\n";
-  }
-  return out +
-         ".SH EXIT STATUS\n0 good, 1 the run failed, 2 usage or input, 3 finished with failed "
-         "samples, or with a warning under \\-\\-strict, 4 reproduce decided a claim otherwise "
-         "than expected, 130 stopped by Ctrl\\-C.\n";
 }
 
 }  // namespace
 
 Verb completion_verb(const std::vector<Verb>& verbs) {
+  struct Asked {
+    std::string kind, db = "results/pardec.sqlite";
+  };
   return {kName, kSummary, kExample, [verbs](CLI::App& app) -> std::function<int()> {
-            auto kind = std::make_shared<std::string>();
-            app.add_option("shell", *kind, "bash, zsh, fish or man")->required();
-            return [kind, verbs] {
+            auto asked = std::make_shared<Asked>();
+            app.add_option("shell", asked->kind,
+                           "bash, zsh, fish or man; runs: the names of a database's runs, a line "
+                           "each, which shells ask for")
+                ->required();
+            app.add_option("db", asked->db, "runs: the database")->capture_default_str();
+            return [asked, verbs] {
+              const std::string& kind = asked->kind;
+              if (std::find(kKinds.begin(), kKinds.end(), kind) == kKinds.end())
+                throw ConfigError(str("completion: there is no '", kind, "'",
+                                      known_names(kind, {kKinds.begin(), kKinds.end()})));
+              if (kind == "runs") {
+                for (const std::string& name : names_of_runs(asked->db)) std::cout << name << "\n";
+                return 0;
+              }
               const auto known = look_at(verbs);
-              if (*kind == "bash")
-                std::cout << bash(known);
-              else if (*kind == "zsh")
-                std::cout << zsh(known);
-              else if (*kind == "fish")
-                std::cout << fish(known);
-              else if (*kind == "man")
-                std::cout << man(known);
-              else
-                throw ConfigError(str("completion: there is no '", *kind, "'",
-                                      known_names(*kind, {kKinds.begin(), kKinds.end()})));
+              Places places = completion_words(verbs);
+              places[str(kName, "/")] = {kKinds.begin(), kKinds.end()};
+              std::cout << (kind == "bash"   ? bash(known, places)
+                            : kind == "zsh"  ? zsh(known, places)
+                            : kind == "fish" ? fish(known, places)
+                                             : manual_page(known));
               return 0;
             };
           }};

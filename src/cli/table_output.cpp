@@ -72,7 +72,8 @@ constexpr std::array kColumns{"dataset",
 constexpr std::array kOfMetrics{"",    "_interval", "_difference", "_judge", "_scored",
                                 "_of", "_refused",  "_unscored",   "_errors"};
 
-/// All that a comparison may have, but what names machines.
+}  // namespace
+
 std::vector<std::string> known_columns() {
   std::vector<std::string> names(kColumns.begin(), kColumns.end());
   for (const DecoderEntry& entry : decoders())
@@ -82,8 +83,6 @@ std::vector<std::string> known_columns() {
       for (const char* end : kOfMetrics) names.push_back(str(total, end));
   return names;
 }
-
-}  // namespace
 
 CLI::Option* add_format(CLI::App& app, std::string& format) {
   return app.add_option("--format", format, str("of the table: ", kTableFormats))

@@ -151,13 +151,20 @@ std::vector<std::string> near_names(std::string_view name,
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<std::string> names;
   for (const auto& [distance, candidate] : near)
-    if (names.size() < 3) names.push_back(candidate);
+    if (names.size() < 3 && std::find(names.begin(), names.end(), candidate) == names.end())
+      names.push_back(candidate);
   return names;
 }
 
 std::string known_names(std::string_view name, const std::vector<std::string>& candidates) {
   const auto near = near_names(name, candidates);
-  if (near.empty()) return "; known: " + join(candidates, ", ");
+  if (near.empty()) {
+    std::vector<std::string> known;
+    for (const auto& candidate : candidates)
+      if (std::find(known.begin(), known.end(), candidate) == known.end())
+        known.push_back(candidate);
+    return "; known: " + join(known, ", ");
+  }
   std::string out = "; did you mean ";
   for (size_t i = 0; i < near.size(); ++i) out += str(i ? " or " : "", "'", near[i], "'");
   return out + "?";

@@ -34,6 +34,8 @@ TEST_CASE("controls and marks of direction never reach a terminal") {
 TEST_CASE("an unknown name is answered with the near ones, else with all") {
   CHECK(known_names("hdp", {"ar", "hpd", "ippd"}) == "; did you mean 'hpd'?");
   CHECK(known_names("medusa", {"ar", "hpd"}) == "; known: ar, hpd");
+  CHECK(known_names("hdp", {"hpd", "ar", "hpd"}) == "; did you mean 'hpd'?");
+  CHECK(known_names("medusa", {"ar", "hpd", "ar"}) == "; known: ar, hpd");
 }
 
 TEST_CASE("a JSON reader refuses wrong types and unknown keys") {

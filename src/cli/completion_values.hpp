@@ -1,0 +1,22 @@
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "src/cli/command_line.hpp"
+
+namespace pardec {
+
+/// In the place of words: names and ids of the runs in the database of --db.
+inline constexpr const char* kRunWords = "@runs";
+
+/// The words that complete a place of a command line, by place. Places: `VERB:FLAG`, the value of a
+/// flag; `VERB/`, the first argument; `VERB/WORD`, the argument after the word WORD;
+/// `VERB/WORD/`, all further ones. A word that ends in `=` or `:` goes on.
+std::map<std::string, std::vector<std::string>> completion_words(const std::vector<Verb>& verbs);
+
+/// The name, else the first 8 characters of the id, of each run of a database, newest first. Empty
+/// for a database that is missing or cannot be read.
+std::vector<std::string> names_of_runs(const std::string& db);
+
+}  // namespace pardec
