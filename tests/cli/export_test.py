@@ -1,4 +1,4 @@
-"""`pardec export`: flat tables that say what `compare --format json` and the database say, to the digit; every column is explained in results/README.md.
+"""`pardec export`: flat tables that say what `compare --format json` and the database say, to the digit; every column is explained in results/export.md.
 
 Usage: export_test.py PROGRAM [parquet]
 """
@@ -34,9 +34,9 @@ def flattened(row):
 
 
 def documented():
-    """Columns that results/README.md explains, by table."""
-    text = (ROOT / "results" / "README.md").read_text(encoding="utf-8")
-    section = re.search(r"^## Tables for other programs\n(.*?)^## ", text, re.M | re.S)[1]
+    """Columns that results/export.md explains, by table."""
+    text = (ROOT / "results" / "export.md").read_text(encoding="utf-8")
+    section = re.search(r"^## Tables and columns\n(.*)", text, re.M | re.S)[1]
     found = {}
     for line in section.splitlines():
         if line.startswith("| `"):
@@ -132,8 +132,8 @@ def main():
                 check(not differs, f"csv: {table}: {differs}")
             if table != "comparison":
                 missing = {c for c in rows[0] if not c.startswith("score_")} - told["all"] - told[table]
-                check(not missing, f"results/README.md does not explain {missing} of {table}")
-                check(told[table] <= set(rows[0]), f"results/README.md explains {told[table] - set(rows[0])}, which {table} has not")
+                check(not missing, f"results/export.md does not explain {missing} of {table}")
+                check(told[table] <= set(rows[0]), f"results/export.md explains {told[table] - set(rows[0])}, which {table} has not")
         check((pardec.folder / "c" / "comparison.csv").read_text(encoding="utf-8") == pardec.good("compare", "--db", db, "--format", "csv"), "the comparison is compare's csv, byte by byte")
         used(check, pardec, db)
     return check.finish()

@@ -181,12 +181,12 @@ def in_all_tables(check, pardec, db, metric, planted):
     check([(row["call_key"], row["number"], row["cost"]) for row in read["attempts"]] == [(row["call_key"], row["number"], row["cost"]) for row in attempts], "export: attempts")
     spent = query(db, "SELECT name, sum(cost) AS cost FROM judge_attempt JOIN judge ON judge.id = judge_id GROUP BY judge.id ORDER BY judge.id")
     check([(row["judge"], row["cost"]) for row in read["judges"]] == [(row["name"], row["cost"]) for row in spent], f"export: judges {read['judges']}, {spent}")
-    told = (ROOT / "results" / "README.md").read_text()
+    told = (ROOT / "results" / "export.md").read_text()
     for table in ("judgments", "pairs", "attempts", "judges"):
         pardec.good("export", "--db", db, "--out", "tables")
         explained = re.findall(r"`([a-z_]+)`", re.search(rf"^\| `{table}` \|(.*?)\|", told, re.M)[1])
         header = (pardec.folder / "tables" / f"{table}.csv").read_text().splitlines()[0].split(",")
-        check([column for column in header if column not in ("invocation", "run", "dataset", "split", "arm", "decoder")] == explained, f"results/README.md explains {explained} of {table}: {header}")
+        check([column for column in header if column not in ("invocation", "run", "dataset", "split", "arm", "decoder")] == explained, f"results/export.md explains {explained} of {table}: {header}")
 
 
 def of_claims(check, pardec):

@@ -1,4 +1,4 @@
-"""What Datasette says of a store (results/metadata.json), made from the comments of results/schema.sql and the queries of results/README.md."""
+"""What Datasette says of a store (results/metadata.json), made from the comments of results/schema.sql and the queries of results/database.md."""
 import json
 import re
 
@@ -20,7 +20,7 @@ def queries(page):
 
 def metadata():
     schema = (ROOT / "results" / "schema.sql").read_text(encoding="utf-8")
-    page = (ROOT / "results" / "README.md").read_text(encoding="utf-8")
+    page = (ROOT / "results" / "database.md").read_text(encoding="utf-8")
     described = {name: {**({"description": text} if text else {}), **({"columns": columns} if columns else {})} for name, text, columns in tables(schema)}
     asked = {re.sub(r"\W+", "-", question.lower()).strip("-"): {"title": question, "sql": sql} for question, sql in queries(page)}
     return {"title": "pardec", "description": "Runs of parallel decoders: each generation, its job, its block's time, its scores. Times are nanoseconds.",

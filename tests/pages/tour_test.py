@@ -3,6 +3,9 @@
 Each page has a scratch folder of its own with the project's files in it, so that commands run as at the project's top. Blocks behind
 `<!-- not run: reason -->` are left to claims_test.py, those behind `<!-- slow -->` to --long, which also runs the demo as it is.
 
+Tutorials (folder tutorials) run from the first line to the last; each has a test of its own, which names it. Those that fetch SmolLM2 are skipped where
+scripts/fetch-smollm2 has not made it.
+
 Usage: tour_test.py PROGRAM [--long] [PAGE ...]     PAGE: only pages whose path holds it
 """
 import pathlib
@@ -15,7 +18,7 @@ import tempfile
 import time
 
 from pages import PAGES, ROOT, blocks, commands
-from harness import Checks, clean_environment
+from harness import Checks, SMOLLM2, clean_environment
 
 SECONDS = 600  # for one command, on a machine that is busy with other tests
 
@@ -30,6 +33,8 @@ def scratch_copy(folder, program):
         (folder / "results" / entry).symlink_to(ROOT / "results" / entry)
     (folder / "build").mkdir()
     (folder / "build" / "release").symlink_to(program.parent)
+    if SMOLLM2.is_dir():
+        (folder / "build" / "models").symlink_to(SMOLLM2.parent)
 
 
 def shell(folder, command, seconds=SECONDS):
@@ -54,7 +59,7 @@ def tour(check, page, program, long):
                 ran = shell(folder, settings + command)
                 good = check(ran.returncode == 0, f"{block.where}: exit {ran.returncode}: {command}\n{ran.stderr[-1500:]}")
                 check(not good or ran.stdout or ran.stderr, f"{block.where}: says nothing: {command}")
-                for file in re.findall(r"(?:-o|--trace|--db) (\S+)", command):
+                for file in re.findall(r"(?:-o|--trace|--db|--report) (\S+)", command):
                     check("--dry-run" in command or (folder / file).exists(), f"{block.where}: no {file} came of it: {command}")
                 printed += ran.stdout
                 print(f"{time.monotonic() - begin:5.1f} s  {block.where}  {command}", flush=True)
@@ -96,14 +101,21 @@ def main():
         return 77
     long, wanted = "--long" in sys.argv, [a for a in sys.argv[2:] if a != "--long"]
     program = pathlib.Path(sys.argv[1]).resolve()
-    check = Checks()
+    check, ran = Checks(), 0
     for page in PAGES:
         name = str(page.relative_to(ROOT))
-        if wanted and not any(w in name for w in wanted):
+        tutorial = "/tutorials/" in name
+        if not any(w in name for w in wanted) if wanted else tutorial:
             continue
+        ran += 1
         marks = {block.mark for block in blocks(page) if block.language == "sh"}
+        check(not tutorial or marks == {""}, f"{name}: a tutorial runs from the first line to the last, and has blocks marked {marks}")
+        if tutorial and "scripts/fetch-smollm2" in page.read_text(encoding="utf-8") and not SMOLLM2.is_dir():
+            print("[skipped] scripts/fetch-smollm2 has not made SmolLM2")
+            return 77
         check(all(mark in ("", "slow") or re.fullmatch(r"not run: .+", mark) for mark in marks), f"{name}: blocks are marked {marks}")
         tour(check, page, program, long)
+    check(ran > 0, f"no page is named like {wanted}")
     if not wanted or any(w in "README.md" for w in wanted):
         demo(check, program, long)
     return check.finish()
