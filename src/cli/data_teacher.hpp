@@ -9,6 +9,7 @@
 #include "src/chat/service.hpp"
 #include "src/cli/data.hpp"
 #include "src/cli/signal_stop.hpp"
+#include "src/report/table.hpp"
 
 namespace pardec {
 

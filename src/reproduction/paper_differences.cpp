@@ -59,7 +59,7 @@ bool is_smaller(const PaperItem& item, const Comparison& comparison) {
 }
 
 std::vector<Difference> differences_from(const PaperItem& item, const Comparison& comparison) {
-  using enum Difference::Of;
+  using Of = Difference::Of;
   std::vector<Difference> lines;
   std::map<std::string, std::vector<std::string>> networks, batches;
   std::set<std::string> data, types, machines, oracles, untrained;
@@ -89,27 +89,25 @@ std::vector<Difference> differences_from(const PaperItem& item, const Comparison
   const auto listed = [](const std::set<std::string>& values) {
     return join(std::vector<std::string>(values.begin(), values.end()), "; ");
   };
-  const auto differs = [&](Difference::Of of, const char* what, const std::string& here,
-                           const char* key) {
+  const auto differs = [&](Of of, const char* what, const std::string& here, const char* key) {
     lines.push_back({of, str("differs: ", what, ": ", here, " (paper: ", setting(item, key), ")")});
   };
-  differs(network, "network", by_label(networks), "network");
-  differs(type, "type", listed(types), "dtype");
-  differs(machine, "machine", listed(machines), "hardware");
-  differs(Difference::Of::data, "data", listed(data), "data");
-  differs(jobs, "jobs in flight", by_label(batches), "batch");
+  differs(Of::network, "network", by_label(networks), "network");
+  differs(Of::type, "type", listed(types), "dtype");
+  differs(Of::machine, "machine", listed(machines), "hardware");
+  differs(Of::data, "data", listed(data), "data");
+  differs(Of::jobs, "jobs in flight", by_label(batches), "batch");
   std::map<std::string, std::vector<std::string>> judges;
   for (const JudgedShare& share : comparison.judged)
     judges[str(share.judge, " (", share.protocol, ")")].push_back(
         str(share.dataset, " ", share.arm, " ", share.scored, " of ", share.of));
   for (const auto& [judge, counts] : judges)
-    differs(Difference::Of::judge, "judge", str(judge, ", a verdict on ", join(counts, ", ")),
-            "judge");
+    differs(Of::judge, "judge", str(judge, ", a verdict on ", join(counts, ", ")), "judge");
   if (!oracles.empty())
-    lines.push_back({oracle, str("differs: forced: --oracle ", listed(oracles))});
+    lines.push_back({Of::oracle, str("differs: forced: --oracle ", listed(oracles))});
   if (!untrained.empty())
     lines.push_back(
-        {training, str("differs: not taught its format: the network of ", listed(untrained))});
+        {Of::training, str("differs: not taught its format: the network of ", listed(untrained))});
   for (const Doubt& doubt : item.published.doubts) {
     std::string at = doubt.at.is_null() ? "" : dump(doubt.at) + ": ";
     lines.push_back({std::nullopt, str("doubt: ", at, doubt.why)});

@@ -15,13 +15,14 @@
 #include "src/reproduction/evidence.hpp"
 #include "src/reproduction/paper_differences.hpp"
 #include "src/reproduction/paper_item.hpp"
-#include "src/runs/run_spec.hpp"
 #include "src/store/store.hpp"
 #include "src/support/notes.hpp"
 #include "src/support/progress.hpp"
 
 /// Tables and figures of papers are measured again, and their claims tested by what was measured.
 namespace pardec {
+
+struct RunSpec;
 
 /// What may be done to measure an item.
 struct Effort {
