@@ -50,11 +50,12 @@ struct AparFormatOptions {
   Token eos = 0;
 };
 
-/// The format based on `tokenizer`, which must outlive it. An open answer that has a tree by the
-/// rules of APAR's data becomes that tree; of a conversation, the first such answer is used. An
-/// answer that APAR's data would use as an example without forks becomes one plain sequence with
-/// the whole conversation. Other answers give no sequence, and neither do trees that are too long.
-/// Absent references are trained as "n/a". ConfigError: a position beyond `context_length`.
+/// The format based on `tokenizer`, which must outlive it. Of an open example (free form), only the
+/// first answer is considered. If it has a tree by the rules of APAR's data, it is trained as that
+/// tree. If APAR's data would use it as an example without forks, the whole conversation is trained
+/// as one plain sequence. Other open examples give no sequence, and neither do those whose tree is
+/// too long or whose only answer has a tree but is unfinished. Absent references are trained as
+/// "n/a". ConfigError: a tree of another form has a position beyond `context_length`.
 std::unique_ptr<TrainingFormat> make_apar_format(const AparFormatOptions& options,
                                                  const Tokenizer& tokenizer, int context_length);
 
