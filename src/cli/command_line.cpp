@@ -197,40 +197,8 @@ const std::vector<std::string>& command_arguments(const CLI::App& app) {
   return dynamic_cast<const VerbApp&>(app).arguments;
 }
 
-void apply_config(CLI::App& app, const Json& config, const std::string& where,
-                  const std::vector<std::string>& ignored) {
-  if (!config.is_object())
-    throw ConfigError(str(where, ": is ", config.type_name(), ", expected an object"));
-  for (const auto& [key, value] : config.items()) {
-    if (std::find(ignored.begin(), ignored.end(), key) != ignored.end()) continue;
-    std::string flag = key;
-    std::replace(flag.begin(), flag.end(), '_', '-');
-    CLI::Option* option = app.get_option_no_throw("--" + flag);
-    if (!option) {
-      auto known = ignored;
-      for (const auto& name : long_flags(app))
-        known.push_back(replace_all(name.substr(2), "-", "_"));
-      throw ConfigError(str(where, ": unknown key '", key, "'", known_names(key, known)));
-    }
-    if (option->count() > 0) continue;  // the command line or the environment has spoken
-    if (value.is_null() || value.is_object())
-      throw ConfigError(str(where, ": '", key, "' is ", dump(value),
-                            ", expected a text, a number, true, false or a list"));
-    try {
-      const auto add = [&](const Json& item) {
-        option->add_result(item.is_string() ? item.get<std::string>() : dump(item));
-      };
-      if (value.is_array())
-        std::for_each(value.begin(), value.end(), add);
-      else
-        add(value);
-      option->run_callback();
-    } catch (const CLI::ParseError& error) {
-      throw ConfigError(str(where, ": '", key, "': ", explain(app, error, {"--" + flag})));
-    }
-  }
-  if (const auto* verb = dynamic_cast<const VerbApp*>(&app))
-    check_written(app, verb->written, config);
+void check_experiment(const CLI::App& app, const Json& config) {
+  check_written(app, dynamic_cast<const VerbApp&>(app).written, config);
 }
 
 }  // namespace pardec

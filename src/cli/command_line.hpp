@@ -59,11 +59,8 @@ Verb list_verb();
 /// into an exit code.
 int run_command_line(const std::vector<Verb>& verbs, int argc, char** argv);
 
-/// Gives the flags of `app` that neither the command line nor the environment set the values of a
-/// JSON object: key "batch_size" (or "batch-size") is flag --batch-size. `ignored` keys belong to
-/// somebody else. ConfigError for unknown keys, and as check_written says.
-void apply_config(CLI::App& app, const Json& config, const std::string& where,
-                  const std::vector<std::string>& ignored);
+/// As check_written says, with the object of -c. REQUIRES: the app of a verb that runs.
+void check_experiment(const CLI::App& app, const Json& config);
 
 /// The arguments as they were given, the program first, for the run's record. REQUIRES: the app of
 /// a verb that runs.

@@ -2,100 +2,17 @@
 
 #include <CLI/CLI.hpp>
 
-#include "src/prompt/chat_template.hpp"
+#include "src/cli/setting_flags.hpp"
+#include "src/settings/shared_settings.hpp"
 #include "src/support/error.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
 
-void add_flags(CLI::App& app, ModelOptions& model) {
-  app.add_option("--model", model.model, "checkpoint folder (Hugging Face layout)")
-      ->type_name("DIR");
-  app.add_option(
-         "--adapter", model.adapter,
-         "folder of an adapter over it: low-rank (layout of peft), merged as it is loaded, or "
-         "extra heads")
-      ->type_name("DIR");
-  app.add_option("--draft-model", model.draft_model,
-                 "checkpoint folder of the network that guesses for decoder speculative; or of an "
-                 "adapter alone, over the first layers of the network it guesses for")
-      ->type_name("DIR");
-  app.add_option(
-         "--dtype", model.dtype,
-         "compute in fp32 or bf16; int8 and nf4: in bf16 with the layers' weights quantised "
-         "(CPU); auto: bf16 where the checkpoint holds it and the device computes it fast (a "
-         "processor with AVX-512 BF16, a GPU), else fp32")
-      ->capture_default_str()
-      ->type_name("TYPE");
-  app.add_option("--device", model.device, "cpu, cuda or cuda:I")
-      ->capture_default_str()
-      ->type_name("DEVICE");
-  app.add_flag("--no-cuda-graphs", model.no_cuda_graphs,
-               "launch a GPU's small steps kernel by kernel, in place of recordings of them; the "
-               "arithmetic is the same");
-  app.add_option("--threads", model.threads, "CPU threads; 0: all cores")
-      ->capture_default_str()
-      ->type_name("N");
-  app.add_option("--memory-limit", model.memory_limit,
-                 "memory that weights, KV cache and program may take, e.g. 4G or 900MiB; of the "
-                 "GPU's with --device cuda")
-      ->type_name("SIZE");
-}
+void add_flags(CLI::App& app, ModelOptions& model) { add_flags(app, model_settings(model)); }
 
-void add_flags(CLI::App& app, DecodeOptions& decode) {
-  app.add_option("--seed", decode.seed, "seed of sampling and of --limit")
-      ->capture_default_str()
-      ->type_name("N");
-  app.add_option("--temperature", decode.temperature, "0: greedy")
-      ->capture_default_str()
-      ->type_name("X");
-  app.add_option("--top-k", decode.top_k, "sample among the k likeliest; 0: all")
-      ->capture_default_str()
-      ->type_name("N");
-  app.add_option("--top-p", decode.top_p, "sample among the likeliest that make up p")
-      ->capture_default_str()
-      ->type_name("X");
-  app.add_option("--max-new-tokens", decode.max_new_tokens,
-                 "ids chosen for one answer at most, by all its threads and branches together")
-      ->capture_default_str()
-      ->type_name("N");
-  app.add_option("--per-field", decode.per_field,
-                 str("ids chosen for one field at most, where fields are answered one by one; "
-                     "without it the dataset's limit (run --dry-run shows it), else ",
-                     Limits{}.per_field))
-      ->type_name("N");
-  app.add_flag("--ignore-eos", decode.ignore_eos,
-               "go on after the end of sequence, up to the limit");
-  app.add_flag("--no-generation-config", decode.no_generation_config,
-               "leave out what the checkpoint's generation_config.json does to logits "
-               "(repetition_penalty, suppress_tokens ...)");
-  app.add_option("--eos", decode.eos,
-                 "a token that ends answers beside the network's own ends: its id or text; "
-                 "repeatable")
-      ->type_name("TOKEN");
-  app.add_option("--chat-template", decode.chat_template,
-                 str("markup around the prompt: auto (the checkpoint's own, or what train taught, "
-                     "else plain), checkpoint:NAME (one of several of its own), ",
-                     join(chat_template_names(), ", ")))
-      ->capture_default_str()
-      ->type_name("NAME");
-  app.add_option("--chat-set", decode.chat_set,
-                 "a variable of the checkpoint's own chat template, e.g. enable_thinking=false; "
-                 "repeatable")
-      ->type_name("KEY=VALUE");
-  app.add_option(
-         "--thinking", decode.thinking,
-         "thought before an answer (<think>...</think>, the checkpoint's own marks): keep it "
-         "as a part of the answer, strip it where answers are read, or off: the chat "
-         "template's own variable asks for none")
-      ->capture_default_str()
-      ->type_name("WHAT");
-  app.add_option("--prompt-file", decode.prompt_file,
-                 "wording of the task: a name in datasets/prompts or a file; else the model's own "
-                 "(MODEL/prompts), else the dataset's")
-      ->type_name("FILE");
-}
+void add_flags(CLI::App& app, DecodeOptions& decode) { add_flags(app, decode_settings(decode)); }
 
 void add_flags(CLI::App& app, ComparisonFlags& flags) {
   app.add_option("--db", flags.db, "database")->capture_default_str()->type_name("FILE");
@@ -121,13 +38,7 @@ void add_flags(CLI::App& app, ComparisonFlags& flags) {
 }
 
 void add_hardware(CLI::App& app, std::vector<std::string>& hardware) {
-  app.add_option("--hardware", hardware,
-                 "say of forwards/s which share they are of what this machine allows: here "
-                 "(measured now), a100, a800, h100, h200, h800, l40s, a800x8 (eight, tensor "
-                 "parallel) ..., or a file like experiments/hardware/*.json; several with --trace, "
-                 "for the speedup that each allows")
-      ->delimiter(',')
-      ->type_name("NAME,...");
+  add_flag(app, hardware_setting(hardware));
 }
 
 void check_hardware(const std::vector<std::string>& hardware, const std::string& trace) {
@@ -147,9 +58,7 @@ void read_traced(ComparisonFlags& flags) {
     throw ConfigError(str("--trace: ", flags.trace, " holds no trace"));
 }
 
-void add_strict(CLI::App& app, bool& strict) {
-  app.add_flag("--strict", strict, "exit with 3 where the table has a warning");
-}
+void add_strict(CLI::App& app, bool& strict) { add_flag(app, strict_setting(strict)); }
 
 int exit_code(const Comparison& comparison, bool strict) {
   if (!strict || comparison.warnings.empty()) return 0;

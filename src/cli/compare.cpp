@@ -8,6 +8,7 @@
 #include "src/cli/common_flags.hpp"
 #include "src/cli/table_output.hpp"
 #include "src/report/comparison_table.hpp"
+#include "src/settings/shared_settings.hpp"
 #include "src/store/invocations.hpp"
 #include "src/support/checks.hpp"
 #include "src/support/error.hpp"

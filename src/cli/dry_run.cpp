@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <iostream>
 
-#include "src/cli/data_flags.hpp"
 #include "src/cli/machine_notes.hpp"
 #include "src/cli/plan_notes.hpp"
 #include "src/cli/table_output.hpp"
+#include "src/cli/unread_notes.hpp"
 #include "src/findings/comparison.hpp"
 #include "src/model/device.hpp"
 #include "src/report/comparison_notes.hpp"

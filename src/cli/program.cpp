@@ -13,6 +13,7 @@
 #include "src/cli/command_line.hpp"
 #include "src/cli/completion.hpp"
 #include "src/cli/visible_output.hpp"
+#include "src/cli/with_flags.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
@@ -40,22 +41,26 @@ int after_printing(int code) {
 
 }  // namespace
 
+std::vector<pardec::Verb> pardec::all_verbs() {
+  std::vector<Verb> verbs{run_verb(),      sweep_verb(), reproduce_verb(), generate_verb(),
+                          compare_verb(),  score_verb(), judge_verb(),     report_verb(),
+                          plot_verb(),     merge_verb(), export_verb(),    runs_verb(),
+                          roofline_verb(), data_verb(),  model_verb(),     train_verb(),
+                          list_verb(),     doctor_verb()};
+  verbs.push_back(completion_verb(verbs));
+  return verbs;
+}
+
 int pardec::run_program(int argc, char** argv) {
   hold_standard_streams();
   const VisibleOutput visible;
   try {
-    std::vector<Verb> verbs{run_verb(),      sweep_verb(), reproduce_verb(), generate_verb(),
-                            compare_verb(),  score_verb(), judge_verb(),     report_verb(),
-                            plot_verb(),     merge_verb(), export_verb(),    runs_verb(),
-                            roofline_verb(), data_verb(),  model_verb(),     train_verb(),
-                            list_verb(),     doctor_verb()};
-    verbs.push_back(completion_verb(verbs));
-    return after_printing(run_command_line(verbs, argc, argv));
+    return after_printing(run_command_line(all_verbs(), argc, argv));
   } catch (const Error& error) {
-    std::fprintf(stderr, "pardec: %s\n", visible_text(error.what()).c_str());
+    std::fprintf(stderr, "pardec: %s\n", visible_text(with_flags(error.what())).c_str());
     return error.exit_code();
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "pardec: %s\n", visible_text(reason_of(error)).c_str());
+    std::fprintf(stderr, "pardec: %s\n", visible_text(with_flags(reason_of(error))).c_str());
     return 1;
   }
 }

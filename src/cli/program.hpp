@@ -1,6 +1,12 @@
 #pragma once
+#include <vector>
+
+#include "src/cli/command_line.hpp"
 
 namespace pardec {
+
+/// What `pardec` can do, in the order of its help.
+std::vector<Verb> all_verbs();
 
 /// The whole program: reads the command line, runs its verb, says on stderr what went wrong.
 /// Returns the exit code (`pardec --help` lists them).

@@ -10,12 +10,12 @@
 #include "src/chat/service.hpp"
 #include "src/cli/command_line.hpp"
 #include "src/cli/print_note.hpp"
-#include "src/cli/run_flags.hpp"
 #include "src/cli/signal_stop.hpp"
 #include "src/cli/table_output.hpp"
 #include "src/report/reproduction_report.hpp"
 #include "src/reproduction/item_choice.hpp"
 #include "src/reproduction/time_shares.hpp"
+#include "src/settings/run_settings.hpp"
 #include "src/support/checks.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
@@ -105,13 +105,9 @@ int reproduce_items(const std::vector<const PaperItem*>& items, const ReproduceF
 
 /// As `run -c` reads an experiment, but that a paper's item has its own baselines.
 RunSpec read_scale(const Json& experiment, const std::string& where) {
-  RunFlags flags;
-  flags.add_baselines = false;
-  CLI::App app;
-  add_flags(app, flags);
-  read_experiment(app, experiment, where, flags);
-  finish(flags);
-  return flags.spec;
+  RunSettings settings = read_run_settings(experiment, where);
+  settings.add_baselines = false;
+  return make_run_spec(settings);
 }
 
 int run(const CLI::App& app, ReproduceFlags& flags) {

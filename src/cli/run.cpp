@@ -12,12 +12,12 @@
 #include "src/checkpoint/memory_plan.hpp"
 #include "src/cli/command_line.hpp"
 #include "src/cli/common_flags.hpp"
-#include "src/cli/data_flags.hpp"
 #include "src/cli/dry_run.hpp"
 #include "src/cli/print_note.hpp"
 #include "src/cli/run_end.hpp"
 #include "src/cli/run_flags.hpp"
 #include "src/cli/table_output.hpp"
+#include "src/cli/unread_notes.hpp"
 #include "src/findings/roofline.hpp"
 #include "src/report/comparison_table.hpp"
 #include "src/runs/arms.hpp"
@@ -33,7 +33,7 @@ namespace {
 /// The service of --judge, before anything is run. ConfigError: nothing there needs a judge.
 std::optional<chat::ServiceSpec> judge_of(const RunFlags& flags,
                                           const std::vector<Workload>& workloads) {
-  if (flags.judge.empty()) return std::nullopt;
+  if (flags.settings.output.judge.empty()) return std::nullopt;
   if (forced_arm(flags.spec.arms))
     throw ConfigError(
         "--judge with --oracle: forced answers carry no score; leave one of them out");
@@ -46,19 +46,20 @@ std::optional<chat::ServiceSpec> judge_of(const RunFlags& flags,
     throw ConfigError(str("--judge: no dataset here has a metric that needs a judge, as ",
                           join(names, ", "), " have; leave it out, or use pardec judge behind it"));
   }
-  chat::ServiceSpec service = chat::read_service(flags.judge);
-  if (!flags.dry_run) check_service(service, print_note);
+  chat::ServiceSpec service = chat::read_service(flags.settings.output.judge);
+  if (!flags.settings.output.dry_run) check_service(service, print_note);
   return service;
 }
 
 int run(CLI::App& app, RunFlags& flags) {
   complete(app, flags);
   RunSpec& spec = flags.spec;
+  const OutputSettings& output = flags.settings.output;
   check_draft_flag(spec.model, std::any_of(spec.arms.begin(), spec.arms.end(), [](const Arm& arm) {
                      return arm.algorithm->drafts_with_model() && arm.draft_model.empty();
                    }));
   const std::vector<Workload> workloads = load_workloads(spec);
-  if (!flags.dry_run) check_any_runs(spec, workloads);
+  if (!output.dry_run) check_any_runs(spec, workloads);
   const auto service = judge_of(flags, workloads);
   const std::vector<ModelOptions> networks = networks_of(spec);
   const bool all_there = std::all_of(networks.begin(), networks.end(), [](const auto& options) {
@@ -69,13 +70,13 @@ int run(CLI::App& app, RunFlags& flags) {
                                             /*together=*/spec.order != "blocked"))
                 : std::nullopt;
   if (memory) apply_limit(*memory, spec.model, spec.cache);
-  check_hardware(flags.hardware, spec.trace);
-  for (const std::string& which : flags.hardware)
+  check_hardware(output.hardware, spec.trace);
+  for (const std::string& which : output.hardware)
     if (all_there && which != "here")
       for (const ModelOptions& options : networks)
         read_hardware(which, chosen_dtype(options));  // what is wrong with it, before the run
-  if (flags.dry_run) {
-    print_plan(spec, workloads, memory, parse_table_format(flags.format));
+  if (output.dry_run) {
+    print_plan(spec, workloads, memory, parse_table_format(output.format));
     return 0;
   }
   const bool limited = memory && memory->limit > 0;
@@ -88,7 +89,7 @@ int run(CLI::App& app, RunFlags& flags) {
   ArmSessions sessions(spec);
   const Execution done = execute(spec, workloads, sessions,
                                  {.stop = stop.token(),
-                                  .create_folders = app.get_option("--db")->count() == 0,
+                                  .create_folders = flags.default_db,
                                   .notes = print_note});
   if (done.stopped) return stopped(done, spec, stop);
   std::int64_t unjudged = 0;
@@ -107,13 +108,13 @@ int run(CLI::App& app, RunFlags& flags) {
       return 128 + stop.signal();
     }
   }
-  CompareOptions options{.baseline = spec.baseline, .hardware = flags.hardware};
+  CompareOptions options{.baseline = spec.baseline, .hardware = output.hardware};
   if (!options.hardware.empty() && !spec.trace.empty()) options.traced = read_works(spec.trace);
   const Snapshot snapshot(done.store->database());  // others may judge or score it by now
   const Comparison comparison = compare(*done.store, done.invocation, options);
-  print_table(flags.matrix ? matrix_table(comparison)
-                           : choose_columns(comparison_table(comparison), flags.columns),
-              parse_table_format(flags.format));
+  print_table(output.matrix ? matrix_table(comparison)
+                            : choose_columns(comparison_table(comparison), output.columns),
+              parse_table_format(output.format));
   if (limited && spec.model.device == "cpu")
     std::fprintf(stderr, "memory: %s\n", describe_peak().c_str());
   std::fprintf(stderr, "database: %s\n", spec.db.c_str());
@@ -122,9 +123,9 @@ int run(CLI::App& app, RunFlags& flags) {
                  "the run is done and stored, 'pardec judge' asks for what is not judged\n");
     std::rethrow_exception(judge_failed);
   }
-  const int code = exit_code(done.counts, flags.fail_on_error);
+  const int code = exit_code(done.counts, output.fail_on_error);
   if (unjudged > 0 && !code) return 3;
-  return code ? code : exit_code(comparison, flags.strict);
+  return code ? code : exit_code(comparison, output.strict);
 }
 
 }  // namespace
@@ -141,9 +142,6 @@ Verb run_verb() {
       [](CLI::App& app) -> std::function<int()> {
         auto flags = std::make_shared<RunFlags>();
         add_flags(app, *flags);
-        app.add_option("--judge", flags->judge,
-                       "then ask a judge for the scores that need one; the file of its service")
-            ->type_name("FILE");
         return [flags, &app] { return run(app, *flags); };
       },
       {},

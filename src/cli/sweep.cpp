@@ -97,7 +97,8 @@ std::string best_note(const RunSpec& spec, const Comparison& comparison, const B
 int sweep(CLI::App& app, RunFlags& flags) {
   complete(app, flags);
   RunSpec& spec = flags.spec;
-  const TableFormat format = parse_table_format(flags.format);
+  const OutputSettings& output = flags.settings.output;
+  const TableFormat format = parse_table_format(output.format);
   if (!spec.model.draft_model.empty())
     check_draft_flag(
         spec.model, std::any_of(spec.arms.begin(), spec.arms.end(),
@@ -112,20 +113,20 @@ int sweep(CLI::App& app, RunFlags& flags) {
   check_arms(spec, [&](Arm& arm) { arm.algorithm->check(sessions.of(arm).context); });
   if (spec.refused.size() > refused) workloads = load_workloads(spec);  // of the arms that are left
   const auto code_of_cells = [&] { return spec.refused.empty() ? 0 : 3; };
-  if (flags.dry_run) {
+  if (output.dry_run) {
     print_table(sweep_plan(spec, workloads, sessions), format);
     return stop.signal() ? 128 + stop.signal() : code_of_cells();
   }
   const Execution done = execute(spec, workloads, sessions,
                                  {.stop = stop.token(),
-                                  .create_folders = app.get_option("--db")->count() == 0,
+                                  .create_folders = flags.default_db,
                                   .notes = print_note});
   if (done.stopped) return stopped(done, spec, stop);
   const Snapshot snapshot(done.store->database());
   const Measurements measured = measurements_of(*done.store, done.invocation);
   const Comparison comparison = compare(*done.store, done.invocation, {}, measured);
-  Table table = flags.matrix ? matrix_table(comparison)
-                             : choose_columns(comparison_table(comparison), flags.columns);
+  Table table = output.matrix ? matrix_table(comparison)
+                              : choose_columns(comparison_table(comparison), output.columns);
   table.conclusion.clear();  // the best cells say the same, by the seconds of each two
   const std::vector<BestCell> best = best_cells(measured, comparison);
   for (const std::string& dataset : spec.datasets) {
@@ -138,11 +139,11 @@ int sweep(CLI::App& app, RunFlags& flags) {
   }
   print_table(table, format);
   std::fprintf(stderr, "database: %s\n", spec.db.c_str());
-  if (const int code = exit_code(done.counts, flags.fail_on_error)) return code;
+  if (const int code = exit_code(done.counts, output.fail_on_error)) return code;
   if (code_of_cells())
     std::fprintf(stderr, "pardec: %zu of %zu cells cannot be run; the table says why\n",
                  spec.refused.size(), spec.refused.size() + spec.arms.size());
-  return code_of_cells() ? code_of_cells() : exit_code(comparison, flags.strict);
+  return code_of_cells() ? code_of_cells() : exit_code(comparison, output.strict);
 }
 
 }  // namespace
@@ -159,7 +160,7 @@ Verb sweep_verb() {
       "  pardec plot --db s.sqlite --x hpd.stack --y speedup -o stack.svg",
       [](CLI::App& app) -> std::function<int()> {
         auto flags = std::make_shared<RunFlags>();
-        flags->sweep = true;
+        flags->settings.sweep = true;
         add_flags(app, *flags);
         return [flags, &app] { return sweep(app, *flags); };
       },

@@ -16,13 +16,6 @@ CLI::Option* add_format(CLI::App& app, std::string& format);
 /// Declares --wide and --columns, of verbs that show a comparison.
 void add_columns(CLI::App& app, ColumnChoice& columns);
 
-/// The keys of all columns that a comparison may have. The columns that are named after machines
-/// are left out.
-std::vector<std::string> known_columns();
-/// ConfigError, with the near names, for a column that no comparison has, and for both flags
-/// together.
-void check_columns(const ColumnChoice& columns);
-
 /// Text and md, in which one table may stand below another.
 bool is_for_people(TableFormat format);
 /// Prints a table on stdout: text as wide as the terminal, in colour where it may be coloured; else

@@ -17,8 +17,19 @@ std::string name_of(const CLI::Option& option) {
   return option.get_lnames().empty() ? option.get_name() : "--" + option.get_lnames().front();
 }
 
-std::vector<std::string> values_of(const CLI::Option& option) {
-  if (option.count() > 0 || option.get_default_str().empty()) return option.results();
+/// What the command line gives an option, else the file of -c, else its default.
+std::vector<std::string> values_of(const CLI::Option& option, const Json& config) {
+  if (option.count() > 0) return option.results();
+  const std::string key =
+      option.get_lnames().empty() ? "" : replace_all(option.get_lnames().front(), "-", "_");
+  if (config.contains(key)) {
+    std::vector<std::string> texts;
+    const Json& value = config[key];
+    for (const Json& one : value.is_array() ? value : Json::array({value}))
+      if (one.is_string()) texts.push_back(one.get<std::string>());
+    return texts;
+  }
+  if (option.get_default_str().empty()) return {};
   return {option.get_default_str()};
 }
 
@@ -46,14 +57,14 @@ void add_texts(ReadFiles& read, const Json& json) {
 
 }  // namespace
 
-ReadFiles files_read(const CLI::App& app, const Written& written) {
+ReadFiles files_read(const CLI::App& app, const Written& written, const Json& config) {
   ReadFiles read;
   for (const CLI::Option* option : app.get_options()) {
     const std::string name = name_of(*option);
     if (holds(written.files, name) || holds(written.folders, name) || name == "--data-root" ||
         name == "action" || (name.starts_with("--") && option->get_type_name() == "TEXT"))
       continue;
-    for (const std::string& value : values_of(*option)) {
+    for (const std::string& value : values_of(*option, config)) {
       if (name == "--db" && !value.empty()) read.add_database(value);
       for (const std::string& path : paths_in(*option, value))
         if (!path.empty()) read.add(name, path);
@@ -63,11 +74,13 @@ ReadFiles files_read(const CLI::App& app, const Written& written) {
 }
 
 void check_written(const CLI::App& app, const Written& written, const Json& config) {
-  ReadFiles read = files_read(app, written);
-  add_texts(read, config);
+  ReadFiles read = files_read(app, written, config);
+  if (config.is_object())
+    for (const auto& [key, value] : config.items())
+      if (!holds(written.files, "--" + replace_all(key, "_", "-"))) add_texts(read, value);
   for (const CLI::Option* option : app.get_options()) {
     const std::string name = name_of(*option);
-    for (const std::string& value : values_of(*option)) {
+    for (const std::string& value : values_of(*option, config)) {
       if (value.empty()) continue;
       if (holds(written.folders, name)) read.check_folder(name, value);
       if (!holds(written.files, name)) continue;

@@ -386,7 +386,7 @@ def experiment_cases(model, folder):
         "datasets is text": ({**base, "datasets": "oa-mine"}, "'datasets'", "array"),
              "unknown dataset": ({**base, "datasets": ["oa"]}, ".json: 'datasets'", "'oa'", "oa-mine"),
         "a number as text": ({**base, "limit": "ten"}, "'limit'", "'ten'", "whole number"), "a limit of null": ({**base, "limit": None}, "'limit' is null"),
-        "an object for a value": ({**base, "baseline": {"x": 1}}, "'baseline'", "expected"), "batch size 0": ({**base, "batch_size": 0}, "--batch-size is 0"),
+        "an object for a value": ({**base, "baseline": {"x": 1}}, "'baseline'", "expected"), "batch size 0": ({**base, "batch_size": 0}, "'batch_size' is 0", "at least 1"),
         "a grid": ({**base, "grid": {"hpd.k_max": [8, 16]}}, "'grid'", "`pardec sweep`"), "models": ({**base, "models": ["a", "b"]}, "'models' is array", "expected an object of names"),
         "name is a number": ({**base, "name": 3}, "'name' is 3", "a string"),
     }

@@ -36,7 +36,8 @@ ALLOWED = {
     "src/report": {"src/support", "src/tokenizer", "src/engine", "src/store", "src/findings", "src/reproduction", "src/scoring", "datasets"},
     "src/finetune": {"src/support", "src/tokenizer", "src/model", "src/prompt", "src/training", "src/store", "src/checkpoint", "src/tasks",
                      "src/scoring", "datasets", "decoders"},
-    "src/cli": {"src/support", "src/model", "src/prompt", "src/sandbox", "src/http", "src/chat", "src/store",
+    "src/settings": {"src/support", "src/prompt", "src/checkpoint", "src/tasks", "src/scoring", "src/runs", "src/report", "decoders", "datasets"},
+    "src/cli": {"src/settings", "src/support", "src/model", "src/prompt", "src/sandbox", "src/http", "src/chat", "src/store",
                 "src/checkpoint", "src/tasks", "src/scoring", "src/runs", "src/findings", "src/reproduction", "src/report", "src/finetune", "src/asking", "src/teaching", "decoders", "datasets"},
 }
 INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"', re.M)

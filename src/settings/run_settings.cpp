@@ -1,0 +1,408 @@
+#include "src/settings/run_settings.hpp"
+
+#include <array>
+#include <utility>
+
+#include "datasets/dataset.hpp"
+#include "decoders/decoder.hpp"
+#include "src/prompt/chat_template.hpp"
+#include "src/runs/arms.hpp"
+#include "src/runs/baseline_arms.hpp"
+#include "src/support/error.hpp"
+#include "src/support/number_text.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+/// Keys of an experiment that are read here, not by the table.
+constexpr std::array kExperimentKeys{"name",   "decoders", "datasets", "model",
+                                     "models", "grid",     "published"};
+
+/// "2%" or "0.02". ConfigError, which names the setting, for what is not above 0 and below 1.
+double parse_share(const std::string& setting, const std::string& text) {
+  const bool percent = text.ends_with('%');
+  const auto number = number_in<double>(text.substr(0, text.size() - percent));
+  const double value = number.value_or(0) / (percent ? 100 : 1);
+  if (!(value > 0 && value < 1))
+    throw ConfigError(
+        str("`", setting, "` is '", text, "', expected a share above 0, e.g. 2% or 0.02"));
+  return value;
+}
+
+/// Makes cells of the arms.
+void lay_grid(const RunSettings& settings, RunSpec& spec) {
+  const std::vector<GridAxis> grid =
+      settings.grid.empty() ? settings.axes : parse_grid(settings.grid);
+  if (grid.empty())
+    throw ConfigError(
+        "sweep: no grid was given, expected --grid KEY=V1,V2... or 'grid' in the file of -c; "
+        "`pardec run` runs arms without one");
+  GridCells cells = expand_grid(spec.arms, grid);
+  spec.grid = true;
+  spec.arms = std::move(cells.arms);
+  spec.refused = std::move(cells.refused);
+  for (const GridAxis& axis : grid) spec.given["grid"][axis.key] = axis.values;
+  if (!settings.target_ci.empty()) spec.target_ci = parse_share("target_ci", settings.target_ci);
+}
+
+/// The rows of what is run: datasets, and which of their examples.
+Settings data_settings(RunSettings& s) {
+  return {
+      {"dataset",
+       "A,B",
+       &s.datasets,
+       "datasets ('pardec list datasets'), and files of your own: NAME=FILE.jsonl, or "
+       "NAME=FILE.csv:COLUMN with prompts in that column (NAME=FILE.csv:COLUMN:COLUMN with "
+       "references, too)",
+       {.commas = true}},
+      {"answer_tokens", "NAME=N", &s.answer_tokens,
+       "ids chosen for one answer at most on the dataset NAME, whatever --max-new-tokens and "
+       "--per-field say; repeatable"},
+      {"strict_columns", "", &s.strict_columns,
+       "refuse records of your own with columns that are not read"},
+      {"data_root", "DIR", &s.data_root,
+       "folder with one folder a dataset; without it the project's samples are used"},
+      {"split", "NAME", &s.split,
+       "train, test, ...; without it the one that each dataset is evaluated on"},
+      {"limit",
+       "N",
+       &s.limit,
+       "a seeded sample of N examples spread over categories, as many of one in turn as the "
+       "largest stack has; 0: all",
+       {.range = at_least(0)}},
+      {"offset", "N", &s.offset, "skip N of that sample's order", {.range = at_least(0)}},
+      {"shots",
+       "N",
+       &s.shots,
+       "worked examples of split train (of the evaluated one where there is no other) in prompts "
+       "that ask field by field, and as earlier turns before open prompts; without it as many as "
+       "the dataset's protocol has",
+       {.range = at_least(0)}},
+      {"unseen", "", &s.unseen, "leave out examples whose text is also in the train split"},
+  };
+}
+
+/// The rows of how it is measured and kept.
+Settings measuring_settings(RunSettings& s) {
+  return {
+      {"batch_size",
+       "N",
+       &s.batch_size,
+       "jobs in flight (an arm's own: batch_size in --arm); a job has the examples that the "
+       "decoder stacks: one context and its questions for ar ask=separately, 6 of them for ippd; "
+       "the table's streams are the answers that this comes to",
+       {.range = at_least(1)}},
+      {"block",
+       "N",
+       &s.block,
+       "examples that one arm does before the next one's turn; 0: so many that batches are full "
+       "for three quarters of their jobs, but six blocks where there can be, and as many as there "
+       "are shards",
+       {.range = at_least(0)}},
+      {"cache_blocks",
+       "N",
+       &s.cache.blocks,
+       "blocks of 16 rows of KV cache that jobs in flight may hold; 0: no limit",
+       {.range = at_least(0)}},
+      {"cache_watermark",
+       "X",
+       &s.cache.watermark,
+       "share of them left free where one more job is taken in",
+       {.range = share_below_1()}},
+      {"warmup", "N", &s.warmup, "unrecorded jobs an arm before the first", {.range = at_least(0)}},
+      {"repair",
+       "N",
+       &s.repair,
+       "of each dataset, measure up to N blocks again that others disturbed, also of a run that "
+       "is done (--resume); both times are stored and shown",
+       {.range = at_least(0)}},
+      {"runs", "N", &s.runs, "repeats of everything", {.range = at_least(1)}},
+      {"order",
+       "ORDER",
+       &s.order,
+       "interleaved (arms alternate block by block) or blocked",
+       {.choices = {"interleaved", "blocked"}}},
+      {"baseline", "LABEL", &s.baseline,
+       "label of the arm that the others are compared with; without it ar, as each needs"},
+      {"oracle", "KIND", &s.oracle,
+       "force what is chosen, to measure speed on any weights: references, recorded:RUN, "
+       "accept:A[,A...], accept-length:L or accept-curve:FILE:NETWORK"},
+      db_setting(s.db),
+      {"fresh",
+       "",
+       &s.fresh,
+       "begin anew, also where the database has a sweep of the same settings to go on with",
+       {.only = "sweep"}},
+      {"retry_errors", "", &s.retry_errors, "also repeat jobs that failed", {.only = "sweep"}},
+      {"dry_run",
+       "",
+       &s.output.dry_run,
+       "print the cells, how long each would take and what memory: by those of the database, else "
+       "by a batch of its first jobs",
+       {.only = "sweep"}},
+      {"resume",
+       "",
+       &s.resume,
+       "go on where the newest run of these arms stopped",
+       {.only = "run"}},
+      {"retry_errors",
+       "",
+       &s.retry_errors,
+       "with --resume: also repeat jobs that failed",
+       {.only = "run"}},
+      {"dry_run",
+       "",
+       &s.output.dry_run,
+       "print what would be done: blocks, how full batches are, jobs that overflow the network's "
+       "context",
+       {.only = "run"}},
+      {"shard", "I/N", &s.shard, "do every N-th block only, beginning with I"},
+      {"fail_on_error",
+       "X",
+       &s.output.fail_on_error,
+       "exit code 3 when a larger share of answers failed",
+       {.range = share()}},
+      {"trace", "FILE", &s.trace, "write what every fed token saw and chose (slow)"},
+  };
+}
+
+Settings only_for(std::string_view verb, Settings rows) {
+  for (Setting& row : rows) row.traits.only = verb;
+  return rows;
+}
+
+/// The rows of both verbs.
+Settings all_rows(RunSettings& s) {
+  Settings rows{
+      {"grid",
+       "KEY=V1,V2...",
+       &s.grid,
+       "values that a setting takes: of the arms of a decoder or label (hpd.k_max), or of all "
+       "that have it (batch_size, cache_blocks, seed, model); several multiply",
+       {.in_file = false, .only = "sweep"}},
+      {"target_ci",
+       "SHARE",
+       &s.target_ci,
+       "stop a cell where half of its speedup's interval is at most this share of it, e.g. 2%; "
+       "not before 6 blocks",
+       {.number_too = true, .only = "sweep"}},
+      {"decoder",
+       "A,B",
+       &s.decoders,
+       "decoders, each an arm of that name, e.g. ar,hpd",
+       {.commas = true}},
+      {"arm", "LABEL=NAME[,OPTION=VALUE...]", &s.arms,
+       "an arm of its own label and options, and with model=DIR, adapter=DIR or draft=DIR on "
+       "networks of its own; repeatable"},
+      {"set", "KEY=VALUE", &s.sets,
+       "an option for all arms of a decoder, e.g. hpd.k_max=30; repeatable"},
+  };
+  const auto append = [&](const Settings& more) {
+    rows.insert(rows.end(), more.begin(), more.end());
+  };
+  append(data_settings(s));
+  append(measuring_settings(s));
+  append({format_setting(s.output.format)});
+  append(columns_settings(s.output.columns));
+  append(
+      {{"matrix", "", &s.output.matrix, "the table with one row an arm and one column a dataset"}});
+  append(only_for("run", {hardware_setting(s.output.hardware)}));
+  append({strict_setting(s.output.strict), progress_setting(s.progress)});
+  append(model_settings(s.model));
+  append(decode_settings(s.decode));
+  append({{"judge",
+           "FILE",
+           &s.output.judge,
+           "then ask a judge for the scores that need one; the file of its service",
+           {.only = "run"}}});
+  return rows;
+}
+
+template <typename Entries>
+OrderedJson enumeration(const Entries& entries) {
+  OrderedJson names = OrderedJson::array();
+  for (const auto& entry : entries) names.push_back(entry.name);
+  return {{"type", "string"}, {"enum", names}};
+}
+
+OrderedJson text_schema(const char* description) {
+  return {{"type", "string"}, {"description", description}};
+}
+
+}  // namespace
+
+void check(const OutputSettings& output) {
+  parse_table_format(output.format);
+  check_columns(output.columns);
+}
+
+Settings settings_of(RunSettings& settings) {
+  const std::string_view verb = settings.sweep ? "sweep" : "run";
+  Settings rows = all_rows(settings);
+  std::erase_if(rows, [&](const Setting& row) {
+    return !row.traits.only.empty() && row.traits.only != verb;
+  });
+  return rows;
+}
+
+std::set<std::string> read_experiment(const Json& json, const std::string& where,
+                                      RunSettings& settings, const std::set<std::string>& given) {
+  const std::set<std::string> read = read_settings(
+      settings_of(settings), json, where, {kExperimentKeys.begin(), kExperimentKeys.end()}, given);
+  if (json.contains("grid") && !settings.sweep)
+    throw ConfigError(
+        str(where, ": 'grid' is run by `pardec sweep`, expected none here; use sweep -c, or ",
+            "take it out"));
+  if (json.contains("published"))
+    throw ConfigError(str(where,
+                          ": 'published' is for experiments that `run` cannot do; expected "
+                          "models and a list of decoders"));
+  JsonReader reader(json, where);
+  settings.name = reader.optional<std::string>("name", settings.name);
+  const Json models = json.value("models", Json());
+  if (settings.model.model.empty())
+    settings.model.model =
+        folder_of_experiment(models, reader.optional<std::string>("model", ""), where);
+  if (settings.datasets.empty()) {
+    settings.datasets = reader.optional<std::vector<std::string>>("datasets", {});
+    for (const auto& name : settings.datasets) try {
+        if (!parse_own_file(name)) find_dataset(name);
+      } catch (const ConfigError& error) {
+        throw ConfigError(str(reader.where("datasets"), ": ", error.what()));
+      }
+  }
+  if (settings.sweep) settings.axes = grid_of_experiment(json.value("grid", Json()), models, where);
+  if (settings.decoders.empty() && settings.arms.empty() && json.contains("decoders"))
+    settings.arms = arms_of_experiment(json["decoders"], models, where);
+  return read;
+}
+
+RunSettings read_run_settings(const Json& json, const std::string& where, bool sweep) {
+  RunSettings settings{.sweep = sweep};
+  read_experiment(json, where, settings);
+  return settings;
+}
+
+Json json_of(const RunSettings& settings) {
+  RunSettings copy = settings;
+  Json json = json_of(settings_of(copy));
+  json["name"] = settings.name;
+  json["model"] = settings.model.model;
+  const std::vector<GridAxis> grid =
+      settings.grid.empty() ? settings.axes : parse_grid(settings.grid);
+  for (const GridAxis& axis : grid) json["grid"][axis.key] = axis.values;
+  return json;
+}
+
+OrderedJson experiment_schema() {
+  const OrderedJson decoder = enumeration(decoders()), dataset = enumeration(datasets());
+  const OrderedJson value = {{"type", {"string", "number", "boolean"}}};
+  OrderedJson arm = OrderedJson::object();
+  arm["name"] = decoder;
+  arm["label"] = {{"type", "string"},
+                  {"pattern", "^[^,=]+$"},
+                  {"description", "of the arm; without it the decoder's name"}};
+  arm["model"] = text_schema(
+      "the arm's own checkpoint: a folder, or its name in models; without it the one above");
+  arm["adapter"] =
+      text_schema("an adapter over it, low-rank or extra heads: a folder, or its name in models");
+  arm["draft"] = text_schema("the same of the network that drafts for it");
+  arm["set"] = {{"type", "object"},
+                {"description", "options of the decoder, and batch_size"},
+                {"additionalProperties", value}};
+  OrderedJson properties = OrderedJson::object();
+  properties["name"] = text_schema("of the experiment, stored with its runs");
+  properties["model"] = text_schema("checkpoint folder, or its name in models");
+  properties["models"] = {{"type", "object"},
+                          {"description", "names of checkpoint folders"},
+                          {"additionalProperties", {{"type", "string"}}}};
+  properties["datasets"] = {{"type", "array"}, {"minItems", 1}, {"items", dataset}};
+  properties["decoders"] = {{"type", "array"},
+                            {"minItems", 1},
+                            {"description", "the arms"},
+                            {"items",
+                             {{"type", "object"},
+                              {"required", OrderedJson::array({"name"})},
+                              {"additionalProperties", false},
+                              {"properties", arm}}}};
+  properties["grid"] = {
+      {"type", "object"},
+      {"description", "of sweep: values of settings, e.g. hpd.k_max or batch_size; they multiply"},
+      {"additionalProperties",
+       {{"type", "array"}, {"minItems", 1}, {"uniqueItems", true}, {"items", value}}}};
+  for (const bool sweep : {false, true}) {
+    RunSettings settings{.sweep = sweep};
+    const OrderedJson of_verb = schema_properties(settings_of(settings));
+    for (const auto& [key, property] : of_verb.items()) {
+      if (properties.contains(key)) continue;
+      OrderedJson& added = properties[key] = property;
+      // The names that there are.
+      for (const auto& [name, names] : {std::pair{"decoder", decoder}, {"dataset", dataset}})
+        if (key == name) added["anyOf"] = {names, {{"type", "array"}, {"items", names}}};
+    }
+  }
+  return {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+          {"title", "Experiment of pardec run -c and sweep -c"},
+          {"description",
+           "Keys are flags of `pardec run` or `pardec sweep` with _ for -; a flag on the command "
+           "line beats the file."},
+          {"type", "object"},
+          {"additionalProperties", false},
+          {"properties", properties}};
+}
+
+RunSpec make_run_spec(const RunSettings& settings) {
+  RunSettings checked = settings;
+  check_settings(settings_of(checked));
+  if (settings.fresh && settings.retry_errors)
+    throw ConfigError(
+        "`retry_errors` repeats failed jobs of the sweep that goes on, and `fresh` begins anew; "
+        "leave one out");
+  RunSpec spec{
+      .model = settings.model,
+      .decode = settings.decode,
+      .datasets = settings.datasets,
+      .data_root = settings.data_root,
+      .split = settings.split,
+      .limit = settings.limit,
+      .offset = settings.offset,
+      .unseen = settings.unseen,
+      .shots = settings.shots,
+      .answer_limits = parse_answer_limits(settings.answer_tokens),
+      .strict_columns = settings.strict_columns,
+      .block = settings.block,
+      .cache = settings.cache,
+      .warmup = settings.warmup,
+      .runs = settings.runs,
+      .repair = settings.repair,
+      .order = settings.order,
+      .baseline = settings.baseline,
+      .db = settings.db,
+      .trace = settings.trace,
+      .resume = settings.resume,
+      .retry_errors = settings.retry_errors,
+      .go_on = settings.sweep && !settings.fresh,
+      .name = settings.name,
+  };
+  check(spec);
+  spec.shard = parse_shard(settings.shard);
+  spec.progress = parse_progress_style(settings.progress);
+  spec.oracle = parse_oracle(settings.oracle, "--oracle");
+  spec.decode.sampling();
+  check_chat_template(spec.decode.chat_template, spec.decode.chat_set);
+  spec.arms = make_arms(settings.decoders, settings.arms, settings.sets, settings.batch_size);
+  spec.given = {{"arms", settings.arms}, {"decoders", settings.decoders}};
+  if (settings.add_baselines) add_baselines(spec);
+  if (settings.sweep) lay_grid(settings, spec);
+  check_arms(spec, [&](Arm& arm) {
+    take_taught_options(arm, read_training_record(texts_folder(networks_of(spec, arm))).settings);
+    give_oracle(arm, spec.oracle);
+  });
+  check_oracle_used(spec);
+  for (size_t a = 0; a < spec.arms.size(); ++a) baseline_of(spec.arms, a, spec.baseline);
+  return spec;
+}
+
+}  // namespace pardec
