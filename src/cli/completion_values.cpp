@@ -7,7 +7,7 @@
 #include "datasets/dataset.hpp"
 #include "decoders/decoder.hpp"
 #include "judges/judge.hpp"
-#include "src/findings/paper_item.hpp"
+#include "src/reproduction/paper_item.hpp"
 #include "src/prompt/chat_template.hpp"
 #include "src/runs/arms.hpp"
 #include "src/scoring/task_metrics.hpp"

@@ -38,7 +38,7 @@ ALLOWED = {
                      "src/scoring", "datasets", "decoders"},
     "src/settings": {"src/support", "src/prompt", "src/checkpoint", "src/tasks", "src/scoring", "src/runs", "src/report", "decoders", "datasets"},
     "src/cli": {"src/settings", "src/support", "src/model", "src/prompt", "src/sandbox", "src/http", "src/chat", "src/store",
-                "src/checkpoint", "src/tasks", "src/scoring", "src/runs", "src/findings", "src/reproduction", "src/report", "src/finetune", "src/asking", "src/teaching", "decoders", "datasets"},
+                "src/checkpoint", "src/tasks", "src/scoring", "src/runs", "src/findings", "src/reproduction", "src/report", "src/finetune", "src/asking", "src/teaching", "judges", "decoders", "datasets"},
 }
 INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"', re.M)
 # Headers that anybody includes stay free of libtorch, so that few sources pay for it.
