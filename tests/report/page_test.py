@@ -422,6 +422,10 @@ def check_opened(check, program, folder, page, name, db, widths, keep):
         for scheme, flag in (("light", 1), ("dark", 0)) if keep else ():
             chromium(program, folder / "profile", f"--window-size={width},3600", f"--blink-settings=preferredColorScheme={flag}",
                      f"--screenshot={folder / f'{name}-{width}-{scheme}.png'}", page.as_uri())
+    foreign = folder / f"{name}-foreign.html"
+    foreign.write_text(text.replace("</h1>", '</h1><img src=x onerror="document.title = 1"><script>document.title = "another script ran";</script>', 1), encoding="utf-8")
+    title = re.search("<title>.*?</title>", text)[0]
+    check(title in chromium(program, folder / "profile", "--dump-dom", foreign.as_uri()).stdout, f"{name}: a script that got into the page is run")
     shot = folder / f"{name}.png"
     ran = chromium(program, folder / "profile", f"--window-size={widths[-1]},3600", f"--screenshot={shot}", page.as_uri())
     check(shot.exists() and shot.stat().st_size > 20000, f"{name}: screenshot")
