@@ -23,7 +23,14 @@ void add_weights(const std::filesystem::path& folder, const ModelConfig& config,
         str("weights that this network does not use: ", summary_of_tensors(unused, config.layers)));
 }
 
-/// Ends of sequence that no network of the config chooses.
+std::string text_of(const std::vector<Token>& ids) {
+  std::vector<std::string> texts;
+  for (const Token id : ids) texts.push_back(std::to_string(id));
+  return join(texts, ", ");
+}
+
+/// Ends of sequence that no network of the config chooses; and where generation_config.json names
+/// none, which transformers takes for an answer without an end.
 void add_ends(const std::filesystem::path& file, const ModelConfig& config,
               std::vector<std::string>& notes) {
   std::error_code ignored;
@@ -34,6 +41,10 @@ void add_ends(const std::filesystem::path& file, const ModelConfig& config,
     if (id.is_number_integer() && (id < 0 || id >= config.vocab_size))
       notes.push_back(str(file.filename().string(), "'s eos_token_id ", dump(id),
                           " ends no answer: it lies beyond the vocabulary of ", config.vocab_size));
+  if (ends.is_null() && file.filename() == "generation_config.json" && !config.eos.empty())
+    notes.push_back(str("generation_config.json has no eos_token_id: answers end at the config's ",
+                        text_of(config.eos),
+                        ", where transformers goes on to the limit, as with --ignore-eos"));
 }
 
 /// A window that the family's layers do not have, and that would bite.

@@ -19,14 +19,31 @@ struct UnusedEnd {
   std::string text;  ///< of the token; may be empty
 };
 
-/// The special token that a checkpoint's own template writes after an answer; none: it writes other
-/// text, or it is not known.
+/// What a template writes between an answer and the next turn; where it takes none, behind the
+/// answer.
+std::string after_answer(const ChatTemplate& chat) {
+  try {
+    return chat.between_turns({});
+  } catch (const Error&) {
+    const std::string answer = "an answer of two turns";
+    const std::string all = chat.render({{"user", "?"}, {"assistant", answer}}, false);
+    const auto at = all.rfind(answer);
+    return at == std::string::npos ? "" : all.substr(at + answer.size());
+  }
+}
+
+/// The special token that a checkpoint's own template writes after an answer, perhaps after space;
+/// none: it writes other text, or it is not known.
 std::optional<Token> end_of_turn(const ChatTemplate& chat, const Tokenizer& tokenizer) {
   if (!chat.has_special_tokens()) return std::nullopt;
   try {
-    const Tokens ids = tokenizer.encode(chat.between_turns({}), /*add_special=*/false);
+    const std::string after = after_answer(chat), text(strip(after));
+    // After space, the next turn's head alone is no end.
+    if (!after.starts_with(text) && strip(chat.open_turn({}).before).ends_with(text))
+      return std::nullopt;
+    const Tokens ids = tokenizer.encode(text, /*add_special=*/false);
     if (!ids.empty() && tokenizer.is_special(ids.front())) return ids.front();
-  } catch (const Error&) {  // it takes no second turn
+  } catch (const Error&) {
   }
   return std::nullopt;
 }
@@ -39,7 +56,7 @@ std::vector<UnusedEnd> unused_ends(const ModelOptions& options, const ModelConfi
     const auto in = [&](const std::vector<Token>& ids) {
       return std::find(ids.begin(), ids.end(), id) != ids.end();
     };
-    if (in(config.eos) || in(given) || id < 0 || id >= config.vocab_size) return;
+    if (in(config.eos) || in(given) || id < 0) return;
     for (UnusedEnd& end : all)
       if (end.id == id) {
         end.named_by += str(" and ", named_by);
@@ -67,9 +84,13 @@ std::vector<UnusedEnd> unused_ends(const ModelOptions& options, const ModelConfi
 std::string describe(const UnusedEnd& end, const ModelConfig& config) {
   std::vector<std::string> ids;
   for (const Token id : config.eos) ids.push_back(std::to_string(id));
-  return str(end.named_by, ": ", end.text.empty() ? "id " : str("'", end.text, "', id "), end.id,
-             ", ends no answer, as the configs name ",
-             ids.empty() ? "no end" : join(ids, ", ") + " alone", "; --eos ", end.id, " adds it");
+  const std::string what =
+      str(end.named_by, ": ", end.text.empty() ? "id " : str("'", end.text, "', id "), end.id,
+          ", ends no answer");
+  if (end.id >= config.vocab_size)
+    return str(what, ": it lies beyond the vocabulary of ", config.vocab_size);
+  return str(what, ", as the configs name ", ids.empty() ? "no end" : join(ids, ", ") + " alone",
+             "; --eos ", end.id, " adds it");
 }
 
 }  // namespace

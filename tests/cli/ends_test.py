@@ -69,12 +69,27 @@ def ends(check, pardec, folder):
 def siblings(check, pardec):
     """Other ways in which they differ: config, tokenizer_config, special_tokens_map, template, generation_config."""
     turns = "{% for m in messages %}<s>{{ m.content }}END{% endfor %}"
+    answers = "{% for m in messages %}{% if m.role == 'assistant' %}{{ m.content }}<|im_end|>{% else %}[INST] {{ m.content }} [/INST]{% endif %}{% endfor %}"
+    moved = "{% for m in messages %}{% if m.role == 'user' %}[INST]{% if loop.last %} Be brief.{% endif %} {{ m.content }}[/INST]{% else %} {{ m.content }} <|im_end|>{% endif %}{% endfor %}"
+    flagged = {"__type": "AddedToken", "content": "<|im_end|>", "lstrip": False, "normalized": False, "rstrip": False, "single_word": False, "special": True}
     cases = {
         "all agree": ({"eos_token_id": 5}, {"eos_token_id": 5}, {"eos_token": "<|im_end|>", "chat_template": turns.replace("END", "<|im_end|>")}, None, None),
         "the tokenizer's is one of several": ({}, {"eos_token_id": [2, 5]}, {"eos_token": "<|im_end|>"}, None, None),
         "config.json has one more": ({"eos_token_id": [2, 5]}, {"eos_token_id": 2}, {"eos_token": "</s>"}, None, "config.json's eos_token_id: '<|im_end|>', id 5, " + ENDS),
+        "the tokenizer's is a token with flags": ({}, {}, {"eos_token": flagged}, None, "the tokenizer's eos_token: '<|im_end|>', id 5, " + ENDS),
+        "the tokenizer's is null, the map's is not": ({}, {}, {"eos_token": None}, {"eos_token": flagged}, "the tokenizer's eos_token: '<|im_end|>', id 5, " + ENDS),
+        "added_tokens_decoder hides the map": ({}, {}, {"added_tokens_decoder": {"5": flagged}}, {"eos_token": "<|im_end|>"}, None),
+        "the map says what the configs say": ({}, {}, {"eos_token": "<|im_end|>"}, {"eos_token": "</s>"}, None),
+        "the tokenizer's is beyond the vocabulary": ({}, {}, {"eos_token": "<|new|>"}, None, "the tokenizer's eos_token: '<|new|>', id 4096, ends no answer: it lies beyond the vocabulary of 4096"),
+        "the tokenizer's is an ordinary word": ({}, {}, {"eos_token": "the"}, None, "the tokenizer's eos_token: 'the', id 513, ends no answer"),
         "special_tokens_map.json has another": ({}, {}, {}, {"eos_token": "<|im_end|>"}, "the tokenizer's eos_token: '<|im_end|>', id 5, " + ENDS),
         "the template ends turns otherwise": ({}, {}, {"eos_token": "</s>", "additional_special_tokens": ["<|im_end|>"], "chat_template": turns.replace("END", "<|im_end|>\n")}, None, "the chat template's turns: '<|im_end|>', id 5, " + ENDS),
+        "the template ends turns after space": ({}, {}, {"eos_token": "</s>", "chat_template": turns.replace("END", " <|im_end|>")}, None, "the chat template's turns: '<|im_end|>', id 5, " + ENDS),
+        "the template ends answers alone": ({}, {}, {"eos_token": "</s>", "chat_template": answers}, None, "the chat template's turns: '<|im_end|>', id 5, " + ENDS),
+        "the template writes the last turn otherwise": ({}, {}, {"eos_token": "</s>", "chat_template": moved}, None, "the chat template's turns: '<|im_end|>', id 5, " + ENDS),
+        "the template has heads of turns alone": ({}, {}, {"eos_token": "</s>", "chat_template": "{% for m in messages %}<mask>{{ m.role }}\n{{ m.content }}\n\n{% endfor %}"}, None, None),
+        "several templates": ({}, {}, {"eos_token": "</s>", "chat_template": [{"name": "tool_use", "template": turns.replace("END", "</s>")}, {"name": "default", "template": answers}]}, None,
+                              "the chat template's turns: '<|im_end|>', id 5, " + ENDS),
         "the template ends turns with text": ({}, {}, {"eos_token": "</s>", "chat_template": turns.replace("END", "\n")}, None, None),
         "the configs name none": ({"eos_token_id": None}, {"eos_token_id": None}, {"eos_token": "<|im_end|>"}, None, "id 5, ends no answer, as the configs name no end; --eos 5 adds it"),
         "ends beyond the vocabulary": ({}, {"eos_token_id": [2, 4096, -1]}, {}, None, "generation_config.json's eos_token_id 4096 ends no answer: it lies beyond the vocabulary of 4096"),
@@ -88,11 +103,33 @@ def siblings(check, pardec):
             change_json(folder / "special_tokens_map.json", **special)
         found, err = answer(pardec, folder)
         check(found is not None and ((expected in err) if expected else "ends no answer" not in err), f"{name}: {err}")
-        model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
-        ids = torch.tensor([[1, 5, 77]])
-        theirs = model.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=6, do_sample=False, pad_token_id=0)[0, 3:].tolist()
+        theirs = of_transformers_to_its_end(folder)
         ours = pardec.good("generate", "--model", folder, "--prompt-tokens", "1,5,77", "--max-new-tokens", 6)
         check([int(i) for i in ours.split(",")] == theirs, f"{name}: {ours}, transformers {theirs}")
+
+
+def silent_generation_config(check, pardec):
+    """Where generation_config.json names no end, transformers goes on to the limit; answers end at config.json's here, and that is said."""
+    folder = pardec.folder / "network"
+    said = "generation_config.json has no eos_token_id: answers end at the config's {}, where transformers goes on to the limit, as with --ignore-eos"
+    for name, config, generation, ids in (("null", 5, {"eos_token_id": None}, "5"), ("missing", [2, 5], {}, "2, 5"), ("missing, made from config.json", 5, {"_from_model_config": True}, "5"),
+                                          ("an empty list", 5, {"eos_token_id": []}, None), ("config.json's list is empty", [], {}, None), ("null in both", None, {"eos_token_id": None}, None)):
+        change_json(folder / "config.json", eos_token_id=config)
+        (folder / "generation_config.json").write_text(json.dumps({"bos_token_id": 1, **generation}))
+        theirs = of_transformers_to_its_end(folder)
+        found, err = answer(pardec, folder)
+        check(theirs == [5] * 6 and found["tokens"] == ([5] if ids else theirs), f"{name}: {found}, transformers {theirs}")
+        check((said.format(ids) in err) if ids else "has no eos_token_id" not in err, f"{name}: {err}")
+        check(answer(pardec, folder, "--ignore-eos")[0]["tokens"] == theirs, f"{name}: --ignore-eos")
+        check((said.format(ids) in flat(pardec("doctor", "--model", folder).stdout)) == bool(ids), f"{name}: doctor")
+        planned = pardec.good("run", "--model", folder, "--decoder", "ar", "--dataset", "vicuna-bench", "--limit", 1, "--db", "t.sqlite", "--dry-run")
+        check(("has no eos_token_id: answers end at" in flat(planned)) == bool(ids), f"{name}: --dry-run: {planned}")
+
+
+def of_transformers_to_its_end(folder):
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+    ids = torch.tensor([[1, 5, 77]])
+    return model.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=6, do_sample=False, pad_token_id=0)[0, 3:].tolist()
 
 
 def shared_case(check, pardec, _):
@@ -111,6 +148,7 @@ def whole(check, pardec):
     check(greedy(transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32), count=3) == [5, 5, 5], "the network repeats one id")
     ends(check, pardec, folder)
     siblings(check, pardec)
+    silent_generation_config(check, pardec)
 
 
 if __name__ == "__main__":
