@@ -133,12 +133,13 @@ bool is_mark(utf8proc_int32_t c) {
 /// Unicode blocks of scripts without spaces between words.
 bool is_unspaced(utf8proc_int32_t c) {
   return (c >= 0x0E00 && c <= 0x0EFF) || (c >= 0x1000 && c <= 0x109F) ||
-         (c >= 0x1780 && c <= 0x17FF) || c == 0x3005 || c == 0x3007 ||
+         (c >= 0x1780 && c <= 0x17FF) || (c >= 0x3005 && c <= 0x3007) ||
+         (c >= 0x3021 && c <= 0x3029) || (c >= 0x3038 && c <= 0x303B) ||
          (c >= 0x3040 && c <= 0x30FF) || (c >= 0x31F0 && c <= 0x31FF) ||
          (c >= 0x3400 && c <= 0x4DBF) || (c >= 0x4E00 && c <= 0x9FFF) ||
          (c >= 0xA9E0 && c <= 0xA9FF) || (c >= 0xAA60 && c <= 0xAA7F) ||
          (c >= 0xF900 && c <= 0xFAFF) || (c >= 0xFF66 && c <= 0xFF9F) ||
-         (c >= 0x20000 && c <= 0x3FFFF);
+         (c >= 0x1B000 && c <= 0x1B16F) || (c >= 0x20000 && c <= 0x3FFFF);
 }
 
 }  // namespace

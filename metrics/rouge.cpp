@@ -66,15 +66,16 @@ std::vector<std::string> unicode_tokens(std::string_view text, bool stem) {
 }
 
 bool is_outside_rouge(std::string_view text) {
-  std::size_t all = 0, inside = 0;
-  for (const auto& stretch : word_stretches(python_lower(text))) {
-    if (!stretch.word) continue;
-    for (const char c : stretch.text) {
+  std::size_t all = 0, inside = 0, words = 0, whole = 0;
+  for (const std::string& word : script_words(text)) {
+    ++words;
+    whole += std::all_of(word.begin(), word.end(), is_token_character);
+    for (const char c : word) {
       all += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
       inside += is_token_character(c);
     }
   }
-  return 2 * inside < all;
+  return 2 * inside < all || 3 * (words - whole) >= std::max<std::size_t>(words, 1);
 }
 
 RougeScore rouge_n(const std::vector<std::string>& reference,

@@ -19,8 +19,9 @@ std::vector<std::string> rouge_tokens(std::string_view text, bool stem);
 /// that texts of these have the same words.
 std::vector<std::string> unicode_tokens(std::string_view text, bool stem);
 
-/// Whether most letters and numbers of a text are outside of a-z, A-Z and 0-9, the only ones that
-/// rouge_tokens uses.
+/// Whether a third of the words of a text (unicode_tokens) or more, or most of its characters in
+/// words, are outside a-z, A-Z and 0-9. rouge_tokens leaves such a word out, or cuts the word into
+/// the parts between such letters.
 bool is_outside_rouge(std::string_view text);
 
 struct RougeScore {

@@ -42,7 +42,7 @@ AnswerState state_of(const RunFigures& run, const ScoreTable& scores) {
                      : std::nan("");
   if (state.answers > state.failed)
     state.thought /= static_cast<double>(state.answers - state.failed);
-  state.outside_rouge = outside_rouge(scores);
+  state.outside_rouge = outside_rouge(scores, kWorthSaying);
   return state;
 }
 

@@ -6,6 +6,9 @@
 
 namespace pardec {
 
+/// From this share of the answers on, how they ended is said.
+inline constexpr double kWorthSaying = 0.1;
+
 /// How an arm's answers ended.
 struct AnswerState {
   std::int64_t answers = 0;    ///< of all repeats
@@ -17,7 +20,7 @@ struct AnswerState {
   std::int64_t broken = 0;
   double tokens = 0;          ///< of text, mean over answers
   double thought = 0;         ///< ids of thought, mean over answers
-  std::string outside_rouge;  ///< of task_metrics.hpp
+  std::string outside_rouge;  ///< of task_metrics.hpp, from kWorthSaying on
 
   /// Neither speed nor scores say anything then.
   bool mostly_broken() const { return 2 * broken > answers; }

@@ -35,9 +35,6 @@ constexpr double kSuffers = 1.02;
 /// A mean length of passes under an oracle that is off by more than this share was not reached.
 constexpr double kLengthReached = 0.05;
 
-/// From this share of the answers on, how they ended is said.
-constexpr double kWorthSaying = 0.1;
-
 std::string disturbed_text(std::int64_t disturbed, std::int64_t measurements) {
   return str("others had the machine in ", disturbed, " of ", counted(measurements, "measurement"));
 }

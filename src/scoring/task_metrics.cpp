@@ -230,7 +230,8 @@ Rows rouge_scores(const ScoredExample& example) {
     if (field.references.empty()) return;
     add_rouge(field, rouge(field.answer, field.references, /*stem=*/true), "", rows);
     if (std::any_of(field.references.begin(), field.references.end(), is_outside_rouge))
-      rows.push_back(row(std::string(kOutsideRouge), field.name, 1, {}, "2"));
+      rows.push_back(row(std::string(kOutsideRouge), field.name, 1, {},
+                         "3"));  // 2: where most letters are outside
   });
 }
 
@@ -479,11 +480,12 @@ ScoredExample scored_example(const SampleRow& sample, const std::vector<FieldAns
   return example;
 }
 
-std::string outside_rouge(const ScoreTable& stored) {
+std::string outside_rouge(const ScoreTable& stored, double least) {
   const auto outside = std::ssize(stored.column(kOutsideRouge).rows);
-  if (outside == 0) return "";
-  return str(outside, " of ", counted(std::ssize(stored.column("rouge_l").rows), "answer"),
-             " to references mostly of letters outside a-z and 0-9, which rouge-score leaves out");
+  const auto all = std::ssize(stored.column("rouge_l").rows);
+  if (outside == 0 || static_cast<double>(outside) < least * static_cast<double>(all)) return "";
+  return str(outside, " of ", counted(all, "answer"),
+             " to references with many letters outside a-z and 0-9, which rouge-score leaves out");
 }
 
 const std::vector<TaskMetric>& task_metrics() {

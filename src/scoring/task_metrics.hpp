@@ -130,9 +130,9 @@ const std::vector<TaskMetric>& task_metrics();
 /// annotated.
 std::vector<AttributeOutcome> attribute_outcomes(const ScoreTable& stored);
 
-/// Of how many stored answers `rouge` leaves out most of what the references say; empty: of no
-/// answer.
-std::string outside_rouge(const ScoreTable& stored);
+/// Of how many stored answers `rouge` leaves out much of what the references say
+/// (is_outside_rouge); empty: of no answer, or of less than the share `least`.
+std::string outside_rouge(const ScoreTable& stored, double least = 0);
 
 /// ConfigError with the near names where there is none of that name.
 const TaskMetric& find_metric(std::string_view name);
