@@ -264,11 +264,14 @@ Table bounds_table(const PaperItem& item, const Evidence& evidence,
                    {"tokens/example", Align::right, "tokens_per_example"},
                    {"speedup at most", Align::right, "speedup"},
                    {"95% interval", Align::left, "speedup_interval"}};
+  const bool by_token =
+      item.match.is_object() && item.match.value("metric", Json()) == "decode_speedup";
   for (const std::string& place : evidence.places())
     for (const std::string& arm : arms) {
       const Found tokens = evidence.level({place}, arm, "tokens_per_forward");
       if (!tokens.measured) continue;
-      const Found ratio = evidence.ratio({place}, arm, baseline, "speed");
+      const Found ratio =
+          evidence.ratio({place}, arm, baseline, by_token ? "decode_speed" : "speed");
       const auto cell = [](const Found& found) {
         return found.measured ? number_or_none(found.measured->value.estimate) : no_cell();
       };
@@ -278,10 +281,12 @@ Table bounds_table(const PaperItem& item, const Evidence& evidence,
            ratio.measured && arm != baseline ? ratio_interval_cell(ratio.measured->value)
                                              : no_cell()});
     }
-  table.notes.push_back(
-      "speedup at most: time of the baseline's passes over that of the arm's, were each as fast as "
-      "the machine allows (roofline), by the example, however many tokens an arm chose for it; "
-      "interval over examples.");
+  table.notes.push_back(str(
+      "speedup at most: time of the baseline's passes over that of the arm's, were each as fast "
+      "as the machine allows (roofline), ",
+      by_token ? "by the id chosen (control tokens too, the prompt's pass and its id apart)"
+               : "by the example, however many tokens an arm chose for it",
+      "; interval over ", kFewestBlocks, " examples or more."));
   for (const Difference& one : differs) table.notes.push_back(one.text);
   return table;
 }

@@ -49,8 +49,11 @@ std::string lacks_metric(const std::string& metric) {
 
 double BoundEvidence::speed(const Sums& sums) { return sums.examples / sums.seconds; }
 
-double (*BoundEvidence::value_of(const std::string& metric))(const Sums&) {
+double BoundEvidence::decode_speed(const Sums& sums) { return sums.decoded / sums.decode_seconds; }
+
+BoundEvidence::Value BoundEvidence::value_of(const std::string& metric) {
   if (metric == "speed") return speed;
+  if (metric == "decode_speed") return decode_speed;
   if (metric == "tokens_per_forward") return [](const Sums& s) { return s.chosen / s.passes; };
   if (metric == "rows_per_pass") return [](const Sums& s) { return s.rows / s.passes; };
   if (metric == "length") return [](const Sums& s) { return s.chosen / s.examples; };
@@ -63,12 +66,19 @@ BoundEvidence::Sums& BoundEvidence::Sums::operator+=(const Sums& other) {
   chosen += other.chosen;
   passes += other.passes;
   rows += other.rows;
+  decoded += other.decoded;
+  decode_seconds += other.decode_seconds;
   return *this;
 }
 
 BoundEvidence::Sums BoundEvidence::Sums::operator-(const Sums& other) const {
-  return {examples - other.examples, seconds - other.seconds, chosen - other.chosen,
-          passes - other.passes, rows - other.rows};
+  return {examples - other.examples,
+          seconds - other.seconds,
+          chosen - other.chosen,
+          passes - other.passes,
+          rows - other.rows,
+          decoded - other.decoded,
+          decode_seconds - other.decode_seconds};
 }
 
 BoundEvidence::Bound BoundEvidence::bound_of(const std::vector<TraceWork>& works,
@@ -83,14 +93,18 @@ BoundEvidence::Bound BoundEvidence::bound_of(const std::vector<TraceWork>& works
                      [&](const auto& one) { return one.contains(*work.examples.begin()); }) -
         units.begin());
     Sums& sums = bound[unit];
-    for (const PassWork& pass : work.passes)
-      sums.seconds +=
-          pass_bound(times(pass, batch), work.drafts ? *network.draft : network.size, machine)
-              .seconds() /
-          batch;
+    for (std::size_t p = 0; p < work.passes.size(); ++p) {
+      const double seconds = pass_bound(times(work.passes[p], batch),
+                                        work.drafts ? *network.draft : network.size, machine)
+                                 .seconds() /
+                             batch;
+      sums.seconds += seconds;
+      if (p > 0) sums.decode_seconds += seconds;
+    }
     if (work.drafts) continue;
     answered[unit].insert(work.examples.begin(), work.examples.end());
     sums.chosen += static_cast<double>(work.chosen);
+    sums.decoded += static_cast<double>(std::max<std::int64_t>(work.chosen - 1, 0));
     sums.passes += static_cast<double>(work.passes.size());
     for (const PassWork& pass : work.passes) sums.rows += static_cast<double>(pass.rows);
   }
@@ -179,7 +193,7 @@ Found BoundEvidence::over_units(const Members& members, bool logarithmic,
   if (common.empty()) return {std::nullopt, str("an example of ", join(arms, " and "))};
   const auto scaled = [&](double value) { return logarithmic ? std::log(value) : value; };
   std::vector<double> without;
-  for (std::size_t i = 0; common.size() > 1 && i < common.size(); ++i) {
+  for (std::size_t i = 0; std::ssize(common) >= kFewestBlocks && i < common.size(); ++i) {
     std::vector<Sums> left;
     for (std::size_t a = 0; a < members.size(); ++a)
       left.push_back(all[a] - (*bounds[a])[common[i]]);
@@ -196,7 +210,7 @@ Found BoundEvidence::level(const Scope& place, const std::string& arm,
   const auto value = value_of(metric);
   if (!value) return {std::nullopt, lacks_metric(metric)};
   return stands(over_units({{place, arm}}, false, [&](const auto& sums) { return value(sums[0]); }),
-                value == speed ? Standing::at_most : Standing::itself);
+                is_speed(value) ? Standing::at_most : Standing::itself);
 }
 
 Found BoundEvidence::spread(const Scope& place, const std::string& arm,
@@ -234,7 +248,7 @@ Found BoundEvidence::ratio(const Scope& place, const std::string& arm, const std
   if (!value) return {std::nullopt, lacks_metric(metric)};
   return stands(over_units({{place, arm}, {place, other}}, true,
                            [&](const auto& sums) { return value(sums[0]) / value(sums[1]); }),
-                value == speed ? standing_of(arm, other) : Standing::itself);
+                is_speed(value) ? standing_of(arm, other) : Standing::itself);
 }
 
 Found BoundEvidence::ratio_of_ratios(const Scope& place, const ArmPair& a, const ArmPair& b,
@@ -246,7 +260,7 @@ Found BoundEvidence::ratio_of_ratios(const Scope& place, const ArmPair& a, const
                              return value(sums[0]) / value(sums[1]) /
                                     (value(sums[2]) / value(sums[3]));
                            }),
-                value == speed ? Standing::nothing : Standing::itself);
+                is_speed(value) ? Standing::nothing : Standing::itself);
 }
 
 Found BoundEvidence::difference(const Scope& place, const std::string& arm,
@@ -255,7 +269,7 @@ Found BoundEvidence::difference(const Scope& place, const std::string& arm,
   if (!value) return {std::nullopt, lacks_metric(metric)};
   return stands(over_units({{place, arm}, {place, other}}, false,
                            [&](const auto& sums) { return value(sums[0]) - value(sums[1]); }),
-                value == speed ? Standing::nothing : Standing::itself);
+                is_speed(value) ? Standing::nothing : Standing::itself);
 }
 
 Qualifiers BoundEvidence::qualifiers(const std::string& place) const {

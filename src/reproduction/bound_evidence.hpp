@@ -27,12 +27,13 @@ struct BoundSetting {
 };
 
 /// Bounds by the roofline, computed, not measured. A place is "DATASET, NETWORK on MACHINE". Has
-/// the metrics `speed` (examples a second), `tokens_per_forward`, `rows_per_pass`, `length` (ids
+/// the metrics `speed` (examples a second), `decode_speed` (ids chosen a second, control tokens
+/// too, the prompt's pass and its id apart), `tokens_per_forward`, `rows_per_pass`, `length` (ids
 /// chosen for an example), and `speedup_spread` (largest over least of `speed` of an arm over the
-/// others, over all networks of a dataset and machine). Intervals are over examples (jackknife):
-/// those that some arm had in one prompt are one unit. A speed is at most that, and so is a speedup
-/// over the baseline, where that reaches its own roofline as nearly as the arm does; other ratios
-/// of speeds bound nothing. What is counted in the traces is no bound.
+/// others, over all networks of a dataset and machine). Intervals are over examples (jackknife),
+/// kFewestBlocks at least: those that some arm had in one prompt are one unit. A speed is at most
+/// that, and so is a speedup over the baseline, where that reaches its own roofline as nearly as
+/// the arm does; other ratios of speeds bound nothing. What is counted in the traces is no bound.
 class BoundEvidence : public Evidence {
  public:
   /// `traces` by dataset; `made`: the runs that wrote them. `smaller`: their network is, or their
@@ -63,6 +64,7 @@ class BoundEvidence : public Evidence {
  private:
   struct Sums {
     double examples = 0, seconds = 0, chosen = 0, passes = 0, rows = 0;
+    double decoded = 0, decode_seconds = 0;  ///< without the prompt's pass and its id
     Sums& operator+=(const Sums& other);
     Sums operator-(const Sums& other) const;
   };
@@ -72,8 +74,11 @@ class BoundEvidence : public Evidence {
                         const std::vector<std::set<std::string>>& units,
                         const BoundSetting::Network& network, const Hardware& machine, int batch);
   static double speed(const Sums& sums);
+  static double decode_speed(const Sums& sums);
+  using Value = double (*)(const Sums&);
+  static bool is_speed(Value value) { return value == speed || value == decode_speed; }
   /// Null: no roofline has such a metric.
-  static double (*value_of(const std::string& metric))(const Sums&);
+  static Value value_of(const std::string& metric);
 
   /// Null: there is none, for what `lacks` then says.
   const Bound* bound(const Scope& place, const std::string& arm, std::string& lacks) const;

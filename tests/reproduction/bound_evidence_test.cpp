@@ -209,3 +209,42 @@ TEST_CASE("bounds: of two speedups of the same examples what they have in common
   CHECK(near(link.value.low, 2));
   CHECK(near(link.value.high, 2));
 }
+
+TEST_CASE("bounds: by the id, the prompt's pass and its id apart") {
+  std::vector<Trace> traces;
+  for (int e = 0; e < 12; ++e) {
+    traces.push_back(trace_of("ar", {name_of(e)}, 21, 1));
+    traces.push_back(trace_of("longer", {name_of(e)}, 31, 2));  // 2 ids a pass, the prompt's too
+  }
+  BoundSetting with_baseline = setting();
+  with_baseline.baseline = "ar";
+  const BoundEvidence evidence({{"data", traces}}, with_baseline, {});
+  const Scope place{"data, net on box"};
+  // Twelve answers of 62 ids in 30 passes after the prompt's, beside 20 in 20.
+  const Measured ratio = *evidence.ratio(place, "longer", "ar", "decode_speed").measured;
+  CHECK(near(ratio.value.estimate, 61.0 / 30));
+  CHECK(ratio.standing == Standing::at_most);
+  CHECK(near(evidence.ratio(place, "longer", "ar", "speed").measured->value.estimate, 21.0 / 31));
+  CHECK(evidence.ratio(place, "ar", "longer", "decode_speed").measured->standing ==
+        Standing::at_least);
+  CHECK(evidence.level(place, "ar", "decode_speed").measured->standing == Standing::at_most);
+}
+
+TEST_CASE("bounds: fewer than six examples have no interval") {
+  std::vector<Trace> traces;
+  for (int e = 0; e < 5; ++e) {
+    traces.push_back(trace_of("ar", {name_of(e)}, 20 + e, 1));
+    traces.push_back(trace_of("two", {name_of(e)}, 10 + e % 2, 2));
+  }
+  const Scope place{"data, net on box"};
+  const auto interval = [&] {
+    return BoundEvidence({{"data", traces}}, setting(), {})
+        .ratio(place, "two", "ar", "speed")
+        .measured->value;
+  };
+  CHECK(std::isnan(interval().low));
+  CHECK(interval().estimate > 1);
+  traces.push_back(trace_of("ar", {name_of(5)}, 25, 1));
+  traces.push_back(trace_of("two", {name_of(5)}, 11, 2));
+  CHECK(interval().low > 1);
+}
