@@ -71,6 +71,7 @@ button { font: inherit; color: inherit; }
 .warnings li:target { outline: 2px solid var(--mark-rule); outline-offset: 3px; border-radius: 3px; }
 .warn { text-decoration: none; margin-left: 5px; color: var(--wrong); }
 .warn::before { content: "\26A0\FE0E"; }
+.warn[data-count]::after { content: attr(data-count); font-size: .8em; margin-left: 1px; }
 .scroll { overflow-x: auto; border: 1px solid var(--rule); border-radius: 10px; }
 .scroll, figure .drawing {
   /* A shadow at an end says that there is more behind it. */

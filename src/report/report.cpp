@@ -142,15 +142,17 @@ constexpr int kLoose = 13, kWrapped = 44;
 /// The column that stays in sight, and has a row's warnings.
 bool is_arm(const Column& column) { return column.header == "arm"; }
 
-/// Marks without text, which a row's name ends with; each says its warning and leads there.
-std::string warning_marks(const std::vector<RowWarning>& warnings) {
-  std::string html;
-  for (const RowWarning& warning : warnings) {
-    const std::string text = escape_html(warning.text);
-    html += str("<a class=\"warn\" href=\"#warning-", warning.warning + 1, "\" title=\"", text,
-                "\" aria-label=\"Warning: ", text, "\"></a>");
-  }
-  return html;
+/// A sign without text, which a row's name ends with: how many warnings there are, where several.
+/// It says them all, and leads to the first, which undoes most.
+std::string warning_sign(const std::vector<RowWarning>& warnings) {
+  if (warnings.empty()) return "";
+  std::vector<std::string> texts;
+  for (const RowWarning& warning : warnings) texts.push_back(escape_html(warning.text));
+  const bool one = warnings.size() == 1;
+  const std::string count = std::to_string(warnings.size());
+  return str("<a class=\"warn\"", one ? "" : " data-count=\"" + count + "\"", " href=\"#warning-",
+             warnings.front().warning + 1, "\" title=\"", join(texts, "&#10;"), "\" aria-label=\"",
+             one ? "Warning" : count + " warnings", ": ", join(texts, "; "), "\"></a>");
 }
 
 /// A cell's text; an interval after an estimate stays whole.
@@ -255,7 +257,7 @@ void write_table(Page& page, const ReportTable& shown) {
                   ? str(" data-name=\"", escape_html(table.columns[c].header), "\"")
                   : "",
               ">", cell_html(cell.text),
-              named && r < shown.warnings.size() ? warning_marks(shown.warnings[r]) : "", "</td>");
+              named && r < shown.warnings.size() ? warning_sign(shown.warnings[r]) : "", "</td>");
     }
     page.line("<tr>", cells, "</tr>");
   }

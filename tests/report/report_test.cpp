@@ -115,6 +115,17 @@ TEST_CASE("warnings stand at the top, and in the row of their arm without text o
                              "title=\"cut &lt;off&gt;; so &lt;what&gt;\" "
                              "aria-label=\"Warning: cut &lt;off&gt;; so &lt;what&gt;\"></a></td>"));
   CHECK(page.find("id=\"warning-2\"") < page.find("2.46×"));
+
+  // Several are one sign with their number.
+  Report several = example_report();
+  for (auto& row : several.tables.front().warnings)
+    if (!row.empty()) row.push_back({1, "it is \"short\""});
+  CHECK_THAT(
+      render_report(several),
+      Catch::Contains("<td class=\"arm\">hpd<a class=\"warn\" data-count=\"2\" href=\"#warning-1\" "
+                      "title=\"cut &lt;off&gt;; so &lt;what&gt;&#10;it is &quot;short&quot;\" "
+                      "aria-label=\"2 warnings: cut &lt;off&gt;; so &lt;what&gt;; it is "
+                      "&quot;short&quot;\"></a></td>"));
 }
 
 TEST_CASE("an example says of each arm what the filters ask for") {
