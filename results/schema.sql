@@ -1,11 +1,11 @@
--- pardec's database, schema version 6. SQLite 3.37 or newer (STRICT tables).
+-- pardec's database. SQLite 3.37 or newer (STRICT tables).
 -- Built into the binary; `sqlite3 new.sqlite < results/schema.sql` makes the same empty database.
 -- How to read it: results/README.md.
 -- Times are nanoseconds (_ns) of a monotonic clock, dates UTC in ISO 8601, JSON is text, flags are
 -- 0 or 1.
 
 PRAGMA application_id = 1346458180;  -- "PARD"
-PRAGMA user_version = 7;
+PRAGMA user_version = 1;             -- of the schema; a program takes no other
 
 -- What runs refer to ------------------------------------------------------------------------------
 

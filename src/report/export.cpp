@@ -5,7 +5,6 @@
 #include <functional>
 
 #include "src/report/comparison_table.hpp"
-#include "src/store/judgments.hpp"
 #include "src/store/sqlite.hpp"
 #include "src/support/child_program.hpp"
 #include "src/support/error.hpp"
@@ -21,7 +20,6 @@ namespace {
 struct ExportColumn {
   std::string name, type;  ///< integer, number or text
   std::string sql;
-  int since = 1;  ///< schema version; NULL in older databases
 };
 
 /// All tables that there may be, by name.
@@ -38,9 +36,9 @@ const std::vector<ExportColumn> kOfRun = {{"invocation", "text", "run.invocation
 
 /// Columns of one table by their own names.
 std::vector<ExportColumn> columns_of(const std::string& table, const std::string& type,
-                                     const std::vector<std::string>& names, int since = 1) {
+                                     const std::vector<std::string>& names) {
   std::vector<ExportColumn> columns;
-  for (const std::string& name : names) columns.push_back({name, type, table + "." + name, since});
+  for (const std::string& name : names) columns.push_back({name, type, table + "." + name});
   return columns;
 }
 
@@ -74,11 +72,11 @@ std::vector<ExportColumn> block_columns() {
                  columns_of("block", "integer", {"example_count"}),
                  columns_of("block", "text", {"process"}),
                  columns_of("block", "integer", {"wall_ns"}),
-                 columns_of("block", "integer", {"passes", "job_passes", "stream_passes"}, 4),
-                 columns_of("block", "integer", {"cpu_ns", "waited_ns", "stolen_ns", "traced"}, 5),
-                 columns_of("block", "number", {"mhz"}, 5),
+                 columns_of("block", "integer", {"passes", "job_passes", "stream_passes"}),
+                 columns_of("block", "integer", {"cpu_ns", "waited_ns", "stolen_ns", "traced"}),
+                 columns_of("block", "number", {"mhz"}),
                  {{"repaired_wall_ns", "integer",
-                   "(SELECT wall_ns FROM block_repair WHERE block_id = block.id)", 5}}});
+                   "(SELECT wall_ns FROM block_repair WHERE block_id = block.id)"}}});
 }
 
 std::vector<ExportColumn> job_columns() {
@@ -97,10 +95,10 @@ std::vector<ExportColumn> job_columns() {
                    "prefill_ns", "decode_ns", "total_ns", "cached_peak", "cached_sum", "attended",
                    "scratch", "branches"}),
        columns_of("job", "text", {"branch_lengths", "acceptance"}),
-       columns_of("job", "integer", {"text_attended"}, 3),
-       columns_of("job", "text", {"parallel"}, 3),
-       columns_of("job", "integer", {"first_token_ns"}, 5),
-       columns_of("job", "text", {"turns"}, 7)});
+       columns_of("job", "integer", {"text_attended"}),
+       columns_of("job", "text", {"parallel"}),
+       columns_of("job", "integer", {"first_token_ns"}),
+       columns_of("job", "text", {"turns"})});
 }
 
 std::vector<ExportColumn> generation_columns(Database& db, const std::string& invocation) {
@@ -114,7 +112,7 @@ std::vector<ExportColumn> generation_columns(Database& db, const std::string& in
               columns_of("generation", "text", {"text", "error", "stop", "fields", "tokens"}),
               columns_of("generation", "integer", {"field_count", "identical", "first_difference"}),
               columns_of("generation", "number", {"gap_at_difference"}),
-              {{"asked", "text", "sample.text", 2}, {"references", "text", "sample.fields", 2}}});
+              {{"asked", "text", "sample.text"}, {"references", "text", "sample.fields"}}});
   Statement metrics(db,
                     "SELECT DISTINCT metric FROM score JOIN generation ON generation.id = "
                     "generation_id JOIN run ON run.id = run_id WHERE invocation = ? AND field = '' "
@@ -141,11 +139,10 @@ struct Source {
 /// Rows `from` tables, up to the end of the statement; it has the invocation as ?1.
 Source source_of(Database& db, const std::string& name, const std::vector<ExportColumn>& columns,
                  const std::string& from, const std::string& invocation) {
-  const std::int64_t version = db.integer("PRAGMA user_version");
   std::vector<std::string> selected;
   Source source{name, {}, {}};
   for (const ExportColumn& column : columns) {
-    selected.push_back(version >= column.since ? column.sql : "NULL");
+    selected.push_back(column.sql);
     source.columns.emplace_back(column.name, column.type);
   }
   const std::string sql = str("SELECT ", join(selected, ", "), " FROM ", from);
@@ -373,9 +370,8 @@ std::vector<ExportedFile> export_tables(Store& store, const Comparison& comparis
                 invocation),
       source_of(db, "generations", generation_columns(db, invocation),
                 of_run("generation", kGenerations), invocation)};
-  if (has_judges(db))
-    for (Source& source : judged_sources(db, invocation, of_run))
-      sources.push_back(std::move(source));
+  for (Source& source : judged_sources(db, invocation, of_run))
+    sources.push_back(std::move(source));
   const bool csv = format == ExportFormat::csv;
   std::vector<ExportedFile> files;
   Json tables = Json::array();

@@ -23,7 +23,7 @@ void add_noise_cells(std::vector<Cell>& cells, const ArmFinding& arm) {
     return;
   }
   const Speedup& speedup = *arm.speedup;
-  // Databases of older schemas do not tell: none is not 0.
+  // A system may not tell: none is not 0.
   const bool told = speedup.told > 0 || speedup.disturbed > 0;
   cells.push_back(told ? number_cell(speedup.disturbed) : no_cell());
   cells.push_back(told ? number_cell(speedup.repaired) : no_cell());

@@ -43,7 +43,6 @@ Rescored rescore(Store& store, const RunRow& run, const std::vector<const TaskMe
     const std::vector<ScoreRow> stored = std::move(generation.row.scores);
     generation.row.scores.clear();
     const SampleRow& sample = samples.at(generation.row.sample);
-    if (generation.row.error && sample.fields.empty()) continue;  // of schema version 1
     answered += !generation.row.error;
     const ScoredExample example = generation.row.error
                                       ? failed_example(sample)

@@ -457,12 +457,9 @@ SaidText said_in(const FieldAnswer& answer) {
 
 ScoredExample scored_example(const SampleRow& sample, const std::vector<FieldAnswer>& answers) {
   if (sample.fields.size() != answers.size())
-    throw ConfigError(str("sample ", sample.key, " has ",
-                          counted(std::ssize(sample.fields), "field"),
-                          " in the database, its answer has ", answers.size(),
-                          sample.fields.empty() ? "; it was stored by an older pardec, without "
-                                                  "what counts as right: run it again"
-                                                : ", expected as many"));
+    throw ConfigError(
+        str("sample ", sample.key, " has ", counted(std::ssize(sample.fields), "field"),
+            " in the database, its answer has ", answers.size(), ", expected as many"));
   ScoredExample example{sample.category, sample.text, {}};
   for (size_t f = 0; f < answers.size(); ++f) {
     const Json& field = sample.fields[f];

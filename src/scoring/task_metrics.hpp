@@ -45,8 +45,8 @@ struct SaidText {
 /// Of answers that were stored before thoughts were, by the marks of published families.
 SaidText said_in(const FieldAnswer& answer);
 
-/// Joins a stored sample and the answers to its fields. ConfigError where the sample was stored
-/// without its fields (schema version 1), or does not have the answers' fields.
+/// Joins a stored sample and the answers to its fields. ConfigError where the sample does not
+/// have the answers' fields.
 ScoredExample scored_example(const SampleRow& sample, const std::vector<FieldAnswer>& answers);
 
 /// The same of an answer that failed: it counts as wrong wherever an answer is right or wrong.

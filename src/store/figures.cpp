@@ -41,8 +41,7 @@ void add_numbers(std::string_view list, std::vector<std::int32_t>& out) {
 
 class FigureReader {
  public:
-  FigureReader(Database& db, Figures& out)
-      : db_(db), out_(out), version_(db.integer("PRAGMA user_version")) {
+  FigureReader(Database& db, Figures& out) : db_(db), out_(out) {
     for (RunFigures& run : out.runs) runs_[run.summary.run.id] = &run;
   }
 
@@ -92,13 +91,12 @@ class FigureReader {
   }
 
   void read_jobs() {
-    Statement rows = rows_of(
-        "job", str("coalesce(block_id, 0), repeat, error IS NOT NULL, prompt_tokens, chosen, "
-                   "forced, fed, text_tokens, forwards, prefill_ns, decode_ns, total_ns, "
-                   "cached_peak, cached_sum, attended, scratch, branches, parallel_ratio, ",
-                   version_ >= 3 ? "text_attended, parallel, " : "0, NULL, ",
-                   version_ >= 5 ? "first_token_ns, " : "NULL, ", version_ >= 7 ? "turns" : "NULL",
-                   ", branch_lengths, acceptance"));
+    Statement rows =
+        rows_of("job",
+                "coalesce(block_id, 0), repeat, error IS NOT NULL, prompt_tokens, chosen, "
+                "forced, fed, text_tokens, forwards, prefill_ns, decode_ns, total_ns, "
+                "cached_peak, cached_sum, attended, scratch, branches, parallel_ratio, "
+                "text_attended, parallel, first_token_ns, turns, branch_lengths, acceptance");
     while (rows.step()) {
       RunFigures* run = run_of(rows.integer(0));
       if (!run) continue;
@@ -154,12 +152,10 @@ class FigureReader {
   }
 
   void read_blocks() {
-    Statement rows = rows_of(
-        "block", str("block_key, process, repeat, position, example_count, wall_ns, ",
-                     version_ >= 5 ? "cpu_ns, waited_ns, stolen_ns, mhz, traced, "
-                                   : "NULL, NULL, NULL, "
-                                     "NULL, 0, ",
-                     version_ >= 4 ? "passes, job_passes, stream_passes" : "NULL, NULL, NULL"));
+    Statement rows =
+        rows_of("block",
+                "block_key, process, repeat, position, example_count, wall_ns, cpu_ns, waited_ns, "
+                "stolen_ns, mhz, traced, passes, job_passes, stream_passes");
     NameNumbers keys;
     while (rows.step()) {
       RunFigures* run = run_of(rows.integer(0));
@@ -192,7 +188,7 @@ class FigureReader {
                   return std::pair(a.repeat, a.position) < std::pair(b.repeat, b.position);
                 });
     }
-    if (version_ < 5 || places.empty()) return;
+    if (places.empty()) return;
     places.sort();
     Statement repairs(db_,
                       "SELECT block_id, process, wall_ns, cpu_ns, waited_ns, stolen_ns, mhz FROM "
@@ -332,7 +328,6 @@ class FigureReader {
 
   Database& db_;
   Figures& out_;
-  std::int64_t version_;
   std::map<RowId, RunFigures*> runs_;
   RowId last_id_ = 0;
   RunFigures* last_ = nullptr;

@@ -26,7 +26,7 @@ struct RunSummary {
   std::int64_t blocks = 0, measured_blocks = 0;
   std::int64_t measured_wall_ns = 0, measured_examples = 0, measured_fields = 0;
   std::int64_t measured_chosen = 0, measured_text_tokens = 0;
-  BlockOccupancy measured;  ///< passes 0: stored before schema version 4
+  BlockOccupancy measured;
   /// Passes that checked guesses, and guesses that entered answers.
   std::int64_t checking_passes = 0, accepted = 0;
   /// Mean tokens of a pass that checked guesses: those that entered, and the network's own. NaN:

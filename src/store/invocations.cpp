@@ -87,7 +87,6 @@ std::string find_invocation(Store& store, const std::string& id) {
 
 std::map<std::string, InvocationLabel> invocation_labels(Store& store) {
   std::map<std::string, InvocationLabel> labels;
-  if (store.database().integer("PRAGMA user_version") < 5) return labels;
   Statement find(store.database(), "SELECT uuid, coalesce(name, ''), note FROM invocation");
   while (find.step()) labels[find.text(0)] = {find.text(1), find.text(2)};
   return labels;

@@ -38,7 +38,7 @@ struct InvocationLabel {
   std::string name, note;
 };
 
-/// By invocation. Empty for a database before schema version 5.
+/// By invocation.
 std::map<std::string, InvocationLabel> invocation_labels(Store& store);
 
 /// An empty name takes it away. ConfigError where another invocation has it, or an id that begins

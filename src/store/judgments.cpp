@@ -18,7 +18,6 @@ RowId put_named(Store& store, const std::string& table, const NamedRecord& recor
 
 std::map<RowId, NamedRecord> named_of(Store& store, const std::string& table) {
   std::map<RowId, NamedRecord> out;
-  if (!has_judges(store.database())) return out;
   Statement find(store.database(), str("SELECT id, name, json FROM ", table));
   while (find.step())
     out[find.integer(0)] = {find.text(1), parse_json(find.text(2), store.path().string(), 0)};
@@ -70,8 +69,6 @@ void put_vote(Database& db, const JudgmentRow& row) {
 
 }  // namespace
 
-bool has_judges(Database& db) { return db.integer("PRAGMA user_version") >= 6; }
-
 std::string hash_of(const NamedRecord& record) { return sha256(dump(record.json)); }
 
 RowId put_judge(Store& store, const NamedRecord& judge) { return put_named(store, "judge", judge); }
@@ -109,7 +106,6 @@ std::optional<ReplyRow> find_reply(Store& store, const std::string& call_key) {
 }
 
 std::optional<ReplyRow> find_outcome(Store& store, const std::string& call_key) {
-  if (!has_judges(store.database())) return std::nullopt;
   Statement find(store.database(),
                  "SELECT id, process, text, served_model, valid, state, reason FROM judge_reply "
                  "WHERE call_key = ? AND state <> 'failed' "
@@ -141,7 +137,6 @@ RowId put_votes(Store& store, RowId judge, ReplyRow reply, std::vector<JudgmentR
 }
 
 std::vector<JudgmentRow> judgments(Store& store, RowId run) {
-  if (!has_judges(store.database())) return {};
   Statement find(store.database(), R"(
     SELECT generation_id, 0, 1, judge_id, protocol_id, field, vote, state, class, value, reason,
            coalesce(reply_id, 0)

@@ -59,10 +59,6 @@ struct ReplyRow {
   bool valid = false;  ///< holds a verdict
 };
 
-/// Whether a database has tables of judges: from schema version 6 on. In an older one, which is
-/// read as it is, nobody judged.
-bool has_judges(Database& db);
-
 /// What was answered to this call, whoever asked: a reply with a verdict if there is one, else the
 /// last. None: it was not answered.
 std::optional<ReplyRow> find_reply(Store& store, const std::string& call_key);

@@ -1,5 +1,4 @@
 // Copies runs between databases by their natural keys: ids differ from file to file.
-#include "src/store/old_schemas.hpp"
 #include "src/store/store.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -7,9 +6,8 @@
 namespace pardec {
 namespace {
 
-/// What runs refer to. A database of schema version 1 has no `sample_content`.
-std::string referred_sql(bool sample_content) {
-  return str(R"(
+/// What runs refer to.
+constexpr char kReferred[] = R"(
 INSERT INTO main.experiment (name, hash, json)
   SELECT name, hash, json FROM other.experiment WHERE true ON CONFLICT DO NOTHING;
 INSERT INTO main.environment (hash, json)
@@ -24,17 +22,13 @@ CREATE TEMP TABLE map_model AS SELECT theirs.id AS old, ours.id AS new
 CREATE TEMP TABLE map_dataset AS SELECT theirs.id AS old, ours.id AS new
   FROM other.dataset AS theirs JOIN main.dataset AS ours USING (name, split, sha256, is_sample);
 INSERT INTO main.sample (dataset_id, key, cluster, category, text, fields)
-  SELECT new, key, cluster, category, )",
-             sample_content ? "text, fields" : "'', '[]'", R"(
-  FROM other.sample JOIN temp.map_dataset ON old = dataset_id
-  WHERE true ON CONFLICT DO UPDATE SET text = excluded.text, fields = excluded.fields
-  WHERE sample.text = '';
+  SELECT new, key, cluster, category, text, fields
+  FROM other.sample JOIN temp.map_dataset ON old = dataset_id WHERE true ON CONFLICT DO NOTHING;
 CREATE TEMP TABLE map_sample (old INTEGER PRIMARY KEY, new INTEGER);
 INSERT INTO temp.map_sample SELECT theirs.id, ours.id
   FROM other.sample AS theirs JOIN temp.map_dataset AS map ON map.old = theirs.dataset_id
   JOIN main.sample AS ours ON ours.dataset_id = map.new AND ours.key = theirs.key;
-)");
-}
+)";
 
 /// Columns that are copied as they are.
 constexpr char kRunColumns[] =
@@ -44,7 +38,8 @@ constexpr char kRunColumns[] =
 constexpr char kJobColumns[] =
     "process, attempts, error, text, tokens, stop, prompt_tokens, chosen, forced, "
     "fed, text_tokens, forwards, prefill_ns, decode_ns, total_ns, cached_peak, cached_sum, "
-    "attended, scratch, branches, branch_lengths, parallel_ratio, acceptance, unforced, top2";
+    "attended, scratch, branches, branch_lengths, parallel_ratio, acceptance, unforced, top2, "
+    "text_attended, parallel, first_token_ns, turns";
 constexpr char kGenerationColumns[] =
     "repeat, text, error, tokens, fields, field_count, stop, identical, first_difference, "
     "gap_at_difference";
@@ -94,17 +89,14 @@ INSERT INTO main.artifact (run_id, kind, path, sha256)
 )");
 }
 
-/// Blocks with their times. What was dropped for a better job has none by then. Databases before
-/// schema version 4 have no occupancy of blocks, before 5 no use of the machine and no repairs.
-std::string blocks_sql(std::int64_t version) {
-  const bool occupancy = version >= 4, use = version >= 5;
+/// Blocks with their times. What was dropped for a better job has none by then.
+std::string blocks_sql() {
   return str(R"(
 INSERT INTO main.block (run_id, repeat, position, block_key, samples, example_count, arms, process,
                         wall_ns, passes, job_passes, stream_passes, cpu_ns, waited_ns, stolen_ns,
                         mhz, traced)
-  SELECT new, repeat, position, block_key, samples, example_count, arms, process, wall_ns, )",
-             occupancy ? "passes, job_passes, stream_passes, " : "NULL, NULL, NULL, ",
-             use ? "cpu_ns, waited_ns, stolen_ns, mhz, traced" : "NULL, NULL, NULL, NULL, 0", R"(
+  SELECT new, repeat, position, block_key, samples, example_count, arms, process, wall_ns,
+         passes, job_passes, stream_passes, cpu_ns, waited_ns, stolen_ns, mhz, traced
   FROM other.block JOIN temp.map_run ON old = run_id WHERE true ON CONFLICT DO NOTHING;
 CREATE TEMP TABLE map_block (old INTEGER PRIMARY KEY, new INTEGER);
 INSERT INTO temp.map_block SELECT theirs.id, ours.id
@@ -117,36 +109,26 @@ CREATE TEMP TABLE better_block AS SELECT ours.id AS new, theirs.id AS old
   JOIN other.block AS theirs ON theirs.id = map.old
   WHERE theirs.wall_ns IS NOT NULL AND )",
              torn_sql("main", "ours"), " AND NOT ", torn_sql("other", "theirs"), R"(;
-UPDATE main.block SET process = theirs.process, wall_ns = theirs.wall_ns
-  FROM temp.better_block AS better JOIN other.block AS theirs ON theirs.id = better.old
-  WHERE block.id = better.new;
-)",
-             use ? R"(
-UPDATE main.block SET passes = theirs.passes, job_passes = theirs.job_passes,
+UPDATE main.block SET process = theirs.process, wall_ns = theirs.wall_ns,
+    passes = theirs.passes, job_passes = theirs.job_passes,
     stream_passes = theirs.stream_passes, cpu_ns = theirs.cpu_ns, waited_ns = theirs.waited_ns,
     stolen_ns = theirs.stolen_ns, mhz = theirs.mhz, traced = theirs.traced
   FROM temp.better_block AS better JOIN other.block AS theirs ON theirs.id = better.old
   WHERE block.id = better.new;
 DELETE FROM main.block_repair WHERE block_id IN (SELECT new FROM temp.better_block);
-)"
-                 : "",
-             use ? R"(
 INSERT INTO main.block_repair (block_id, process, wall_ns, cpu_ns, waited_ns, stolen_ns, mhz)
   SELECT new, process, wall_ns, cpu_ns, waited_ns, stolen_ns, mhz
   FROM other.block_repair JOIN temp.map_block ON old = block_id
   WHERE true ON CONFLICT DO NOTHING;
-)"
-                 : "");
+)");
 }
 
 /// Their jobs by what names one.
-std::string job_names_sql(std::int64_t version) {
-  return str(
-      "CREATE TEMP TABLE their_job (id INTEGER PRIMARY KEY, run_id, repeat, key); "
-      "INSERT INTO temp.their_job SELECT theirs.id, map.new, repeat, ",
-      job_key_sql("other", "theirs", version),
-      " FROM other.job AS theirs JOIN temp.map_run AS map ON map.old = theirs.run_id;");
-}
+constexpr char kJobNames[] = R"(
+CREATE TEMP TABLE their_job (id INTEGER PRIMARY KEY, run_id, repeat, key);
+INSERT INTO temp.their_job SELECT theirs.id, map.new, repeat, key
+  FROM other.job AS theirs JOIN temp.map_run AS map ON map.old = theirs.run_id;
+)";
 
 /// Failed jobs here that have fewer errors there, as a retry would take their place.
 constexpr char kWorse[] = R"(
@@ -159,10 +141,8 @@ WHERE (ours.error IS NOT NULL) + (SELECT count(*) FROM main.generation AS g
     > (theirs.error IS NOT NULL) + (SELECT count(*) FROM other.generation AS g
                                     WHERE g.job_id = theirs.id AND g.error IS NOT NULL))";
 
-/// A database before schema version 3 has no paths, before 5 no time of the first token,
-/// before 7 no turns.
-std::string jobs_sql(std::int64_t version) {
-  const bool paths = version >= 3;
+/// Jobs that are not here, with all that belongs to them.
+std::string jobs_sql() {
   return str(R"(
 UPDATE main.job SET attempts = max(job.attempts, theirs.attempts)
   FROM temp.their_job AS named JOIN other.job AS theirs ON theirs.id = named.id
@@ -171,11 +151,10 @@ DELETE FROM temp.their_job WHERE EXISTS (
   SELECT 1 FROM main.job AS ours WHERE ours.run_id = their_job.run_id
     AND ours.repeat = their_job.repeat AND ours.key = their_job.key);
 INSERT INTO main.job (run_id, block_id, repeat, key, )",
-             kJobColumns, R"(, text_attended, parallel, first_token_ns, turns)
+             kJobColumns, R"()
   SELECT fresh.run_id, (SELECT new FROM temp.map_block AS map WHERE map.old = block_id),
          fresh.repeat, fresh.key, )",
-             kJobColumns, paths ? ", text_attended, parallel" : ", 0, NULL",
-             version >= 5 ? ", first_token_ns" : ", NULL", version >= 7 ? ", turns" : ", NULL", R"(
+             kJobColumns, R"(
   FROM other.job AS theirs JOIN temp.their_job AS fresh USING (id) ORDER BY theirs.id;
 CREATE TEMP TABLE map_job (old INTEGER PRIMARY KEY, new INTEGER);
 INSERT INTO temp.map_job SELECT fresh.id, ours.id
@@ -222,7 +201,7 @@ DROP TABLE temp.judged;
 )");
 }
 
-/// What judges said. Databases before schema version 6 have nothing of it.
+/// What judges said.
 constexpr char kJudges[] = R"(
 INSERT INTO main.judge (name, hash, json)
   SELECT name, hash, json FROM other.judge WHERE true ON CONFLICT DO NOTHING;
@@ -337,21 +316,20 @@ std::vector<std::string> Store::merge(const std::filesystem::path& other) {
   }  // says in its own words what is wrong with that file
   Attached attached(db_, other.string());
   Transaction transaction(db_);
-  const std::int64_t version = db_.integer("PRAGMA other.user_version");
-  db_.execute(referred_sql(version >= 2));
+  db_.execute(kReferred);
   db_.execute(runs_sql());
-  db_.execute(job_names_sql(version));
+  db_.execute(kJobNames);
   std::vector<RowId> worse;
   {
     Statement find(db_, kWorse);
     while (find.step()) worse.push_back(find.integer(0));
   }
   for (const RowId job : worse) drop_job(job);
-  db_.execute(blocks_sql(version));
-  db_.execute(jobs_sql(version));
-  if (version >= 6) db_.execute(kJudges);
+  db_.execute(blocks_sql());
+  db_.execute(jobs_sql());
+  db_.execute(kJudges);
   std::vector<std::string> said;
-  if (version >= 5) merge_names(db_, said);
+  merge_names(db_, said);
   db_.execute(kDropMaps);
   transaction.commit();
   check_place();

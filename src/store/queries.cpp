@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "src/store/old_schemas.hpp"
 #include "src/store/store.hpp"
 #include "src/support/text.hpp"
 
@@ -44,17 +43,13 @@ std::string list_of(const SampleIds& only) { return only ? dump(Json(*only)) : "
 
 std::vector<JobRow> Store::jobs(RowId run, const SampleIds& only) {
   const std::string file = path_.string();
-  const std::int64_t version = db_.integer("PRAGMA user_version");
   Statement find(db_, str(R"(
-    SELECT id, coalesce(block_id, 0), repeat, )",
-                          job_key_sql("main", "job", version),
-                          R"(, process, attempts, error, text, tokens, stop,
+    SELECT id, coalesce(block_id, 0), repeat, key, process, attempts, error, text, tokens, stop,
            prompt_tokens, chosen, forced, fed, text_tokens, forwards, prefill_ns, decode_ns,
            total_ns, cached_peak, cached_sum, attended, scratch, branches, branch_lengths,
-           parallel_ratio, acceptance, unforced, top2, )",
-                          version >= 3 ? "text_attended, parallel" : "0, NULL",
-                          version >= 5 ? ", first_token_ns" : ", NULL",
-                          version >= 7 ? ", turns" : ", NULL", " FROM job",
+           parallel_ratio, acceptance, unforced, top2, text_attended, parallel, first_token_ns,
+           turns
+    FROM job)",
                           rows_of("run_id", only, "id",
                                   "SELECT job_id FROM generation WHERE run_id = ?1 AND sample_id "
                                   "IN (SELECT value FROM json_each(?2))"),
@@ -104,9 +99,7 @@ std::vector<StoredGeneration> Store::generations(RowId run, const SampleIds& onl
   Statement find(db_, str(R"(
     SELECT generation.id, sample.key, generation.text, generation.tokens, generation.fields, generation.stop,
            generation.error, identical, first_difference, gap_at_difference, generation.repeat,
-           )",
-                          job_key_sql("main", "job", db_.integer("PRAGMA user_version")),
-                          R"(, cluster, category
+           job.key, cluster, category
     FROM generation JOIN sample ON sample.id = sample_id JOIN job ON job.id = job_id
 )",
                           rows_of("generation.run_id", only, "sample_id"),
@@ -164,10 +157,8 @@ std::optional<Tokens> Store::answer_ids(RowId run, int repeat, const std::string
 
 std::vector<SampleRow> Store::samples(RowId dataset, const SampleIds& only) {
   const std::string file = path_.string();
-  const bool with_content = db_.integer("PRAGMA user_version") >= 2;
-  Statement find(db_,
-                 str("SELECT key, cluster, category, ", with_content ? "text, fields" : "'', '[]'",
-                     " FROM sample", rows_of("dataset_id", only, "id"), " ORDER BY id"));
+  Statement find(db_, str("SELECT key, cluster, category, text, fields FROM sample",
+                          rows_of("dataset_id", only, "id"), " ORDER BY id"));
   find.bind(dataset, list_of(only));
   std::vector<SampleRow> out;
   while (find.step())

@@ -124,7 +124,7 @@ struct BlockOccupancy {
 
 /// How a block was measured, beside its time.
 struct BlockUse {
-  MachineUse machine;   ///< empty: stored before schema version 5
+  MachineUse machine;
   bool traced = false;  ///< a trace was written meanwhile, which takes time
 };
 
@@ -138,7 +138,7 @@ struct JobNumbers {
   std::int64_t text_tokens = 0;  ///< chosen ids of the answer text alone
   std::int64_t forwards = 0;
   std::int64_t prefill_ns = 0, decode_ns = 0, total_ns = 0;
-  std::optional<std::int64_t> first_token_ns;  ///< none: stored before schema version 5
+  std::optional<std::int64_t> first_token_ns;  ///< none: there was no token
   std::int64_t cached_peak = 0, cached_sum = 0, attended = 0, scratch = 0;
   std::int64_t branches = 0;
   std::optional<double> parallel_ratio;
@@ -153,8 +153,7 @@ struct JobCounters : JobNumbers {
       emitted;      ///< tokens emitted by a forward -> number of forwards
   Json acceptance;  ///< drafts and acceptances by position; null where nothing is drafted
   Json parallel;    ///< what the answer's parallel stages were made of; null where it can have none
-  Json turns;  ///< of a conversation, what each turn had (record.cpp); null elsewhere, and where it
-               ///< was stored before schema version 7
+  Json turns;       ///< of a conversation, what each turn had (record.cpp); null elsewhere
 };
 
 /// The ids of a job's examples in order, of whatever characters.

@@ -129,8 +129,7 @@ void Store::put_samples(RowId dataset, std::span<const SampleRow> samples) {
   Transaction transaction(db_);
   Statement insert(db_,
                    "INSERT INTO sample (dataset_id, key, cluster, category, text, fields) "
-                   "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE "
-                   "SET text = excluded.text, fields = excluded.fields WHERE sample.text = ''");
+                   "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING");
   for (const SampleRow& sample : samples)
     insert
         .bind(dataset, sample.key, sample.cluster, sample.category, repair_utf8(sample.text),

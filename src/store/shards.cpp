@@ -88,7 +88,6 @@ std::unique_ptr<Store> Store::join_shards(const std::string& keep) {
   all->path_ = path_;
   all->db_.open(path_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY);
   db_.copy_to(all->db_);
-  all->migrate();
 
   std::vector<RunRow> runs = find_runs({});
   std::stable_partition(runs.begin(), runs.end(),

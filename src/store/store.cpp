@@ -17,7 +17,6 @@
 #include <thread>
 #include <utility>
 
-#include "src/store/old_schemas.hpp"
 #include "src/store/schema.hpp"
 #include "src/store/side_files.hpp"
 #include "src/support/error.hpp"
@@ -142,7 +141,7 @@ Store::Store(const fs::path& path, OpenOptions options) : path_(path), resumes_(
   if (options.read_only) return;
   set_journal(db_, on_network(folder_of(path)) ? "delete" : "wal");
   db_.execute("PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON");
-  migrate();
+  if (db_.integer("PRAGMA user_version") == 0) create_tables();
   place_ = place_of(path_);
   side_files_ = SideFiles(sqlite3_db_filename(db_.handle(), "main"));
 }
@@ -257,10 +256,10 @@ void Store::open(OpenOptions options) {
                          "; choose another database"),
                      2);
   }
-  if (version > kSchemaVersion) {
+  if (!empty && version != schema_version()) {
     throw StoreError(path_.string(),
-                     str("has schema version ", version, " of a newer pardec, expected at most ",
-                         kSchemaVersion, "; use that pardec, or choose another database"),
+                     str("has schema version ", version, ", expected ", schema_version(),
+                         "; use the pardec that made it, or choose another database"),
                      2);
   }
 }
@@ -331,38 +330,10 @@ void Store::read_copy() {
   db_.execute("PRAGMA query_only = ON");
 }
 
-void Store::migrate() {
-  if (db_.integer("PRAGMA user_version") == kSchemaVersion) return;
-  db_.execute("BEGIN");  // what is copied is of the version that was read
-  if (const auto version = db_.integer("PRAGMA user_version");
-      version > 0 && version < kSchemaVersion)
-    save_beside(str(".schema-", version, "-"));
-  db_.execute("COMMIT");
+void Store::create_tables() {
   Transaction transaction(db_);
-  // Another process may have been here while we waited. Steps from one version to the next go here,
-  // in order.
+  // Another process may have been here while this one waited.
   if (db_.integer("PRAGMA user_version") == 0) db_.execute(schema_sql());
-  if (db_.integer("PRAGMA user_version") == 1)
-    db_.execute(R"(
-ALTER TABLE sample ADD COLUMN text TEXT NOT NULL DEFAULT '';
-ALTER TABLE sample ADD COLUMN fields TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(fields));
-PRAGMA user_version = 2;)");
-  if (db_.integer("PRAGMA user_version") == 2)
-    db_.execute(R"(
-ALTER TABLE job ADD COLUMN text_attended INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE job ADD COLUMN parallel TEXT;
-PRAGMA user_version = 3;)");
-  if (const auto version = db_.integer("PRAGMA user_version"); version == 3)
-    db_.execute(str("UPDATE job SET key = ", job_key_sql("main", "job", version),
-                    R"(;
-ALTER TABLE block ADD COLUMN passes INTEGER;
-ALTER TABLE block ADD COLUMN job_passes INTEGER;
-ALTER TABLE block ADD COLUMN stream_passes INTEGER;
-PRAGMA user_version = 4;)"));
-  if (db_.integer("PRAGMA user_version") == 4) db_.execute(kFromVersion4);
-  if (db_.integer("PRAGMA user_version") == 5) db_.execute(kFromVersion5);
-  if (db_.integer("PRAGMA user_version") == 6)
-    db_.execute("ALTER TABLE job ADD COLUMN turns TEXT; PRAGMA user_version = 7;");
   transaction.commit();
 }
 

@@ -20,11 +20,10 @@
 /// way is then rolled back. Where the path no longer leads to the open file, since somebody removed
 /// or replaced that, what was written is in no file that has a name: it is saved beside, the error
 /// says where, and the log is removed, which would destroy what has the name now. A log of another
-/// database beside a file is refused (side_files.hpp).
+/// database beside a file is refused (side_files.hpp), and so is a database of another schema
+/// version than schema_version().
 namespace pardec {
 
-/// Schema version (`user_version`) that this program writes and reads.
-inline constexpr int kSchemaVersion = 7;
 /// `application_id` of our files: "PARD".
 inline constexpr int kApplicationId = 0x50415244;
 
@@ -116,7 +115,7 @@ class Store {
   RowId put_environment(const Json& environment);
   RowId put_model(const ModelRow& model);
   RowId put_dataset(const DatasetRow& dataset);
-  /// A sample that is there already stays, but gets its text and fields where it had none.
+  /// A sample that is there already stays as it is.
   void put_samples(RowId dataset, std::span<const SampleRow> samples);
   /// The hash stored for this path and stamp, if any.
   std::optional<std::string> model_hash(const std::string& path, const std::string& stamp);
@@ -174,8 +173,7 @@ class Store {
   std::vector<StoredGeneration> generations(RowId run, const SampleIds& only = std::nullopt);
   /// The ids of one answer; none: it is not there.
   std::optional<Tokens> answer_ids(RowId run, int repeat, const std::string& sample);
-  /// In the order in which they were put. Text and fields are empty in a database of schema
-  /// version 1.
+  /// In the order in which they were put.
   std::vector<SampleRow> samples(RowId dataset, const SampleIds& only = std::nullopt);
   std::vector<ScoreMean> score_means(RowId run);
   std::vector<ScorePair> score_pairs(RowId baseline, RowId method, const std::string& metric);
@@ -201,7 +199,7 @@ class Store {
   void open(OpenOptions options);
   void open_read_only();
   void read_copy();
-  void migrate();
+  void create_tables();
   Committed put_job(const JobRow& job, std::span<const GenerationRow> generations);
   std::filesystem::path save_beside(const std::string& ending);
   void copy_into(const std::filesystem::path& file) const;

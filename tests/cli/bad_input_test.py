@@ -410,7 +410,7 @@ def database_cases(model, folder):
     for verb in (run, ["compare", "--db"]):
         yield Case(f"database: {verb[0]}: no SQLite", [*verb, "notes.txt"], "notes.txt", "not an SQLite database", "expected one that pardec made")
         yield Case(f"database: {verb[0]}: another application's", [*verb, "foreign.sqlite"], "foreign.sqlite", "another application", "expected")
-        yield Case(f"database: {verb[0]}: a newer version's", [*verb, "newer.sqlite"], "newer.sqlite", "version 99", "expected at most")
+        yield Case(f"database: {verb[0]}: another schema's", [*verb, "newer.sqlite"], "newer.sqlite", "schema version 99, expected 1", "choose another database")
         yield Case(f"database: {verb[0]}: a folder", [*verb, model], "is a folder", "expected a file")
     yield Case("database: compare: empty", ["compare", "--db", "empty.sqlite"], "empty.sqlite", "empty", "expected")
     yield Case("database: no folder", [*run, "nowhere/r.sqlite"], "nowhere/r.sqlite", "does not exist", "another database")

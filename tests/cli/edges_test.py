@@ -143,7 +143,7 @@ def files(check, pardec, model, db):
 
 
 def unknown_use(check, pardec, db):
-    """What a database of an older schema does not tell is none, not 0."""
+    """What the system did not tell is none, not 0."""
     old = pardec.folder / "old.sqlite"
     shutil.copy(db, old)
     disturbed = lambda: {row["arm"]: (row["disturbed_measurements"], row["repaired_measurements"]) for row in json.loads(pardec.good("compare", "--db", old, "--format", "json"))["rows"]}

@@ -564,17 +564,16 @@ by("save").click();
 
 
 def unjudged(check, pardec, db):
-    """To look at verdicts, and to plan, changes nothing: not even an older database, which has no place for them."""
-    older = pardec.folder / "older.sqlite"
-    shutil.copy(db, older)
-    change(older, "PRAGMA user_version = 5")
-    before = older.read_bytes()
-    check("nobody judged this run" in pardec.good("judge", "--db", older), "nobody judged an older database")
+    """To look at verdicts, and to plan, changes nothing."""
+    copy = pardec.folder / "copy.sqlite"
+    shutil.copy(db, copy)
+    before = copy.read_bytes()
+    check("nobody judged this run" in pardec.good("judge", "--db", copy), "nobody judged")
     for more, said in (([], False), (["--dry-run"], True), (["--protocol", "single"], True)):
-        check(("no --service: nobody is asked" in pardec("judge", "--db", older, *more).stderr) == said, f"without --service: {more}")
+        check(("no --service: nobody is asked" in pardec("judge", "--db", copy, *more).stderr) == said, f"without --service: {more}")
     service = Judge(lambda *_: "").file(pardec.folder, "nobody")
-    plan = tables(pardec.good("judge", "--db", older, "--service", service, "--protocol", "single", "--dry-run", "--format", "json"))["What would be asked"][0]
-    check(plan["calls"] == 4 * EXAMPLES and older.read_bytes() == before, f"a plan for an older database: {plan}")
+    plan = tables(pardec.good("judge", "--db", copy, "--service", service, "--protocol", "single", "--dry-run", "--format", "json"))["What would be asked"][0]
+    check(plan["calls"] == 4 * EXAMPLES and copy.read_bytes() == before, f"a plan: {plan}")
     ran = pardec("judge", "--db", db, "--service", Judge(lambda *_: "").file(pardec.folder, "keyless", key_env="PARDEC_NO_SUCH_KEY"), "--protocol", "single")
     check(ran.returncode == 2 and "PARDEC_NO_SUCH_KEY" in ran.stderr, f"no key: {ran.stderr}")
 

@@ -7,6 +7,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "src/store/schema.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "tests/store/process.hpp"
@@ -334,19 +335,12 @@ TEST_CASE("copies are for the same people as the database") {
   for (const auto mode : {fs::perms(0600), fs::perms(0640), fs::perms(0644)}) {
     { Store store(file); }
     fs::permissions(file, mode);
-    {
-      Database db;
-      db.open(file, SQLITE_OPEN_READWRITE);
-      db.execute("ALTER TABLE job DROP COLUMN turns; PRAGMA user_version = 6");
-    }
     Store store(file);
-    const fs::path copy = file.string() + ".schema-6-1";
-    CHECK(fs::status(copy).permissions() == mode);
     fs::remove(file);
     CHECK_THROWS_AS(store.check_place(), StoreError);
     const fs::path saved = file.string() + ".recovered-1";
     CHECK(fs::status(saved).permissions() == mode);
-    for (const fs::path& made : {copy, saved}) fs::remove(made);
+    fs::remove(saved);
   }
 }
 
@@ -399,14 +393,23 @@ TEST_CASE("another application's database is refused and left as it is") {
   CHECK(read_file(file) == before);
 }
 
-TEST_CASE("a newer schema is refused") {
+TEST_CASE("a database of another schema version is refused and left as it is") {
   TemporaryFolder folder;
-  const fs::path file = folder.path() / "x.sqlite";
-  CHECK(refusal(file) == "opened");
-  make_database(file, "PRAGMA user_version = 8");
-  CHECK(refusal(file) == str("2 ", file.string(),
-                             ": has schema version 8 of a newer pardec, expected at most 7; "
-                             "use that pardec, or choose another database"));
+  const fs::path file = folder.path() / "x.sqlite", ours = folder.path() / "y.sqlite";
+  for (const fs::path& one : {file, ours}) CHECK(refusal(one) == "opened");
+  for (const int version : {0, schema_version() + 1, 7, -1}) {
+    CAPTURE(version);
+    make_database(file, str("PRAGMA user_version = ", version));
+    const std::string before = read_file(file);
+    const std::string said =
+        str(file.string(), ": has schema version ", version, ", expected ", schema_version(),
+            "; use the pardec that made it, or choose another database");
+    for (const bool read_only : {false, true})
+      CHECK(refusal(file, {.read_only = read_only}) == "2 " + said);
+    Store store(ours);
+    CHECK_THROWS_WITH(store.merge(file), said);
+    CHECK(read_file(file) == before);
+  }
 }
 
 TEST_CASE("what may not be written is refused, but can be read") {

@@ -127,16 +127,3 @@ TEST_CASE("machines that differ are told by what differs, the clock of the momen
         std::vector<std::string>{"processor: one, now two", "governor: unset, now powersave"});
   CHECK(machine_differences(a, a).empty());
 }
-
-TEST_CASE("a database from before invocations had names is read as it is") {
-  TemporaryFolder folder;
-  const auto file = folder.path() / "x.sqlite";
-  {
-    Store store(file);
-    measured_run(store, "aaaa-1", "ar");
-    store.database().execute("DROP TABLE invocation; PRAGMA user_version = 4");
-  }
-  Store old(file, {.read_only = true});
-  CHECK(invocation_labels(old).empty());
-  CHECK(find_invocation(old, "aa") == "aaaa-1");
-}
