@@ -79,7 +79,7 @@ void add_own_columns(Comparison& comparison, const std::vector<RunFigures>& runs
     if (counts.empty())
       for (const RunFigures& run : runs) counts.push_back(response_counts(run));
     for (size_t a = 0; a < runs.size(); ++a)
-      comparison.arms[a].own.push_back(
+      comparison.details[a].own.push_back(
           entry.own_columns.values(comparison.arms[a].run.run.decoder, counts[a]));
   }
 }
@@ -140,8 +140,7 @@ std::vector<std::string_view> judged_first_by(const std::vector<RunSummary>& run
   return first;
 }
 
-ArmFinding finding_of(const RunFigures& figures, const ScoreTable& scores,
-                      const CompareOptions& options) {
+ArmFinding finding_of(const RunFigures& figures, const ScoreTable& scores, double confidence) {
   const RunSummary& run = figures.summary;
   ArmFinding arm;
   arm.run = run;
@@ -149,14 +148,27 @@ ArmFinding finding_of(const RunFigures& figures, const ScoreTable& scores,
   arm.streams = ratio(run.measured.stream_passes, run.measured.passes);
   arm.stack = {ratio(run.generations, run.jobs),
                stack_asked(find_decoder(run.run.decoder), run.run.options)};
-  add_examples_per_second(arm, figures.measured, options.confidence);
+  add_examples_per_second(arm, figures.measured, confidence);
   arm.likeness = arm.exact_match = kNone;
   arm.state = state_of(figures, scores);
-  if (options.brief) return arm;
-  arm.tokens_per_forward = tokens_per_forward(figures, options.confidence);
-  arm.attributes = attributes_of(scores);
-  arm.emitted = run.totals.emitted;
   return arm;
+}
+
+/// `allowed` and `own` are added later.
+ArmDetails details_of(const RunFigures& figures, const ScoreTable& scores, const ArmFinding& arm,
+                      const ArmFinding* baseline, double confidence) {
+  ArmDetails details;
+  details.speeds = speeds_of(arm, baseline, figures);
+  details.tokens_per_forward = tokens_per_forward(figures, confidence);
+  details.attributes = attributes_of(scores);
+  details.emitted = figures.summary.totals.emitted;
+  return details;
+}
+
+std::vector<RunSummary> summaries_of(const Figures& figures) {
+  std::vector<RunSummary> runs;
+  for (const RunFigures& run : figures.runs) runs.push_back(run.summary);
+  return runs;
 }
 
 /// The examples that a run answered.
@@ -183,6 +195,54 @@ void compare_with(Store& store, const Figures& figures, const RunFigures& theirs
                                  : kNone;
   if (ids && both_ask_one_by_one(baseline, run.run)) arm.exact_match = agreement(add_exact);
   arm.departure = departure_of(ours);
+}
+
+/// `scores`: totals that get intervals and differences.
+Overview overview_of(Store& store, const std::string& invocation, const CompareOptions& options,
+                     const Measurements& measured, std::vector<std::string_view> scores) {
+  const double confidence = options.confidence;
+  const std::vector<RunFigures>& figures = measured.figures.runs;
+  const std::vector<RunSummary> runs = summaries_of(measured.figures);
+  check_baseline(runs, options.baseline);
+  Overview overview;
+  overview.db = store.path().string();
+  overview.invocation = invocation;
+  overview.confidence = confidence;
+  overview.margin = options.margin;
+  overview.scores = std::move(scores);
+  overview.not_applicable = not_applicable_in(runs);
+  overview.unit = stored_dataset(runs.front().run.dataset.name).unit;
+  for (size_t a = 0; a < runs.size(); ++a) {
+    if (stored_dataset(runs[a].run.dataset.name).unit != overview.unit) overview.unit = "examples";
+    overview.arms.push_back(finding_of(figures[a], measured.scores[a], confidence));
+    overview.stacks = overview.stacks || overview.arms.back().stack.asked > 1;
+  }
+  // Of forced answers there are none, and those of an arm left free beside them would stand alone.
+  const bool scored = !overview.forced();
+  for (size_t a = 0; a < runs.size(); ++a) {
+    ArmFinding& arm = overview.arms[a];
+    const RunSummary* found = find_baseline(runs, runs[a], options.baseline);
+    if (found) {
+      arm.baseline = static_cast<size_t>(found - runs.data());
+      ArmFinding& baseline = overview.arms[*arm.baseline];
+      baseline.is_baseline = true;
+      compare_with(store, measured.figures, figures[*arm.baseline], figures[a], arm, confidence);
+      overview.exact_matches =
+          overview.exact_matches || both_ask_one_by_one(baseline.run.run, arm.run.run);
+    }
+    if (!scored) continue;
+    arm.scores =
+        score_findings(measured.scores[a], found ? &measured.scores[*arm.baseline] : nullptr,
+                       overview.scores, options.margin, confidence);
+    if (found && gave_same_answers(arm.run, found->run))  // other examples have the same scores
+      for (auto& [name, score] : arm.scores)
+        if (score.difference && score.difference->estimate == 0 &&
+            std::isfinite(score.difference->low))
+          score.difference->low = score.difference->high = 0;
+  }
+  adjust_p_values(overview.arms);
+  overview.warnings = warnings_of(overview);
+  return overview;
 }
 
 }  // namespace
@@ -219,7 +279,7 @@ Measurements measurements_of(Store& store, const std::string& invocation) {
   return measured;
 }
 
-std::vector<std::string> Comparison::oracles() const {
+std::vector<std::string> Overview::oracles() const {
   std::vector<std::string> all;
   for (const ArmFinding& arm : arms)
     if (const auto& oracle = arm.run.run.oracle;
@@ -228,72 +288,33 @@ std::vector<std::string> Comparison::oracles() const {
   return all;
 }
 
+Overview overview(Store& store, const std::string& invocation, const CompareOptions& options) {
+  const Measurements measured = measurements_of(store, invocation);
+  return overview_of(store, invocation, options, measured,
+                     judged_first_by(summaries_of(measured.figures)));
+}
+
 Comparison compare(Store& store, const std::string& invocation, const CompareOptions& options) {
   return compare(store, invocation, options, measurements_of(store, invocation));
 }
 
 Comparison compare(Store& store, const std::string& invocation, const CompareOptions& options,
                    const Measurements& measured) {
-  const std::string& baseline_label = options.baseline;
-  const double confidence = options.confidence;
   const std::vector<RunFigures>& figures = measured.figures.runs;
-  std::vector<RunSummary> runs;
-  for (const RunFigures& run : figures) runs.push_back(run.summary);
-  check_baseline(runs, baseline_label);
-  Comparison comparison;
-  comparison.db = store.path().string();
-  comparison.invocation = invocation;
-  comparison.confidence = confidence;
-  comparison.margin = options.margin;
-  comparison.scores = options.brief ? judged_first_by(runs) : judged_by(runs);
-  comparison.not_applicable = not_applicable_in(runs);
-  comparison.unit = stored_dataset(runs.front().run.dataset.name).unit;
+  const std::vector<RunSummary> runs = summaries_of(measured.figures);
+  std::vector<std::string_view> scores = judged_by(runs);
+  for (size_t a = 0; a < runs.size(); ++a) add_asked_for(scores, runs[a], measured.scores[a]);
+  Comparison comparison{overview_of(store, invocation, options, measured, std::move(scores))};
   for (size_t a = 0; a < runs.size(); ++a) {
-    const RunSummary& run = runs[a];
-    const ScoreTable& scores = measured.scores[a];
-    if (stored_dataset(run.run.dataset.name).unit != comparison.unit) comparison.unit = "examples";
-    if (!options.brief) {
-      add_asked_for(comparison.scores, run, scores);
-      for (JudgedShare& share : judged_shares(store, figures[a], scores))
-        comparison.judged.push_back(std::move(share));
-    }
-    comparison.arms.push_back(finding_of(figures[a], scores, options));
-    comparison.stacks = comparison.stacks || comparison.arms.back().stack.asked > 1;
+    const ArmFinding& arm = comparison.arms[a];
+    for (JudgedShare& share : judged_shares(store, figures[a], measured.scores[a]))
+      comparison.judged.push_back(std::move(share));
+    comparison.details.push_back(details_of(figures[a], measured.scores[a], arm,
+                                            comparison.baseline_of(arm), options.confidence));
   }
-  // Of forced answers there are none, and those of an arm left free beside them would stand alone.
-  const bool scored = !comparison.forced();
-  for (size_t a = 0; a < runs.size(); ++a) {
-    ArmFinding& arm = comparison.arms[a];
-    const RunSummary* found = find_baseline(runs, runs[a], baseline_label);
-    if (found) {
-      arm.baseline = static_cast<size_t>(found - runs.data());
-      ArmFinding& baseline = comparison.arms[*arm.baseline];
-      baseline.is_baseline = true;
-      compare_with(store, measured.figures, figures[*arm.baseline], figures[a], arm, confidence);
-      comparison.exact_matches =
-          comparison.exact_matches || both_ask_one_by_one(baseline.run.run, arm.run.run);
-    }
-    if (!scored) continue;
-    arm.scores =
-        score_findings(measured.scores[a], found ? &measured.scores[*arm.baseline] : nullptr,
-                       comparison.scores, options.margin, confidence);
-    if (found && gave_same_answers(arm.run, found->run))  // other examples have the same scores
-      for (auto& [name, score] : arm.scores)
-        if (score.difference && score.difference->estimate == 0 &&
-            std::isfinite(score.difference->low))
-          score.difference->low = score.difference->high = 0;
-  }
-  if (!options.brief) {
-    for (size_t a = 0; a < runs.size(); ++a) {
-      ArmFinding& arm = comparison.arms[a];
-      arm.speeds = speeds_of(arm, comparison.baseline_of(arm), figures[a]);
-    }
-    if (!options.hardware.empty()) add_rooflines(comparison, options);
-    if (scored) comparison.uncomputed = uncomputed_in(comparison.arms);
-    adjust_p_values(comparison.arms);
-    add_own_columns(comparison, figures);
-  }
-  comparison.warnings = warnings_of(comparison);
+  if (!options.hardware.empty()) add_rooflines(comparison, options);
+  if (!comparison.forced()) comparison.uncomputed = uncomputed_in(comparison.arms);
+  add_own_columns(comparison, figures);
   return comparison;
 }
 
@@ -308,8 +329,7 @@ DifferingAnswers differing_answers(Store& store, const Measurements& measured, i
     auto rank() const { return std::tie(gap, arm, sample, repeat); }
   };
   const Figures& figures = measured.figures;
-  std::vector<RunSummary> runs;
-  for (const RunFigures& run : figures.runs) runs.push_back(run.summary);
+  const std::vector<RunSummary> runs = summaries_of(figures);
   DifferingAnswers differing;
   std::map<std::pair<size_t, std::int32_t>, Place> of_examples;  // by arm
   for (size_t a = 0; a < runs.size(); ++a) {

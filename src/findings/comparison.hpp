@@ -35,7 +35,6 @@ struct CompareOptions {
   /// Of read_hardware. The first is the one whose shares are told; what all allow, of `traced`.
   std::vector<std::string> hardware;
   std::vector<TraceWork> traced;  ///< of the same arms, if not of the same run
-  bool brief = false;             ///< no more than headlines and warnings need
 };
 /// ConfigError for a --confidence-level or --margin that is none.
 void check_compare_options(const CompareOptions& options);
@@ -132,7 +131,7 @@ struct AttributeFinding {
   double f1;    ///< micro, as ExtractGPT counts it
 };
 
-/// One arm on one dataset.
+/// One arm on one dataset, as far as headlines and warnings tell of it.
 struct ArmFinding {
   RunSummary run;
   std::optional<size_t> baseline;  ///< index in Comparison::arms
@@ -144,22 +143,26 @@ struct ArmFinding {
   std::int64_t measurements = 0;   ///< of its blocks, repeats included
   std::int64_t disturbed = 0;      ///< of them: others had a share of the machine
   double taken = 0;                ///< of its threads' time, by others, over all of them
-  Speeds speeds{};
   AnswerState state;
   std::optional<Speedup> speedup;
-  std::optional<Allowed> allowed;
-  Interval tokens_per_forward{};  ///< chosen ids a pass, over jobs
-  double likeness = 0;            ///< share of identical answers, under an oracle of the network's
-                                  ///< own choices; NaN: not compared
-  double exact_match = 0;         ///< IPPD's EM; NaN: the two do not both ask one by one
+  double likeness = 0;     ///< share of identical answers, under an oracle of the network's
+                           ///< own choices; NaN: not compared
+  double exact_match = 0;  ///< IPPD's EM; NaN: the two do not both ask one by one
   std::map<std::string_view, ScoreFinding> scores;  ///< by total
-  std::vector<AttributeFinding> attributes;         ///< by name; none where values have no scores
-  std::map<std::int64_t, std::int64_t> emitted;     ///< tokens emitted by a forward -> forwards
   std::optional<Departure> departure;
-  /// Of each decoder of Comparison::own, one value a column.
-  std::vector<std::vector<double>> own;
 
   bool broken() const { return state.mostly_broken(); }
+};
+
+/// The rest of what tables and figures show of an arm.
+struct ArmDetails {
+  Speeds speeds{};
+  std::optional<Allowed> allowed;
+  Interval tokens_per_forward{};                 ///< chosen ids a pass, over jobs
+  std::vector<AttributeFinding> attributes;      ///< by name; none where values have no scores
+  std::map<std::int64_t, std::int64_t> emitted;  ///< tokens emitted by a forward -> forwards
+  /// Of each decoder of Comparison::own, one value a column.
+  std::vector<std::vector<double>> own;
 };
 
 /// A metric of a dataset that none of its answers has a score of.
@@ -169,23 +172,15 @@ struct Uncomputed {
   std::vector<std::string_view> totals;
 };
 
-/// The arms of one invocation side by side: everything that its tables, figures and page show, from
-/// one reading of the store.
-struct Comparison {
+/// The arms of one invocation side by side, as far as headlines and warnings tell of them.
+struct Overview {
   std::string db, invocation;
   double confidence, margin;
   std::string unit;  ///< of examples, e.g. products
   std::vector<ArmFinding> arms;
-  /// Totals that the datasets are judged by, and those that somebody had computed beside them.
+  /// Totals whose intervals and differences from the baseline are known.
   std::vector<std::string_view> scores;
-  std::vector<Uncomputed> uncomputed;
-  std::vector<JudgedShare> judged;
-  /// Of the first of CompareOptions::hardware, and of the rest, for each type once.
-  std::vector<Hardware> machines, other_machines;
-  std::vector<std::string> allowing;  ///< CompareOptions::hardware, where some arm was traced
   bool exact_matches = false, stacks = false;
-  /// Decoders among the arms with columns of their own.
-  std::vector<const DecoderEntry*> own;
   std::vector<Warning> warnings;
   /// Dataset and arm that could not be run, with the reason.
   std::map<std::pair<std::string, std::string>, std::string> not_applicable;
@@ -203,6 +198,25 @@ struct Comparison {
   }
 };
 
+/// Everything that the tables, figures and page of an invocation show, from one reading of the
+/// store. Its `scores` are the totals that the datasets are judged by, and those that somebody had
+/// computed beside them.
+struct Comparison : Overview {
+  std::vector<ArmDetails> details;  ///< of each arm
+  std::vector<Uncomputed> uncomputed;
+  std::vector<JudgedShare> judged;
+  /// Of the first of CompareOptions::hardware, and of the rest, for each type once.
+  std::vector<Hardware> machines, other_machines;
+  std::vector<std::string> allowing;  ///< CompareOptions::hardware, where some arm was traced
+  /// Decoders among the arms with columns of their own.
+  std::vector<const DecoderEntry*> own;
+
+  /// REQUIRES: one of `arms`.
+  const ArmDetails& details_of(const ArmFinding& arm) const {
+    return details[static_cast<size_t>(&arm - arms.data())];
+  }
+};
+
 /// What a comparison is made of, by arm.
 struct Measurements {
   Figures figures;
@@ -210,6 +224,10 @@ struct Measurements {
 };
 /// ConfigError when there is no such invocation.
 Measurements measurements_of(Store& store, const std::string& invocation);
+
+/// Its `scores` are those that the datasets are judged by first. ConfigError when there is no such
+/// invocation or arm.
+Overview overview(Store& store, const std::string& invocation, const CompareOptions& options = {});
 
 /// ConfigError when there is no such invocation or arm.
 Comparison compare(Store& store, const std::string& invocation, const CompareOptions& options = {});

@@ -47,7 +47,7 @@ const ScoreFinding* first_score(const ArmFinding& arm) {
   return score == arm.scores.end() ? nullptr : &score->second;
 }
 
-QualityShown quality_shown(const Comparison& comparison, const ArmFinding& arm) {
+QualityShown quality_shown(const Overview& comparison, const ArmFinding& arm) {
   const ArmFinding* baseline = comparison.baseline_of(arm);
   if (!baseline) return QualityShown::baseline;
   if (comparison.is_broken(arm)) return QualityShown::broken;
@@ -77,7 +77,7 @@ bool ArmStanding::is_ruled_out() const {
          quality == QualityShown::noise || quality == QualityShown::broken;
 }
 
-std::vector<Headline> headlines_of(const Comparison& comparison) {
+std::vector<Headline> headlines_of(const Overview& comparison) {
   std::vector<Headline> headlines;
   for (const ArmFinding& arm : comparison.arms) {
     const ArmFinding* baseline = comparison.baseline_of(arm);

@@ -26,7 +26,7 @@ enum class QualityShown {
   broken,    ///< most answers of one of the two are none
   baseline,  ///< it is compared with nothing
 };
-QualityShown quality_shown(const Comparison& comparison, const ArmFinding& arm);
+QualityShown quality_shown(const Overview& comparison, const ArmFinding& arm);
 
 /// The score that quality_shown goes by; null: there is none.
 const ScoreFinding* first_score(const ArmFinding& arm);
@@ -53,6 +53,6 @@ struct Headline {
 
 /// Of each dataset on which some arm has a baseline that is another decoder or runs on the same
 /// network. The comparison outlives them.
-std::vector<Headline> headlines_of(const Comparison& comparison);
+std::vector<Headline> headlines_of(const Overview& comparison);
 
 }  // namespace pardec

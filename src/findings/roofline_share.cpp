@@ -124,16 +124,18 @@ void add_rooflines(Comparison& comparison, const CompareOptions& options) {
                                      of_type->second.end());
     return of_type->second;
   };
-  for (ArmFinding& arm : comparison.arms) {
+  for (size_t a = 0; a < comparison.arms.size(); ++a) {
+    const ArmFinding& arm = comparison.arms[a];
+    ArmDetails& details = comparison.details[a];
     const std::vector<Hardware>& on = machines_of(arm.run.run);
     if (is_whole(arm))
       if (const auto network = size_of(arm.run.run.model, arm.run.run.dtype))
-        arm.speeds.roofline_share = least_seconds(work_of(arm.run), *network, on.front()) /
-                                    (static_cast<double>(arm.run.measured_wall_ns) * 1e-9);
+        details.speeds.roofline_share = least_seconds(work_of(arm.run), *network, on.front()) /
+                                        (static_cast<double>(arm.run.measured_wall_ns) * 1e-9);
     if (const ArmFinding* baseline = comparison.baseline_of(arm))
-      arm.allowed =
+      details.allowed =
           allowed_on(on, traced_of(options.traced, arm), traced_of(options.traced, *baseline));
-    if (arm.allowed) comparison.allowing = options.hardware;
+    if (details.allowed) comparison.allowing = options.hardware;
   }
 }
 

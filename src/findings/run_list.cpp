@@ -46,7 +46,7 @@ void add_new(std::vector<Value>& all, const Value& value, auto&& same) {
 }
 
 /// Of the headline that is fastest; without one of the first run.
-void add_headline(const Comparison& comparison, ListedRun& listed) {
+void add_headline(const Overview& comparison, ListedRun& listed) {
   const ArmFinding* best = nullptr;
   for (const Headline& headline : headlines_of(comparison))
     if (headline.best &&
@@ -75,7 +75,7 @@ bool same_place(const RunRow& a, const RunRow& b) {
          a.dataset.split == b.dataset.split;
 }
 
-const ArmFinding* arm_like(const Comparison& comparison, const RunRow& run) {
+const ArmFinding* arm_like(const Overview& comparison, const RunRow& run) {
   for (const ArmFinding& arm : comparison.arms)
     if (same_place(arm.run.run, run)) return &arm;
   return nullptr;
@@ -109,7 +109,7 @@ AcrossRow row_of(Store& store, size_t invocation, const ArmFinding& arm, const A
 }
 
 /// What differs from the first invocation's run of the same arm.
-std::vector<std::string> differences_between(const Comparison& first, const Comparison& other) {
+std::vector<std::string> differences_between(const Overview& first, const Overview& other) {
   std::map<std::string, std::vector<std::string>> arms;  // by difference
   size_t matched = 0;
   for (const ArmFinding& arm : other.arms) {
@@ -166,7 +166,7 @@ std::optional<Sittings> sittings_of(const AcrossRuns& across, const RunRow& plac
 }  // namespace
 
 ListedRun listed_run(Store& store, const std::string& invocation) {
-  const Comparison comparison = compare(store, invocation, {.brief = true});
+  const Overview comparison = overview(store, invocation);
   const RunRow& first = comparison.arms.front().run.run;
   ListedRun listed;
   listed.invocation = invocation;

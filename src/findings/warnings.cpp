@@ -56,7 +56,7 @@ std::string disturbed_advice(const RunRow& run, double taken, const std::string&
 
 class Warnings {
  public:
-  explicit Warnings(const Comparison& comparison) : comparison_(comparison) {}
+  explicit Warnings(const Overview& comparison) : comparison_(comparison) {}
 
   std::vector<Warning> all() {
     for (const ArmFinding& arm : comparison_.arms) {
@@ -253,14 +253,14 @@ class Warnings {
                          " answers differ, though this decoder gives the baseline's ids"));
   }
 
-  const Comparison& comparison_;
+  const Overview& comparison_;
   const ArmFinding* arm_ = nullptr;
   std::vector<Warning> found_;
 };
 
 }  // namespace
 
-std::vector<Warning> warnings_of(const Comparison& comparison) {
+std::vector<Warning> warnings_of(const Overview& comparison) {
   std::vector<Warning> all = Warnings(comparison).all();
   std::stable_sort(all.begin(), all.end(),
                    [](const Warning& a, const Warning& b) { return rank_of(a) < rank_of(b); });

@@ -108,7 +108,7 @@ Figure emitted_histogram(const Comparison& comparison, const std::string& datase
   std::int64_t most = 1;
   for (const ArmFinding& arm : comparison.arms)
     if (arm.run.run.dataset.name == dataset)
-      for (const auto& [tokens, forwards] : arm.emitted) {
+      for (const auto& [tokens, forwards] : comparison.details_of(arm).emitted) {
         counts[arm.run.run.label][tokens] += forwards;
         most = std::max(most, tokens);
       }
@@ -144,7 +144,7 @@ NamedFigure attribute_figure(const Comparison& comparison, const std::string& da
     const RunRow& run = arm.run.run;
     if (run.dataset.name != dataset || run.oracle || run.untrained) continue;
     const bool first = f1.empty();
-    for (const AttributeFinding& one : arm.attributes) {
+    for (const AttributeFinding& one : comparison.details_of(arm).attributes) {
       if (first && one.values > 0) order.emplace_back(-one.values, one.attribute);
       f1[one.attribute][run.label] = one.f1;
     }
@@ -280,8 +280,8 @@ std::vector<NamedFigure> comparison_figures(const Comparison& comparison) {
                 bars(throughput, " % interval by the jackknife over blocks"), ". ", size, ".");
   add("Throughput", std::move(caption), std::move(throughput));
   Figure per_forward = by_dataset(
-      comparison, FigureKind::bars, 2, [](const ArmFinding& arm) { return arm.tokens_per_forward; },
-      broken);
+      comparison, FigureKind::bars, 2,
+      [&](const ArmFinding& arm) { return comparison.details_of(arm).tokens_per_forward; }, broken);
   per_forward.x_label = "tokens chosen per forward of a job";
   caption = str("How parallel a decoder is, apart from what a forward costs; ",
                 bars(per_forward, " % interval by the jackknife over jobs"), ". ", size, ".");

@@ -128,9 +128,9 @@ void add_allowed_note(Table& table, const Comparison& comparison) {
   if (comparison.allowing.empty()) return;
   std::set<std::string> traced;  // dataset and count of examples
   for (const ArmFinding& arm : comparison.arms)
-    if (arm.allowed)
+    if (const auto& allowed = comparison.details_of(arm).allowed)
       traced.insert(
-          str(arm.run.run.dataset.name, " ", arm.allowed->examples, " of ", arm.run.examples));
+          str(arm.run.run.dataset.name, " ", allowed->examples, " of ", arm.run.examples));
   std::vector<std::string> others;
   for (const Hardware& machine : comparison.other_machines)
     others.push_back(str(" ", machine.name, ": ", machine_text(machine), "."));

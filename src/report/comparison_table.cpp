@@ -66,8 +66,9 @@ std::vector<Cell> speed_cells(const Comparison& comparison, const ArmFinding& ar
 /// What each machine allows, of the traces.
 void add_allowed_cells(std::vector<Cell>& cells, const Comparison& comparison,
                        const ArmFinding& arm) {
+  const auto& allowed = comparison.details_of(arm).allowed;
   for (size_t m = 0; m < comparison.allowing.size(); ++m)
-    cells.push_back(arm.allowed ? number_cell(arm.allowed->speedup[m], 2) : no_cell());
+    cells.push_back(allowed ? number_cell(allowed->speedup[m], 2) : no_cell());
 }
 
 /// Different examples, and how often each was answered: "12", "12 x 3", "12 x 2 + 4 repeated".
@@ -253,10 +254,11 @@ void add_own_columns(Table& table, const Comparison& comparison) {
 }
 
 void add_own_cells(std::vector<Cell>& cells, const Comparison& comparison, const ArmFinding& arm) {
+  const auto& own = comparison.details_of(arm).own;
   for (size_t d = 0; d < comparison.own.size(); ++d)
-    for (size_t c = 0; c < arm.own[d].size(); ++c) {
+    for (size_t c = 0; c < own[d].size(); ++c) {
       const OwnColumn& column = comparison.own[d]->own_columns.columns[c];
-      const double value = arm.own[d][c];
+      const double value = own[d][c];
       cells.push_back(!std::isfinite(value) ? no_cell()
                       : column.percent      ? share_cell(value)
                                             : number_cell(value, column.decimals));
@@ -451,7 +453,7 @@ Table comparison_table(const Comparison& comparison) {
     cells.push_back(arm.baseline ? Cell(comparison.baseline_of(arm)->run.run.label) : no_cell());
     for (Cell& cell : speed_cells(comparison, arm)) cells.push_back(std::move(cell));
     add_first_score_cells(cells, comparison, arm);
-    cells.push_back(number_cell(arm.tokens_per_forward.estimate, 2));
+    cells.push_back(number_cell(comparison.details_of(arm).tokens_per_forward.estimate, 2));
     if (comparison.stacks) cells.push_back(stack_cell(arm.stack));
     cells.push_back(reached_cell(shown_in_flight(arm), arm.jobs));
     cells.push_back(std::isfinite(arm.streams) ? number_cell(arm.streams, 1) : no_cell());

@@ -15,11 +15,11 @@ namespace pardec {
 namespace {
 
 /// Score, speedup and tokens per forward of one arm on one dataset.
-Cell matrix_cell(const ArmFinding& arm, std::string_view metric) {
+Cell matrix_cell(const Comparison& comparison, const ArmFinding& arm, std::string_view metric) {
   const auto score = arm.scores.find(metric);
   const bool scored = score != arm.scores.end();
   const double ratio = arm.speedup ? arm.speedup->ratio.estimate : std::nan("");
-  const double tokens = arm.tokens_per_forward.estimate;
+  const double tokens = comparison.details_of(arm).tokens_per_forward.estimate;
   return {str(scored ? fixed(score->second.value.estimate, 3) : "-", " · ",
               arm.baseline      ? fixed(ratio, 2)
               : arm.is_baseline ? "1"
@@ -90,7 +90,7 @@ Table matrix_table(const Comparison& comparison) {
             return one.run.run.label == label && one.run.run.dataset.name == name;
           });
       const auto reason = comparison.not_applicable.find({name, label});
-      cells.push_back(arm != comparison.arms.end() ? matrix_cell(*arm, headline[name])
+      cells.push_back(arm != comparison.arms.end() ? matrix_cell(comparison, *arm, headline[name])
                       : reason != comparison.not_applicable.end()
                           ? Cell("n/a", Json{{kNotApplicable, reason->second}})
                           : no_cell());

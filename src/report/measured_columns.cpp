@@ -53,20 +53,20 @@ std::vector<Column> speed_columns(bool roofline) {
 
 Cell seconds_cell(double seconds) { return {seconds_text(seconds), json_of(seconds)}; }
 
-void add_speed_cells(std::vector<Cell>& cells, const ArmFinding& arm) {
+void add_speed_cells(std::vector<Cell>& cells, const Speeds& speeds) {
   const auto add = [&](double value, int decimals) {
     cells.push_back(std::isfinite(value) ? number_cell(value, decimals) : no_cell());
   };
-  add(arm.speeds.tokens_per_second, 1);
-  const double forwards = arm.speeds.forwards_per_second, share = arm.speeds.roofline_share;
+  add(speeds.tokens_per_second, 1);
+  const double forwards = speeds.forwards_per_second, share = speeds.roofline_share;
   cells.push_back(!std::isfinite(forwards)
                       ? no_cell()
                       : Cell(fixed(forwards, 1) +
                                  (std::isfinite(share) ? str(" (", percent(share, 0), ")") : ""),
                              Json(forwards)));
   cells.push_back(std::isfinite(share) ? Cell(percent(share, 0), Json(share)) : no_cell());
-  add(arm.speeds.prompt_tokens_per_second, 1);
-  for (const auto& times : {arm.speeds.latency, arm.speeds.first_token}) {
+  add(speeds.prompt_tokens_per_second, 1);
+  for (const auto& times : {speeds.latency, speeds.first_token}) {
     if (!times) {
       cells.insert(cells.end(), 3, no_cell());
       continue;
@@ -138,7 +138,7 @@ std::vector<Column> measured_columns(const Comparison& comparison) {
 
 void add_measured_cells(std::vector<Cell>& cells, const Comparison& comparison,
                         const ArmFinding& arm) {
-  add_speed_cells(cells, arm);
+  add_speed_cells(cells, comparison.details_of(arm).speeds);
   add_noise_cells(cells, arm);
   add_state_cells(cells, arm);
   if (!has_thought(comparison)) return;

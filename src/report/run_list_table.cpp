@@ -203,7 +203,9 @@ Table across_table(const AcrossRuns& across) {
          : row.arm->is_baseline ? Cell(kBaselineSpeedup, Json(1.0))
                                 : no_cell(),
          row.arm->speedup ? ratio_interval_cell(row.arm->speedup->ratio) : no_cell(),
-         number_cell(row.arm->tokens_per_forward.estimate, 2),
+         number_cell(
+             across.invocations[row.invocation].details_of(*row.arm).tokens_per_forward.estimate,
+             2),
          row.score_name.empty()
              ? no_cell()
              : Cell(metric_title(row.score_name), Json(std::string(row.score_name))),

@@ -182,7 +182,7 @@ Figure sweep_figure(Store& store, const Sweep& sweep) {
       Interval y = interval_at(table, r, sweep.y, sweep.y + "_interval");
       if (sweep.y == "speedup" && !arm.speedup) continue;
       if (sweep.y == "examples_per_second") y = arm.examples_per_second;
-      if (sweep.y == "tokens_per_forward") y = arm.tokens_per_forward;
+      if (sweep.y == "tokens_per_forward") y = comparison.details_of(arm).tokens_per_forward;
       if (!std::isfinite(y.estimate)) continue;
       SweepPoint point{run.dataset.name, run.decoder, settings_but(run, sweep.x), *x, y,
                        arm.run,          {}};

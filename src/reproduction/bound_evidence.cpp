@@ -119,7 +119,7 @@ BoundEvidence::Bound BoundEvidence::bound_of(const std::vector<TraceWork>& works
 
 BoundEvidence::BoundEvidence(const std::map<std::string, std::vector<Trace>>& traces,
                              const BoundSetting& setting, Lacking lacking,
-                             std::vector<Comparison> made, bool smaller)
+                             std::vector<Overview> made, bool smaller)
     : lacking_(std::move(lacking)),
       baseline_(setting.baseline),
       made_(std::move(made)),
@@ -275,7 +275,7 @@ Found BoundEvidence::difference(const Scope& place, const std::string& arm,
 Qualifiers BoundEvidence::qualifiers(const std::string& place) const {
   Qualifiers qualifiers{.scaled = smaller_, .bound = true};
   const auto dataset = dataset_of_place_.find(place);
-  for (const Comparison& comparison : made_)
+  for (const Overview& comparison : made_)
     for (const ArmFinding& arm : comparison.arms) {
       const RunRow& run = arm.run.run;
       if (dataset != dataset_of_place_.end() && run.dataset.name != dataset->second) continue;
@@ -291,7 +291,7 @@ std::vector<Caveat> BoundEvidence::caveats(const std::string& place,
   std::vector<Caveat> all;
   const auto dataset = dataset_of_place_.find(place);
   if (dataset == dataset_of_place_.end()) return all;
-  for (const Comparison& comparison : made_)
+  for (const Overview& comparison : made_)
     for (Caveat& caveat : caveats_of(comparison, dataset->second, arms, metric))
       // What says nothing of passes is about their time.
       if (effect_of(caveat.code, Quantity::passes) != Effect::none)

@@ -39,7 +39,7 @@ class BoundEvidence : public Evidence {
   /// `traces` by dataset; `made`: the runs that wrote them. `smaller`: their network is, or their
   /// examples are fewer than the paper's.
   BoundEvidence(const std::map<std::string, std::vector<Trace>>& traces,
-                const BoundSetting& setting, Lacking lacking, std::vector<Comparison> made = {},
+                const BoundSetting& setting, Lacking lacking, std::vector<Overview> made = {},
                 bool smaller = false);
 
   std::vector<std::string> places() const override { return places_; }
@@ -93,7 +93,7 @@ class BoundEvidence : public Evidence {
 
   Lacking lacking_;
   std::string baseline_;
-  std::vector<Comparison> made_;
+  std::vector<Overview> made_;
   bool smaller_;
   std::map<std::string, std::string> dataset_of_place_;
   std::vector<std::string> places_;

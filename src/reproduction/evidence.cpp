@@ -474,10 +474,9 @@ Found StoredEvidence::level(const Scope& place, const std::string& arm,
       return speed(real(run.measured_chosen) / real(run.measured_examples) /
                    std::max(1.0, found.jobs.reached));
   }
-  if (metric == "latency" && found.speeds.latency)
-    return {
-        Measured{{found.speeds.latency->p50, std::nan(""), std::nan("")}, std::ssize(one->jobs)},
-        ""};
+  if (metric == "latency")
+    if (const auto& latency = comparison_.details_of(found).speeds.latency)
+      return {Measured{{latency->p50, std::nan(""), std::nan("")}, std::ssize(one->jobs)}, ""};
   if (metric == "em" || metric == "identical") {
     const ArmFinding* baseline = comparison_.baseline_of(found);
     const auto count =

@@ -156,7 +156,7 @@ Effect effect_of(std::string_view code, Quantity quantity) {
   return effects ? (*effects)[static_cast<std::size_t>(quantity)] : Effect::beside;
 }
 
-std::vector<Caveat> caveats_of(const Comparison& comparison, const std::string& dataset,
+std::vector<Caveat> caveats_of(const Overview& comparison, const std::string& dataset,
                                const std::vector<std::string>& labels, std::string_view metric) {
   const Quantity quantity = quantity_of(metric);
   std::vector<const ArmFinding*> arms;

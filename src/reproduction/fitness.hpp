@@ -52,7 +52,7 @@ struct Caveat {
 /// A warning where a measured comparison has it of arms on a dataset, as far as it is about
 /// such a number: one that is computed of them all (e.g. a ratio). An arm that was not
 /// run has none.
-std::vector<Caveat> caveats_of(const Comparison& comparison, const std::string& dataset,
+std::vector<Caveat> caveats_of(const Overview& comparison, const std::string& dataset,
                                const std::vector<std::string>& arms, std::string_view metric);
 
 /// The speed of an arm over the blocks that were measured undisturbed.

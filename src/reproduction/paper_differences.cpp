@@ -48,7 +48,7 @@ std::string training_text(const std::string& folder) {
 
 }  // namespace
 
-bool is_smaller(const PaperItem& item, const Comparison& comparison) {
+bool is_smaller(const PaperItem& item, const Overview& comparison) {
   const Json& all = item.published.setting;
   const double theirs = all.is_object() ? all.value("parameters", 0.0) : 0.0;
   return std::any_of(comparison.arms.begin(), comparison.arms.end(), [&](const ArmFinding& arm) {
@@ -58,7 +58,8 @@ bool is_smaller(const PaperItem& item, const Comparison& comparison) {
   });
 }
 
-std::vector<Difference> differences_from(const PaperItem& item, const Comparison& comparison) {
+std::vector<Difference> differences_from(const PaperItem& item, const Overview& comparison,
+                                         const std::vector<JudgedShare>& judged) {
   using Of = Difference::Of;
   std::vector<Difference> lines;
   std::map<std::string, std::vector<std::string>> networks, batches;
@@ -98,7 +99,7 @@ std::vector<Difference> differences_from(const PaperItem& item, const Comparison
   differs(Of::data, "data", listed(data), "data");
   differs(Of::jobs, "jobs in flight", by_label(batches), "batch");
   std::map<std::string, std::vector<std::string>> judges;
-  for (const JudgedShare& share : comparison.judged)
+  for (const JudgedShare& share : judged)
     judges[str(share.judge, " (", share.protocol, ")")].push_back(
         str(share.dataset, " ", share.arm, " ", share.scored, " of ", share.of));
   for (const auto& [judge, counts] : judges)

@@ -19,10 +19,11 @@ struct Difference {
 };
 
 /// Whether the networks are smaller than the paper's, or only some of the examples were run.
-bool is_smaller(const PaperItem& item, const Comparison& comparison);
+bool is_smaller(const PaperItem& item, const Overview& comparison);
 
 /// In what a run differs from what a paper's numbers hold for: networks and their training, type,
-/// machine, data, batch, oracle; and the doubts about those numbers.
-std::vector<Difference> differences_from(const PaperItem& item, const Comparison& comparison);
+/// machine, data, batch, judge, oracle; and the doubts about those numbers.
+std::vector<Difference> differences_from(const PaperItem& item, const Overview& comparison,
+                                         const std::vector<JudgedShare>& judged);
 
 }  // namespace pardec

@@ -59,7 +59,7 @@ void take_run(Reproduction& result, std::shared_ptr<const StoredRun> run, Lackin
   result.evidence = std::make_unique<StoredEvidence>(
       result.run, std::move(lacking), is_smaller(*result.item, comparison),
       balance_here(*result.item, result.scale, comparison.arms.front().run.run.dtype));
-  result.differs = differences_from(*result.item, comparison);
+  result.differs = differences_from(*result.item, comparison, comparison.judged);
 }
 
 void test_claims(Reproduction& result) {

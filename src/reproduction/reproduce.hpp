@@ -73,7 +73,7 @@ struct Reproduction {
 /// What the arms of a scale `bound` did: their passes by dataset, what ran, and what lacks.
 struct BoundTraces {
   std::map<std::string, std::vector<Trace>> traces;
-  std::vector<Comparison> made;
+  std::vector<Overview> made;
   std::vector<std::string> unfinished;  ///< datasets for which there was no time
   Lacking lacking;
 };

@@ -82,7 +82,7 @@ std::optional<BoundTraces> make_traces(const PaperItem& item, const Runnable& ru
     if (done.stopped || !done.store) return std::nullopt;
     const auto dataset = datasets[d].get<std::string>();
     if (deadline.token().stop_requested()) made.unfinished.push_back(dataset);
-    made.made.push_back(compare(*done.store, done.invocation, {.brief = true}));
+    made.made.push_back(overview(*done.store, done.invocation));
     made.traces[dataset] = read_traces(trace);
     fs::remove(trace);
   }
@@ -120,8 +120,8 @@ void reproduce_bound(Reproduction& result, const ReproduceOptions& options, Made
   for (const std::string& dataset : of.unfinished)
     result.differs.push_back({Difference::Of::budget,
                               str("budget: its time for ", dataset, " ended before the run did")});
-  for (const Comparison& comparison : of.made)
-    for (const Difference& one : differences_from(*result.item, comparison))
+  for (const Overview& comparison : of.made)
+    for (const Difference& one : differences_from(*result.item, comparison, {}))
       if (!of_computing(one) &&
           std::find(result.differs.begin(), result.differs.end(), one) == result.differs.end())
         result.differs.push_back(one);
@@ -130,9 +130,9 @@ void reproduce_bound(Reproduction& result, const ReproduceOptions& options, Made
                                 bound.contains("batch") ? dump(bound["batch"]) : "1")});
   BoundSetting setting = setting_of(bound);
   setting.baseline = result.baseline;
-  const bool smaller = std::any_of(
-      of.made.begin(), of.made.end(),
-      [&](const Comparison& comparison) { return is_smaller(*result.item, comparison); });
+  const bool smaller = std::any_of(of.made.begin(), of.made.end(), [&](const Overview& comparison) {
+    return is_smaller(*result.item, comparison);
+  });
   result.evidence =
       std::make_unique<BoundEvidence>(of.traces, setting, of.lacking, of.made, smaller);
 }

@@ -117,7 +117,7 @@ TEST_CASE("bounds: a speedup over the baseline is at most that, and other ratios
 }
 
 TEST_CASE("bounds: what is wrong with the answers is wrong with the bound, their time is not") {
-  Comparison made;
+  Overview made;
   made.arms.emplace_back();
   made.arms.back().run.run.label = "k5";
   made.arms.back().run.run.decoder = "space";
