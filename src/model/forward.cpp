@@ -16,116 +16,7 @@
 
 namespace pardec {
 
-namespace {
-
-void check_head(const Model::Network& network, const OutputRequest& output) {
-  if (output.head < 0 || output.head > std::ssize(network.extra_heads))
-    throw std::logic_error(
-        str("an output is wanted of extra head ", output.head, " of ", network.extra_heads.size()));
-}
-
-/// Whose matrix a head's logits come from, as OutputRequest counts heads.
-int matrix_of(const Model::Network& network, int head) {
-  const bool shares = head > 0 && network.extra_heads[static_cast<size_t>(head) - 1].shares_head;
-  return shares ? 0 : head;
-}
-
-/// Row i by head heads[i], as OutputRequest counts them; [m, vocab]. Heads with one matrix are one
-/// product: it is read once.
-at::Tensor output(const Model::Network& network, const at::Tensor& x,
-                  const std::vector<int>& heads) {
-  const Backend& backend = *network.backend;
-  const std::set<int> used(heads.begin(), heads.end());
-  const at::Tensor z = backend.final_norm(network, x);
-  const auto logits_of = [&](const at::Tensor& rows, int matrix) {
-    return backend.logits(network, rows, matrix);
-  };
-  if (used.size() == 1)
-    return logits_of(backend.residual(network, z, *used.begin()),
-                     matrix_of(network, *used.begin()));
-  struct Rows {
-    std::vector<std::int64_t> members;
-    std::vector<at::Tensor> parts;  // by head
-  };
-  std::map<int, Rows> by_matrix;
-  for (const int head : used) {
-    std::vector<std::int64_t> members;
-    for (size_t i = 0; i < heads.size(); ++i)
-      if (heads[i] == head) members.push_back(static_cast<std::int64_t>(i));
-    Rows& rows = by_matrix[matrix_of(network, head)];
-    rows.parts.push_back(
-        backend.residual(network, z.index_select(0, on_device(network, members)), head));
-    rows.members.insert(rows.members.end(), members.begin(), members.end());
-  }
-  at::Tensor result = at::empty({z.size(0), network.config.vocab_size}, x.options());
-  for (const auto& [matrix, rows] : by_matrix) {
-    const at::Tensor logits = logits_of(at::cat(rows.parts), matrix);
-    result.index_copy_(0, on_device(network, rows.members), logits.to(result.scalar_type()));
-  }
-  return result;
-}
-
-void check_steps(const Model::Network& network, std::span<const SequenceStep> steps) {
-  std::set<const KvCache*> caches;
-  for (const SequenceStep& step : steps) {
-    if (!step.cache || !step.segments || !caches.insert(step.cache).second)
-      throw std::logic_error("a step needs segments, and a cache of its own");
-    check_rows(network, step.tokens, step.labels, *step.segments);
-    for (const OutputRequest& output : step.outputs) {
-      if (output.index < 0 || output.index >= std::ssize(step.tokens))
-        throw std::logic_error(
-            str("an output is wanted of token ", output.index, " of ", step.tokens.size()));
-      check_head(network, output);
-    }
-    check_window(network.path, network.config.sliding_window, step.cache->slots(), step.labels,
-                 *step.segments);
-  }
-}
-
-/// The steps that feed any rows.
-std::vector<NewRows> new_rows(std::span<const SequenceStep> steps) {
-  std::vector<NewRows> rows;
-  for (const SequenceStep& step : steps)
-    if (!step.tokens.empty())
-      rows.push_back({&step.cache->storage(), step.tokens, step.labels, step.segments});
-  return rows;
-}
-
-}  // namespace
-
-void check_rows(const Model::Network& network, std::span<const Token> tokens,
-                std::span<const RowLabel> labels, const Segments& segments) {
-  if (tokens.size() != labels.size())
-    throw std::logic_error(
-        str("a step has ", tokens.size(), " tokens and ", labels.size(), " labels"));
-  for (const Token token : tokens)
-    if (token < 0 || token >= network.config.vocab_size)
-      throw ModelError(
-          network.path,
-          str("token ", token, " is fed, but the vocabulary has ids 0 to ",
-              network.config.vocab_size - 1, " (does the tokenizer belong to this model?)"));
-  for (const RowLabel& label : labels) {
-    if (label.position < 0 || label.position >= network.config.positions())
-      throw ModelError(
-          network.path,
-          str("position ", label.position, " is fed, but the model has positions 0 to ",
-              network.config.positions() - 1, " (", network.config.positions_key(), ")"));
-    if (label.segment < 0 || label.segment >= segments.count())
-      throw std::logic_error(str("a row is in segment ", label.segment, " of ", segments.count()));
-  }
-}
-
-at::Tensor logits(const Model::Network& network, std::span<const Token> tokens,
-                  std::span<const RowLabel> labels, const Segments& segments) {
-  const c10::NoGradGuard no_grad;
-  check_rows(network, tokens, labels, segments);
-  check_window(network.path, network.config.sliding_window, {}, labels, segments);
-  KvCache::Storage cache(network);
-  cache.reserve(static_cast<int>(tokens.size()));
-  const NewRows all{&cache, tokens, labels, &segments};
-  return output(network, network.backend->layers(network, {&all, 1}, {}),
-                std::vector<int>(tokens.size()));
-}
+// From the outside in: the passes that others ask for, then the parts of a pass, then the checks.
 
 namespace {
 
@@ -137,91 +28,24 @@ struct WantedRows {
 
 /// The pass up to its logits; the caches have the new rows afterwards.
 WantedRows feed(const Model::Network& network, std::span<const SequenceStep> steps,
-                const SkippedSublayers& skipped) {
-  check_steps(network, steps);
-  for (const std::vector<bool>* sublayers : {&skipped.attention, &skipped.mlp})
-    if (!sublayers->empty() && sublayers->size() != network.layers.size())
-      throw std::logic_error(str("sublayers of ", sublayers->size(), " layers are skipped in ",
-                                 network.layers.size()));
-  std::int64_t fed = 0;
-  std::vector<std::int64_t> wanted;  // rows with an output
-  WantedRows result;
-  for (const SequenceStep& step : steps) {
-    for (const OutputRequest& output : step.outputs) {
-      wanted.push_back(fed + output.index);
-      result.heads.push_back(output.head);
-    }
-    fed += std::ssize(step.tokens);
-    if (!step.tokens.empty()) step.cache->storage().reserve(static_cast<int>(step.tokens.size()));
-  }
-  if (fed == 0) return result;
-
-  const at::Tensor x = network.backend->layers(network, new_rows(steps), skipped);
-  std::int64_t begin = 0;
-  for (const SequenceStep& step : steps) {
-    const auto count = std::ssize(step.tokens);
-    if (step.hidden)
-      *step.hidden = HiddenRows(
-          std::make_shared<HiddenRows::Storage>(HiddenRows::Storage{x.narrow(0, begin, count)}));
-    begin += count;
-  }
-  if (std::ssize(wanted) == fed && std::is_sorted(wanted.begin(), wanted.end(), std::less_equal()))
-    result.x = x;
-  else if (!wanted.empty())
-    result.x = x.index_select(0, on_device(network, wanted));
-  for (const SequenceStep& step : steps) step.cache->storage().append(step.labels);
-  return result;
-}
+                const SkippedSublayers& skipped);
 
 /// What is wanted of rows, some of them at a time: the logits of all at once would be the largest
 /// piece of memory of a pass.
 std::vector<RowLogits> reduced(const Model::Network& network, const WantedRows& rows,
-                               std::span<const OutputRequest* const> requests) {
-  const size_t most = network.device.is_cpu() ? 128 : 1024;
-  std::vector<RowLogits> results;
-  results.reserve(requests.size());
-  for (size_t begin = 0; begin < requests.size(); begin += most) {
-    const size_t count = std::min(most, requests.size() - begin);
-    const auto first = rows.heads.begin() + static_cast<std::ptrdiff_t>(begin);
-    const at::Tensor logits =
-        output(network,
-               rows.x.narrow(0, static_cast<std::int64_t>(begin), static_cast<std::int64_t>(count)),
-               {first, first + static_cast<std::ptrdiff_t>(count)});
-    Laps laps(network.profile);
-    for (RowLogits& row : reduce_logits(logits, requests.subspan(begin, count)))
-      results.push_back(std::move(row));
-    laps.add_to(&Profile::logits_ns);
-  }
-  return results;
-}
+                               std::span<const OutputRequest* const> requests);
 
-}  // namespace
-
-at::Tensor forward_rows(const Model::Network& network, std::span<const SequenceStep> steps) {
-  const c10::NoGradGuard no_grad;
-  const at::AutoDispatchBelowADInplaceOrView below_autograd;
-  const WantedRows rows = feed(network, steps, {});
-  if (!rows.x.defined())
-    return at::empty({0, network.config.vocab_size},
-                     at::TensorOptions().dtype(network.type).device(network.device));
-  return output(network, rows.x, rows.heads);
-}
-
-namespace {
+/// Row i by head heads[i], as OutputRequest counts them; [m, vocab]. Heads with one matrix are one
+/// product: it is read once.
+at::Tensor output(const Model::Network& network, const at::Tensor& x,
+                  const std::vector<int>& heads);
 
 /// Results in a row, dealt out to the parts whose outputs they are.
 template <typename Part>
 std::vector<std::vector<RowLogits>> by_part(std::vector<RowLogits> results,
-                                            std::span<const Part> parts) {
-  std::vector<std::vector<RowLogits>> dealt;
-  auto next = results.begin();
-  for (const Part& part : parts) {
-    const auto end = next + std::ssize(part.outputs);
-    dealt.emplace_back(std::make_move_iterator(next), std::make_move_iterator(end));
-    next = end;
-  }
-  return dealt;
-}
+                                            std::span<const Part> parts);
+
+void check_head(const Model::Network& network, const OutputRequest& output);
 
 }  // namespace
 
@@ -266,6 +90,203 @@ std::vector<std::vector<RowLogits>> Model::further(std::span<const FurtherRows> 
   if (requests.empty()) return std::vector<std::vector<RowLogits>>(rows.size());
   wanted.x = at::cat(hidden, 0);
   return by_part(reduced(*network_, wanted, requests), rows);
+}
+
+at::Tensor forward_rows(const Model::Network& network, std::span<const SequenceStep> steps) {
+  const c10::NoGradGuard no_grad;
+  const at::AutoDispatchBelowADInplaceOrView below_autograd;
+  const WantedRows rows = feed(network, steps, {});
+  if (!rows.x.defined())
+    return at::empty({0, network.config.vocab_size},
+                     at::TensorOptions().dtype(network.type).device(network.device));
+  return output(network, rows.x, rows.heads);
+}
+
+at::Tensor logits(const Model::Network& network, std::span<const Token> tokens,
+                  std::span<const RowLabel> labels, const Segments& segments) {
+  const c10::NoGradGuard no_grad;
+  check_rows(network, tokens, labels, segments);
+  check_window(network.path, network.config.sliding_window, {}, labels, segments);
+  KvCache::Storage cache(network);
+  cache.reserve(static_cast<int>(tokens.size()));
+  const NewRows all{&cache, tokens, labels, &segments};
+  return output(network, network.backend->layers(network, {&all, 1}, {}),
+                std::vector<int>(tokens.size()));
+}
+
+namespace {
+
+// --- The parts of a pass ---
+
+void check_steps(const Model::Network& network, std::span<const SequenceStep> steps);
+std::vector<NewRows> new_rows(std::span<const SequenceStep> steps);
+int matrix_of(const Model::Network& network, int head);
+
+WantedRows feed(const Model::Network& network, std::span<const SequenceStep> steps,
+                const SkippedSublayers& skipped) {
+  check_steps(network, steps);
+  for (const std::vector<bool>* sublayers : {&skipped.attention, &skipped.mlp})
+    if (!sublayers->empty() && sublayers->size() != network.layers.size())
+      throw std::logic_error(str("sublayers of ", sublayers->size(), " layers are skipped in ",
+                                 network.layers.size()));
+  std::int64_t fed = 0;
+  std::vector<std::int64_t> wanted;  // rows with an output
+  WantedRows result;
+  for (const SequenceStep& step : steps) {
+    for (const OutputRequest& output : step.outputs) {
+      wanted.push_back(fed + output.index);
+      result.heads.push_back(output.head);
+    }
+    fed += std::ssize(step.tokens);
+    if (!step.tokens.empty()) step.cache->storage().reserve(static_cast<int>(step.tokens.size()));
+  }
+  if (fed == 0) return result;
+
+  const at::Tensor x = network.backend->layers(network, new_rows(steps), skipped);
+  std::int64_t begin = 0;
+  for (const SequenceStep& step : steps) {
+    const auto count = std::ssize(step.tokens);
+    if (step.hidden)
+      *step.hidden = HiddenRows(
+          std::make_shared<HiddenRows::Storage>(HiddenRows::Storage{x.narrow(0, begin, count)}));
+    begin += count;
+  }
+  if (std::ssize(wanted) == fed && std::is_sorted(wanted.begin(), wanted.end(), std::less_equal()))
+    result.x = x;
+  else if (!wanted.empty())
+    result.x = x.index_select(0, on_device(network, wanted));
+  for (const SequenceStep& step : steps) step.cache->storage().append(step.labels);
+  return result;
+}
+
+/// The steps that feed any rows.
+std::vector<NewRows> new_rows(std::span<const SequenceStep> steps) {
+  std::vector<NewRows> rows;
+  for (const SequenceStep& step : steps)
+    if (!step.tokens.empty())
+      rows.push_back({&step.cache->storage(), step.tokens, step.labels, step.segments});
+  return rows;
+}
+
+std::vector<RowLogits> reduced(const Model::Network& network, const WantedRows& rows,
+                               std::span<const OutputRequest* const> requests) {
+  const size_t most = network.device.is_cpu() ? 128 : 1024;
+  std::vector<RowLogits> results;
+  results.reserve(requests.size());
+  for (size_t begin = 0; begin < requests.size(); begin += most) {
+    const size_t count = std::min(most, requests.size() - begin);
+    const auto first = rows.heads.begin() + static_cast<std::ptrdiff_t>(begin);
+    const at::Tensor logits =
+        output(network,
+               rows.x.narrow(0, static_cast<std::int64_t>(begin), static_cast<std::int64_t>(count)),
+               {first, first + static_cast<std::ptrdiff_t>(count)});
+    Laps laps(network.profile);
+    for (RowLogits& row : reduce_logits(logits, requests.subspan(begin, count)))
+      results.push_back(std::move(row));
+    laps.add_to(&Profile::logits_ns);
+  }
+  return results;
+}
+
+at::Tensor output(const Model::Network& network, const at::Tensor& x,
+                  const std::vector<int>& heads) {
+  const Backend& backend = *network.backend;
+  const std::set<int> used(heads.begin(), heads.end());
+  const at::Tensor z = backend.final_norm(network, x);
+  const auto logits_of = [&](const at::Tensor& rows, int matrix) {
+    return backend.logits(network, rows, matrix);
+  };
+  if (used.size() == 1)
+    return logits_of(backend.residual(network, z, *used.begin()),
+                     matrix_of(network, *used.begin()));
+  struct Rows {
+    std::vector<std::int64_t> members;
+    std::vector<at::Tensor> parts;  // by head
+  };
+  std::map<int, Rows> by_matrix;
+  for (const int head : used) {
+    std::vector<std::int64_t> members;
+    for (size_t i = 0; i < heads.size(); ++i)
+      if (heads[i] == head) members.push_back(static_cast<std::int64_t>(i));
+    Rows& rows = by_matrix[matrix_of(network, head)];
+    rows.parts.push_back(
+        backend.residual(network, z.index_select(0, on_device(network, members)), head));
+    rows.members.insert(rows.members.end(), members.begin(), members.end());
+  }
+  at::Tensor result = at::empty({z.size(0), network.config.vocab_size}, x.options());
+  for (const auto& [matrix, rows] : by_matrix) {
+    const at::Tensor logits = logits_of(at::cat(rows.parts), matrix);
+    result.index_copy_(0, on_device(network, rows.members), logits.to(result.scalar_type()));
+  }
+  return result;
+}
+
+/// Whose matrix a head's logits come from, as OutputRequest counts heads.
+int matrix_of(const Model::Network& network, int head) {
+  const bool shares = head > 0 && network.extra_heads[static_cast<size_t>(head) - 1].shares_head;
+  return shares ? 0 : head;
+}
+
+template <typename Part>
+std::vector<std::vector<RowLogits>> by_part(std::vector<RowLogits> results,
+                                            std::span<const Part> parts) {
+  std::vector<std::vector<RowLogits>> dealt;
+  auto next = results.begin();
+  for (const Part& part : parts) {
+    const auto end = next + std::ssize(part.outputs);
+    dealt.emplace_back(std::make_move_iterator(next), std::make_move_iterator(end));
+    next = end;
+  }
+  return dealt;
+}
+
+// --- What may be asked for ---
+
+void check_steps(const Model::Network& network, std::span<const SequenceStep> steps) {
+  std::set<const KvCache*> caches;
+  for (const SequenceStep& step : steps) {
+    if (!step.cache || !step.segments || !caches.insert(step.cache).second)
+      throw std::logic_error("a step needs segments, and a cache of its own");
+    check_rows(network, step.tokens, step.labels, *step.segments);
+    for (const OutputRequest& output : step.outputs) {
+      if (output.index < 0 || output.index >= std::ssize(step.tokens))
+        throw std::logic_error(
+            str("an output is wanted of token ", output.index, " of ", step.tokens.size()));
+      check_head(network, output);
+    }
+    check_window(network.path, network.config.sliding_window, step.cache->slots(), step.labels,
+                 *step.segments);
+  }
+}
+
+void check_head(const Model::Network& network, const OutputRequest& output) {
+  if (output.head < 0 || output.head > std::ssize(network.extra_heads))
+    throw std::logic_error(
+        str("an output is wanted of extra head ", output.head, " of ", network.extra_heads.size()));
+}
+
+}  // namespace
+
+void check_rows(const Model::Network& network, std::span<const Token> tokens,
+                std::span<const RowLabel> labels, const Segments& segments) {
+  if (tokens.size() != labels.size())
+    throw std::logic_error(
+        str("a step has ", tokens.size(), " tokens and ", labels.size(), " labels"));
+  for (const Token token : tokens)
+    if (token < 0 || token >= network.config.vocab_size)
+      throw ModelError(
+          network.path,
+          str("token ", token, " is fed, but the vocabulary has ids 0 to ",
+              network.config.vocab_size - 1, " (does the tokenizer belong to this model?)"));
+  for (const RowLabel& label : labels) {
+    if (label.position < 0 || label.position >= network.config.positions())
+      throw ModelError(
+          network.path,
+          str("position ", label.position, " is fed, but the model has positions 0 to ",
+              network.config.positions() - 1, " (", network.config.positions_key(), ")"));
+    if (label.segment < 0 || label.segment >= segments.count())
+      throw std::logic_error(str("a row is in segment ", label.segment, " of ", segments.count()));
+  }
 }
 
 }  // namespace pardec
