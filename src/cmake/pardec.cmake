@@ -86,6 +86,19 @@ function(pardec_library name)
   endif()
 endfunction()
 
+# pardec_embed(FILE HEADER FUNCTION): FUNCTION.cpp in the build folder, with the function of HEADER (const char* FUNCTION()) that has the
+# text of FILE.
+function(pardec_embed file header function)
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/${function}.cpp)
+  cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE shown)
+  add_custom_command(
+    OUTPUT ${source}
+    COMMAND ${CMAKE_COMMAND} -DFILE=${file} -DCPP=${source} -DHEADER=${header} -DFUNCTION=${function}
+            -P ${PROJECT_SOURCE_DIR}/src/cmake/embed.cmake
+    DEPENDS ${file} ${PROJECT_SOURCE_DIR}/src/cmake/embed.cmake
+    COMMENT "Embedding ${shown}")
+endfunction()
+
 # pardec_test(NAME LABEL unit [COST seconds] SOURCES a.cpp ... USES pardec::other ... [TORCH] [HEAVY] [OWN_HEADERS] [SEPARATE])
 # One Catch2 executable; CTest sees it as one test of that label. COST: about what a long one takes; the longest start first.
 # HEAVY: its own sources compute much (slow references, kernels on the host).

@@ -1,11 +1,11 @@
 #pragma once
 #include <string>
-#include <string_view>
 
 namespace pardec {
 
-/// Style and script of the report's page.
+/// Style and script of the report's page. The style has the dark colours of page.css twice: where
+/// the reader chose them, and where nobody chose and the system is dark.
 std::string page_style();
-std::string_view page_script();
+std::string page_script();
 
 }  // namespace pardec

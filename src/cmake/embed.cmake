@@ -1,0 +1,5 @@
+# cmake -DFILE=page.css -DCPP=page_css.cpp -DHEADER=src/report/page_files.hpp -DFUNCTION=page_css -P embed.cmake: the file as a C++ string.
+file(READ "${FILE}" text)
+file(WRITE "${CPP}" "#include \"${HEADER}\"\n\nnamespace pardec {\n"
+     "const char* ${FUNCTION}() {\n  return R\"pardec_text(${text})pardec_text\";\n}\n"
+     "}  // namespace pardec\n")
