@@ -34,9 +34,10 @@ JudgeProtocol five_classes() {
   const Wording wording = read_wording("five-classes", {"user"});
   JudgeProtocol protocol;
   protocol.name = "five-classes";
-  protocol.scale = {"hallucination", "incorrect", "missing", "correct null", "correct"};
-  protocol.by_field = true;
-  protocol.labels = labels_of;
+  protocol.verdict =
+      ClassVerdict{.classes = {"hallucination", "incorrect", "missing", "correct null", "correct"},
+                   .right = {"correct", "correct null"},
+                   .fitting = labels_of};
   protocol.score = "judge_class";
   protocol.what = "each value into one of five classes by the text alone (HPD)";
   protocol.lacks = [](const Subject& subject) -> std::string {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "src/chat/call.hpp"
@@ -58,15 +59,32 @@ struct Reading {
 /// in MT-Bench; wherever there is one; or not.
 enum class ShowReferences { automatically, always, never };
 
+// What a protocol asks for.
+
+/// One label or number for the whole answer, or for a turn of it.
+struct GradeVerdict {
+  std::vector<std::string> labels;  ///< empty: a number
+  /// Between what a number lies, ends included; none: only the schema knows, and no person can be
+  /// asked.
+  struct Range {
+    int least, most;
+  };
+  std::optional<Range> range;
+};
+/// A class for each field of an example.
+struct ClassVerdict {
+  std::vector<std::string> classes, right;  ///< `right`: those of right values
+  /// Those that fit the field's answer.
+  std::vector<std::string> (*fitting)(const JudgedField& field);
+};
+/// The better one of two answers, which are shown in both orders.
+struct PreferenceVerdict {};
+
 struct JudgeProtocol {
   std::string name, what;
-  bool compares = false;  ///< two answers, in both orders
-  bool by_field = false;  ///< a verdict for each field of an example, rather than one
+  std::variant<GradeVerdict, ClassVerdict, PreferenceVerdict> verdict;
   /// The stored score that its verdicts become; empty: they become none.
   std::string score;
-  std::vector<std::string> scale;  ///< its labels from worse to better; empty: it gives numbers
-  /// Those of its scale that fit the field's answer; not set: all.
-  std::function<std::vector<std::string>(const JudgedField&)> labels;
   Json record;       ///< name, wording and schema, for the record
   std::string hash;  ///< SHA-256 of the record
   /// What the subject lacks that the protocol needs; empty: nothing.
@@ -75,6 +93,17 @@ struct JudgeProtocol {
   std::function<Reading(const Subject&, Order, std::string_view reply)> read;
   /// The same inquiry once more, behind a reply that held no verdict.
   std::function<Inquiry(Inquiry, const std::string& reply, const std::string& problem)> ask_again;
+
+  /// Null: it asks for another kind of verdict.
+  template <typename Verdict>
+  const Verdict* asks_for() const {
+    return std::get_if<Verdict>(&verdict);
+  }
+  /// In which orders its answers are shown.
+  std::vector<Order> orders() const {
+    if (asks_for<PreferenceVerdict>()) return {Order::method_first, Order::baseline_first};
+    return {Order::method_first};
+  }
 };
 
 /// A protocol is asked so often for one verdict at most.
@@ -87,9 +116,5 @@ const std::vector<std::string>& protocol_names();
 /// none of that name (with the near ones), or the file is no template.
 JudgeProtocol find_protocol(const std::string& name,
                             ShowReferences references = ShowReferences::automatically);
-
-/// A verdict as a number, for statistics over votes: its value, or the place of its label on the
-/// scale.
-double number_of(const JudgeProtocol& protocol, const JudgeVerdict& verdict);
 
 }  // namespace pardec

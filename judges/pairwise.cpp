@@ -14,8 +14,7 @@ JudgeProtocol pairwise(ShowReferences references) {
   protocol.name = "pairwise";
   protocol.score = "judge_preference";
   protocol.what = "the better one of two answers, in both orders (MT-Bench, SPACE, HPD)";
-  protocol.compares = true;
-  protocol.scale = {"baseline", "tie", "method"};
+  protocol.verdict = PreferenceVerdict();
   protocol.record["references"] = static_cast<int>(references);
   protocol.ask = [wording, schema, references](const Subject& subject, Order order) {
     const std::string mark = mark_of(subject);

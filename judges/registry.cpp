@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <cmath>
-
 #include "judges/judge.hpp"
 #include "judges/protocols.hpp"
 #include "src/support/error.hpp"
@@ -20,13 +17,6 @@ JudgeProtocol find_protocol(const std::string& name, ShowReferences references) 
   if (name == "pairwise") return pairwise(references);
   throw ConfigError(str("there is no protocol '", name, "'", known_names(name, protocol_names()),
                         "; a template of your own is a file whose name ends in .json"));
-}
-
-double number_of(const JudgeProtocol& protocol, const JudgeVerdict& verdict) {
-  if (!std::isnan(verdict.value) || protocol.scale.empty()) return verdict.value;
-  return static_cast<double>(
-      std::find(protocol.scale.begin(), protocol.scale.end(), verdict.label) -
-      protocol.scale.begin());
 }
 
 }  // namespace pardec

@@ -12,6 +12,7 @@ JudgeProtocol single(ShowReferences references) {
                      {"score", {{"type", "number"}, {"minimum", 1}, {"maximum", 10}}}});
   JudgeProtocol protocol;
   protocol.name = "single";
+  protocol.verdict = GradeVerdict{.labels = {}, .range = {{1, 10}}};
   protocol.score = "judge_score";
   protocol.what = "one answer graded from 1 to 10 (MT-Bench, APAR, ASPD)";
   protocol.record["references"] = static_cast<int>(references);

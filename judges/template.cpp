@@ -110,13 +110,15 @@ JudgeProtocol from_template(const std::filesystem::path& file) {
   JudgeProtocol protocol;
   protocol.name = form.name;
   protocol.what = str("template ", form.file);
-  protocol.compares = form.compares;
   const bool counts = form.verdict_schema()["type"] != "string" || !form.values.empty();
   protocol.score = form.compares ? "judge_preference" : counts ? "judge_template" : "";
+  GradeVerdict grade;
+  if (form.verdict_schema().contains("enum") && form.verdict_schema()["type"] == "string")
+    grade.labels = form.verdict_schema()["enum"].get<std::vector<std::string>>();
   if (form.compares)
-    protocol.scale = {"baseline", "tie", "method"};
-  else if (form.verdict_schema().contains("enum") && form.verdict_schema()["type"] == "string")
-    protocol.scale = form.verdict_schema()["enum"].get<std::vector<std::string>>();
+    protocol.verdict = PreferenceVerdict();
+  else
+    protocol.verdict = std::move(grade);
   protocol.ask = [form](const Subject& subject, Order order) {
     const auto slots = template_slots(subject, form.compares, order);
     Inquiry inquiry{{}, form.sent, "verdict"};

@@ -95,10 +95,8 @@ bool is_done(const DoneVotes& done, const JudgeTask& task, const WantedVote& wan
     return done.contains({wanted.unit->generation, wanted.unit->baseline, field, wanted.vote,
                           wanted.order == Order::method_first});
   };
-  if (!task.protocol.by_field) return has(wanted.unit->field);
-  const auto& fields = wanted.unit->subject.fields;
-  return std::all_of(fields.begin(), fields.end(),
-                     [&](const JudgedField& field) { return has(field.name); });
+  const auto fields = verdict_fields(task.protocol, *wanted.unit);
+  return std::all_of(fields.begin(), fields.end(), has);
 }
 
 /// All votes that a task wants, answer by answer.
@@ -106,8 +104,7 @@ std::vector<WantedVote> wanted_votes(const JudgeTask& task, const JudgeUnits& un
   std::vector<WantedVote> wanted;
   for (const JudgeUnit& unit : units.units)
     for (int vote = 0; vote < task.votes; ++vote) {
-      wanted.push_back({&unit, vote, Order::method_first});
-      if (task.protocol.compares) wanted.push_back({&unit, vote, Order::baseline_first});
+      for (const Order order : task.protocol.orders()) wanted.push_back({&unit, vote, order});
     }
   return wanted;
 }
@@ -129,7 +126,7 @@ Question question_of(const JudgeTask& task, const WantedVote& wanted) {
   Question question;
   question.inquiry = task.protocol.ask(wanted.unit->subject, wanted.order);
   question.vote = wanted.vote;
-  question.order = task.protocol.compares ? static_cast<int>(wanted.order) : 0;
+  question.order = static_cast<int>(wanted.order);
   question.problem = [&task, wanted](std::string_view reply) {
     return task.protocol.read(wanted.unit->subject, wanted.order, reply).problem;
   };
@@ -209,24 +206,18 @@ class Judging {
 
   void add_rows(std::vector<JudgmentRow>& rows, const WantedVote& wanted, const std::string& state,
                 const Reading& reading) const {
-    const auto add = [&](const std::string& field, const JudgeVerdict* verdict) {
+    const bool by_field = task_.protocol.asks_for<ClassVerdict>();
+    for (const std::string& field : verdict_fields(task_.protocol, *wanted.unit)) {
       JudgmentRow& row = rows.emplace_back(row_of(wanted, judge_, protocol_));
       row.vote.field = field;
       row.vote.state = state;
       row.vote.reason = reading.problem;
-      if (!verdict) return;
-      row.vote.label = verdict->label;
-      if (!std::isnan(verdict->value)) row.vote.value = verdict->value;
-    };
-    if (task_.protocol.by_field) {
-      for (const JudgedField& field : wanted.unit->subject.fields) {
-        const auto said =
-            std::find_if(reading.verdicts.begin(), reading.verdicts.end(),
-                         [&](const JudgeVerdict& verdict) { return verdict.field == field.name; });
-        add(field.name, said == reading.verdicts.end() ? nullptr : &*said);
-      }
-    } else {
-      add(wanted.unit->field, reading.verdicts.empty() ? nullptr : &reading.verdicts.front());
+      const auto said = std::find_if(
+          reading.verdicts.begin(), reading.verdicts.end(),
+          [&](const JudgeVerdict& verdict) { return !by_field || verdict.field == field; });
+      if (said == reading.verdicts.end()) continue;
+      row.vote.label = said->label;
+      if (!std::isnan(said->value)) row.vote.value = said->value;
     }
   }
 
@@ -238,7 +229,42 @@ class Judging {
   Questioning asking_;
 };
 
+std::optional<JudgeVerdict> verdict_in(const std::vector<JudgmentRow>& rows) {
+  std::vector<VoteRow> said;
+  for (const JudgmentRow& row : rows) said.push_back(row.vote);
+  return verdict_of(said);
+}
+
+// The value of a score that votes come to, which may add to its details; none: no verdict.
+
+std::optional<double> value_of(const PreferenceVerdict&, const std::vector<JudgmentRow>& rows,
+                               Json& details) {
+  if (are_equal(rows)) details["equal_answers"] = true;
+  const auto winner = winner_of(rows, /*one_order=*/false);
+  if (!winner) return std::nullopt;
+  return *winner == Winner::method ? 1 : *winner == Winner::tie ? 0.5 : 0;
+}
+
+std::optional<double> value_of(const ClassVerdict& classes, const std::vector<JudgmentRow>& rows,
+                               Json& details) {
+  const auto verdict = verdict_in(rows);
+  if (!verdict) return std::nullopt;
+  details["class"] = verdict->label;
+  return std::find(classes.right.begin(), classes.right.end(), verdict->label) !=
+                 classes.right.end()
+             ? 1
+             : 0;
+}
+
+/// A label may have no number.
+std::optional<double> value_of(const GradeVerdict&, const std::vector<JudgmentRow>& rows,
+                               Json& /*details*/) {
+  const auto verdict = verdict_in(rows);
+  return verdict && !std::isnan(verdict->value) ? std::optional(verdict->value) : std::nullopt;
+}
+
 /// What the votes on one answer, or on one field or turn of it, come to; none: no verdict.
+/// `baseline`: label of the arm that it is compared with; empty: none.
 std::optional<ScoreRow> judged_score(const JudgeTask& task, const std::string& field,
                                      const std::vector<JudgmentRow>& rows,
                                      const std::string& baseline) {
@@ -250,24 +276,12 @@ std::optional<ScoreRow> judged_score(const JudgeTask& task, const std::string& f
                    {"protocol", task.protocol.name},
                    {"protocol_hash", hash_of({task.protocol.name, task.protocol.record})},
                    {"votes", rows.size()}};
-  if (task.protocol.compares) {
-    score.details["baseline"] = baseline;
-    if (are_equal(rows)) score.details["equal_answers"] = true;
-    const auto winner = winner_of(rows, /*one_order=*/false);
-    if (!winner) return std::nullopt;
-    score.value = *winner == Winner::method ? 1 : *winner == Winner::tie ? 0.5 : 0;
-    return score;
-  }
-  std::vector<VoteRow> said;
-  for (const JudgmentRow& row : rows) said.push_back(row.vote);
-  const auto verdict = verdict_of(said);
-  // A label of a template may have no number.
-  if (!verdict || (!task.protocol.by_field && std::isnan(verdict->value))) return std::nullopt;
-  score.value = verdict->value;
-  if (task.protocol.by_field) {
-    score.details["class"] = verdict->label;
-    score.value = verdict->label == "correct" || verdict->label == "correct null" ? 1 : 0;
-  }
+  if (!baseline.empty()) score.details["baseline"] = baseline;
+  const auto value =
+      std::visit([&](const auto& verdict) { return value_of(verdict, rows, score.details); },
+                 task.protocol.verdict);
+  if (!value) return std::nullopt;
+  score.value = *value;
   return score;
 }
 
@@ -283,18 +297,18 @@ std::optional<std::vector<AnswerScores>> judged_scores(Store& store, const Judge
     return judge.name == task.judge.name && judge.json == task.judge.json &&
            protocol.name == task.protocol.name && protocol.json == task.protocol.record;
   };
+  const bool compares = task.protocol.asks_for<PreferenceVerdict>();
   std::vector<AnswerScores> scores;
   bool any = false;
   for (const RunSummary& run : runs) {
     if (std::find(judged.begin(), judged.end(), run.run.id) == judged.end()) continue;
-    const RunSummary* against =
-        task.protocol.compares ? find_baseline(runs, run, task.baseline) : nullptr;
+    const RunSummary* against = compares ? find_baseline(runs, run, task.baseline) : nullptr;
     std::set<RowId> others;
     if (against)
       for (const auto& other : store.generations(against->run.id)) others.insert(other.row.id);
     std::map<std::pair<RowId, std::string>, std::vector<JudgmentRow>> votes;
     for (JudgmentRow& row : judgments(store, run.run.id)) {
-      if (!is_ours(row) || (task.protocol.compares && !others.contains(row.baseline))) continue;
+      if (!is_ours(row) || (compares && !others.contains(row.baseline))) continue;
       any = any || row.vote.state == "scored";
       votes[{row.generation, row.vote.field}].push_back(std::move(row));
     }
@@ -317,6 +331,13 @@ bool shown_equal(const JudgeProtocol& protocol, const Subject& subject) {
 }
 
 }  // namespace
+
+std::vector<std::string> verdict_fields(const JudgeProtocol& protocol, const JudgeUnit& unit) {
+  if (!protocol.asks_for<ClassVerdict>()) return {unit.field};
+  std::vector<std::string> fields;
+  for (const JudgedField& field : unit.subject.fields) fields.push_back(field.name);
+  return fields;
+}
 
 std::vector<JudgmentRow> equal_ties(const JudgeTask& task, const JudgeUnits& units, RowId judge,
                                     RowId protocol) {
@@ -355,6 +376,7 @@ JudgeUnits judge_units(Store& store, const JudgeTask& task) {
   std::map<RowId, std::vector<StoredGeneration>> answers;
   for (const RunSummary& run : runs)
     if (!run.run.oracle && wants(run)) answers[run.run.id] = store.generations(run.run.id);
+  const bool compares = task.protocol.asks_for<PreferenceVerdict>();
   JudgeUnits out;
   for (const RunSummary& run : runs) {
     if (!wants(run)) continue;
@@ -364,7 +386,7 @@ JudgeUnits judge_units(Store& store, const JudgeTask& task) {
       continue;
     }
     const RunSummary* against = nullptr;
-    if (task.protocol.compares) {
+    if (compares) {
       against = find_baseline(runs, run, task.baseline);
       if (!against) continue;  // it is one
     }
@@ -396,7 +418,7 @@ JudgeUnits judge_units(Store& store, const JudgeTask& task) {
       unit.sample = answer.row.sample;
       unit.repeat = answer.repeat;
       unit.subject = subject_of(samples.at(answer.row.sample), answer, other);
-      const bool turns = run.run.form == "free" && !task.protocol.by_field;
+      const bool turns = run.run.form == "free" && !task.protocol.asks_for<ClassVerdict>();
       if (const std::string lacks = task.protocol.lacks(unit.subject); !lacks.empty()) {
         ++out.left_out[str("they lack ", lacks)];
         continue;
@@ -407,7 +429,7 @@ JudgeUnits judge_units(Store& store, const JudgeTask& task) {
           one.subject.turn = turn;
           one.field = unit.subject.fields[turn].name;
         }
-        one.equal = task.protocol.compares && shown_equal(task.protocol, one.subject);
+        one.equal = compares && shown_equal(task.protocol, one.subject);
       }
     }
   }

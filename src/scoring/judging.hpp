@@ -50,6 +50,10 @@ struct JudgeUnits {
   std::map<std::string, std::int64_t> left_out;
 };
 
+/// The fields that a vote on the unit has a verdict of, each a stored row; an empty one is the
+/// whole example.
+std::vector<std::string> verdict_fields(const JudgeProtocol& protocol, const JudgeUnit& unit);
+
 /// All that the invocation's runs (with its shards) hold for the task. ConfigError: nothing there
 /// to judge, or no such baseline.
 JudgeUnits judge_units(Store& store, const JudgeTask& task);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "datasets/csv.hpp"
+#include "judges/wording.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "src/support/hashing.hpp"
@@ -26,7 +27,7 @@ struct LabelPlace {
 
 std::string item_id(const JudgeTask& task, const LabelPlace& place) {
   const JudgeUnit& unit = *place.unit;
-  const bool baseline_first = task.protocol.compares && place.order == Order::baseline_first;
+  const bool baseline_first = place.order == Order::baseline_first;
   return sha256(
              dump(Json{hash_of({task.protocol.name, task.protocol.record}), unit.run_uuid,
                        unit.baseline_uuid, unit.sample, unit.repeat, place.field, baseline_first}))
@@ -35,9 +36,9 @@ std::string item_id(const JudgeTask& task, const LabelPlace& place) {
 
 /// The places of one unit in one order.
 std::vector<LabelPlace> places_of(const JudgeTask& task, const JudgeUnit& unit, Order order) {
-  if (!task.protocol.by_field) return {{&unit, order, unit.field}};
   std::vector<LabelPlace> places;
-  for (const JudgedField& field : unit.subject.fields) places.push_back({&unit, order, field.name});
+  for (std::string& field : verdict_fields(task.protocol, unit))
+    places.push_back({&unit, order, std::move(field)});
   return places;
 }
 
@@ -78,27 +79,31 @@ std::string answer_text(const Subject& subject, const std::string& field, bool o
   return join(lines, "\n");
 }
 
+/// What people may say; empty: a number in the range of the protocol's grade.
 std::vector<std::string> allowed_verdicts(const JudgeProtocol& protocol) {
-  if (protocol.compares) return {"A", "B", "tie"};
-  if (protocol.scale.empty() && protocol.name != "single")
+  if (const auto* classes = protocol.asks_for<ClassVerdict>()) return classes->classes;
+  const auto* grade = protocol.asks_for<GradeVerdict>();
+  if (!grade) return {"A", "B", "tie"};
+  if (grade->labels.empty() && !grade->range)
     throw ConfigError(str("protocol ", protocol.name,
                           " has no labels that people could be asked for; expected an enum"));
-  return protocol.scale;
+  return grade->labels;
 }
 
 /// Of those the ones that fit what the place holds.
 std::vector<std::string> fitting_verdicts(const JudgeTask& task, const LabelPlace& place) {
-  if (task.protocol.by_field && task.protocol.labels)
+  if (const auto* classes = task.protocol.asks_for<ClassVerdict>())
     for (const JudgedField& field : place.unit->subject.fields)
-      if (field.name == place.field) return task.protocol.labels(field);
+      if (field.name == place.field) return classes->fitting(field);
   return allowed_verdicts(task.protocol);
 }
 
 SheetItem item_of(const JudgeTask& task, const LabelPlace& place) {
   const Subject& subject = place.unit->subject;
-  const std::string field = task.protocol.by_field ? place.field : "";
-  const bool compares = task.protocol.compares,
-             swapped = compares && place.order == Order::baseline_first;
+  const bool by_field = task.protocol.asks_for<ClassVerdict>(),
+             compares = task.protocol.asks_for<PreferenceVerdict>(),
+             swapped = place.order == Order::baseline_first;
+  const std::string field = by_field ? place.field : "";
   SheetItem item;
   item.id = item_id(task, place);
   item.category = subject.category;
@@ -114,7 +119,7 @@ SheetItem item_of(const JudgeTask& task, const LabelPlace& place) {
   const bool single_turn = subject.turn && !compares;
   item.answer =
       single_turn ? subject.fields[*subject.turn].answer : answer_text(subject, field, swapped);
-  if (task.protocol.by_field) item.verdicts = fitting_verdicts(task, place);
+  if (by_field) item.verdicts = fitting_verdicts(task, place);
   if (compares) item.other = answer_text(subject, field, !swapped);
   return item;
 }
@@ -124,9 +129,9 @@ std::string task_of(const JudgeProtocol& protocol) {
   if (const auto prompt = protocol.record.find("prompt"); prompt != protocol.record.end())
     return str("A template's task; words in braces stand for what is shown below.\n\n",
                prompt->get<std::string>());
-  if (protocol.compares)
+  if (protocol.asks_for<PreferenceVerdict>())
     return "Which answer is better, in the light of what was asked? Say tie where neither is.";
-  if (protocol.by_field)
+  if (protocol.asks_for<ClassVerdict>())
     return "Judge the value by the text alone. correct: the text tells it, in these or other "
            "words. "
            "incorrect: the text tells another one, or more. missing: the text tells one, and none "
@@ -143,17 +148,16 @@ VoteRow vote_of(const JudgeTask& task, const LabelPlace& place, const Label& lab
   const auto allowed = fitting_verdicts(task, place);
   if (allowed.empty()) {
     const auto number = number_in<double>(label.verdict);
-    if (!number || !(*number >= 1 && *number <= 10)) return vote;
+    const auto range = *task.protocol.asks_for<GradeVerdict>()->range;
+    if (!number || !(*number >= range.least && *number <= range.most)) return vote;
     vote.value = *number;
   } else {
     const auto said = std::find_if(allowed.begin(), allowed.end(), [&](const std::string& one) {
       return strcasecmp(one.c_str(), label.verdict.c_str()) == 0;
     });
     if (said == allowed.end()) return vote;
-    vote.label = *said;
-    if (task.protocol.compares && vote.label != "tie")
-      vote.label =
-          (vote.label == "A") == (place.order == Order::method_first) ? "method" : "baseline";
+    vote.label =
+        task.protocol.asks_for<PreferenceVerdict>() ? winner_label(*said, place.order) : *said;
   }
   vote.state = "scored";
   return vote;
@@ -164,13 +168,13 @@ VoteRow vote_of(const JudgeTask& task, const LabelPlace& place, const Label& lab
 Sheet make_sheet(const JudgeTask& task, const JudgeUnits& units, std::uint64_t seed) {
   Sheet sheet{task.protocol.name,
               task_of(task.protocol),
-              task.protocol.compares,
+              task.protocol.asks_for<PreferenceVerdict>() != nullptr,
               allowed_verdicts(task.protocol),
               {}};
   for (const JudgeUnit& unit : units.units) {
     if (unit.equal) continue;  // a tie by itself
     Order order = Order::method_first;
-    if (task.protocol.compares) {
+    if (task.protocol.orders().size() > 1) {
       const LabelPlace first{&unit, order, unit.field};
       if (Rng(derive_seed(seed, item_id(task, first))).below(2) == 1) order = Order::baseline_first;
     }
@@ -223,7 +227,7 @@ void import_labels(Store& store, const JudgeTask& task, const JudgeUnits& units,
                    const std::vector<Label>& labels) {
   std::map<std::string, LabelPlace> places;
   for (const JudgeUnit& unit : units.units)
-    for (const Order order : {Order::method_first, Order::baseline_first})
+    for (const Order order : task.protocol.orders())
       for (const LabelPlace& place : places_of(task, unit, order))
         places.emplace(item_id(task, place), place);
   std::vector<JudgmentRow> rows;

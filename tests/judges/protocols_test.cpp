@@ -58,7 +58,8 @@ TEST_CASE("five classes: each field gets its class, or no field gets any") {
   CHECK(good.verdicts[0].field == "Brand");
   CHECK(good.verdicts[0].label == "correct");
   CHECK(good.verdicts[1].label == "correct null");
-  CHECK(number_of(protocol, good.verdicts[0]) > number_of(protocol, good.verdicts[1]));
+  CHECK(protocol.asks_for<ClassVerdict>()->right ==
+        std::vector<std::string>{"correct", "correct null"});
   // A value was taken or it was not: the class has to go with it.
   CHECK(read(R"({"Brand": "correct null", "Roast": "missing"})").verdicts.size() == 2);
   for (const char* classes : {R"({"Brand": "missing", "Roast": "missing"})",
@@ -98,7 +99,6 @@ TEST_CASE(
       protocol.read(subject, Order::method_first, R"({"explanation": "", "score": 6.5})");
   REQUIRE(reading.verdicts.size() == 1);
   CHECK(reading.verdicts[0].value == 6.5);
-  CHECK(number_of(protocol, reading.verdicts[0]) == 6.5);
 }
 
 TEST_CASE("references are shown for mathematics, reasoning and code, or as they are asked for") {
