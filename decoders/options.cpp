@@ -159,14 +159,4 @@ double Options::number(std::string_view name) const { return at(name).get<double
 bool Options::flag(std::string_view name) const { return at(name).get<bool>(); }
 std::string Options::text(std::string_view name) const { return at(name).get<std::string>(); }
 
-int Options::choice_index(std::string_view name) const {
-  const std::string value = text(name);
-  for (const Option& option : table_) {
-    if (option.name != name) continue;
-    const auto found = std::find(option.choices.begin(), option.choices.end(), value);
-    return static_cast<int>(found - option.choices.begin());
-  }
-  throw std::logic_error(str("there is no option ", name));
-}
-
 }  // namespace pardec

@@ -1,5 +1,7 @@
 #pragma once
+#include <array>
 #include <limits>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +19,13 @@ inline constexpr int kMostGap = 65536;     ///< positions between two branches
 /// What an option may be, ends included.
 struct OptionRange {
   int least = 0, most = std::numeric_limits<int>::max();
+};
+
+/// What a text that an option may be stands for: a row of a table of its choices.
+template <typename Value>
+struct Named {
+  std::string_view name;
+  Value value;
 };
 
 /// An option: a row of its decoder's table, from which checks, help and storage come.
@@ -40,6 +49,13 @@ struct Option {
   /// The first choice is the default.
   static Option one_of(std::string_view name, std::vector<std::string_view> choices,
                        std::string_view meaning);
+  template <typename Value, std::size_t n>
+  static Option one_of(std::string_view name, const std::array<Named<Value>, n>& choices,
+                       std::string_view meaning) {
+    std::vector<std::string_view> names;
+    for (const Named<Value>& one : choices) names.push_back(one.name);
+    return one_of(name, std::move(names), meaning);
+  }
   /// A token's id or its text; empty where none is given.
   static Option token(std::string_view name, std::string_view meaning);
 
@@ -71,10 +87,12 @@ class Options {
   double number(std::string_view name) const;
   bool flag(std::string_view name) const;
   std::string text(std::string_view name) const;  ///< of a token too
-  /// Which of its choices an option is, as the enumeration E counts them.
-  template <typename E>
-  E choice(std::string_view name) const {
-    return static_cast<E>(choice_index(name));
+  /// What its choice stands for. REQUIRES: the option was made of `choices`.
+  template <typename Value, std::size_t n>
+  Value choice(std::string_view name, const std::array<Named<Value>, n>& choices) const {
+    for (const std::string said = text(name); const Named<Value>& one : choices)
+      if (one.name == said) return one.value;
+    throw std::logic_error("an option's text is none of its choices");
   }
 
   /// All of them in the order of the table, as they are stored.
@@ -87,7 +105,6 @@ class Options {
   Options(std::string_view owner, const std::vector<Option>& table, const Json& given,
           const std::string& where, const std::string& prefix);
   const OrderedJson& at(std::string_view name) const;
-  int choice_index(std::string_view name) const;
 
   std::string_view owner_;
   std::vector<Option> table_;

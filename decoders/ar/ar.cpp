@@ -30,13 +30,16 @@ namespace {
 
 /// The common beginning of prompts that is computed once.
 enum class Once { nothing, instruction, context };
+constexpr std::array kOnce{Named<Once>{"none", Once::nothing},
+                           Named<Once>{"instruction", Once::instruction},
+                           Named<Once>{"context", Once::context}};
 
 class Ar final : public FreeRunningDecoder {
  public:
   explicit Ar(const Options& options)
       : FreeRunningDecoder(options),
         forced_keys_(options.flag("forced_keys")),
-        once_(options.choice<Once>("prefix_cache")) {
+        once_(options.choice("prefix_cache", kOnce)) {
     const bool together = form() == Form::json;
     if (forced_keys_ && !together) throw ConfigError("ar.forced_keys goes with ask=together only");
     if (once_ != Once::nothing && together)
@@ -147,7 +150,7 @@ DecoderEntry ar_entry() {
                                    "the answer's keys are fed, values alone are decoded, one "
                                    "after another"),
                       stack_option(),
-                      Option::one_of("prefix_cache", {"none", "instruction", "context"},
+                      Option::one_of("prefix_cache", kOnce,
                                      "what ask=separately computes once: the instruction for all "
                                      "jobs, the context too for its fields")},
           .make = make_as<Ar>,

@@ -21,6 +21,7 @@
 #include "decoders/hpd/hpd.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 
 #include "decoders/hpd/format.hpp"
@@ -85,13 +86,17 @@ RowLabel HpdLayout::value(int r, int k) const {
 
 namespace {
 
+constexpr std::array kIsolations{Named<HpdIsolation>{"none", HpdIsolation::none},
+                                 Named<HpdIsolation>{"values", HpdIsolation::values},
+                                 Named<HpdIsolation>{"products", HpdIsolation::products}};
+
 class Hpd final : public Decoder {
  public:
   explicit Hpd(const Options& options)
       : Decoder(options),
         options_{.k_max = options.whole("k_max"),
                  .stack = options.whole("stack"),
-                 .isolated = options.choice<HpdIsolation>("isolated")} {}
+                 .isolated = options.choice("isolated", kIsolations)} {}
 
   Form form() const override { return Form::json; }
   int stack() const override { return options_.stack; }
@@ -245,8 +250,7 @@ DecoderEntry hpd_entry() {
                                     "K_max: positions reserved for a value, tokens at most"),
                       Option::whole("stack", usual.stack, {1, kMostStacked},
                                     "J: products in one prompt"),
-                      Option::one_of("isolated", {"none", "values", "products"},
-                                     "what does not see the others")},
+                      Option::one_of("isolated", kIsolations, "what does not see the others")},
           .make = make_as<Hpd>,
           .free_running = false,
           .oracles = {"references", "recorded"},

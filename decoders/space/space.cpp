@@ -62,12 +62,15 @@ Token space_mask_token(const std::string& given, const Tokenizer* tokenizer, int
 
 namespace {
 
+constexpr std::array kExtras{Named<Extra>{"residual", Extra::residual},
+                             Named<Extra>{"paper", Extra::target}};
+
 class Space final : public FreeRunningDecoder {
  public:
   explicit Space(const Options& options)
       : FreeRunningDecoder(options),
         options_{.k = options.whole("k"),
-                 .extra = options.text("extra") == "paper" ? Extra::target : Extra::residual,
+                 .extra = options.choice("extra", kExtras),
                  .mask_token = options.text("mask_token")} {}
 
   std::string needs(const Tokenizer* tokenizer, const ModelConfig& config) const override {
@@ -190,7 +193,7 @@ DecoderEntry space_entry() {
           .options = with_asking(
               {Option::whole("k", SpaceOptions{}.k, {1, kMost},
                              "masks in a group, and candidates of a step at most"),
-               Option::one_of("extra", {"residual", "paper"},
+               Option::one_of("extra", kExtras,
                               "law of the token behind a rejected candidate: the residual, which "
                               "is lossless, or the network's own"),
                Option::token("mask_token", "[M] by id or text; else by its usual names")}),

@@ -138,8 +138,12 @@ class Speculative final : public FreeRunningDecoder {
 
 namespace {
 
+constexpr std::array kSchedules{Named<GammaSchedule>{"constant", GammaSchedule::constant},
+                                Named<GammaSchedule>{"heuristic", GammaSchedule::heuristic},
+                                Named<GammaSchedule>{"dynamic", GammaSchedule::dynamic}};
+
 std::unique_ptr<Decoder> make(Options options) {
-  const auto schedule = options.choice<GammaSchedule>("schedule");
+  const auto schedule = options.choice("schedule", kSchedules);
   if (schedule == GammaSchedule::dynamic) {
     if (!options.given("gamma")) options.set("gamma", 20);
   } else if (options.given("threshold")) {
@@ -156,7 +160,7 @@ DecoderEntry speculative_entry() {
   return {.name = "speculative",
           .source = "Leviathan et al., arXiv:2211.17192",
           .options = with_asking(
-              {Option::one_of("schedule", {"constant", "heuristic", "dynamic"},
+              {Option::one_of("schedule", kSchedules,
                               "how gamma changes: not, with what was accepted, or by the "
                               "probability of the newest guess"),
                Option::whole("gamma", SpeculativeOptions{}.gamma, {1, kMostGuesses},

@@ -13,13 +13,14 @@ using namespace pardec;
 
 namespace {
 
+enum class Order { none, down, up };  // counted otherwise than the choices stand
+constexpr std::array kOrders{Named<Order>{"up", Order::up}, Named<Order>{"down", Order::down},
+                             Named<Order>{"none", Order::none}};
+
 const std::vector<Option> kTable{
-    Option::whole("many", 3, {1, 9}, "how many"),
-    Option::number("share", 0.5, {0, 1}, "of all"),
-    Option::flag("loud", false, "or not"),
-    Option::text("layers", "odd", "which"),
-    Option::one_of("order", {"up", "down", "none"}, "in which"),
-    Option::token("mark", "what stands there"),
+    Option::whole("many", 3, {1, 9}, "how many"), Option::number("share", 0.5, {0, 1}, "of all"),
+    Option::flag("loud", false, "or not"),        Option::text("layers", "odd", "which"),
+    Option::one_of("order", kOrders, "in which"), Option::token("mark", "what stands there"),
     Option::whole("cap", 0, {}, "at most"),
 };
 
@@ -40,8 +41,9 @@ TEST_CASE("options that are not given have their table's defaults, in its order"
   CHECK(some.all()["share"].dump() == "1.0");
   CHECK(some.text("layers") == "4");
   CHECK(some.text("mark") == "12");
-  enum class Order { up, down, none };
-  CHECK(read({{"order", "down"}}).choice<Order>("order") == Order::down);
+  CHECK(usual.choice("order", kOrders) == Order::up);
+  for (const Named<Order>& one : kOrders)
+    CHECK(read({{"order", one.name}}).choice("order", kOrders) == one.value);
   CHECK_THROWS_AS(usual.whole("meny"), std::logic_error);
 }
 
