@@ -32,13 +32,20 @@ enum class Stop {
 };
 std::string_view name(Stop stop);
 
-/// The answer to one field of one context.
-struct FieldResult {
-  std::optional<std::string> text;  ///< the parsed value; empty: absent, or not readable
-  bool said_absent = false;         ///< the answer explicitly says that there is none: null or n/a
-  Tokens tokens;                    ///< ids chosen for it, from after its key up to its terminator
-  Tokens unforced;                  ///< under an oracle: the network's own choices, one per token
-  std::vector<float> gaps;          ///< best logit minus second best, one per token
+/// Ids that were chosen, in their order.
+struct Chosen {
+  Tokens tokens;
+  Tokens unforced;          ///< under an oracle: what the network itself chose, one per token
+  std::vector<float> gaps;  ///< best logit minus second best, one per token
+
+  void append(const Chosen& more);
+};
+
+/// The answer to one field of one context. Its ids are those chosen from behind its key up to its
+/// terminator.
+struct FieldResult : Chosen {
+  std::optional<std::string> text;  ///< the value as read; empty: absent, or none could be read
+  bool said_absent = false;         ///< the answer says that there is none: null or n/a
   Stop stop = Stop::limit;
   /// The reasoning before the answer; none: there is none, or it is kept as part of the answer.
   struct Written {
@@ -51,15 +58,12 @@ struct FieldResult {
   std::optional<Written> thought = std::nullopt;
 };
 
-/// The result of a decoder.
-struct Answers {
+/// What a decoder gives back. Its ids are those of the whole answer, where it is one stream.
+struct Answers : Chosen {
   std::vector<std::vector<FieldResult>> fields;  ///< [context][field]
   std::string text;                              ///< the whole answer as one text
-  Tokens tokens;                                 ///< its chosen ids, if it is a single stream
-  Tokens unforced;           ///< under an oracle: the network's own choices for these ids
-  std::vector<float> gaps;   ///< for these ids
-  Stop stop = Stop::limit;   ///< for these ids
-  std::vector<bool> parsed;  ///< json form: per context, whether its object could be parsed
+  Stop stop = Stop::limit;                       ///< of its ids
+  std::vector<bool> parsed;  ///< json form: per context, whether its object could be read
   Counters counters;
   std::vector<Counters> turns;  ///< for a conversation: the counters of each turn
 };

@@ -46,10 +46,9 @@ void check_prompt(const std::string& name, size_t tokens, const ModelConfig& con
 StreamWriter::StreamWriter(Sequence& sequence, const StopRule& rule, bool forced, int position,
                            const DecoderContext& context, int stream)
     : sequence_(sequence),
-      number_(stream),
+      writer_(sequence, forced, stream),
       context_(context),
       rule_(rule),
-      forced_(forced),
       position_(position),
       eos_(rule.at_eos ? context.eos() : std::vector<Token>{}) {
   sequence.set_limit(rule.limit);
@@ -60,7 +59,7 @@ int StreamWriter::add(std::span<const Choice> choices, std::span<const int> rows
   size_t added = 0;
   while (added < choices.size() && !ended_) {
     const bool guessed = added + 1 < choices.size();
-    if (!guessed) sequence_.reject(rows[added], rejected, number_);
+    if (!guessed) writer_.reject(rows[added], rejected);
     add(choices[added], rows[added], guessed);
     ++added;
   }
@@ -70,11 +69,8 @@ int StreamWriter::add(std::span<const Choice> choices, std::span<const int> rows
 }
 
 void StreamWriter::add(const Choice& choice, int row, bool guessed) {
-  sequence_.emit(row, choice.token, number_, guessed);
-  stream_.tokens.push_back(choice.token);
-  stream_.gaps.push_back(choice.gap);
+  writer_.record(choice, row, stream_, guessed);
   stream_.last_row = row;
-  if (forced_) stream_.unforced.push_back(choice.unforced);
   if (context_.tokenizer) stream_.bytes += context_.tokenizer->bytes(choice.token);
   ended_ = true;
   if (contains(eos_, choice.token))
@@ -100,7 +96,6 @@ int StreamWriter::room() const {
 Stream StreamWriter::finish() {
   Counters& counters = sequence_.counters();
   const auto chosen = std::ssize(stream_.tokens);
-  counters.chosen += chosen;
   const auto text = chosen - (stream_.stop == Stop::eos);
   const auto before = position_ - chosen;
   counters.text += text;
@@ -233,12 +228,10 @@ Task<Answers> decode_together(const FreeRunningDecoder& decoder, const Request& 
         {.bytes = thought.bytes, .tokens = tokens, .open = thought.open}};
   }
   answers.text = std::string(kAnswerOpening) + text;
-  answers.tokens = std::move(stream.tokens);
-  answers.unforced = std::move(stream.unforced);
-  answers.gaps = std::move(stream.gaps);
   answers.stop = stream.stop;
   answers.parsed = parsed.parsed;
   answers.counters = std::move(stream.counters);
+  static_cast<Chosen&>(answers) = std::move(stream);
   co_return answers;
 }
 
@@ -318,9 +311,7 @@ Answers field_answers(const Request& request, std::vector<Stream> streams, Count
   Answers answers;
   answers.counters = std::move(counters);
   if (streams.size() == 1) {  // one stream is an answer of its own; several stand with their fields
-    answers.tokens = streams[0].tokens;
-    answers.unforced = streams[0].unforced;
-    answers.gaps = streams[0].gaps;
+    static_cast<Chosen&>(answers) = streams[0];
     answers.stop = streams[0].stop;
   }
   auto stream = streams.begin();
@@ -342,10 +333,8 @@ Answers field_answers(const Request& request, std::vector<Stream> streams, Count
         field.thought = {{.bytes = thought.bytes,
                           .text_bytes = value ? 0 : thought.bytes,
                           .open = thought.open}};
-      field.tokens = std::move(stream->tokens);
-      field.unforced = std::move(stream->unforced);
-      field.gaps = std::move(stream->gaps);
       field.stop = stream->stop;
+      static_cast<Chosen&>(field) = std::move(*stream);
     }
     answers.parsed.push_back(true);
   }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "decoders/decoder.hpp"
+#include "decoders/writer.hpp"
 
 namespace pardec {
 
@@ -59,11 +60,8 @@ StopRule ends_with_oracle(const StreamRequest& request);
 /// the job's own seed.
 std::uint64_t stream_seed(std::uint64_t seed, int index);
 
-/// The result of one stream of choices.
-struct Stream {
-  Tokens tokens;
-  Tokens unforced;  ///< under an oracle: the network's own choices, one per token
-  std::vector<float> gaps;
+/// What one stream of choices gave.
+struct Stream : Chosen {
   std::string bytes;  ///< text of the tokens
   /// If the text does not contain all tokens in the order of choice: the tokens that it contains,
   /// in its order, and the end of each in `bytes`.
@@ -107,10 +105,9 @@ class StreamWriter {
   void add(const Choice& choice, int row, bool guessed);
 
   Sequence& sequence_;
-  int number_;  // number among the sequence's streams
+  Writer writer_;
   const DecoderContext& context_;
   StopRule rule_;
-  bool forced_;
   int position_;  // of the next choice
   std::vector<Token> eos_;
   bool ended_ = false;

@@ -33,6 +33,7 @@
 #include "decoders/apar/guesses.hpp"
 #include "decoders/control_tokens.hpp"
 #include "decoders/free_running.hpp"
+#include "decoders/writer.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
@@ -100,7 +101,7 @@ class Group {
   void keep_guess(Thread& s, int row);
   int open_node(const std::vector<int>& ancestors);
   void fork(size_t s);
-  void append_token(Thread& s, const Choice& x);
+  void append_token(Thread& s, Token x);
   bool spent() const;
   std::optional<Stop> end_of(const Thread& s) const;
   bool ends_sequence(Token x) const;
@@ -155,6 +156,7 @@ bool Group::spent() const {
 /// The rows of thread `i`'s last token and of the guesses behind it choose.
 void Group::advance(size_t i, std::span<const RowLogits> rows) {
   Guesses guesses = std::exchange(threads_[i].guesses, {});
+  const Writer writer(sequence_, chooser_.forced(), static_cast<int>(i));
   for (const RowLogits* row = &rows.front();;) {  // the last token's; then a guess's
     const bool enough = options_.max_total > 0 && threads_.size() > 1 &&
                         std::ssize(stream_.tokens) >= options_.max_total;
@@ -169,10 +171,9 @@ void Group::advance(size_t i, std::span<const RowLogits> rows) {
     if (forks) fork(i);
     Thread& s = threads_[i];
     const auto right = forks ? std::nullopt : guesses.accept(x.token);
-    const int stream = static_cast<int>(i);
-    if (!right) sequence_.reject(s.row, guesses.first_line(), stream);
-    sequence_.emit(s.row, x.token, stream, right.has_value());
-    append_token(s, x);
+    if (!right) writer.reject(s.row, guesses.first_line());
+    writer.record(x, s.row, stream_, right.has_value());
+    append_token(s, x.token);
     if (right) keep_guess(s, guesses.row(*right));
     const auto stop = end_of(s);
     if (stop) release_cache(s, *stop);
@@ -226,23 +227,19 @@ void Group::fork(size_t s) {
   if (const auto stop = end_of(threads_.back())) release_cache(threads_.back(), *stop);
 }
 
-void Group::append_token(Thread& s, const Choice& x) {
-  s.last_token = x.token;
+void Group::append_token(Thread& s, Token x) {
+  s.last_token = x;
   s.position += 1;
   s.origin = Origin::chosen;
   ++s.chosen;
-  stream_.tokens.push_back(x.token);
-  stream_.gaps.push_back(x.gap);
-  if (chooser_.forced()) stream_.unforced.push_back(x.unforced);
+  if (ends_sequence(x) || x == control_.fork || x == control_.child) return;
   Counters& counters = sequence_.counters();
-  ++counters.chosen;
-  if (ends_sequence(x.token) || x.token == control_.fork || x.token == control_.child) return;
   ++counters.text;
   counters.text_attended += s.position;
   ParagraphNode& node = r_.node(s.node);
-  node.tokens.push_back(x.token);
+  node.tokens.push_back(x);
   node.choices.push_back(static_cast<int>(stream_.tokens.size()) - 1);
-  if (context_.tokenizer) s.bytes += context_.tokenizer->bytes(x.token);
+  if (context_.tokenizer) s.bytes += context_.tokenizer->bytes(x);
 }
 
 bool Group::ends_sequence(Token x) const { return contains(eos_, x); }

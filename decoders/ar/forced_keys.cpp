@@ -59,10 +59,8 @@ Task<Answers> decode_forced_keys(const Request& request, const DecoderContext& c
       const std::string written = repair_utf8(stream.bytes);
       field.text = parse_json_value(written);
       field.said_absent = says_absent(written);
-      field.tokens = std::move(stream.tokens);
-      field.unforced = std::move(stream.unforced);
-      field.gaps = std::move(stream.gaps);
       field.stop = stream.stop;
+      static_cast<Chosen&>(field) = std::move(stream);
       answers.text += skeleton.segments[r] + json_value(field.text, n + 1 == product.fields.size());
     }
     answers.parsed.push_back(true);

@@ -27,6 +27,7 @@
 #include "decoders/aspd/format.hpp"
 #include "decoders/control_tokens.hpp"
 #include "decoders/free_running.hpp"
+#include "decoders/writer.hpp"
 
 namespace pardec {
 
@@ -235,15 +236,10 @@ Step Hybrid::moved(const std::vector<Branch>& branches) {
 /// line breaks. The paper's prefix is "<Branch>T: ", so the space that a branch may begin with
 /// belongs to it.
 void Hybrid::add_block(const std::vector<Branch>& branches) {
-  const auto append = [](auto& to, const auto& more) {
-    to.insert(to.end(), more.begin(), more.end());
-  };
   for (size_t k = 0; k < branches.size(); ++k) {
     const Stream& of = branches[k].y;
     y_.bytes += (k ? "\n" : "") + of.bytes.substr(of.bytes.starts_with(' '));
-    append(y_.tokens, of.tokens);
-    append(y_.unforced, of.unforced);
-    append(y_.gaps, of.gaps);
+    y_.append(of);
     branch_lengths_.push_back(std::ssize(of.tokens));
   }
   if (rule_.reader) rule_.reader(y_.bytes);
@@ -294,14 +290,10 @@ std::optional<Stop> Hybrid::no_return() {
 /// its forward pass.
 Choice Hybrid::choose(Chooser& chooser, const RowLogits& logits, int row, Stream& y, int stream) {
   const Choice choice = chooser.choose(logits);
-  sequence_.emit(row, choice.token, stream);
+  Writer(sequence_, chooser.forced(), stream).record(choice, row, y);
   ++counters().generated;
-  ++counters().chosen;
   y_.passes.resize(static_cast<size_t>(counters().forwards));
   ++y_.passes.back();
-  y.tokens.push_back(choice.token);
-  y.gaps.push_back(choice.gap);
-  if (chooser.forced()) y.unforced.push_back(choice.unforced);
   return choice;
 }
 

@@ -25,6 +25,7 @@
 #include <cstdint>
 
 #include "decoders/hpd/format.hpp"
+#include "decoders/writer.hpp"
 #include "src/prompt/json_answer.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -172,7 +173,6 @@ Task<Answers> Hpd::decode(const Request& request, const DecoderContext& context)
   for (const auto& fields : answers.fields)
     for (const auto& value : fields) {
       Counters& counters = sequence.counters();
-      counters.chosen += static_cast<std::int64_t>(value.tokens.size());
       counters.text +=
           static_cast<std::int64_t>(value.tokens.size()) -
           (value.stop == Stop::terminator && rstrip(tokenizer.bytes(value.tokens.back())).empty());
@@ -186,13 +186,11 @@ Task<Answers> Hpd::decode(const Request& request, const DecoderContext& context)
 Task<FieldResult> decode_value(Sequence& sequence, const HpdLayout& layout, int r, RowLogits logits,
                                Chooser chooser, Sampling sampling, const DecoderContext& context) {
   FieldResult v;
+  const Writer writer(sequence, chooser.forced(), r);
   int row = layout.end[static_cast<size_t>(r)];
   for (int k = 1;; ++k) {
     const Choice choice = chooser.choose(logits);
-    sequence.emit(row, choice.token, r);
-    v.tokens.push_back(choice.token);
-    v.gaps.push_back(choice.gap);
-    if (chooser.forced()) v.unforced.push_back(choice.unforced);
+    writer.record(choice, row, v);
     if (closes(choice.token, *context.tokenizer))
       v.stop = Stop::terminator;
     else if (k < layout.k_max && context.interrupted())

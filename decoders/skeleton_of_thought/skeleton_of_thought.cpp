@@ -182,8 +182,7 @@ Task<Stream> write_points(const Question& question, std::vector<SkeletonPoint> p
                         repair_utf8(stream.bytes));
     answer.passes.resize(std::max(answer.passes.size(), before + stream.passes.size()));
     for (size_t t = 0; t < stream.passes.size(); ++t) answer.passes[before + t] += stream.passes[t];
-    answer.tokens.insert(answer.tokens.end(), stream.tokens.begin(), stream.tokens.end());
-    answer.gaps.insert(answer.gaps.end(), stream.gaps.begin(), stream.gaps.end());
+    answer.append(stream);
     answer.stop = stream.stop;
     answer.counters += stream.counters;
     ++point;
