@@ -5,6 +5,9 @@
 
 namespace pardec {
 
+/// The training format for such texts, for answers of one turn.
+inline constexpr std::string_view kMarkupFormat = "aspd";
+
 /// A serial text and the block after it; the last part has no block.
 struct MarkupPart {
   struct Branch {

@@ -32,20 +32,20 @@ enum class Stop {
 };
 std::string_view name(Stop stop);
 
-/// Ids that were chosen, in their order.
+/// Ids that were chosen, in the order of choice.
 struct Chosen {
   Tokens tokens;
-  Tokens unforced;          ///< under an oracle: what the network itself chose, one per token
+  Tokens unforced;          ///< under an oracle: the network's own choices, one per token
   std::vector<float> gaps;  ///< best logit minus second best, one per token
 
   void append(const Chosen& more);
 };
 
-/// The answer to one field of one context. Its ids are those chosen from behind its key up to its
+/// The answer to one field of one context. Its ids are those chosen after its key, up to its
 /// terminator.
 struct FieldResult : Chosen {
-  std::optional<std::string> text;  ///< the value as read; empty: absent, or none could be read
-  bool said_absent = false;         ///< the answer says that there is none: null or n/a
+  std::optional<std::string> text;  ///< the parsed value; empty: absent, or not readable
+  bool said_absent = false;         ///< the answer explicitly says that there is none: null or n/a
   Stop stop = Stop::limit;
   /// The reasoning before the answer; none: there is none, or it is kept as part of the answer.
   struct Written {
@@ -58,12 +58,12 @@ struct FieldResult : Chosen {
   std::optional<Written> thought = std::nullopt;
 };
 
-/// What a decoder gives back. Its ids are those of the whole answer, where it is one stream.
+/// The result of a decoder. Its ids are those of the whole answer, if it is a single stream.
 struct Answers : Chosen {
   std::vector<std::vector<FieldResult>> fields;  ///< [context][field]
   std::string text;                              ///< the whole answer as one text
-  Stop stop = Stop::limit;                       ///< of its ids
-  std::vector<bool> parsed;  ///< json form: per context, whether its object could be read
+  Stop stop = Stop::limit;                       ///< for its ids
+  std::vector<bool> parsed;  ///< json form: per context, whether its object could be parsed
   Counters counters;
   std::vector<Counters> turns;  ///< for a conversation: the counters of each turn
 };
@@ -156,8 +156,8 @@ class Decoder {
   /// Maximum number of consecutive guesses verified in a pass; none: it makes no guesses, or their
   /// number varies.
   virtual std::optional<int> draft_length() const { return std::nullopt; }
-  /// Whether it needs `--draft-model`.
-  virtual bool drafts_with_model() const { return false; }
+  /// As in its registry row.
+  bool drafts_with_model() const;
   /// A description of the requirements that it found besides weights, e.g. "[Fork] is 4089, [Child]
   /// 4090"; empty: it has none. Does not need weights, so it can be called before they are loaded.
   /// `tokenizer` may be null. ConfigError: the network lacks a requirement, or the options do not
@@ -188,6 +188,8 @@ struct FormatScene {
 
 /// The decoder option that a figure varies by default.
 inline constexpr const char* kUsualSweep = "hpd.k_max";
+/// Decoders that messages name as an example of what to compare.
+inline constexpr const char* kUsualDecoders = "ar,hpd";
 
 /// A training format for a decoder's networks: a name of `train --format`.
 struct FormatEntry {
@@ -197,6 +199,8 @@ struct FormatEntry {
   std::unique_ptr<TrainingFormat> (*make)(const Options& options, const FormatScene& scene);
   /// Whether its targets are the next tokens of a text, so that extra heads can be trained on it.
   bool plain_text = false;
+  /// Values that were not annotated are left out of its targets.
+  bool skips_unannotated = false;
   std::string_view asks = {};  ///< the value of option `ask` that it is for; empty: any
 };
 
@@ -223,6 +227,7 @@ struct DecoderEntry {
   /// Whether a network must have been trained for it (`train --format` with its name). Otherwise
   /// the text written in parallel is noise.
   bool trained = false;
+  bool drafts_with_model = false;  ///< needs `--draft-model`
   /// Whether its greedy answers equal its baseline's in fp32. In bf16 this only holds for decoders
   /// whose rows are in the cache in the same order as ar's; for others, a different order of
   /// summation may change close choices.
@@ -248,6 +253,8 @@ std::unique_ptr<Decoder> make_as(Options options) {
 const std::vector<DecoderEntry>& decoders();
 /// ConfigError, with similar names: there is no such decoder.
 const DecoderEntry& find_decoder(std::string_view name);
+/// Names of the decoders that have this property, e.g. &DecoderEntry::exact, as alternatives().
+std::string decoders_that(bool DecoderEntry::*property);
 /// `options`: an object of option -> value. ConfigError: an unknown decoder or option (with similar
 /// names), or an invalid value.
 std::unique_ptr<Decoder> make_decoder(std::string_view name, const Json& options);

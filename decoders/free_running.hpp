@@ -60,7 +60,7 @@ StopRule ends_with_oracle(const StreamRequest& request);
 /// the job's own seed.
 std::uint64_t stream_seed(std::uint64_t seed, int index);
 
-/// What one stream of choices gave.
+/// The result of one stream of choices.
 struct Stream : Chosen {
   std::string bytes;  ///< text of the tokens
   /// If the text does not contain all tokens in the order of choice: the tokens that it contains,

@@ -59,9 +59,13 @@ std::string Option::expected() const {
     case Type::text:
       break;
   }
+  return alternatives(choices);
+}
+
+std::string alternatives(const std::vector<std::string_view>& names) {
   std::string all;
-  for (size_t i = 0; i < choices.size(); ++i)
-    all += str(i == 0 ? "" : i + 1 == choices.size() ? " or " : ", ", choices[i]);
+  for (size_t i = 0; i < names.size(); ++i)
+    all += str(i == 0 ? "" : i + 1 == names.size() ? " or " : ", ", names[i]);
   return all;
 }
 

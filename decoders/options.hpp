@@ -67,6 +67,9 @@ struct Option {
 
 std::vector<std::string> names_of(const std::vector<Option>& table);
 
+/// "none, values or products".
+std::string alternatives(const std::vector<std::string_view>& names);
+
 /// Options as they were given, checked against their table and completed by its defaults.
 class Options {
  public:

@@ -85,6 +85,15 @@ const DecoderEntry& find_decoder(std::string_view name) {
   throw ConfigError(str("unknown decoder '", name, "'", known_names(name, known)));
 }
 
+std::string decoders_that(bool DecoderEntry::*property) {
+  std::vector<std::string_view> names;
+  for (const DecoderEntry& entry : decoders())
+    if (entry.*property) names.push_back(entry.name);
+  return alternatives(names);
+}
+
+bool Decoder::drafts_with_model() const { return find_decoder(name()).drafts_with_model; }
+
 std::unique_ptr<Decoder> make_decoder(std::string_view name, const Json& options) {
   const DecoderEntry& entry = find_decoder(name);
   return entry.make(Options::of_decoder(entry.name, entry.options, options));

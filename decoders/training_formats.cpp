@@ -13,27 +13,13 @@ bool named(const std::vector<std::string>& names, const FormatEntry& format) {
   return std::find(names.begin(), names.end(), format.name) != names.end();
 }
 
-/// ConfigError: there is no format with that name.
-const FormatEntry& find_format(const std::string& name) {
-  std::vector<std::string> known;
-  for (const DecoderEntry& decoder : decoders())
-    for (const FormatEntry& format : decoder.formats) {
-      if (format.name == name) return format;
-      known.emplace_back(format.name);
-    }
-  throw ConfigError(str("unknown training format '", name, "'", known_names(name, known)));
-}
-
 void check_for_extra_heads(const FormatEntry& format) {
   if (format.plain_text) return;
-  std::vector<std::string> texts;
-  for (const DecoderEntry& decoder : decoders())
-    for (const FormatEntry& other : decoder.formats)
-      if (other.plain_text) texts.emplace_back(other.name);
+  const auto texts = formats_that(&FormatEntry::plain_text);
   throw ConfigError(str("format ", format.name,
                         " does not go with --medusa-heads, which are to guess what medusa and apar "
                         "write; expected ",
-                        join(texts, ", ")));
+                        join({texts.begin(), texts.end()}, ", ")));
 }
 
 }  // namespace
@@ -49,6 +35,24 @@ Options read_training_options(const Json& given) {
   std::vector<Option> table;
   for (const TrainingOption& option : training_options()) table.push_back(option.option);
   return Options::of_flags(table, given);
+}
+
+const FormatEntry& find_format(std::string_view name) {
+  std::vector<std::string> known;
+  for (const DecoderEntry& decoder : decoders())
+    for (const FormatEntry& format : decoder.formats) {
+      if (format.name == name) return format;
+      known.emplace_back(format.name);
+    }
+  throw ConfigError(str("unknown training format '", name, "'", known_names(name, known)));
+}
+
+std::vector<std::string_view> formats_that(bool FormatEntry::*property) {
+  std::vector<std::string_view> names;
+  for (const DecoderEntry& decoder : decoders())
+    for (const FormatEntry& format : decoder.formats)
+      if (format.*property) names.push_back(format.name);
+  return names;
 }
 
 std::string format_meanings() {

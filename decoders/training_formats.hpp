@@ -17,6 +17,11 @@ std::vector<TrainingOption> training_options();
 /// Options.
 Options read_training_options(const Json& given);
 
+/// ConfigError: there is no format with that name.
+const FormatEntry& find_format(std::string_view name);
+/// Names of the formats that have this property, e.g. &FormatEntry::plain_text.
+std::vector<std::string_view> formats_that(bool FormatEntry::*property);
+
 /// A list of all formats: "ar (JSON answer), ar-value (one field), ...".
 std::string format_meanings();
 /// The default formats. `extra_heads`: the heads are trained, not the network.

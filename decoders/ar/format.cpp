@@ -76,7 +76,6 @@ class ArFormat final : public TrainingFormat {
   std::string_view name() const override { return options_.together ? "ar" : "ar-value"; }
   Form form() const override { return options_.together ? Form::json : Form::value; }
   int stack() const override { return options_.stack; }
-  bool skips_unknown() const override { return true; }
 
   std::vector<TrainingSample> samples(const TrainingExample& example) const override {
     std::vector<TrainingSample> all;
@@ -132,6 +131,7 @@ std::vector<FormatEntry> ar_formats() {
                      scene.tokenizer, scene.config.positions());
                },
            .plain_text = true,
+           .skips_unannotated = true,
            .asks = "together"},
           {.name = "ar-value",
            .meaning = "one field",
@@ -142,6 +142,7 @@ std::vector<FormatEntry> ar_formats() {
                      scene.tokenizer, scene.config.positions());
                },
            .plain_text = true,
+           .skips_unannotated = true,
            .asks = "separately"}};
 }
 

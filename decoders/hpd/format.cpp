@@ -38,7 +38,6 @@ class HpdFormat final : public TrainingFormat {
   std::string_view name() const override { return "hpd"; }
   Form form() const override { return Form::json; }
   bool takes_text() const override { return false; }
-  bool skips_unknown() const override { return true; }
   int stack() const override { return options_.stack; }
 
   std::vector<TrainingSample> samples(const TrainingExample& example) const override {
@@ -73,11 +72,13 @@ std::unique_ptr<TrainingFormat> make_hpd_format(const HpdOptions& options,
 std::vector<FormatEntry> hpd_formats() {
   return {{.name = "hpd",
            .meaning = "JSON answer, values in gaps of its skeleton",
-           .make = [](const Options& options, const FormatScene& scene) {
-             return make_hpd_format(
-                 {.k_max = options.whole("k-max"), .stack = options.whole("stack")},
-                 scene.tokenizer, scene.config.positions());
-           }}};
+           .make =
+               [](const Options& options, const FormatScene& scene) {
+                 return make_hpd_format(
+                     {.k_max = options.whole("k-max"), .stack = options.whole("stack")},
+                     scene.tokenizer, scene.config.positions());
+               },
+           .skips_unannotated = true}};
 }
 
 std::vector<TrainingOption> hpd_training_options() {

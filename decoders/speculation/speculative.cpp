@@ -112,7 +112,6 @@ class Speculative final : public FreeRunningDecoder {
   Speculative(const Options& options, SpeculativeOptions chosen)
       : FreeRunningDecoder(options), options_(chosen) {}
 
-  bool drafts_with_model() const override { return true; }
   void check(const DecoderContext& context) const override {
     if (!context.draft)
       throw ConfigError("decoder speculative needs a draft network; give --draft-model DIR");
@@ -169,6 +168,7 @@ DecoderEntry speculative_entry() {
                               "schedule=dynamic: a guess less probable is the last")}),
           .make = make,
           .oracles = {"accept"},
+          .drafts_with_model = true,
           .exact = true,
           .stack_option = "stack"};
 }

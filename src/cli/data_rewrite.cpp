@@ -62,7 +62,8 @@ int rewrite_data(const DataFlags& flags) {
   stages.notes = {
       str(flags.out, ": ", parallel, " in parallel", how, ", ", serial, " serial; ",
           result.count("left out"), " left out, ", result.count("undecided"), " undecided. ",
-          parallel + serial == 0 ? "It is empty." : "'pardec train --format aspd' learns them."),
+          parallel + serial == 0 ? "It is empty."
+                                 : str("'pardec train --format ", kMarkupFormat, "' learns them.")),
       "Groups are voted on in rewrites of which the text is kept; of the rewrites with an "
       "independent group the most parallel one is verified first."};
   print_made(stages,

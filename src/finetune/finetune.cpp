@@ -8,6 +8,7 @@
 
 #include "decoders/control_tokens.hpp"
 #include "decoders/guess_trees.hpp"
+#include "decoders/training_formats.hpp"
 #include "src/checkpoint/checkpoint.hpp"
 #include "src/checkpoint/derived_checkpoint.hpp"
 #include "src/finetune/example_source.hpp"
@@ -249,9 +250,10 @@ void finetune(const TrainingSpec& spec) {
   parts.share = spec.share_prefix;
   parts.recombine = spec.recombine;
   for (const auto& [format, share] : parts.formats)
-    if (skips_unannotated(spec) && !format->skips_unknown())
+    if (skips_unannotated(spec) && !find_format(format->name()).skips_unannotated)
       throw ConfigError(str("--unannotated: format ", format->name(),
-                            " learns every value; expected ar, ar-value or hpd"));
+                            " learns every value; expected ",
+                            alternatives(formats_that(&FormatEntry::skips_unannotated))));
   const ExampleSource source(std::move(parts), tokenizer);
   const Version& built = version();
   OrderedJson record = {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "decoders/training_formats.hpp"
 #include "src/support/checks.hpp"
 #include "src/support/error.hpp"
 #include "src/support/number_text.hpp"
@@ -17,7 +18,8 @@ FormatShares format_shares(const std::vector<std::string>& given) {
     if (colon != std::string::npos) {
       share = number_in<double>(text.substr(colon + 1)).value_or(0);
       if (!(share > 0) || !std::isfinite(share))
-        throw ConfigError(str("--format has '", text, "', expected NAME:SHARE, e.g. ar:0.5"));
+        throw ConfigError(str("--format has '", text, "', expected NAME:SHARE, e.g. ",
+                              usual_formats(false).front(), ":0.5"));
     }
     all.names.push_back(text.substr(0, colon));
     all.shares.push_back(share);

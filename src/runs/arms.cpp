@@ -92,7 +92,7 @@ std::vector<std::string> arm_options(const std::string& decoder) {
   for (const std::string_view of_arm : kOfArms)
     if (std::find(options.begin(), options.end(), of_arm) == options.end())
       options.emplace_back(of_arm);
-  if (make_decoder(entry.name, Json::object())->drafts_with_model()) options.emplace_back(kDraft);
+  if (entry.drafts_with_model) options.emplace_back(kDraft);
   return options;
 }
 
@@ -130,7 +130,8 @@ std::vector<Arm> make_arms(const std::vector<std::string>& names,
     }
   }
   if (arms.empty())
-    throw ConfigError("no decoder was named; give --decoder ar,hpd or --arm LABEL=NAME");
+    throw ConfigError(
+        str("no decoder was named; give --decoder ", kUsualDecoders, " or --arm LABEL=NAME"));
   for (size_t i = 0; i < arms.size(); ++i)
     for (size_t j = 0; j < i; ++j)
       if (arms[i].label == arms[j].label)

@@ -80,7 +80,7 @@ std::vector<GridAxis> parse_grid(const std::vector<std::string>& flags) {
     const size_t equals = flag.find('=');
     if (equals == std::string::npos || equals == 0)
       throw ConfigError(
-          str("--grid is '", flag, "', expected KEY=V1,V2,..., e.g. hpd.k_max=8,16,30"));
+          str("--grid is '", flag, "', expected KEY=V1,V2,..., e.g. ", kUsualSweep, "=8,16,30"));
     GridAxis axis{flag.substr(0, equals), {}};
     for (const auto& value : split(flag.substr(equals + 1), ','))
       axis.values.push_back(option_value(std::string(strip(value))));
@@ -96,8 +96,8 @@ std::vector<GridAxis> grid_of_experiment(const Json& grid, const Json& models,
   const std::string at = where + ": 'grid'";
   if (!grid.is_object())
     throw ConfigError(str(at, " is ", grid.type_name(),
-                          ", expected an object of options and lists of values, e.g. "
-                          "{\"hpd.k_max\": [8, 16]}"));
+                          ", expected an object of options and lists of values, e.g. {\"",
+                          kUsualSweep, "\": [8, 16]}"));
   for (const auto& [key, values] : grid.items()) {
     if (!values.is_array())
       throw ConfigError(str(at, ": '", key, "' is ", dump(values), ", expected a list of values"));

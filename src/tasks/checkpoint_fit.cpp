@@ -43,9 +43,12 @@ std::string taught_otherwise(const std::filesystem::path& model, const ChatTempl
 
 bool untrained_for(const Checkpoint& checkpoint, std::string_view decoder) {
   if (checkpoint.untrained) return true;
-  if (!find_decoder(decoder).trained || !checkpoint.formats) return false;
-  return std::none_of(checkpoint.formats->begin(), checkpoint.formats->end(),
-                      [&](const std::string& format) { return format.starts_with(decoder); });
+  const DecoderEntry& entry = find_decoder(decoder);
+  if (!entry.trained || !checkpoint.formats) return false;
+  return std::none_of(entry.formats.begin(), entry.formats.end(), [&](const FormatEntry& format) {
+    return std::find(checkpoint.formats->begin(), checkpoint.formats->end(), format.name) !=
+           checkpoint.formats->end();
+  });
 }
 
 Needs needs_of(const Decoder& decoder, const CheckpointFace* face, const std::string& draft_model) {
@@ -65,12 +68,13 @@ Needs needs_of(const Decoder& decoder, const CheckpointFace* face, const std::st
 
 void check_draft_flag(const ModelOptions& options, bool needed) {
   if (needed && options.draft_model.empty())
-    throw ConfigError(
-        "decoder speculative needs a draft network; give --draft-model DIR with a smaller network "
-        "of the same tokenizer");
+    throw ConfigError(str("decoder ", decoders_that(&DecoderEntry::drafts_with_model),
+                          " needs a draft network; give --draft-model DIR with a smaller network "
+                          "of the same tokenizer"));
   if (!needed && !options.draft_model.empty())
     throw ConfigError(str("--draft-model is '", options.draft_model,
-                          "', but no decoder drafts with a network; expected decoder speculative"));
+                          "', but no decoder drafts with a network; expected decoder ",
+                          decoders_that(&DecoderEntry::drafts_with_model)));
 }
 
 }  // namespace pardec

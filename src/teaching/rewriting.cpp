@@ -246,7 +246,8 @@ class Rewriting {
       answer.reason = std::move(reason);
     };
     if (example.fields.size() > 1)
-      return is("left out", "it has several turns, and aspd learns the first one alone");
+      return is("left out",
+                str("it has several turns, and ", kMarkupFormat, " learns the first one alone"));
     if (field.references.empty()) return is("left out", "it has no answer");
     answer.prompt = str(example.text, example.text.empty() || field.question.empty() ? "" : "\n\n",
                         field.question);

@@ -56,8 +56,6 @@ class TrainingFormat {
   virtual int stack() const = 0;
   /// Whether it supports examples in free form: open prompts and conversations.
   virtual bool takes_text() const { return true; }
-  /// Whether it excludes `unknown` values from the targets.
-  virtual bool skips_unknown() const { return false; }
   /// One sequence per prompt of the decoder. Empty: an open answer is not suitable for this format.
   /// ConfigError: the example is not suitable for another reason.
   virtual std::vector<TrainingSample> samples(const TrainingExample& example) const = 0;
