@@ -17,14 +17,15 @@ set_target_properties(pardec_utf8proc PROPERTIES EXPORT_NAME utf8proc)
 set_target_properties(pardec_libcsv PROPERTIES EXPORT_NAME libcsv)
 
 set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/pardec)
-install(TARGETS ${installed_targets} EXPORT pardec ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/pardec)
-install(EXPORT pardec NAMESPACE pardec:: FILE pardecTargets.cmake DESTINATION ${config_folder})
+install(TARGETS ${installed_targets} EXPORT pardec ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/pardec COMPONENT library)
+install(EXPORT pardec NAMESPACE pardec:: FILE pardecTargets.cmake DESTINATION ${config_folder} COMPONENT library)
 foreach(folder ${PARDEC_INSTALLED_FOLDERS})
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/pardec/${folder} FILES_MATCHING PATTERN "*.hpp")
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/pardec/${folder} COMPONENT library
+          FILES_MATCHING PATTERN "*.hpp")
 endforeach()
 
 include(CMakePackageConfigHelpers)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/pardecConfig.cmake.in ${PROJECT_BINARY_DIR}/pardecConfig.cmake
                               INSTALL_DESTINATION ${config_folder})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/pardecConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/pardecConfig.cmake ${PROJECT_BINARY_DIR}/pardecConfigVersion.cmake DESTINATION ${config_folder})
+install(FILES ${PROJECT_BINARY_DIR}/pardecConfig.cmake ${PROJECT_BINARY_DIR}/pardecConfigVersion.cmake DESTINATION ${config_folder} COMPONENT library)

@@ -7,12 +7,24 @@
 
 namespace pardec {
 
+namespace {
+
+/// Of a program that was installed or unpacked elsewhere than was configured: PREFIX/share/pardec
+/// of PREFIX/bin/pardec.
+std::filesystem::path share_of_program() {
+  std::error_code ignored;
+  return std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path().parent_path() /
+         "share" / "pardec";
+}
+
+}  // namespace
+
 std::filesystem::path project_file(const std::filesystem::path& relative) {
   std::vector<std::filesystem::path> roots;
   if (const char* set = std::getenv("PARDEC_SHARE"); set && *set)
     roots.emplace_back(set);
   else
-    roots = {PARDEC_SOURCE_SHARE, PARDEC_INSTALL_SHARE};
+    roots = {PARDEC_SOURCE_SHARE, PARDEC_INSTALL_SHARE, share_of_program()};
   for (const auto& root : roots)
     if (std::error_code ignored; std::filesystem::exists(root / relative, ignored))
       return root / relative;

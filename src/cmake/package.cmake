@@ -1,0 +1,25 @@
+# `cpack -G DEB` in a build folder: pardec.deb with the program and its files, pardec-dev.deb with the libraries. They depend on the
+# Debian packages that the build linked to; libtorch is in none, and stays where the build found it (PARDEC_TORCH, or .venv).
+set(CPACK_PACKAGE_NAME pardec)
+set(CPACK_PACKAGE_VENDOR "The pardec authors")
+set(CPACK_PACKAGE_CONTACT "The pardec authors")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_COMPONENTS_ALL program library)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME pardec)
+set(CPACK_COMPONENT_PROGRAM_DESCRIPTION
+    "pardec measures AR, HPD, IPPD and other parallel decoders side by side.\nIts libtorch is the one in ${TORCH_INSTALL_PREFIX}/lib.")
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${TORCH_INSTALL_PREFIX}/lib")
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS ca-certificates)
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS "gnuplot-nox, bubblewrap")  # plots; score --metric pass_at_k
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME pardec-dev)
+set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "The libraries of pardec under generation, for find_package(pardec).")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS "nlohmann-json3-dev, libonig-dev, libutf8proc-dev, libcsv-dev")
+include(CPack)
