@@ -15,7 +15,6 @@
 #include "src/report/reproduction_report.hpp"
 #include "src/reproduction/item_choice.hpp"
 #include "src/reproduction/time_shares.hpp"
-#include "src/settings/run_settings.hpp"
 #include "src/support/checks.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
@@ -103,13 +102,6 @@ int reproduce_items(const std::vector<const PaperItem*>& items, const ReproduceF
   return unexpected ? 4 : judge_failed ? 1 : 0;
 }
 
-/// As `run -c` reads an experiment, but that a paper's item has its own baselines.
-RunSpec read_scale(const Json& experiment, const std::string& where) {
-  RunSettings settings = read_run_settings(experiment, where);
-  settings.add_baselines = false;
-  return make_run_spec(settings);
-}
-
 int run(const CLI::App& app, ReproduceFlags& flags) {
   const TableFormat format = parse_table_format(flags.format);
   ReproduceOptions& options = flags.options;
@@ -128,7 +120,6 @@ int run(const CLI::App& app, ReproduceFlags& flags) {
   options.argv = command_arguments(app);
   options.create_folders = app.get_option("--db")->count() == 0;
   options.notes = print_note;
-  options.read_experiment = read_scale;
   const PaperCatalogue papers = read_papers();
   if (flags.paper.empty() || flags.paper == "list") {
     if (!flags.item.empty())

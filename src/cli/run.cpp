@@ -87,10 +87,9 @@ int run(CLI::App& app, RunFlags& flags) {
 
   const SignalStop stop;
   ArmSessions sessions(spec);
-  const Execution done = execute(spec, workloads, sessions,
-                                 {.stop = stop.token(),
-                                  .create_folders = flags.default_db,
-                                  .notes = print_note});
+  const Execution done =
+      execute(spec, workloads, sessions,
+              {.stop = stop.token(), .create_folders = flags.default_db, .notes = print_note});
   if (done.stopped) return stopped(done, spec, stop);
   std::int64_t unjudged = 0;
   std::exception_ptr judge_failed;  // the run is done, and is shown, whatever becomes of a judge

@@ -117,10 +117,9 @@ int sweep(CLI::App& app, RunFlags& flags) {
     print_table(sweep_plan(spec, workloads, sessions), format);
     return stop.signal() ? 128 + stop.signal() : code_of_cells();
   }
-  const Execution done = execute(spec, workloads, sessions,
-                                 {.stop = stop.token(),
-                                  .create_folders = flags.default_db,
-                                  .notes = print_note});
+  const Execution done =
+      execute(spec, workloads, sessions,
+              {.stop = stop.token(), .create_folders = flags.default_db, .notes = print_note});
   if (done.stopped) return stopped(done, spec, stop);
   const Snapshot snapshot(done.store->database());
   const Measurements measured = measurements_of(*done.store, done.invocation);

@@ -1,6 +1,5 @@
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,8 +20,6 @@
 
 /// Tables and figures of papers are measured again, and their claims tested by what was measured.
 namespace pardec {
-
-struct RunSpec;
 
 /// What may be done to measure an item.
 struct Effort {
@@ -52,8 +49,6 @@ struct ReproduceOptions {
   ProgressStyle progress = ProgressStyle::none;
   Notes notes;
   std::vector<std::string> argv;  ///< for the runs' record
-  /// Reads an experiment, as `run -c` does, from JSON that stands at `where`. ConfigError.
-  std::function<RunSpec(const Json& experiment, const std::string& where)> read_experiment;
 };
 
 /// One item at one scale: what was measured, and what it says of the claims.

@@ -10,6 +10,7 @@
 #include "src/checkpoint/checkpoint.hpp"
 #include "src/reproduction/standins.hpp"
 #include "src/runs/prepare.hpp"
+#include "src/settings/run_settings.hpp"
 #include "src/support/error.hpp"
 #include "src/support/project_files.hpp"
 #include "src/support/text.hpp"
@@ -184,11 +185,13 @@ Runnable runnable_of(const Json& scale, const ReproduceOptions& options) {
 
 RunSpec spec_of(const Runnable& runnable, const std::string& name, const fs::path& where,
                 const ReproduceOptions& options) {
-  RunSpec spec = options.read_experiment(runnable.experiment, where.string());
-  spec.name = name;
-  spec.db = options.db;
-  spec.data_root = runnable.data_root;
-  spec.model.threads = options.threads;
+  RunSettings settings = read_run_settings(runnable.experiment, where.string());
+  settings.name = name;
+  settings.db = options.db;
+  settings.data_root = runnable.data_root;
+  settings.model.threads = options.threads;
+  settings.add_baselines = false;  // a paper's item has its own arms
+  RunSpec spec = make_run_spec(settings);
   spec.progress = options.progress;
   spec.argv = options.argv;
   spec.given["scale"] = runnable.experiment;
