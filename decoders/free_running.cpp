@@ -32,13 +32,14 @@ std::vector<Option> with_asking(const std::vector<Option>& own) {
   return all;
 }
 
-void check_prompt(const std::string& name, size_t tokens, const ModelConfig& config) {
-  if (tokens == 0) throw ConfigError(str(name, ": the prompt has no token, expected at least one"));
+void check_prompt(const RequestName& name, size_t tokens, const ModelConfig& config) {
+  if (tokens == 0)
+    throw ConfigError(str(name.text, ": the prompt has no token, expected at least one"));
   if (tokens > static_cast<size_t>(config.positions()))
-    throw ModelError(
-        name, str("context overflow: the prompt has ",
-                  counted(static_cast<std::int64_t>(tokens), "token"), ", ", config.positions_key(),
-                  " is ", config.positions(), "; use a shorter prompt or a smaller stack"));
+    throw ModelError(name.text, str("context overflow: the prompt has ",
+                                    counted(static_cast<std::int64_t>(tokens), "token"), ", ",
+                                    config.positions_key(), " is ", config.positions(),
+                                    "; use a shorter prompt or a smaller stack"));
 }
 
 // --- StreamWriter ---
@@ -160,7 +161,7 @@ std::uint64_t stream_seed(std::uint64_t seed, int index) {
 namespace {
 
 /// The `index`-th stream of a job.
-StreamRequest stream_request(const Request& request, std::string name, Tokens prompt, StopRule rule,
+StreamRequest stream_request(const Request& request, RequestName name, Tokens prompt, StopRule rule,
                              int index) {
   StreamRequest out{.name = std::move(name),
                     .prompt = std::move(prompt),
@@ -259,22 +260,10 @@ std::vector<StreamRequest> field_requests(const Request& request) {
   std::vector<StreamRequest> streams;
   for (size_t c = 0; c < request.pieces.fields.size(); ++c)
     for (size_t f = 0; f < request.pieces.fields[c].size(); ++f)
-      streams.push_back(stream_request(request, str(request.job.id, "/", c, "/", f),
-                                       request.pieces.field_prompt(c, f), rule,
-                                       static_cast<int>(streams.size())));
+      streams.push_back(stream_request(
+          request, {str(request.job.id, "/", c, "/", f), request.job.id},
+          request.pieces.field_prompt(c, f), rule, static_cast<int>(streams.size())));
   return streams;
-}
-
-std::string_view side_by_side_name(std::string_view request) {
-  const auto without_number = [&](std::string_view before) {
-    const std::string_view rest = request.substr(0, request.find_last_not_of("0123456789") + 1);
-    return rest.size() < request.size() && rest.ends_with(before)
-               ? rest.substr(0, rest.size() - before.size())
-               : std::string_view();
-  };
-  if (const auto skeleton = without_number("/point-"); !skeleton.empty()) return skeleton;
-  request = without_number("/");
-  return without_number("/");
 }
 
 std::vector<Tokens> field_references(

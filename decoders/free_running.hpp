@@ -42,7 +42,7 @@ struct StopRule {
 
 /// A stream to be decoded.
 struct StreamRequest {
-  std::string name;  ///< name of its sequence in traces
+  RequestName name;  ///< name of its sequence in traces
   Tokens prompt;
   StopRule rule;
   Sampling sampling;
@@ -116,19 +116,16 @@ class StreamWriter {
 
 /// Checks the number of tokens of a prompt. ConfigError: it is 0. ModelError: it exceeds the
 /// network's positions.
-void check_prompt(const std::string& name, size_t tokens, const ModelConfig& config);
+void check_prompt(const RequestName& name, size_t tokens, const ModelConfig& config);
 
 // Fields that are asked one by one (value and free form).
 
 /// Maximum number of ids chosen for one field.
 int field_limit(const Request& request);
 
-/// One stream per field, in the order of the fields, each with its whole prompt.
+/// One stream per field, in the order of the fields, each with its whole prompt. The streams are one
+/// group in traces.
 std::vector<StreamRequest> field_requests(const Request& request);
-
-/// The common part of the names of requests that are decoded in parallel: fields of a job, as named
-/// by field_requests(), or points of a skeleton. Empty: the request has no parallel ones.
-std::string_view side_by_side_name(std::string_view request);
 
 /// The ids forced for each field under an oracle, in the order of the fields: a space, the
 /// reference, and an end of sequence; "n/a" for absent values; cut at the field's limit.

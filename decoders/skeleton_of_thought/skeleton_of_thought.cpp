@@ -89,7 +89,7 @@ Tokens encode(const Question& question, const std::string& asked, const std::str
 Task<Stream> ask(Sequence sequence, const Question& question, const std::string& name,
                  Tokens prompt, std::optional<Tokens> forced = std::nullopt) {
   StreamRequest request = question.plain;
-  request.name += "/" + name;
+  request.name = question.plain.name.text + "/" + name;
   check_prompt(request.name, static_cast<size_t>(sequence.rows_fed()) + prompt.size(),
                question.context.engine.model().config());
   request.prompt = std::move(prompt);
@@ -99,7 +99,7 @@ Task<Stream> ask(Sequence sequence, const Question& question, const std::string&
 }
 
 Sequence open(const Question& question, const std::string& name) {
-  return question.context.engine.open(question.plain.name + "/" + name, "skeleton-of-thought");
+  return question.context.engine.open(question.plain.name.text + "/" + name, "skeleton-of-thought");
 }
 
 Task<Stream> write_points(const Question& question, std::vector<SkeletonPoint> points,
@@ -140,9 +140,9 @@ std::vector<Task<Stream>> point_requests(const Question& question, std::vector<T
   std::vector<Task<Stream>> tasks;
   for (Tokens& prompt : prompts) {
     prompt.erase(prompt.begin(), prompt.begin() + static_cast<std::ptrdiff_t>(fed));
-    const std::string name = str("point-", tasks.size() + 1);
+    const std::string name = str("point-", tasks.size() + 1), group = question.plain.name.text;
     tasks.push_back(
-        ask(prefix.fork(question.plain.name + "/" + name), question, name, std::move(prompt)));
+        ask(prefix.fork({group + "/" + name, group}), question, name, std::move(prompt)));
   }
   return tasks;
 }

@@ -33,14 +33,15 @@ void Engine::set_rules(GenerationRules rules, const std::vector<Token>& ends) {
   ends_.insert(ends_.end(), ends.begin(), ends.end());
 }
 
-Sequence Engine::open(const std::string& request, const std::string& decoder) {
+Sequence Engine::open(const RequestName& request, const std::string& decoder) {
   auto state = std::make_unique<Sequence::State>(*this, model_, KvCache(model_), nullptr);
-  state->request = request;
+  state->request = request.text;
   state->decoder = decoder;
   state->job = running_;
   if (sink_) {
     state->trace.emplace();
-    state->trace->request = request;
+    state->trace->request = request.text;
+    state->trace->group = request.group;
     state->trace->decoder = decoder;
     state->trace->job = running_;
     state->trace->rules = rules_.applied;

@@ -97,7 +97,7 @@ class Sequence {
   /// rows get their names again.
   void take_back_drafts();
   /// A sequence that continues from the same rows. Its counters start at zero.
-  Sequence fork(const std::string& request);
+  Sequence fork(const RequestName& request);
   /// Starts its clock at `ns` of the engine's clock, so that the time that a fork has waited counts
   /// as its cost.
   void start_clock_at(std::int64_t ns);
@@ -173,7 +173,7 @@ class Engine {
   const Clock& clock() const { return clock_; }
 
   /// A new, empty sequence. `request` and `decoder` are its names in traces.
-  Sequence open(const std::string& request, const std::string& decoder);
+  Sequence open(const RequestName& request, const std::string& decoder);
 
   /// Prefixes that are computed once for all sequences of one `run`. A run begins and ends without
   /// prefixes, so that no block of a measurement benefits from an earlier one.

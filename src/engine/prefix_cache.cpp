@@ -41,7 +41,7 @@ bool PrefixCache::give_back() {
   return false;
 }
 
-Task<Prefixed> PrefixCache::begin(Tokens prefix, std::string request, std::string decoder) {
+Task<Prefixed> PrefixCache::begin(Tokens prefix, RequestName request, std::string decoder) {
   const std::int64_t asked = engine_.clock().now_ns();
   if (prefix.empty()) co_return Prefixed{engine_.open(request, decoder), {}};
   const std::shared_ptr<Entry> entry = find(prefix, decoder);

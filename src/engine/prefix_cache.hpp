@@ -25,7 +25,7 @@ class PrefixCache {
 
   /// A sequence that continues after `prefix`, which may be empty. `request` and `decoder` are its
   /// names in traces. Its clock starts at the request. Throws what Sequence::forward throws.
-  Task<Prefixed> begin(Tokens prefix, std::string request, std::string decoder);
+  Task<Prefixed> begin(Tokens prefix, RequestName request, std::string decoder);
 
   /// Frees the least recently used prefix that no request waits for. False: there is none.
   bool give_back();

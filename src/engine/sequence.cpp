@@ -71,7 +71,7 @@ void Sequence::keep(int first, std::span<const int> rows) {
   drop(dropped);
 }
 
-Sequence Sequence::fork(const std::string& request) {
+Sequence Sequence::fork(const RequestName& request) {
   KvCache& cache = state_->cache;
   auto copy = std::make_unique<State>(state_->engine, state_->model,
                                       state_->engine.cascade_ ? cache.share() : cache.fork(),
@@ -80,12 +80,13 @@ Sequence Sequence::fork(const std::string& request) {
   copy->tokens = state_->tokens;
   copy->origins = state_->origins;
   copy->limit = state_->limit;
-  copy->request = request;
+  copy->request = request.text;
   copy->decoder = state_->decoder;
   copy->job = state_->engine.running_;
   copy->trace = state_->trace;
   if (copy->trace) {
-    copy->trace->request = request;
+    copy->trace->request = request.text;
+    copy->trace->group = request.group;
     copy->trace->job = state_->engine.running_;
     copy->trace->inherited = static_cast<int>(copy->trace->tokens.size());
   }
@@ -103,6 +104,7 @@ Sequence Sequence::open_draft(Model& draft) {
   if (state_->trace) {
     state->trace.emplace();
     state->trace->request = state_->trace->request;
+    state->trace->group = state_->trace->group;
     state->trace->decoder = state_->trace->decoder;
     state->trace->job = state_->trace->job;
     state->trace->model = "draft";

@@ -44,6 +44,7 @@ OrderedJson to_json(const Trace& trace) {
   OrderedJson visible = OrderedJson::array();
   for (const auto& rows : trace.visible) visible.push_back(fold(rows));
   OrderedJson json = {{"request", trace.request}, {"decoder", trace.decoder}};
+  if (!trace.group.empty()) json["group"] = trace.group;
   if (!trace.arm.empty()) json["arm"] = trace.arm;
   if (!trace.dataset.empty()) json["dataset"] = trace.dataset;
   if (!trace.examples.empty()) json["examples"] = trace.examples;

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/support/json.hpp"
@@ -10,10 +11,24 @@
 
 namespace pardec {
 
+/// The name of a sequence in traces.
+struct RequestName {
+  RequestName() = default;
+  RequestName(const char* name) : text(name) {}
+  RequestName(std::string name, std::string of = {})
+      : text(std::move(name)), group(std::move(of)) {}
+
+  std::string text;
+  std::string group;  ///< as Trace::group
+};
+
 /// A record of one sequence, row by row in order of arrival, that any other framework can replay.
 /// Written by `--trace`.
 struct Trace {
   std::string request, decoder;
+  /// Common to the requests that one job decodes in parallel, e.g. fields that are asked
+  /// separately; empty: the request has no parallel ones.
+  std::string group;
   /// Set by a run, which knows its arms and datasets; otherwise empty.
   std::string arm, dataset;
   /// Ids of the examples that the sequence answers, as far as known; `request` is only a name.

@@ -113,6 +113,7 @@ Trace parse_trace(const Json& json, const std::string& where) {
   Trace t;
   t.request = read.required<std::string>("request");
   t.decoder = read.required<std::string>("decoder");
+  t.group = read.optional<std::string>("group", "");
   t.arm = read.optional<std::string>("arm", "");
   t.dataset = read.optional<std::string>("dataset", "");
   t.examples = read.optional<std::vector<std::string>>("examples", {});

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "decoders/decoder.hpp"
-#include "decoders/free_running.hpp"
 #include "src/checkpoint/network_size.hpp"
 #include "src/findings/traces.hpp"
 #include "src/model/device.hpp"
@@ -172,17 +171,16 @@ void add_work(std::vector<TraceWork>& works, const Trace& trace) {
                  .drafts = !trace.model.empty(),
                  .chosen = std::ssize(trace.emitted),
                  .passes = {},
-                 .requests = {trace.request}};
+                 .requests = {trace.request},
+                 .group = trace.group};
   if (work.examples.empty()) work.examples.insert(trace.request);
-  const std::string_view name = side_by_side_name(trace.request);
   const auto goes_beside = [&](const TraceWork& other) {
     return other.examples == work.examples && other.arm == work.arm &&
            other.dataset == work.dataset && other.drafts == work.drafts &&
-           side_by_side_name(*other.requests.begin()) == name &&
-           !other.requests.contains(trace.request);
+           other.group == work.group && !other.requests.contains(trace.request);
   };
   const auto beside =
-      name.empty() ? works.rend() : std::find_if(works.rbegin(), works.rend(), goes_beside);
+      work.group.empty() ? works.rend() : std::find_if(works.rbegin(), works.rend(), goes_beside);
   if (beside == works.rend()) {
     work.passes = passes_of(trace);
     works.push_back(std::move(work));

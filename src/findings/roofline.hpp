@@ -37,6 +37,7 @@ struct TraceWork {
   std::int64_t chosen;
   std::vector<PassWork> passes;
   std::set<std::string> requests;  ///< names
+  std::string group;               ///< as Trace's
 };
 /// Appends the work of a trace, or adds it to that beside which it goes. What forks of one prefix
 /// inherit counts once.

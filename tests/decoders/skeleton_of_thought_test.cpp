@@ -110,6 +110,7 @@ TEST_CASE("skeleton-of-thought: every point is written by a request of its own, 
     CHECK_THAT(request_text, Catch::Contains("Question: ") && Catch::Contains("Why sun?") &&
                                  Catch::EndsWith("\n1."));
     CHECK(std::ssize(asked.emitted) == std::ssize(forced));
+    CHECK(asked.group.empty());
 
     std::string text;
     Tokens ids;
@@ -117,6 +118,7 @@ TEST_CASE("skeleton-of-thought: every point is written by a request of its own, 
     std::vector<std::int64_t> lengths{std::ssize(forced)};
     for (size_t i = 0; i < points.size(); ++i) {
       const Trace& trace = ran.traces.at(str("sun/0/0/point-", i + 1));
+      CHECK(trace.group == "sun/0/0");
       const Tokens prompt = prompt_of(trace);
       const std::string prompt_text = bytes_of(prompt, tokenizer);
       CHECK_THAT(prompt_text, Catch::Contains("Why sun?") && Catch::Contains(skeleton) &&

@@ -1,0 +1,63 @@
+#include <string>
+#include <vector>
+
+#include "src/engine/trace_threads.hpp"
+#include "src/findings/roofline.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace pardec;
+
+namespace {
+
+/// Two rows of a prompt, the second of which chose the only token.
+Trace trace_of(const std::string& request, const std::string& group) {
+  Trace trace;
+  trace.request = request;
+  trace.group = group;
+  trace.decoder = trace.arm = "ar";
+  trace.examples = {"example"};
+  trace.tokens = {1, 2};
+  trace.position = {0, 1};
+  trace.step = {0, 0};
+  trace.visible = {{0}, {0, 1}};
+  trace.predicts = {std::nullopt, 3};
+  trace.from.resize(2);
+  trace.banned.resize(2);
+  trace.allowed.resize(2);
+  trace.dropped_at.resize(2);
+  trace.emitted = {1};
+  return trace;
+}
+
+std::vector<TraceWork> works_of(const std::vector<Trace>& traces) {
+  std::vector<TraceWork> works;
+  for (const Trace& trace : traces) add_work(works, trace);
+  return works;
+}
+
+}  // namespace
+
+TEST_CASE("requests of one group share passes, whatever they are called") {
+  const auto works = works_of({trace_of("first field", "job"), trace_of("second field", "job")});
+  REQUIRE(works.size() == 1);
+  CHECK(works[0].requests.size() == 2);
+  REQUIRE(works[0].passes.size() == 1);
+  CHECK(works[0].passes[0].rows == 4);
+  CHECK(works[0].chosen == 2);
+}
+
+TEST_CASE("requests without a group go alone, though their names look like fields") {
+  CHECK(works_of({trace_of("job/0/0", ""), trace_of("job/0/1", "")}).size() == 2);
+  CHECK(works_of({trace_of("job/point-1", ""), trace_of("job/point-2", "")}).size() == 2);
+}
+
+TEST_CASE("the same request again, and another group, begin anew") {
+  CHECK(works_of({trace_of("a", "job"), trace_of("a", "job")}).size() == 2);
+  CHECK(works_of({trace_of("a", "one job"), trace_of("b", "other job")}).size() == 2);
+}
+
+TEST_CASE("a trace's group is written and read; one without names none") {
+  CHECK(parse_trace(Json(to_json(trace_of("a", "job"))), "t").group == "job");
+  CHECK_FALSE(to_json(trace_of("a", "")).contains("group"));
+  CHECK(parse_trace(Json(to_json(trace_of("a", ""))), "t").group.empty());
+}
