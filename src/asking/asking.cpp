@@ -13,18 +13,18 @@ TokenCounts token_counts(const chat::Usage& usage) {
           usage.cached_tokens};
 }
 
-const char* name_of(chat::ReplyState state) {
+ReplyEnd end_of(chat::ReplyState state) {
   switch (state) {
     case chat::ReplyState::kAnswered:
-      return "answered";
+      return ReplyEnd::answered;
     case chat::ReplyState::kRefused:
-      return "refused";
+      return ReplyEnd::refused;
     case chat::ReplyState::kCutShort:
-      return "cut_short";
+      return ReplyEnd::cut_short;
     case chat::ReplyState::kFailed:
-      return "failed";
+      break;
   }
-  return "";
+  return ReplyEnd::failed;
 }
 
 }  // namespace
@@ -117,7 +117,7 @@ void Questioning::replied(const chat::Call& call, const chat::Reply& reply) {
   ReplyRow row;
   row.process = process_;
   row.call_key = call.key;
-  row.state = name_of(reply.state);
+  row.end = end_of(reply.state);
   row.text = reply.text;
   row.reason = reply.reason;
   row.served_model = reply.model;
@@ -140,7 +140,7 @@ std::optional<ReplyRow> Questioning::answered_before(const std::string& key,
 
 RowId Questioning::take(Question question, ReplyRow reply) {
   QuestionOutcome outcome;
-  if (reply.state == "answered") {
+  if (reply.end == ReplyEnd::answered) {
     outcome.problem = question.problem(reply.text);
     reply.valid = outcome.problem.empty();
     if (!reply.valid && question.ask_again && question.asked < kMostAsks) {
@@ -151,11 +151,11 @@ RowId Questioning::take(Question question, ReplyRow reply) {
       waiting_.push_front(std::move(question));
       return reply.id;
     }
-    outcome.state = reply.valid ? "scored" : "unscored";
+    outcome.state = reply.valid ? VoteState::scored : VoteState::unscored;
   } else {
-    outcome.state = reply.state == "refused"  ? "refused"
-                    : reply.state == "failed" ? "error"
-                                              : "unscored";
+    outcome.state = reply.end == ReplyEnd::refused  ? VoteState::refused
+                    : reply.end == ReplyEnd::failed ? VoteState::error
+                                                    : VoteState::unscored;
     outcome.problem = reply.reason;
   }
   outcome.reply = reply;

@@ -20,9 +20,9 @@ using AskService = std::function<void(const chat::NextCall& next, chat::Events& 
 
 /// What became of a question.
 struct QuestionOutcome {
-  ReplyRow reply;       ///< id 0: it came just now
-  std::string state;    ///< scored: it can be read; unscored, refused, error: it cannot
-  std::string problem;  ///< why; empty: scored
+  ReplyRow reply;  ///< id 0: it came just now
+  VoteState state = VoteState::unscored;
+  std::string problem;  ///< why it cannot be read; empty: scored
 };
 
 struct Question {

@@ -50,10 +50,10 @@ std::optional<std::string> said_of(const JudgedItem& item, bool person) {
 
 void count_votes(VerdictCounts& counts, const std::vector<JudgmentRow>& votes) {
   for (const JudgmentRow& row : votes)
-    ++(row.vote.state == "scored"    ? counts.scored
-       : row.vote.state == "refused" ? counts.refused
-       : row.vote.state == "error"   ? counts.errors
-                                     : counts.unscored);
+    ++(row.vote.state == VoteState::scored    ? counts.scored
+       : row.vote.state == VoteState::refused ? counts.refused
+       : row.vote.state == VoteState::error   ? counts.errors
+                                              : counts.unscored);
 }
 
 /// Votes as numbers: grades, places of labels in the order of their first coming, who won a pair.
@@ -82,8 +82,9 @@ VoteAgreement agreement_of(const std::vector<JudgedItem>& items) {
     } else {
       for (const JudgmentRow& row : item.votes) {
         const double number = number_of_label(row.vote);
-        votes.push_back(row.vote.state == "scored" && !std::isnan(number) ? std::optional(number)
-                                                                          : std::nullopt);
+        votes.push_back(row.vote.state == VoteState::scored && !std::isnan(number)
+                            ? std::optional(number)
+                            : std::nullopt);
       }
     }
     most = std::max(most, votes.size());
@@ -189,10 +190,10 @@ void add_verdicts(JudgedArm& arm, const std::vector<JudgedItem>& items, const st
 /// Votes without a verdict, by state and reason.
 void add_without(JudgeFindings& findings, const JudgedArm& arm,
                  const std::vector<JudgedItem>& items) {
-  std::map<std::pair<std::string, std::string>, std::int64_t> counts;
+  std::map<std::pair<VoteState, std::string>, std::int64_t> counts;
   for (const JudgedItem& item : items)
     for (const JudgmentRow& row : item.votes)
-      if (row.vote.state != "scored") ++counts[{row.vote.state, row.vote.reason}];
+      if (row.vote.state != VoteState::scored) ++counts[{row.vote.state, row.vote.reason}];
   std::vector<WithoutVerdict> rows;
   for (const auto& [why, votes] : counts)
     rows.push_back({arm.dataset, arm.arm, arm.protocol, arm.judge, why.first, why.second, votes});
@@ -201,7 +202,7 @@ void add_without(JudgeFindings& findings, const JudgedArm& arm,
   if (const size_t all = rows.size(); all > kMostReasons) {
     for (size_t r = kMostReasons; r < all; ++r) rows[kMostReasons - 1].votes += rows[r].votes;
     rows.resize(kMostReasons);
-    rows.back().state = "";
+    rows.back().state.reset();
     rows.back().reason = str(all - kMostReasons + 1, " other reasons");
   }
   std::move(rows.begin(), rows.end(), std::back_inserter(findings.without));

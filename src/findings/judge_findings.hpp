@@ -10,6 +10,7 @@
 #include "metrics/preference.hpp"
 #include "metrics/statistics.hpp"
 #include "src/findings/judged_shares.hpp"
+#include "src/store/judgments.hpp"
 #include "src/store/rows.hpp"
 #include "src/store/store.hpp"
 
@@ -68,7 +69,8 @@ struct ArmStrengths {
 struct WithoutVerdict {
   DatasetRow dataset;
   std::string arm, protocol, judge;
-  std::string state, reason;  ///< of a refusal the reason has its words
+  std::optional<VoteState> state;  ///< none: of several
+  std::string reason;              ///< of a refusal it has its words
   std::int64_t votes = 0;
 };
 /// Of one judge on one arm so many reasons are told apart; the last one stands for all others.

@@ -76,17 +76,19 @@ std::vector<JudgedShare> judged_shares(Store& store, const RunFigures& figures,
       share.protocol += str(", against ", baseline);
     share.scored = std::ssize(scored);
     std::set<RowId> others;
-    std::map<std::pair<RowId, std::string>, std::string> without;  // place -> state
+    std::map<std::pair<RowId, std::string>, VoteState> without;  // by place
     for (const JudgmentRow& row : judgments(store, run.id)) {
       if (row.judge != judge && of_metric.contains(row.protocol)) others.insert(row.judge);
       const std::pair place{row.generation, row.vote.field};
-      if (row.judge == judge && row.protocol == protocol && row.vote.state != "scored" &&
+      if (row.judge == judge && row.protocol == protocol && row.vote.state != VoteState::scored &&
           !scored.contains(place))
         without.emplace(place, row.vote.state);
     }
     for (const RowId other : others) share.others.push_back(names.at(other));
     for (const auto& [place, state] : without)
-      ++(state == "refused" ? share.refused : state == "error" ? share.errors : share.unscored);
+      ++(state == VoteState::refused ? share.refused
+         : state == VoteState::error ? share.errors
+                                     : share.unscored);
     shares.push_back(std::move(share));
   }
   return shares;

@@ -148,9 +148,10 @@ Table without_table(const JudgeFindings& findings) {
   table.columns = with_dataset(
       {{"arm"}, {"protocol"}, {"judge"}, {"state"}, {"votes", Align::right}, {"reason"}});
   for (const WithoutVerdict& one : findings.without)
-    table.rows.push_back(with_dataset(dataset_cells(one.dataset),
-                                      {one.arm, one.protocol, one.judge, one.state,
-                                       number_cell(one.votes), visible_text(one.reason)}));
+    table.rows.push_back(with_dataset(
+        dataset_cells(one.dataset),
+        {one.arm, one.protocol, one.judge, one.state ? std::string(name(*one.state)) : "",
+         number_cell(one.votes), visible_text(one.reason)}));
   table.notes = {
       "refused: in the judge's words, or its service's; errors are asked for again by the same "
       "command. Which answers they are of: pardec export (tables judgments and pairs)."};

@@ -73,8 +73,8 @@ DoneVotes done_votes(Store& store, const JudgeTask& task, const JudgeUnits& unit
   DoneVotes done;
   for (const RowId run : runs)
     for (const JudgmentRow& row : judgments(store, run))
-      if (row.judge == judge && row.protocol == protocol && row.vote.state != "error" &&
-          (row.vote.state == "scored" || !task.retry) &&
+      if (row.judge == judge && row.protocol == protocol && row.vote.state != VoteState::error &&
+          (row.vote.state == VoteState::scored || !task.retry) &&
           (row.vote.reason == kEqualAnswers ||
            !equal.contains({row.generation, row.baseline, row.vote.field}))) {
         done.emplace(row.generation, row.baseline, row.vote.field, row.vote.vote, row.method_first);
@@ -188,23 +188,23 @@ class Judging {
                                 const QuestionOutcome& outcome) {
     const WantedVote& first = votes.front();
     Reading reading;
-    if (outcome.state == "scored")
+    if (outcome.state == VoteState::scored)
       reading = task_.protocol.read(first.unit->subject, first.order, outcome.reply.text);
     else
       reading.problem = outcome.problem;
     std::vector<JudgmentRow> rows;
     for (const WantedVote& wanted : votes) add_rows(rows, wanted, outcome.state, reading);
     const auto count = std::ssize(votes);
-    (outcome.state == "scored"     ? counts_.scored
-     : outcome.state == "unscored" ? counts_.unscored
-     : outcome.state == "refused"  ? counts_.refused
-                                   : counts_.failed) += count;
+    (outcome.state == VoteState::scored     ? counts_.scored
+     : outcome.state == VoteState::unscored ? counts_.unscored
+     : outcome.state == VoteState::refused  ? counts_.refused
+                                            : counts_.failed) += count;
     // Of equal questions one was paid for.
     counts_.cached += outcome.reply.id != 0 ? count : count - 1;
     return rows;
   }
 
-  void add_rows(std::vector<JudgmentRow>& rows, const WantedVote& wanted, const std::string& state,
+  void add_rows(std::vector<JudgmentRow>& rows, const WantedVote& wanted, VoteState state,
                 const Reading& reading) const {
     const bool by_field = task_.protocol.asks_for<ClassVerdict>();
     for (const std::string& field : verdict_fields(task_.protocol, *wanted.unit)) {
@@ -309,7 +309,7 @@ std::optional<std::vector<AnswerScores>> judged_scores(Store& store, const Judge
     std::map<std::pair<RowId, std::string>, std::vector<JudgmentRow>> votes;
     for (JudgmentRow& row : judgments(store, run.run.id)) {
       if (!is_ours(row) || (compares && !others.contains(row.baseline))) continue;
-      any = any || row.vote.state == "scored";
+      any = any || row.vote.state == VoteState::scored;
       votes[{row.generation, row.vote.field}].push_back(std::move(row));
     }
     for (const auto& [place, rows] : votes)
@@ -346,7 +346,7 @@ std::vector<JudgmentRow> equal_ties(const JudgeTask& task, const JudgeUnits& uni
     if (wanted.unit->equal) {
       JudgmentRow& row = rows.emplace_back(row_of(wanted, judge, protocol));
       row.vote.field = wanted.unit->field;
-      row.vote.state = "scored";
+      row.vote.state = VoteState::scored;
       row.vote.label = "tie";
       row.vote.reason = kEqualAnswers;
     }
@@ -528,7 +528,7 @@ std::string shared_family(const std::string& judge, const std::string& model) {
 std::optional<JudgeVerdict> verdict_of(const std::vector<VoteRow>& votes) {
   std::vector<const VoteRow*> scored;
   for (const VoteRow& vote : votes)
-    if (vote.state == "scored") scored.push_back(&vote);
+    if (vote.state == VoteState::scored) scored.push_back(&vote);
   if (scored.empty()) return std::nullopt;
   JudgeVerdict verdict{scored.front()->field, ""};
   std::map<std::string, int> counts;
@@ -548,7 +548,7 @@ std::vector<PairVerdict> pair_verdicts(const std::vector<JudgmentRow>& rows) {
   std::map<int, PairVerdict> by_vote;
   for (const JudgmentRow& row : rows) {
     PairVerdict& pair = by_vote[row.vote.vote];
-    if (row.vote.state != "scored") continue;
+    if (row.vote.state != VoteState::scored) continue;
     (row.method_first ? pair.method_first : pair.method_second) =
         row.vote.label == "method"     ? Winner::method
         : row.vote.label == "baseline" ? Winner::baseline

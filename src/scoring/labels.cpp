@@ -3,7 +3,9 @@
 #include <strings.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "datasets/csv.hpp"
 #include "judges/wording.hpp"
@@ -140,8 +142,8 @@ std::string task_of(const JudgeProtocol& protocol) {
   return "How good is the answer, from 1 (of no use) to 10 (as good as can be)?";
 }
 
-/// A label as a vote; empty state: it may not be given.
-VoteRow vote_of(const JudgeTask& task, const LabelPlace& place, const Label& label) {
+/// A label as a vote; none: it may not be given.
+std::optional<VoteRow> vote_of(const JudgeTask& task, const LabelPlace& place, const Label& label) {
   VoteRow vote;
   vote.field = place.field;
   vote.reason = label.comment;
@@ -149,17 +151,17 @@ VoteRow vote_of(const JudgeTask& task, const LabelPlace& place, const Label& lab
   if (allowed.empty()) {
     const auto number = number_in<double>(label.verdict);
     const auto range = *task.protocol.asks_for<GradeVerdict>()->range;
-    if (!number || !(*number >= range.least && *number <= range.most)) return vote;
+    if (!number || !(*number >= range.least && *number <= range.most)) return std::nullopt;
     vote.value = *number;
   } else {
     const auto said = std::find_if(allowed.begin(), allowed.end(), [&](const std::string& one) {
       return strcasecmp(one.c_str(), label.verdict.c_str()) == 0;
     });
-    if (said == allowed.end()) return vote;
+    if (said == allowed.end()) return std::nullopt;
     vote.label =
         task.protocol.asks_for<PreferenceVerdict>() ? winner_label(*said, place.order) : *said;
   }
-  vote.state = "scored";
+  vote.state = VoteState::scored;
   return vote;
 }
 
@@ -242,13 +244,14 @@ void import_labels(Store& store, const JudgeTask& task, const JudgeUnits& units,
     if (!seen.insert(label.item).second)
       throw DataError(label.file, label.line, str("item '", label.item, "' stands twice"));
     JudgmentRow& row = rows.emplace_back();
-    row.vote = vote_of(task, place->second, label);
-    if (row.vote.state.empty()) {
+    auto vote = vote_of(task, place->second, label);
+    if (!vote) {
       const auto allowed = fitting_verdicts(task, place->second);
       throw DataError(label.file, label.line,
                       str("verdict '", label.verdict, "', expected ",
                           allowed.empty() ? "a number from 1 to 10" : join(allowed, ", ")));
     }
+    row.vote = *std::move(vote);
     row.generation = place->second.unit->generation;
     row.baseline = place->second.unit->baseline;
     row.method_first = place->second.order == Order::method_first;

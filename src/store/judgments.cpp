@@ -1,5 +1,10 @@
 #include "src/store/judgments.hpp"
 
+#include <array>
+#include <stdexcept>
+#include <utility>
+
+#include "src/support/error.hpp"
 #include "src/support/hashing.hpp"
 #include "src/support/text.hpp"
 
@@ -38,7 +43,7 @@ RowId put_reply(Database& db, RowId judge, const ReplyRow& reply) {
       "INSERT INTO judge_reply (judge_id, process, call_key, state, text, reason, served_model, "
       "prompt_tokens, completion_tokens, reasoning_tokens, cached_tokens, cost, valid, "
       "created_utc) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      judge, reply.process, reply.call_key, reply.state, repair_utf8(reply.text),
+      judge, reply.process, reply.call_key, name(reply.end), repair_utf8(reply.text),
       repair_utf8(reply.reason), repair_utf8(reply.served_model), said(reply.tokens.prompt),
       said(reply.tokens.completion), said(reply.tokens.reasoning), said(reply.tokens.cached),
       reply.cost, reply.valid, utc_now());
@@ -54,7 +59,7 @@ void put_vote(Database& db, const JudgmentRow& row) {
         "UPDATE SET "
         "state = excluded.state, class = excluded.class, value = excluded.value, "
         "reason = excluded.reason, reply_id = excluded.reply_id",
-        row.generation, row.judge, row.protocol, vote.field, vote.vote, vote.state,
+        row.generation, row.judge, row.protocol, vote.field, vote.vote, name(vote.state),
         maybe(vote.label), vote.value, maybe(vote.reason), row.reply);
   else
     db.run(
@@ -64,10 +69,43 @@ void put_vote(Database& db, const JudgmentRow& row) {
         "ON CONFLICT DO UPDATE SET state = excluded.state, winner = excluded.winner, "
         "reason = excluded.reason, reply_id = excluded.reply_id",
         row.generation, row.baseline, row.judge, row.protocol, vote.field, vote.vote,
-        row.method_first, vote.state, maybe(vote.label), maybe(vote.reason), row.reply);
+        row.method_first, name(vote.state), maybe(vote.label), maybe(vote.reason), row.reply);
+}
+
+// The texts of columns `state`.
+constexpr std::array<std::pair<ReplyEnd, std::string_view>, 4> kReplyEnds{
+    {{ReplyEnd::answered, "answered"},
+     {ReplyEnd::refused, "refused"},
+     {ReplyEnd::cut_short, "cut_short"},
+     {ReplyEnd::failed, "failed"}}};
+constexpr std::array<std::pair<VoteState, std::string_view>, 4> kVoteStates{
+    {{VoteState::error, "error"},
+     {VoteState::refused, "refused"},
+     {VoteState::scored, "scored"},
+     {VoteState::unscored, "unscored"}}};
+
+template <typename Value, size_t N>
+std::string_view text_of(const std::array<std::pair<Value, std::string_view>, N>& table,
+                         Value value) {
+  for (const auto& [one, text] : table)
+    if (one == value) return text;
+  throw std::logic_error("a value without a text");
+}
+
+/// StoreError: the schema has no such text.
+template <typename Value, size_t N>
+Value value_of(const std::array<std::pair<Value, std::string_view>, N>& table,
+               std::string_view wanted, const Store& store) {
+  for (const auto& [value, text] : table)
+    if (text == wanted) return value;
+  throw StoreError(store.path().string(),
+                   str("a column 'state' holds '", wanted, "', which the schema does not have"), 2);
 }
 
 }  // namespace
+
+std::string_view name(ReplyEnd end) { return text_of(kReplyEnds, end); }
+std::string_view name(VoteState state) { return text_of(kVoteStates, state); }
 
 std::string hash_of(const NamedRecord& record) { return sha256(dump(record.json)); }
 
@@ -102,7 +140,7 @@ void put_attempt(Store& store, RowId judge, const AttemptRow& attempt) {
 
 std::optional<ReplyRow> find_reply(Store& store, const std::string& call_key) {
   auto reply = find_outcome(store, call_key);
-  return reply && reply->state == "answered" ? reply : std::nullopt;
+  return reply && reply->end == ReplyEnd::answered ? reply : std::nullopt;
 }
 
 std::optional<ReplyRow> find_outcome(Store& store, const std::string& call_key) {
@@ -118,7 +156,7 @@ std::optional<ReplyRow> find_outcome(Store& store, const std::string& call_key) 
   reply.text = find.text(2);
   reply.served_model = find.text(3);
   reply.valid = find.integer(4) != 0;
-  reply.state = find.text(5);
+  reply.end = value_of(kReplyEnds, find.text(5), store);
   reply.reason = find.text(6);
   return reply;
 }
@@ -155,9 +193,12 @@ std::vector<JudgmentRow> judgments(Store& store, RowId run) {
     row.method_first = find.integer(2) != 0;
     row.judge = find.integer(3);
     row.protocol = find.integer(4);
-    row.vote = {find.text(5),       static_cast<int>(find.integer(6)),
-                find.text(7),       find.text(8),
-                find.maybe_real(9), find.text(10)};
+    row.vote = {find.text(5),
+                static_cast<int>(find.integer(6)),
+                value_of(kVoteStates, find.text(7), store),
+                find.text(8),
+                find.maybe_real(9),
+                find.text(10)};
     row.reply = find.integer(11);
     out.push_back(std::move(row));
   }

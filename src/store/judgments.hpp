@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/store/store.hpp"
@@ -49,10 +50,14 @@ struct AttemptRow {
 /// Inserts the attempt, or settles the one that was inserted before it was sent.
 void put_attempt(Store& store, RowId judge, const AttemptRow& attempt);
 
+/// How a call ended.
+enum class ReplyEnd { answered, refused, cut_short, failed };
+std::string_view name(ReplyEnd end);
+
 struct ReplyRow {
   RowId id = 0;
   std::string process, call_key;
-  std::string state;  ///< answered, refused, cut_short, failed
+  ReplyEnd end = ReplyEnd::answered;
   std::string text, reason, served_model;
   TokenCounts tokens;
   double cost = 0;
@@ -65,11 +70,20 @@ std::optional<ReplyRow> find_reply(Store& store, const std::string& call_key);
 /// The same, but for one that was refused or cut short where there is no answer: it was paid for.
 std::optional<ReplyRow> find_outcome(Store& store, const std::string& call_key);
 
+/// Whether a reply can be read, in the order of their names.
+enum class VoteState {
+  error,     ///< there is none
+  refused,   ///< the judge refused
+  scored,    ///< it can
+  unscored,  ///< it cannot
+};
+std::string_view name(VoteState state);
+
 /// What a vote came to.
 struct VoteRow {
   std::string field;
   int vote = 0;
-  std::string state;  ///< scored, unscored, refused, error
+  VoteState state = VoteState::unscored;
   std::string label;  ///< class, or winner: method, baseline, tie; empty: none
   std::optional<double> value;
   std::string reason;

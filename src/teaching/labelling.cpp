@@ -45,12 +45,12 @@ LabelResult label_examples(Store* store, const LabelTask& task,
                                lack.empty() ? "a reply is missing" : lack});
   }
   const auto take = [&](LabelledExample& labelled, const QuestionOutcome& outcome) {
-    labelled.state = outcome.state == "scored"     ? "labelled"
-                     : outcome.state == "unscored" ? "unreadable"
-                     : outcome.state == "refused"  ? "refused"
-                                                   : "undecided";
+    labelled.state = outcome.state == VoteState::scored     ? "labelled"
+                     : outcome.state == VoteState::unscored ? "unreadable"
+                     : outcome.state == VoteState::refused  ? "refused"
+                                                            : "undecided";
     labelled.reason = outcome.problem;
-    if (outcome.state != "scored") return;
+    if (outcome.state != VoteState::scored) return;
     Example& example = labelled.example;
     const auto values = read_values(example.text, wanted_of(example), outcome.reply.text).values;
     for (size_t f = 0; f < example.fields.size(); ++f) {

@@ -278,12 +278,13 @@ class Rewriting {
 
   void take_rewrite(Work& work, Candidate& candidate, const QuestionOutcome& outcome) {
     --work.open;
-    if (outcome.state == "error") work.failed = outcome.problem;
-    const bool answered = outcome.state == "scored";
+    if (outcome.state == VoteState::error) work.failed = outcome.problem;
+    const bool answered = outcome.state == VoteState::scored;
     count(came, answered);
     if (!answered) {
       candidate.fell =
-          str(outcome.state == "unscored" ? "unreadable" : outcome.state, ": ", outcome.problem);
+          str(outcome.state == VoteState::unscored ? "unreadable" : name(outcome.state), ": ",
+              outcome.problem);
     } else if (const auto said = read_rewrite(outcome.reply.text); said.answer.empty()) {
       candidate.fell = "not parallel: the teacher says so";
     } else {
@@ -326,9 +327,10 @@ class Rewriting {
       };
       question.take = [this, &work, &votes, check](const QuestionOutcome& outcome) {
         --work.open;
-        if (outcome.state == "error") work.failed = outcome.problem;
-        votes.push_back(outcome.state == "scored" ? read_vote(outcome.reply.text, check)
-                                                  : RewriteVote{std::nullopt, outcome.problem});
+        if (outcome.state == VoteState::error) work.failed = outcome.problem;
+        votes.push_back(outcome.state == VoteState::scored
+                            ? read_vote(outcome.reply.text, check)
+                            : RewriteVote{std::nullopt, outcome.problem});
         go_on(work);
         return std::vector<JudgmentRow>();
       };

@@ -72,19 +72,19 @@ TEST_CASE("an attempt is there before it is sent, and settled afterwards") {
 
 TEST_CASE("a reply is kept whatever it holds, and found where it answers") {
   Judged judged;
-  const auto put = [&](const char* process, const char* state, const char* text, bool valid) {
+  const auto put = [&](const char* process, ReplyEnd end, const char* text, bool valid) {
     return put_votes(
         judged.store, judged.judge,
-        {.process = process, .call_key = "k", .state = state, .text = text, .valid = valid}, {});
+        {.process = process, .call_key = "k", .end = end, .text = text, .valid = valid}, {});
   };
   CHECK_FALSE(find_reply(judged.store, "k"));
-  put("p-1", "refused", "no", false);
-  put("p-2", "failed", "", false);
+  put("p-1", ReplyEnd::refused, "no", false);
+  put("p-2", ReplyEnd::failed, "", false);
   CHECK_FALSE(find_reply(judged.store, "k"));
-  const RowId unreadable = put("p-3", "answered", "hm", false);
+  const RowId unreadable = put("p-3", ReplyEnd::answered, "hm", false);
   CHECK(find_reply(judged.store, "k")->id == unreadable);
-  const RowId good = put("p-4", "answered", "{}", true);
-  put("p-5", "answered", "hm", false);
+  const RowId good = put("p-4", ReplyEnd::answered, "{}", true);
+  put("p-5", ReplyEnd::answered, "hm", false);
   CHECK(find_reply(judged.store, "k")->id == good);
   CHECK(find_reply(judged.store, "k")->valid);
   CHECK(judged.store.database().integer("SELECT count(*) FROM judge_reply") == 5);
@@ -92,18 +92,18 @@ TEST_CASE("a reply is kept whatever it holds, and found where it answers") {
 
 TEST_CASE("votes go in with their reply or not at all, and a later one takes a place") {
   Judged judged;
-  const ReplyRow reply{.process = "p", .call_key = "k", .state = "answered", .valid = true};
-  JudgmentRow unknown = judged.vote(0, {"turn 1", 0, "scored", "", 7.5, ""});
+  const ReplyRow reply{.process = "p", .call_key = "k", .end = ReplyEnd::answered, .valid = true};
+  JudgmentRow unknown = judged.vote(0, {"turn 1", 0, VoteState::scored, "", 7.5, ""});
   unknown.generation = 999;
   CHECK_THROWS(put_votes(judged.store, judged.judge, reply,
-                         {judged.vote(0, {"turn 1", 0, "scored", "", 7.5, ""}), unknown}));
+                         {judged.vote(0, {"turn 1", 0, VoteState::scored, "", 7.5, ""}), unknown}));
   CHECK(judgments(judged.store, judged.run).empty());
   CHECK_FALSE(find_reply(judged.store, "k"));
   put_votes(judged.store, judged.judge, {},
             {judged.vote(0, {"turn 1", 0, "error", "", std::nullopt, "timeout"})});
   put_votes(judged.store, judged.judge, reply,
-            {judged.vote(0, {"turn 1", 0, "scored", "", 7.5, ""}),
-             judged.vote(1, {"Brand", 0, "scored", "correct", std::nullopt, ""})});
+            {judged.vote(0, {"turn 1", 0, VoteState::scored, "", 7.5, ""}),
+             judged.vote(1, {"Brand", 0, VoteState::scored, "correct", std::nullopt, ""})});
   const auto votes = judgments(judged.store, judged.run);
   REQUIRE(votes.size() == 2);
   CHECK(votes[0].vote.value == 7.5);
@@ -115,7 +115,7 @@ TEST_CASE("votes go in with their reply or not at all, and a later one takes a p
 
 TEST_CASE("a comparison names a winner exactly where it is scored") {
   Judged judged;
-  JudgmentRow row = judged.vote(0, {"", 0, "scored", "method", std::nullopt, ""});
+  JudgmentRow row = judged.vote(0, {"", 0, VoteState::scored, "method", std::nullopt, ""});
   row.baseline = judged.answers[1];
   row.method_first = false;
   put_votes(judged.store, judged.judge, {}, {row});
@@ -124,7 +124,7 @@ TEST_CASE("a comparison names a winner exactly where it is scored") {
   row.vote = {"", 0, "refused", "", std::nullopt, "it may not"};
   row.method_first = true;
   put_votes(judged.store, judged.judge, {}, {row});
-  row.vote.state = "scored";
+  row.vote.state = VoteState::scored;
   CHECK_THROWS(put_votes(judged.store, judged.judge, {}, {row}));
   const auto votes = judgments(judged.store, judged.run);
   REQUIRE(votes.size() == 2);

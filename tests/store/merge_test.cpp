@@ -53,7 +53,10 @@ TEST_CASE("merging keeps the later state of a run, in either order of the files"
   const auto vote = [&](Store& store, size_t answer, VoteRow said, const std::string& key) {
     const RowId generation = store.generations(run).at(answer).row.id;
     put_votes(store, judge,
-              {.process = "p", .call_key = key, .state = "answered", .text = said.state},
+              {.process = "p",
+               .call_key = key,
+               .end = ReplyEnd::answered,
+               .text = std::string(name(said.state))},
               {{generation, 0, true, judge, protocol, std::move(said)}});
   };
   AttemptRow attempt{.process = "p", .call_key = "k1", .cost = 2, .outcome_unknown = true};
@@ -68,8 +71,8 @@ TEST_CASE("merging keeps the later state of a run, in either order of the files"
     judge = put_judge(store, {"m", {{"model", "m"}}});
     protocol = put_protocol(store, {"single", {{"schema", 1}}});
     put_attempt(store, judge, attempt);
-    vote(store, 2, {.state = "unscored", .reason = "cut short"}, "k2");
-    vote(store, 3, {.state = "error", .reason = "nobody answered"}, "k3");
+    vote(store, 2, {.state = VoteState::unscored, .reason = "cut short"}, "k2");
+    vote(store, 3, {.state = VoteState::error, .reason = "nobody answered"}, "k3");
     note_invocation(store, "invocation-1", "");
   }
   fs::copy_file(early, late);
@@ -85,8 +88,8 @@ TEST_CASE("merging keeps the later state of a run, in either order of the files"
     attempt.outcome_unknown = false;
     attempt.cost = 0.5;
     put_attempt(store, judge, attempt);
-    vote(store, 0, {.state = "scored", .label = "", .value = 7}, "k4");
-    vote(store, 1, {.state = "unscored", .reason = "no verdict"}, "k5");
+    vote(store, 0, {.state = VoteState::scored, .label = "", .value = 7}, "k4");
+    vote(store, 1, {.state = VoteState::unscored, .reason = "no verdict"}, "k5");
     name_invocation(store, "invocation-1", "stack 2");
     note_invocation(store, "invocation-1", "quiet machine");
     store.put_model({"/models/a", "m1", "8:2", {{"layers", 2}, {"tokenizer", "t"}}});

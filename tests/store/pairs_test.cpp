@@ -166,20 +166,21 @@ TEST_CASE("merging brings the shards together, and twice is once") {
                 protocol = put_protocol(second, {"single", {{"schema", 1}}});
     const auto generations = second.generations(run);
     put_attempt(second, judge, {.process = "p", .call_key = "k", .cost = 0.5});
-    put_votes(second, judge,
-              {.process = "p", .call_key = "k", .state = "answered", .text = "{}", .cost = 0.5},
-              {{generations.at(0).row.id,
-                0,
-                true,
-                judge,
-                protocol,
-                {"", 0, "unscored", "", std::nullopt, "no verdict"}},
-               {generations.at(0).row.id,
-                generations.at(1).row.id,
-                false,
-                judge,
-                protocol,
-                {"", 0, "scored", "tie", std::nullopt, ""}}});
+    put_votes(
+        second, judge,
+        {.process = "p", .call_key = "k", .end = ReplyEnd::answered, .text = "{}", .cost = 0.5},
+        {{generations.at(0).row.id,
+          0,
+          true,
+          judge,
+          protocol,
+          {"", 0, "unscored", "", std::nullopt, "no verdict"}},
+         {generations.at(0).row.id,
+          generations.at(1).row.id,
+          false,
+          judge,
+          protocol,
+          {"", 0, VoteState::scored, "tie", std::nullopt, ""}}});
   }
   Store store(folder.path() / "all.sqlite");
   const auto count = [&](const char* table) {
