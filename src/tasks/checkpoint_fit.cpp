@@ -41,14 +41,16 @@ std::string taught_otherwise(const std::filesystem::path& model, const ChatTempl
   return parts.empty() ? "" : "the network was taught with " + join(parts, ", and ");
 }
 
+bool learned(const DecoderEntry& decoder, const std::vector<std::string>& formats) {
+  return std::any_of(decoder.formats.begin(), decoder.formats.end(), [&](const FormatEntry& own) {
+    return std::find(formats.begin(), formats.end(), own.name) != formats.end();
+  });
+}
+
 bool untrained_for(const Checkpoint& checkpoint, std::string_view decoder) {
   if (checkpoint.untrained) return true;
   const DecoderEntry& entry = find_decoder(decoder);
-  if (!entry.trained || !checkpoint.formats) return false;
-  return std::none_of(entry.formats.begin(), entry.formats.end(), [&](const FormatEntry& format) {
-    return std::find(checkpoint.formats->begin(), checkpoint.formats->end(), format.name) !=
-           checkpoint.formats->end();
-  });
+  return entry.trained && checkpoint.formats && !learned(entry, *checkpoint.formats);
 }
 
 Needs needs_of(const Decoder& decoder, const CheckpointFace* face, const std::string& draft_model) {

@@ -13,6 +13,9 @@
 /// Whether a checkpoint is what a decoder and its prompts ask of it.
 namespace pardec {
 
+/// Whether one of these training formats is the decoder's.
+bool learned(const DecoderEntry& decoder, const std::vector<std::string>& formats);
+
 /// Whether a decoder's answers on it are noise: random weights, or a network that pardec trained,
 /// but not in this decoder's format.
 bool untrained_for(const Checkpoint& checkpoint, std::string_view decoder);

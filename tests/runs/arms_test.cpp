@@ -330,3 +330,10 @@ TEST_CASE("on open prompts all arms ask one way") {
   CHECK(baseline_of(arms, 0, "", /*open=*/true) == 1u);
   CHECK(baseline_of(arms, 1, "", /*open=*/true) == std::nullopt);
 }
+
+TEST_CASE("a network learned a decoder by a format of the decoder, not by a name that begins so") {
+  CHECK(learned(find_decoder("hpd"), {"ar", "hpd"}));
+  CHECK(learned(find_decoder("aspd"), {"aspd-value"}));
+  CHECK_FALSE(learned(find_decoder("hpd"), {"ar", "hpd-of-others"}));
+  CHECK_FALSE(learned(find_decoder("hpd"), {}));
+}
