@@ -39,15 +39,15 @@ int label_data(const DataFlags& flags) {
                    {"left out", Align::right},   {"undecided", Align::right},
                    {"values", Align::right},     {"none", Align::right}};
   table.rows.emplace_back(1, number_cell(std::ssize(result.examples)));
-  for (const char* state : {"labelled", "unreadable", "refused", "left out", "undecided"})
+  for (const LabelState state : kLabelStates)
     table.rows.back().push_back(number_cell(result.count(state)));
   table.rows.back().push_back(number_cell(result.values));
   table.rows.back().push_back(number_cell(result.absent));
-  const std::int64_t made = result.count("labelled");
+  const std::int64_t made = result.count(LabelState::labelled);
   table.notes = {made == 0 ? str(flags.out, " is empty: no example was labelled.")
                            : str(flags.out, ": what is labelled, as dataset jsonl reads it.")};
   print_made(table, {{"Examples without labels", result.reasons}}, flags);
-  return teacher.end(result.calls, result.count("undecided"), made);
+  return teacher.end(result.calls, result.count(LabelState::undecided), made);
 }
 
 }  // namespace pardec

@@ -54,14 +54,16 @@ int rewrite_data(const DataFlags& flags) {
   }
   std::vector<ParallelCounts> counts;
   for (const RewrittenAnswer& answer : result.answers)
-    if (answer.state == "parallel") counts.push_back(answer.parallelism.counts);
+    if (answer.state == RewriteState::parallel) counts.push_back(answer.parallelism.counts);
   const ParallelMetrics metrics = parallel_metrics(counts);
-  const std::int64_t parallel = result.count("parallel"), serial = result.count("serial");
+  const std::int64_t parallel = result.count(RewriteState::parallel),
+                     serial = result.count(RewriteState::serial);
   const std::string how =
       counts.empty() ? "" : str(" (DP ", percent(metrics.dp), ", ABN ", fixed(metrics.abn, 2), ")");
   stages.notes = {
       str(flags.out, ": ", parallel, " in parallel", how, ", ", serial, " serial; ",
-          result.count("left out"), " left out, ", result.count("undecided"), " undecided. ",
+          result.count(RewriteState::left_out), " left out, ",
+          result.count(RewriteState::undecided), " undecided. ",
           parallel + serial == 0 ? "It is empty."
                                  : str("'pardec train --format ", kMarkupFormat, "' learns them.")),
       "Groups are voted on in rewrites of which the text is kept; of the rewrites with an "
@@ -73,7 +75,8 @@ int rewrite_data(const DataFlags& flags) {
   const bool useless = std::any_of(result.stages.begin(), result.stages.end(), [](const auto& one) {
     return one.first == "rewrites that came" && one.second.of > 0 && one.second.passed == 0;
   });
-  return teacher.end(result.calls, result.count("undecided"), useless ? 0 : parallel + serial);
+  return teacher.end(result.calls, result.count(RewriteState::undecided),
+                     useless ? 0 : parallel + serial);
 }
 
 }  // namespace pardec

@@ -30,7 +30,23 @@ std::string lack_of(const Example& example) {
 
 }  // namespace
 
-std::int64_t LabelResult::count(std::string_view state) const {
+std::string_view name(LabelState state) {
+  switch (state) {
+    case LabelState::labelled:
+      return "labelled";
+    case LabelState::unreadable:
+      return "unreadable";
+    case LabelState::refused:
+      return "refused";
+    case LabelState::left_out:
+      return "left out";
+    case LabelState::undecided:
+      return "undecided";
+  }
+  return "";
+}
+
+std::int64_t LabelResult::count(LabelState state) const {
   return std::count_if(examples.begin(), examples.end(),
                        [&](const LabelledExample& example) { return example.state == state; });
 }
@@ -41,14 +57,14 @@ LabelResult label_examples(Store* store, const LabelTask& task,
   LabelResult result;
   for (const Example& example : examples) {
     const std::string lack = lack_of(example);
-    result.examples.push_back({example, lack.empty() ? "undecided" : "left out",
+    result.examples.push_back({example, lack.empty() ? LabelState::undecided : LabelState::left_out,
                                lack.empty() ? "a reply is missing" : lack});
   }
   const auto take = [&](LabelledExample& labelled, const QuestionOutcome& outcome) {
-    labelled.state = outcome.state == VoteState::scored     ? "labelled"
-                     : outcome.state == VoteState::unscored ? "unreadable"
-                     : outcome.state == VoteState::refused  ? "refused"
-                                                            : "undecided";
+    labelled.state = outcome.state == VoteState::scored     ? LabelState::labelled
+                     : outcome.state == VoteState::unscored ? LabelState::unreadable
+                     : outcome.state == VoteState::refused  ? LabelState::refused
+                                                            : LabelState::undecided;
     labelled.reason = outcome.problem;
     if (outcome.state != VoteState::scored) return;
     Example& example = labelled.example;
@@ -63,7 +79,7 @@ LabelResult label_examples(Store* store, const LabelTask& task,
   };
   size_t at = 0;
   const auto more = [&]() -> std::optional<Question> {
-    while (at < result.examples.size() && result.examples[at].state == "left out") ++at;
+    while (at < result.examples.size() && result.examples[at].state == LabelState::left_out) ++at;
     if (at == result.examples.size()) return std::nullopt;
     LabelledExample& labelled = result.examples[at++];
     Question question;
@@ -86,14 +102,15 @@ LabelResult label_examples(Store* store, const LabelTask& task,
   ask([&] { return asking.next(); }, asking);
   result.calls = asking.calls();
   for (const LabelledExample& labelled : result.examples)
-    if (labelled.state != "labelled") ++result.reasons[str(labelled.state, ": ", labelled.reason)];
+    if (labelled.state != LabelState::labelled)
+      ++result.reasons[str(name(labelled.state), ": ", labelled.reason)];
   return result;
 }
 
 std::string labelled_lines(const std::vector<LabelledExample>& examples) {
   std::string lines;
   for (const auto& [example, state, reason] : examples) {
-    if (state != "labelled") continue;
+    if (state != LabelState::labelled) continue;
     OrderedJson fields = OrderedJson::array();
     for (const ExampleField& field : example.fields) {
       OrderedJson of = {{"name", field.name}};
@@ -115,7 +132,7 @@ std::string labelled_lines(const std::vector<LabelledExample>& examples) {
 std::string labelled_details(const std::vector<LabelledExample>& examples) {
   std::string lines;
   for (const auto& [example, state, reason] : examples) {
-    OrderedJson line = {{"id", example.id}, {"state", state}};
+    OrderedJson line = {{"id", example.id}, {"state", name(state)}};
     if (!reason.empty()) line["reason"] = reason;
     lines += dump(line) + "\n";
   }

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -18,9 +19,22 @@ struct LabelTask {
 };
 
 /// What became of an example.
+enum class LabelState {
+  labelled,
+  unreadable,  ///< the teacher's reply
+  refused,     ///< by the teacher
+  left_out,    ///< nobody can be asked for it
+  undecided,   ///< a reply is missing
+};
+/// All, in the order in which they are counted.
+inline constexpr std::array<LabelState, 5> kLabelStates{
+    LabelState::labelled, LabelState::unreadable, LabelState::refused, LabelState::left_out,
+    LabelState::undecided};
+std::string_view name(LabelState state);
+
 struct LabelledExample {
-  Example example;    ///< labelled: its fields have the teacher's values as references
-  std::string state;  ///< labelled, unreadable, refused, left out, undecided
+  Example example;  ///< labelled: its fields have the teacher's values as references
+  LabelState state;
   std::string reason;
 };
 
@@ -30,7 +44,7 @@ struct LabelResult {
   std::map<std::string, std::int64_t> reasons;  ///< of examples without labels
   std::int64_t calls = 0;                       ///< replies that came
 
-  std::int64_t count(std::string_view state) const;
+  std::int64_t count(LabelState state) const;
 };
 
 /// Asks for all fields of each example at once, and once more behind a reply that cannot be used:

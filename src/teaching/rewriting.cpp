@@ -71,28 +71,80 @@ std::vector<MarkupPart> with_groups(const std::vector<MarkupPart>& parts,
   return out;
 }
 
-/// What a group breaks of the rules.
-std::string broken_rule(const MarkupPart& group, const RewriteRules& rules) {
+using Fate = RewriteFate::Kind;
+
+/// What a group breaks of the rules; none: nothing.
+std::optional<RewriteFate> broken_rule(const MarkupPart& group, const RewriteRules& rules) {
   if (group.branches.size() > rules.most_branches)
-    return str("branches: a group has ", group.branches.size(), ", at most ", rules.most_branches,
-               " may be in it");
+    return {{Fate::branches, str("a group has ", group.branches.size(), ", at most ",
+                                 rules.most_branches, " may be in it")}};
   std::set<std::string> titles;
   for (const auto& branch : group.branches) {
     const std::string& title = branch.title;
     const std::int64_t length = characters(title), content = characters(strip(branch.content));
     if (strip(title).empty() || length > rules.title_chars)
-      return str("titles: '", title, "' has ", length, " characters, expected 1 to ",
-                 rules.title_chars);
-    if (!titles.insert(title).second) return str("titles: '", title, "' stands twice in a group");
+      return {{Fate::titles, str("'", title, "' has ", length, " characters, expected 1 to ",
+                                 rules.title_chars)}};
+    if (!titles.insert(title).second)
+      return {{Fate::titles, str("'", title, "' stands twice in a group")}};
     if (content < rules.title_chars || content <= length)
-      return str("branches: '", title, "' has ", content, " characters, expected at least ",
-                 rules.title_chars, " and more than its title");
-    if (has_tag(title) || has_tag(branch.content)) return "markup: a tag stands within a branch";
+      return {{Fate::branches, str("'", title, "' has ", content, " characters, expected at least ",
+                                   rules.title_chars, " and more than its title")}};
+    if (has_tag(title) || has_tag(branch.content))
+      return {{Fate::markup, "a tag stands within a branch"}};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view name(Fate kind) {
+  switch (kind) {
+    case Fate::chosen:
+      return "chosen";
+    case Fate::not_needed:
+      return "not needed";
+    case Fate::refused:
+      return "refused";
+    case Fate::failed:
+      return "error";
+    case Fate::unreadable:
+      return "unreadable";
+    case Fate::not_parallel:
+      return "not parallel";
+    case Fate::markup:
+      return "markup";
+    case Fate::branches:
+      return "branches";
+    case Fate::titles:
+      return "titles";
+    case Fate::text:
+      return "text";
+    case Fate::dependent:
+      return "dependent";
+    case Fate::form:
+      return "form";
+    case Fate::content:
+      return "content";
   }
   return "";
 }
 
-}  // namespace
+std::string RewriteFate::text() const { return str(name(kind), what.empty() ? "" : ": ", what); }
+
+std::string_view name(RewriteState state) {
+  switch (state) {
+    case RewriteState::parallel:
+      return "parallel";
+    case RewriteState::serial:
+      return "serial";
+    case RewriteState::left_out:
+      return "left out";
+    case RewriteState::undecided:
+      return "undecided";
+  }
+  return "";
+}
 
 Parallelism parallelism_of(const std::vector<MarkupPart>& parts, const Tokenizer& tokenizer) {
   Parallelism of;
@@ -129,29 +181,30 @@ CheckedRewrite check_rewrite(const std::string& markup, const std::string& answe
   try {
     checked.parts = parse_markup(markup, "the rewrite");
   } catch (const ConfigError& error) {
-    return {{}, str("markup: ", error.what())};
+    return {{}, {{Fate::markup, error.what()}}};
   }
   checked.parts =
       with_groups(checked.parts, [&](size_t p) { return checked.parts[p].branches.size() > 1; });
   for (const MarkupPart& part : checked.parts) {
-    if (has_tag(part.serial)) return {{}, "markup: a tag stands outside of a group"};
-    if (std::string broken = broken_rule(part, rules); !broken.empty()) return {{}, broken};
+    if (has_tag(part.serial)) return {{}, {{Fate::markup, "a tag stands outside of a group"}}};
+    if (auto broken = broken_rule(part, rules)) return {{}, std::move(broken)};
   }
-  if (checked.parts.size() == 1) return {{}, "not parallel: no group has two branches"};
+  if (checked.parts.size() == 1) return {{}, {{Fate::not_parallel, "no group has two branches"}}};
   const std::string text = markup_text(checked.parts);
   if (text.find(kVerdictOpens) != std::string::npos ||
       text.find(kVerdictCloses) != std::string::npos)
-    return {{}, "markup: marks of the question are left in it"};
+    return {{}, {{Fate::markup, "marks of the question are left in it"}}};
   const RougeScore kept = rouge_l(words_of(answer), words_of(text));
   if (kept.recall < rules.kept_words || kept.precision < rules.kept_words)
-    return {{},
-            str("text: ", percent(kept.recall), " of the answer's words are kept, and ",
-                percent(kept.precision), " of the rewrite's are the answer's; expected ",
-                percent(rules.kept_words), " or more")};
+    return {
+        {},
+        {{Fate::text, str(percent(kept.recall), " of the answer's words are kept, and ",
+                          percent(kept.precision), " of the rewrite's are the answer's; expected ",
+                          percent(rules.kept_words), " or more")}}};
   return checked;
 }
 
-std::int64_t RewriteResult::count(std::string_view state) const {
+std::int64_t RewriteResult::count(RewriteState state) const {
   return std::count_if(answers.begin(), answers.end(),
                        [&](const RewrittenAnswer& answer) { return answer.state == state; });
 }
@@ -183,9 +236,10 @@ class Rewriting {
   RewriteResult result() {
     result_.calls = asking_.calls();
     for (const RewrittenAnswer& answer : result_.answers) {
-      if (answer.state != "parallel") ++result_.reasons[str(answer.state, ": ", answer.reason)];
-      for (const std::string& rewrite : answer.rewrites)
-        ++result_.fell[rewrite.substr(0, rewrite.find(':'))];
+      if (answer.state != RewriteState::parallel)
+        ++result_.reasons[str(name(answer.state), ": ", answer.reason)];
+      for (const RewriteFate& rewrite : answer.rewrites)
+        ++result_.fell[std::string(name(rewrite.kind))];
     }
     return std::move(result_);
   }
@@ -195,7 +249,7 @@ class Rewriting {
 
   struct Candidate {
     std::vector<MarkupPart> parts;
-    std::string fell;  ///< "KIND: what"; empty: it did not
+    std::optional<RewriteFate> fate;  ///< none yet
     std::map<size_t, std::vector<RewriteVote>> groups;
     std::vector<RewriteVote> format, integrity;
     Parallelism parallelism;
@@ -223,8 +277,8 @@ class Rewriting {
       const Example& example = examples_[at_];
       RewrittenAnswer& answer = result_.answers[at_++];
       begin(answer, example);
-      count(given, answer.state == "undecided");
-      if (answer.state != "undecided") continue;
+      count(given, answer.state == RewriteState::undecided);
+      if (answer.state != RewriteState::undecided) continue;
       Work& work = works_.emplace_back();
       work.place = std::prev(works_.end());
       work.answer = &answer;
@@ -241,27 +295,28 @@ class Rewriting {
     answer.id = example.id;
     answer.category = example.category;
     const ExampleField& field = example.fields.front();
-    const auto is = [&](const char* state, std::string reason) {
+    using enum RewriteState;
+    const auto is = [&](RewriteState state, std::string reason) {
       answer.state = state;
       answer.reason = std::move(reason);
     };
     if (example.fields.size() > 1)
-      return is("left out",
+      return is(left_out,
                 str("it has several turns, and ", kMarkupFormat, " learns the first one alone"));
-    if (field.references.empty()) return is("left out", "it has no answer");
+    if (field.references.empty()) return is(left_out, "it has no answer");
     answer.prompt = str(example.text, example.text.empty() || field.question.empty() ? "" : "\n\n",
                         field.question);
     answer.answer = field.references.front();
-    if (has_tag(answer.answer)) return is("left out", "the answer holds tags of the markup");
+    if (has_tag(answer.answer)) return is(left_out, "the answer holds tags of the markup");
     const auto ids = [&](const std::string& text) {
       return std::ssize(tokenizer_.encode_piece(text, false));
     };
     const std::int64_t length = ids(answer.answer);
     if (length < task_.rules.least_ids)
-      return is("serial", str("fewer than ", task_.rules.least_ids, " ids"));
+      return is(serial, str("fewer than ", task_.rules.least_ids, " ids"));
     if (length + ids(answer.prompt) > task_.rules.most_ids)
-      return is("serial", str("more than ", task_.rules.most_ids, " ids with its prompt"));
-    is("undecided", "a reply is missing");
+      return is(serial, str("more than ", task_.rules.most_ids, " ids with its prompt"));
+    is(undecided, "a reply is missing");
   }
 
   Question rewrite_question(Work& work, int candidate) {
@@ -282,18 +337,19 @@ class Rewriting {
     const bool answered = outcome.state == VoteState::scored;
     count(came, answered);
     if (!answered) {
-      candidate.fell =
-          str(outcome.state == VoteState::unscored ? "unreadable" : name(outcome.state), ": ",
-              outcome.problem);
+      candidate.fate = {outcome.state == VoteState::refused ? Fate::refused
+                        : outcome.state == VoteState::error ? Fate::failed
+                                                            : Fate::unreadable,
+                        outcome.problem};
     } else if (const auto said = read_rewrite(outcome.reply.text); said.answer.empty()) {
-      candidate.fell = "not parallel: the teacher says so";
+      candidate.fate = {Fate::not_parallel, "the teacher says so"};
     } else {
       CheckedRewrite checked = check_rewrite(said.answer, work.answer->answer, task_.rules);
-      candidate.fell = checked.reason;
+      candidate.fate = std::move(checked.broken);
       candidate.parts = std::move(checked.parts);
     }
-    if (answered) count(kept, candidate.fell.empty());
-    if (candidate.fell.empty())
+    if (answered) count(kept, !candidate.fate);
+    if (!candidate.fate)
       for (size_t p = 0; p < candidate.parts.size(); ++p) {
         if (candidate.parts[p].branches.empty()) continue;
         Rewrite rewrite = shown(work, candidate);
@@ -353,15 +409,16 @@ class Rewriting {
       count(form, accepted(candidate.format));
       count(same, accepted(candidate.integrity));
       if (accepted(candidate.format) && accepted(candidate.integrity)) return choose(work);
-      candidate.fell =
-          accepted(candidate.format)
-              ? str("content: ", agreeing(candidate.integrity), " that it comes to the same")
-              : str("form: ", agreeing(candidate.format), " that it is intact");
+      if (accepted(candidate.format))
+        candidate.fate = {Fate::content,
+                          str(agreeing(candidate.integrity), " that it comes to the same")};
+      else
+        candidate.fate = {Fate::form, str(agreeing(candidate.format), " that it is intact")};
       ++work.at;
     }
     if (work.at == work.best.size()) {
       count(chosen, false);
-      work.answer->state = "serial";
+      work.answer->state = RewriteState::serial;
       work.answer->reason = "no rewrite passed";
       return end(work);
     }
@@ -380,15 +437,15 @@ class Rewriting {
   /// verified is the one that would be chosen of all that are.
   void rank(Work& work) {
     for (Candidate& candidate : work.candidates) {
-      if (!candidate.fell.empty()) continue;
+      if (candidate.fate) continue;
       for (const auto& [part, votes] : candidate.groups) count(independent, accepted(votes));
       candidate.parts =
           with_groups(candidate.parts, [&](size_t p) { return accepted(candidate.groups.at(p)); });
       const bool left = candidate.parts.size() > 1;
       count(parallel, left);
       if (!left) {
-        candidate.fell = str("dependent: ", counted(std::ssize(candidate.groups), "group"),
-                             ", none independent by all votes");
+        candidate.fate = {Fate::dependent, str(counted(std::ssize(candidate.groups), "group"),
+                                               ", none independent by all votes")};
         continue;
       }
       candidate.parallelism = parallelism_of(candidate.parts, tokenizer_);
@@ -407,19 +464,19 @@ class Rewriting {
     count(chosen, true);
     Candidate& candidate = *work.best[work.at];
     RewrittenAnswer& answer = *work.answer;
-    answer.state = "parallel";
+    answer.state = RewriteState::parallel;
     answer.reason.clear();
     answer.answer = write_markup(candidate.parts);
     answer.parallelism = candidate.parallelism;
-    candidate.fell = "chosen";
+    candidate.fate = {Fate::chosen};
     for (size_t other = work.at + 1; other < work.best.size(); ++other)
-      work.best[other]->fell = "not needed: a more parallel one was chosen";
+      work.best[other]->fate = {Fate::not_needed, "a more parallel one was chosen"};
     end(work);
   }
 
   void end(Work& work) {
     for (const Candidate& candidate : work.candidates)
-      if (!candidate.fell.empty()) work.answer->rewrites.push_back(candidate.fell);
+      if (candidate.fate) work.answer->rewrites.push_back(*candidate.fate);
     works_.erase(work.place);
   }
 
@@ -446,7 +503,7 @@ RewriteResult rewrite_answers(Store* store, const RewriteTask& task,
 std::string rewritten_lines(const std::vector<RewrittenAnswer>& answers) {
   std::string lines;
   for (const RewrittenAnswer& answer : answers)
-    if (answer.state == "parallel" || answer.state == "serial")
+    if (answer.state == RewriteState::parallel || answer.state == RewriteState::serial)
       lines += dump(OrderedJson{{"id", answer.id},
                                 {"category", answer.category},
                                 {"prompt", answer.prompt},
@@ -458,15 +515,15 @@ std::string rewritten_lines(const std::vector<RewrittenAnswer>& answers) {
 std::string rewritten_details(const std::vector<RewrittenAnswer>& answers) {
   std::string lines;
   for (const RewrittenAnswer& answer : answers) {
-    OrderedJson line = {{"id", answer.id}, {"state", answer.state}};
+    OrderedJson line = {{"id", answer.id}, {"state", name(answer.state)}};
     if (!answer.reason.empty()) line["reason"] = answer.reason;
-    if (answer.state == "parallel") {
+    if (answer.state == RewriteState::parallel) {
       const Parallelism& of = answer.parallelism;
       line["dp"] = of.dp;
       line["abn"] = of.abn;
       line["efficiency"] = of.efficiency;
     }
-    if (!answer.rewrites.empty()) line["rewrites"] = answer.rewrites;
+    for (const RewriteFate& rewrite : answer.rewrites) line["rewrites"].push_back(rewrite.text());
     lines += dump(line) + "\n";
   }
   return lines;

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,10 +38,34 @@ struct Parallelism {
 };
 Parallelism parallelism_of(const std::vector<MarkupPart>& parts, const Tokenizer& tokenizer);
 
+/// What became of a rewrite.
+struct RewriteFate {
+  enum class Kind {
+    chosen,
+    not_needed,    ///< a more parallel one was chosen
+    refused,       ///< by the teacher
+    failed,        ///< the call did
+    unreadable,    ///< the teacher's reply
+    not_parallel,  ///< no group has two branches
+    markup,        ///< these break a rule: tags, branches, titles, the answer's text
+    branches,
+    titles,
+    text,
+    dependent,  ///< these fell by votes
+    form,
+    content,
+  };
+  Kind kind = Kind::chosen;
+  std::string what = "";  ///< in words, without the kind; may be empty
+
+  std::string text() const;  ///< "titles: 'a' stands twice in a group"
+};
+std::string_view name(RewriteFate::Kind kind);
+
 /// A teacher's markup as it can be learned, groups of one branch as serial text.
 struct CheckedRewrite {
   std::vector<MarkupPart> parts;
-  std::string reason;  ///< "KIND: what", the rule that it breaks; empty: none
+  std::optional<RewriteFate> broken = std::nullopt;  ///< the rule that it breaks; none: no rule
 };
 CheckedRewrite check_rewrite(const std::string& markup, const std::string& answer,
                              const RewriteRules& rules = {});
@@ -52,13 +77,20 @@ struct RewriteTask {
 };
 
 /// What became of an answer.
+enum class RewriteState {
+  parallel,  ///< it is markup
+  serial,    ///< it is as it was
+  left_out,  ///< it is not learned, and nor is one that is undecided
+  undecided,
+};
+std::string_view name(RewriteState state);
+
 struct RewrittenAnswer {
   std::string id, category, prompt, answer;
-  /// parallel: `answer` is markup; serial: it is as it was; left out, undecided: it is not learned.
-  std::string state;
+  RewriteState state = RewriteState::undecided;
   std::string reason;  ///< why it is not parallel; of a parallel one empty
   Parallelism parallelism;
-  std::vector<std::string> rewrites;  ///< "chosen", or why it was not, "KIND: what"
+  std::vector<RewriteFate> rewrites;
 };
 
 /// Of so many, so many passed.
@@ -69,11 +101,11 @@ struct StageCount {
 struct RewriteResult {
   std::vector<RewrittenAnswer> answers;                    ///< of the examples, in their order
   std::vector<std::pair<std::string, StageCount>> stages;  ///< in order
-  std::map<std::string, std::int64_t> fell;                ///< rewrites, by kind of reason
+  std::map<std::string, std::int64_t> fell;                ///< rewrites, by kind of fate
   std::map<std::string, std::int64_t> reasons;             ///< answers not parallel, by reason
   std::int64_t calls = 0;                                  ///< replies that came
 
-  std::int64_t count(std::string_view state) const;
+  std::int64_t count(RewriteState state) const;
 };
 
 /// Rewrites the answers (first references) of open prompts. Each reply is stored as it comes, and
