@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "src/report/text_table.hpp"
-#include "src/support/error.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
@@ -491,19 +490,6 @@ Cell number_cell(double value, int decimals) {
 }
 
 Cell number_cell(std::int64_t value) { return Cell(std::to_string(value), Json(value)); }
-
-TableFormat parse_table_format(std::string_view name) {
-  if (name == "text") return TableFormat::text;
-  if (name == "md") return TableFormat::md;
-  if (name == "csv") return TableFormat::csv;
-  if (name == "csv-safe") return TableFormat::csv_safe;
-  if (name == "json") return TableFormat::json;
-  if (name == "jsonl") return TableFormat::jsonl;
-  if (name == "latex") return TableFormat::latex;
-  throw ConfigError(
-      str("--format: there is no format '", name, "'",
-          known_names(name, {"text", "md", "csv", "csv-safe", "json", "jsonl", "latex"})));
-}
 
 std::string render(const Table& table, TableFormat format, const Screen& screen) {
   for ([[maybe_unused]] const auto& row : table.rows) assert(row.size() <= table.columns.size());

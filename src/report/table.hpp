@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "src/support/json.hpp"
+#include "src/support/table_choice.hpp"
 
 namespace pardec {
 
@@ -103,11 +104,6 @@ const std::string& key_of(const Column& column);
 /// The table without its columns that are data_only.
 Table without_data_columns(const Table& table);
 
-/// Which columns a table shows.
-struct ColumnChoice {
-  bool wide = false;               ///< all that are for people
-  std::vector<std::string> names;  ///< keys: these alone, in every format; empty: as `wide` says
-};
 /// A table that shows these: columns that are wide become plain ones and those that are brief
 /// data_only, or there are no others than the named ones. A name that the table does not have is
 /// left out, and a note says so.
@@ -126,14 +122,6 @@ FlatTable flat(const Table& table);
 
 /// A line of csv, with its end; a number as it is in json. `safe`: see csv-safe below.
 std::string csv_line(const std::vector<Json>& values, bool safe);
-
-enum class TableFormat { text, md, csv, csv_safe, json, jsonl, latex };
-
-/// `text|md|csv|csv-safe|json|jsonl|latex`; anything else is a ConfigError.
-TableFormat parse_table_format(std::string_view name);
-/// Their names, for the help of a flag.
-inline constexpr const char* kTableFormats =
-    "text, which fits the terminal, md, csv, csv-safe, json, jsonl or latex";
 
 /// What text is written to.
 struct Screen {

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "src/checkpoint/checkpoint.hpp"
-#include "src/report/table.hpp"
 #include "src/settings/setting.hpp"
+#include "src/support/table_choice.hpp"
 #include "src/tasks/decode_options.hpp"
 
 /// Rows that the tables of several verbs have.

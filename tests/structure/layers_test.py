@@ -31,7 +31,7 @@ ALLOWED = {
     "src/runs": {"src/support", "src/model", "src/engine", "src/prompt", "src/store", "src/checkpoint", "src/tasks", "src/scoring", "src/findings", "datasets", "decoders"},
     "src/findings": {"src/support", "src/tokenizer", "src/model", "src/engine", "src/prompt", "src/store", "src/checkpoint", "src/tasks", "src/scoring",
                      "datasets", "decoders", "metrics"},
-    "src/settings": {"src/support", "src/prompt", "src/checkpoint", "src/tasks", "src/scoring", "src/runs", "src/report", "decoders", "datasets"},
+    "src/settings": {"src/support", "src/prompt", "src/checkpoint", "src/tasks", "src/scoring", "src/runs", "decoders", "datasets"},
     "src/reproduction": {"src/settings", "src/support", "src/model", "src/engine", "src/prompt", "src/chat", "src/store", "src/checkpoint", "src/tasks", "src/scoring",
                          "src/findings", "src/runs", "datasets", "metrics"},
     "src/report": {"src/support", "src/tokenizer", "src/engine", "src/store", "src/findings", "src/reproduction", "src/scoring", "datasets"},
