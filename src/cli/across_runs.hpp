@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "src/report/table.hpp"
+#include "src/support/table_choice.hpp"
 
 namespace pardec {
 

@@ -9,7 +9,6 @@
 #include "src/cli/table_output.hpp"
 #include "src/report/dataset_name.hpp"
 #include "src/report/table.hpp"
-#include "src/runs/record.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 

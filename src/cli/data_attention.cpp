@@ -5,19 +5,14 @@
 #include "src/cli/data.hpp"
 #include "src/cli/table_output.hpp"
 #include "src/findings/corpus.hpp"
-#include "src/prompt/json_answer.hpp"
-#include "src/prompt/pieces.hpp"
 #include "src/report/dataset_name.hpp"
 #include "src/report/table.hpp"
 #include "src/reproduction/paper_item.hpp"
-#include "src/runs/record.hpp"
 #include "src/support/error.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/project_files.hpp"
 #include "src/support/text.hpp"
-#include "src/tasks/decode_options.hpp"
 #include "src/tasks/protocol.hpp"
-#include "src/tasks/request.hpp"
 
 namespace pardec {
 

@@ -17,7 +17,6 @@
 #include "src/support/error.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
-#include "src/tasks/checkpoint_fit.hpp"
 #include "src/tasks/request.hpp"
 
 namespace pardec {

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "src/checkpoint/memory_plan.hpp"
-#include "src/report/table.hpp"
 #include "src/runs/workload.hpp"
+#include "src/support/table_choice.hpp"
 
 namespace pardec {
 
