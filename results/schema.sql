@@ -38,7 +38,8 @@ CREATE TABLE dataset (
   split      TEXT NOT NULL,
   sha256     TEXT NOT NULL,
   is_sample  INTEGER NOT NULL CHECK (is_sample IN (0, 1)),  -- the project's own small sample
-  UNIQUE (name, split, sha256, is_sample)
+  is_standin INTEGER NOT NULL CHECK (is_standin IN (0, 1)),  -- generated words of the published lengths
+  UNIQUE (name, split, sha256, is_sample, is_standin)
 ) STRICT;
 
 CREATE TABLE sample (
@@ -378,7 +379,8 @@ measured_generations AS (
   JOIN measured_block ON measured_block.id = job.block_id
   GROUP BY generation.run_id)
 SELECT run.id AS run_id, run.uuid, run.invocation, run.label, run.decoder, run.baseline,
-       dataset.name AS dataset, dataset.split, dataset.is_sample, model.path AS model,
+       dataset.name AS dataset, dataset.split, dataset.is_sample, dataset.is_standin,
+       model.path AS model,
        run.oracle, run.untrained, run.device, run.dtype, run.batch_size, run.build_type,
        run.status, run.started_utc, run.ended_utc,
        coalesce(jobs, 0) AS jobs,
@@ -476,7 +478,7 @@ quality AS (
   FROM score JOIN generation ON generation.id = score.generation_id
   GROUP BY generation.run_id, metric, version)
 SELECT summary.run_id, summary.model, summary.dataset, summary.split, summary.is_sample,
-       summary.label, summary.decoder, summary.oracle, summary.untrained, summary.build_type,
+       summary.is_standin, summary.label, summary.decoder, summary.oracle, summary.untrained, summary.build_type,
        summary.baseline, summary.examples_per_s, summary.fields_per_s,
        summary.chosen_per_forward, speed.speedup, speed.block_pairs,
        1.0 * summary.identical / nullif(summary.compared, 0) AS identical_share,

@@ -71,8 +71,7 @@ void add_headline(const Overview& comparison, ListedRun& listed) {
 // Across invocations.
 
 bool same_place(const RunRow& a, const RunRow& b) {
-  return a.label == b.label && a.dataset.name == b.dataset.name &&
-         a.dataset.split == b.dataset.split;
+  return a.label == b.label && same_split(a.dataset, b.dataset);
 }
 
 const ArmFinding* arm_like(const Overview& comparison, const RunRow& run) {
@@ -187,7 +186,7 @@ ListedRun listed_run(Store& store, const std::string& invocation) {
             [](const ModelRow& a, const ModelRow& b) { return a.hash == b.hash; });
     add_new(listed.arms, run.label, std::equal_to<>());
     add_new(listed.datasets, run.dataset, [](const DatasetRow& a, const DatasetRow& b) {
-      return a.name == b.name && a.split == b.split && a.sample == b.sample;
+      return same_split(a, b) && a.sample == b.sample;
     });
     std::int64_t& most = examples[run.dataset.name + "/" + run.dataset.split];
     most = std::max(most, summary.examples);

@@ -40,9 +40,9 @@ RunRow chosen_run(Store& store, const OwnAnswers& from, const Dataset& dataset) 
     throw ConfigError(str(where, ": answers of ", run.label, " were forced by an oracle (",
                           *run.oracle, "), expected the network's own"));
   const DatasetRow here = dataset_row(dataset);
-  if (run.dataset.split != here.split || run.dataset.sha256 != here.sha256)
-    throw ConfigError(str(where, " read split ", run.dataset.split, " of ", dataset.name,
-                          " from files that are not those of split ", dataset.split,
+  if (!same_split(run.dataset, here) || run.dataset.sha256 != here.sha256)
+    throw ConfigError(str(where, " read split ", run.dataset.split_text(), " of ", dataset.name,
+                          " from files that are not those of split ", here.split_text(),
                           " here; expected the same --data-root and --split"));
   return run;
 }

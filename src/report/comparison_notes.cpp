@@ -271,7 +271,7 @@ void add_origin_notes(Table& table, const Comparison& comparison) {
   };
   if (any([](const DatasetRow& dataset) { return dataset.sample; }))
     table.notes.push_back(kSampleNote);
-  if (any([](const DatasetRow& dataset) { return dataset.standin(); }))
+  if (any([](const DatasetRow& dataset) { return dataset.standin; }))
     table.notes.push_back(kStandinMark);
   const RunRow& first = runs.front().run;
   if (!first.shard.empty()) table.notes.push_back(shard_note(first.shard));

@@ -29,7 +29,7 @@ std::string shown_name(const Dataset& dataset) {
 }
 
 std::string shown_name(const DatasetRow& dataset) {
-  return marked(dataset.name, dataset.sample, dataset.standin());
+  return marked(dataset.name, dataset.sample, dataset.standin);
 }
 
 std::vector<Column> dataset_columns() {
@@ -45,7 +45,7 @@ std::vector<Cell> dataset_cells(const Dataset& dataset) {
 }
 
 std::vector<Cell> dataset_cells(const DatasetRow& dataset) {
-  return cells(dataset.name, dataset.sample, dataset.standin());
+  return cells(dataset.name, dataset.sample, dataset.standin);
 }
 
 std::vector<Cell> dataset_cells(const std::string& name) { return {name, no_cell(), no_cell()}; }

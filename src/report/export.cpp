@@ -59,6 +59,7 @@ std::vector<ExportColumn> run_columns() {
                              "config", "status", "started_utc", "ended_utc"}),
                  {{"dataset_sha256", "text", "dataset.sha256"},
                   {"dataset_is_sample", "integer", "dataset.is_sample"},
+                  {"dataset_is_standin", "integer", "dataset.is_standin"},
                   {"model", "text", "model.path"},
                   {"model_hash", "text", "model.hash"},
                   {"draft_model", "text", "(SELECT path FROM model WHERE id = run.draft_model_id)"},

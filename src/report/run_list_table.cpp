@@ -215,8 +215,7 @@ Table across_table(const AcrossRuns& across) {
          difference_cell(row.difference),
          row.identical ? Cell(percent(*row.identical), Json(*row.identical)) : no_cell()}));
     const auto of_place = [&](const RunRow& other) {
-      return other.label == run.run.label && other.dataset.name == run.run.dataset.name &&
-             other.dataset.split == run.run.dataset.split;
+      return other.label == run.run.label && same_split(other.dataset, run.run.dataset);
     };
     if (r + 1 < across.rows.size() && of_place(across.rows[r + 1].arm->run.run)) continue;
     for (const Sittings& sittings : across.sittings)

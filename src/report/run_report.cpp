@@ -52,7 +52,7 @@ std::vector<std::string> marks_of(const Comparison& comparison) {
                         " the project's small sample, not the publisher's data."));
   std::vector<std::string> standins;
   for (const auto& run : runs)
-    if (run.run.dataset.standin() &&
+    if (run.run.dataset.standin &&
         std::find(standins.begin(), standins.end(), run.run.dataset.name) == standins.end())
       standins.push_back(run.run.dataset.name);
   if (!standins.empty())
@@ -207,7 +207,7 @@ std::vector<FactGroup> facts_of(const Comparison& comparison) {
              value.is_number_integer() ? grouped(value.get<std::int64_t>()) : json_text(value)});
   }
   for (const auto& one : distinct(runs, [](const RunRow& row) {
-         return str(row.dataset.name, " ", row.dataset.split, ": ", row.dataset.sha256);
+         return str(row.dataset.name, " ", row.dataset.split_text(), ": ", row.dataset.sha256);
        }))
     network.facts.push_back({"data", one});
   for (const auto& one : distinct(runs, [](const RunRow& row) { return row.prompt_hash; }))

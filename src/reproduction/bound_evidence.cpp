@@ -280,7 +280,7 @@ Qualifiers BoundEvidence::qualifiers(const std::string& place) const {
       const RunRow& run = arm.run.run;
       if (dataset != dataset_of_place_.end() && run.dataset.name != dataset->second) continue;
       qualifiers.forced = qualifiers.forced || run.oracle.has_value();
-      qualifiers.standin = qualifiers.standin || run.dataset.standin() || run.dataset.sample;
+      qualifiers.standin = qualifiers.standin || run.dataset.standin || run.dataset.sample;
     }
   return qualifiers;
 }

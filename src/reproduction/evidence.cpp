@@ -649,7 +649,7 @@ Qualifiers StoredEvidence::qualifiers(const std::string& place) const {
     const RunRow& run = one->arm->run.run;
     if (!place.empty() && run.dataset.name != place) continue;
     qualifiers.forced = qualifiers.forced || run.oracle.has_value();
-    qualifiers.standin = qualifiers.standin || run.dataset.standin() || run.dataset.sample;
+    qualifiers.standin = qualifiers.standin || run.dataset.standin || run.dataset.sample;
   }
   return qualifiers;
 }

@@ -78,8 +78,8 @@ std::vector<Difference> differences_from(const PaperItem& item, const Overview& 
         str(run.environment.value("processor", run.device), ", ", counted(run.threads, "thread")));
     if (run.oracle) oracles.insert(*run.oracle);
     if (run.untrained) untrained.insert(run.label);
-    data.insert(str(run.dataset.name, " ", run.dataset.split, ", ", arm.run.examples, " examples",
-                    run.dataset.sample ? " (the project's own sample)" : ""));
+    data.insert(str(run.dataset.name, " ", run.dataset.split_text(), ", ", arm.run.examples,
+                    " examples", run.dataset.sample ? " (the project's own sample)" : ""));
   }
   const auto by_label = [](const std::map<std::string, std::vector<std::string>>& values) {
     std::vector<std::string> parts;

@@ -178,12 +178,13 @@ std::string find_resumable(const RunSpec& spec, std::vector<RunCell>& cells, Sto
     filter.label = now.label;
     filter.dataset = now.dataset.name;
     filter.split = now.dataset.split;
+    filter.standin = now.dataset.standin;
     filter.invocation = chosen;
     const auto found = store.find_runs(filter);
     if (found.empty()) {
       if (chosen.empty())
         throw ConfigError(str("--resume: ", spec.db, " has no run of arm '", now.label, "' on ",
-                              now.dataset.name, " ", now.dataset.split,
+                              now.dataset.name, " ", now.dataset.split_text(),
                               "; leave --resume out to begin one"));
       continue;  // killed before this arm began
     }
@@ -218,6 +219,7 @@ std::string find_same(std::vector<RunCell>& cells, Store& store) {
     filter.label = now.label;
     filter.dataset = now.dataset.name;
     filter.split = now.dataset.split;
+    filter.standin = now.dataset.standin;
     filter.invocation = invocation;
     return store.find_runs(filter);
   };

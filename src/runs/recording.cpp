@@ -13,6 +13,7 @@ RunRow find_recorded(Store& store, const std::string& id, const RunRow& now) {
   RunFilter filter;
   filter.dataset = now.dataset.name;
   filter.split = now.dataset.split;
+  filter.standin = now.dataset.standin;
   bool any = false;
   auto labels = invocation_labels(store);
   for (RunRow& run : store.find_runs(filter)) {
@@ -34,7 +35,8 @@ RunRow find_recorded(Store& store, const std::string& id, const RunRow& now) {
   }
   if (!any)
     throw ConfigError(str(where, store.path().string(), " has no run on ", now.dataset.name, " ",
-                          now.dataset.split, " whose id begins so; expected one of this database"));
+                          now.dataset.split_text(),
+                          " whose id begins so; expected one of this database"));
   throw ConfigError(str(where, "none of its arms is ", now.decoder, " with ", dump(now.options),
                         "; expected the decoder and options of arm '", now.label, "'"));
 }

@@ -9,8 +9,7 @@ DatasetRow dataset_row(const Dataset& dataset) {
   std::string all;
   for (const auto& file : dataset.files)
     all += str(file.filename().string(), " ", sha256_file(file), "\n");
-  return {dataset.name, dataset.split + std::string(dataset.standin ? kStandinSplit : ""),
-          sha256(all), dataset.sample};
+  return {dataset.name, dataset.split, sha256(all), dataset.sample, dataset.standin};
 }
 
 std::vector<SampleRow> sample_rows(const std::vector<Example>& examples) {

@@ -23,7 +23,7 @@ std::map<std::string, std::string> identity(const RunRow& run) {
   flatten(run.config, "", out);
   flatten(run.options, run.decoder, out);
   const auto dataset =
-      run.dataset.name + " " + run.dataset.split + (run.dataset.sample ? " (sample)" : "");
+      run.dataset.name + " " + run.dataset.split_text() + (run.dataset.sample ? " (sample)" : "");
   out["decoder"] = run.decoder;
   out["form"] = run.form;
   out["dataset"] = dataset;

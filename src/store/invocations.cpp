@@ -48,8 +48,7 @@ const RunSummary* find_baseline(const std::vector<RunSummary>& runs, const RunSu
   const std::string label = baseline.empty() ? method.run.baseline.value_or("") : baseline;
   for (const auto& run : runs)
     if (run.run.label == label && run.run.invocation == method.run.invocation &&
-        run.run.dataset.name == method.run.dataset.name &&
-        run.run.dataset.split == method.run.dataset.split && run.run.id != method.run.id)
+        same_split(run.run.dataset, method.run.dataset) && run.run.id != method.run.id)
       return &run;
   return nullptr;
 }

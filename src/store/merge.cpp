@@ -14,13 +14,14 @@ INSERT INTO main.environment (hash, json)
   SELECT hash, json FROM other.environment WHERE true ON CONFLICT DO NOTHING;
 INSERT INTO main.model (path, hash, stamp, shape)
   SELECT path, hash, stamp, shape FROM other.model WHERE true ON CONFLICT DO NOTHING;
-INSERT INTO main.dataset (name, split, sha256, is_sample)
-  SELECT name, split, sha256, is_sample FROM other.dataset WHERE true ON CONFLICT DO NOTHING;
+INSERT INTO main.dataset (name, split, sha256, is_sample, is_standin)
+  SELECT name, split, sha256, is_sample, is_standin FROM other.dataset WHERE true ON CONFLICT DO NOTHING;
 
 CREATE TEMP TABLE map_model AS SELECT theirs.id AS old, ours.id AS new
   FROM other.model AS theirs JOIN main.model AS ours USING (path, hash);
 CREATE TEMP TABLE map_dataset AS SELECT theirs.id AS old, ours.id AS new
-  FROM other.dataset AS theirs JOIN main.dataset AS ours USING (name, split, sha256, is_sample);
+  FROM other.dataset AS theirs
+  JOIN main.dataset AS ours USING (name, split, sha256, is_sample, is_standin);
 INSERT INTO main.sample (dataset_id, key, cluster, category, text, fields)
   SELECT new, key, cluster, category, text, fields
   FROM other.sample JOIN temp.map_dataset ON old = dataset_id WHERE true ON CONFLICT DO NOTHING;

@@ -46,16 +46,17 @@ inline constexpr const char* kTokenizerHash = "tokenizer";
 /// Whether ids of the two stand for the same tokens, as far as is known.
 bool same_ids(const ModelRow& a, const ModelRow& b);
 
-/// What the split of a stand-in ends with: generated words of the published lengths.
-inline constexpr std::string_view kStandinSplit = ", stand-in";
-
 struct DatasetRow {
   std::string name, split;
-  std::string sha256;   ///< of the files that were read
-  bool sample = false;  ///< the project's own small sample, not the publisher's file
+  std::string sha256;    ///< of the files that were read
+  bool sample = false;   ///< the project's own small sample, not the publisher's file
+  bool standin = false;  ///< generated words of the published lengths, no publisher's file either
 
-  bool standin() const { return split.ends_with(kStandinSplit); }
+  std::string split_text() const { return split + (standin ? ", stand-in" : ""); }
 };
+
+/// Whether both are the same split, or stand-ins of it.
+bool same_split(const DatasetRow& a, const DatasetRow& b);
 
 /// One example of a dataset. `key` is unique in it.
 struct SampleRow {

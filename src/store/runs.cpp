@@ -10,7 +10,7 @@ namespace {
 constexpr char kSelectRun[] = R"(
   SELECT run.id, uuid, invocation, label, decoder, options, form, baseline,
          experiment.name, experiment.json, environment.json,
-         dataset.name, dataset.split, dataset.sha256, dataset.is_sample,
+         dataset.name, dataset.split, dataset.sha256, dataset.is_sample, dataset.is_standin,
          model.path, model.hash, model.stamp, model.shape,
          draft.path, draft.hash, draft.stamp, draft.shape,
          config, config_hash, oracle, untrained, seed, device, dtype, threads, batch_size, repeats,
@@ -57,6 +57,7 @@ RunRow read_run(const Statement& row, const std::string& file) {
   run.dataset.split = text();
   run.dataset.sha256 = text();
   run.dataset.sample = number() != 0;
+  run.dataset.standin = number() != 0;
   const auto read_model = [&](ModelRow& model) {
     model.path = text();
     model.hash = text();
@@ -115,14 +116,19 @@ RowId Store::put_model(const ModelRow& model) {
   return db_.integer("SELECT id FROM model WHERE path = ? AND hash = ?", model.path, model.hash);
 }
 
+bool same_split(const DatasetRow& a, const DatasetRow& b) {
+  return a.name == b.name && a.split == b.split && a.standin == b.standin;
+}
+
 RowId Store::put_dataset(const DatasetRow& dataset) {
   db_.run(
-      "INSERT INTO dataset (name, split, sha256, is_sample) VALUES (?, ?, ?, ?) ON CONFLICT DO "
-      "NOTHING",
-      dataset.name, dataset.split, dataset.sha256, dataset.sample);
+      "INSERT INTO dataset (name, split, sha256, is_sample, is_standin) VALUES (?, ?, ?, ?, ?) "
+      "ON CONFLICT DO NOTHING",
+      dataset.name, dataset.split, dataset.sha256, dataset.sample, dataset.standin);
   return db_.integer(
-      "SELECT id FROM dataset WHERE name = ? AND split = ? AND sha256 = ? AND is_sample = ?",
-      dataset.name, dataset.split, dataset.sha256, dataset.sample);
+      "SELECT id FROM dataset WHERE name = ? AND split = ? AND sha256 = ? AND is_sample = ? AND "
+      "is_standin = ?",
+      dataset.name, dataset.split, dataset.sha256, dataset.sample, dataset.standin);
 }
 
 void Store::put_samples(RowId dataset, std::span<const SampleRow> samples) {
@@ -189,9 +195,10 @@ std::vector<RunRow> Store::find_runs(const RunFilter& filter) {
     WHERE (?1 = '' OR label = ?1) AND (?2 = '' OR dataset.name = ?2)
       AND (?3 = '' OR dataset.split = ?3) AND (?4 = '' OR invocation = ?4)
       AND substr(uuid, 1, length(?5)) = ?5 AND (?6 = '' OR status = ?6)
+      AND (?7 IS NULL OR dataset.is_standin = ?7)
     ORDER BY started_utc DESC, run.id DESC)"));
   find.bind(filter.label, filter.dataset, filter.split, filter.invocation, filter.uuid,
-            filter.status ? name(*filter.status) : std::string_view());
+            filter.status ? name(*filter.status) : std::string_view(), filter.standin);
   std::vector<RunRow> out;
   while (find.step()) out.push_back(read_run(find, path_.string()));
   return out;

@@ -32,7 +32,7 @@ const RunRow* run_like(const std::vector<RunRow>& runs, const std::string& invoc
                        const RunRow& wanted) {
   const auto found = std::find_if(runs.begin(), runs.end(), [&](const RunRow& run) {
     return run.invocation == invocation && run.label == wanted.label &&
-           run.dataset.name == wanted.dataset.name && run.dataset.split == wanted.dataset.split;
+           same_split(run.dataset, wanted.dataset);
   });
   return found == runs.end() ? nullptr : &*found;
 }

@@ -52,6 +52,7 @@ struct RunFilter {
   std::string label, dataset, split, invocation;
   std::string uuid;  ///< or the first characters of it
   std::optional<RunStatus> status;
+  std::optional<bool> standin = std::nullopt;  ///< of the dataset
 };
 
 /// One metric of one example (or one field of it) by both arms. NaN where a value is not a number.

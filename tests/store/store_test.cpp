@@ -364,3 +364,22 @@ TEST_CASE("uuids and dates have their form") {
   CHECK(now[10] == 'T');
   CHECK(now.back() == 'Z');
 }
+
+TEST_CASE("a stand-in of a split is another dataset than the split, whatever it is called") {
+  TemporaryFolder folder;
+  Store store(folder.path() / "x.sqlite");
+  RunRow published = example_run("ar"), made = published;
+  made.uuid = make_uuid();
+  published.dataset.sample = made.dataset.sample = false;
+  made.dataset.standin = true;
+  const RowId run = begin(store, published), other = begin(store, made);
+  CHECK(store.dataset_of(run) != store.dataset_of(other));
+  const auto found = store.find_runs({.dataset = "oa-mine", .split = "test", .standin = true});
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].uuid == made.uuid);
+  CHECK(found[0].dataset.standin);
+  CHECK(found[0].dataset.split == "test");
+  CHECK(found[0].dataset.split_text() == "test, stand-in");
+  CHECK_FALSE(same_split(found[0].dataset, published.dataset));
+  CHECK(store.find_runs({.dataset = "oa-mine", .split = "test"}).size() == 2);
+}
