@@ -1,4 +1,4 @@
-"""The tables in decoders/README.md are the program's own: the decoders, and their options as `pardec list decoders` prints them.
+"""Tables of pages are the program's own: the decoders, and their options as `pardec list decoders` prints them (decoders/README.md); the keys of --columns (results/table.md).
 
 Usage: options_test.py PROGRAM
 """
@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 
-from pages import ROOT, cells
+from pages import ROOT, cells, help_of
 from harness import Checks
 
 
@@ -40,6 +40,9 @@ def main():
     for row in page["option"]:
         check(row in program["option"], f"decoders/README.md has the row {row}, `pardec list decoders` has not")
     check(page["option"] == program["option"], "decoders/README.md has the options as `pardec list decoders` prints them, in its order")
+    keys = re.search(r"by their keys in json: (.*?);", " ".join(help_of(sys.argv[1], "compare").split()))[1].split(", ")
+    told = [row[0].strip("`") for row in tables((ROOT / "results" / "table.md").read_text(encoding="utf-8"))["key"][1:]]
+    check(len(keys) > 40 and told == keys, f"results/table.md explains other columns than --columns takes: {sorted(set(told) ^ set(keys))}")
     return check.finish()
 
 
