@@ -50,7 +50,7 @@ Verb compare_verb() {
           const TableFormat format = parse_table_format(flags->format);
           check_compare_options(flags->compare);
           check_columns(flags->columns);
-          check_at_least("--differences", flags->differences, 0);
+          check_at_least("differences", flags->differences, 0);
           if (!(flags->usd_per_hour >= 0))
             throw ConfigError(
                 str("--usd-per-hour is ", flags->usd_per_hour, ", expected 0 or more"));

@@ -7,6 +7,7 @@
 #include "src/cli/command_line.hpp"
 #include "src/cli/data.hpp"
 #include "src/cli/table_output.hpp"
+#include "src/cli/with_flags.hpp"
 #include "src/http/download.hpp"
 #include "src/report/table.hpp"
 #include "src/support/archive.hpp"
@@ -157,8 +158,8 @@ void check_flags(const DataFlags& flags) {
   for (const auto& source : sources()) names.emplace_back(source.dataset);
   check_targets(flags, "fetch", names);
   parse_progress_style(flags.progress);
-  check_at_least("--retries", flags.retries, 0);
-  check_at_least("--timeout", flags.timeout_seconds, 1);
+  check_at_least("retries", flags.retries, 0);
+  check_at_least("timeout", flags.timeout_seconds, 1);
   if (!flags.mirror.empty() && !flags.mirror.starts_with("http://") &&
       !flags.mirror.starts_with("https://"))
     throw ConfigError(
@@ -216,7 +217,8 @@ int fetch_data(const DataFlags& flags) {
         failed = true;
         table.rows.push_back({want.dataset, want.result.filename().string(), "FAILED",
                               Cell("-", Json()), Cell("-", Json()), "-", want.url});
-        std::fprintf(stderr, "pardec: %s\npardec: %s\n", visible_text(error.what()).c_str(),
+        std::fprintf(stderr, "pardec: %s\npardec: %s\n",
+                     visible_text(with_flags(error.what())).c_str(),
                      visible_text(by_hand(want)).c_str());
       }
     }

@@ -22,7 +22,7 @@ int make_prompt_data(const DataFlags& flags) {
                           flags.datasets.front(), "'"));
   if (flags.data_root.empty())
     throw ConfigError("data prompts: no --data-root DIR, expected the folder that gets jsonl/");
-  check_at_least("--examples", flags.examples, 0);
+  check_at_least("examples", flags.examples, 0);
   const std::filesystem::path folder =
       std::filesystem::path(flags.data_root) / find_dataset("jsonl").folders.front();
   const std::string split = flags.split.empty() ? "train" : flags.split;

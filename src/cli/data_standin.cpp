@@ -17,7 +17,7 @@ int standin_data(const DataFlags& flags) {
   const TableFormat format = parse_table_format(flags.format);
   const auto& can = standin_datasets();
   check_targets(flags, "standin", {can.begin(), can.end()});
-  check_at_least("--examples", flags.examples, 0);
+  check_at_least("examples", flags.examples, 0);
   const StandinSpec spec{flags.datasets, flags.data_root, flags.tokenizer, flags.seed,
                          flags.examples};
   Table table;

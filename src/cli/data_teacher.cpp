@@ -67,11 +67,11 @@ Dataset teacher_dataset(const DataFlags& flags) {
     throw ConfigError(str(action,
                           ": no --out given, expected the file that gets the data, e.g. "
                           "DATA/jsonl/NAME.jsonl"));
-  check_at_least("--limit", flags.limit, 0);
-  check_at_least("--max-tokens", flags.max_tokens, 1);
-  check_at_most("--max-tokens", flags.max_tokens, chat::kMostTokens);
-  check_at_least("--budget", flags.budget, 0);
-  check_at_least("--token-budget", flags.token_budget, 0);
+  check_at_least("limit", flags.limit, 0);
+  check_at_least("max_tokens", flags.max_tokens, 1);
+  check_at_most("max_tokens", flags.max_tokens, chat::kMostTokens);
+  check_at_least("budget", flags.budget, 0);
+  check_at_least("token_budget", flags.token_budget, 0);
   Dataset dataset =
       load_dataset(find_dataset(flags.datasets.front()),
                    flags.data_root.empty() ? std::nullopt

@@ -40,7 +40,7 @@ struct DoctorFlags {
 
 class Checks {
  public:
-  Checks() { table_.columns = {{"check"}, {"state"}, {"detail"}}; }
+  Checks() { table_.columns = {{"check"}, {"state"}, {.header = "detail", .messages = true}}; }
 
   /// Runs one check; what it throws is its finding.
   void add(const std::string& name, const std::function<std::string()>& check) {

@@ -37,7 +37,8 @@ Verb export_verb() {
               read_traced(*flags);
               const Comparison comparison =
                   compare(*store, find_invocation(*store, flags->run), flags->compare);
-              for (const ExportedFile& file : export_tables(*store, comparison, format, flags->out))
+              for (const ExportedFile& file :
+                   export_tables(*store, comparison, format, flags->out, with_flags))
                 std::cout << file.file.string() << " " << file.rows << "\n";
               return exit_code(comparison, flags->strict);
             };

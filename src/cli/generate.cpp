@@ -14,6 +14,7 @@
 #include "src/cli/generate_notes.hpp"
 #include "src/cli/generate_output.hpp"
 #include "src/cli/signal_stop.hpp"
+#include "src/cli/with_flags.hpp"
 #include "src/findings/traces.hpp"
 #include "src/prompt/pieces.hpp"
 #include "src/report/watch.hpp"
@@ -98,7 +99,7 @@ int generate(const GenerateFlags& flags) {
   if (!flags.model.memory_limit.empty() && read_face(flags.model.model)) {
     const MemoryPlan memory = plan_memory({flags.model}, cache.block_rows);
     apply_limit(memory, flags.model, cache);
-    std::cerr << "memory: " << describe(memory, cache) << "\n";
+    std::cerr << "memory: " << with_flags(describe(memory, cache)) << "\n";
   }
   Checkpoints loaded;
   Session session(
@@ -118,9 +119,9 @@ int generate(const GenerateFlags& flags) {
                             : job_requests(std::move(jobs), open, decoder, flags.decode, session);
   std::vector<Request>& requests = given.requests;
   std::vector<std::string>& errors = given.errors;
-  if (!session.note.empty()) std::cerr << "model: " << session.note << "\n";
-  for (const std::string& note : session.file_notes()) std::cerr << "model: " << note << "\n";
-  for (const std::string& note : given.notes) std::cerr << "model: " << note << "\n";
+  if (!session.note.empty()) std::cerr << "model: " << with_flags(session.note) << "\n";
+  for (const auto& note : session.file_notes()) std::cerr << "model: " << with_flags(note) << "\n";
+  for (const std::string& note : given.notes) std::cerr << "model: " << with_flags(note) << "\n";
   if (!open) print_taught_options(arm);
 
   std::unique_ptr<std::ofstream> trace;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/cli/with_flags.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 #include "src/support/utf8.hpp"
@@ -58,7 +59,7 @@ void AnswerPrinter::print_ready(const std::vector<std::optional<Answers>>& answe
   for (; printed_ < requests_.size(); ++printed_, shown_ = 0) {
     if (!errors[printed_].empty()) {
       if (shown_ > 0) out_ << std::endl;
-      err_ << "pardec: " << visible_text(errors[printed_]) << "\n";
+      err_ << "pardec: " << visible_text(with_flags(errors[printed_])) << "\n";
     } else if (answers[printed_]) {
       print(printed_, *answers[printed_]);
       out_.flush();

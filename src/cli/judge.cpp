@@ -11,6 +11,7 @@
 #include "src/cli/print_note.hpp"
 #include "src/cli/signal_stop.hpp"
 #include "src/cli/table_output.hpp"
+#include "src/cli/with_flags.hpp"
 #include "src/findings/comparison.hpp"
 #include "src/findings/judge_findings.hpp"
 #include "src/report/judge_table.hpp"
@@ -110,12 +111,12 @@ JudgeTask judge_task(const JudgeFlags& flags, Store& store) {
   if (flags.protocol.empty())
     throw ConfigError(str("judge ", flags.action, ": no --protocol given; known: ",
                           join(protocol_names(), ", "), ", or a template.json of your own"));
-  check_at_least("--votes", flags.votes, 1);
-  check_at_least("--limit", flags.limit, 0);
-  check_at_least("--max-tokens", flags.max_tokens, 1);
-  check_at_most("--max-tokens", flags.max_tokens, chat::kMostTokens);
-  check_at_least("--budget", flags.budget, 0);
-  check_at_least("--token-budget", flags.token_budget, 0);
+  check_at_least("votes", flags.votes, 1);
+  check_at_least("limit", flags.limit, 0);
+  check_at_least("max_tokens", flags.max_tokens, 1);
+  check_at_most("max_tokens", flags.max_tokens, chat::kMostTokens);
+  check_at_least("budget", flags.budget, 0);
+  check_at_least("token_budget", flags.token_budget, 0);
   JudgeTask task;
   task.invocation = find_invocation(store, flags.run);
   task.protocol = find_protocol(flags.protocol, references_of(flags.references));

@@ -4,6 +4,7 @@
 
 #include "src/cli/command_line.hpp"
 #include "src/cli/common_flags.hpp"
+#include "src/cli/with_flags.hpp"
 #include "src/findings/traces.hpp"
 #include "src/report/reproduction_report.hpp"
 #include "src/report/run_report.hpp"
@@ -70,7 +71,7 @@ Verb report_verb() {
               for (const Reproduction& result : results)
                 items.push_back(shown(result, /*measured_only=*/results.size() > 1));
               if (!items.empty()) report.claims = reproduction_tables(items);
-              write_file(flags->output, render_report(report));
+              write_file(flags->output, render_report(report, with_flags));
               std::cout << flags->output << "\n";
               return exit_code(comparison, flags->strict);
             };

@@ -105,8 +105,8 @@ int reproduce_items(const std::vector<const PaperItem*>& items, const ReproduceF
 int run(const CLI::App& app, ReproduceFlags& flags) {
   const TableFormat format = parse_table_format(flags.format);
   ReproduceOptions& options = flags.options;
-  if (options.limit) check_at_least("--limit", *options.limit, 0);
-  check_at_least("--threads", options.threads, 0);
+  if (options.limit) check_at_least("limit", *options.limit, 0);
+  check_at_least("threads", options.threads, 0);
   if (!flags.judge.empty()) {  // what is wrong with it is said before it runs
     options.judge = chat::read_service(flags.judge);
     check_service(*options.judge, print_note);

@@ -26,8 +26,8 @@ struct RooflineFlags {
 int roofline(const RooflineFlags& flags) {
   const TableFormat format = parse_table_format(flags.format);
   const Dtype dtype = parse_dtype(flags.dtype);
-  check_at_least("--batch-size", flags.batch_size, 1);
-  check_at_least("--threads", flags.threads, 0);
+  check_at_least("batch_size", flags.batch_size, 1);
+  check_at_least("threads", flags.threads, 0);
   if (flags.trace.empty())
     throw ConfigError("no trace was named; give --trace FILE, as run --trace FILE writes it");
   if (flags.model.empty())

@@ -18,6 +18,7 @@
 #include "src/cli/run_flags.hpp"
 #include "src/cli/table_output.hpp"
 #include "src/cli/unread_notes.hpp"
+#include "src/cli/with_flags.hpp"
 #include "src/findings/roofline.hpp"
 #include "src/report/comparison_table.hpp"
 #include "src/runs/arms.hpp"
@@ -80,10 +81,11 @@ int run(CLI::App& app, RunFlags& flags) {
     return 0;
   }
   const bool limited = memory && memory->limit > 0;
-  if (limited) std::fprintf(stderr, "memory: %s\n", describe(*memory, spec.cache).c_str());
+  if (limited)
+    std::fprintf(stderr, "memory: %s\n", with_flags(describe(*memory, spec.cache)).c_str());
 
   for (const std::string& note : unread_notes(workloads))
-    std::fprintf(stderr, "%s\n", visible_text(note).c_str());
+    std::fprintf(stderr, "%s\n", visible_text(with_flags(note)).c_str());
 
   const SignalStop stop;
   ArmSessions sessions(spec);

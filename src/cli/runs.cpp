@@ -29,7 +29,7 @@ struct RunsFlags {
 };
 
 int list(const RunsFlags& flags, TableFormat format) {
-  check_at_least("--limit", flags.limit, 0);
+  check_at_least("limit", flags.limit, 0);
   Store store(flags.db, {.read_only = true});
   const Snapshot snapshot(store.database());
   print_table(choose_columns(run_list_table(list_runs(store, flags.filter, flags.limit)),

@@ -10,6 +10,7 @@
 
 #include "src/cli/command_line.hpp"
 #include "src/cli/table_output.hpp"
+#include "src/cli/with_flags.hpp"
 #include "src/report/comparison_notes.hpp"
 #include "src/report/dataset_name.hpp"
 #include "src/runs/likelihood.hpp"
@@ -200,7 +201,8 @@ Verb score_verb() {
             ->type_name("ID");
         std::string names;
         for (const auto& metric : task_metrics())
-          if (!metric.by<ByJudge>()) names += str("\n", metric.name, ": ", metric.what);
+          if (!metric.by<ByJudge>())
+            names += str("\n", metric.name, ": ", with_flags_of({"model"}, metric.what));
         app.add_option("--metric", flags->metrics,
                        "metrics, with commas between them; without it the dataset's own" + names)
             ->delimiter(',')

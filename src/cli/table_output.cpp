@@ -8,6 +8,7 @@
 #include <iostream>
 
 #include "src/cli/setting_flags.hpp"
+#include "src/cli/with_flags.hpp"
 #include "src/settings/shared_settings.hpp"
 #include "src/support/progress.hpp"
 #include "src/support/text.hpp"
@@ -28,7 +29,7 @@ bool is_for_people(TableFormat format) {
 
 void TablePrinter::print(const Table& table) {
   if (format_ == TableFormat::json) {
-    all_.push_back(OrderedJson::parse(render(table, format_)));
+    all_.push_back(OrderedJson::parse(render(table, format_, {}, with_flags)));
     return;
   }
   if (!first_ && is_for_people(format_)) std::cout << "\n";
@@ -44,8 +45,8 @@ void TablePrinter::finish() {
 
 void print_table(const Table& table, TableFormat format) {
   const bool colour = format == TableFormat::text && may_colour(STDOUT_FILENO);
-  const std::string text =
-      render(table, format, {std::max(20, terminal_size(STDOUT_FILENO).columns), colour});
+  const std::string text = render(
+      table, format, {std::max(20, terminal_size(STDOUT_FILENO).columns), colour}, with_flags);
   std::cout.flush();
   // The escape codes of colours are none of a cell's: those are shown as visible_text has them.
   if (colour)

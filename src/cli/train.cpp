@@ -52,7 +52,7 @@ Verb train_verb() {
         add_train_flags(app, *flags);
         return [flags, &app] {
           TrainingSpec& spec = flags->spec;
-          check_at_least("--threads", flags->threads, 0);
+          check_at_least("threads", flags->threads, 0);
           spec.progress = parse_progress_style(flags->progress);
           spec.trainer.dtype = chosen_dtype({.model = spec.model, .dtype = spec.dtype});
           if (computing(spec.trainer.dtype) != spec.trainer.dtype)

@@ -1,6 +1,7 @@
 #include "src/cli/train_flags.hpp"
 
 #include "src/cli/common_flags.hpp"
+#include "src/cli/with_flags.hpp"
 #include "src/prompt/chat_template.hpp"
 
 namespace pardec {
@@ -9,9 +10,13 @@ namespace {
 
 /// The flags of training_options(). `spec` outlives the parsing.
 void add_format_options(CLI::App& app, TrainingSpec& spec) {
-  for (const TrainingOption& row : training_options()) {
+  const std::vector<TrainingOption> all = training_options();
+  std::set<std::string> flags;
+  for (const TrainingOption& row : all) flags.emplace(row.option.name);
+  for (const TrainingOption& row : all) {
     const Option& option = row.option;
-    const std::string name(option.name), flag = "--" + name, help(option.meaning);
+    const std::string name(option.name), flag = "--" + name;
+    const std::string help = with_flags_of(flags, option.meaning);
     const auto keep = [&spec, name](const auto& value) { spec.format_options[name] = value; };
     CLI::Option* added = nullptr;
     switch (option.type) {

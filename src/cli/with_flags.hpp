@@ -11,7 +11,7 @@ namespace pardec {
 /// messages alone: what a network or a dataset wrote is printed as it is.
 std::string with_flags(std::string_view text);
 
-/// The same, of these flags alone (batch-size).
+/// The same, of these flags alone (batch-size): for what a verb says of its own flags, in its help.
 std::string with_flags_of(const std::set<std::string>& flags, std::string_view text);
 
 }  // namespace pardec

@@ -148,7 +148,7 @@ void add_allowed_note(Table& table, const Comparison& comparison) {
 std::string added_baseline_note(const std::string& label, const std::vector<std::string>& serves) {
   return str(
       label, ": added by itself, since ", join(serves, ", "), serves.size() == 1 ? " is" : " are",
-      " compared with an AR that asks so, and none was given; --baseline LABEL names another "
+      " compared with an AR that asks so, and none was given; `baseline=LABEL` names another "
       "one");
 }
 
@@ -205,9 +205,9 @@ void add_uncomputed_notes(Table& table, const Comparison& comparison) {
                               ? str("no ", join(totals, ", "), " of ", one.dataset,
                                     ": a judge gives it (pardec judge).")
                               : str("no ", join(totals, ", "), " of ", one.dataset,
-                                    " yet; what computes it: pardec score --db ",
-                                    shell_word(comparison.db), " --run ",
-                                    comparison.invocation.substr(0, 8), " --metric ", one.metric));
+                                    " yet; what computes it: pardec score `db` ",
+                                    shell_word(comparison.db), " `run` ",
+                                    comparison.invocation.substr(0, 8), " `metric` ", one.metric));
   }
 }
 
@@ -243,7 +243,7 @@ void add_origin_notes(Table& table, const Comparison& comparison) {
   }
   if (!taught.empty())
     table.notes.push_back(str(join(taught, "; "),
-                              ", as the network was taught (training.json); --set gives others."));
+                              ", as the network was taught (training.json); `set` gives others."));
   std::vector<std::string> generation;
   for (const RunSummary& run : runs) {
     const Json rules = run.run.config.value("generation_config", Json::object());

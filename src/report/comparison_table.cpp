@@ -270,6 +270,7 @@ void add_not_applicable_rows(Table& table, const Comparison& comparison) {
   if (comparison.not_applicable.empty()) return;
   const size_t before = table.columns.size();
   table.columns.push_back({"cannot run", Align::left, "cannot_run", /*data_only=*/true});
+  table.columns.back().messages = true;
   for (std::vector<Cell>& cells : table.rows) cells.push_back(no_cell());
   for (const auto& [pair, reason] : comparison.not_applicable) {
     const auto shown = std::find_if(
@@ -308,12 +309,12 @@ void add_target_notes(Table& table, const Comparison& comparison) {
   }
   if (!stopped.empty())
     table.notes.push_back(
-        str("stopped (--target-ci): ", join(stopped, ", "),
+        str("stopped (`target_ci`): ", join(stopped, ", "),
             ": half of the speedup's interval is at most ", percent(target),
             " of it. Looked at again and again, it covers the truth a little less "
             "often than it says."));
   if (!wide.empty())
-    table.notes.push_back(str("not stopped (--target-ci ", percent(target), "): ", join(wide, ", "),
+    table.notes.push_back(str("not stopped (`target_ci` ", percent(target), "): ", join(wide, ", "),
                               ": the speedup's interval is wider."));
 }
 
@@ -345,7 +346,7 @@ void add_short_notes(Table& table, const Comparison& comparison, bool several) {
                    std::any_of(comparison.scores.begin(), comparison.scores.end(), lower_is_better)
                        ? "within "
                        : "above -",
-                   fixed(comparison.margin, 2), " (--margin)")
+                   fixed(comparison.margin, 2), " (`margin`)")
              : "",
       "; tokens per pass: chosen for one answer in one forward pass."));
   if (!several) return;
@@ -370,8 +371,8 @@ void add_column_notes(Table& table, const Comparison& comparison) {
       comparison.stacks ? " stack: examples in a job." : ""));
   table.wide_notes.emplace_back(
       "tokens/s: chosen ids by wall time, of arms whose ids are the baseline's by construction; "
-      "latency: from the start of an answer's job until it is there, median. More speeds: --format "
-      "json.");
+      "latency: from the start of an answer's job until it is there, median. More speeds: "
+      "`format=json`.");
   if (comparison.forced()) return;
   const bool value_f1 = !comparison.scores.empty() && comparison.scores.front() == "f1_micro";
   table.wide_notes.push_back(str(
@@ -382,12 +383,12 @@ void add_column_notes(Table& table, const Comparison& comparison) {
       "score - baseline's: ", percents,
       " interval by the paired jackknife over examples that share no text, none of fewer than ",
       kFewestBlocks, "; not worse: it lies above -", fixed(comparison.margin, 2),
-      " (compare --margin)",
+      " (compare `margin`)",
       std::any_of(comparison.scores.begin(), comparison.scores.end(), lower_is_better)
           ? ", of what is better low (degenerate, repetition) below it"
           : "",
       "; p: McNemar's exact test of right and wrong answers, Holm's adjustment for all rows and "
-      "scores. Intervals of every score: --format json."));
+      "scores. Intervals of every score: `format=json`."));
 }
 
 }  // namespace
@@ -502,7 +503,7 @@ Table comparison_table(const Comparison& comparison) {
                                 ": compared with nothing, since no arm here is a baseline of it; "
                                 "run one beside it, e.g. ",
                                 kPlainDecoder, " with ask=", baseline_asks(arm.run.run),
-                                ", or name it by --baseline."));
+                                ", or name it by `baseline`."));
   add_added_baseline_notes(table, comparison);
   add_uncomputed_notes(table, comparison);
   add_not_applicable_notes(table, comparison);

@@ -306,7 +306,7 @@ struct Unfinished {
     std::filesystem::remove_all(folder, error);
     std::filesystem::create_directories(folder, error);
     if (error)
-      throw ConfigError(str("--out is ", out.string(), ", and this folder cannot be made: ",
+      throw ConfigError(str("`out` is ", out.string(), ", and this folder cannot be made: ",
                             error.message(), "; give another"));
   }
   ~Unfinished() {
@@ -321,10 +321,10 @@ struct Unfinished {
 void check_pyarrow() {
   const ChildRun asked = run_converter(Json{{"tables", Json::array()}});
   if (asked.good()) return;
-  throw ConfigError(str("--format parquet: ", asked.error ? "there is no " + project_python() : "",
+  throw ConfigError(str("`format=parquet`: ", asked.error ? "there is no " + project_python() : "",
                         asked.error ? "" : std::string(strip(asked.complaint)),
                         "; expected a Python with pyarrow: .venv/bin/pip install pyarrow, or "
-                        "--format csv"));
+                        "`format=csv`"));
 }
 
 }  // namespace
@@ -333,7 +333,7 @@ ExportFormat parse_export_format(std::string_view name) {
   if (name == "csv") return ExportFormat::csv;
   if (name == "jsonl") return ExportFormat::jsonl;
   if (name == "parquet") return ExportFormat::parquet;
-  throw ConfigError(str("--format: there is no format '", name, "'",
+  throw ConfigError(str("`format`: there is no format '", name, "'",
                         known_names(name, {"csv", "jsonl", "parquet"})));
 }
 
@@ -348,7 +348,8 @@ std::vector<std::filesystem::path> table_files(ExportFormat format,
 }
 
 std::vector<ExportedFile> export_tables(Store& store, const Comparison& comparison,
-                                        ExportFormat format, const std::filesystem::path& folder) {
+                                        ExportFormat format, const std::filesystem::path& folder,
+                                        const Wording& wording) {
   if (format == ExportFormat::parquet) check_pyarrow();
   const Unfinished unfinished(folder);
   Database& db = store.database();
@@ -356,7 +357,7 @@ std::vector<ExportedFile> export_tables(Store& store, const Comparison& comparis
   const std::string runs =
       "run JOIN dataset ON dataset.id = run.dataset_id JOIN model ON model.id = run.model_id JOIN "
       "environment ON environment.id = run.environment_id";
-  const FlatTable compared = flat(comparison_table(comparison));
+  const FlatTable compared = flat(worded(comparison_table(comparison), wording));
   const auto of_run = [&](const std::string& of, const std::string& join_with = "") {
     return str(runs, join_with, " WHERE run.invocation = ?1 ORDER BY run.id, ", of, ".id");
   };

@@ -113,7 +113,7 @@ Table verdict_table(const JudgeFindings& findings, double confidence) {
   }
   if (table.rows.empty()) {
     table.notes = {
-        "nobody judged this run: 'judge --service FILE --protocol NAME' asks a network, 'judge "
+        "nobody judged this run: 'judge `service=FILE` `protocol=NAME`' asks a network, 'judge "
         "export' makes a sheet for people."};
     return table;
   }
@@ -232,7 +232,7 @@ Table judge_plan_table(const JudgePlan& plan, bool priced) {
       "stored: verdicts of before; known replies: stored replies to the same question serve; equal "
       "questions: asked by one of the calls, for another answer; equal answers: pairs that are "
       "ties by themselves, and not asked about.",
-      "at most: each prompt has fewer tokens than bytes, each reply --max-tokens; a reply "
+      "at most: each prompt has fewer tokens than bytes, each reply `max_tokens`; a reply "
       "without a verdict is asked about once more, and an attempt may have to be repeated."};
   if (!priced) table.notes.emplace_back("no price: the service's file has no 'prices'.");
   return table;

@@ -70,6 +70,7 @@ Table matrix_table(const Comparison& comparison) {
     table.columns.push_back(
         {str(shown, headline.contains(name) ? ": " + metric_title(headline[name]) : ""),
          Align::right, name});
+    table.columns.back().messages = true;  // why an arm does not run there
   }
   for (const std::string& label : labels) {
     std::vector<Cell>& cells = table.rows.emplace_back();
@@ -101,7 +102,7 @@ Table matrix_table(const Comparison& comparison) {
   table.notes.push_back(
       str("score · speedup over the baseline · ids chosen in a forward pass; ",
           fixed(100 * comparison.confidence, 0),
-          " % intervals and all other numbers: pardec compare without --matrix."));
+          " % intervals and all other numbers: pardec compare without `matrix`."));
   for (std::string& note : oracle_notes(comparison)) table.notes.push_back(std::move(note));
   if (several_baselines(comparison)) {
     std::vector<std::string> pairs;

@@ -14,6 +14,6 @@ std::string page_style() {
              "@media (prefers-color-scheme: dark) { :root:not([data-theme]) {",
              style.substr(colours, end - colours), "} }\n", style.substr(rest));
 }
-std::string page_script() { return str("\n", page_js()); }
+std::string page_script(const Wording& wording) { return worded(str("\n", page_js()), wording); }
 
 }  // namespace pardec

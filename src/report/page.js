@@ -139,7 +139,7 @@
             box.append(line);
           }
           if (!arms[a].length) box.append("no tokens");
-          else if (arms[a].some(line => !line[2].length)) box.append("Passes: not in the store (run --trace, report --trace).");
+          else if (arms[a].some(line => !line[2].length)) box.append("Passes: not in the store (run `trace`, report `trace`).");
         }
         box.hidden = !tokens;
       });

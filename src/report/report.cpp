@@ -33,7 +33,7 @@ std::string element(std::string_view tag, std::string_view classes, std::string_
              escape_html(text), "</", tag, ">");
 }
 
-void write_head(Page& page, const Report& report) {
+void write_head(Page& page, const Report& report, const std::string& script) {
   page.line("<!doctype html>")
       .line("<html lang=\"en\">")
       .line("<head>")
@@ -44,7 +44,7 @@ void write_head(Page& page, const Report& report) {
       .line(
           "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
           "style-src 'unsafe-inline'; script-src ",
-          script_source(page_script()), "; img-src data:\">")
+          script_source(script), "; img-src data:\">")
       .line("<link rel=\"icon\" href=\"data:,\">")
       .line(element("title", "", report.title))
       .line("<style>", page_style(), "</style>")
@@ -566,9 +566,11 @@ bool ReportAnswer::wrong() const {
   });
 }
 
-std::string render_report(const Report& report) {
+std::string render_report(const Report& written, const Wording& wording) {
+  const Report report = worded(written, wording);
+  const std::string script = page_script(wording);
   Page page;
-  write_head(page, report);
+  write_head(page, report, script);
   write_header(page, report);
   page.line("<main>");
   write_claims(page, report);
@@ -594,7 +596,7 @@ std::string render_report(const Report& report) {
       .line(
           "<footer>One file, nothing loaded from anywhere. Every number stands in it in full "
           "precision: in the tables' data-value attributes and as JSON.</footer>")
-      .line("<script>", page_script(), "</script>")
+      .line("<script>", script, "</script>")
       .line("</body>")
       .line("</html>");
   return page.take();

@@ -103,6 +103,7 @@ struct Examples {
 
 struct Fact {
   std::string name, value;
+  bool message = false;  ///< the value is one (wording.hpp)
 };
 
 struct FactGroup {
@@ -137,6 +138,6 @@ struct Report {
 /// examples stand one below the other; with them, one at a time is chosen from a list. Every table
 /// also stands in it as JSON, character by character what render(table, TableFormat::json) gives
 /// (with < as \u003c); a cell with a value has it in full precision in its data-value.
-std::string render_report(const Report& report);
+std::string render_report(const Report& report, const Wording& wording = {});
 
 }  // namespace pardec

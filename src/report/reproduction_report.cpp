@@ -75,6 +75,7 @@ std::vector<ReportTable> reproduction_tables(const std::vector<ReproducedItem>& 
   Table unmeasured;
   unmeasured.title = "Without a number that was measured";
   unmeasured.columns = {{"item"}, {"measures"}, {"why"}};
+  unmeasured.columns.back().messages = true;
   for (const ReproducedItem& item : items) {
     if (item.table.rows.empty())
       unmeasured.rows.push_back({item.item->name, item.item->measures,
@@ -103,7 +104,7 @@ void ReproductionReport::add_run(const Comparison& comparison) {
   };
   add("id", first.invocation);
   add("its own page",
-      str("pardec report --db ", shell_word(comparison.db), " --run ", first.invocation));
+      str("pardec report `db` ", shell_word(comparison.db), " `run` ", first.invocation));
   for (const ArmFinding& arm : comparison.arms) add("network", arm.run.run.model.path);
   add("computed in", str(first.dtype, ", ", first.device, ", ", counted(first.threads, "thread")));
   for (const ArmFinding& arm : comparison.arms) add("data", shown_name(arm.run.run.dataset));

@@ -312,6 +312,9 @@ Table claims_table(const std::vector<ReproducedItem>& items, const std::string& 
         Column{"expected"}, Column{"scale"}})
     table.columns.push_back(column);
   table.columns.back().data_only = true;
+  for (Column& column : table.columns)
+    column.messages =
+        column.header == "measured" || column.header == "why" || column.header == "warnings";
   for (const ReproducedItem& of_item : items)
     for (const ClaimFinding& finding : of_item.findings) {
       const auto expected = finding.claim->expect.find(finding.scale);

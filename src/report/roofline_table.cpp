@@ -55,7 +55,7 @@ Table roofline_table(const Roofline& roofline, const std::vector<Hardware>& mach
         "of the link are not counted.");
   if (!roofline.has_baseline)
     table.notes.push_back(str("speedup: no arm of the trace is '", baseline,
-                              "'; trace it too, or name another --baseline."));
+                              "'; trace it too, or name another `baseline`."));
   for (const std::string& label : roofline.other_examples)
     table.notes.push_back(str("speedup of ", label, ": it has other examples than ", baseline,
                               "; trace both on the same."));

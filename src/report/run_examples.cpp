@@ -468,8 +468,8 @@ Examples draw_examples(Store& store, const Measurements& measured, const Compari
     if (drawn.size() < found.size())
       note += str(", drawn with seed ", limits.seed, ": ", join(parts, ", "), ". ",
                   full ? str("More would make the page larger than ", limits.megabytes,
-                             " MB: --examples-mb, with --examples ", found.size(), ", shows all")
-                       : str("--examples ", found.size(), " shows all"));
+                             " MB: `examples_mb`, with `examples` ", found.size(), ", shows all")
+                       : str("`examples` ", found.size(), " shows all"));
     out.notes.push_back(note + ".");
     if (arms.front().finding->run.run.oracle == "references")
       out.notes.push_back(dataset + ": the answers were forced, so they are the gold values.");

@@ -151,7 +151,7 @@ Table run_list_table(const RunList& list) {
   for (const ListedRun& run : list.runs) table.rows.push_back(row_of(run));
   if (std::ssize(list.runs) < list.matching)
     table.notes.push_back(
-        str("The newest ", list.runs.size(), " of ", list.matching, "; --limit 0 lists all."));
+        str("The newest ", list.runs.size(), " of ", list.matching, "; `limit=0` lists all."));
   std::set<std::string> samples;
   for (const ListedRun& run : list.runs)
     for (const DatasetRow& dataset : run.datasets)
@@ -164,7 +164,7 @@ Table run_list_table(const RunList& list) {
     table.notes.push_back(
         "best speedup: of an arm that is shown to be faster, with answers as good, as in "
         "recommendations; warnings are of the same arm and dataset. n: examples. "
-        "'pardec compare --run ID' has intervals and all arms.");
+        "'pardec compare `run=ID`' has intervals and all arms.");
   return table;
 }
 

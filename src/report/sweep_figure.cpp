@@ -200,9 +200,9 @@ Figure sweep_figure(Store& store, const Sweep& sweep) {
     }
   }
   if (!any_x)
-    throw ConfigError(str("--x: no run has '", sweep.x, "'", known_names(sweep.x, known_x(all))));
+    throw ConfigError(str("`x`: no run has '", sweep.x, "'", known_names(sweep.x, known_x(all))));
   if (std::find(keys.begin(), keys.end(), sweep.y) == keys.end())
-    throw ConfigError(str("--y: a comparison has no '", sweep.y, "'", known_names(sweep.y, keys)));
+    throw ConfigError(str("`y`: a comparison has no '", sweep.y, "'", known_names(sweep.y, keys)));
   if (points.empty())
     throw ConfigError(str("there is nothing to draw: no run with '", sweep.x, "' has a value of '",
                           sweep.y, "'"));

@@ -37,7 +37,7 @@ std::vector<std::string> keys(const Table& table) {
 
 std::string md_cell(const std::string& text) { return replace_all(one_line(text), "|", "\\|"); }
 
-std::string render_md(const Table& table) {
+std::string render_md(const Table& table, const Wording& wording) {
   const Cell none("");
   std::vector<std::vector<std::string>> lines(table.rows.size() + 1);
   std::vector<int> widths;
@@ -67,7 +67,7 @@ std::string render_md(const Table& table) {
   for (const std::string& line : table.conclusion) out += "\n" + one_line(line) + "\n";
   if (!table.notes.empty() || !table.warnings.empty()) out += "\n";
   for (const MergedWarning& warning : merge_warnings(table))
-    out += "- " + one_line(warning_line(warning)) + "\n";
+    out += "- " + one_line(warning_line(warning, wording)) + "\n";
   for (const std::string& note : table.notes) out += "- " + one_line(note) + "\n";
   return out;
 }
@@ -255,7 +255,7 @@ std::string latex_text(std::string_view text) {
   return out;
 }
 
-std::string render_latex(const Table& table) {
+std::string render_latex(const Table& table, const Wording& wording) {
   const Cell none("");
   std::string out = "\\begin{table}\n\\centering\n";
   if (!table.title.empty()) out += "\\caption{" + latex_text(table.title) + "}\n";
@@ -276,7 +276,7 @@ std::string render_latex(const Table& table) {
   out += "\\bottomrule\n\\end{tabular}\n";
   for (const std::string& said : table.conclusion) out += "\\par " + latex_text(said) + "\n";
   for (const MergedWarning& warning : merge_warnings(table))
-    out += "\\par\\footnotesize " + latex_text(warning_line(warning)) + "\n";
+    out += "\\par\\footnotesize " + latex_text(warning_line(warning, wording)) + "\n";
   for (const std::string& note : table.notes)
     out += "\\par\\footnotesize " + latex_text(note) + "\n";
   return out + "\\end{table}\n";
@@ -354,8 +354,8 @@ std::string one_line(std::string_view text) {
   return visible_text(out);
 }
 
-std::string warning_line(const MergedWarning& warning) {
-  return str("WARNING (", warning.code, ") ", warning.text());
+std::string warning_line(const MergedWarning& warning, const Wording& wording) {
+  return worded(str("WARNING (", warning.code, ") ", warning.text()), wording);
 }
 
 const std::string& key_of(const Column& column) {
@@ -457,7 +457,7 @@ std::string MergedWarning::text() const {
     if (parts.size() < kShown) parts.push_back(finding.text);
   if (findings.size() > kShown)
     parts.push_back(
-        str("and ", findings.size() - kShown, " more findings, which --format json has"));
+        str("and ", findings.size() - kShown, " more findings, which `format=json` has"));
   if (!advice.empty()) parts.push_back(advice);
   return join(parts, "; ") + ".";
 }
@@ -491,18 +491,20 @@ Cell number_cell(double value, int decimals) {
 
 Cell number_cell(std::int64_t value) { return Cell(std::to_string(value), Json(value)); }
 
-std::string render(const Table& table, TableFormat format, const Screen& screen) {
+std::string render(const Table& written, TableFormat format, const Screen& screen,
+                   const Wording& wording) {
+  const Table table = worded(written, wording);
   for ([[maybe_unused]] const auto& row : table.rows) assert(row.size() <= table.columns.size());
   switch (format) {
     case TableFormat::text: {
       Table people = for_people(table);
       if (std::any_of(table.columns.begin(), table.columns.end(),
                       [](const Column& column) { return column.wide && !column.data_only; }))
-        people.notes.emplace_back("all columns: --wide.");
-      return text_table(people, screen);
+        people.notes.push_back(worded("all columns: `wide`.", wording));
+      return text_table(people, screen, wording);
     }
     case TableFormat::md:
-      return render_md(for_people(table));
+      return render_md(for_people(table), wording);
     case TableFormat::csv:
       return render_csv(table, false);
     case TableFormat::csv_safe:
@@ -512,7 +514,7 @@ std::string render(const Table& table, TableFormat format, const Screen& screen)
     case TableFormat::jsonl:
       return render_jsonl(table);
     case TableFormat::latex:
-      return render_latex(for_people(table));
+      return render_latex(for_people(table), wording);
   }
   return "";
 }

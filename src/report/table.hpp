@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/report/wording.hpp"
 #include "src/support/json.hpp"
 #include "src/support/table_choice.hpp"
 
@@ -19,10 +20,11 @@ struct Column {
   /// csv: names of the items of its values, which are lists; a column each, the first by the key
   /// alone. Other lists of numbers are numbered from 1.
   std::vector<std::string> parts = {};
-  bool wide = false;    ///< for people only where all columns are asked for (choose_columns)
-  bool brief = false;   ///< for people only where they are not
-  bool number = false;  ///< its values are numbers, though it is aligned as text is
-  bool group = false;   ///< text: rows of one text in it stand below it, as below a heading
+  bool wide = false;      ///< for people only where all columns are asked for (choose_columns)
+  bool brief = false;     ///< for people only where they are not
+  bool number = false;    ///< its values are numbers, though it is aligned as text is
+  bool group = false;     ///< text: rows of one text in it stand below it, as below a heading
+  bool messages = false;  ///< its cells, and their values, are messages (wording.hpp)
 };
 
 /// What a cell says is good or bad news, for colours.
@@ -93,7 +95,7 @@ struct MergedWarning {
 std::vector<MergedWarning> merge_warnings(const Table& table);
 
 /// "WARNING (code) ...", a line for people.
-std::string warning_line(const MergedWarning& warning);
+std::string warning_line(const MergedWarning& warning, const Wording& wording);
 
 /// One line without controls, since a row is one.
 std::string one_line(std::string_view text);
@@ -144,6 +146,7 @@ struct Screen {
 ///          "warnings": [{"code", "dataset", "arm", "text"}]}
 ///   jsonl  one object a row
 ///   latex  a booktabs table with caption and notes
-std::string render(const Table& table, TableFormat format, const Screen& screen = {});
+std::string render(const Table& table, TableFormat format, const Screen& screen = {},
+                   const Wording& wording = {});
 
 }  // namespace pardec

@@ -315,7 +315,7 @@ std::vector<std::string> wrapped(std::string_view text, int width) {
   return lines;
 }
 
-std::string text_table(const Table& table, const Screen& screen) {
+std::string text_table(const Table& table, const Screen& screen, const Wording& wording) {
   const auto group = std::find_if(table.columns.begin(), table.columns.end(),
                                   [](const Column& column) { return column.group; });
   const bool grouped = group != table.columns.end() && is_worth_groups(table, group);
@@ -346,7 +346,7 @@ std::string text_table(const Table& table, const Screen& screen) {
   }
   if (!table.notes.empty() || !table.warnings.empty()) out += "\n";
   for (const MergedWarning& warning : merge_warnings(table))
-    add_item(out, warning_line(warning),
+    add_item(out, warning_line(warning, wording),
              code_of(warning.code == "broken" ? Tone::bad : Tone::caution), screen);
   for (const std::string& note : table.notes) add_item(out, note, "", screen);
   return out;

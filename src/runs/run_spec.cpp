@@ -13,38 +13,38 @@ namespace pardec {
 
 void check(const RunSpec& spec) {
   parse_thinking(spec.decode.thinking);
-  check_at_least("--limit", spec.limit, 0);
-  check_at_least("--offset", spec.offset, 0);
-  check_at_least("--warmup", spec.warmup, 0);
-  check_at_least("--repair", spec.repair, 0);
-  check_at_least("--runs", spec.runs, 1);
-  check_at_least("--block", spec.block, 0);
-  check_at_least("--shots", spec.shots.value_or(0), 0);
+  check_at_least("limit", spec.limit, 0);
+  check_at_least("offset", spec.offset, 0);
+  check_at_least("warmup", spec.warmup, 0);
+  check_at_least("repair", spec.repair, 0);
+  check_at_least("runs", spec.runs, 1);
+  check_at_least("block", spec.block, 0);
+  check_at_least("shots", spec.shots.value_or(0), 0);
   if (spec.unseen && spec.split == "train")
-    throw ConfigError("--unseen leaves nothing of the train split; give another --split");
-  check_at_least("--cache-blocks", spec.cache.blocks, 0);
+    throw ConfigError("`unseen` leaves nothing of the train split; give another `split`");
+  check_at_least("cache_blocks", spec.cache.blocks, 0);
   if (!(spec.cache.watermark >= 0 && spec.cache.watermark < 1))
     throw ConfigError(
-        str("--cache-watermark is ", spec.cache.watermark, ", expected a share from 0 to below 1"));
+        str("`cache_watermark` is ", spec.cache.watermark, ", expected a share from 0 to below 1"));
   if (spec.order != "interleaved" && spec.order != "blocked")
-    throw ConfigError(str("--order is '", spec.order, "', expected interleaved or blocked"));
+    throw ConfigError(str("`order` is '", spec.order, "', expected interleaved or blocked"));
   if (spec.retry_errors && !spec.resume && !spec.go_on)
     throw ConfigError(
-        "--retry-errors goes with --resume: it repeats the failed jobs of the run that is resumed");
+        "`retry_errors` goes with `resume`: it repeats the failed jobs of the run that is resumed");
   if (spec.datasets.empty())
     throw ConfigError(
-        "no dataset was named; give --dataset oa-mine,ae-110k ('pardec list datasets')");
+        "no dataset was named; give `dataset=oa-mine,ae-110k` ('pardec list datasets')");
   std::vector<std::string> names;
   for (const std::string& dataset : spec.datasets) {
     const std::string name = dataset.substr(0, dataset.find('='));
     if (std::find(names.begin(), names.end(), name) != names.end())
-      throw ConfigError(str("--dataset names '", name, "' twice, expected each once"));
+      throw ConfigError(str("`dataset` names '", name, "' twice, expected each once"));
     names.push_back(name);
   }
   for (const auto& [name, ids] : spec.answer_limits)
     if (std::find(names.begin(), names.end(), name) == names.end())
-      throw ConfigError(str("--answer-tokens is '", name, "=", ids,
-                            "', but --dataset does not name ", name, known_names(name, names)));
+      throw ConfigError(str("`answer_tokens` is '", name, "=", ids,
+                            "', but `dataset` does not name ", name, known_names(name, names)));
 }
 
 void check_arms(RunSpec& spec, const std::function<void(Arm&)>& check) {
@@ -103,7 +103,7 @@ std::map<std::string, int> parse_answer_limits(const std::vector<std::string>& t
     const int ids =
         equals == std::string::npos ? 0 : number_in<int>(text.substr(equals + 1)).value_or(0);
     if (ids < 1)
-      throw ConfigError(str("--answer-tokens is '", text, "', expected NAME=N with N at least 1"));
+      throw ConfigError(str("`answer_tokens` is '", text, "', expected NAME=N with N at least 1"));
     limits.emplace(text.substr(0, equals), ids);  // of two the first counts
   }
   return limits;
@@ -119,7 +119,7 @@ Shard parse_shard(const std::string& text) {
   const auto count = std::from_chars(slash ? index.ptr + 1 : end, end, shard.count);
   if (count.ec != std::errc() || count.ptr != end || shard.count < 1 || shard.index < 0 ||
       shard.index >= shard.count)
-    throw ConfigError(str("--shard is '", text, "', expected I/N with 0 <= I < N, e.g. 0/4"));
+    throw ConfigError(str("`shard` is '", text, "', expected I/N with 0 <= I < N, e.g. 0/4"));
   return shard;
 }
 

@@ -5,25 +5,27 @@
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
-/// Checks of values that the user gives.
+/// Checks of the values of settings. Messages have the names of settings in backquotes.
 namespace pardec {
 
-/// ConfigError: the value of a flag is below `least`, or NaN.
+/// ConfigError: the value is below `least`, or NaN.
 template <typename Number>
-void check_at_least(std::string_view flag, Number value, std::type_identity_t<Number> least) {
-  if (!(value >= least)) throw ConfigError(str(flag, " is ", value, ", expected at least ", least));
+void check_at_least(std::string_view name, Number value, std::type_identity_t<Number> least) {
+  if (!(value >= least))
+    throw ConfigError(str("`", name, "` is ", value, ", expected at least ", least));
 }
 
-/// ConfigError: the value of a flag is above `most`, or NaN.
+/// ConfigError: the value is above `most`, or NaN.
 template <typename Number>
-void check_at_most(std::string_view flag, Number value, std::type_identity_t<Number> most) {
-  if (!(value <= most)) throw ConfigError(str(flag, " is ", value, ", expected at most ", most));
+void check_at_most(std::string_view name, Number value, std::type_identity_t<Number> most) {
+  if (!(value <= most))
+    throw ConfigError(str("`", name, "` is ", value, ", expected at most ", most));
 }
 
-/// ConfigError: the value of a flag is below 0, above 1, or NaN.
-inline void check_share(std::string_view flag, double value) {
+/// ConfigError: the value is below 0, above 1, or NaN.
+inline void check_share(std::string_view name, double value) {
   if (!(value >= 0 && value <= 1))
-    throw ConfigError(str(flag, " is ", value, ", expected a share from 0 to 1"));
+    throw ConfigError(str("`", name, "` is ", value, ", expected a share from 0 to 1"));
 }
 
 }  // namespace pardec

@@ -14,7 +14,7 @@ TableFormat parse_table_format(std::string_view name) {
   if (name == "jsonl") return TableFormat::jsonl;
   if (name == "latex") return TableFormat::latex;
   throw ConfigError(
-      str("--format: there is no format '", name, "'",
+      str("`format`: there is no format '", name, "'",
           known_names(name, {"text", "md", "csv", "csv-safe", "json", "jsonl", "latex"})));
 }
 

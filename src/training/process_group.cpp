@@ -74,7 +74,7 @@ template <typename Bytes, typename Move>
 std::string move_all(int fd, short events, Bytes bytes, double seconds, Move&& move) {
   while (!bytes.empty()) {
     if (!ready(fd, events, seconds))
-      return str("did not answer within ", seconds, " s (--process-timeout)");
+      return str("did not answer within ", seconds, " s (`process_timeout`)");
     const ssize_t moved = move(fd, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
     if (moved < 0 && (errno == EAGAIN || errno == EINTR)) continue;
     if (moved <= 0) return "ended; its own message says why, if it was not killed";
@@ -107,7 +107,7 @@ Addresses addresses_of(const std::string& master, bool passive) {
   const int error = ::getaddrinfo(master.substr(0, colon).c_str(), master.substr(colon + 1).c_str(),
                                   &hints, &found);
   if (error != 0)
-    throw ConfigError(str("--master is '", master, "', which is no address: ",
+    throw ConfigError(str("`master` is '", master, "', which is no address: ",
                           ::gai_strerror(error), "; expected HOST:PORT of rank 0's machine"));
   return {found, &::freeaddrinfo};
 }
@@ -133,17 +133,17 @@ void prepare(int fd) {
 }  // namespace
 
 void check(const ProcessGroupOptions& options) {
-  check_at_least("--world-size", options.world_size, 1);
+  check_at_least("world_size", options.world_size, 1);
   if (options.rank < 0 || options.rank >= options.world_size)
-    throw ConfigError(str("--rank is ", options.rank, ", expected 0 to ", options.world_size - 1,
-                          ": --world-size is ", options.world_size));
+    throw ConfigError(str("`rank` is ", options.rank, ", expected 0 to ", options.world_size - 1,
+                          ": `world_size` is ", options.world_size));
   if (!(options.timeout_seconds > 0))
     throw ConfigError(
-        str("--process-timeout is ", options.timeout_seconds, ", expected more than 0 seconds"));
+        str("`process_timeout` is ", options.timeout_seconds, ", expected more than 0 seconds"));
   if (options.world_size == 1) return;
   const size_t colon = options.master.rfind(':');
   if (colon == std::string::npos || colon == 0 || colon + 1 == options.master.size())
-    throw ConfigError(str("--master is '", options.master,
+    throw ConfigError(str("`master` is '", options.master,
                           "', expected HOST:PORT of rank 0's machine, the same for all ",
                           options.world_size, " processes"));
 }
@@ -177,7 +177,7 @@ void ProcessGroup::listen() {
       &door, [](const int* fd) { ::close(*fd); });
   if (::bind(door, addresses->ai_addr, addresses->ai_addrlen) != 0 || ::listen(door, size()) != 0)
     throw ConfigError(
-        str("--master ", options_.master, " cannot be listened at: ", reason(),
+        str("`master` ", options_.master, " cannot be listened at: ", reason(),
             "; expected an address of this machine, and a port that nobody else listens at"));
   const auto end = SteadyTime::now() + std::chrono::duration<double>(options_.timeout_seconds);
   while (std::count(sockets_.begin(), sockets_.end(), -1) > 1) {
@@ -188,7 +188,7 @@ void ProcessGroup::listen() {
         if (socket(other) < 0) missing.push_back(std::to_string(other));
       throw RunError(str("the process of rank ", join(missing, ", "), " did not come to ",
                          options_.master, " within ", options_.timeout_seconds,
-                         " s; start it with the same flags but for --rank"));
+                         " s; start it with the same flags but for `rank`"));
     }
     const int fd = ::accept4(door, nullptr, nullptr, SOCK_CLOEXEC);
     if (fd < 0) continue;

@@ -105,8 +105,8 @@ TEST_CASE("warnings of many arms name no more of them than they must") {
   table.warnings.clear();
   for (int i = 0; i < 9; ++i) table.warnings.push_back({"code", "a", "ar", std::to_string(i)});
   CHECK(merge_warnings(table).front().text() ==
-        "a ar: 0; a ar: 1; a ar: 2; a ar: 3; a ar: 4; a ar: 5; and 3 more findings, which --format "
-        "json has.");
+        "a ar: 0; a ar: 1; a ar: 2; a ar: 3; a ar: 4; a ar: 5; and 3 more findings, which "
+        "`format=json` has.");
 }
 
 TEST_CASE("warnings of one code are one line for people, and one an arm for programs") {
