@@ -12,6 +12,7 @@
 #include "src/cli/print_note.hpp"
 #include "src/cli/signal_stop.hpp"
 #include "src/cli/table_output.hpp"
+#include "src/cli/with_flags.hpp"
 #include "src/report/reproduction_report.hpp"
 #include "src/reproduction/item_choice.hpp"
 #include "src/reproduction/time_shares.hpp"
@@ -93,7 +94,7 @@ int reproduce_items(const std::vector<const PaperItem*>& items, const ReproduceF
     printer.print(claims_table(shown_items, "Claims"));
   printer.finish();
   if (!flags.report.empty()) {
-    write_file(flags.report, render_report(std::move(report).of(shown_items)));
+    write_file(flags.report, render_report(std::move(report).of(shown_items), with_flags));
     std::fprintf(stderr, "%s\n", flags.report.c_str());
   }
   if (unexpected)

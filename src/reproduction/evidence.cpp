@@ -496,8 +496,8 @@ Found StoredEvidence::level(const Scope& place, const std::string& arm,
   if (parts.empty() && needs_judge(metric))
     return {std::nullopt,
             str("a judge, for ", metric, " of ", arm, " on ", place.dataset,
-                " (--judge FILE, or pardec judge --db ", comparison_.db, " --run ",
-                comparison_.invocation, " --protocol ", protocol_for(metric), " --service FILE)")};
+                " (`judge=FILE`, or pardec judge `db` ", comparison_.db, " `run` ",
+                comparison_.invocation, " `protocol` ", protocol_for(metric), " `service=FILE`)")};
   if (parts.empty())
     return {std::nullopt,
             str(metric, " of ", arm, " on ", place.dataset,

@@ -105,7 +105,7 @@ std::vector<Difference> differences_from(const PaperItem& item, const Overview& 
   for (const auto& [judge, counts] : judges)
     differs(Of::judge, "judge", str(judge, ", a verdict on ", join(counts, ", ")), "judge");
   if (!oracles.empty())
-    lines.push_back({Of::oracle, str("differs: forced: --oracle ", listed(oracles))});
+    lines.push_back({Of::oracle, str("differs: forced: `oracle` ", listed(oracles))});
   if (!untrained.empty())
     lines.push_back(
         {Of::training, str("differs: not taught its format: the network of ", listed(untrained))});
