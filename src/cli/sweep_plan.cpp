@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "src/checkpoint/memory_plan.hpp"
+#include "src/cli/print_note.hpp"
 #include "src/report/dataset_name.hpp"
 #include "src/runs/prepare.hpp"
 #include "src/runs/runner.hpp"
@@ -71,7 +72,7 @@ Table sweep_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
   std::vector<RunSummary> stored;
   if (Store::exists(spec.db, {.create_folders = true})) {
     Store store(spec.db, {.read_only = true});
-    prepare(spec, workloads, sessions, store, cells);
+    prepare(spec, workloads, sessions, store, cells, print_note);
     stored = store.summaries({});
   }
   Table table;
@@ -84,6 +85,7 @@ Table sweep_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
                                 {"memory", Align::right, "bytes"},
                                 {"from"},
                                 {"cannot run", Align::left, "cannot_run", /*data_only=*/true}});
+  table.columns.back().messages = true;
   double all = 0;
   std::int64_t unknown = 0, done = 0;
   {

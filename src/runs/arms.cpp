@@ -112,37 +112,37 @@ std::vector<Arm> make_arms(const std::vector<std::string>& names,
   }
   for (const auto& spec : specs) {
     auto parts = split(spec, ',');
-    const auto [label, decoder] = key_value(parts.front(), "--arm", "LABEL=NAME[,option=value...]");
+    const auto [label, decoder] = key_value(parts.front(), "`arm`", "LABEL=NAME[,option=value...]");
     arms.push_back({label, std::string(find_decoder(decoder).name), Json::object(), batch_size});
     auto& options = own.emplace_back();
     for (size_t i = 1; i < parts.size(); ++i) {
-      auto [option, value] = key_value(parts[i], "--arm " + label);
+      auto [option, value] = key_value(parts[i], "`arm` " + label);
       // What follows without a = goes on with a list.
       for (; i + 1 < parts.size() && parts[i + 1].find('=') == std::string::npos; ++i)
         value += "," + parts[i + 1];
       if (option.rfind(decoder + ".", 0) == 0) option.erase(0, decoder.size() + 1);
-      check_option(find_decoder(decoder), option, "--arm " + label);
+      check_option(find_decoder(decoder), option, "`arm` " + label);
       for (const auto& [known, first] : options)
         if (known == option)
-          throw ConfigError(str("--arm ", label, ": ", option, " is given twice (", first, " and ",
+          throw ConfigError(str("`arm` ", label, ": ", option, " is given twice (", first, " and ",
                                 value, "), expected once"));
       options.emplace_back(option, value);
     }
   }
   if (arms.empty())
     throw ConfigError(
-        str("no decoder was named; give --decoder ", kUsualDecoders, " or --arm LABEL=NAME"));
+        str("no decoder was named; give `decoder=", kUsualDecoders, "` or `arm=LABEL=NAME`"));
   for (size_t i = 0; i < arms.size(); ++i)
     for (size_t j = 0; j < i; ++j)
       if (arms[i].label == arms[j].label)
         throw ConfigError(str("two arms are labelled '", arms[i].label,
-                              "'; give each its own with --arm LABEL=NAME"));
+                              "'; give each its own with `arm=LABEL=NAME`"));
 
   std::vector<std::string> keys;
   for (const auto& set : sets) {
-    const auto [key, value] = key_value(set, "--set");
+    const auto [key, value] = key_value(set, "`set`");
     if (std::find(keys.begin(), keys.end(), key) != keys.end())
-      throw ConfigError(str("--set ", key, " is given twice, expected once"));
+      throw ConfigError(str("`set` ", key, " is given twice, expected once"));
     keys.push_back(key);
     const size_t dot = key.find('.');
     const std::string decoder = dot == std::string::npos ? "" : key.substr(0, dot);
@@ -161,7 +161,7 @@ std::vector<Arm> make_arms(const std::vector<std::string>& names,
     for (const auto& arm : arms)
       for (const auto& name : names_of(find_decoder(arm.decoder).options))
         known.push_back(str(arm.decoder, ".", name));
-    throw ConfigError(str("--set ", key, ": no arm has this option", known_names(key, known)));
+    throw ConfigError(str("`set` ", key, ": no arm has this option", known_names(key, known)));
   }
   for (size_t i = 0; i < arms.size(); ++i)
     for (const auto& [option, value] : own[i]) put(arms[i], option, option_value(value));
@@ -265,7 +265,7 @@ std::optional<size_t> baseline_of(const std::vector<Arm>& arms, size_t arm,
     }
     if (std::find(labels.begin(), labels.end(), baseline) == labels.end())
       throw ConfigError(
-          str("--baseline: no arm is labelled '", baseline, "'", known_names(baseline, labels)));
+          str("`baseline`: no arm is labelled '", baseline, "'", known_names(baseline, labels)));
     if (ranks[arm]) return std::nullopt;
   }
   const auto nearness = [&](size_t other) {

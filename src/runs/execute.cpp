@@ -92,7 +92,7 @@ void tell_of_measured_again(const RunCounts& counts, const Notes& notes) {
 }  // namespace
 
 std::string own_sample_note(const Dataset& dataset) {
-  return str(dataset.name, ": no --data-root, so the project's own sample of ",
+  return str(dataset.name, ": no `data_root`, so the project's own sample of ",
              dataset.examples.size(), " examples is used");
 }
 
@@ -106,9 +106,9 @@ Execution execute(const RunSpec& spec, const std::vector<Workload>& workloads,
     done.store = std::make_unique<Store>(spec.db, options);
   else if (spec.resume)
     throw ConfigError(
-        str("--resume: ", spec.db, " does not exist; leave --resume out to begin a run"));
+        str("`resume`: ", spec.db, " does not exist; leave `resume` out to begin a run"));
   else if (const Arm* arm = forced_arm(spec.arms, "recorded"))
-    throw ConfigError(str("--oracle ", arm->oracle.text, ": ", spec.db,
+    throw ConfigError(str("`oracle` ", arm->oracle.text, ": ", spec.db,
                           " does not exist; expected the database that holds the recorded run"));
   std::vector<RunCell> cells = make_cells(spec, workloads, sessions);
   done.stopped = how.stop.stop_requested();
@@ -116,7 +116,7 @@ Execution execute(const RunSpec& spec, const std::vector<Workload>& workloads,
   check_trace(spec, workloads);
   if (!done.store) done.store = std::make_unique<Store>(spec.db, options);
   Store& store = *done.store;
-  const bool found = prepare(spec, workloads, sessions, store, cells);
+  const bool found = prepare(spec, workloads, sessions, store, cells, how.notes);
   done.invocation = cells.front().row.invocation;
   Recorder recorder(spec, workloads, store, cells);
   tell_of_cells(spec, workloads, cells, how.notes);

@@ -80,11 +80,11 @@ std::vector<GridAxis> parse_grid(const std::vector<std::string>& flags) {
     const size_t equals = flag.find('=');
     if (equals == std::string::npos || equals == 0)
       throw ConfigError(
-          str("--grid is '", flag, "', expected KEY=V1,V2,..., e.g. ", kUsualSweep, "=8,16,30"));
+          str("`grid` is '", flag, "', expected KEY=V1,V2,..., e.g. ", kUsualSweep, "=8,16,30"));
     GridAxis axis{flag.substr(0, equals), {}};
     for (const auto& value : split(flag.substr(equals + 1), ','))
       axis.values.push_back(option_value(std::string(strip(value))));
-    add(grid, std::move(axis), "--grid");
+    add(grid, std::move(axis), "`grid`");
   }
   return grid;
 }

@@ -42,7 +42,7 @@ bool drives(const OracleSpec& oracle, std::string_view decoder) {
 /// The oracle of an arm whose passes check so many guesses at most.
 void read_curve(OracleSpec& oracle, const Arm& arm, std::optional<int> guesses) {
   if (!guesses)
-    throw ConfigError(str("--oracle accept-curve: arm '", arm.label,
+    throw ConfigError(str("`oracle=accept-curve`: arm '", arm.label,
                           "' has no draft length that stays, expected one to look up; give "
                           "accept-length:L, or a constant schedule"));
   const double length = published_accept_length(oracle.curves, oracle.network, *guesses);
@@ -87,14 +87,14 @@ OracleSpec parse_oracle(const std::string& text, const std::string& where) {
 void check_driven(const OracleSpec& oracle, const Arm& arm) {
   if (drives(oracle, arm.decoder)) {
     if (const std::string why = arm.algorithm->undriven(oracle.kind); !why.empty())
-      throw ConfigError(str("--oracle ", oracle.kind, " does not drive arm '", arm.label, "': it ",
+      throw ConfigError(str("`oracle` ", oracle.kind, " does not drive arm '", arm.label, "': it ",
                             why, "; leave one out"));
     return;
   }
   std::vector<std::string> driven;
   for (const auto& entry : decoders())
     if (drives(oracle, entry.name)) driven.emplace_back(entry.name);
-  throw ConfigError(str("--oracle ", oracle.kind, " drives decoders that ",
+  throw ConfigError(str("`oracle` ", oracle.kind, " drives decoders that ",
                         oracle.kind == "accept"     ? "draft"
                         : oracle.kind == "recorded" ? "choose their tokens one by one"
                                                     : "answer in a form of references",
@@ -112,7 +112,7 @@ void give_oracle(Arm& arm, const OracleSpec& of_run) {
   const std::optional<int> guesses = arm.algorithm->draft_length();
   if (!arm.oracle.curves.empty()) read_curve(arm.oracle, arm, guesses);
   if (guesses && arm.oracle.acceptance->length > *guesses + 1)
-    throw ConfigError(str("--oracle ", arm.oracle.text, ": arm '", arm.label, "' checks ", *guesses,
+    throw ConfigError(str("`oracle` ", arm.oracle.text, ": arm '", arm.label, "' checks ", *guesses,
                           " ", plural(*guesses, "guess"), " a pass, expected a length of at most ",
                           *guesses + 1, ": these and the network's own token"));
 }

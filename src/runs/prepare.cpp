@@ -1,7 +1,6 @@
 #include "src/runs/prepare.hpp"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "decoders/training_formats.hpp"
 #include "src/model/device.hpp"
@@ -170,7 +169,8 @@ RunRow run_row(const RunSpec& spec, const RunCell& cell, const Session& session,
 
 /// The newest invocation of these arms goes on under its own ids, or is refused with what differs.
 /// Returns its id.
-std::string find_resumable(const RunSpec& spec, std::vector<RunCell>& cells, Store& store) {
+std::string find_resumable(const RunSpec& spec, std::vector<RunCell>& cells, Store& store,
+                           const Notes& notes) {
   std::string chosen;
   for (RunCell& cell : cells) {
     RunRow& now = cell.row;
@@ -183,9 +183,9 @@ std::string find_resumable(const RunSpec& spec, std::vector<RunCell>& cells, Sto
     const auto found = store.find_runs(filter);
     if (found.empty()) {
       if (chosen.empty())
-        throw ConfigError(str("--resume: ", spec.db, " has no run of arm '", now.label, "' on ",
+        throw ConfigError(str("`resume`: ", spec.db, " has no run of arm '", now.label, "' on ",
                               now.dataset.name, " ", now.dataset.split_text(),
-                              "; leave --resume out to begin one"));
+                              "; leave `resume` out to begin one"));
       continue;  // killed before this arm began
     }
     // Of several shards each goes on with its own.
@@ -193,18 +193,17 @@ std::string find_resumable(const RunSpec& spec, std::vector<RunCell>& cells, Sto
                                   [&](const RunRow& run) { return run.shard == now.shard; });
     const RunRow& old = own == found.end() ? found.front() : *own;
     if (const auto different = differences(old, now); !different.empty())
-      throw ConfigError(str("--resume: arm ", old.label, " on ", old.dataset.name, " of run ",
+      throw ConfigError(str("`resume`: arm ", old.label, " on ", old.dataset.name, " of run ",
                             old.invocation.substr(0, 8),
                             " was made with other settings: ", join(different, "; "),
-                            ". Give the same ones, or leave --resume out to begin a new run"));
+                            ". Give the same ones, or leave `resume` out to begin a new run"));
     if (chosen.empty())
       for (const RunRow& other : found)
         if (other.invocation != old.invocation && other.status != RunStatus::done &&
             differences(other, now).empty())
-          std::fprintf(stderr,
-                       "--resume: goes on with run %s, the newest; %s has the same "
-                       "settings and is not done either, and stays as it is\n",
-                       old.invocation.substr(0, 8).c_str(), other.invocation.substr(0, 8).c_str());
+          tell(notes, str("`resume`: goes on with run ", old.invocation.substr(0, 8),
+                          ", the newest; ", other.invocation.substr(0, 8),
+                          " has the same settings and is not done either, and stays as it is"));
     chosen = old.invocation;
     now.uuid = old.uuid;
   }
@@ -244,7 +243,7 @@ Recording recording_for(const RunCell& cell, Store& store) {
   for (size_t block = 0; block < cell.work->blocks.size(); ++block)
     for (const JobPlan& job : cell.jobs(block))
       if (!recording.contains(job.key))
-        throw ConfigError(str("--oracle ", cell.arm->oracle.text, ": the recording of arm '",
+        throw ConfigError(str("`oracle` ", cell.arm->oracle.text, ": the recording of arm '",
                               cell.arm->label, "' on ", cell.work->dataset.name, " has no job ",
                               job_name(job.key),
                               " without error; expected the examples that it was made of"));
@@ -269,7 +268,7 @@ std::vector<RunCell> make_cells(const RunSpec& spec, const std::vector<Workload>
 }
 
 bool prepare(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSessions& sessions,
-             Store& store, std::vector<RunCell>& cells) {
+             Store& store, std::vector<RunCell>& cells, const Notes& notes) {
   const Json not_applicable = not_applicable_pairs(spec, workloads);
   for (const Arm& arm : spec.arms)  // arm by arm, as they may take turns in memory
     for (RunCell& cell : cells)
@@ -282,7 +281,7 @@ bool prepare(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSes
       }
   for (RunCell& cell : cells)
     if (cell.arm->oracle.kind == "recorded") cell.recording = recording_for(cell, store);
-  const std::string found = spec.resume  ? find_resumable(spec, cells, store)
+  const std::string found = spec.resume  ? find_resumable(spec, cells, store, notes)
                             : spec.go_on ? find_same(cells, store)
                                          : "";
   const std::string invocation = found.empty() ? make_uuid() : found;

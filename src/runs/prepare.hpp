@@ -9,6 +9,7 @@
 #include "src/runs/run_spec.hpp"
 #include "src/runs/workload.hpp"
 #include "src/store/store.hpp"
+#include "src/support/notes.hpp"
 #include "src/tasks/checkpoint_fit.hpp"
 #include "src/tasks/request.hpp"
 #include "src/tasks/session.hpp"
@@ -38,10 +39,11 @@ std::vector<RunCell> make_cells(const RunSpec& spec, const std::vector<Workload>
                                 ArmSessions& sessions);
 
 /// Makes the rows of all cells, or finds them (`resume`, and `go_on` where there is one with the
-/// same settings), and reads what is forced; nothing is stored. Whether they were found.
+/// same settings), and reads what is forced; nothing is stored. `notes` tells of
+/// another run that could go on. Whether they were found.
 /// ConfigError: no run to go on with, other settings, no recording of a job.
 bool prepare(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSessions& sessions,
-             Store& store, std::vector<RunCell>& cells);
+             Store& store, std::vector<RunCell>& cells, const Notes& notes);
 
 /// The request of one job; a repeat has a seed of its own.
 Request make_request(const RunSpec& spec, const RunCell& cell, const JobPlan& plan, int repeat,

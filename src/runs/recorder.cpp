@@ -30,7 +30,7 @@ void check_trace(const RunSpec& spec, const std::vector<Workload>& workloads) {
   ReadFiles read;
   for (const Workload& work : workloads)
     for (const auto& file : work.dataset.files) read.add("dataset " + work.dataset.name, file);
-  read.check("--trace", spec.trace);
+  read.check("`trace`", spec.trace);
   // Who reads a pipe would take the end of a first look for the end of all.
   std::error_code ignored;
   if (const auto status = std::filesystem::status(spec.trace, ignored);
@@ -128,7 +128,7 @@ bool Recorder::finish_block(RowId block, std::int64_t wall_ns, const Occupancy& 
 
 void Recorder::close() {
   if (trace_ && !trace_->flush())
-    throw RunError(str("--trace: ", spec_.trace, " could not be written to its end"));
+    throw RunError(str("`trace`: ", spec_.trace, " could not be written to its end"));
 }
 
 void Recorder::finish_runs(bool stopped) {

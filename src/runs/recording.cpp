@@ -9,7 +9,7 @@ namespace pardec {
 namespace {
 
 RunRow find_recorded(Store& store, const std::string& id, const RunRow& now) {
-  const std::string where = str("--oracle recorded:", id, ": ");
+  const std::string where = str("`oracle` recorded:", id, ": ");
   RunFilter filter;
   filter.dataset = now.dataset.name;
   filter.split = now.dataset.split;

@@ -23,7 +23,7 @@ void add_shots(Workload& work, int count, const std::function<Dataset()>& train,
     if (alone && protocol.prompt.shot.empty())
       throw ConfigError(str("prompt ", protocol.prompt.name, " has no [shot] section for the ",
                             count, " worked examples of dataset ", work.dataset.name,
-                            "; expected one, or --shots 0"));
+                            "; expected one, or `shots=0`"));
   const auto& splits = work.entry->splits;
   const bool own = work.entry->name == "jsonl";
   const bool has_train = std::find(splits.begin(), splits.end(), "train") != splits.end();
@@ -41,7 +41,7 @@ void add_shots(Workload& work, int count, const std::function<Dataset()>& train,
     leave_out_seen(work.dataset.examples, shown);
   } catch (const ConfigError& error) {
     throw ConfigError(str("dataset ", work.dataset.name, ": its prompt shows ", count,
-                          " worked examples: ", error.what(), "; --shots gives another number"));
+                          " worked examples: ", error.what(), "; `shots` gives another number"));
   }
 }
 
@@ -101,9 +101,9 @@ std::vector<Workload> load_workloads(const RunSpec& spec) {
     if (spec.strict_columns && !work.dataset.unread.empty())
       throw ConfigError(work.dataset.unread.front().first);
     if (work.dataset.shape == Shape::open && forced_arm(arms, "references"))
-      throw ConfigError(str("--oracle references forces a short answer to each field, and ", name,
+      throw ConfigError(str("`oracle=references` forces a short answer to each field, and ", name,
                             " has open prompts; leave it out, or force what a run chose with ",
-                            "--oracle recorded:RUN"));
+                            "`oracle=recorded:RUN`"));
     if (spec.unseen) work.seen = leave_out_seen(work.dataset.examples, load("train").examples);
     const auto own_limit = spec.answer_limits.find(work.dataset.name);
     for (const ModelOptions& networks : networks_of(spec))
@@ -135,7 +135,7 @@ std::vector<Workload> load_workloads(const RunSpec& spec) {
     work.examples =
         select(work.dataset.examples, spec.limit, spec.offset, spec.decode.seed, together);
     if (work.examples.empty())
-      throw ConfigError(str("dataset ", name, ": --offset ", spec.offset, " leaves none of its ",
+      throw ConfigError(str("dataset ", name, ": `offset` ", spec.offset, " leaves none of its ",
                             counted(std::ssize(work.dataset.examples), "example")));
     const auto examples = static_cast<int>(work.examples.size());
     work.filling_block = filling_block_examples(examples, stackings, batches);
@@ -161,7 +161,7 @@ void check_any_runs(const RunSpec& spec, const std::vector<Workload>& workloads)
     for (size_t a = 0; a < spec.arms.size(); ++a)
       if (work.runs(a)) return;
   throw ConfigError(str("nothing can be run: ", spec.arms[0].label, " on ", spec.datasets[0],
-                        ": it ", workloads[0].not_applicable[0], "; --dry-run shows all"));
+                        ": it ", workloads[0].not_applicable[0], "; `dry_run` shows all"));
 }
 
 }  // namespace pardec

@@ -55,13 +55,13 @@ TEST_CASE("wrong arms are refused with the near names") {
   CHECK_THROWS_WITH(make_arms({"ar", "ar"}, {}, {}, 1),
                     Catch::Contains("two arms are labelled 'ar'"));
   CHECK_THROWS_WITH(make_arms({"hpd"}, {}, {"hpd.kmax=3"}, 1),
-                    "--set hpd.kmax: no arm has this option; did you mean 'hpd.k_max'?");
+                    "`set` hpd.kmax: no arm has this option; did you mean 'hpd.k_max'?");
   CHECK_THROWS_WITH(make_arms({"ar"}, {}, {"hpd.k_max=3"}, 1),
                     Catch::Contains("no arm has this option"));
   CHECK_THROWS_WITH(make_arms({}, {"x=hpd,kmax=3"}, {}, 1),
-                    "--arm x: decoder hpd has no option 'kmax'; did you mean 'k_max'?");
+                    "`arm` x: decoder hpd has no option 'kmax'; did you mean 'k_max'?");
   CHECK_THROWS_WITH(make_arms({}, {"hpd"}, {}, 1),
-                    "--arm is 'hpd', expected LABEL=NAME[,option=value...]");
+                    "`arm` is 'hpd', expected LABEL=NAME[,option=value...]");
   CHECK_THROWS_WITH(make_arms({}, {"x=hpd,cascade=2"}, {}, 1),
                     "arm x: cascade is 2, expected true or false");
   for (const char* size : {"0", "-3", "1.5", "99999999999"})
@@ -82,10 +82,10 @@ TEST_CASE("an option of another decoder, or none's, is refused for every decoder
         if (drafts && option == "draft") continue;  // a folder
         CHECK_THROWS_WITH(
             make_arms({name}, {}, {str(name, ".", option, "=1")}, 1),
-            Catch::StartsWith(str("--set ", name, ".", option, ": no arm has this option; ")));
+            Catch::StartsWith(str("`set` ", name, ".", option, ": no arm has this option; ")));
         CHECK_THROWS_WITH(
             make_arms({}, {str("x=", name, ",", option, "=1")}, {}, 1),
-            Catch::StartsWith(str("--arm x: decoder ", name, " has no option '", option, "'; ")));
+            Catch::StartsWith(str("`arm` x: decoder ", name, " has no option '", option, "'; ")));
       }
     for (const std::string& option : own)
       CHECK_THROWS_WITH(make_arms({name}, {}, {str(name, ".", option, "x=1")}, 1),
@@ -146,7 +146,7 @@ TEST_CASE("what a decoder needs is found without a network's weights") {
   CHECK(needs("self-speculative", {{"skip_mlp", "none"}}).text ==
         "guesses without 2 of 5 attentions and 0 of 5 MLPs");
   CHECK(needs("self-speculative", {{"skip_mlp", "9"}}).lacking);
-  CHECK(needs("speculative").text == "a draft model (--draft-model)");
+  CHECK(needs("speculative").text == "a draft model (`draft_model`)");
   CHECK(needs_of(*make_decoder("apar", Json::object()), nullptr, "").text == "-");
 }
 
@@ -162,7 +162,7 @@ TEST_CASE("each arm's baseline is the one its paper compares with") {
   CHECK(baseline_of(arms, 0, "sep") == 1u);
   CHECK(baseline_of(arms, 1, "sep") == std::nullopt);
   CHECK_THROWS_WITH(baseline_of(arms, 0, "arr"),
-                    "--baseline: no arm is labelled 'arr'; did you mean 'ar'?");
+                    "`baseline`: no arm is labelled 'arr'; did you mean 'ar'?");
 }
 
 TEST_CASE("a free-running arm is compared with the ar that asks as it does") {
@@ -193,7 +193,7 @@ TEST_CASE(
   CHECK(make_arms({"hpd", "ar"}, {}, {"hpd.model=a,b"}, 1).front().model == "a,b");
   CHECK(make_arms({}, {"p=prompt-lookup,draft=3"}, {}, 1).front().options.at("draft") == 3);
   CHECK_THROWS_WITH(make_arms({}, {"x=ar,draft=D"}, {}, 1),
-                    Catch::StartsWith("--arm x: decoder ar has no option 'draft'"));
+                    Catch::StartsWith("`arm` x: decoder ar has no option 'draft'"));
   CHECK_THROWS_WITH(make_arms({}, {"x=ar,model="}, {}, 1),
                     "arm x: model is empty, expected a folder");
 }

@@ -95,7 +95,7 @@ TEST_CASE("a cell is compared with the baseline at the nearest place") {
   CHECK(baseline_label(arms, "ar,batch_size=4", "hpd") == "hpd,batch_size=4,k_max=8");
   CHECK_FALSE(baseline_label(arms, "hpd,batch_size=4,k_max=8", "hpd"));
   CHECK_THROWS_WITH(baseline_label(arms, "ar,batch_size=1", "at"),
-                    Catch::Contains("--baseline: no arm is labelled 'at'; did you mean 'ar'"));
+                    Catch::Contains("`baseline`: no arm is labelled 'at'; did you mean 'ar'"));
 }
 
 TEST_CASE("grids of an experiment file") {
@@ -114,15 +114,15 @@ TEST_CASE("what is no grid is refused with where, what and what was expected") {
     return expand_grid(make_arms({"ar", "hpd"}, {"h=hpd,k_max=4"}, {}, 8), parse_grid({flag}));
   };
   CHECK_THROWS_WITH(refused("hpd.k_max"),
-                    "--grid is 'hpd.k_max', expected KEY=V1,V2,..., e.g. hpd.k_max=8,16,30");
-  CHECK_THROWS_WITH(refused("=8"), Catch::Contains("--grid is '=8', expected KEY="));
+                    "`grid` is 'hpd.k_max', expected KEY=V1,V2,..., e.g. hpd.k_max=8,16,30");
+  CHECK_THROWS_WITH(refused("=8"), Catch::Contains("`grid` is '=8', expected KEY="));
   CHECK_THROWS_WITH(refused(".k_max=8"),
-                    "--grid: the key is '.k_max', expected OPTION or DECODER.OPTION");
+                    "`grid`: the key is '.k_max', expected OPTION or DECODER.OPTION");
   CHECK_THROWS_WITH(refused("hpd.=8"),
-                    "--grid: the key is 'hpd.', expected OPTION or DECODER.OPTION");
+                    "`grid`: the key is 'hpd.', expected OPTION or DECODER.OPTION");
   CHECK_THROWS_WITH(refused("hpd.k_max="), Catch::Contains("a value of hpd.k_max is empty"));
   CHECK_THROWS_WITH(refused("hpd.k_max=8,8"),
-                    "--grid: hpd.k_max has the value 8 twice, expected once");
+                    "`grid`: hpd.k_max has the value 8 twice, expected once");
   CHECK_THROWS_WITH(
       refused("hpd.kmax=8"),
       Catch::Contains("grid: no arm has an option 'hpd.kmax'; did you mean 'hpd.k_max'"));
