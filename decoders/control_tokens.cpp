@@ -8,9 +8,10 @@
 
 namespace pardec {
 
-void name_by_flag(ControlToken& token, const std::string& flag, const std::string& value) {
-  token.option = flag;
-  token.setting = flag + " " + value;
+void name_by_setting(ControlToken& token, const std::string& name, const std::string& value) {
+  token.option = str("`", name, "`");
+  token.setting = str("`", name, "=", value, "`");
+  token.to_train = true;
 }
 
 Token find_control_token(const ControlToken& token, const Tokenizer* tokenizer, int vocab_size) {
@@ -35,9 +36,8 @@ Token find_control_token(const ControlToken& token, const Tokenizer* tokenizer, 
   for (const std::string& name : token.names)
     if (const auto id = tokenizer->id(name)) return in_vocabulary(*id);
   throw ConfigError(str("tokenizer.json has no token ", join(token.names, " or "), "; ",
-                        token.option.starts_with("--")
-                            ? "'pardec model add-tokens' adds one"
-                            : "weights that were taught it (--adapter DIR) bring it",
+                        token.to_train ? "'pardec model add-tokens' adds one"
+                                       : "weights that were taught it (`adapter=DIR`) bring it",
                         ", else name one by id or text: ", token.setting));
 }
 

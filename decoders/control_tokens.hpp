@@ -8,15 +8,17 @@ namespace pardec {
 
 /// A token that controls a decoder (apar: [Fork], [Child]; aspd: <Branch> and others).
 struct ControlToken {
-  /// name of its option, for messages: "apar.fork_token", or a flag of training
+  /// name of its option, for messages: "apar.fork_token", or a setting of training
   std::string option;
   std::string given;               ///< the option's value: an id, or the token's text; may be empty
   std::vector<std::string> names;  ///< spellings in checkpoints; the first one found is used
-  std::string setting = "--set " + option + "=ID";  ///< the user's way to set it, for messages
+  std::string setting = "`set=" + option + "=ID`";  ///< the user's way to set it, for messages
+  bool to_train = false;  ///< training begins with it, so the weights need not know it
 };
 
-/// For messages in training: replaces the decoder's option with a flag and its value.
-void name_by_flag(ControlToken& token, const std::string& flag, const std::string& value = "TOKEN");
+/// For messages in training: replaces the decoder's option with a setting of training and its value.
+void name_by_setting(ControlToken& token, const std::string& name,
+                     const std::string& value = "TOKEN");
 
 /// The id of a control token: the one given by the option, otherwise the first of `names` in the
 /// tokenizer.

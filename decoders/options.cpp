@@ -121,7 +121,7 @@ OrderedJson read_value(JsonReader& read, const Option& option, const std::string
 }  // namespace
 
 Options::Options(std::string_view owner, const std::vector<Option>& table, const Json& given,
-                 const std::string& where, const std::string& prefix)
+                 const std::string& where, std::string (*shown)(std::string_view, std::string_view))
     : owner_(owner), table_(table) {
   JsonReader read(given, where);
   const std::vector<std::string> known = names_of(table);
@@ -130,7 +130,7 @@ Options::Options(std::string_view owner, const std::vector<Option>& table, const
       throw ConfigError(str(where, ": unknown option '", key, "'", known_names(key, known)));
   for (const Option& option : table) {
     const std::string name(option.name);
-    OrderedJson value = read_value(read, option, prefix + name);
+    OrderedJson value = read_value(read, option, shown(owner, name));
     if (value.is_null())
       value = OrderedJson(option.fallback);
     else
@@ -141,11 +141,14 @@ Options::Options(std::string_view owner, const std::vector<Option>& table, const
 
 Options Options::of_decoder(std::string_view decoder, const std::vector<Option>& table,
                             const Json& given) {
-  return {decoder, table, given, str("decoder ", decoder), str(decoder, ".")};
+  return {decoder, table, given, str("decoder ", decoder),
+          [](std::string_view owner, std::string_view name) { return str(owner, ".", name); }};
 }
 
-Options Options::of_flags(const std::vector<Option>& table, const Json& given) {
-  return {"", table, given, "options", "--"};
+Options Options::of_training(const std::vector<Option>& table, const Json& given) {
+  return {"", table, given, "options", [](std::string_view, std::string_view name) {
+            return str("`", replace_all(std::string(name), "-", "_"), "`");
+          }};
 }
 
 bool Options::given(std::string_view name) const {

@@ -77,8 +77,8 @@ class Options {
   /// ConfigError: an unknown option (names the near ones), a value of another type or out of range.
   static Options of_decoder(std::string_view decoder, const std::vector<Option>& table,
                             const Json& given);
-  /// Of flags: messages name an option `--k-max`.
-  static Options of_flags(const std::vector<Option>& table, const Json& given);
+  /// Of training: messages name an option as the setting that it is, `k_max` in backquotes.
+  static Options of_training(const std::vector<Option>& table, const Json& given);
 
   /// Whose they are.
   std::string_view owner() const { return owner_; }
@@ -106,7 +106,7 @@ class Options {
 
  private:
   Options(std::string_view owner, const std::vector<Option>& table, const Json& given,
-          const std::string& where, const std::string& prefix);
+          const std::string& where, std::string (*shown)(std::string_view owner, std::string_view));
   const OrderedJson& at(std::string_view name) const;
 
   std::string_view owner_;

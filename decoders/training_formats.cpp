@@ -17,7 +17,7 @@ void check_for_extra_heads(const FormatEntry& format) {
   if (format.plain_text) return;
   const auto texts = formats_that(&FormatEntry::plain_text);
   throw ConfigError(str("format ", format.name,
-                        " does not go with --medusa-heads, which are to guess what medusa and apar "
+                        " does not go with `medusa_heads`, which are to guess what medusa and apar "
                         "write; expected ",
                         join({texts.begin(), texts.end()}, ", ")));
 }
@@ -34,7 +34,7 @@ std::vector<TrainingOption> training_options() {
 Options read_training_options(const Json& given) {
   std::vector<Option> table;
   for (const TrainingOption& option : training_options()) table.push_back(option.option);
-  return Options::of_flags(table, given);
+  return Options::of_training(table, given);
 }
 
 const FormatEntry& find_format(std::string_view name) {
@@ -74,7 +74,7 @@ std::vector<std::unique_ptr<TrainingFormat>> make_formats(const std::vector<std:
                                                           bool extra_heads) {
   if (names.empty())
     throw ConfigError(
-        str("no training format was named; give --format ", join(usual_formats(extra_heads), ",")));
+        str("no training format was named; give `format` ", join(usual_formats(extra_heads), ",")));
   std::vector<std::unique_ptr<TrainingFormat>> formats;
   for (const std::string& name : names) formats.push_back(find_format(name).make(options, scene));
   if (extra_heads)

@@ -45,8 +45,8 @@ AparTokens apar_tokens(const AparOptions& options, const Tokenizer* tokenizer, i
       {"apar.fork_token", options.fork_token, {"[Fork]", "<|fork|>", "[SplitMask]"}},
       {"apar.child_token", options.child_token, {"[Child]", "<|child|>", "[SplitSop]"}}};
   if (trains) {
-    name_by_flag(wanted[0], "--fork-token");
-    name_by_flag(wanted[1], "--child-token");
+    name_by_setting(wanted[0], "fork_token");
+    name_by_setting(wanted[1], "child_token");
   }
   Tokens ids;
   for (const auto& token : wanted) ids.push_back(find_control_token(token, tokenizer, vocab_size));

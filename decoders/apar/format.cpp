@@ -181,7 +181,7 @@ class AparFormat final : public TrainingFormat {
       if (last >= context_length_)
         throw ConfigError(str(example.job.id, ": apar needs ", last + 1,
                               " positions, the context length is ", context_length_,
-                              "; use a smaller --ar-stack"));
+                              "; use a smaller `ar_stack`"));
     }
     return all;
   }

@@ -104,7 +104,7 @@ class ArFormat final : public TrainingFormat {
       if (std::ssize(sample.tokens) > context_length_)
         throw ConfigError(str(example.job.id, ": ar needs ", sample.tokens.size(),
                               " positions, the context length is ", context_length_,
-                              "; use a smaller --ar-stack"));
+                              "; use a smaller `ar_stack`"));
     return all;
   }
 

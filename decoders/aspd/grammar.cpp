@@ -20,7 +20,7 @@ AspdTokens find_aspd_tokens(const std::string& given, const Tokenizer* tokenizer
   if (!given.empty()) settings = split(given, ',');
   const bool gap = std::find(settings.begin(), settings.end(), "") != settings.end();
   if (settings.size() != 6 || (!given.empty() && gap))
-    throw ConfigError(str(trains ? "--aspd-tokens" : "aspd.tokens", " is '", given,
+    throw ConfigError(str(trains ? "`aspd_tokens`" : "aspd.tokens", " is '", given,
                           "', expected six ids or texts with commas between them: title, "
                           "/title, branch, /branch, para, /para"));
   std::vector<ControlToken> wanted;
@@ -31,9 +31,9 @@ AspdTokens find_aspd_tokens(const std::string& given, const Tokenizer* tokenizer
       wanted.push_back({"aspd.tokens",
                         settings[wanted.size()],
                         {str("<", slash, name, ">"), str("<|", slash, lower, "|>")},
-                        "--set aspd.tokens=TITLE,/TITLE,BRANCH,/BRANCH,PARA,/PARA"});
+                        "`set=aspd.tokens=TITLE,/TITLE,BRANCH,/BRANCH,PARA,/PARA`"});
       if (trains)
-        name_by_flag(wanted.back(), "--aspd-tokens", "TITLE,/TITLE,BRANCH,/BRANCH,PARA,/PARA");
+        name_by_setting(wanted.back(), "aspd_tokens", "TITLE,/TITLE,BRANCH,/BRANCH,PARA,/PARA");
     }
   Tokens ids;
   for (const ControlToken& token : wanted)

@@ -46,7 +46,7 @@ class HpdFormat final : public TrainingFormat {
     if (layout.last_position() >= context_length_)
       throw ConfigError(str(example.job.id, ": hpd needs ", layout.last_position() + 1,
                             " positions, the context length is ", context_length_,
-                            "; use a smaller --stack or --k-max"));
+                            "; use a smaller `stack` or `k_max`"));
     std::vector<bool> unknown;  // product-major, as the values
     for (const std::vector<bool>& product : example.unknown)
       unknown.insert(unknown.end(), product.begin(), product.end());

@@ -126,7 +126,7 @@ namespace {
 SpaceFormatOptions masked(const Options& options, const FormatScene& scene, ArFormatOptions ar) {
   if (options.whole("mask-groups") > 1 && !options.flag("one-pass"))
     throw ConfigError(
-        "--mask-groups: a cut answer has one group of masks; several are for --one-pass");
+        "`mask_groups`: a cut answer has one group of masks; several are for `one_pass`");
   return {.ar = ar,
           .k = options.whole("masks"),
           .p_ar = options.number("ar-share"),
@@ -175,7 +175,7 @@ std::vector<TrainingOption> space_training_options() {
                         "space: masks beside the whole answer, instead of in place of its rest"),
            "", "space.one_pass"},
           {Option::whole("mask-groups", usual.groups, {1},
-                         "space: groups of masks beside one answer, with --one-pass"),
+                         "space: groups of masks beside one answer, with `one_pass`"),
            "N", "space.mask_groups"}};
 }
 

@@ -56,7 +56,7 @@ SpaceGrid space_grid(int n, int candidates, int k, int positions) {
 Token space_mask_token(const std::string& given, const Tokenizer* tokenizer, int vocab_size,
                        bool trains) {
   ControlToken token{"space.mask_token", given, {"<|mask|>", "[MASK]", "<mask>", "[M]"}};
-  if (trains) name_by_flag(token, "--mask-token");
+  if (trains) name_by_setting(token, "mask_token");
   return find_control_token(token, tokenizer, vocab_size);
 }
 

@@ -114,7 +114,7 @@ class Speculative final : public FreeRunningDecoder {
 
   void check(const DecoderContext& context) const override {
     if (!context.draft)
-      throw ConfigError("decoder speculative needs a draft network; give --draft-model DIR");
+      throw ConfigError("decoder speculative needs a draft network; give `draft_model=DIR`");
   }
   std::optional<int> draft_length() const override {
     if (options_.schedule == GammaSchedule::heuristic) return std::nullopt;

@@ -739,8 +739,8 @@ TEST_CASE("aspd finds its tokens by name or option, and says what is missing") {
   const int vocab = model.config().vocab_size;
   CHECK_THROWS_WITH(find_aspd_tokens("", &network.tokenizer(), vocab),
                     "tokenizer.json has no token <Title> or <|title|>; weights that were taught it "
-                    "(--adapter DIR) bring it, else name one by id or text: --set "
-                    "aspd.tokens=TITLE,/TITLE,BRANCH,/BRANCH,PARA,/PARA");
+                    "(`adapter=DIR`) bring it, else name one by id or text: "
+                    "`set=aspd.tokens=TITLE,/TITLE,BRANCH,/BRANCH,PARA,/PARA`");
   CHECK_THROWS_WITH(find_aspd_tokens("1,2,3", &network.tokenizer(), vocab),
                     Catch::Contains("expected six ids or texts"));
   CHECK_THROWS_WITH(find_aspd_tokens("1,2,3,4,,6", &network.tokenizer(), vocab),
@@ -785,7 +785,7 @@ TEST_CASE("aspd finds its tokens by name or option, and says what is missing") {
 
   const Request request = open_request("r", {kU0}, 5);
   CHECK_THAT(run_one(network, model, Json::object(), request).errors[0],
-             Catch::Contains("--set aspd.tokens=TITLE"));
+             Catch::Contains("`set=aspd.tokens=TITLE"));
   CHECK_THROWS_WITH(make_decoder("aspd", {{"positions", "fix-0"}}),
                     Catch::Contains("expected same-seq, same-max, same-re or fix-N"));
   CHECK_THROWS_AS(make_decoder("aspd", {{"positions", "fix-x"}}), ConfigError);

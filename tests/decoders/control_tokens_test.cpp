@@ -21,10 +21,9 @@ TEST_CASE("control tokens: by option, else by name, else an error that says how 
   CHECK(find("<unk>", {"<pad>"}) == 2);
   CHECK(find_control_token({"x.fork_token", "17", {}}, nullptr, 600) == 17);
 
-  CHECK_THROWS_WITH(
-      find("", {"[Fork]", "[F]"}),
-      "tokenizer.json has no token [Fork] or [F]; weights that were taught it (--adapter "
-      "DIR) bring it, else name one by id or text: --set x.fork_token=ID");
+  CHECK_THROWS_WITH(find("", {"[Fork]", "[F]"}),
+                    "tokenizer.json has no token [Fork] or [F]; weights that were taught it "
+                    "(`adapter=DIR`) bring it, else name one by id or text: `set=x.fork_token=ID`");
   CHECK_THROWS_WITH(
       find("[Fork]", {"<pad>"}),
       "x.fork_token is '[Fork]', which is no token of tokenizer.json; expected one of "
@@ -33,8 +32,8 @@ TEST_CASE("control tokens: by option, else by name, else an error that says how 
                     "x.fork_token is id 600, the network's vocabulary goes from 0 to 599");
   CHECK_THROWS_AS(find("-1", {}), ConfigError);
   CHECK_THROWS_WITH(find_control_token({"x.fork_token", "", {"<pad>"}}, nullptr, 600),
-                    "x.fork_token is not given and no tokenizer is read, expected an id: --set "
-                    "x.fork_token=ID");
+                    "x.fork_token is not given and no tokenizer is read, expected an id: "
+                    "`set=x.fork_token=ID`");
   CHECK_THROWS_AS(find_control_token({"x.fork_token", "<pad>", {}}, nullptr, 600), ConfigError);
 
   CHECK_NOTHROW(check_different({{"a", "", {}}, {"b", "", {}}}, {1, 2}));

@@ -64,7 +64,7 @@ TEST_CASE("an option that fits not is refused, by its name and what was expected
   for (const Json& wrong : {Json(1.5), Json(""), Json(true)})
     refused({{"mark", wrong}},
             str("decoder x: 'mark' is ", dump(wrong), ", expected a token's id or its text"));
-  CHECK_THROWS_WITH(Options::of_flags(kTable, {{"many", 0}}), "--many is 0, expected 1 to 9");
+  CHECK_THROWS_WITH(Options::of_training(kTable, {{"many", 0}}), "`many` is 0, expected 1 to 9");
 }
 
 TEST_CASE("every option has a meaning and a default that it could be given") {
@@ -87,7 +87,7 @@ TEST_CASE("a training's record has the options of the formats that it teaches") 
         R"({"k":5,"ar_share":0.5,"mask_token":"","one_pass":false,"mask_groups":1})");
   CHECK(recorded_options({"aspd"}, options)["aspd"].dump() ==
         R"({"positions":"same-seq","mask":"independent","tokens":""})");
-  CHECK_THROWS_WITH(read_training_options({{"k-max", 0}}), "--k-max is 0, expected at least 1");
+  CHECK_THROWS_WITH(read_training_options({{"k-max", 0}}), "`k_max` is 0, expected at least 1");
 }
 
 TEST_CASE("a decoder that must be trained for has a format of its name") {

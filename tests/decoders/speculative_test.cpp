@@ -180,7 +180,7 @@ TEST_CASE("options of the decoders that guess ahead") {
   Engine engine(model, clock);
   const DecoderContext context{engine, nullptr};
   CHECK_THROWS_WITH(make_decoder("speculative", Json::object())->check(context),
-                    Catch::Contains("--draft-model"));
+                    Catch::Contains("`draft_model=DIR`"));
   CHECK_THROWS_AS(make_decoder("self-speculative", {{"skip_mlp", "3"}})->check(context),
                   ConfigError);
   make_decoder("self-speculative", {{"skip_mlp", "2"}})->check(context);
