@@ -6,6 +6,7 @@
 #include "src/checkpoint/checkpoint_notes.hpp"
 #include "src/cli/command_line.hpp"
 #include "src/cli/train_flags.hpp"
+#include "src/cli/with_flags.hpp"
 #include "src/finetune/finetune.hpp"
 #include "src/model/device.hpp"
 #include "src/support/checks.hpp"
@@ -72,8 +73,8 @@ Verb train_verb() {
           spec.command = command_of(app);
           set_threads(1);  // a batch is shared out as a whole: cheaper than within each product
           for (const std::string& note : checkpoint_notes(spec.model))
-            std::cerr << "model: " << note << "\n";
-          finetune(spec);
+            std::cerr << "model: " << with_flags(note) << "\n";
+          finetune(spec, [](const std::string& line) { std::cerr << with_flags(line) << "\n"; });
           return 0;
         };
       },

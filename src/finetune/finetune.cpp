@@ -1,10 +1,10 @@
 #include "src/finetune/finetune.hpp"
 
 #include <algorithm>
-#include <iostream>
 #include <memory>
 #include <optional>
 #include <set>
+#include <sstream>
 
 #include "decoders/control_tokens.hpp"
 #include "decoders/guess_trees.hpp"
@@ -35,8 +35,8 @@ std::unique_ptr<Trainable> make_trainable(const TrainingSpec& spec, const Traini
                                           const std::optional<Adapter>& from) {
   if (spec.extra_heads.heads == 0 && !adapter.there()) return whole_network(start.parsed);
   if (!start.weights)
-    throw ConfigError(str(adapter.there() ? "--lora-rank adapts" : "--medusa-heads reads",
-                          " a network that is trained; expected a checkpoint folder as --model, ",
+    throw ConfigError(str(adapter.there() ? "`lora_rank` adapts" : "`medusa_heads` reads",
+                          " a network that is trained; expected a checkpoint folder as `model`, ",
                           "found ", spec.model));
   std::unique_ptr<Trainable> low_rank;
   if (adapter.there()) low_rank = low_rank_adapter(start.parsed, adapter, spec.seed, from);
@@ -60,7 +60,8 @@ AdapterShape adapter_of(const TrainingSpec& spec, const std::optional<Adapter>& 
   if (shape.there() && shape.targets.empty()) shape.targets = adapter_targets(config);
   for (const std::string& token : spec.adapter_tokens)
     shape.tokens.push_back(find_control_token(
-        {.option = "--lora-tokens", .given = token, .names = {}}, &tokenizer, config.vocab_size));
+        {.option = "`lora_tokens`", .given = token, .names = {}, .to_train = true}, &tokenizer,
+        config.vocab_size));
   std::sort(shape.tokens.begin(), shape.tokens.end());
   shape.tokens.erase(std::unique(shape.tokens.begin(), shape.tokens.end()), shape.tokens.end());
   return shape;
@@ -174,7 +175,7 @@ std::unique_ptr<ProcessGroup> join_group(const ProcessGroupOptions& options,
       throw ConfigError(str("the process of rank ", options.rank, " has another ",
                             differing(part, first, own.at(part)),
                             " than that of rank 0; start all with the same flags, files and "
-                            "threads, but for --rank"));
+                            "threads, but for `rank`"));
   return group;
 }
 
@@ -187,23 +188,23 @@ bool may_resume(const TrainingSpec& spec, const OrderedJson& record) {
     for (const char* weights :
          {"model.safetensors", "model.safetensors.index.json", kAdapterFile, kExtraHeadsFile})
       if (std::filesystem::exists(folder / weights, ignored))
-        throw ConfigError(str(spec.out, ": holds ", weights, "; give another --out"));
+        throw ConfigError(str(spec.out, ": holds ", weights, "; give another `out`"));
     return false;
   }
   if (!spec.resume)
-    throw ConfigError(str(spec.out, ": holds a training run; give --resume, or another --out"));
+    throw ConfigError(str(spec.out, ": holds a training run; give `resume`, or another `out`"));
   const Json before = read_json(old), now = record;
   for (const char* part : {"settings", "data", "prompt_sha256"})
     if (const Json then = before.value(part, Json()); then != now.at(part))
       throw ConfigError(str(old.string(), ": this run had another ",
                             differing(part, then, now.at(part)),
-                            "; resume with the same spec, or give another --out"));
+                            "; resume with the same spec, or give another `out`"));
   return std::filesystem::exists(folder / "state.safetensors", ignored);
 }
 
 }  // namespace
 
-void finetune(const TrainingSpec& spec) {
+void finetune(const TrainingSpec& spec, const std::function<void(const std::string&)>& say) {
   check(spec);
   const TrainingStart start = read_start(spec);
   const Tokenizer tokenizer = Tokenizer::load(start.tokenizer);
@@ -214,11 +215,11 @@ void finetune(const TrainingSpec& spec) {
   std::optional<Adapter> from;
   if (!spec.start_adapter.empty()) {
     if (!holds_low_rank(spec.start_adapter))
-      throw ConfigError(str("--start-adapter: ", spec.start_adapter,
+      throw ConfigError(str("`start_adapter`: ", spec.start_adapter,
                             " holds extra heads alone, expected a low-rank adapter"));
     from = Adapter::load(spec.start_adapter, start.parsed);
     if (const auto more = from->beyond_plain(start.parsed); !more.empty())
-      throw ConfigError(str("--start-adapter: ", spec.start_adapter, " has ", join(more, ", "),
+      throw ConfigError(str("`start_adapter`: ", spec.start_adapter, " has ", join(more, ", "),
                             ", which are not trained; expected a plain low-rank adapter"));
   }
   const AdapterShape adapter = adapter_of(spec, from, start.parsed, tokenizer);
@@ -251,7 +252,7 @@ void finetune(const TrainingSpec& spec) {
   parts.recombine = spec.recombine;
   for (const auto& [format, share] : parts.formats)
     if (skips_unannotated(spec) && !find_format(format->name()).skips_unannotated)
-      throw ConfigError(str("--unannotated: format ", format->name(),
+      throw ConfigError(str("`unannotated`: format ", format->name(),
                             " learns every value; expected ",
                             alternatives(formats_that(&FormatEntry::skips_unannotated))));
   const ExampleSource source(std::move(parts), tokenizer);
@@ -294,25 +295,24 @@ void finetune(const TrainingSpec& spec) {
     recorded = true;
   };
   if (spec.trainer.dtype == Dtype::bf16 && !computes_bf16_fast("cpu"))
-    std::cerr << "--dtype bf16: this processor has no products of bf16 pairs, and trains several "
-                 "times faster in fp32\n";
-  std::cerr << source.training() << " examples to train on, " << source.held_out()
-            << " to validate, " << count.sequences << " sequences an epoch, "
-            << parameter_count(*what) << " parameters, " << spec.trainer.workers << " threads\n";
+    say("`dtype=bf16`: this processor has no products of bf16 pairs, and trains several times "
+        "faster in fp32");
+  say(str(source.training(), " examples to train on, ", source.held_out(), " to validate, ",
+          count.sequences, " sequences an epoch, ", parameter_count(*what), " parameters, ",
+          spec.trainer.workers, " threads"));
   if (count.cut > 0)
-    std::cerr << count.cut << " of these sequences are cut at --context-length "
-              << within.positions() << "\n";
+    say(str(count.cut, " of these sequences are cut at `context_length` ", within.positions()));
   if (count.left_out > 0)
-    std::cerr << count.left_out
-              << " examples are left out: too long, or answers that a format is not taught by\n";
+    say(str(count.left_out,
+            " examples are left out: too long, or answers that a format is not taught by"));
 
   for (const auto& [dataset, answers] : data.own_answers) {
     record["own_answers"][dataset] = answers.json();
-    std::cerr << dataset << ": " << counted(answers.kept, "answer") << " of the run are learned"
-              << (answers.cut > 0 ? str(" (", answers.cut, " without their end)") : "") << "; "
-              << answers.left_out() << " examples are left out (" << answers.absent
-              << " without an answer, " << answers.unfinished << " cut at a limit, "
-              << answers.length << " too short or long, " << answers.repeated << " that repeat)\n";
+    say(str(dataset, ": ", counted(answers.kept, "answer"), " of the run are learned",
+            answers.cut > 0 ? str(" (", answers.cut, " without their end)") : "", "; ",
+            answers.left_out(), " examples are left out (", answers.absent, " without an answer, ",
+            answers.unfinished, " cut at a limit, ", answers.length, " too short or long, ",
+            answers.repeated, " that repeat)"));
   }
 
   std::unique_ptr<Progress> progress;
@@ -368,22 +368,23 @@ void finetune(const TrainingSpec& spec) {
                                                : "model_sha256"] = sha256_file(folder / file);
   write_record();
   if (result.out_of_time)
-    std::cerr << "stopped at update " << result.steps << " of " << result.planned << ": --minutes "
-              << spec.loop.minutes << " are over; the same line with --resume goes on\n";
-  std::cerr << spec.out << ": " << result.steps << " updates, " << result.tokens << " tokens, loss "
-            << result.train_loss;
-  if (result.validation_loss) std::cerr << ", validation loss " << *result.validation_loss;
-  if (result.best_step > 0) std::cerr << " (of update " << result.best_step << ", which is kept)";
+    say(str("stopped at update ", result.steps, " of ", result.planned, ": `minutes` ",
+            spec.loop.minutes, " are over; the same line with `resume` goes on"));
+  std::ostringstream line;
+  line << spec.out << ": " << result.steps << " updates, " << result.tokens << " tokens, loss "
+       << result.train_loss;
+  if (result.validation_loss) line << ", validation loss " << *result.validation_loss;
+  if (result.best_step > 0) line << " (of update " << result.best_step << ", which is kept)";
   const std::vector<Trainable::Loss> losses = what->losses();
   for (size_t i = 0; i < accuracy.size(); ++i)
-    std::cerr << (i == 0 ? ", right " : " ") << losses[i].name
-              << (losses[i].name.empty() ? "" : " ") << accuracy[i];
+    line << (i == 0 ? ", right " : " ") << losses[i].name << (losses[i].name.empty() ? "" : " ")
+         << accuracy[i];
   if (record["result"].contains("trees"))
     for (const OrderedJson& tree : record["result"]["trees"])
-      std::cerr << "; expected of " << tree["nodes"] << " guesses: " << tree["tokens_per_pass"]
-                << " tokens a pass";
-  std::cerr << (drawn ? "" : "; no loss.svg (gnuplot was not found, loss.csv has the numbers)")
-            << "\n";
+      line << "; expected of " << tree["nodes"] << " guesses: " << tree["tokens_per_pass"]
+           << " tokens a pass";
+  line << (drawn ? "" : "; no loss.svg (gnuplot was not found, loss.csv has the numbers)");
+  say(line.str());
 }
 
 }  // namespace pardec

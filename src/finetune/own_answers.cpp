@@ -33,7 +33,7 @@ RunRow chosen_run(Store& store, const OwnAnswers& from, const Dataset& dataset) 
                           join({others.begin(), others.end()}, ", ")));
   if (of_dataset.size() != 1)
     throw ConfigError(str(where, " has the arms ", join({arms.begin(), arms.end()}, ", "), " for ",
-                          dataset.name, "; expected one of them as --from-arm",
+                          dataset.name, "; expected one of them as `from_arm`",
                           from.arm.empty() ? "" : str(", found '", from.arm, "'")));
   const RunRow& run = of_dataset.front();
   if (run.oracle)
@@ -43,7 +43,7 @@ RunRow chosen_run(Store& store, const OwnAnswers& from, const Dataset& dataset) 
   if (!same_split(run.dataset, here) || run.dataset.sha256 != here.sha256)
     throw ConfigError(str(where, " read split ", run.dataset.split_text(), " of ", dataset.name,
                           " from files that are not those of split ", here.split_text(),
-                          " here; expected the same --data-root and --split"));
+                          " here; expected the same `data_root` and `split`"));
   return run;
 }
 

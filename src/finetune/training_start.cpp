@@ -85,7 +85,7 @@ TrainingData read_data(const TrainingSpec& spec) {
       throw ConfigError(str("dataset ", name, " has no answers to learn from; expected ",
                             spec.own_answers.there()
                                 ? "answers of the run that pass the filters"
-                                : "references, or a run that answered it (--from-run)"));
+                                : "references, or a run that answered it (`from_run`)"));
     TrainingExamples& examples =
         of(dataset.shape, std::string(prompt_name(find_dataset(name), dataset)),
            spec.unannotated_in(at));
@@ -97,7 +97,7 @@ TrainingData read_data(const TrainingSpec& spec) {
     std::move(dataset.examples.begin(), dataset.examples.end(), std::back_inserter(examples.train));
   }
   if (!spec.extra.empty() && lists.empty())
-    throw ConfigError("--extra has more titles of a dataset of attributes; expected one");
+    throw ConfigError("`extra` has more titles of a dataset of attributes; expected one");
   for (const std::string& file : spec.extra) {
     Dataset dataset = load_attribute_extraction_file(file, lists);
     note(dataset);
@@ -110,7 +110,7 @@ TrainingData read_data(const TrainingSpec& spec) {
   }
   for (const TrainingExamples& examples : data.examples)
     if (!examples.train.empty()) return data;
-  throw ConfigError("no example is left to train on; use a smaller --validation");
+  throw ConfigError("no example is left to train on; use a smaller `validation`");
 }
 
 }  // namespace pardec
