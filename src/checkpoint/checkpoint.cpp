@@ -15,7 +15,7 @@ namespace pardec {
 Tokenizer load_tokenizer(const std::filesystem::path& folder) {
   if (std::error_code ignored; !std::filesystem::exists(folder / "tokenizer.json", ignored))
     throw ModelError(folder.string(),
-                     "has no tokenizer.json, expected one (only generate --prompt-tokens works "
+                     "has no tokenizer.json, expected one (only generate `prompt_tokens` works "
                      "without)");
   return Tokenizer::load(folder / "tokenizer.json");
 }
@@ -73,11 +73,11 @@ std::filesystem::path tokenizer_folder(const ModelOptions& options) {
 
 Checkpoint load_checkpoint(const ModelOptions& options, bool with_tokenizer) {
   if (options.model.empty())
-    throw ConfigError("no model was named; give --model DIR ('pardec model synth' makes one)");
+    throw ConfigError("no model was named; give `model=DIR` ('pardec model synth' makes one)");
   const std::filesystem::path folder = options.model;
   const Dtype dtype = chosen_dtype(options);
   if (options.threads < 0)
-    throw ConfigError(str("--threads is ", options.threads, ", expected 0 (all cores) or more"));
+    throw ConfigError(str("`threads` is ", options.threads, ", expected 0 (all cores) or more"));
   set_threads(options.threads);
   std::error_code ignored;
   const ModelConfig config = read_model_config(folder);

@@ -109,7 +109,7 @@ void merge_checkpoint(const std::filesystem::path& base, const std::filesystem::
 void first_layers(const std::filesystem::path& base, int layers, const std::filesystem::path& out) {
   const ModelConfig whole = read_model_config(base);
   if (layers < 1 || layers >= whole.layers)
-    throw ConfigError(str("--layers is ", layers, ", expected 1 to ", whole.layers - 1, ": ",
+    throw ConfigError(str("`layers` is ", layers, ", expected 1 to ", whole.layers - 1, ": ",
                           base.string(), " has ", whole.layers));
   OrderedJson config = config_of(base, whole);
   config["num_hidden_layers"] = layers;
@@ -142,11 +142,11 @@ void add_tokens(const std::filesystem::path& base, const NewTokens& tokens,
     if (!id || std::none_of(added.begin(), added.end(), [&from = from](const OrderedJson& token) {
           return token.at("content") == from;
         }))
-      throw ConfigError(str("--rename: '", from, "' is no special token of ", base.string()));
+      throw ConfigError(str("`rename`: '", from, "' is no special token of ", base.string()));
     const bool ends = std::find(config.eos.begin(), config.eos.end(), *id) != config.eos.end();
     if (ends || config.bos == *id || used.find(from) != std::string::npos)
       throw ConfigError(
-          str("--rename: '", from, "' is used: ", base.string(),
+          str("`rename`: '", from, "' is used: ", base.string(),
               ends ? " ends sequences with it" : " begins or writes prompts with it"));
     rename_token(tokenizer, from, to);
   }

@@ -95,7 +95,7 @@ std::int64_t MemoryPlan::least(std::int64_t rows) const {
          kProgramBytes;
 }
 
-std::int64_t parse_bytes(const std::string& flag, const std::string& text) {
+std::int64_t parse_bytes(const std::string& name, const std::string& text) {
   double number = -1;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const auto used = error == std::errc() ? static_cast<size_t>(rest - text.data()) : 0;
@@ -107,21 +107,21 @@ std::int64_t parse_bytes(const std::string& flag, const std::string& text) {
   const double bytes = number * std::pow(binary ? 1024.0 : 1000.0, static_cast<double>(power));
   if (used == 0 || unit.size() > 1 || (!unit.empty() && power == 0) || (binary && unit.empty()) ||
       !(bytes >= 1 && bytes < 9e18))
-    throw ConfigError(str(flag, " is '", text, "', expected a size such as 4G, 512M or 1.5GiB"));
+    throw ConfigError(
+        str("`", name, "` is '", text, "', expected a size such as 4G, 512M or 1.5GiB"));
   return static_cast<std::int64_t>(bytes);
 }
 
 MemoryPlan plan_memory(const std::vector<ModelOptions>& arms, int block_rows, bool together) {
   MemoryPlan plan = held(arms, together);
   const ModelOptions& options = arms.front();
-  if (!options.memory_limit.empty())
-    plan.limit = parse_bytes("--memory-limit", options.memory_limit);
+  if (!options.memory_limit.empty()) plan.limit = parse_bytes("memory_limit", options.memory_limit);
   if (plan.limit > 0 && plan.blocks(block_rows) < 1) {
     MemoryPlan one = held(arms, false);
     one.limit = plan.limit;
     const bool one_fits = one.blocks(block_rows) >= 1;
     throw ConfigError(str(
-        "--memory-limit is ", shown_bytes(plan.limit), ", and the weights ",
+        "`memory_limit` is ", shown_bytes(plan.limit), ", and the weights ",
         plan.networks > 1 ? str("of ", plan.networks, " networks ") : "", "take ",
         shown_bytes(plan.weight_bytes), " in ", name(chosen_dtype(options)), ", the program ",
         shown_bytes(MemoryPlan::kProgramBytes),
@@ -129,7 +129,7 @@ MemoryPlan plan_memory(const std::vector<ModelOptions>& arms, int block_rows, bo
         "least ",
         shown_bytes(plan.least(block_rows) + 5'000'000),  // so that it still does rounded
         ", and more for longer prompts",
-        one_fits ? "; --order blocked holds the networks of one arm at a time, which fit" : ""));
+        one_fits ? "; `order=blocked` holds the networks of one arm at a time, which fit" : ""));
   }
   return plan;
 }
@@ -154,7 +154,7 @@ std::string describe(const MemoryPlan& plan, const CacheBudget& cache) {
           plan.head_bytes > 0 ? " with extra heads of " + shown_bytes(plan.head_bytes) : "",
           ", cache ", fixed(static_cast<double>(plan.row_bytes) * 1e-3, 1), " kB a row");
   if (plan.limit == 0) return weights;
-  return str(weights, "; --memory-limit ", shown_bytes(plan.limit), " leaves ",
+  return str(weights, "; `memory_limit` ", shown_bytes(plan.limit), " leaves ",
              shown_bytes(plan.cache_bytes()), " for the cache: ", counted(cache.blocks, "block"),
              " of ", counted(cache.block_rows, "row"));
 }

@@ -34,7 +34,7 @@ std::string shown_bytes(std::int64_t bytes);
 
 /// `4G`, `512M`, `1.5GiB`, `900000000`; a decimal unit unless it has an i. ConfigError, which names
 /// the flag.
-std::int64_t parse_bytes(const std::string& flag, const std::string& text);
+std::int64_t parse_bytes(const std::string& name, const std::string& text);
 
 /// Of the networks of all `arms`, by their configs alone: `together`, each distinct one once, or
 /// those of one arm at a time. Rows are cached for one arm at a time. ConfigError where
