@@ -101,7 +101,7 @@ std::exception_ptr Engine::Waiting::not_finite() const {
             std::isnan(best) ? "NaN"
             : best > 0       ? "Inf"
                              : "all -Inf",
-            "), expected numbers: its weights or its dtype give none; `pardec doctor --model DIR` "
+            "), expected numbers: its weights or its dtype give none; 'pardec doctor `model=DIR`' "
             "looks into the weights")));
   }
   return nullptr;

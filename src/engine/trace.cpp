@@ -69,7 +69,7 @@ OrderedJson to_json(const Trace& trace) {
 std::unique_ptr<std::ofstream> open_trace(const std::string& file, std::ios::openmode mode) {
   auto trace = std::make_unique<std::ofstream>(file, mode);
   if (!*trace)
-    throw ConfigError(str("--trace: ", file, " cannot be written: ", std::strerror(errno),
+    throw ConfigError(str("`trace`: ", file, " cannot be written: ", std::strerror(errno),
                           "; expected a file in a writable folder"));
   return trace;
 }

@@ -74,7 +74,7 @@ std::optional<std::vector<int>> unfold(const Json& items, int most) {
 
 [[noreturn]] void wrong(const std::string& where, const char* column, size_t tokens) {
   throw ConfigError(str(where, ": '", column, "' does not fit its ", tokens,
-                        " tokens; expected a trace as generate --trace writes it"));
+                        " tokens; expected a trace as generate `trace` writes it"));
 }
 
 /// ConfigError: a column has a different length, or refers to a row that does not exist.
@@ -142,7 +142,7 @@ Trace parse_trace(const Json& json, const std::string& where) {
     t.emitted = wholes(read.any("emitted"));
   } catch (const Json::exception& error) {
     throw ConfigError(
-        str(where, ": is no trace (", error.what(), "), expected what generate --trace writes"));
+        str(where, ": is no trace (", error.what(), "), expected what generate `trace` writes"));
   }
   read.finish();
   check_rows(t, where);
