@@ -37,7 +37,7 @@ void check_baseline(const std::vector<RunSummary>& runs, const std::string& labe
   for (const auto& run : runs) labels.push_back(run.run.label);
   if (!label.empty() && std::find(labels.begin(), labels.end(), label) == labels.end())
     throw ConfigError(
-        str("--baseline: no arm is labelled '", label, "'", known_names(label, labels)));
+        str("`baseline`: no arm is labelled '", label, "'", known_names(label, labels)));
 }
 
 std::map<std::pair<std::string, std::string>, std::string> not_applicable_in(
@@ -259,9 +259,9 @@ Interval interval_over(const std::vector<BlockPair>& blocks, double confidence) 
 void check_compare_options(const CompareOptions& options) {
   if (!(options.confidence > 0 && options.confidence < 1))
     throw ConfigError(
-        str("--confidence-level is ", options.confidence, ", expected between 0 and 1"));
+        str("`confidence_level` is ", options.confidence, ", expected between 0 and 1"));
   if (!(options.margin >= 0))
-    throw ConfigError(str("--margin is ", options.margin, ", expected 0 or more"));
+    throw ConfigError(str("`margin` is ", options.margin, ", expected 0 or more"));
 }
 
 ScoreFinding::Verdict ScoreFinding::verdict(double margin) const {

@@ -101,7 +101,7 @@ std::pair<std::string, int> several_devices(bool named, const std::string& which
   const std::string count = which.substr(x + 1);
   if (count.size() > 4 || std::stoi(count) < 1)
     throw ConfigError(
-        str("--hardware: '", which, "' is of ", count, " devices, expected 1 to 9999"));
+        str("`hardware`: '", which, "' is of ", count, " devices, expected 1 to 9999"));
   return {which.substr(0, x), std::stoi(count)};
 }
 
@@ -134,7 +134,7 @@ Hardware read_hardware(const std::string& which, Dtype dtype) {
     for (const auto& entry : std::filesystem::directory_iterator(file.parent_path()))
       known.push_back(entry.path().stem().string());
     std::sort(known.begin(), known.end());
-    throw ConfigError(str("--hardware: '", name_of_one, "' is neither known nor a file",
+    throw ConfigError(str("`hardware`: '", name_of_one, "' is neither known nor a file",
                           known_names(name_of_one, known)));
   }
   const Json json = read_json(file);
@@ -152,7 +152,7 @@ Hardware read_hardware(const std::string& which, Dtype dtype) {
   const auto speed = speeds.maybe<double>(std::string(name(computing(dtype))));
   if (!speed)
     throw ConfigError(str(file.string(), ": 'tflop_s' has no '", name(computing(dtype)),
-                          "', expected its dense TFLOP/s; or give another --dtype"));
+                          "', expected its dense TFLOP/s; or give another `dtype`"));
   hardware.flop_per_second = 1e12 * *speed;
   if (!(hardware.bytes_per_second > 0 && hardware.flop_per_second > 0))
     throw ConfigError(str(file.string(), ": bandwidth and FLOP/s must be above 0"));

@@ -45,11 +45,11 @@ bool is_whole(const ArmFinding& arm) {
 
 void check_here(const RunRow& run) {
   if (run.device != "cpu")
-    throw ConfigError(str("--hardware here: arm ", run.label, " was measured on ", run.device,
+    throw ConfigError(str("`hardware` here: arm ", run.label, " was measured on ", run.device,
                           ", expected the GPU's name or file"));
   const std::string then = run.environment.value("processor", ""), now = processor_name();
   if (then != now)
-    throw ConfigError(str("--hardware here: arm ", run.label, " was measured on '", then,
+    throw ConfigError(str("`hardware` here: arm ", run.label, " was measured on '", then,
                           "', this is '", now, "'; expected that machine's name or file"));
 }
 

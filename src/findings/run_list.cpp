@@ -35,7 +35,7 @@ void check_since(const std::string& since) {
   for (const auto& [at, most] : {std::pair<size_t, int>{5, 12}, {8, 31}})
     good = good && two_digits(at) >= 1 && two_digits(at) <= most;
   if (!good)
-    throw ConfigError(str("--since is '", since,
+    throw ConfigError(str("`since` is '", since,
                           "', expected a date, e.g. 2026-01-31 or 2026-01-31T18:00 (UTC)"));
 }
 

@@ -50,7 +50,7 @@ std::string interval_text(const Interval& interval) {
 std::string disturbed_advice(const RunRow& run, double taken, const std::string& otherwise) {
   const int fitting = threads_that_fit((1 - taken) * run.threads, run.threads);
   if (fitting == run.threads) return otherwise;
-  return str(otherwise, otherwise.empty() ? "" : "; ", "--threads ", fitting,
+  return str(otherwise, otherwise.empty() ? "" : "; ", "`threads` ", fitting,
              " fits what others leave");
 }
 
@@ -98,11 +98,11 @@ class Warnings {
     share("empty", state.empty, "empty");
     std::vector<std::string> advice =
         arm_->run.run.config.value("unused_ends", std::vector<std::string>());
-    advice.insert(advice.begin(), "raise --max-new-tokens or --per-field");
+    advice.insert(advice.begin(), "raise `max_new_tokens` or `per_field`");
     share("hit_limit", state.hit_limit, "cut at the limit", join(advice, "; "));
     if (!state.outside_rouge.empty())
       add("rouge_letters", state.outside_rouge,
-          "score --metric rouge_unicode counts words of all scripts");
+          "score `metric=rouge_unicode` counts words of all scripts");
   }
 
   void training() {
@@ -125,19 +125,19 @@ class Warnings {
         str("passes that check guesses gave ",
             std::isfinite(reached) ? fixed(reached, 2) + " tokens" : "nothing", " on average, not ",
             fixed(asked, 2)),
-        "longer answers (--max-new-tokens, --ignore-eos), or a decoder that always has guesses");
+        "longer answers (`max_new_tokens`, `ignore_eos`), or a decoder that always has guesses");
   }
 
   void side_by_side() {
     if (arm_->jobs.short_of_it())
       add("short_batch",
           str(fixed(arm_->jobs.reached, 1), " of ", counted(arm_->jobs.asked, "job"), " in flight"),
-          "longer --block, more examples or a smaller batch_size");
+          "longer `block`, more examples or a smaller batch_size");
     if (arm_->stack.short_of_it())
       add("short_stack",
           str(fixed(arm_->stack.reached, 1), " of ", counted(arm_->stack.asked, "example"),
               " in a job"),
-          str("a larger --limit or a smaller ", find_decoder(arm_->run.run.decoder).stack_option));
+          str("a larger `limit` or a smaller ", find_decoder(arm_->run.run.decoder).stack_option));
   }
 
   void measurement() {
@@ -146,7 +146,7 @@ class Warnings {
       add("unfinished",
           str("running or killed",
               run.compared == 0 && arm_->baseline ? ", its answers not compared yet" : ""),
-          "run --resume ends it");
+          "run `resume` ends it");
     else if (run.measured_blocks < run.blocks)
       add("unmeasured",
           str("no time of ", run.blocks - run.measured_blocks, " of ",
@@ -167,7 +167,7 @@ class Warnings {
     const Speedup& speedup = *arm_->speedup;
     if (speedup.blocks < kFewestBlocks)
       add("few_blocks", str("no interval over ", counted(speedup.blocks, "different block")),
-          str(kFewestBlocks, " are needed: a larger --limit or a shorter --block"));
+          str(kFewestBlocks, " are needed: a larger `limit` or a shorter `block`"));
     if (speedup.disturbed > 0) disturbed(speedup);
     if (const std::int64_t outliers = speedup.slow_baseline + speedup.slow_method; outliers > 0)
       add("outliers",
@@ -203,7 +203,7 @@ class Warnings {
   std::string repair_advice() const {
     const auto& experiment = arm_->run.run.experiment;
     const bool sweep = experiment && experiment->json.contains("grid");  // it goes on by itself
-    return str("the same command with ", sweep ? "" : "--resume ", "--repair N measures again");
+    return str("the same command with ", sweep ? "" : "`resume` ", "`repair=N` measures again");
   }
 
   void disturbed(const Speedup& speedup) {
@@ -231,7 +231,7 @@ class Warnings {
       add("unpaired",
           str("the difference of scores is over the ", counted(score->second.pairs, "answer"),
               " that both arms have; ", score->second.left_out, " of one arm alone are left out"),
-          "run --resume, or --retry-errors, gives both arms all answers");
+          "run `resume`, or `retry_errors`, gives both arms all answers");
     const double ours = arm_->state.tokens, theirs = baseline->state.tokens;
     const auto open = [](const ArmFinding& arm) { return arm.run.run.form == "free"; };
     const RunRow& run = arm_->run.run;
