@@ -160,7 +160,7 @@ void Transfer::begin() {
   const std::int64_t needed = now.total - part.have();
   if (!unknown && now.total > 0 && needed + kSlack > static_cast<std::int64_t>(space.available))
     throw RunError(str("needs ", needed, " bytes, the disk of ", part.path().parent_path().string(),
-                       " has ", space.available, " free; make room or name another --data-root"));
+                       " has ", space.available, " free; make room or name another `data_root`"));
   part.note(now);
 }
 
