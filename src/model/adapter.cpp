@@ -324,7 +324,7 @@ class AdapterReader {
       throw ModelError(
           file_, str("is of a network of ", last + 1, " layers, this one has ", config_.layers,
                      "; an adapter of its first layers is a draft: "
-                     "--draft-model DIR, or draft=DIR of an arm"));
+                     "`draft_model=DIR`, or draft=DIR of an arm"));
     throw ModelError(
         file_,
         str("has no tensor '", low_rank_name(missing_.front(), 'A'),

@@ -140,7 +140,7 @@ Model Model::load(const std::filesystem::path& folder, const Options& options) {
   if (computing(options.dtype) != options.dtype && !network->device.is_cpu())
     throw ModelError(str("dtype ", name(options.dtype)),
                      str("runs on the CPU alone, and the device is ", options.device,
-                         "; use --dtype bf16, or --device cpu"));
+                         "; use `dtype=bf16`, or `device=cpu`"));
   {
     const c10::NoGradGuard no_grad;
     std::optional<Adapter> adapter;
@@ -183,7 +183,7 @@ const Model::Options& Model::options() const { return network_->options; }
 void Model::set_profile(Profile* into) {
   if (into && !network_->backend->profiles())
     throw ConfigError(
-        "a profile needs a network that computes in bf16 on the CPU; give --dtype bf16, int8 or "
+        "a profile needs a network that computes in bf16 on the CPU; give `dtype=bf16`, int8 or "
         "nf4");
   network_->profile = into;
 }

@@ -68,7 +68,7 @@ class CudaGpu : public Gpu {
       return std::make_unique<CudaRecording>(work, pool_);
     } catch (const c10::Error& error) {
       throw RunError(str("the GPU cannot record a step: ", error.what_without_backtrace(),
-                         "; --no-cuda-graphs runs without"));
+                         "; `no_cuda_graphs` runs without"));
     }
   }
 

@@ -94,7 +94,7 @@ std::string why_no_checkpoint(const std::filesystem::path& path) {
   if (std::filesystem::exists(path / "config.json", ignored)) return "";
   std::string more = other_weights(path);
   if (std::filesystem::exists(path / "adapter_config.json", ignored))
-    more = "it holds an adapter: give the network as --model, and this as --adapter";
+    more = "it holds an adapter: give the network as `model`, and this as `adapter`";
   if (std::filesystem::is_directory(path / "snapshots", ignored))
     more = "it is of the Hub's cache: give one of the folders in its snapshots/";
   return str("has no config.json, ", kExpected, more.empty() ? "" : "; " + more);
