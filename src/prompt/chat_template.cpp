@@ -153,10 +153,10 @@ std::pair<std::string, OrderedJson> parse_setting(const std::string& setting) {
   const size_t equals = setting.find('=');
   if (equals == std::string::npos || equals == 0)
     throw ConfigError(
-        str("--chat-set is '", setting, "', expected KEY=VALUE, e.g. enable_thinking=false"));
+        str("`chat_set` is '", setting, "', expected KEY=VALUE, e.g. enable_thinking=false"));
   const std::string value = setting.substr(equals + 1);
   if (too_deep(value) != std::string::npos)
-    throw ConfigError(str("--chat-set: '", setting.substr(0, equals), "' is nested deeper than ",
+    throw ConfigError(str("`chat_set`: '", setting.substr(0, equals), "' is nested deeper than ",
                           kDeepestJson, " levels"));
   OrderedJson json = OrderedJson::parse(value, nullptr, false);
   return {setting.substr(0, equals), json.is_discarded() ? OrderedJson(value) : std::move(json)};
@@ -188,7 +188,7 @@ std::optional<ChatTemplate> read_chat_template(const std::filesystem::path& fold
   if (found == all.end())
     throw ConfigError(str(folder.string(), ": has no chat template ",
                           name.empty() ? "that is the default" : "'" + name + "'",
-                          "; --chat-template takes ", names_of(all), ", or a built-in one"));
+                          "; `chat_template` takes ", names_of(all), ", or a built-in one"));
   OrderedJson given = {{"tools", nullptr}, {"documents", nullptr}};
   for (const auto& [key, text] : read_tokens_beside(folder).named) given[key] = text;
   given.update(variables);
@@ -201,9 +201,9 @@ void check_chat_template(const std::string& name, const std::vector<std::string>
   if (name == "auto" || own_name(name)) return;
   find_chat_template(name);
   if (!settings.empty())
-    throw ConfigError(str("--chat-set is '", settings.front(),
+    throw ConfigError(str("`chat_set` is '", settings.front(),
                           "', which is for a checkpoint's own ",
-                          "template, but --chat-template is '", name, "'; expected auto"));
+                          "template, but `chat_template` is '", name, "'; expected auto"));
 }
 
 ChatTemplate choose_chat_template(const std::string& name, const std::filesystem::path& folder,
@@ -219,10 +219,10 @@ ChatTemplate choose_chat_template(const std::string& name, const std::filesystem
   if (auto chosen = read_chat_template(folder, own.value_or(""), variables))
     return *std::move(chosen);
   if (own)
-    throw ConfigError(str("--chat-template is '", name, "', but ", folder.string(),
+    throw ConfigError(str("`chat_template` is '", name, "', but ", folder.string(),
                           " has no chat template of its own"));
   if (!settings.empty())
-    throw ConfigError(str("--chat-set is '", settings.front(), "', but ", folder.string(),
+    throw ConfigError(str("`chat_set` is '", settings.front(), "', but ", folder.string(),
                           " has no chat template of its own"));
   return find_chat_template("plain");
 }
@@ -246,7 +246,7 @@ std::pair<std::string, std::string> split_at(const std::string& text, std::strin
   if (at == std::string::npos || text.find(mark, at + 1) != std::string::npos)
     throw ConfigError(str("chat template ", name, ": shows a turn's words ",
                           at == std::string::npos ? "never" : "more than once",
-                          ", expected once; --chat-template NAME takes a built-in one"));
+                          ", expected once; `chat_template=NAME` takes a built-in one"));
   return {text.substr(0, at), text.substr(at + mark.size())};
 }
 
@@ -273,7 +273,7 @@ std::string ChatTemplate::between_turns(std::vector<ChatMessage> messages) const
   if (!before.starts_with(opened))
     throw ConfigError(str("chat template ", name_, ": writes a turn otherwise once another one ",
                           "follows it (its system message moves to the last turn, perhaps), ",
-                          "expected what was said to stay; --chat-template NAME takes a built-in ",
+                          "expected what was said to stay; `chat_template=NAME` takes a built-in ",
                           "one"));
   return split_at(behind, kWords, name_).first;
 }

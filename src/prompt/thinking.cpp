@@ -138,7 +138,7 @@ Thinking parse_thinking(const std::string& text) {
   if (text == "keep") return Thinking::keep;
   if (text == "strip") return Thinking::strip;
   if (text == "off") return Thinking::off;
-  throw ConfigError(str("--thinking is '", text, "', expected keep, strip or off"));
+  throw ConfigError(str("`thinking` is '", text, "', expected keep, strip or off"));
 }
 
 ThoughtReading thought_reading(const ChatTemplate& chat, const Tokenizer* tokenizer,
@@ -169,8 +169,8 @@ std::string setting_without_thought(const ChatTemplate& chat,
       }))
     return {};
   throw ConfigError(
-      "--thinking off: the checkpoint's chat template marks thought, but reads no variable that "
-      "turns it off, as enable_thinking; --chat-set sets another one, --thinking strip takes what "
+      "`thinking=off`: the checkpoint's chat template marks thought, but reads no variable that "
+      "turns it off, as enable_thinking; `chat_set` sets another one, `thinking=strip` takes what "
       "stands after the thought");
 }
 

@@ -82,7 +82,7 @@ TEST_CASE("what cannot be used is said with its file") {
   CHECK_THROWS_WITH(choose_chat_template("auto", folder.path, {"mood=calm"}),
                     Catch::Contains("has no chat template of its own"));
   CHECK_THROWS_WITH(choose_chat_template("chatml", folder.path, {"mood=calm"}),
-                    Catch::Contains("but --chat-template is 'chatml'"));
+                    Catch::Contains("but `chat_template` is 'chatml'"));
   CHECK_THROWS_WITH(choose_chat_template("auto", folder.path, {"mood"}),
                     Catch::Contains("expected KEY=VALUE"));
   folder.write("tokenizer_config.json", R"({"chat_template": "a\n{% extends 'b' %}"})");
@@ -91,7 +91,7 @@ TEST_CASE("what cannot be used is said with its file") {
   folder.write("tokenizer_config.json", R"({"chat_template": [{"name": "rag", "template": "x"}]})");
   CHECK_THROWS_WITH(
       choose_chat_template("auto", folder.path),
-      Catch::Contains("that is the default; --chat-template takes checkpoint:rag, or"));
+      Catch::Contains("that is the default; `chat_template` takes checkpoint:rag, or"));
   folder.write("chat_template.jinja", "{{ messages[0].content | upper }}");
   CHECK_THROWS_WITH(choose_chat_template("auto", folder.path).open_turn({}),
                     Catch::Contains("shows a turn's words never, expected once"));
