@@ -361,14 +361,14 @@ JudgeUnits judge_units(Store& store, const JudgeTask& task) {
     std::vector<std::string> labels;
     for (const RunSummary& run : runs) labels.push_back(run.run.label);
     throw ConfigError(
-        str("--baseline: no arm '", task.baseline, "'", known_names(task.baseline, labels)));
+        str("`baseline`: no arm '", task.baseline, "'", known_names(task.baseline, labels)));
   }
   std::vector<std::string> names;
   for (const RunSummary& run : runs) names.push_back(run.run.dataset.name);
   for (const std::string& name : task.datasets)
     if (std::find(names.begin(), names.end(), name) == names.end())
       throw ConfigError(
-          str("--dataset: the run has no dataset '", name, "'", known_names(name, names)));
+          str("`dataset`: the run has no dataset '", name, "'", known_names(name, names)));
   const auto wants = [&](const RunSummary& run) {
     return task.datasets.empty() || std::find(task.datasets.begin(), task.datasets.end(),
                                               run.run.dataset.name) != task.datasets.end();
@@ -439,7 +439,7 @@ JudgeUnits judge_units(Store& store, const JudgeTask& task) {
       reasons.push_back(str(counted(count, "answer"), ": ", reason));
     throw ConfigError(
         str("run ", task.invocation.substr(0, 8), " has nothing for protocol ", task.protocol.name,
-            reasons.empty() ? ": no arm is compared with another one; name one by --baseline"
+            reasons.empty() ? ": no arm is compared with another one; name one by `baseline`"
                             : "; " + join(reasons, "; ")));
   }
   return out;

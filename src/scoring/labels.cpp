@@ -239,8 +239,8 @@ void import_labels(Store& store, const JudgeTask& task, const JudgeUnits& units,
     if (place == places.end())
       throw DataError(label.file, label.line,
                       str("item '", label.item, "' is not of this run and protocol ",
-                          task.protocol.name, " with its wording; give the --run, --baseline, ",
-                          "--protocol and --references of the sheet"));
+                          task.protocol.name, " with its wording; give the `run`, `baseline`, ",
+                          "`protocol` and `references` of the sheet"));
     if (!seen.insert(label.item).second)
       throw DataError(label.file, label.line, str("item '", label.item, "' stands twice"));
     JudgmentRow& row = rows.emplace_back();

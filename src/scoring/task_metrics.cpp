@@ -539,7 +539,7 @@ const std::vector<TaskMetric>& task_metrics() {
                   "judge_template", "judge_template", kNoRange),
       {.name = "likelihood",
        .what = "mean log-probability of a token of what was answered to open questions, under the "
-               "network of --model",
+               "network of `model`",
        .totals = {"log_likelihood"},
        .needs = "open questions with an answer",
        .source = ByNetwork{},
