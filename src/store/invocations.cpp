@@ -57,7 +57,7 @@ std::string latest_invocation(Store& store) {
   const auto runs = store.find_runs({});
   if (runs.empty())
     throw ConfigError(
-        str(store.path().string(), ": holds no run yet; 'pardec run --db FILE' makes one"));
+        str(store.path().string(), ": holds no run yet; 'pardec run `db=FILE`' makes one"));
   return runs.front().invocation;
 }
 

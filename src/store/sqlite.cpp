@@ -15,7 +15,7 @@ std::string explain(int code, const std::string& message) {
   switch (code & 0xff) {
     case SQLITE_FULL:
       return "the disk is full, the transaction was rolled back; free space, and give the same "
-             "command again (run: with --resume)";
+             "command again (run: with `resume`)";
     case SQLITE_IOERR:
       return str("reading or writing failed (", message,
                  "), the transaction was rolled back; check the disk");

@@ -65,7 +65,7 @@ fs::path folder_of(const fs::path& path) {
 /// at its end.
 void check_name(const fs::path& path) {
   const std::string& name = path.native();
-  if (name.empty()) throw StoreError("--db", "is empty, expected the path of a file", 2);
+  if (name.empty()) throw StoreError("`db`", "is empty, expected the path of a file", 2);
   if (name.starts_with(':') || name.starts_with("file:"))
     throw StoreError(name,
                      str("is no file to SQLite, which would keep nothing there, expected a path; "
@@ -168,7 +168,7 @@ std::string Store::rescue() {
     else
       recovered_ = save_beside(".recovered-");
     saved = str("what was stored is saved in ", recovered_.string(), ", go on with ",
-                resumes_ ? "--resume " : "", "--db ", recovered_.string());
+                resumes_ ? "`resume` " : "", "`db` ", recovered_.string());
   } catch (const std::exception& error) {
     saved = str("what was stored could not be saved beside: ", error.what());
   }

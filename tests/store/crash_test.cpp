@@ -64,7 +64,7 @@ std::pair<int, int> fill(Store& store, RowId run) {
     try {
       commit(store, big);
     } catch (const StoreError& error) {
-      CHECK_THAT(error.what(), Catch::Contains("full") && Catch::Contains("--resume"));
+      CHECK_THAT(error.what(), Catch::Contains("full") && Catch::Contains("`resume`"));
       return {job, error.exit_code()};
     }
   }

@@ -68,7 +68,7 @@ TEST_CASE("names that SQLite takes for no file, and what is no plain file, are r
   TemporaryFolder folder;
   fs::current_path(folder.path());
   for (const bool read_only : {false, true}) {
-    CHECK(refusal("", {.read_only = read_only}) == "2 --db: is empty, expected the path of a file");
+    CHECK(refusal("", {.read_only = read_only}) == "2 `db`: is empty, expected the path of a file");
     for (const char* name : {":memory:", ":x", "file:x.sqlite", "file:x?mode=memory", "file:///x"})
       CHECK_THAT(refusal(name, {.read_only = read_only}),
                  Catch::StartsWith(str("2 ", name, ": is no file to SQLite")) &&
@@ -121,7 +121,7 @@ TEST_CASE("a database that was removed or replaced while it was open is saved be
         } catch (const StoreError& error) {
           CHECK(error.exit_code() == 1);
           CHECK_THAT(error.what(), Catch::Contains("was removed or replaced") &&
-                                       Catch::Contains("--resume --db " + saved.string()));
+                                       Catch::Contains("`resume` `db` " + saved.string()));
         }
       }
       Store store(saved);
