@@ -19,7 +19,7 @@ ProgressStyle parse_progress_style(std::string_view name) {
   if (name == "bar") return ProgressStyle::bar;
   if (name == "plain") return ProgressStyle::plain;
   if (name == "none") return ProgressStyle::none;
-  throw ConfigError(str("--progress is '", name, "', expected auto, bar, plain or none"));
+  throw ConfigError(str("`progress` is '", name, "', expected auto, bar, plain or none"));
 }
 
 bool may_colour(int fd) {

@@ -51,14 +51,14 @@ FilePlace place_of(const fs::path& path) {
   return {info.st_dev, info.st_ino};
 }
 
-void ReadFiles::add(std::string_view flag, const fs::path& path) {
+void ReadFiles::add(std::string_view name, const fs::path& path) {
   std::error_code ignored;
   if (fs::is_regular_file(path, ignored))
-    files_.emplace(place_of(path), str("is read by this command (", flag, ")"));
+    files_.emplace(place_of(path), str("is read by this command (", name, ")"));
   else if (fs::is_directory(path, ignored))
     for (const fs::path& file : checkpoint_files(path))
       files_.emplace(place_of(file),
-                     str("is read by this command (", flag, " ", path.string(), ")"));
+                     str("is read by this command (", name, " ", path.string(), ")"));
 }
 
 void ReadFiles::add_database(const fs::path& path) {
@@ -70,13 +70,13 @@ void ReadFiles::add_database(const fs::path& path) {
   }
 }
 
-void ReadFiles::add_written(std::string_view flag, const fs::path& path) {
-  paths_.emplace_back(resolved(path), str("is what ", flag, " writes"));
+void ReadFiles::add_written(std::string_view name, const fs::path& path) {
+  paths_.emplace_back(resolved(path), str("is what ", name, " writes"));
 }
 
-void ReadFiles::check(std::string_view flag, const fs::path& file) const {
+void ReadFiles::check(std::string_view name, const fs::path& file) const {
   const auto refuse = [&](const std::string& what) {
-    throw ConfigError(str(flag, ": ", file.string(), " ", what, "; choose another file"));
+    throw ConfigError(str(name, ": ", file.string(), " ", what, "; choose another file"));
   };
   if (const auto read = files_.find(place_of(file)); read != files_.end()) refuse(read->second);
   const fs::path place = resolved(file);
@@ -84,10 +84,10 @@ void ReadFiles::check(std::string_view flag, const fs::path& file) const {
     if (path == place) refuse(what);
 }
 
-void ReadFiles::check_folder(std::string_view flag, const fs::path& folder) const {
+void ReadFiles::check_folder(std::string_view name, const fs::path& folder) const {
   for (const fs::path& file : checkpoint_files(folder))
     if (const auto read = files_.find(place_of(file)); read != files_.end())
-      throw ConfigError(str(flag, ": ", folder.string(), " holds ", file.filename().string(),
+      throw ConfigError(str(name, ": ", folder.string(), " holds ", file.filename().string(),
                             ", which ", read->second, "; choose another folder"));
 }
 

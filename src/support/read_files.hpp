@@ -19,16 +19,16 @@ class ReadFiles {
  public:
   /// Adds the target of `path`. For a folder, adds the files that a checkpoint or adapter is read
   /// from. Files that do not exist are ignored.
-  void add(std::string_view flag, const std::filesystem::path& path);
+  void add(std::string_view name, const std::filesystem::path& path);
   /// Adds a database and the files next to it, even if it does not exist yet.
   void add_database(const std::filesystem::path& path);
   /// Adds a file that the same command writes.
-  void add_written(std::string_view flag, const std::filesystem::path& path);
+  void add_written(std::string_view name, const std::filesystem::path& path);
 
-  /// ConfigError: the output file named by `flag` is one of these files.
-  void check(std::string_view flag, const std::filesystem::path& file) const;
+  /// ConfigError: the output file of the setting `name` is one of these files.
+  void check(std::string_view name, const std::filesystem::path& file) const;
   /// The same for a folder that a checkpoint is written to: none of its files may be one of these.
-  void check_folder(std::string_view flag, const std::filesystem::path& folder) const;
+  void check_folder(std::string_view name, const std::filesystem::path& folder) const;
 
  private:
   std::map<FilePlace, std::string> files_;                            // a description of each
