@@ -56,7 +56,7 @@ bool untrained_for(const Checkpoint& checkpoint, std::string_view decoder) {
 Needs needs_of(const Decoder& decoder, const CheckpointFace* face, const std::string& draft_model) {
   std::vector<std::string> parts;
   if (decoder.drafts_with_model())
-    parts.push_back(draft_model.empty() ? "a draft model (--draft-model)"
+    parts.push_back(draft_model.empty() ? "a draft model (`draft_model`)"
                                         : "draft model " + draft_model);
   if (face) try {
       const std::string found =
@@ -71,10 +71,10 @@ Needs needs_of(const Decoder& decoder, const CheckpointFace* face, const std::st
 void check_draft_flag(const ModelOptions& options, bool needed) {
   if (needed && options.draft_model.empty())
     throw ConfigError(str("decoder ", decoders_that(&DecoderEntry::drafts_with_model),
-                          " needs a draft network; give --draft-model DIR with a smaller network "
+                          " needs a draft network; give `draft_model=DIR` with a smaller network "
                           "of the same tokenizer"));
   if (!needed && !options.draft_model.empty())
-    throw ConfigError(str("--draft-model is '", options.draft_model,
+    throw ConfigError(str("`draft_model` is '", options.draft_model,
                           "', but no decoder drafts with a network; expected decoder ",
                           decoders_that(&DecoderEntry::drafts_with_model)));
 }

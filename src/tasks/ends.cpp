@@ -90,7 +90,7 @@ std::string describe(const UnusedEnd& end, const ModelConfig& config) {
   if (end.id >= config.vocab_size)
     return str(what, ": it lies beyond the vocabulary of ", config.vocab_size);
   return str(what, ", as the configs name ", ids.empty() ? "no end" : join(ids, ", ") + " alone",
-             "; --eos ", end.id, " adds it");
+             "; `eos` ", end.id, " adds it");
 }
 
 }  // namespace
@@ -111,11 +111,11 @@ std::vector<Token> given_ends(const std::vector<std::string>& texts, const Model
     std::optional<Token> id = number_in<Token>(text);
     if (!id && tokenizer) id = tokenizer->id(text);
     if (!id)
-      throw ConfigError(str("--eos is '", text, "', which is no token of ",
+      throw ConfigError(str("`eos` is '", text, "', which is no token of ",
                             tokenizer ? "the tokenizer" : "a tokenizer (none is read)",
                             "; expected a token's text, or its id"));
     if (*id < 0 || *id >= config.vocab_size)
-      throw ConfigError(str("--eos is ", text, ", id ", *id, ", expected one of the vocabulary of ",
+      throw ConfigError(str("`eos` is ", text, ", id ", *id, ", expected one of the vocabulary of ",
                             config.vocab_size));
     ids.push_back(*id);
   }

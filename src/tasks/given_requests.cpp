@@ -20,7 +20,7 @@ std::vector<Tokens> parse_token_lists(const std::string& text) {
     lines = split(read_file(text.substr(1)), '\n');
     while (!lines.empty() && strip(lines.back()).empty()) lines.pop_back();
     if (lines.empty())
-      throw ConfigError(str("--prompt-tokens: ", text.substr(1),
+      throw ConfigError(str("`prompt_tokens`: ", text.substr(1),
                             " is empty, expected token ids such as 1,2,3, one list a line"));
   }
   std::vector<Tokens> lists;
@@ -36,7 +36,7 @@ std::vector<Tokens> parse_token_lists(const std::string& text) {
         used = 0;
       }
       if (used == 0 || used != number.size() || id < 0 || id > 0x7FFFFFFF)
-        throw ConfigError(str("--prompt-tokens", lines.size() > 1 ? str(" line ", i + 1) : "",
+        throw ConfigError(str("`prompt_tokens`", lines.size() > 1 ? str(" line ", i + 1) : "",
                               ": '", number, "' is no token id, expected ids such as 1,2,3"));
       ids.push_back(static_cast<Token>(id));
     }
@@ -72,7 +72,7 @@ GivenRequests token_requests(const std::vector<Tokens>& lists, const ModelConfig
   for (size_t i = 0; i < lists.size(); ++i) {
     for (const Token id : lists[i])
       if (id >= config.vocab_size)
-        throw ConfigError(str("--prompt-tokens", lists.size() > 1 ? str(" line ", i + 1) : "",
+        throw ConfigError(str("`prompt_tokens`", lists.size() > 1 ? str(" line ", i + 1) : "",
                               ": id ", id, " is beyond the network's vocabulary, expected at most ",
                               config.vocab_size - 1));
     Pieces pieces;
