@@ -260,7 +260,7 @@ std::vector<at::Tensor> Trainer::gradients(std::span<const TrainingSample* const
   }
   if (!std::isfinite(report.loss))
     throw RunError(str("the loss is ", report.loss,
-                       "; use a lower --lr, a longer --warmup or a smaller --clip"));
+                       "; use a lower `lr`, a longer `warmup` or a smaller `clip`"));
   return std::move(sums.front());
 }
 

@@ -64,7 +64,7 @@ TrainingState load_state(const std::filesystem::path& file, Trainer& trainer) {
           found->second.type != stored_type(into))
         throw ModelError(file.string(), str("has no tensor '", name,
                                             "' of this network's shape and type; it belongs to "
-                                            "another run, train without --resume"));
+                                            "another run, train without `resume`"));
       std::memcpy(into.data_ptr(), found->second.data.data(), found->second.data.size());
     }
   }
