@@ -397,13 +397,13 @@ std::optional<OwnFile> parse_own_file(std::string_view text) {
   if (parts.size() > 1) own.prompt = parts[1];
   if (parts.size() > 2) own.reference = parts[2];
   if (own.name.empty() || parts[0].empty() || parts.size() > 3)
-    throw ConfigError(str("--dataset is '", text,
+    throw ConfigError(str("`dataset` is '", text,
                           "', expected NAME=FILE.jsonl, or NAME=FILE.csv:COLUMN or "
                           "NAME=FILE.csv:COLUMN:REFERENCE with the columns of prompts and of "
                           "references"));
   for (const DatasetEntry& entry : datasets())
     if (entry.name == own.name)
-      throw ConfigError(str("--dataset is '", text, "', but ", own.name,
+      throw ConfigError(str("`dataset` is '", text, "', but ", own.name,
                             " is a dataset of 'pardec list datasets'; expected another name"));
   return own;
 }
