@@ -44,7 +44,7 @@ void add_ends(const std::filesystem::path& file, const ModelConfig& config,
   if (ends.is_null() && file.filename() == "generation_config.json" && !config.eos.empty())
     notes.push_back(str("generation_config.json has no eos_token_id: answers end at the config's ",
                         text_of(config.eos),
-                        ", where transformers goes on to the limit, as with --ignore-eos"));
+                        ", where transformers goes on to the limit, as with `ignore_eos`"));
 }
 
 /// A window that the family's layers do not have, and that would bite.

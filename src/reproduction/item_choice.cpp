@@ -59,7 +59,7 @@ void check_labels(const std::vector<const PaperItem*>& items, const std::string&
   const std::vector<std::string> known(labels.begin(), labels.end());
   for (const GivenNetwork& given : models)
     if (!labels.contains(given.label))
-      throw ConfigError(str("--model: '", given.label, "' is no network of these at scale ", scale,
+      throw ConfigError(str("`model`: '", given.label, "' is no network of these at scale ", scale,
                             known_names(given.label, known)));
 }
 

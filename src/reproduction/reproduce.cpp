@@ -78,7 +78,7 @@ void ask_for_claims(const Reproduction& result, const ReproduceOptions& options,
   protocols.erase("");
   if (protocols.empty()) {
     tell(options.notes, str(result.item->name,
-                            ": --judge is not asked, no claim of it at this scale needs a judge"));
+                            ": `judge` is not asked, no claim of it at this scale needs a judge"));
     return;
   }
   Store store(options.db);

@@ -105,12 +105,12 @@ void reproduce_counts(Reproduction& result, const Json& scale, const ReproduceOp
       const auto name = one.get<std::string>();
       const DatasetEntry& entry = find_dataset(name);
       if (!files.data_root.empty() && !dataset_folder(entry, files.data_root)) {
-        lacking.datasets[name] = str("dataset ", name, " (no folder under --data-root)");
+        lacking.datasets[name] = str("dataset ", name, " (no folder under `data_root`)");
         continue;
       }
       if (files.data_root.empty() && scale.value("attention", false)) {
         lacking.datasets[name] =
-            str("dataset ", name, " (--data-root; a sample has other lengths)");
+            str("dataset ", name, " (`data_root`; a sample has other lengths)");
         continue;
       }
       const bool attention = scale.value("attention", false);
@@ -121,7 +121,7 @@ void reproduce_counts(Reproduction& result, const Json& scale, const ReproduceOp
     result.differs.push_back({Difference::Of::ids, "differs: ids of the quickstart tokenizer"});
     if (sample)
       result.differs.push_back(
-          {Difference::Of::data, "differs: the project's own samples (no --data-root)"});
+          {Difference::Of::data, "differs: the project's own samples (no `data_root`)"});
   }
   for (const Doubt& doubt : result.item->published.doubts)
     result.differs.push_back(

@@ -70,7 +70,7 @@ Json networks_of_scale(const Json& scale, const ReproduceOptions& options,
     if (const auto at = folder_at(named.get<std::string>()))
       models[label] = at->string();
     else if (given)
-      throw ConfigError(str("--model ", label, ": there is no ", *given));
+      throw ConfigError(str("`model` ", label, ": there is no ", *given));
     else
       missing[label] = str("network '", label, "' (", named.get<std::string>(), ")");
   }
@@ -106,7 +106,7 @@ void choose_datasets(const Json& scale, const ReproduceOptions& options, Runnabl
     if (runnable.data_root.empty() || dataset_folder(entry, runnable.data_root))
       kept.push_back(name);
     else
-      runnable.lacking.datasets[name] = str("dataset ", name, " (no folder under --data-root)");
+      runnable.lacking.datasets[name] = str("dataset ", name, " (no folder under `data_root`)");
   }
   runnable.experiment["datasets"] = kept;
 }

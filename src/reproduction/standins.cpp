@@ -60,7 +60,7 @@ std::vector<MadeStandin> make_standins(const StandinSpec& spec) {
                             known_names(name, names)));
     if (const auto folder = dataset_folder(find_dataset(name), spec.data_root))
       throw ConfigError(
-          str("data standin: ", folder->string(), " is there; expected a --data-root without it"));
+          str("data standin: ", folder->string(), " is there; expected a `data_root` without it"));
   }
   const Tokenizer tokenizer = tokenizer_of({.tokenizer = spec.tokenizer});
   std::vector<MadeStandin> all;

@@ -79,7 +79,7 @@ void tell_of_measured_again(const RunCounts& counts, const Notes& notes) {
       text += str(repair.again, " of ", counted(repair.disturbed, "disturbed block"),
                   " measured again: ", repair.quiet, " quiet now",
                   loud > 0 ? str(", ", loud, " disturbed again") : "",
-                  left > 0 ? str("; ", left, " left, a larger --repair takes more") : "");
+                  left > 0 ? str("; ", left, " left, a larger `repair` takes more") : "");
     }
     tell(notes, text);
   }
