@@ -16,7 +16,8 @@ struct ControlToken {
   bool to_train = false;  ///< training begins with it, so the weights need not know it
 };
 
-/// For messages in training: replaces the decoder's option with a setting of training and its value.
+/// For messages in training: replaces the decoder's option with a setting of training and its
+/// value.
 void name_by_setting(ControlToken& token, const std::string& name,
                      const std::string& value = "TOKEN");
 

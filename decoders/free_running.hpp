@@ -123,8 +123,8 @@ void check_prompt(const RequestName& name, size_t tokens, const ModelConfig& con
 /// Maximum number of ids chosen for one field.
 int field_limit(const Request& request);
 
-/// One stream per field, in the order of the fields, each with its whole prompt. The streams are one
-/// group in traces.
+/// One stream per field, in the order of the fields, each with its whole prompt. The streams are
+/// one group in traces.
 std::vector<StreamRequest> field_requests(const Request& request);
 
 /// The ids forced for each field under an oracle, in the order of the fields: a space, the
