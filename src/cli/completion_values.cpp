@@ -107,7 +107,7 @@ Words abscissae() {
 Words metrics() {
   Words names;
   for (const TaskMetric& metric : task_metrics())
-    if (!metric.judged) names.emplace_back(metric.name);
+    if (!metric.by<ByJudge>()) names.emplace_back(metric.name);
   return names;
 }
 

@@ -100,7 +100,7 @@ TEST_CASE("votes go in with their reply or not at all, and a later one takes a p
   CHECK(judgments(judged.store, judged.run).empty());
   CHECK_FALSE(find_reply(judged.store, "k"));
   put_votes(judged.store, judged.judge, {},
-            {judged.vote(0, {"turn 1", 0, "error", "", std::nullopt, "timeout"})});
+            {judged.vote(0, {"turn 1", 0, VoteState::error, "", std::nullopt, "timeout"})});
   put_votes(judged.store, judged.judge, reply,
             {judged.vote(0, {"turn 1", 0, VoteState::scored, "", 7.5, ""}),
              judged.vote(1, {"Brand", 0, VoteState::scored, "correct", std::nullopt, ""})});
@@ -121,7 +121,7 @@ TEST_CASE("a comparison names a winner exactly where it is scored") {
   put_votes(judged.store, judged.judge, {}, {row});
   row.vote.label = "nobody";
   CHECK_THROWS(put_votes(judged.store, judged.judge, {}, {row}));
-  row.vote = {"", 0, "refused", "", std::nullopt, "it may not"};
+  row.vote = {"", 0, VoteState::refused, "", std::nullopt, "it may not"};
   row.method_first = true;
   put_votes(judged.store, judged.judge, {}, {row});
   row.vote.state = VoteState::scored;

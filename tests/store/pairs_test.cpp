@@ -174,7 +174,7 @@ TEST_CASE("merging brings the shards together, and twice is once") {
           true,
           judge,
           protocol,
-          {"", 0, "unscored", "", std::nullopt, "no verdict"}},
+          {"", 0, VoteState::unscored, "", std::nullopt, "no verdict"}},
          {generations.at(0).row.id,
           generations.at(1).row.id,
           false,
