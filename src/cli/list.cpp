@@ -8,6 +8,8 @@
 #include "src/cli/table_output.hpp"
 #include "src/report/table.hpp"
 #include "src/scoring/task_metrics.hpp"
+#include "src/settings/run_settings.hpp"
+#include "src/settings/training_settings.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
@@ -86,25 +88,36 @@ Verb list_verb() {
   struct Flags {
     std::string what, format = "text";
   };
-  return {"list", "decoders and datasets that can be named", "pardec list decoders",
-          [](CLI::App& app) -> std::function<int()> {
-            auto flags = std::make_shared<Flags>();
-            app.add_option("what", flags->what, "decoders or datasets; both without it");
-            add_format(app, flags->format);
-            return [flags] {
-              const TableFormat format = parse_table_format(flags->format);
-              if (!flags->what.empty() && flags->what != "decoders" && flags->what != "datasets")
-                throw ConfigError(str("list: there is no list of '", flags->what, "'",
-                                      known_names(flags->what, {"decoders", "datasets"})));
-              TablePrinter printer(format);
-              if (flags->what != "datasets") printer.print(decoder_table());
-              // A program has them in the decoders' rows.
-              if (flags->what == "decoders" && is_for_people(format)) printer.print(option_table());
-              if (flags->what != "decoders") printer.print(dataset_table());
-              printer.finish();
-              return 0;
-            };
-          }};
+  return {
+      "list", "decoders and datasets that can be named", "pardec list decoders",
+      [](CLI::App& app) -> std::function<int()> {
+        auto flags = std::make_shared<Flags>();
+        app.add_option(
+            "what", flags->what,
+            "decoders or datasets; both without it. experiment-schema, training-schema: the JSON "
+            "schema of a file of run -c, and of what train is told");
+        add_format(app, flags->format);
+        return [flags] {
+          const TableFormat format = parse_table_format(flags->format);
+          if (flags->what == "experiment-schema" || flags->what == "training-schema") {
+            const bool run = flags->what == "experiment-schema";
+            std::cout << (run ? experiment_schema() : training_schema()).dump(2) << "\n";
+            return 0;
+          }
+          if (!flags->what.empty() && flags->what != "decoders" && flags->what != "datasets")
+            throw ConfigError(
+                str("list: there is no list of '", flags->what, "'",
+                    known_names(flags->what,
+                                {"decoders", "datasets", "experiment-schema", "training-schema"})));
+          TablePrinter printer(format);
+          if (flags->what != "datasets") printer.print(decoder_table());
+          // A program has them in the decoders' rows.
+          if (flags->what == "decoders" && is_for_people(format)) printer.print(option_table());
+          if (flags->what != "decoders") printer.print(dataset_table());
+          printer.finish();
+          return 0;
+        };
+      }};
 }
 
 }  // namespace pardec

@@ -3,11 +3,27 @@
 #include <CLI/CLI.hpp>
 #include <type_traits>
 
+#include "src/cli/with_flags.hpp"
+#include "src/settings/run_settings.hpp"
+#include "src/settings/training_settings.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
 
 namespace {
+
+/// A row's help as the command line says it. (with_flags asks the verbs, which are made of rows.)
+std::string help_of(const Setting& setting) {
+  static const std::set<std::string> kFlags = [] {
+    std::set<std::string> flags;
+    RunSettings run, sweep{.sweep = true};
+    TrainingSettings training;
+    for (const Settings& rows : {settings_of(run), settings_of(sweep), settings_of(training)})
+      for (const Setting& row : rows) flags.insert(replace_all(row.name, "_", "-"));
+    return flags;
+  }();
+  return with_flags_of(kFlags, setting.help);
+}
 
 CLI::Option* add_entry(CLI::App& app, const std::string& flag, const OptionEntry& entry,
                        const std::string& help) {
@@ -32,22 +48,22 @@ CLI::Option* add_entry(CLI::App& app, const std::string& flag, const OptionEntry
 
 CLI::Option* add_flag(CLI::App& app, const Setting& setting) {
   const std::string flag = "--" + replace_all(setting.name, "_", "-");
+  const std::string help = help_of(setting);
   const SettingTraits& traits = setting.traits;
   CLI::Option* added = std::visit(
       [&](const auto& held) {
         using Held = std::decay_t<decltype(held)>;
         if constexpr (std::is_same_v<Held, OptionEntry>) {
-          return add_entry(app, flag, held, setting.help);
+          return add_entry(app, flag, held, help);
         } else if constexpr (std::is_same_v<Held, bool*>) {
-          return app.add_flag(flag, *held, setting.help);
+          return app.add_flag(flag, *held, help);
         } else {
           if constexpr (std::is_same_v<Held, std::vector<std::string>*>)
             // CLI11's own lists lose brackets: "[Fork],[Child]".
             if (traits.one_text)
               return app.add_option_function<std::string>(
-                  flag, [held](const std::string& given) { *held = split(given, ','); },
-                  setting.help);
-          CLI::Option* option = app.add_option(flag, *held, setting.help);
+                  flag, [held](const std::string& given) { *held = split(given, ','); }, help);
+          CLI::Option* option = app.add_option(flag, *held, help);
           if (traits.commas) option->delimiter(',');
           if constexpr (std::is_same_v<Held, std::vector<std::string>*>) {
             if (traits.shows_default && !held->empty()) option->capture_default_str();

@@ -2,14 +2,14 @@
 #include <iostream>
 #include <memory>
 
-#include "src/checkpoint/checkpoint.hpp"
 #include "src/checkpoint/checkpoint_notes.hpp"
 #include "src/cli/command_line.hpp"
-#include "src/cli/train_flags.hpp"
+#include "src/cli/setting_flags.hpp"
 #include "src/cli/with_flags.hpp"
 #include "src/finetune/finetune.hpp"
 #include "src/model/device.hpp"
-#include "src/support/checks.hpp"
+#include "src/settings/training_settings.hpp"
+#include "src/support/text.hpp"
 
 namespace pardec {
 
@@ -49,27 +49,11 @@ Verb train_verb() {
       "--adapter, and\n"
       "'pardec model merge' makes a checkpoint of it.",
       [](CLI::App& app) -> std::function<int()> {
-        auto flags = std::make_shared<TrainFlags>();
-        add_train_flags(app, *flags);
-        return [flags, &app] {
-          TrainingSpec& spec = flags->spec;
-          check_at_least("threads", flags->threads, 0);
-          spec.progress = parse_progress_style(flags->progress);
-          spec.trainer.dtype = chosen_dtype({.model = spec.model, .dtype = spec.dtype});
-          if (computing(spec.trainer.dtype) != spec.trainer.dtype)
-            throw ConfigError(str("--dtype is ", spec.dtype,
-                                  ", expected fp32 or bf16: quantised weights cannot be trained"));
-          if (spec.dtype == "auto") {
-            spec.dtype = name(spec.trainer.dtype);
-            std::cerr << "dtype auto: " << spec.dtype << "\n";
-          }
-          spec.trainer.seed = spec.seed;
-          spec.trainer.workers = flags->threads > 0 ? flags->threads : threads();
-          // Its memory is activations, most of all.
-          if (spec.adapts() && app.get_option("--micro-tokens")->count() == 0)
-            spec.trainer.micro_tokens = 512;
-          if (spec.extra_heads.heads > 0 && app.get_option("--format")->count() == 0)
-            spec.format = usual_formats(/*extra_heads=*/true);
+        auto settings = std::make_shared<TrainingSettings>();
+        add_flags(app, settings_of(*settings));
+        return [settings, &app] {
+          TrainingSpec spec = make_training_spec(*settings);
+          if (settings->spec.dtype == "auto") std::cerr << "dtype auto: " << spec.dtype << "\n";
           spec.command = command_of(app);
           set_threads(1);  // a batch is shared out as a whole: cheaper than within each product
           for (const std::string& note : checkpoint_notes(spec.model))

@@ -84,7 +84,7 @@ Setting format_setting(std::string& format) {
 
 Settings columns_settings(ColumnChoice& columns) {
   return {{"wide", "", &columns.wide,
-           "the table with all columns for people; programs get them all (--format json, csv)"},
+           "the table with all columns for people; programs get them all (`format` json, csv)"},
           {"columns",
            "A,B",
            &columns.names,
@@ -100,7 +100,7 @@ Setting hardware_setting(std::vector<std::string>& hardware) {
           &hardware,
           "say of forwards/s which share they are of what this machine allows: here (measured "
           "now), a100, a800, h100, h200, h800, l40s, a800x8 (eight, tensor parallel) ..., or a "
-          "file like experiments/hardware/*.json; several with --trace, for the speedup that each "
+          "file like experiments/hardware/*.json; several with `trace`, for the speedup that each "
           "allows",
           {.commas = true}};
 }
@@ -118,7 +118,7 @@ void check_columns(const ColumnChoice& columns) {
         std::find(known.begin(), known.end(), name) == known.end()) {
       const auto near = near_names(name, known);
       throw ConfigError(str("`columns`: there is no column '", name, "'",
-                            near.empty() ? "; --help lists them" : known_names(name, known)));
+                            near.empty() ? "; `help` lists them" : known_names(name, known)));
     }
 }
 

@@ -37,7 +37,7 @@ void lay_grid(const RunSettings& settings, RunSpec& spec) {
       settings.grid.empty() ? settings.axes : parse_grid(settings.grid);
   if (grid.empty())
     throw ConfigError(
-        "sweep: no grid was given, expected --grid KEY=V1,V2... or 'grid' in the file of -c; "
+        "sweep: no grid was given, expected `grid=KEY=V1,V2...` or 'grid' in the file of -c; "
         "`pardec run` runs arms without one");
   GridCells cells = expand_grid(spec.arms, grid);
   spec.grid = true;
@@ -58,8 +58,8 @@ Settings data_settings(RunSettings& s) {
        "references, too)",
        {.commas = true}},
       {"answer_tokens", "NAME=N", &s.answer_tokens,
-       "ids chosen for one answer at most on the dataset NAME, whatever --max-new-tokens and "
-       "--per-field say; repeatable"},
+       "ids chosen for one answer at most on the dataset NAME, whatever `max_new_tokens` and "
+       "`per_field` say; repeatable"},
       {"strict_columns", "", &s.strict_columns,
        "refuse records of your own with columns that are not read"},
       {"data_root", "DIR", &s.data_root,
@@ -90,7 +90,7 @@ Settings measuring_settings(RunSettings& s) {
       {"batch_size",
        "N",
        &s.batch_size,
-       "jobs in flight (an arm's own: batch_size in --arm); a job has the examples that the "
+       "jobs in flight (an arm's own: batch_size in `arm`); a job has the examples that the "
        "decoder stacks: one context and its questions for ar ask=separately, 6 of them for ippd; "
        "the table's streams are the answers that this comes to",
        {.range = at_least(1)}},
@@ -116,7 +116,7 @@ Settings measuring_settings(RunSettings& s) {
        "N",
        &s.repair,
        "of each dataset, measure up to N blocks again that others disturbed, also of a run that "
-       "is done (--resume); both times are stored and shown",
+       "is done (`resume`); both times are stored and shown",
        {.range = at_least(0)}},
       {"runs", "N", &s.runs, "repeats of everything", {.range = at_least(1)}},
       {"order",
@@ -150,7 +150,7 @@ Settings measuring_settings(RunSettings& s) {
       {"retry_errors",
        "",
        &s.retry_errors,
-       "with --resume: also repeat jobs that failed",
+       "with `resume`: also repeat jobs that failed",
        {.only = "run"}},
       {"dry_run",
        "",
@@ -389,7 +389,7 @@ RunSpec make_run_spec(const RunSettings& settings) {
   check(spec);
   spec.shard = parse_shard(settings.shard);
   spec.progress = parse_progress_style(settings.progress);
-  spec.oracle = parse_oracle(settings.oracle, "--oracle");
+  spec.oracle = parse_oracle(settings.oracle, "`oracle`");
   spec.decode.sampling();
   check_chat_template(spec.decode.chat_template, spec.decode.chat_set);
   spec.arms = make_arms(settings.decoders, settings.arms, settings.sets, settings.batch_size);

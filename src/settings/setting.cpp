@@ -33,7 +33,8 @@ std::string kind_of(const Setting& setting) {
         if constexpr (std::is_same_v<Held, std::uint64_t*>)
           return "a whole number from 0 to 18446744073709551615";
         if constexpr (std::is_same_v<Held, int*> || std::is_same_v<Held, std::int64_t*> ||
-                      std::is_same_v<Held, std::optional<int>*>)
+                      std::is_same_v<Held, std::optional<int>*> ||
+                      std::is_same_v<Held, std::optional<std::int64_t>*>)
           return "a whole number";
         if constexpr (std::is_same_v<Held, double*>) return "a number";
         if constexpr (std::is_same_v<Held, std::vector<double>*>)
@@ -61,6 +62,7 @@ class ValueReader {
   void operator()(std::int64_t* into) const { *into = whole<std::int64_t>(); }
   void operator()(std::uint64_t* into) const { *into = whole<std::uint64_t>(); }
   void operator()(std::optional<int>* into) const { *into = whole<int>(); }
+  void operator()(std::optional<std::int64_t>* into) const { *into = whole<std::int64_t>(); }
   void operator()(double* into) const { *into = number(json_); }
   void operator()(std::string* into) const {
     *into = text(json_);
@@ -128,7 +130,8 @@ Json value_of(const Setting& setting) {
         using Held = std::decay_t<decltype(held)>;
         if constexpr (std::is_same_v<Held, OptionEntry>)
           return held.object->value(std::string(held.option.name), Json());
-        else if constexpr (std::is_same_v<Held, std::optional<int>*>)
+        else if constexpr (std::is_same_v<Held, std::optional<int>*> ||
+                           std::is_same_v<Held, std::optional<std::int64_t>*>)
           return *held ? Json(**held) : Json();
         else
           return Json(*held);
@@ -252,7 +255,8 @@ void check_settings(const Settings& settings) {
     std::visit(
         [&](const auto& held) {
           using Held = std::decay_t<decltype(held)>;
-          if constexpr (std::is_same_v<Held, std::optional<int>*>) {
+          if constexpr (std::is_same_v<Held, std::optional<int>*> ||
+                        std::is_same_v<Held, std::optional<std::int64_t>*>) {
             if (*held) check(**held);
           } else if constexpr (std::is_same_v<Held, std::vector<double>*>) {
             for (const double one : *held) check(one);

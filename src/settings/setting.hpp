@@ -54,9 +54,9 @@ struct SettingTraits {
 
 /// A row. The struct that `value` points into outlives it.
 struct Setting {
-  using Value =
-      std::variant<bool*, int*, std::int64_t*, std::uint64_t*, double*, std::optional<int>*,
-                   std::string*, std::vector<std::string>*, std::vector<double>*, OptionEntry>;
+  using Value = std::variant<bool*, int*, std::int64_t*, std::uint64_t*, double*,
+                             std::optional<int>*, std::optional<std::int64_t>*, std::string*,
+                             std::vector<std::string>*, std::vector<double>*, OptionEntry>;
 
   std::string name;  ///< batch_size: key in JSON, flag --batch-size, variable PARDEC_BATCH_SIZE
   std::string

@@ -26,13 +26,13 @@ Settings model_settings(ModelOptions& model) {
       {"threads", "N", &model.threads, "CPU threads; 0: all cores"},
       {"memory_limit", "SIZE", &model.memory_limit,
        "memory that weights, KV cache and program may take, e.g. 4G or 900MiB; of the GPU's with "
-       "--device cuda"},
+       "`device=cuda`"},
   };
 }
 
 Settings decode_settings(DecodeOptions& decode) {
   return {
-      {"seed", "N", &decode.seed, "seed of sampling and of --limit"},
+      {"seed", "N", &decode.seed, "seed of sampling and of `limit`"},
       {"temperature", "X", &decode.temperature, "0: greedy"},
       {"top_k", "N", &decode.top_k, "sample among the k likeliest; 0: all"},
       {"top_p", "X", &decode.top_p, "sample among the likeliest that make up p"},
@@ -40,7 +40,7 @@ Settings decode_settings(DecodeOptions& decode) {
        "ids chosen for one answer at most, by all its threads and branches together"},
       {"per_field", "N", &decode.per_field,
        str("ids chosen for one field at most, where fields are answered one by one; without it the "
-           "dataset's limit (run --dry-run shows it), else ",
+           "dataset's limit (run `dry_run` shows it), else ",
            Limits{}.per_field)},
       {"ignore_eos", "", &decode.ignore_eos, "go on after the end of sequence, up to the limit"},
       {"no_generation_config", "", &decode.no_generation_config,

@@ -1,0 +1,310 @@
+#include "src/settings/training_settings.hpp"
+
+#include "src/checkpoint/checkpoint.hpp"
+#include "src/model/device.hpp"
+#include "src/prompt/chat_template.hpp"
+#include "src/settings/shared_settings.hpp"
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+constexpr std::int64_t kAdapterMicroTokens = 512;  // its memory is activations, most of all
+
+/// The rows of training_options().
+Settings format_option_settings(TrainingSettings& s) {
+  Settings rows;
+  for (const TrainingOption& row : training_options()) {
+    const Option& option = row.option;
+    rows.push_back({replace_all(std::string(option.name), "-", "_"), std::string(row.value_name),
+                    OptionEntry{&s.spec.format_options, option}, std::string(option.meaning)});
+    if (option.type != Option::Type::flag && option.fallback != Json(""))
+      rows.back().traits.default_text =
+          option.fallback.is_string() ? option.fallback.get<std::string>() : dump(option.fallback);
+  }
+  return rows;
+}
+
+/// What is learned, and from what.
+Settings data_settings_of_training(TrainingSettings& s) {
+  return {
+      {"model", "PATH", &s.spec.model,
+       "a config.json (weights start at random) or a checkpoint folder (weights start there)"},
+      {"tokenizer", "FILE", &s.spec.tokenizer,
+       "tokenizer.json or its folder; else the model's own, else the quickstart's"},
+      {"dataset", "A,B", &s.spec.dataset, "datasets ('pardec list datasets')", {.commas = true}},
+      {"data_root", "DIR", &s.spec.data_root,
+       "folder with a folder per dataset; without it the built-in samples"},
+      {"split", "NAME", &s.spec.split, "split to train on"},
+      {"extra", "FILE", &s.spec.extra,
+       "more titles as JSON lines of the datasets' format, never validated on; repeatable"},
+      {"from_run", "RUN", &s.spec.own_answers.run,
+       "learn what a run of 'pardec run' answered to the same examples, in place of their "
+       "references: its name, or how its id begins"},
+      {"keep_cut", "", &s.spec.own_answers.cut,
+       "learn its open answers that were cut at a limit, too, as far as they go; without it they "
+       "are left out"},
+      {"from_arm", "LABEL", &s.spec.own_answers.arm, "label of its arm, where it has several"},
+      {"db", "FILE", &s.spec.own_answers.db, "database with that run"},
+      {"min_answer_tokens",
+       "N",
+       &s.spec.own_answers.least,
+       "leave out shorter answers of that run",
+       {.range = at_least(0)}},
+      {"max_answer_tokens",
+       "N",
+       &s.spec.own_answers.most,
+       "leave out longer answers of that run; 0: none",
+       {.range = at_least(0)}},
+      {"max_repetition",
+       "X",
+       &s.spec.own_answers.repetition,
+       "leave out its answers of whose 4-grams a larger share stood there before",
+       {.range = share()}},
+      {"limit",
+       "N",
+       &s.spec.limit,
+       "examples of each dataset, spread over categories; 0: all",
+       {.range = at_least(0)}},
+      {"format",
+       "A,B",
+       &s.format,
+       "what a sequence looks like, NAME or NAME:SHARE (how often an epoch brings every example "
+       "so): " +
+           format_meanings(),
+       {.commas = true, .default_text = str("[", join(usual_formats(false), ","), "]")}},
+  };
+}
+
+/// How it is learned.
+Settings learning_settings(TrainingSettings& s) {
+  return {
+      {"recombine",
+       "X",
+       &s.spec.recombine,
+       "share of the titles that each epoch makes anew, with values of other titles and invented "
+       "ones",
+       {.range = share_below_1(), .shows_default = false}},
+      {"unannotated",
+       "X,Y",
+       &s.spec.unannotated,
+       "ar, ar-value, hpd: share of the attributes that nobody annotated which are learned as "
+       "absent; the others teach nothing. One for all datasets, or one for each",
+       {.range = share(), .commas = true}},
+      {"share_prefix",
+       "N",
+       &s.spec.share_prefix,
+       "sequences of a category that share one copy of their instruction; same loss, less work",
+       {.range = at_least(1)}},
+      {"medusa_heads",
+       "N",
+       &s.spec.extra_heads.heads,
+       "train so many extra heads for medusa and apar on the formats ar, ar-value, apar or "
+       "apar-unrolled, and leave the checkpoint as it is, but for what `lora_rank` adapts at the "
+       "same time; 0: none",
+       {.range = at_least(0)}},
+      {"medusa_blocks",
+       "N",
+       &s.spec.extra_heads.blocks,
+       "residual blocks of each such head",
+       {.range = at_least(1)}},
+      {"medusa_share_head", "", &s.spec.extra_heads.shares_head,
+       "heads are their blocks alone and end in the network's own head: a small file, in place of "
+       "a matrix to the vocabulary each"},
+      {"lora_rank",
+       "N",
+       &s.spec.adapter.rank,
+       "train a low-rank adapter (LoRA) of this rank and leave the checkpoint as it is; 0: none",
+       {.range = at_least(0)}},
+      {"lora_alpha",
+       "X",
+       &s.spec.adapter.alpha,
+       "its products count alpha / rank",
+       {.range = above_zero()}},
+      {"lora_dropout",
+       "X",
+       &s.spec.adapter.dropout,
+       "share of its inputs that are dropped",
+       {.range = share_below_1()}},
+      {"start_adapter", "DIR", &s.spec.start_adapter,
+       "go on from the low-rank adapter in this folder, of its rank, alpha, matrices and tokens; "
+       "it stays as it is"},
+      {"lora_targets",
+       "A,B",
+       &s.spec.adapter.targets,
+       "matrices that it adapts, e.g. q_proj,v_proj; else all of the layers",
+       {.commas = true}},
+      {"lora_tokens",
+       "A,B",
+       &s.spec.adapter_tokens,
+       "tokens (ids or texts) whose rows of embedding and head learn, too, e.g. control tokens; "
+       "rows that are alike, as of tokens that were never used, begin drawn by the seed",
+       {.one_text = true}},
+      {"prompt_file", "FILE", &s.spec.prompt_file,
+       "wording of the task: a name in datasets/prompts or a file; else the checkpoint's own, else "
+       "the project's"},
+      {"chat_template", "NAME", &s.spec.chat_template,
+       str("markup around the prompt: auto (the checkpoint's own, or what it was taught before, "
+           "else plain), checkpoint:NAME (one of several of its own), ",
+           join(chat_template_names(), ", "))},
+      {"epochs",
+       "X",
+       &s.spec.loop.epochs,
+       "times that every example is seen in each format",
+       {.range = above_zero()}},
+      {"steps",
+       "N",
+       &s.spec.loop.steps,
+       "updates, instead of `epochs`",
+       {.range = at_least(0), .shows_default = false}},
+      {"batch_tokens",
+       "N",
+       &s.spec.loop.batch_tokens,
+       "tokens fed for one update at most",
+       {.range = at_least(1)}},
+      {"batch_sequences",
+       "N",
+       &s.spec.loop.batch_sequences,
+       "sequences of one update, instead of `batch_tokens`",
+       {.range = at_least(0), .shows_default = false}},
+      {"context_length",
+       "N",
+       &s.spec.context_length,
+       "tokens of a sequence at most: open answers are cut there; 0: as many positions as the "
+       "network has",
+       {.range = at_least(0), .shows_default = false}},
+      {"patience",
+       "N",
+       &s.spec.loop.patience,
+       "stop behind so many validations without a better loss, and keep the best; 0: never",
+       {.range = at_least(0)}},
+      {"minutes",
+       "X",
+       &s.spec.loop.minutes,
+       "stop after the update in which so many minutes are over, with all files of a finished run; "
+       "`resume` goes on for as long again; 0: no limit",
+       {.range = {.least = 0, .expected = "0 (no limit) or more"}}},
+      {"micro_tokens",
+       "N",
+       &s.micro_tokens,
+       "tokens in one forward, about; several make up a batch (of an adapter 512, where it is not "
+       "given)",
+       {.range = at_least(1), .default_text = str(TrainerOptions{}.micro_tokens)}},
+      {"checkpoint_activations", "", &s.spec.trainer.checkpoint_activations,
+       "keep only each layer's input and compute it again for its gradients: less memory, a third "
+       "to a half more work"},
+      {"lr", "X", &s.spec.loop.learning_rate, "highest learning rate", {.range = above_zero()}},
+      {"lr_floor",
+       "X",
+       &s.spec.loop.floor,
+       "share of it that is left at the end",
+       {.range = share_below_1()}},
+      {"warmup",
+       "X",
+       &s.spec.loop.warmup,
+       "share of the updates in which the rate rises",
+       {.range = share_below_1()}},
+      {"weight_decay",
+       "X",
+       &s.spec.trainer.adamw.weight_decay,
+       "AdamW's decay of matrices (norms, biases and the embedding have none)",
+       {.range = at_least(0)}},
+      {"clip",
+       "X",
+       &s.spec.trainer.clip,
+       "limit of the gradients' norm; 0: none",
+       {.range = at_least(0)}},
+      {"dtype", "TYPE", &s.spec.dtype,
+       "compute in fp32 or bf16; masters are fp32; auto: bf16 where the checkpoint holds it and "
+       "the processor computes it fast (AVX-512 BF16), else fp32"},
+      {"seed", "N", &s.spec.seed, "seed of weights, order, stacks and validation"},
+      {"validation",
+       "X",
+       &s.spec.validation,
+       "share of the examples that is held out",
+       {.range = share_below_1()}},
+      {"validate_every",
+       "N",
+       &s.spec.loop.validate_every,
+       "updates between validations; 0: a twentieth of the run",
+       {.range = at_least(0)}},
+      {"save_every",
+       "N",
+       &s.spec.loop.save_every,
+       "updates between checkpoints; 0: only at the end",
+       {.range = at_least(0)}},
+      {"out", "DIR", &s.spec.out, "folder of the trained model"},
+      {"resume", "", &s.spec.resume, "go on from the last checkpoint in `out`"},
+      {"threads", "N", &s.threads, "CPU threads; 0: all cores", {.range = at_least(0)}},
+      {"world_size",
+       "N",
+       &s.spec.processes.world_size,
+       "processes that train this together, on one machine or several, each on its share of every "
+       "batch and with `threads` threads; same loss",
+       {.range = at_least(1)}},
+      {"rank", "N", &s.spec.processes.rank,
+       "which of them this is, from 0; they differ in nothing else, and 0 alone writes `out`"},
+      {"master", "HOST:PORT", &s.spec.processes.master, "where rank 0 listens and the others come"},
+      {"process_timeout",
+       "X",
+       &s.spec.processes.timeout_seconds,
+       "seconds that one waits for another: longer than an update, or writing a checkpoint, takes",
+       {.range = {.least = 0, .above_least = true, .expected = "more than 0 seconds"}}},
+      progress_setting(s.progress),
+  };
+}
+
+}  // namespace
+
+Settings settings_of(TrainingSettings& settings) {
+  Settings rows = data_settings_of_training(settings);
+  for (const Settings& more : {format_option_settings(settings), learning_settings(settings)})
+    rows.insert(rows.end(), more.begin(), more.end());
+  return rows;
+}
+
+TrainingSettings read_training_settings(const Json& json, const std::string& where) {
+  TrainingSettings settings;
+  read_settings(settings_of(settings), json, where);
+  return settings;
+}
+
+Json json_of(const TrainingSettings& settings) {
+  TrainingSettings copy = settings;
+  return json_of(settings_of(copy));
+}
+
+OrderedJson training_schema() {
+  TrainingSettings settings;
+  return {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+          {"title", "Training of pardec"},
+          {"description", "Keys are flags of `pardec train` with _ for -."},
+          {"type", "object"},
+          {"additionalProperties", false},
+          {"properties", schema_properties(settings_of(settings))}};
+}
+
+TrainingSpec make_training_spec(const TrainingSettings& settings) {
+  TrainingSettings checked = settings;
+  check_settings(settings_of(checked));
+  TrainingSpec spec = settings.spec;
+  spec.progress = parse_progress_style(settings.progress);
+  spec.trainer.dtype = chosen_dtype({.model = spec.model, .dtype = spec.dtype});
+  if (computing(spec.trainer.dtype) != spec.trainer.dtype)
+    throw ConfigError(str("`dtype` is ", spec.dtype,
+                          ", expected fp32 or bf16: quantised weights cannot be trained"));
+  if (spec.dtype == "auto") spec.dtype = name(spec.trainer.dtype);
+  spec.trainer.seed = spec.seed;
+  spec.trainer.workers = settings.threads > 0 ? settings.threads : threads();
+  if (settings.micro_tokens)
+    spec.trainer.micro_tokens = *settings.micro_tokens;
+  else if (spec.adapts())
+    spec.trainer.micro_tokens = kAdapterMicroTokens;
+  spec.format =
+      settings.format.empty() ? usual_formats(spec.extra_heads.heads > 0) : settings.format;
+  return spec;
+}
+
+}  // namespace pardec
