@@ -171,12 +171,13 @@ NamedFigure attribute_figure(const Comparison& comparison, const std::string& da
   return named;
 }
 
-/// Score over speedup of the arms that are compared with one baseline, itself included.
+/// Score over speedup of the arms that are compared with one baseline, itself included; without
+/// those of which nothing can be read, which would be on a front.
 std::optional<NamedFigure> quality_over_speed(const Comparison& comparison, std::size_t baseline) {
   const ArmFinding& base = comparison.arms[baseline];
   const RunRow& run = base.run.run;
   const auto metric = headline_score(base);
-  if (run.oracle || run.untrained || metric.empty()) return std::nullopt;
+  if (run.oracle || run.untrained || base.broken() || metric.empty()) return std::nullopt;
   const auto labels = labels_of(comparison);
   NamedFigure named;
   Figure& figure = named.figure;
@@ -188,9 +189,14 @@ std::optional<NamedFigure> quality_over_speed(const Comparison& comparison, std:
   const bool lower = lower_is_better(metric);
   figure.y_label = metric_title(metric) + (lower ? " (lower is better)" : "");
   std::vector<RunSummary> drawn;
+  std::vector<std::string> broken;
   for (std::size_t a = 0; a < comparison.arms.size(); ++a) {
     const ArmFinding& arm = comparison.arms[a];
     if ((a != baseline && arm.baseline != baseline) || arm.run.run.untrained) continue;
+    if (arm.broken()) {
+      broken.push_back(arm.run.run.label);
+      continue;
+    }
     const auto score = arm.scores.find(metric);
     const Interval speedup = a == baseline ? Interval{1, kNone, kNone}
                              : arm.speedup ? arm.speedup->ratio
@@ -225,11 +231,12 @@ std::optional<NamedFigure> quality_over_speed(const Comparison& comparison, std:
       });
   named.heading = str("Quality over speed, ", run.dataset.name,
                       baselines > 1 ? ", arms beside " + run.label : "");
-  named.caption = str("Further right is faster, ", lower ? "lower" : "higher",
-                      " is better. No arm beats those of the Pareto "
-                      "front in both: ",
-                      join(on_front, ", "), ". Bars: ", fixed(100 * comparison.confidence, 0),
-                      " % intervals; ", size_of(drawn), ".");
+  named.caption =
+      str("Further right is faster, ", lower ? "lower" : "higher",
+          " is better. No arm beats those of the Pareto "
+          "front in both: ",
+          join(on_front, ", "), broken.empty() ? "" : "; broken: " + join(broken, ", "),
+          ". Bars: ", fixed(100 * comparison.confidence, 0), " % intervals; ", size_of(drawn), ".");
   return named;
 }
 

@@ -389,6 +389,23 @@ def check_departures(check, pardec, folder):
     check(table["notes"][0].startswith(f"{sum(departed.values())} answers to {len(departed)} examples"), f"twice: {table['notes']}")
 
 
+def check_broken(check, pardec, folder):
+    """An arm most of whose answers are none is on no Pareto front, and none is drawn beside a baseline like that."""
+    for name, arms, fronts in (("cut", ["ar=ar", "hpd=hpd,stack=2", "cut=hpd,stack=2"], 1), ("all-cut", ["ar=ar", "hpd=hpd,stack=2"], 0)):
+        db, out = f"{folder}/{name}.sqlite", folder / f"{name}.html"
+        pathlib.Path(db).unlink(missing_ok=True)
+        arms = [word for arm in arms for word in ("--arm", arm)]
+        pardec("run", "--model", str(QUICKSTART / "model"), *arms, "--dataset", "oa-mine", "--limit", "6", "--threads", "1", "--progress", "none",
+               *(["--max-new-tokens", "8"] if name == "all-cut" else []), "--db", db).check_returncode()
+        if name == "cut":
+            with contextlib.closing(sqlite3.connect(db)) as connection, connection:
+                connection.execute("UPDATE generation SET error = 'made to fail' WHERE run_id = (SELECT id FROM run WHERE label = 'cut')")
+        pardec("report", "--db", db, "-o", str(out)).check_returncode()
+        captions = re.findall(r"<figcaption>[^<]*Pareto front in both: ([^.]*)\. Bars", out.read_text(encoding="utf-8"))
+        check(len(captions) == fronts, f"{name}: {captions}")
+        check(not captions or ("cut" not in captions[0].split("; broken: ")[0].split(", ") and captions[0].endswith("; broken: cut")), f"{name}: {captions}")
+
+
 def check_opened(check, program, folder, page, name, db, widths, keep):
     text = page.read_text(encoding="utf-8")
     probe = folder / f"{name}-probe.html"
@@ -501,6 +518,8 @@ def main():
                 check_opened(check, browser, folder, out, name, db, widths, keep=len(sys.argv) > 2)
 
         check_departures(check, pardec, folder)
+        if drawn:
+            check_broken(check, pardec, folder)
         # Without gnuplot the page comes with its tables, and says so; a plot says what to install.
         db = f"{folder}/oracle.sqlite"
         ran = pardec("report", "--db", db, "-o", f"{folder}/plain.html", path="/nonexistent")
