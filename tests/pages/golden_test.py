@@ -19,6 +19,7 @@ import sys
 
 import datasette_metadata
 import experiment_schema
+import flags_page
 from pages import ROOT, help_of, verbs_of
 from harness import Checks, scratch
 
@@ -79,6 +80,7 @@ def pages(program):
         for action in sorted({a for actions in re.findall(r"^Flags of (.*):$", said, re.M) for a in actions.split(", ")}):
             yield f"help/{verb}-{action}.txt", help_of(program, verb, action)
     yield "../../experiments/experiment.schema.json", experiment_schema.written(program)
+    yield "../../src/cli/flags.md", flags_page.written(program)
     yield "../../results/metadata.json", datasette_metadata.written()
     with scratch(program) as pardec:
         pardec.good(*RUN)
