@@ -190,8 +190,9 @@ end
   for (const KnownVerb& verb : verbs) {
     const std::string seen = str("__fish_seen_subcommand_from ", verb.name);
     const std::string of = str("complete -c pardec -n '", seen, "'");
-    if (const std::string first = words_of(verb.name + "/"); !first.empty())
-      out += str(of, first, "\n");
+    if (const auto first = places.find(verb.name + "/"); first != places.end())
+      out += str("complete -c pardec -n '", seen, "; and not __fish_seen_subcommand_from ",
+                 join(first->second, " "), "'", words_of(first->first), "\n");
     for (const auto& [place, words] : places)
       if (place.starts_with(verb.name + "/") && !place.ends_with('/'))
         out += str("complete -c pardec -n '", seen, "; and __fish_seen_subcommand_from ",
