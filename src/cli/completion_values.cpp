@@ -6,7 +6,6 @@
 
 #include "datasets/dataset.hpp"
 #include "decoders/decoder.hpp"
-#include "judges/judge.hpp"
 #include "src/prompt/chat_template.hpp"
 #include "src/reproduction/paper_item.hpp"
 #include "src/runs/arms.hpp"
@@ -34,6 +33,7 @@ const std::map<std::string, Words>& fixed_values() {
       {"--oracle", {"references", "recorded:", "accept:", "accept-length:", "accept-curve:"}},
       {"--order", {"interleaved", "blocked"}},
       {"--progress", {"auto", "bar", "plain", "none"}},
+      {"--protocol", {"five-classes", "single", "pairwise"}},
       {"--references", {"auto", "always", "never"}},
       {"--thinking", {"keep", "strip", "off"}},
   };
@@ -132,7 +132,6 @@ Words values(const std::string& verb, const std::string& flag) {
   if (flag == "--grid") return axes();
   if (flag == "--metric") return metrics();
   if (flag == "--split") return splits();
-  if (flag == "--protocol") return protocol_names();
   if (flag == "--columns" || flag == "--y") return known_columns();
   if (flag == "--x") return abscissae();
   if (flag == "--run" || flag == "--from-run") return {kRunWords};

@@ -52,6 +52,8 @@ def values(check, pardec, script):
     check(offered("run", "--dry-run", "--batch-s") == {"--batch-size"}, "a flag after a switch")
 
     pardec.good("run", *network, "--limit", "2", "--max-new-tokens", "2", "--db", "c.sqlite", "--progress", "none")
+    unknown = ("judge", "export", "--protocol", "zzzzzzzzzzz", "--out", "s.html", "--db", "c.sqlite")
+    check(offered("judge", "--protocol", "") == known(pardec, *unknown), f"protocols: {offered('judge', '--protocol', '')}, {known(pardec, *unknown)}")
     run = pardec.good("completion", "runs", "c.sqlite").strip()
     check(re.fullmatch(r"[0-9a-f]{8}", run), f"ids of runs: {run}")
     ask = f'PATH="{pardec.folder}/bin:$PATH"; source "{script}"; '
