@@ -114,6 +114,10 @@ def main():
 
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     check(len(readme.splitlines()) <= README_LINES, f"README.md has {len(readme.splitlines())} lines, expected at most {README_LINES}")
+    wide = [line for block in blocks(ROOT / "README.md") if not block.language for line in block.text.splitlines() if len(line) > 80]
+    check(not wide, f"README.md shows a table wider than 80 columns: {wide}")
+    licensed = any(ROOT.glob("LICEN[CS]E*"))
+    check(licensed != ("No licence has been chosen yet" in readme), f"README.md says whether there is a licence; a file LICENSE: {licensed}")
     check(codes(help_text) == codes(readme) == ["0", "1", "2", "3", "4", "130"], f"exit codes: {codes(help_text)}")
     for line in check.said:
         print(line)
