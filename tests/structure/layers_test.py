@@ -38,7 +38,7 @@ ALLOWED = {
     "src/finetune": {"src/support", "src/tokenizer", "src/model", "src/prompt", "src/training", "src/store", "src/checkpoint", "src/tasks",
                      "src/scoring", "datasets", "decoders"},
     "src/cli": {"src/settings", "src/support", "src/model", "src/prompt", "src/sandbox", "src/http", "src/chat", "src/store",
-                "src/checkpoint", "src/tasks", "src/scoring", "src/runs", "src/findings", "src/reproduction", "src/report", "src/finetune", "src/asking", "src/teaching", "judges", "decoders", "datasets"},
+                "src/checkpoint", "src/tasks", "src/scoring", "src/runs", "src/findings", "src/reproduction", "src/report", "src/finetune", "src/asking", "src/teaching", "decoders", "datasets"},
 }
 # What src/cli may include of a layer: its entries, what makes a spec, takes it, or is printed. All headers of layers that do not stand here.
 ENTRIES = {
