@@ -5,7 +5,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FOLDERS = ("src", "decoders", "datasets", "metrics")
+FOLDERS = ("src", "decoders", "datasets", "judges", "metrics")
 # What holds braces that are none; quotes between digits (1'000) are no characters.
 TEXT = re.compile(r'R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'|//[^\n]*|/\*.*?\*/', re.S)
 BLOCK = re.compile(r"[{}]|[;()]")
