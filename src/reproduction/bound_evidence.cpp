@@ -272,6 +272,13 @@ Found BoundEvidence::difference(const Scope& place, const std::string& arm,
                 is_speed(value) ? Standing::nothing : Standing::itself);
 }
 
+std::vector<std::string> BoundEvidence::places_of(const std::string& dataset) const {
+  std::vector<std::string> places;
+  for (const std::string& place : places_)
+    if (dataset_of_place_.at(place) == dataset) places.push_back(place);
+  return places;
+}
+
 Qualifiers BoundEvidence::qualifiers(const std::string& place) const {
   Qualifiers qualifiers{.scaled = smaller_, .bound = true};
   const auto dataset = dataset_of_place_.find(place);

@@ -43,6 +43,7 @@ class BoundEvidence : public Evidence {
                 bool smaller = false);
 
   std::vector<std::string> places() const override { return places_; }
+  std::vector<std::string> places_of(const std::string& dataset) const override;
   std::vector<std::string> categories(const std::string&) const override { return {}; }
   Found level(const Scope& place, const std::string& arm, const std::string& metric) const override;
   Found ratio(const Scope& place, const std::string& arm, const std::string& other,

@@ -76,10 +76,9 @@ class Tested {
     std::vector<std::string> places =
         test_.in.empty() ? evidence_.places() : std::vector<std::string>{};
     for (const std::string& dataset : test_.in) {
-      const size_t before = places.size();
-      for (const std::string& place : evidence_.places())
-        if (place == dataset || place.starts_with(dataset + ", ")) places.push_back(place);
-      if (places.size() == before) places.push_back(dataset);  // says what lacks
+      std::vector<std::string> found = evidence_.places_of(dataset);
+      if (found.empty()) found.push_back(dataset);  // says what lacks
+      places.insert(places.end(), found.begin(), found.end());
     }
     // An order of datasets is one test over all of them.
     const bool over_datasets = !test_.points.front().dataset.empty();

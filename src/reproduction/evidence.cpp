@@ -254,6 +254,12 @@ Found Evidence::ratio_of_ratios(const Scope& place, const ArmPair& a, const ArmP
   return {quotient(*left.measured, *right.measured), ""};
 }
 
+std::vector<std::string> Evidence::places_of(const std::string& dataset) const {
+  const std::vector<std::string> all = places();
+  if (std::find(all.begin(), all.end(), dataset) == all.end()) return {};
+  return {dataset};
+}
+
 std::vector<std::string> NoEvidence::places() const {
   std::vector<std::string> names;
   for (const auto& [name, why] : lacking_.datasets) names.push_back(name);

@@ -48,6 +48,8 @@ class Evidence {
   virtual ~Evidence() = default;
   /// The datasets that were measured, or for bounds the networks on machines.
   virtual std::vector<std::string> places() const = 0;
+  /// Those of a dataset; empty: it was not measured.
+  virtual std::vector<std::string> places_of(const std::string& dataset) const;
   virtual std::vector<std::string> categories(const std::string& dataset) const = 0;
   virtual Found level(const Scope& place, const std::string& arm,
                       const std::string& metric) const = 0;

@@ -248,3 +248,11 @@ TEST_CASE("bounds: fewer than six examples have no interval") {
   traces.push_back(trace_of("two", {name_of(5)}, 11, 2));
   CHECK(interval().low > 1);
 }
+
+TEST_CASE("bounds: the places of a dataset are its own, whatever others are called") {
+  const std::vector<Trace> traces{trace_of("ar", {"a"}, 4, 1), trace_of("ar", {"b"}, 6, 1)};
+  const BoundEvidence evidence({{"data", traces}, {"data, more of it", traces}}, setting(), {});
+  CHECK(evidence.places().size() == 2);
+  CHECK(evidence.places_of("data") == std::vector<std::string>{"data, net on box"});
+  CHECK(evidence.places_of("more").empty());
+}
