@@ -136,6 +136,10 @@ void each_row(const std::filesystem::path& file, const std::vector<std::string>&
     std::size_t open = 0;  // bytes of the unfinished record
     each_raw_line(file, inspection, [&](std::string& line, long number) {
       last = number;
+      if (repair_utf8(line) != line)
+        throw DataError(name, number,
+                        "is not UTF-8, as every file here has to be; spreadsheets save it as 'CSV "
+                        "UTF-8', iconv -f LATIN1 -t UTF-8 changes a file");
       const bool tabs = lower_ascii(file.extension().string()) == ".tsv";
       if (number == 1 && (tabs || line.find(',') == std::string::npos))
         for (const char one : {'\t', ';'})

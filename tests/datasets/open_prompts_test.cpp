@@ -248,7 +248,9 @@ TEST_CASE("a file of one's own: lines, a list, tables", "[datasets]") {
                           {"c.csv", "ask,right,id,more\n\"one, two\",\"a\nb\",x,1\nq,r,y,2\n"},
                           {"d.tsv", "prompt\tid\nwhat?\t1\nwho?\t2\n"},
                           {"e.csv", "prompt;category\nwhat?;k\n"},
-                          {"f.parquet", "PAR1"}});
+                          {"f.parquet", "PAR1"},
+                          {"latin1.csv", "prompt\nplain\ncaf\xE9\n"},
+                          {"utf16.tsv", std::string("\xFF\xFEp\0r\0\n\0", 8)}});
   const auto load = [&](const std::string& file, const std::string& columns = "") {
     return load_own_file(*parse_own_file("mine=" + (files.path() / file).string() + columns));
   };
@@ -269,6 +271,8 @@ TEST_CASE("a file of one's own: lines, a list, tables", "[datasets]") {
   CHECK_THROWS_WITH(load("c.csv"), Catch::Contains("has no column 'prompt'; known: ask, right"));
   CHECK_THROWS_WITH(load("f.parquet"),
                     Catch::Contains("f.parquet: is Parquet, and cannot be read: "));
+  CHECK_THROWS_WITH(load("latin1.csv"), Catch::Contains("latin1.csv:3: is not UTF-8"));
+  CHECK_THROWS_WITH(load("utf16.tsv"), Catch::Contains("utf16.tsv:1: is not UTF-8"));
   CHECK_THROWS_WITH(load("g.jsonl"), Catch::Contains("g.jsonl is missing"));
   CHECK_THROWS_WITH(parse_own_file("a=b.jsonl:c:d:e"), Catch::Contains("expected NAME=FILE.jsonl"));
   CHECK_THROWS_WITH(parse_own_file("=b.jsonl"), Catch::Contains("expected NAME=FILE.jsonl"));
