@@ -17,7 +17,6 @@ import shutil
 import sqlite3
 import sys
 
-import datasette_metadata
 import experiment_schema
 import flags_page
 from pages import ROOT, help_of, verbs_of
@@ -81,7 +80,6 @@ def pages(program):
             yield f"help/{verb}-{action}.txt", help_of(program, verb, action)
     yield "../../experiments/experiment.schema.json", experiment_schema.written(program)
     yield "../../src/cli/flags.md", flags_page.written(program)
-    yield "../../results/metadata.json", datasette_metadata.written()
     with scratch(program) as pardec:
         pardec.good(*RUN)
         db = pardec.folder / "golden.sqlite"

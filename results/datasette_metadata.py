@@ -1,8 +1,12 @@
-"""What Datasette says of a store (results/metadata.json), made from the comments of results/schema.sql and the queries of results/database.md."""
+"""What Datasette says of a database, made from the comments of schema.sql and the queries of database.md beside this file.
+
+Usage: datasette_metadata.py > metadata.json; datasette pardec.sqlite -m metadata.json
+"""
 import json
+import pathlib
 import re
 
-from pages import ROOT
+HERE = pathlib.Path(__file__).resolve().parent
 
 
 def tables(schema):
@@ -19,13 +23,13 @@ def queries(page):
 
 
 def metadata():
-    schema = (ROOT / "results" / "schema.sql").read_text(encoding="utf-8")
-    page = (ROOT / "results" / "database.md").read_text(encoding="utf-8")
+    schema = (HERE / "schema.sql").read_text(encoding="utf-8")
+    page = (HERE / "database.md").read_text(encoding="utf-8")
     described = {name: {**({"description": text} if text else {}), **({"columns": columns} if columns else {})} for name, text, columns in tables(schema)}
     asked = {re.sub(r"\W+", "-", question.lower()).strip("-"): {"title": question, "sql": sql} for question, sql in queries(page)}
     return {"title": "pardec", "description": "Runs of parallel decoders: each generation, its job, its block's time, its scores. Times are nanoseconds.",
             "databases": {"pardec": {"tables": described, "queries": asked}}}
 
 
-def written():
-    return json.dumps(metadata(), indent=2, ensure_ascii=False) + "\n"
+if __name__ == "__main__":
+    print(json.dumps(metadata(), indent=2, ensure_ascii=False))
