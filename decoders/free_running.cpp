@@ -101,7 +101,7 @@ Stream StreamWriter::finish() {
   const auto before = position_ - chosen;
   counters.text += text;
   counters.text_attended += text * before + text * (text - 1) / 2;
-  counters.branch_lengths.push_back(chosen);
+  counters.count_branch(chosen);
   return std::move(stream_);
 }
 
@@ -286,7 +286,7 @@ Counters shared_cost(const std::vector<Stream>& streams) {
   Counters counters;
   std::vector<int> emitted;  // by all streams in pass t
   for (const Stream& stream : streams) {
-    counters += stream.counters;
+    counters.add_beside(stream.counters);
     if (emitted.size() < stream.passes.size()) emitted.resize(stream.passes.size());
     for (size_t t = 0; t < stream.passes.size(); ++t) emitted[t] += stream.passes[t];
   }

@@ -6,23 +6,24 @@
 #include <vector>
 
 #include "metrics/decoding_metrics.hpp"
+#include "src/support/counters.hpp"
 
 namespace pardec {
 
 /// Counts of one response, for a decoder's own columns: a job that did not fail, or one turn of a
-/// conversation. Times are in nanoseconds.
-struct ResponseCounts {
+/// conversation. For a turn, only the counters that kCounters keeps of turns are set.
+struct ResponseCounts : Counts {
   /// 1 if JSON contains all fields, or for a turn; otherwise one per field
   std::int64_t answers = 1;
-  std::int64_t prompt_tokens = 0, chosen = 0, decode_ns = 0;
-  std::int64_t branches = 0;     ///< number of streams of choices
-  std::int64_t cached_peak = 0;  ///< maximum number of rows in the cache
-  std::int64_t text_tokens = 0, text_attended = 0;
-  std::optional<ParallelCounts> parallel;  ///< its serial and parallel stages; none: it has none
 
+  /// Its serial and parallel stages; none: the decoder has none.
+  std::optional<ParallelCounts> parallel() const {
+    if (generated == 0) return std::nullopt;
+    return ParallelCounts{generated, branch_tokens, groups, group_branches, decode_ns, parallel_ns};
+  }
   /// For a decoder without parallel stages, this is one serial stage in which it chose all ids.
   ParallelCounts stages() const {
-    return parallel.value_or(ParallelCounts{.generated = chosen, .decode_ns = decode_ns});
+    return parallel().value_or(ParallelCounts{.generated = chosen, .decode_ns = decode_ns});
   }
 };
 

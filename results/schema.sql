@@ -152,28 +152,38 @@ CREATE TABLE job (
   text            TEXT NOT NULL,                   -- the whole stream, where there is one
   tokens          TEXT NOT NULL,                   -- JSON: all chosen ids
   stop            TEXT NOT NULL,
-  prompt_tokens   INTEGER NOT NULL,
-  chosen          INTEGER NOT NULL,                -- by the model, control tokens included
-  forced          INTEGER NOT NULL,                -- fed, not chosen
-  fed             INTEGER NOT NULL,
-  text_tokens     INTEGER NOT NULL,                -- chosen ids of the answer text alone
-  forwards        INTEGER NOT NULL,
-  prefill_ns      INTEGER NOT NULL,
-  decode_ns       INTEGER NOT NULL,
-  total_ns        INTEGER NOT NULL,
-  cached_peak     INTEGER NOT NULL,
-  cached_sum      INTEGER NOT NULL,
-  attended        INTEGER NOT NULL,
-  scratch         INTEGER NOT NULL,
-  branches        INTEGER NOT NULL,
-  branch_lengths  TEXT NOT NULL,                   -- JSON
-  parallel_ratio  REAL,
+  prompt_tokens   INTEGER NOT NULL,                -- tokens of the prompt that were fed
+  chosen          INTEGER NOT NULL,                -- tokens the model chose, control ones included
+  forced          INTEGER NOT NULL,                -- tokens fed, not chosen (skeleton, prefixes)
+  fed             INTEGER NOT NULL,                -- rows fed, those of the prompt included
+  text_tokens     INTEGER NOT NULL,                -- tokens chosen that carry answer text
+  forwards        INTEGER NOT NULL,                -- passes that held a row of the job
+  prefill_ns      INTEGER NOT NULL,                -- ns from the start to the first pass's end
+  decode_ns       INTEGER NOT NULL,                -- ns from there to the end
+  total_ns        INTEGER NOT NULL,                -- ns from the start to the end
+  cached_peak     INTEGER NOT NULL,                -- rows alive after a step, at most
+  cached_sum      INTEGER NOT NULL,                -- rows alive after a step, summed over steps
+  attended        INTEGER NOT NULL,                -- keys seen, summed over all rows fed
+  scratch         INTEGER NOT NULL,                -- rows fed and dropped again
+  branches        INTEGER NOT NULL,                -- streams chosen side by side
+  branch_lengths  TEXT NOT NULL,                   -- JSON: tokens chosen in each stream (HPD: K_r)
+  parallel_ratio  REAL,                            -- tokens chosen in a pass, on average
   acceptance      TEXT,                            -- JSON: drafts and acceptances by position
+  --   drafted: tokens guessed, by their place in a pass
+  --   accepted: tokens of these that entered the answer
+  --   draft_forwards: passes that made guesses, not among forwards
+  --   draft_fed: rows fed in these passes, not among fed
+  --   draft_ns: ns of these passes, each whole, whoever shared it
   unforced        TEXT,                            -- JSON, under an oracle: the network's own ids
   top2            TEXT,                            -- JSON: gap of the two best logits, by row
   text_attended   INTEGER NOT NULL DEFAULT 0,      -- tokens before each text token on its path
   parallel        TEXT,                            -- JSON: of decoders with parallel stages
-  first_token_ns  INTEGER,                         -- from the start to the first chosen token
+  --   generated: tokens of the answer, control and forced ones too (ASPD: A)
+  --   branch_tokens: tokens of these in branches (ASPD: B)
+  --   groups: stages decoded in parallel
+  --   group_branches: branches of all these stages
+  --   parallel_ns: ns spent in these stages
+  first_token_ns  INTEGER,                         -- ns from the start to the answer's first token
   turns           TEXT,                            -- JSON: of a conversation, each turn's counts
   UNIQUE (run_id, repeat, key)
 ) STRICT;
@@ -355,7 +365,8 @@ WITH counted AS (
   SELECT run_id, count(*) AS jobs, sum(error IS NOT NULL) AS failed_jobs FROM job GROUP BY run_id),
 totals AS (
   SELECT run_id, sum(prompt_tokens) AS prompt_tokens, sum(chosen) AS chosen, sum(forced) AS forced,
-         sum(fed) AS fed, sum(text_tokens) AS text_tokens, sum(forwards) AS forwards,
+         sum(fed) AS fed, sum(text_tokens) AS text_tokens,
+         sum(text_attended) AS text_attended, sum(forwards) AS forwards,
          sum(prefill_ns) AS prefill_ns, sum(decode_ns) AS decode_ns, sum(total_ns) AS total_ns,
          max(cached_peak) AS cached_peak, sum(cached_sum) AS cached_sum, sum(attended) AS attended,
          sum(scratch) AS scratch, sum(branches) AS branches, avg(parallel_ratio) AS parallel_ratio
@@ -403,6 +414,7 @@ SELECT run.id AS run_id, run.uuid, run.invocation, run.label, run.decoder, run.b
        coalesce(forced, 0) AS forced,
        coalesce(fed, 0) AS fed,
        coalesce(text_tokens, 0) AS text_tokens,
+       coalesce(text_attended, 0) AS text_attended,
        coalesce(forwards, 0) AS forwards,
        1.0 * chosen / nullif(forwards, 0) AS chosen_per_forward,
        coalesce(prefill_ns, 0) AS prefill_ns,

@@ -375,7 +375,7 @@ Stream Group::result() {
   stream_.stop = *threads_.front().stop;
   Counters& counters = sequence_.counters();
   for (const Thread& s : threads_) {
-    counters.branch_lengths.push_back(s.chosen);
+    counters.count_branch(s.chosen);
     if (*s.stop == Stop::limit || *s.stop == Stop::context) stream_.stop = *s.stop;
   }
   if (stream_.stop == Stop::limit && context_.interrupted()) stream_.stop = Stop::interrupted;

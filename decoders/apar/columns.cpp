@@ -27,7 +27,7 @@ std::vector<double> values(std::string_view decoder, std::span<const ResponseCou
     threads += response.branches;
     cached += response.cached_peak;
     attended += response.text_attended;
-    text += response.text_tokens;
+    text += response.text;
   }
   return {ratio(threads, answers), alone == answers ? ratio(parallel, alone) : kNone,
           ratio(cached, answers), ratio(attended, attended > 0 ? text : 0)};

@@ -41,7 +41,7 @@ Task<std::vector<Stream>> decode_behind(Sequence prefix, Tokens shared,
   std::vector<Stream> streams = co_await all(std::move(tasks));
   for (Stream& stream : streams)
     stream.passes.insert(stream.passes.begin(), static_cast<size_t>(waited), 0);
-  if (!streams.empty()) streams.front().counters += cost;
+  if (!streams.empty()) streams.front().counters.add_beside(cost);
   co_return streams;
 }
 
@@ -72,7 +72,7 @@ Task<Answers> decode_behind_prefix(const Request& request, bool with_context,
   std::vector<Stream> streams;
   for (auto& of_context : contexts)
     std::move(of_context.begin(), of_context.end(), std::back_inserter(streams));
-  if (!streams.empty()) streams.front().counters += prefix_cost;
+  if (!streams.empty()) streams.front().counters.add_beside(prefix_cost);
   Counters cost = shared_cost(streams);
   co_return field_answers(request, std::move(streams), std::move(cost));
 }

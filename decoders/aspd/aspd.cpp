@@ -249,6 +249,7 @@ Stream Hybrid::finish() {
   if (!context_.tokenizer) y_.bytes.clear();  // of line breaks between branches
   if (branch_lengths_.empty()) branch_lengths_.push_back(std::ssize(y_.tokens));
   counters().branch_lengths = branch_lengths_;
+  counters().branches = std::ssize(branch_lengths_);
   y_.passes.resize(static_cast<size_t>(counters().forwards));  // the last may have fed </Branch>
   y_.written.emplace();  // control tokens stand between: no field has ids of its own
   y_.stop = *stop_ == Stop::limit && context_.interrupted() ? Stop::interrupted : *stop_;

@@ -14,7 +14,7 @@ std::vector<double> values(std::string_view decoder, std::span<const ResponseCou
   const bool plain = decoder == kPlainDecoder;
   std::vector<ParallelCounts> counts;
   for (const ResponseCounts& response : responses)
-    if (response.parallel || plain) counts.push_back(response.stages());
+    if (response.generated > 0 || plain) counts.push_back(response.stages());
   if (counts.empty()) return std::vector<double>(5, kNone);
   const ParallelMetrics of = parallel_metrics(counts);
   const bool any = of.ppd > 0;

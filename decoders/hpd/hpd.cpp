@@ -176,7 +176,7 @@ Task<Answers> Hpd::decode(const Request& request, const DecoderContext& context)
       counters.text +=
           static_cast<std::int64_t>(value.tokens.size()) -
           (value.stop == Stop::terminator && rstrip(tokenizer.bytes(value.tokens.back())).empty());
-      counters.branch_lengths.push_back(static_cast<std::int64_t>(value.tokens.size()));
+      counters.count_branch(static_cast<std::int64_t>(value.tokens.size()));
     }
   answers.counters = sequence.finish();
   co_return answers;

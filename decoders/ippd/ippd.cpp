@@ -170,7 +170,7 @@ Task<Answers> Ippd::decode(const Request& request, const DecoderContext& context
   std::vector<Stream> streams;
   for (StreamWriter& one : y) streams.push_back(one.finish());
   Counters cost = sequence.finish();
-  cost += prompt.cost;
+  cost.add_beside(prompt.cost);
   co_return field_answers(request, std::move(streams), std::move(cost));
 }
 

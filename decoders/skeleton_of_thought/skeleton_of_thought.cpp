@@ -128,7 +128,7 @@ Task<Stream> answer_question(Question question, bool shared_prefix) {
   else
     answer = co_await ask(open(question, "plain"), question, "plain", question.plain.prompt);
   answer.passes.insert(answer.passes.begin(), plan.passes.begin(), plan.passes.end());
-  plan.counters += answer.counters;
+  plan.counters.add_beside(answer.counters);
   answer.counters = std::move(plan.counters);
   co_return answer;
 }
@@ -184,7 +184,7 @@ Task<Stream> write_points(const Question& question, std::vector<SkeletonPoint> p
     for (size_t t = 0; t < stream.passes.size(); ++t) answer.passes[before + t] += stream.passes[t];
     answer.append(stream);
     answer.stop = stream.stop;
-    answer.counters += stream.counters;
+    answer.counters.add_beside(stream.counters);
     ++point;
   }
   co_return answer;

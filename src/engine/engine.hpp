@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "src/engine/counters.hpp"
 #include "src/engine/events.hpp"
 #include "src/engine/task.hpp"
 #include "src/engine/trace.hpp"
 #include "src/model/files/generation_rules.hpp"
 #include "src/model/model.hpp"
 #include "src/support/clock.hpp"
+#include "src/support/counters.hpp"
 
 namespace pardec {
 

@@ -30,7 +30,7 @@ std::vector<ArmAccount> accounts_of(const Figures& figures, std::optional<double
   std::vector<ArmAccount> accounts;
   for (const RunFigures& of_run : figures.runs) {
     const RunSummary& run = of_run.summary;
-    const JobCounters& c = run.totals;
+    const Counters& c = run.totals;
     ArmAccount& account = accounts.emplace_back(ArmAccount{
         run,
         c.forwards ? static_cast<double>(c.chosen) / static_cast<double>(c.forwards) : std::nan(""),

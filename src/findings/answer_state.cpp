@@ -37,7 +37,7 @@ AnswerState state_of(const RunFigures& run, const ScoreTable& scores) {
     state.broken += unparsed[a] || answer.empty || (limited && run.summary.run.form != "free");
   }
   state.tokens = state.answers > state.failed
-                     ? static_cast<double>(run.summary.totals.text_tokens) /
+                     ? static_cast<double>(run.summary.totals.text) /
                            static_cast<double>(state.answers - state.failed)
                      : std::nan("");
   if (state.answers > state.failed)

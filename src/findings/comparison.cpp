@@ -61,7 +61,7 @@ std::vector<ResponseCounts> response_counts(const RunFigures& run) {
     const JobFigures& job = run.jobs[j];
     if (job.failed) continue;
     const std::int64_t answers = run.summary.run.form == "json" ? 1 : fields[j];
-    for (ResponseCounts& one : responses_of(job, job.parallel, job.turns, answers))
+    for (ResponseCounts& one : responses_of(job, job.turns, answers))
       counts.push_back(std::move(one));
   }
   return counts;

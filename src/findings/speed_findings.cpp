@@ -158,13 +158,13 @@ Speeds speeds_of(const ArmFinding& arm, const ArmFinding* baseline, const RunFig
         static_cast<double>(run.measured.passes) / seconds(run.measured_wall_ns);
   if (run.run.batch_size == 1 && run.totals.prefill_ns > 0)
     speeds.prompt_tokens_per_second =
-        static_cast<double>(run.totals.prompt_tokens) / seconds(run.totals.prefill_ns);
+        static_cast<double>(run.totals.prompt) / seconds(run.totals.prefill_ns);
   std::vector<double> latencies, first_tokens;
   for (const AnswerFigures& answer : figures.answers) {
     const JobFigures& job = figures.jobs[static_cast<size_t>(answer.job)];
     if (job.failed) continue;
     latencies.push_back(seconds(job.total_ns));
-    if (job.first_token_ns) first_tokens.push_back(seconds(*job.first_token_ns));
+    if (job.first_token_ns > 0) first_tokens.push_back(seconds(job.first_token_ns));
   }
   speeds.latency = percentiles(std::move(latencies));
   speeds.first_token = percentiles(std::move(first_tokens));

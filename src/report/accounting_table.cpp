@@ -44,12 +44,12 @@ Table accounting_table(const std::vector<ArmAccount>& accounts) {
   if (priced) table.columns.push_back({"USD/1k", Align::right, "usd_per_thousand"});
   for (const ArmAccount& account : accounts) {
     const RunSummary& run = account.run;
-    const JobCounters& c = run.totals;
+    const Counters& c = run.totals;
     table.rows.push_back(with_dataset(
         dataset_cells(run.run.dataset),
-        {run.run.label, number_cell(run.jobs), number_cell(c.prompt_tokens), number_cell(c.forced),
-         number_cell(c.chosen), number_cell(c.fed), number_cell(c.text_tokens),
-         number_cell(c.forwards), number_cell(account.parallelism, 2), number_cell(c.attended),
+        {run.run.label, number_cell(run.jobs), number_cell(c.prompt), number_cell(c.forced),
+         number_cell(c.chosen), number_cell(c.fed), number_cell(c.text), number_cell(c.forwards),
+         number_cell(account.parallelism, 2), number_cell(c.attended),
          number_cell(account.attention_accesses), number_cell(c.cached_peak),
          number_cell(account.pads), number_cell(static_cast<double>(c.prefill_ns) * 1e-9, 2),
          number_cell(static_cast<double>(c.decode_ns) * 1e-9, 2)}));

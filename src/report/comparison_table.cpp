@@ -432,7 +432,7 @@ Table comparison_table(const Comparison& comparison) {
     table.columns.push_back(wide(column));
   const bool guesses =
       std::any_of(comparison.arms.begin(), comparison.arms.end(),
-                  [](const ArmFinding& arm) { return arm.run.checking_passes > 0; });
+                  [](const ArmFinding& arm) { return arm.run.checking_passes() > 0; });
   if (guesses) table.columns.push_back(wide({"accepted length", Align::right, "accept_length"}));
   // What --hardware asks for is shown.
   for (const std::string& machine : comparison.allowing)
@@ -464,7 +464,7 @@ Table comparison_table(const Comparison& comparison) {
     cells.push_back(number_cell(arm.speedup ? arm.speedup->blocks : arm.blocks));
     cells.push_back(arm.baseline ? share_cell(arm.likeness) : no_cell());
     if (guesses)
-      cells.push_back(run.checking_passes > 0 ? number_cell(run.accept_length(), 2) : no_cell());
+      cells.push_back(run.checking_passes() > 0 ? number_cell(run.accept_length(), 2) : no_cell());
     add_allowed_cells(cells, comparison, arm);
     if (comparison.exact_matches)
       cells.push_back(std::isfinite(arm.exact_match) ? share_cell(arm.exact_match) : no_cell());

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "src/report/comparison_table.hpp"
+#include "src/store/counter_columns.hpp"
 #include "src/store/sqlite.hpp"
 #include "src/support/child_program.hpp"
 #include "src/support/error.hpp"
@@ -80,7 +81,23 @@ std::vector<ExportColumn> block_columns() {
                    "(SELECT wall_ns FROM block_repair WHERE block_id = block.id)"}}});
 }
 
-std::vector<ExportColumn> job_columns() {
+/// What jobs cost, in the order of the schema; without what follows from other columns.
+std::vector<ExportColumn> cost_columns(Database& db) {
+  std::vector<std::string> names{"turns"};
+  for (const CounterColumn& column : counter_columns())
+    if (!column.is_derived()) names.emplace_back(column.name);
+  std::vector<ExportColumn> columns;
+  Statement find(db, "SELECT name, type FROM pragma_table_info('job')");
+  while (find.step()) {
+    RowReader column(find);
+    const std::string name = column.text(), type = column.text();
+    if (std::find(names.begin(), names.end(), name) != names.end())
+      columns.push_back({name, type == "INTEGER" ? "integer" : "text", "job." + name});
+  }
+  return columns;
+}
+
+std::vector<ExportColumn> job_columns(Database& db) {
   return joined(
       {kOfRun,
        columns_of("job", "integer", {"repeat"}),
@@ -91,15 +108,7 @@ std::vector<ExportColumn> job_columns() {
        columns_of("job", "text", {"process"}),
        columns_of("job", "integer", {"attempts"}),
        columns_of("job", "text", {"error", "stop", "text", "tokens"}),
-       columns_of("job", "integer",
-                  {"prompt_tokens", "chosen", "forced", "fed", "text_tokens", "forwards",
-                   "prefill_ns", "decode_ns", "total_ns", "cached_peak", "cached_sum", "attended",
-                   "scratch", "branches"}),
-       columns_of("job", "text", {"branch_lengths", "acceptance"}),
-       columns_of("job", "integer", {"text_attended"}),
-       columns_of("job", "text", {"parallel"}),
-       columns_of("job", "integer", {"first_token_ns"}),
-       columns_of("job", "text", {"turns"})});
+       cost_columns(db)});
 }
 
 std::vector<ExportColumn> generation_columns(Database& db, const std::string& invocation) {
@@ -365,7 +374,7 @@ std::vector<ExportedFile> export_tables(Store& store, const Comparison& comparis
       source_of(compared), source_of(db, "runs", run_columns(), of_run("run"), invocation),
       source_of(db, "blocks", block_columns(),
                 of_run("block", " JOIN block ON block.run_id = run.id"), invocation),
-      source_of(db, "jobs", job_columns(),
+      source_of(db, "jobs", job_columns(db),
                 of_run("job",
                        " JOIN job ON job.run_id = run.id LEFT JOIN block ON block.id = "
                        "job.block_id"),

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <numeric>
 
 #include "datasets/dataset.hpp"
 #include "src/findings/responses.hpp"
@@ -36,10 +37,9 @@ double seconds_of(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
 /// Sum over a text's ids of those before each, were it one sequence behind its prompt.
 double flat_attended(const ResponseCounts& r) {
-  return real(r.text_tokens) * real(r.prompt_tokens) +
-         real(r.text_tokens) * (real(r.text_tokens) - 1) / 2;
+  return real(r.text) * real(r.prompt) + real(r.text) * (real(r.text) - 1) / 2;
 }
-double flat_cached(const ResponseCounts& r) { return real(r.prompt_tokens + r.text_tokens); }
+double flat_cached(const ResponseCounts& r) { return real(r.prompt + r.text); }
 
 template <class Of>
 double sum(const JobView& view, Of of) {
@@ -61,7 +61,7 @@ std::optional<std::pair<double, double>> mean(const JobView& view, Of of) {
 std::optional<std::pair<double, double>> mean_of_stages(const JobView& view,
                                                         double ParallelMetrics::*of) {
   return mean(view, [&](const ResponseCounts& r) -> std::optional<double> {
-    const double value = r.parallel ? parallel_metrics({&*r.parallel, 1}).*of : 0;
+    const double value = r.parallel() ? parallel_metrics({{r.stages()}}).*of : 0;
     return value > 0 ? std::optional(value) : std::nullopt;
   });
 }
@@ -74,7 +74,7 @@ const std::map<std::string, OfJob>& job_metrics() {
   static const std::map<std::string, OfJob> kMetrics = {
       {"tokens_per_forward",
        [](const JobView& v) -> Two {
-         const JobCounters& c = v.job->counters;
+         const Counters& c = v.job->counters;
          return std::pair{real(c.chosen), real(c.forwards)};
        }},
       {"forwards_per_job",
@@ -83,9 +83,8 @@ const std::map<std::string, OfJob>& job_metrics() {
        }},
       {"rows_per_pass",
        [](const JobView& v) -> Two {
-         const JobCounters& c = v.job->counters;
-         return std::pair{real(c.fed - c.prompt_tokens),
-                          real(std::max<std::int64_t>(1, c.forwards - 1))};
+         const Counters& c = v.job->counters;
+         return std::pair{real(c.fed - c.prompt), real(std::max<std::int64_t>(1, c.forwards - 1))};
        }},
       {"seconds_per_job",
        [](const JobView& v) -> Two {
@@ -95,13 +94,13 @@ const std::map<std::string, OfJob>& job_metrics() {
        [](const JobView& v) -> Two {
          return std::pair{sum(v,
                               [](const ResponseCounts& r) {
-                                return real(std::max<std::int64_t>(0, r.text_tokens - 1));
+                                return real(std::max<std::int64_t>(0, r.text - 1));
                               }),
                           sum(v, [](const ResponseCounts& r) { return seconds_of(r.decode_ns); })};
        }},
       {"length",
        [](const JobView& v) -> Two {
-         return std::pair{real(v.job->counters.text_tokens), real(v.answers)};
+         return std::pair{real(v.job->counters.text), real(v.answers)};
        }},
       {"threads",
        [](const JobView& v) -> Two {
@@ -131,18 +130,18 @@ const std::map<std::string, OfJob>& job_metrics() {
        }},
       {"attended",
        [](const JobView& v) -> Two {
-         const JobCounters& c = v.job->counters;
+         const Counters& c = v.job->counters;
          if (c.text_attended == 0) return std::nullopt;
-         return std::pair{real(c.text_attended), real(c.text_tokens)};
+         return std::pair{real(c.text_attended), real(c.text)};
        }},
       {"attended_flat",
        [](const JobView& v) -> Two {
          if (v.together) return std::nullopt;
-         return std::pair{sum(v, flat_attended), real(v.job->counters.text_tokens)};
+         return std::pair{sum(v, flat_attended), real(v.job->counters.text)};
        }},
       {"attended_saved",
        [](const JobView& v) -> Two {
-         const JobCounters& c = v.job->counters;
+         const Counters& c = v.job->counters;
          if (c.text_attended == 0 || v.together) return std::nullopt;
          const double flat = sum(v, flat_attended);
          return std::pair{flat - real(c.text_attended), flat};
@@ -150,8 +149,8 @@ const std::map<std::string, OfJob>& job_metrics() {
       {"ppd",
        [](const JobView& v) -> Two {
          return mean(v, [](const ResponseCounts& r) -> std::optional<double> {
-           if (!r.parallel) return std::nullopt;
-           return parallel_metrics({&*r.parallel, 1}).ppd;
+           if (!r.parallel()) return std::nullopt;
+           return parallel_metrics({{r.stages()}}).ppd;
          });
        }},
       {"dp", [](const JobView& v) { return mean_of_stages(v, &ParallelMetrics::dp); }},
@@ -166,14 +165,12 @@ const std::map<std::string, OfJob>& job_metrics() {
        }},
       {"acceptance",
        [](const JobView& v) -> Two {
-         const Json& of = v.job->counters.acceptance;
-         if (!of.is_object()) return std::nullopt;
-         const auto sum = [&](const char* key) {
-           double all = 0;
-           for (const Json& one : of.value(key, Json::array())) all += one.get<double>();
-           return all;
+         const Counters& c = v.job->counters;
+         if (c.drafted.empty()) return std::nullopt;
+         const auto sum = [](const std::vector<std::int64_t>& by_place) {
+           return real(std::accumulate(by_place.begin(), by_place.end(), std::int64_t{0}));
          };
-         return std::pair{sum("accepted"), sum("drafted")};
+         return std::pair{sum(c.accepted), sum(c.drafted)};
        }},
   };
   return kMetrics;
@@ -379,8 +376,8 @@ StoredRun::StoredRun(Store& store, const std::string& invocation, const std::str
               ? std::int64_t{1}
               : std::max<std::int64_t>(1, std::ssize(answered.generation.row.fields));
       view.answers += asked;
-      const JobCounters& c = answered.job->counters;
-      if (view.responses.empty()) view.responses = responses_of(c, c.parallel, c.turns, asked);
+      if (view.responses.empty())
+        view.responses = responses_of(answered.job->counters, answered.job->turns, asked);
       view.together = view.together || (asked > 1 && view.responses.size() == 1);
     }
     for (auto& [key, view] : views) cell->jobs.push_back(std::move(view));

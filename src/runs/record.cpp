@@ -79,64 +79,14 @@ Json environment_json() {
           {"flags", version().flags}};
 }
 
-namespace {
-
-/// Of decoders with parallel stages; null of others.
-Json parallel_of(const Counters& c) {
-  if (c.generated == 0) return nullptr;
-  return {{"generated", c.generated},
-          {"branch_tokens", c.branch_tokens},
-          {"groups", c.groups},
-          {"group_branches", c.group_branches},
-          {"parallel_ns", c.parallel_ns}};
-}
-
-}  // namespace
-
 JobRow job_row(const JobKey& key, const Answers& answers) {
   JobRow job;
   job.key = key;
   job.text = answers.text;
   job.tokens = answers.tokens;
   job.stop = name(answers.stop);
-  const Counters& c = answers.counters;
-  job.counters.prompt_tokens = c.prompt;
-  job.counters.chosen = c.chosen;
-  job.counters.forced = c.forced;
-  job.counters.fed = c.fed;
-  job.counters.text_tokens = c.text;
-  job.counters.forwards = c.forwards;
-  job.counters.prefill_ns = c.prefill_ns;
-  job.counters.decode_ns = c.decode_ns;
-  job.counters.total_ns = c.total_ns;
-  if (c.first_token_ns > 0) job.counters.first_token_ns = c.first_token_ns;
-  job.counters.cached_peak = c.cached_peak;
-  job.counters.cached_sum = c.cached_sum;
-  job.counters.attended = c.attended;
-  job.counters.scratch = c.scratch;
-  job.counters.branches = static_cast<std::int64_t>(c.branch_lengths.size());
-  job.counters.branch_lengths = c.branch_lengths;
-  job.counters.parallel_ratio = c.parallel_ratio();
-  for (const auto& [tokens, count] : c.emitted) job.counters.emitted[tokens] = count;
-  if (!c.drafted.empty())
-    job.counters.acceptance = {{"drafted", c.drafted},
-                               {"accepted", c.accepted},
-                               {"draft_forwards", c.draft_forwards},
-                               {"draft_fed", c.draft_fed},
-                               {"draft_ns", c.draft_ns}};
-
-  job.counters.text_attended = c.text_attended;
-  job.counters.parallel = parallel_of(c);
-
-  for (const Counters& turn : answers.turns)
-    job.counters.turns.push_back({{"prompt_tokens", turn.prompt},
-                                  {"chosen", turn.chosen},
-                                  {"text_tokens", turn.text},
-                                  {"decode_ns", turn.decode_ns},
-                                  {"branches", turn.branch_lengths.size()},
-                                  {"cached_peak", turn.cached_peak},
-                                  {"text_attended", turn.text_attended},
-                                  {"parallel", parallel_of(turn)}});
+  job.counters = answers.counters;
+  job.turns.assign(answers.turns.begin(), answers.turns.end());
 
   // Both nested as the fields are: context, field, token.
   Json unforced = Json::array(), gaps = Json::array();

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <unordered_set>
 
+#include "src/store/counter_columns.hpp"
 #include "src/store/store.hpp"
 #include "src/support/text.hpp"
 
@@ -56,8 +57,12 @@ class FigureReader {
 
   void read_blocks_alone() {
     Statement jobs = rows_of("job", "block_id, error IS NOT NULL");
-    while (jobs.step())
-      if (jobs.integer(3) != 0) failed_blocks_.insert(jobs.integer(2));
+    while (jobs.step()) {
+      RowReader job(jobs);
+      job.skip(2);
+      const RowId block = job.integer();
+      if (job.flag()) failed_blocks_.insert(block);
+    }
     read_blocks();
   }
 
@@ -91,38 +96,28 @@ class FigureReader {
   }
 
   void read_jobs() {
-    Statement rows =
-        rows_of("job",
-                "coalesce(block_id, 0), repeat, error IS NOT NULL, prompt_tokens, chosen, "
-                "forced, fed, text_tokens, forwards, prefill_ns, decode_ns, total_ns, "
-                "cached_peak, cached_sum, attended, scratch, branches, parallel_ratio, "
-                "text_attended, parallel, first_token_ns, turns, branch_lengths, acceptance");
+    Statement rows = rows_of("job", str("coalesce(block_id, 0), repeat, error IS NOT NULL, ",
+                                        counter_names(/*lists=*/false), ", branch_lengths, turns"));
+    Counters counters;
     while (rows.step()) {
-      RunFigures* run = run_of(rows.integer(0));
+      RowReader row(rows);
+      RunFigures* run = run_of(row.integer());
       if (!run) continue;
       JobFigures& job = run->jobs.emplace_back();
-      job.id = rows.integer(1);
-      job.block = rows.integer(2);
-      job.repeat = static_cast<int>(rows.integer(3));
-      job.failed = rows.integer(4) != 0;
-      int column = 5;
-      for (std::int64_t* value :
-           {&job.prompt_tokens, &job.chosen, &job.forced, &job.fed, &job.text_tokens, &job.forwards,
-            &job.prefill_ns, &job.decode_ns, &job.total_ns, &job.cached_peak, &job.cached_sum,
-            &job.attended, &job.scratch, &job.branches})
-        *value = rows.integer(column++);
-      job.parallel_ratio = rows.maybe_real(19);
-      job.text_attended = rows.integer(20);
-      job.parallel = rows.maybe_json(21);
-      job.first_token_ns = rows.maybe_integer(22);
-      job.turns = rows.maybe_json(23);
+      job.id = row.integer();
+      job.block = row.integer();
+      job.repeat = row.small();
+      job.failed = row.flag();
+      read_counters(row, counters, /*lists=*/false);
+      static_cast<Counts&>(job) = counters;
       job.first_length = static_cast<std::int32_t>(run->branch_lengths.size());
-      add_numbers(rows.view(24), run->branch_lengths);
+      add_numbers(row.view(), run->branch_lengths);
       job.lengths = static_cast<std::int32_t>(run->branch_lengths.size()) - job.first_length;
+      for (const Json& turn : row.maybe_json()) job.turns.push_back(turn_counts(turn));
       if (job.failed)
         failed_blocks_.insert(job.block);
-      else if (const Json acceptance = rows.maybe_json(25); !acceptance.is_null())
-        count_guesses(acceptance, run->summary);
+      else
+        run->summary.totals.add_after(counters);
     }
     for (auto& [id, run] : runs_) {
       sort_by_repeat(run->jobs);
@@ -132,12 +127,6 @@ class FigureReader {
     jobs_.sort();
   }
 
-  static void count_guesses(const Json& acceptance, RunSummary& sums) {
-    sums.checking_passes += acceptance.at("drafted").at(0).get<std::int64_t>();
-    for (const Json& of_place : acceptance.at("accepted"))
-      sums.accepted += of_place.get<std::int64_t>();
-  }
-
   void read_histogram() {
     if (jobs_.empty()) return;
     Statement rows(db_,
@@ -145,36 +134,40 @@ class FigureReader {
                    "AND ? ORDER BY job_id");
     rows.bind(jobs_.first(), jobs_.last());
     while (rows.step()) {
-      const JobPlace* place = jobs_.find(rows.integer(0));
+      RowReader bar(rows);
+      const JobPlace* place = jobs_.find(bar.integer());
+      const std::int64_t emitted = bar.integer();
       if (place && !job_at(*place).failed)
-        place->run->summary.totals.emitted[rows.integer(1)] += rows.integer(2);
+        place->run->summary.totals.emitted[emitted] += bar.integer();
     }
   }
 
   void read_blocks() {
-    Statement rows =
-        rows_of("block",
-                "block_key, process, repeat, position, example_count, wall_ns, cpu_ns, waited_ns, "
-                "stolen_ns, mhz, traced, passes, job_passes, stream_passes");
+    Statement rows = rows_of(
+        "block",
+        "wall_ns, cpu_ns, waited_ns, stolen_ns, mhz, traced, block_key, process, repeat, position, "
+        "example_count, passes, job_passes, stream_passes");
     NameNumbers keys;
     while (rows.step()) {
-      RunFigures* run = run_of(rows.integer(0));
+      RowReader row(rows);
+      RunFigures* run = run_of(row.integer());
       if (!run) continue;
       RunSummary& sums = run->summary;
       ++sums.blocks;
-      const RowId id = rows.integer(1);
-      if (rows.null(7) || failed_blocks_.contains(id)) continue;
+      const RowId id = row.integer();
+      if (row.null() || failed_blocks_.contains(id)) continue;
+      BlockTime time = next_time(row);
+      time.use.traced = row.flag();
       const BlockFigures& block = run->measured.blocks.emplace_back(
-          BlockFigures{id, keys.of(rows.view(2)), out_.names->processes.of(rows.view(3)),
-                       static_cast<int>(rows.integer(4)), static_cast<int>(rows.integer(5)),
-                       rows.integer(6), time_at(rows, 7, 12)});
+          BlockFigures{id, keys.of(row.view()), out_.names->processes.of(row.view()), row.small(),
+                       row.small(), row.integer(), time});
       measured_blocks_.insert(id);
       ++sums.measured_blocks;
       sums.measured_wall_ns += block.time.wall_ns;
       sums.measured_examples += block.examples;
-      sums.measured.passes += rows.integer(13);
-      sums.measured.job_passes += rows.integer(14);
-      sums.measured.stream_passes += rows.integer(15);
+      sums.measured.passes += row.integer();
+      sums.measured.job_passes += row.integer();
+      sums.measured.stream_passes += row.integer();
     }
     const auto ranks = ranks_of(keys);
     RowPlaces<RunFigures*> places;
@@ -194,11 +187,13 @@ class FigureReader {
                       "SELECT block_id, process, wall_ns, cpu_ns, waited_ns, stolen_ns, mhz FROM "
                       "block_repair WHERE block_id BETWEEN ? AND ? ORDER BY block_id");
     repairs.bind(places.first(), places.last());
-    while (repairs.step())
-      if (RunFigures* const* run = places.find(repairs.integer(0)))
-        (*run)->measured.repaired.emplace(repairs.integer(0),
-                                          BlockRepair{out_.names->processes.of(repairs.view(1)),
-                                                      time_at(repairs, 2, std::nullopt)});
+    while (repairs.step()) {
+      RowReader row(repairs);
+      const RowId block = row.integer();
+      if (RunFigures* const* run = places.find(block))
+        (*run)->measured.repaired.emplace(
+            block, BlockRepair{out_.names->processes.of(row.view()), next_time(row)});
+    }
   }
 
   /// Numbers in the order of the names, which become the block keys.
@@ -214,11 +209,10 @@ class FigureReader {
     return ranks;
   }
 
-  static BlockTime time_at(const Statement& row, int column, std::optional<int> traced) {
-    return {row.integer(column),
-            {{row.maybe_integer(column + 1), row.maybe_integer(column + 2),
-              row.maybe_integer(column + 3), row.maybe_real(column + 4)},
-             traced && row.integer(*traced) != 0}};
+  /// Of wall_ns, cpu_ns, waited_ns, stolen_ns, mhz.
+  static BlockTime next_time(RowReader& row) {
+    return {row.integer(),
+            {{row.maybe_integer(), row.maybe_integer(), row.maybe_integer(), row.maybe_real()}}};
   }
 
   void read_answers() {
@@ -227,21 +221,26 @@ class FigureReader {
                 "sample_id, repeat, job_id, error IS NOT NULL, text, fields, field_count, stop, "
                 "identical, gap_at_difference");
     while (rows.step()) {
-      RunFigures* run = run_of(rows.integer(0));
+      RowReader row(rows);
+      RunFigures* run = run_of(row.integer());
       if (!run) continue;
       AnswerFigures& answer = run->answers.emplace_back();
-      answer.id = rows.integer(1);
-      samples_.push_back(rows.integer(2));
+      answer.id = row.integer();
+      samples_.push_back(row.integer());
       answer.example = static_cast<std::int32_t>(samples_.size() - 1);  // see read_examples
-      answer.repeat = static_cast<int>(rows.integer(3));
-      answer.job = jobs_.find(rows.integer(4))->index;
-      answer.failed = rows.integer(5) != 0;
-      answer.empty = strip(rows.view(6)).empty();
-      answer.fields = static_cast<std::int32_t>(rows.integer(8));
-      read_ends(rows.view(7), answer);
-      answer.at_limit = is_limit(rows.view(9));
-      if (!rows.null(10)) answer.identical = rows.integer(10) != 0;
-      answer.gap = rows.maybe_real(11);
+      answer.repeat = row.small();
+      answer.job = jobs_.find(row.integer())->index;
+      answer.failed = row.flag();
+      answer.empty = strip(row.view()).empty();
+      const std::string_view fields = row.view();
+      answer.fields = row.small();
+      read_ends(fields, answer);
+      answer.at_limit = is_limit(row.view());
+      if (row.null())
+        row.skip();
+      else
+        answer.identical = row.flag();
+      answer.gap = row.maybe_real();
     }
     for (auto& [id, run] : runs_) sort_by_repeat(run->answers);
   }
@@ -275,11 +274,12 @@ class FigureReader {
     names.keys.reserve(ids.size());
     names.clusters.reserve(ids.size());
     while (rows.step() && out_.examples.size() < ids.size()) {
-      if (rows.integer(0) != ids[out_.examples.size()]) continue;
-      places.add(rows.integer(0), static_cast<std::int32_t>(out_.examples.size()));
-      out_.examples.push_back(
-          {rows.integer(0), names.clusters.of(rows.view(2)), names.categories.of(rows.view(3))});
-      names.keys.push_back(rows.text(1));
+      RowReader row(rows);
+      const RowId id = row.integer();
+      if (id != ids[out_.examples.size()]) continue;
+      places.add(id, static_cast<std::int32_t>(out_.examples.size()));
+      names.keys.push_back(row.text());
+      out_.examples.push_back({id, names.clusters.of(row.view()), names.categories.of(row.view())});
     }
     for (auto& [id, run] : runs_)
       for (AnswerFigures& answer : run->answers)
@@ -292,26 +292,14 @@ class FigureReader {
 
   void sum_up(RunFigures& run) const {
     RunSummary& sums = run.summary;
-    JobCounters& totals = sums.totals;
-    double ratios = 0, with_ratio = 0;
     for (const JobFigures& job : run.jobs) {
       ++sums.jobs;
       sums.failed_jobs += job.failed;
       if (measured_blocks_.contains(job.block)) {
         sums.measured_chosen += job.chosen;
-        sums.measured_text_tokens += job.text_tokens;
+        sums.measured_text_tokens += job.text;
       }
-      if (job.failed) continue;
-      for (const auto number :
-           {&JobNumbers::prompt_tokens, &JobNumbers::chosen, &JobNumbers::forced, &JobNumbers::fed,
-            &JobNumbers::text_tokens, &JobNumbers::forwards, &JobNumbers::prefill_ns,
-            &JobNumbers::decode_ns, &JobNumbers::total_ns, &JobNumbers::cached_sum,
-            &JobNumbers::attended, &JobNumbers::scratch, &JobNumbers::branches})
-        totals.*number += job.*number;
-      totals.cached_peak = std::max(totals.cached_peak, job.cached_peak);
-      if (job.parallel_ratio) ratios += *job.parallel_ratio, ++with_ratio;
     }
-    if (with_ratio > 0) totals.parallel_ratio = ratios / with_ratio;
     std::vector<bool> answered(out_.examples.size());
     for (const AnswerFigures& answer : run.answers) {
       ++sums.generations;

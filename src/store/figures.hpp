@@ -1,8 +1,10 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -27,16 +29,17 @@ struct RunSummary {
   std::int64_t measured_wall_ns = 0, measured_examples = 0, measured_fields = 0;
   std::int64_t measured_chosen = 0, measured_text_tokens = 0;
   BlockOccupancy measured;
-  /// Passes that checked guesses, and guesses that entered answers.
-  std::int64_t checking_passes = 0, accepted = 0;
+  Counters totals;  ///< one job added after the other, without branch_lengths
+  /// Passes that checked guesses: all of them have a first one.
+  std::int64_t checking_passes() const { return totals.drafted.empty() ? 0 : totals.drafted[0]; }
   /// Mean tokens of a pass that checked guesses: those that entered, and the network's own. NaN:
   /// there is none.
   double accept_length() const {
-    if (checking_passes == 0) return std::numeric_limits<double>::quiet_NaN();
-    return 1 + static_cast<double>(accepted) / static_cast<double>(checking_passes);
+    if (checking_passes() == 0) return std::numeric_limits<double>::quiet_NaN();
+    const auto accepted =
+        std::accumulate(totals.accepted.begin(), totals.accepted.end(), std::int64_t{0});
+    return 1 + static_cast<double>(accepted) / static_cast<double>(checking_passes());
   }
-  JobCounters
-      totals;  ///< cached_peak is a maximum, parallel_ratio a mean; without lengths and Json
 };
 
 /// A block's time, and how it was measured.
@@ -76,12 +79,12 @@ struct BlockPairRow {
   std::optional<std::pair<BlockTime, BlockTime>> repaired;
 };
 
-struct JobFigures : JobNumbers {
+struct JobFigures : Counts {
   RowId id = 0, block = 0;  ///< block 0: in none
   int repeat = 0;
   bool failed = false;
   std::int32_t first_length = 0, lengths = 0;  ///< its part of RunFigures::branch_lengths
-  Json parallel, turns;                        ///< as JobCounters'
+  std::vector<Counts> turns;                   ///< as JobRow's
 };
 
 struct AnswerFigures {

@@ -1,6 +1,8 @@
 // Blocks, and the commit of a Job with all that belongs to it.
+#include <algorithm>
 #include <cmath>
 
+#include "src/store/counter_columns.hpp"
 #include "src/store/store.hpp"
 #include "src/support/error.hpp"
 #include "src/support/hashing.hpp"
@@ -8,10 +10,6 @@
 
 namespace pardec {
 namespace {
-
-std::optional<std::string> json_or_null(const Json& value) {
-  return value.is_null() ? std::nullopt : std::optional(dump(value));
-}
 
 std::string fields_json(const std::vector<FieldAnswer>& fields) {
   OrderedJson out = OrderedJson::array();
@@ -38,28 +36,32 @@ std::int64_t count_errors(const JobRow& job, std::span<const GenerationRow> gene
   return errors;
 }
 
+/// How many parameters, e.g. "?, ?, ?".
+std::string placeholders(std::string_view names) {
+  std::string out = "?";
+  for (auto _ = std::count(names.begin(), names.end(), ','); _ > 0; --_) out += ", ?";
+  return out;
+}
+
 RowId insert_job(Database& db, const JobRow& job, std::int64_t attempts) {
-  const JobCounters& c = job.counters;
-  db.run(
-      R"(
-      INSERT INTO job (run_id, block_id, repeat, key, process, attempts, error, text, tokens, stop,
-                       prompt_tokens, chosen, forced, fed, text_tokens, forwards, prefill_ns,
-                       decode_ns, total_ns, cached_peak, cached_sum, attended, scratch, branches,
-                       branch_lengths, parallel_ratio, acceptance, unforced, top2,
-                       text_attended, parallel, first_token_ns, turns)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-              ?, ?, ?, ?, ?))",
-      job.run, job.block ? std::optional(job.block) : std::nullopt, job.repeat, dump(Json(job.key)),
-      job.process, attempts, job.error, job.text, dump(Json(job.tokens)), job.stop, c.prompt_tokens,
-      c.chosen, c.forced, c.fed, c.text_tokens, c.forwards, c.prefill_ns, c.decode_ns, c.total_ns,
-      c.cached_peak, c.cached_sum, c.attended, c.scratch, c.branches, dump(Json(c.branch_lengths)),
-      c.parallel_ratio, json_or_null(c.acceptance), json_or_null(job.unforced),
-      json_or_null(job.top2), c.text_attended, json_or_null(c.parallel), c.first_token_ns,
-      json_or_null(c.turns));
+  Json turns;
+  for (const Counts& turn : job.turns) turns.push_back(turn_json(turn));
+  const std::string columns =
+      str("run_id, block_id, repeat, key, process, attempts, error, text, tokens, stop, unforced, "
+          "top2, "
+          "turns, ",
+          counter_names());
+  Statement insert(db, str("INSERT INTO job (", columns, ") VALUES (", placeholders(columns), ")"));
+  insert.bind(job.run, job.block ? std::optional(job.block) : std::nullopt, job.repeat,
+              dump(Json(job.key)), job.process, attempts, job.error, job.text,
+              dump(Json(job.tokens)), job.stop, job.unforced, job.top2, turns);
+  bind_counters(insert, job.counters, /*failed=*/job.error.has_value());
+  insert.step();
   const RowId id = sqlite3_last_insert_rowid(db.handle());
   Statement histogram(db,
                       "INSERT INTO step_histogram (job_id, emitted, forwards) VALUES (?, ?, ?)");
-  for (const auto& [emitted, forwards] : c.emitted) histogram.bind(id, emitted, forwards).step();
+  for (const auto& [emitted, forwards] : job.counters.emitted)
+    histogram.bind(id, emitted, forwards).step();
   return id;
 }
 
@@ -73,7 +75,7 @@ void insert_scores(Database& db, RowId generation, std::span<const ScoreRow> sco
   for (const ScoreRow& score : scores) {
     const bool nan = std::isnan(score.value);
     insert.bind(generation, score.metric, score.version, score.field,
-                nan ? std::nullopt : std::optional(score.value), nan, json_or_null(score.details));
+                nan ? std::nullopt : std::optional(score.value), nan, score.details);
     insert.step();
   }
 }
@@ -160,10 +162,11 @@ Committed Store::put_job(const JobRow& job, std::span<const GenerationRow> gener
   std::int64_t attempts = 1;
   const bool known = find.bind(job.run, job.repeat, dump(Json(job.key))).step();
   if (known) {
-    const RowId old = find.integer(0);
-    const std::int64_t old_errors = find.integer(2);
+    RowReader row(find);
+    const RowId old = row.integer();
+    attempts = row.integer() + 1;
+    const std::int64_t old_errors = row.integer();
     if (old_errors == 0) return Committed::kept;
-    attempts = find.integer(1) + 1;
     // The old errors stay until a retry is better.
     if (count_errors(job, generations) >= old_errors) {
       db_.run("UPDATE job SET attempts = ? WHERE id = ?", attempts, old);

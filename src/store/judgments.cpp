@@ -24,8 +24,11 @@ RowId put_named(Store& store, const std::string& table, const NamedRecord& recor
 std::map<RowId, NamedRecord> named_of(Store& store, const std::string& table) {
   std::map<RowId, NamedRecord> out;
   Statement find(store.database(), str("SELECT id, name, json FROM ", table));
-  while (find.step())
-    out[find.integer(0)] = {find.text(1), parse_json(find.text(2), store.path().string(), 0)};
+  while (find.step()) {
+    RowReader row(find);
+    NamedRecord& record = out[row.integer()];
+    record = {row.text(), row.json()};
+  }
   return out;
 }
 
@@ -149,15 +152,16 @@ std::optional<ReplyRow> find_outcome(Store& store, const std::string& call_key) 
                  "WHERE call_key = ? AND state <> 'failed' "
                  "ORDER BY valid DESC, state = 'answered' DESC, id DESC LIMIT 1");
   if (!find.bind(call_key).step()) return std::nullopt;
+  RowReader row(find);
   ReplyRow reply;
-  reply.id = find.integer(0);
-  reply.process = find.text(1);
+  reply.id = row.integer();
+  reply.process = row.text();
   reply.call_key = call_key;
-  reply.text = find.text(2);
-  reply.served_model = find.text(3);
-  reply.valid = find.integer(4) != 0;
-  reply.end = value_of(kReplyEnds, find.text(5), store);
-  reply.reason = find.text(6);
+  reply.text = row.text();
+  reply.served_model = row.text();
+  reply.valid = row.flag();
+  reply.end = value_of(kReplyEnds, row.text(), store);
+  reply.reason = row.text();
   return reply;
 }
 
@@ -187,19 +191,20 @@ std::vector<JudgmentRow> judgments(Store& store, RowId run) {
   find.bind(run);
   std::vector<JudgmentRow> out;
   while (find.step()) {
+    RowReader found(find);
     JudgmentRow row;
-    row.generation = find.integer(0);
-    row.baseline = find.integer(1);
-    row.method_first = find.integer(2) != 0;
-    row.judge = find.integer(3);
-    row.protocol = find.integer(4);
-    row.vote = {find.text(5),
-                static_cast<int>(find.integer(6)),
-                value_of(kVoteStates, find.text(7), store),
-                find.text(8),
-                find.maybe_real(9),
-                find.text(10)};
-    row.reply = find.integer(11);
+    row.generation = found.integer();
+    row.baseline = found.integer();
+    row.method_first = found.flag();
+    row.judge = found.integer();
+    row.protocol = found.integer();
+    row.vote = {found.text(),
+                found.small(),
+                value_of(kVoteStates, found.text(), store),
+                found.text(),
+                found.maybe_real(),
+                found.text()};
+    row.reply = found.integer();
     out.push_back(std::move(row));
   }
   return out;
@@ -217,8 +222,9 @@ JudgeSpending judge_spending(Store& store, RowId judge) {
     FROM (SELECT *, coalesce(prompt_tokens, 0) + coalesce(completion_tokens, 0) AS tokens
           FROM judge_attempt) WHERE judge_id = ?)");
   find.bind(judge).step();
-  return {find.real(0),    find.real(1),    find.integer(2), find.integer(3),
-          find.integer(4), find.integer(5), find.integer(6), find.integer(7)};
+  RowReader row(find);
+  return {row.real(),    row.real(),    row.integer(), row.integer(),
+          row.integer(), row.integer(), row.integer(), row.integer()};
 }
 
 }  // namespace pardec

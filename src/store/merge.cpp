@@ -1,4 +1,5 @@
 // Copies runs between databases by their natural keys: ids differ from file to file.
+#include "src/store/counter_columns.hpp"
 #include "src/store/store.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -36,11 +37,9 @@ constexpr char kRunColumns[] =
     "uuid, invocation, label, decoder, options, form, baseline, config, config_hash, oracle, "
     "untrained, seed, device, dtype, threads, batch_size, repeats, arm_order, shard, commit_hash, "
     "build_type, prompt_hash, argv, status, started_utc, ended_utc";
-constexpr char kJobColumns[] =
-    "process, attempts, error, text, tokens, stop, prompt_tokens, chosen, forced, "
-    "fed, text_tokens, forwards, prefill_ns, decode_ns, total_ns, cached_peak, cached_sum, "
-    "attended, scratch, branches, branch_lengths, parallel_ratio, acceptance, unforced, top2, "
-    "text_attended, parallel, first_token_ns, turns";
+std::string job_columns() {
+  return "process, attempts, error, text, tokens, stop, unforced, top2, turns, " + counter_names();
+}
 constexpr char kGenerationColumns[] =
     "repeat, text, error, tokens, fields, field_count, stop, identical, first_difference, "
     "gap_at_difference";
@@ -144,6 +143,7 @@ WHERE (ours.error IS NOT NULL) + (SELECT count(*) FROM main.generation AS g
 
 /// Jobs that are not here, with all that belongs to them.
 std::string jobs_sql() {
+  const std::string columns = job_columns();
   return str(R"(
 UPDATE main.job SET attempts = max(job.attempts, theirs.attempts)
   FROM temp.their_job AS named JOIN other.job AS theirs ON theirs.id = named.id
@@ -152,10 +152,10 @@ DELETE FROM temp.their_job WHERE EXISTS (
   SELECT 1 FROM main.job AS ours WHERE ours.run_id = their_job.run_id
     AND ours.repeat = their_job.repeat AND ours.key = their_job.key);
 INSERT INTO main.job (run_id, block_id, repeat, key, )",
-             kJobColumns, R"()
+             columns, R"()
   SELECT fresh.run_id, (SELECT new FROM temp.map_block AS map WHERE map.old = block_id),
          fresh.repeat, fresh.key, )",
-             kJobColumns, R"(
+             columns, R"(
   FROM other.job AS theirs JOIN temp.their_job AS fresh USING (id) ORDER BY theirs.id;
 CREATE TEMP TABLE map_job (old INTEGER PRIMARY KEY, new INTEGER);
 INSERT INTO temp.map_job SELECT fresh.id, ours.id

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/support/counters.hpp"
 #include "src/support/json.hpp"
 #include "src/support/machine_use.hpp"
 #include "src/support/types.hpp"
@@ -129,34 +130,6 @@ struct BlockUse {
   bool traced = false;  ///< a trace was written meanwhile, which takes time
 };
 
-/// Plain numbers of one Job, as src/engine/counters.hpp defines them.
-struct JobNumbers {
-  std::int64_t prompt_tokens = 0;
-  std::int64_t chosen =
-      0;  ///< ids that the model chose: EOS, terminators and control tokens included
-  std::int64_t forced = 0;  ///< fed, not chosen: skeleton, prefixes, masks
-  std::int64_t fed = 0;
-  std::int64_t text_tokens = 0;  ///< chosen ids of the answer text alone
-  std::int64_t forwards = 0;
-  std::int64_t prefill_ns = 0, decode_ns = 0, total_ns = 0;
-  std::optional<std::int64_t> first_token_ns;  ///< none: there was no token
-  std::int64_t cached_peak = 0, cached_sum = 0, attended = 0, scratch = 0;
-  std::int64_t branches = 0;
-  std::optional<double> parallel_ratio;
-  /// Tokens before each text token on its path, summed; 0: the decoder does not count it.
-  std::int64_t text_attended = 0;
-};
-
-/// All counters of one Job.
-struct JobCounters : JobNumbers {
-  std::vector<std::int64_t> branch_lengths;
-  std::map<std::int64_t, std::int64_t>
-      emitted;      ///< tokens emitted by a forward -> number of forwards
-  Json acceptance;  ///< drafts and acceptances by position; null where nothing is drafted
-  Json parallel;    ///< what the answer's parallel stages were made of; null where it can have none
-  Json turns;       ///< of a conversation, what each turn had (record.cpp); null elsewhere
-};
-
 /// The ids of a job's examples in order, of whatever characters.
 using JobKey = std::vector<std::string>;
 
@@ -172,8 +145,9 @@ struct JobRow {
   Tokens tokens;        ///< all chosen ids
   std::string stop;
   std::optional<std::string> error;  ///< the job as a whole failed; all its generations carry it
-  JobCounters counters;
-  Json unforced;     ///< under an oracle: the ids that the network itself chose; else null
+  Counters counters;
+  std::vector<Counts> turns;  ///< of a conversation, those that kCounters keeps of each turn
+  Json unforced;              ///< under an oracle: the ids that the network itself chose; else null
   Json top2;         ///< gaps of the two best logits, one a greedy row; null where not kept
   int attempts = 1;  ///< set by the store
 };

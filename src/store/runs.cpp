@@ -29,66 +29,61 @@ RunStatus parse_status(const std::string& text) {
 }
 
 /// Reads the columns of kSelectRun.
-RunRow read_run(const Statement& row, const std::string& file) {
-  int next = 0;
-  const auto text = [&] { return row.text(next++); };
-  const auto maybe_text = [&] { return row.maybe_text(next++); };
-  const auto number = [&] { return static_cast<int>(row.integer(next++)); };
-  const auto json = [&] { return parse_json(row.text(next++), file, 0); };
-
+RunRow read_run(const Statement& found) {
+  RowReader row(found);
   RunRow run;
-  run.id = row.integer(next++);
-  run.uuid = text();
-  run.invocation = text();
-  run.label = text();
-  run.decoder = text();
-  run.options = json();
-  run.form = text();
-  run.baseline = maybe_text();
-  if (row.null(next)) {
-    next += 2;
+  run.id = row.integer();
+  run.uuid = row.text();
+  run.invocation = row.text();
+  run.label = row.text();
+  run.decoder = row.text();
+  run.options = row.json();
+  run.form = row.text();
+  run.baseline = row.maybe_text();
+  if (row.null()) {
+    row.skip(2);
   } else {
     run.experiment.emplace();
-    run.experiment->name = text();
-    run.experiment->json = json();
+    run.experiment->name = row.text();
+    run.experiment->json = row.json();
   }
-  run.environment = json();
-  run.dataset.name = text();
-  run.dataset.split = text();
-  run.dataset.sha256 = text();
-  run.dataset.sample = number() != 0;
-  run.dataset.standin = number() != 0;
+  run.environment = row.json();
+  run.dataset.name = row.text();
+  run.dataset.split = row.text();
+  run.dataset.sha256 = row.text();
+  run.dataset.sample = row.flag();
+  run.dataset.standin = row.flag();
   const auto read_model = [&](ModelRow& model) {
-    model.path = text();
-    model.hash = text();
-    model.stamp = text();
-    model.shape = json();
+    model.path = row.text();
+    model.hash = row.text();
+    model.stamp = row.text();
+    model.shape = row.json();
   };
   read_model(run.model);
-  if (row.null(next)) {
-    next += 4;
+  if (row.null()) {
+    row.skip(4);
   } else {
     read_model(run.draft.emplace());
   }
-  run.config = json();
-  run.config_hash = text();
-  run.oracle = maybe_text();
-  run.untrained = number() != 0;
-  run.seed = static_cast<std::uint64_t>(row.integer(next++));
-  run.device = text();
-  run.dtype = text();
-  run.threads = number();
-  run.batch_size = number();
-  run.repeats = number();
-  run.order = text();
-  run.shard = text();
-  run.commit = text();
-  run.build_type = text();
-  run.prompt_hash = text();
-  run.argv = json().get<std::vector<std::string>>();
-  run.status = parse_status(text());
-  run.started_utc = text();
-  run.ended_utc = maybe_text();
+  run.config = row.json();
+  run.config_hash = row.text();
+  run.oracle = row.maybe_text();
+  run.untrained = row.flag();
+  run.seed = static_cast<std::uint64_t>(row.integer());
+  run.device = row.text();
+  run.dtype = row.text();
+  run.threads = row.small();
+  run.batch_size = row.small();
+  run.repeats = row.small();
+  run.order = row.text();
+  run.shard = row.text();
+  run.commit = row.text();
+  run.build_type = row.text();
+  run.prompt_hash = row.text();
+  run.argv = row.json().get<std::vector<std::string>>();
+  run.status = parse_status(row.text());
+  run.started_utc = row.text();
+  run.ended_utc = row.maybe_text();
   return run;
 }
 
@@ -200,7 +195,7 @@ std::vector<RunRow> Store::find_runs(const RunFilter& filter) {
   find.bind(filter.label, filter.dataset, filter.split, filter.invocation, filter.uuid,
             filter.status ? name(*filter.status) : std::string_view(), filter.standin);
   std::vector<RunRow> out;
-  while (find.step()) out.push_back(read_run(find, path_.string()));
+  while (find.step()) out.push_back(read_run(find));
   return out;
 }
 
@@ -213,9 +208,10 @@ std::vector<FinishedJob> Store::finished_jobs(RowId run) {
     FROM job WHERE run_id = ? ORDER BY repeat, key)");
   find.bind(run);
   std::vector<FinishedJob> out;
-  while (find.step())
-    out.push_back({parse_json(find.text(0), path_.string(), 0).get<JobKey>(),
-                   static_cast<int>(find.integer(1)), find.integer(2) != 0, find.integer(3) != 0});
+  while (find.step()) {
+    RowReader row(find);
+    out.push_back({row.json().get<JobKey>(), row.small(), row.flag(), row.flag()});
+  }
   return out;
 }
 

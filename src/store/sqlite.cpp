@@ -141,9 +141,9 @@ std::optional<double> Statement::maybe_real(int column) const {
   return null(column) ? std::nullopt : std::optional(real(column));
 }
 
-Json Statement::maybe_json(int column) const {
-  return null(column) ? Json() : parse_json(view(column), db_.path().string(), 0);
-}
+Json Statement::json(int column) const { return parse_json(view(column), db_.path().string(), 0); }
+
+Json Statement::maybe_json(int column) const { return null(column) ? Json() : json(column); }
 
 void Statement::bind_one(int index, std::string_view value) {
   const std::string text = repair_utf8(value);

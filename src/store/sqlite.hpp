@@ -52,13 +52,15 @@ class Database {
   sqlite3* db_ = nullptr;
 };
 
-/// A prepared statement. Parameters are bound in order, columns are read in order.
+/// A prepared statement. Parameters are bound in order; RowReader reads columns in order.
 class Statement {
  public:
   Statement(Database& db, std::string_view sql);
   ~Statement() { sqlite3_finalize(statement_); }
   Statement(Statement&& other) noexcept
-      : db_(other.db_), statement_(std::exchange(other.statement_, nullptr)) {}
+      : db_(other.db_),
+        statement_(std::exchange(other.statement_, nullptr)),
+        bound_(other.bound_) {}
   Statement(const Statement&) = delete;
   Statement& operator=(const Statement&) = delete;
 
@@ -66,8 +68,13 @@ class Statement {
   template <typename... Values>
   Statement& bind(const Values&... values) {
     sqlite3_reset(statement_);
-    int index = 0;
-    (bind_one(++index, values), ...);
+    bound_ = 0;
+    return also(values...);
+  }
+  /// Binds the parameters that follow those bound already.
+  template <typename... Values>
+  Statement& also(const Values&... values) {
+    (bind_one(++bound_, values), ...);
     return *this;
   }
   /// True when there is a row to read.
@@ -87,6 +94,7 @@ class Statement {
   std::optional<double> maybe_real(int column) const;
   /// Null for NULL. What is no JSON is a FileError that names the database's file.
   Json maybe_json(int column) const;
+  Json json(int column) const;
 
  private:
   void bind_one(int index, std::nullptr_t) { check(sqlite3_bind_null(statement_, index)); }
@@ -99,6 +107,10 @@ class Statement {
   void bind_one(int index, std::string_view value);
   void bind_one(int index, const std::string& value) { bind_one(index, std::string_view(value)); }
   void bind_one(int index, const char* value) { bind_one(index, std::string_view(value)); }
+  /// NULL for null.
+  void bind_one(int index, const Json& value) {
+    value.is_null() ? bind_one(index, nullptr) : bind_one(index, std::string_view(dump(value)));
+  }
   template <typename T>
   void bind_one(int index, const std::optional<T>& value) {
     value ? bind_one(index, *value) : bind_one(index, nullptr);
@@ -109,6 +121,32 @@ class Statement {
 
   Database& db_;
   sqlite3_stmt* statement_ = nullptr;
+  int bound_ = 0;
+};
+
+/// Reads a row column by column, in the order of the SELECT.
+class RowReader {
+ public:
+  explicit RowReader(const Statement& row) : row_(row) {}
+  std::int64_t integer() { return row_.integer(next_++); }
+  int small() { return static_cast<int>(integer()); }
+  bool flag() { return integer() != 0; }
+  double real() { return row_.real(next_++); }
+  std::string text() { return row_.text(next_++); }
+  std::string_view view() { return row_.view(next_++); }
+  std::optional<std::string> maybe_text() { return row_.maybe_text(next_++); }
+  std::optional<std::int64_t> maybe_integer() { return row_.maybe_integer(next_++); }
+  std::optional<double> maybe_real() { return row_.maybe_real(next_++); }
+  Json maybe_json() { return row_.maybe_json(next_++); }
+  /// FileError that names the database's file.
+  Json json() { return row_.json(next_++); }
+  /// Whether the next column is NULL; it stays the next one.
+  bool null() const { return row_.null(next_); }
+  void skip(int columns = 1) { next_ += columns; }
+
+ private:
+  const Statement& row_;
+  int next_ = 0;
 };
 
 /// Writes happen inside one of these; it is rolled back unless it was committed.

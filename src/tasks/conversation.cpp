@@ -1,7 +1,5 @@
 #include "src/tasks/conversation.hpp"
 
-#include <algorithm>
-
 #include "src/support/number_text.hpp"
 #include "src/support/rng.hpp"
 #include "src/support/text.hpp"
@@ -51,19 +49,6 @@ Request turn_request(const Request& request, size_t turn, Tokens said) {
   return one;
 }
 
-/// Counts of a turn that came behind others: times add up, and the cache held at most so much.
-void add_turn(Counters& counters, const Counters& turn) {
-  const Counters before = counters;
-  counters += turn;
-  counters.prefill_ns = before.prefill_ns + turn.prefill_ns;
-  counters.decode_ns = before.decode_ns + turn.decode_ns;
-  counters.total_ns = before.total_ns + turn.total_ns;
-  counters.first_token_ns = before.first_token_ns;
-  counters.draft_ns = before.draft_ns + turn.draft_ns;
-  counters.parallel_ns = before.parallel_ns + turn.parallel_ns;
-  counters.cached_peak = std::max(before.cached_peak, turn.cached_peak);
-}
-
 Task<Answers> decode_conversation(const Decoder& decoder, const Request& request,
                                   const DecoderContext& context) {
   Answers answers;
@@ -86,7 +71,7 @@ Task<Answers> decode_conversation(const Decoder& decoder, const Request& request
     if (turn == 0)
       answers.counters = answer.counters;
     else
-      add_turn(answers.counters, answer.counters);
+      answers.counters.add_after(answer.counters);
     answers.turns.push_back(std::move(answer.counters));
     answers.fields[0].push_back(std::move(field));
   }

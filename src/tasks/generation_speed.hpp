@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "src/engine/counters.hpp"
+#include "src/support/counters.hpp"
 #include "src/support/json.hpp"
 
 namespace pardec {

@@ -42,7 +42,14 @@ def documented():
         if line.startswith("| `"):
             table, columns = [cell.strip() for cell in line.strip("|").split("|")][:2]
             found.setdefault(table.strip("`"), set()).update(re.findall(r"`([a-z0-9_]+)`", columns))
+    found["jobs"] |= counters()
     return found
+
+
+def counters():
+    """Columns of a job that results/schema.sql explains and the page does not: its counters."""
+    job = re.search(r"^CREATE TABLE job \((.*?)^\) STRICT", (ROOT / "results" / "schema.sql").read_text(encoding="utf-8"), re.M | re.S)[1]
+    return set(re.findall(r"^  ([a-z_]+) [^\n]*-- (?:ns|JSON: |[a-z]+s )", job[job.index("prompt_tokens"):], re.M)) - {"parallel_ratio", "top2"}
 
 
 def check_tables(check, read, db, compared, kind):

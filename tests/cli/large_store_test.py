@@ -24,20 +24,22 @@ INSERT INTO run SELECT id + :run, uuid || :name, invocation || :name, label, dec
 INSERT INTO sample SELECT id + :sample, dataset_id, key || :name, cluster || :name, category, text, fields FROM sample WHERE id <= :sample AND NOT :apart;
 INSERT INTO block SELECT id + :block, run_id + :apart * :run, repeat, position + (1 - :apart) * :block, block_key || :name, samples, example_count, arms, process, wall_ns, passes, job_passes,
   stream_passes, cpu_ns, waited_ns, stolen_ns, mhz, traced FROM block WHERE id <= :block;
-INSERT INTO job SELECT id + :job, run_id + :apart * :run, block_id + :block, repeat, CASE :apart WHEN 1 THEN key ELSE (SELECT json_group_array(value || :name) FROM json_each(job.key)) END,
-  process, attempts, error, text, tokens, stop, prompt_tokens, chosen, forced, fed, text_tokens, forwards, prefill_ns, decode_ns, total_ns, cached_peak, cached_sum, attended, scratch, branches,
-  branch_lengths, parallel_ratio, acceptance, unforced, top2, text_attended, parallel, first_token_ns, turns FROM job WHERE id <= :job;
+INSERT INTO job SELECT {job} FROM job WHERE id <= :job;
 INSERT INTO step_histogram SELECT job_id + :job, emitted, forwards FROM step_histogram WHERE job_id <= :job;
 INSERT INTO generation SELECT id + :generation, run_id + :apart * :run, sample_id + (1 - :apart) * :sample, repeat, job_id + :job, text, error, tokens, fields, field_count, stop, identical,
   first_difference, gap_at_difference FROM generation WHERE id <= :generation;
 INSERT INTO score SELECT id + :score, generation_id + :generation, metric, version, field, value, is_nan, details FROM score WHERE id <= :score;
 """
+# Of a job; its other columns are as they were.
+NEW = {"id": "id + :job", "run_id": "run_id + :apart * :run", "block_id": "block_id + :block",
+       "key": "CASE :apart WHEN 1 THEN key ELSE (SELECT json_group_array(value || :name) FROM json_each(job.key)) END"}
 
 
 def copy(connection, name, apart):
     """Doubles the examples of the runs, or the invocations."""
     top = {table: connection.execute(f"SELECT max(id) FROM {table}").fetchone()[0] for table in ("run", "sample", "block", "job", "generation", "score")}
-    for statement in COPY.strip().split(";\n"):
+    job = ", ".join(NEW.get(column, column) for _, column, *_ in connection.execute("PRAGMA table_info(job)"))
+    for statement in COPY.strip().replace("{job}", job).split(";\n"):
         connection.execute(statement.rstrip(";"), {**top, "name": name, "apart": apart})
 
 

@@ -75,7 +75,7 @@ TEST_CASE("apar, worked example: 8 forward passes, 10 slots, 5.333 attended, 3 t
   CHECK(c.chosen == 11);
   CHECK(c.forced == 2);
   CHECK(c.scratch == 0);
-  CHECK(c.emitted == std::map<int, std::int64_t>{{1, 5}, {2, 3}});
+  CHECK(c.emitted == std::map<std::int64_t, std::int64_t>{{1, 5}, {2, 3}});
 
   // Feeding order; ends are not fed.
   CHECK(trace.tokens == Tokens{11, 12, a0, F, b0, C, F, d0, d1, C, e0, e1});

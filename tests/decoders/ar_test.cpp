@@ -59,7 +59,8 @@ TEST_CASE("ar together: the slow loop's ids, up to the limit") {
       CHECK(answers.counters.fed ==
             answers.counters.prompt + std::ssize(expected) - 1);  // the last one chosen is not fed
       CHECK(answers.counters.forced == 0);
-      CHECK(answers.counters.emitted == std::map<int, std::int64_t>{{1, std::ssize(expected)}});
+      CHECK(answers.counters.emitted ==
+            std::map<std::int64_t, std::int64_t>{{1, std::ssize(expected)}});
       CHECK(answers.counters.branch_lengths == std::vector<std::int64_t>{std::ssize(expected)});
       check_causal(ran.traces.at("together"));
     }

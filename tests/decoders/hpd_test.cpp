@@ -84,7 +84,7 @@ void check_counters(const Request& request, const Answers& answers, const Trace&
     s += static_cast<std::int64_t>(segment.size());
   CHECK(c.forced == s - c.prompt);
   std::vector<std::int64_t> lengths;
-  std::map<int, std::int64_t> per_forward;
+  std::map<std::int64_t, std::int64_t> per_forward;
   for (const auto& value : flat(answers)) {
     lengths.push_back(static_cast<std::int64_t>(value.tokens.size()));
     longest = std::max(longest, lengths.back());
@@ -142,7 +142,7 @@ TEST_CASE("worked example: 3 forwards, 10 tokens fed, 6 chosen, parallelism 2") 
   CHECK(c.fed == 10);
   CHECK(c.chosen == 6);
   CHECK(c.parallel_ratio() == 2.0);
-  CHECK(c.emitted == std::map<int, std::int64_t>{{2, 3}});
+  CHECK(c.emitted == std::map<std::int64_t, std::int64_t>{{2, 3}});
 }
 
 TEST_CASE("worked example, isolated") {

@@ -144,7 +144,7 @@ TEST_CASE("ippd: an answer that ends early is fed no more") {
   CHECK(bits(trace.visible[13], 14) == "11000001100101");
   const Counters& c = ran.of().counters;
   CHECK(c.branch_lengths == std::vector<std::int64_t>{2, 3, 3});
-  CHECK(c.emitted == std::map<int, std::int64_t>{{2, 1}, {3, 2}});
+  CHECK(c.emitted == std::map<std::int64_t, std::int64_t>{{2, 1}, {3, 2}});
   CHECK(c.chosen == 8);
   CHECK(c.text == 5);
   for (const auto& field : flat(ran.of())) CHECK(field.stop == Stop::eos);
@@ -326,7 +326,7 @@ TEST_CASE("ippd: the same prefix cache in ar gives the same answers, and counts 
       CHECK(now.forwards == before.forwards + pays + (cache == "context"));
       CHECK(now.chosen == before.chosen);
       CHECK(now.branch_lengths == before.branch_lengths);
-      std::map<int, std::int64_t> emitted = before.emitted;
+      std::map<std::int64_t, std::int64_t> emitted = before.emitted;
       if (pays || cache == "context") emitted[0] = pays + (cache == "context");
       CHECK(now.emitted == emitted);
       CHECK(now.total_ns >= now.prefill_ns);
@@ -399,7 +399,7 @@ TEST_CASE("ippd: forward passes and what each gives follow from the answers' len
       CHECK(c.prefill_ns + c.decode_ns == c.total_ns);
       // Step widths: step t feeds the answers that are longer than t - 1 ids, and gives as many.
       const Trace& trace = ran.traces.at(request.job.id);
-      std::map<int, std::int64_t> emitted;
+      std::map<std::int64_t, std::int64_t> emitted;
       if (cached) ++emitted[0];
       for (std::int64_t t = 1; t <= longest; ++t) {
         const auto open =

@@ -467,7 +467,7 @@ TEST_CASE("medusa, worked example: rows, positions, mask and what is kept") {
   for (const size_t row : {3, 4, 8, 15}) CHECK(!trace.from[row]);
   const Counters& c = ran.of().counters;
   CHECK(c.forwards == 3);
-  CHECK(c.emitted == std::map<int, std::int64_t>{{1, 1}, {3, 2}});
+  CHECK(c.emitted == std::map<std::int64_t, std::int64_t>{{1, 1}, {3, 2}});
   CHECK(c.drafted == std::vector<std::int64_t>{2, 2});
   CHECK(c.accepted == std::vector<std::int64_t>{2, 2});
   CHECK(c.scratch == 8);
@@ -874,7 +874,7 @@ TEST_CASE("medusa-apar, worked example: acceptance ends at [Fork], [Child] guess
   CHECK(c.forwards == 4);
   CHECK(c.forced == 1);
   CHECK(c.chosen == 7);
-  CHECK(c.emitted == std::map<int, std::int64_t>{{1, 1}, {2, 3}});
+  CHECK(c.emitted == std::map<std::int64_t, std::int64_t>{{1, 1}, {2, 3}});
   CHECK(c.branch_lengths == std::vector<std::int64_t>{4, 3});
   CHECK(c.drafted == std::vector<std::int64_t>{4, 4});
   CHECK(c.accepted == std::vector<std::int64_t>{3, 1});

@@ -39,15 +39,14 @@ TEST_CASE("a decoder's own columns have one value each, and names that no other 
 }
 
 TEST_CASE("ASPD's columns are means over responses, of parallel stages where there are any") {
-  const ResponseCounts forked{.parallel = ParallelCounts{.generated = 100,
-                                                         .branch_tokens = 40,
-                                                         .groups = 2,
-                                                         .branches = 6,
-                                                         .decode_ns = 2'000'000'000,
-                                                         .parallel_ns = 1'000'000'000}};
-  const ResponseCounts serial{.parallel =
-                                  ParallelCounts{.generated = 50, .decode_ns = 1'000'000'000}};
-  const ResponseCounts plain{.chosen = 50, .decode_ns = 1'000'000'000};
+  const ResponseCounts forked{{.decode_ns = 2'000'000'000,
+                               .generated = 100,
+                               .branch_tokens = 40,
+                               .groups = 2,
+                               .group_branches = 6,
+                               .parallel_ns = 1'000'000'000}};
+  const ResponseCounts serial{{.decode_ns = 1'000'000'000, .generated = 50}};
+  const ResponseCounts plain{{.chosen = 50, .decode_ns = 1'000'000'000}};
   CHECK(values("aspd", "aspd", {forked, serial}) == Values{0.4, 3, 0.5, 50, 40});
   CHECK(values("aspd", "aspd", {serial}) == Values{-1, -1, 0, 50, -1});
   CHECK(values("aspd", "aspd", {plain}) == Values{-1, -1, -1, -1, -1});
@@ -56,11 +55,9 @@ TEST_CASE("ASPD's columns are means over responses, of parallel stages where the
 }
 
 TEST_CASE("APAR's columns are over answers, and how many fork where each is a job") {
-  const ResponseCounts forked{
-      .branches = 3, .cached_peak = 50, .text_tokens = 10, .text_attended = 400};
-  const ResponseCounts single{
-      .branches = 1, .cached_peak = 31, .text_tokens = 10, .text_attended = 205};
-  const ResponseCounts fields{.answers = 4, .branches = 6, .cached_peak = 90};
+  const ResponseCounts forked{{.text = 10, .text_attended = 400, .cached_peak = 50, .branches = 3}};
+  const ResponseCounts single{{.text = 10, .text_attended = 205, .cached_peak = 31, .branches = 1}};
+  const ResponseCounts fields{{.cached_peak = 90, .branches = 6}, 4};
   CHECK(values("apar", "apar", {forked, single}) == Values{2, 0.5, 40.5, 30.25});
   CHECK(values("apar", "ar", {single}) == Values{1, 0, 31, 20.5});
   CHECK(values("apar", "apar", {fields}) == Values{1.5, -1, 22.5, -1});

@@ -263,7 +263,7 @@ TEST_CASE("what a taught network accepts is what Algorithm 1 from scratch accept
     const Ran ran = run(model, spelling(), *space(k), {request}, 1, true);
     const auto steps = slow_space(slow, request.pieces.prefix, k, kMask, 12);
     CHECK(ran.of().counters.forwards == std::ssize(steps));
-    std::map<int, std::int64_t> emitted;
+    std::map<std::int64_t, std::int64_t> emitted;
     std::int64_t left = 12;
     for (const SpaceStep& step : steps) {
       const auto tokens = std::min(left, static_cast<std::int64_t>(step.emitted.size()));

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "src/engine/counters.hpp"
+#include "src/support/counters.hpp"
 #include "src/support/rng.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/outcomes.hpp"
@@ -228,7 +228,7 @@ TEST_CASE("drafts are counted by their place in a forward") {
   b.count_draft(4, 4);
   CHECK(a.drafted == std::vector<std::int64_t>{2, 1, 1});
   CHECK(a.accepted == std::vector<std::int64_t>{1, 1, 0});
-  a += b;
+  a.add_beside(b);
   CHECK(a.drafted == std::vector<std::int64_t>{3, 2, 2, 1});
   CHECK(a.accepted == std::vector<std::int64_t>{2, 2, 1, 1});
   CHECK(to_json(a)["drafted"].dump() == "[3,2,2,1]");

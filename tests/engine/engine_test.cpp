@@ -253,7 +253,7 @@ TEST_CASE("a draft network's passes come first, so that all meet in the network'
   CHECK(a.draft_fed == 8);
   CHECK(a.draft_ns == 4000);  // every pass is two readings of the clock
   CHECK(b.draft_forwards == 3);
-  CHECK(a.emitted == std::map<int, std::int64_t>{{1, 2}});
+  CHECK(a.emitted == std::map<std::int64_t, std::int64_t>{{1, 2}});
   CHECK(f.traces.at("a").model.empty());  // the draft's came before
 }
 
@@ -305,7 +305,7 @@ TEST_CASE(
   CHECK(counters.prompt == 3);
   CHECK(counters.fed == 4);
   CHECK(counters.attended == 1 + 2 + 3 + 4);
-  CHECK(counters.emitted == std::map<int, std::int64_t>{{0, 2}});
+  CHECK(counters.emitted == std::map<std::int64_t, std::int64_t>{{0, 2}});
 }
 
 TEST_CASE(
@@ -315,13 +315,13 @@ TEST_CASE(
   a.emitted = {{1, 2}};
   b.fed = 4, b.forwards = 3, b.total_ns = 7, b.cached_peak = 6, b.branch_lengths = {2},
   b.emitted = {{1, 1}, {3, 1}};
-  a += b;
+  a.add_beside(b);
   CHECK(a.fed == 7);
   CHECK(a.forwards == 5);
   CHECK(a.total_ns == 10);
   CHECK(a.cached_peak == 11);  // both are in memory
   CHECK(a.branch_lengths == std::vector<std::int64_t>{1, 2});
-  CHECK(a.emitted == std::map<int, std::int64_t>{{1, 3}, {3, 1}});
+  CHECK(a.emitted == std::map<std::int64_t, std::int64_t>{{1, 3}, {3, 1}});
 }
 
 TEST_CASE("a trace folds runs of visible rows") {

@@ -122,8 +122,8 @@ TEST_CASE("prefix cache: the first one pays, all have the logits of the whole te
       const bool pays = i == 0 || i == 2;
       CHECK(costs[i].forwards == pays);
       CHECK(costs[i].prompt == (i == 0 ? 5 : i == 2 ? 2 : 0));
-      CHECK(costs[i].emitted ==
-            (pays ? std::map<int, std::int64_t>{{0, 1}} : std::map<int, std::int64_t>{}));
+      CHECK(costs[i].emitted == (pays ? std::map<std::int64_t, std::int64_t>{{0, 1}}
+                                      : std::map<std::int64_t, std::int64_t>{}));
     }
   }
 }

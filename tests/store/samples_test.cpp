@@ -53,18 +53,27 @@ TEST_CASE("merging takes texts along") {
 TEST_CASE("turns are stored, and merged") {
   TemporaryFolder folder;
   const auto file = folder.path() / "x.sqlite";
-  const Json turns = {{{"prompt_tokens", 3}, {"text_tokens", 2}}, {{"prompt_tokens", 8}}};
   Store store(file);
   const RowId run = begin(store, example_run());
   auto one = stack(run, keys(0, 2));
-  one.job.counters.turns = turns;
+  one.job.turns.resize(2);
+  one.job.turns[0].prompt = 3;
+  one.job.turns[0].text = 2;
+  one.job.turns[0].generated = 9;
+  one.job.turns[1].prompt = 8;
   commit(store, one);
   commit(store, stack(run, keys(2, 2)));
   Store all(folder.path() / "all.sqlite");
   all.merge(file);
   for (Store* of : {&store, &all}) {
-    CHECK(of->jobs(1)[0].counters.turns == turns);
-    CHECK(of->jobs(1)[1].counters.turns.is_null());
+    const auto turns = of->jobs(1)[0].turns;
+    REQUIRE(turns.size() == 2);
+    CHECK(turns[0].prompt == 3);
+    CHECK(turns[0].text == 2);
+    CHECK(turns[0].generated == 9);
+    CHECK(turns[1].prompt == 8);
+    CHECK(turns[1].generated == 0);
+    CHECK(of->jobs(1)[1].turns.empty());
   }
 }
 

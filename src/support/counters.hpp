@@ -1,0 +1,143 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "src/support/json.hpp"
+
+/// What a generation costs, counted in one place for all decoders, so that their tables compare.
+/// The table kCounters says of each counter what it is, how it adds up, and where it is stored:
+/// sums, JSON, the columns of table `job` (results/schema.sql), merge and export come from it.
+namespace pardec {
+
+/// The counters that are plain numbers; their meaning is in kCounters.
+struct Counts {
+  std::int64_t prompt = 0, chosen = 0, forced = 0, fed = 0;
+  std::int64_t text = 0, text_attended = 0;
+  std::int64_t forwards = 0;
+  std::int64_t prefill_ns = 0, decode_ns = 0, total_ns = 0, first_token_ns = 0;
+  std::int64_t cached_peak = 0, cached_sum = 0, attended = 0, scratch = 0;
+  std::int64_t branches = 0;
+  std::int64_t draft_forwards = 0, draft_fed = 0, draft_ns = 0;
+  std::int64_t generated = 0, branch_tokens = 0, groups = 0, group_branches = 0, parallel_ns = 0;
+
+  /// Adds what came later: a turn of the same conversation, another job of the same run.
+  void add_after(const Counts& later);
+};
+
+/// All counters of a generation.
+struct Counters : Counts {
+  std::vector<std::int64_t> branch_lengths;
+  std::map<std::int64_t, std::int64_t> emitted;
+  std::vector<std::int64_t> drafted, accepted;
+
+  /// Notes a stream of the answer that chose so many ids.
+  void count_branch(std::int64_t chosen_ids);
+  /// Notes that one forward checked `candidates` guesses in a row, and that the first `kept` of
+  /// them entered the answer.
+  void count_draft(int candidates, int kept);
+
+  /// Adds another sequence of the same generation, which went on at the same time. Forward passes
+  /// add up: where sequences share them, the decoder counts them anew.
+  void add_beside(const Counters& other);
+  /// Adds what came later.
+  void add_after(const Counters& later);
+
+  /// Chosen ids per forward pass (HPD: sum K_r / F). 0 without forwards.
+  double parallel_ratio() const {
+    return forwards ? static_cast<double>(chosen) / static_cast<double>(forwards) : 0.0;
+  }
+};
+
+OrderedJson to_json(const Counters& counters);
+
+/// How a counter of two parts becomes that of both.
+enum class Adding {
+  sum,       ///< of lists: place by place, of a histogram: bar by bar
+  most,      ///< the larger one
+  earliest,  ///< the smaller one that is not 0: 0 is none, and NULL in the database
+  first,     ///< that of the part that came first
+  joined,    ///< the lists one after the other
+  anew,      ///< computed from the sums
+};
+
+struct Counter {
+  std::string_view name;  ///< in Counters and in the JSON of Answers
+  std::string_view unit;
+  Adding beside;             ///< of sequences that go on at the same time
+  Adding after;              ///< of what comes later: turns, jobs of a run
+  std::string_view column;   ///< of table `job`; empty: in a table of its own
+  std::string_view meaning;  ///< of a number of such units
+  std::variant<std::int64_t Counts::*, std::vector<std::int64_t> Counters::*,
+               std::map<std::int64_t, std::int64_t> Counters::*, double (Counters::*)() const>
+      value;
+  bool of_turns = false;  ///< kept of each turn of a conversation, too (`job.turns`)
+  /// The JSON column that holds it under the name `column`; "": it is a column itself. NULL where
+  /// the first counter in it is 0 or empty.
+  std::string_view json_column = "";
+};
+
+/// In the order of the JSON.
+inline constexpr std::array kCounters = [] {
+  using enum Adding;
+  using C = Counters;
+  return std::to_array<Counter>({
+      {"prompt", "tokens", sum, sum, "prompt_tokens", "of the prompt that were fed", &C::prompt,
+       true},
+      {"chosen", "tokens", sum, sum, "chosen", "the model chose, control ones included", &C::chosen,
+       true},
+      {"forced", "tokens", sum, sum, "forced", "fed, not chosen (skeleton, prefixes)", &C::forced},
+      {"fed", "rows", sum, sum, "fed", "fed, those of the prompt included", &C::fed},
+      {"text", "tokens", sum, sum, "text_tokens", "chosen that carry answer text", &C::text, true},
+      {"text_attended", "tokens", sum, sum, "text_attended", "before each text token on its path",
+       &C::text_attended, true},
+      {"forwards", "passes", sum, sum, "forwards", "that held a row of the job", &C::forwards},
+      {"prefill_ns", "ns", most, sum, "prefill_ns", "from the start to the first pass's end",
+       &C::prefill_ns},
+      {"decode_ns", "ns", most, sum, "decode_ns", "from there to the end", &C::decode_ns, true},
+      {"total_ns", "ns", most, sum, "total_ns", "from the start to the end", &C::total_ns},
+      {"first_token_ns", "ns", earliest, first, "first_token_ns",
+       "from the start to the answer's first token", &C::first_token_ns},
+      {"cached_peak", "rows", sum, most, "cached_peak", "alive after a step, at most",
+       &C::cached_peak, true},
+      {"cached_sum", "rows", sum, sum, "cached_sum", "alive after a step, summed over steps",
+       &C::cached_sum},
+      {"attended", "keys", sum, sum, "attended", "seen, summed over all rows fed", &C::attended},
+      {"scratch", "rows", sum, sum, "scratch", "fed and dropped again", &C::scratch},
+      {"branches", "streams", sum, sum, "branches", "chosen side by side", &C::branches, true},
+      {"branch_lengths", "tokens", joined, joined, "branch_lengths",
+       "chosen in each stream (HPD: K_r)", &C::branch_lengths},
+      {"parallel_ratio", "tokens", anew, anew, "parallel_ratio", "chosen in a pass, on average",
+       &C::parallel_ratio},
+      {"emitted", "passes", sum, sum, "", "by the number of answer tokens they gave", &C::emitted},
+      {"drafted", "tokens", sum, sum, "drafted", "guessed, by their place in a pass", &C::drafted,
+       false, "acceptance"},
+      {"accepted", "tokens", sum, sum, "accepted", "of these that entered the answer", &C::accepted,
+       false, "acceptance"},
+      {"draft_forwards", "passes", sum, sum, "draft_forwards",
+       "that made guesses, not among forwards", &C::draft_forwards, false, "acceptance"},
+      {"draft_fed", "rows", sum, sum, "draft_fed", "fed in these passes, not among fed",
+       &C::draft_fed, false, "acceptance"},
+      {"draft_ns", "ns", most, sum, "draft_ns", "of these passes, each whole, whoever shared it",
+       &C::draft_ns, false, "acceptance"},
+      {"generated", "tokens", sum, sum, "generated",
+       "of the answer, control and forced ones too (ASPD: A)", &C::generated, true, "parallel"},
+      {"branch_tokens", "tokens", sum, sum, "branch_tokens", "of these in branches (ASPD: B)",
+       &C::branch_tokens, true, "parallel"},
+      {"groups", "stages", sum, sum, "groups", "decoded in parallel", &C::groups, true, "parallel"},
+      {"group_branches", "branches", sum, sum, "group_branches", "of all these stages",
+       &C::group_branches, true, "parallel"},
+      {"parallel_ns", "ns", most, sum, "parallel_ns", "spent in these stages", &C::parallel_ns,
+       true, "parallel"},
+  });
+}();
+
+/// Where the counter is a plain number; null: it is not.
+constexpr std::int64_t Counts::*const* number(const Counter& counter) {
+  return std::get_if<std::int64_t Counts::*>(&counter.value);
+}
+
+}  // namespace pardec
