@@ -79,8 +79,8 @@ TEST_CASE("fitness: speed at an acceptance that was not reached decides nothing"
   all.arms[1].run.run.oracle = "accept-length:3";
   all.arms[1].run.run.config["accept_length"] = 3;
   const auto warned = [&](std::int64_t passes, std::int64_t accepted) {
-    all.arms[1].run.checking_passes = passes;
-    all.arms[1].run.accepted = accepted;
+    all.arms[1].run.totals.drafted = {passes};
+    all.arms[1].run.totals.accepted = {accepted};
     all.warnings = warnings_of(all);
     std::erase_if(all.warnings, [](const Warning& one) { return one.code != "acceptance"; });
     return !all.warnings.empty();
