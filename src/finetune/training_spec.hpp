@@ -49,7 +49,8 @@ struct FormatShares {
 /// ConfigError: a share that is no number above 0.
 FormatShares format_shares(const std::vector<std::string>& given);
 
-/// ConfigError where something is missing or has a value that it cannot have.
+/// ConfigError where something is missing, and for settings that do not go together. The range of
+/// each number stands in src/settings.
 void check(const TrainingSpec& spec);
 
 }  // namespace pardec

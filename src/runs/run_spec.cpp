@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "src/prompt/thinking.hpp"
-#include "src/support/checks.hpp"
 #include "src/support/error.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
@@ -12,22 +10,8 @@
 namespace pardec {
 
 void check(const RunSpec& spec) {
-  parse_thinking(spec.decode.thinking);
-  check_at_least("limit", spec.limit, 0);
-  check_at_least("offset", spec.offset, 0);
-  check_at_least("warmup", spec.warmup, 0);
-  check_at_least("repair", spec.repair, 0);
-  check_at_least("runs", spec.runs, 1);
-  check_at_least("block", spec.block, 0);
-  check_at_least("shots", spec.shots.value_or(0), 0);
   if (spec.unseen && spec.split == "train")
     throw ConfigError("`unseen` leaves nothing of the train split; give another `split`");
-  check_at_least("cache_blocks", spec.cache.blocks, 0);
-  if (!(spec.cache.watermark >= 0 && spec.cache.watermark < 1))
-    throw ConfigError(
-        str("`cache_watermark` is ", spec.cache.watermark, ", expected a share from 0 to below 1"));
-  if (spec.order != "interleaved" && spec.order != "blocked")
-    throw ConfigError(str("`order` is '", spec.order, "', expected interleaved or blocked"));
   if (spec.retry_errors && !spec.resume && !spec.go_on)
     throw ConfigError(
         "`retry_errors` goes with `resume`: it repeats the failed jobs of the run that is resumed");

@@ -60,7 +60,8 @@ struct RunSpec {
   Json given = Json::object();    ///< for the record: arms and decoders as they were written
 };
 
-/// ConfigError for a number out of its range, and for settings that do not go together.
+/// ConfigError for settings that do not go together. The range of each number stands in
+/// src/settings.
 void check(const RunSpec& spec);
 
 /// The first arm with an oracle, of this kind where one is named; null: there is none.

@@ -250,7 +250,8 @@ void check_settings(const Settings& settings) {
     };
     const NumberRange& range = setting.traits.range;
     const auto check = [&](const auto& value) {
-      if (!range.has(static_cast<double>(value))) fault(value, range.expected);
+      if (!range.has(static_cast<double>(value)))
+        fault(value, range.expected.empty() ? "a finite number" : range.expected);
     };
     std::visit(
         [&](const auto& held) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -24,7 +25,7 @@ struct NumberRange {
   std::string expected = {};
 
   bool has(double value) const {
-    return (above_least ? value > least : value >= least) &&
+    return std::isfinite(value) && (above_least ? value > least : value >= least) &&
            (below_most ? value < most : value <= most);
   }
 };

@@ -74,6 +74,9 @@ def main():
         refused(check, pardec, "the dataset", *RUN, "--model", model, "--data-root", "data", "--trace", dataset.relative_to(folder))
         (folder / "ours.json").write_text(json.dumps({"model": "m", "models": {"m": str(model)}, "decoders": [{"label": "ar", "name": "ar"}], "datasets": ["oa-mine"], "limit": 1, "trace": "model/config.json", "db": "r.sqlite"}))
         refused(check, pardec, "-c names both", "run", "-c", "ours.json")
+        (folder / "traced.json").write_text(json.dumps({"model": str(model), "decoders": [{"name": "ar"}], "datasets": ["oa-mine"], "limit": 1, "max_new_tokens": 2, "trace": "by-file.jsonl", "db": "r.sqlite"}))
+        pardec.good("run", "-c", "traced.json", "--progress", "none")
+        pardec.good("run", "-c", "traced.json", "--progress", "none")  # writes it anew
         refused(check, pardec, "-c itself", *RUN, "--model", model, "-c", "ours.json", "--trace", "ours.json")
 
         ask = ["generate", "--model", model, "--max-new-tokens", 2]

@@ -293,6 +293,9 @@ TEST_CASE("a spec is refused by the names of settings") {
   const auto said = [&] { return refusal([&] { make_run_spec(settings); }); };
   CHECK(said() == "`batch_size` is 0, expected at least 1");
   settings.batch_size = 1;
+  settings.decode.temperature = std::nan("");
+  CHECK(said() == "`temperature` is nan, expected a finite number");
+  settings.decode.temperature = 0;
   settings.order = "random";
   CHECK(said() == "`order` is 'random', expected interleaved or blocked");
   settings.order = "blocked";
