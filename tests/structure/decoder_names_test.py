@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+HELP = ("src/cli/", "src/settings/")  # what people read in help is written there
 FOLDERS = ("src", "datasets", "metrics", "judges")
 # Keys of files that training writes and reads, which happen to be a decoder's name.
 KEYS = {"src/training/extra_heads.cpp": {'"medusa"'}, "src/checkpoint/checkpoint.cpp": {'"medusa"'}}
@@ -100,7 +101,7 @@ def main():
             found = sorted(set(mentions(file.read_text(encoding="utf-8"), names, classes)) - KEYS.get(name, set()))
             if found:
                 failed.append(f"{name} names decoders: {', '.join(found)}; what it asks belongs into their rows (decoders/decoder.hpp)")
-            for message in messages(file.read_text(encoding="utf-8"), help_may=name.startswith("src/cli/")):
+            for message in messages(file.read_text(encoding="utf-8"), help_may=name.startswith(HELP)):
                 if message not in KEYS.get(name, set()) and (found := sorted(set(named_in(message, spoken)))):
                     failed.append(f"{name} tells of {', '.join(found)} in {message}; names come from the registry (decoders_that, formats_that)")
     for line in failed:
