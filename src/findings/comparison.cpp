@@ -264,6 +264,22 @@ void check_compare_options(const CompareOptions& options) {
     throw ConfigError(str("`margin` is ", options.margin, ", expected 0 or more"));
 }
 
+namespace {
+
+/// Where no score can differ by the margin, every answer is as good as any.
+void check_margin(double margin, const std::vector<std::string_view>& scores) {
+  double widest = 0;
+  for (const std::string_view score : scores) {
+    const ScoreRange range = range_of(score);
+    widest = std::max(widest, range.most - range.least);
+  }
+  if (widest > 0 && margin >= widest)
+    throw ConfigError(str("`margin` is ", margin, ", expected less than ", widest,
+                          ", as these scores cannot differ by more; 0.05 is five points of 100"));
+}
+
+}  // namespace
+
 ScoreFinding::Verdict ScoreFinding::verdict(double margin) const {
   if (!difference) return Verdict::open;
   const double least = lower_is_better ? -difference->high : difference->low,  // of what is gained
@@ -304,6 +320,7 @@ Comparison compare(Store& store, const std::string& invocation, const CompareOpt
   const std::vector<RunSummary> runs = summaries_of(measured.figures);
   std::vector<std::string_view> scores = judged_by(runs);
   for (size_t a = 0; a < runs.size(); ++a) add_asked_for(scores, runs[a], measured.scores[a]);
+  check_margin(options.margin, scores);
   Comparison comparison{overview_of(store, invocation, options, measured, std::move(scores))};
   for (size_t a = 0; a < runs.size(); ++a) {
     const ArmFinding& arm = comparison.arms[a];

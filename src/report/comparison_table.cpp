@@ -335,6 +335,9 @@ std::string departure_note(const ArmFinding& arm, const ArmFinding* baseline) {
   return note + ".";
 }
 
+/// A margin as the end of what is still as good.
+std::string below(double margin) { return margin > 0 ? str("-", margin) : "0"; }
+
 /// What the columns are that all see.
 void add_short_notes(Table& table, const Comparison& comparison, bool several) {
   const std::string percents = fixed(100 * comparison.confidence, 0) + " %";
@@ -344,9 +347,9 @@ void add_short_notes(Table& table, const Comparison& comparison, bool several) {
       "speedup: the baseline's seconds over the arm's, with its ", percents, " interval",
       scored ? str("; difference: of the score from the baseline's; not worse: its interval lies ",
                    std::any_of(comparison.scores.begin(), comparison.scores.end(), lower_is_better)
-                       ? "within "
-                       : "above -",
-                   fixed(comparison.margin, 2), " (`margin`)")
+                       ? str("within ", comparison.margin)
+                       : "above " + below(comparison.margin),
+                   " (`margin`)")
              : "",
       "; tokens per pass: chosen for one answer in one forward pass."));
   if (!several) return;
@@ -382,8 +385,7 @@ void add_column_notes(Table& table, const Comparison& comparison) {
   table.wide_notes.push_back(str(
       "score - baseline's: ", percents,
       " interval by the paired jackknife over examples that share no text, none of fewer than ",
-      kFewestBlocks, "; not worse: it lies above -", fixed(comparison.margin, 2),
-      " (compare `margin`)",
+      kFewestBlocks, "; not worse: it lies above ", below(comparison.margin), " (compare `margin`)",
       std::any_of(comparison.scores.begin(), comparison.scores.end(), lower_is_better)
           ? ", of what is better low (degenerate, repetition) below it"
           : "",

@@ -263,6 +263,12 @@ def margins(tell):
     tell.check(verdict(0.9)["verdict"] == "not worse" and verdict(abs(low) + 1e-6)["verdict"] == "not worse", f"{low}, {high}")
     tell.check(verdict(max(0, -low - 1e-6))["verdict"] == ("open" if low < 0 <= high else "not worse"), f"{low}, {high}: {verdict(max(0, -low - 1e-6))}")
     shown = tell.pardec.good("compare", "--db", db, "--margin", 0.9)
+    for margin in (1, 5):  # 5 % perhaps
+        ran = tell.pardec("compare", "--db", db, "--margin", margin)
+        tell.check(ran.returncode == 2 and f"--margin is {margin}, expected less than 1, as these scores cannot differ by more" in ran.stderr, f"--margin {margin}: {ran.stdout}{ran.stderr}")
+    for margin, said in ((0.005, "above -0.005 (--margin)"), (0, "above 0 (--margin)"), (0.05, "above -0.05 (--margin)")):
+        text = " ".join(tell.pardec.good("compare", "--db", db, "--margin", margin).split())
+        tell.check(said in text, f"--margin {margin}: {text}")
     tell.check("]  not worse " in shown and "(--margin)" in shown, f"one row says how much faster, and how good: {shown}")
 
 
