@@ -97,14 +97,15 @@ void ReproductionReport::add_run(const Comparison& comparison) {
     of_runs_.push_back(std::move(figure));
   }
   FactGroup facts{name, {}};
-  const auto add = [&](const std::string& what, const std::string& value) {
+  const auto add = [&](const std::string& what, const std::string& value, bool message = false) {
     if (std::none_of(facts.facts.begin(), facts.facts.end(),
                      [&](const Fact& fact) { return fact.name == what && fact.value == value; }))
-      facts.facts.push_back({what, value});
+      facts.facts.push_back({what, value, message});
   };
   add("id", first.invocation);
   add("its own page",
-      str("pardec report `db` ", shell_word(comparison.db), " `run` ", first.invocation));
+      str("pardec report `db` ", shell_word(comparison.db), " `run` ", first.invocation),
+      /*message=*/true);
   for (const ArmFinding& arm : comparison.arms) add("network", arm.run.run.model.path);
   add("computed in", str(first.dtype, ", ", first.device, ", ", counted(first.threads, "thread")));
   for (const ArmFinding& arm : comparison.arms) add("data", shown_name(arm.run.run.dataset));
