@@ -149,7 +149,7 @@ TEST_CASE("the view run_summary and the program add up the same") {
     CHECK(viewed(column.name) == sums.totals.*(*of));
     ++compared;
   }
-  CHECK(compared == 15);
+  CHECK(compared >= 15);
   CHECK(sums.totals.emitted.at(3) == 8);
   for (const auto& [column, value] : {std::pair{"jobs", sums.jobs},
                                       {"failed_jobs", sums.failed_jobs},
