@@ -128,7 +128,7 @@ Task<Stream> answer_question(Question question, bool shared_prefix) {
   else
     answer = co_await ask(open(question, "plain"), question, "plain", question.plain.prompt);
   answer.passes.insert(answer.passes.begin(), plan.passes.begin(), plan.passes.end());
-  plan.counters.add_beside(answer.counters);
+  plan.counters.add_after(answer.counters);
   answer.counters = std::move(plan.counters);
   co_return answer;
 }
@@ -177,6 +177,7 @@ Task<Stream> write_points(const Question& question, std::vector<SkeletonPoint> p
   const size_t before = answer.passes.size();
   size_t point = 0;
   const std::vector<Stream> streams = co_await all(std::move(tasks));
+  Counters points_cost;
   for (const Stream& stream : streams) {
     answer.bytes += str(point ? "\n" : "", points[point].number, ". ", points[point].text,
                         repair_utf8(stream.bytes));
@@ -184,9 +185,10 @@ Task<Stream> write_points(const Question& question, std::vector<SkeletonPoint> p
     for (size_t t = 0; t < stream.passes.size(); ++t) answer.passes[before + t] += stream.passes[t];
     answer.append(stream);
     answer.stop = stream.stop;
-    answer.counters.add_beside(stream.counters);
+    points_cost.add_beside(stream.counters);
     ++point;
   }
+  answer.counters.add_after(points_cost);
   co_return answer;
 }
 

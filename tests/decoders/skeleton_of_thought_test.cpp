@@ -114,7 +114,7 @@ TEST_CASE("skeleton-of-thought: every point is written by a request of its own, 
 
     std::string text;
     Tokens ids;
-    std::int64_t longest = 0, prompts = std::ssize(prompt_of(asked)), common = 0;
+    std::int64_t longest = 0, prompts = std::ssize(prompt_of(asked)), common = 0, rows = 0;
     std::vector<std::int64_t> lengths{std::ssize(forced)};
     for (size_t i = 0; i < points.size(); ++i) {
       const Trace& trace = ran.traces.at(str("sun/0/0/point-", i + 1));
@@ -131,6 +131,7 @@ TEST_CASE("skeleton-of-thought: every point is written by a request of its own, 
       lengths.push_back(std::ssize(ar.tokens));
       longest = std::max(longest, lengths.back());
       prompts += std::ssize(prompt);
+      rows += std::ssize(trace.tokens);
       common = std::count(trace.step.begin(), trace.step.end(), 0);
       CHECK(replay(network.slow(), trace, 5e-4).wrong.empty());
     }
@@ -139,6 +140,8 @@ TEST_CASE("skeleton-of-thought: every point is written by a request of its own, 
     CHECK(answers.text == text);
     CHECK(c.branch_lengths == lengths);
     CHECK(c.forwards == std::ssize(forced) + shared + longest);
+    // The skeleton's rows are gone when the points are written.
+    CHECK(c.cached_peak == std::max(std::ssize(asked.tokens), rows));
     // Sharing saves what the points have in common, but once.
     CHECK(c.prompt == prompts - (shared ? 2 * common : 0));
     std::int64_t emitted = 0, passes = 0;
