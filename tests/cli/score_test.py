@@ -205,7 +205,7 @@ def errors(check, pardec, db, oracle):
     check(query(oracle, SCORES) == before == [], "no score under an oracle")
     change(db, "UPDATE sample SET fields = '[]'")
     before = query(db, SCORES)
-    refused("samples without fields", "--db", db, says=["older pardec", "run it again"])
+    refused("samples without fields", "--db", db, says=["has 0 fields in the database", "expected as many"])
     check(query(db, SCORES) == before, "what cannot be scored is left as it is")
 
 
