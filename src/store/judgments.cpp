@@ -198,12 +198,8 @@ std::vector<JudgmentRow> judgments(Store& store, RowId run) {
     row.method_first = found.flag();
     row.judge = found.integer();
     row.protocol = found.integer();
-    row.vote = {found.text(),
-                found.small(),
-                value_of(kVoteStates, found.text(), store),
-                found.text(),
-                found.maybe_real(),
-                found.text()};
+    row.vote = {found.text(), found.small(),      value_of(kVoteStates, found.text(), store),
+                found.text(), found.maybe_real(), found.text()};
     row.reply = found.integer();
     out.push_back(std::move(row));
   }

@@ -50,7 +50,7 @@ def codes_of(file, heading):
 def warnings(check):
     there, told = codes_of(ROOT / "results" / "table.md", "Warnings"), codes_of(PAPERS / "README.md", "Which warnings make which numbers unfit")
     check(len(there) > 15 and sorted(there) == sorted(told), f"warnings that the papers' README says nothing of, or says twice: {sorted(set(there) ^ set(told))} of {len(there)}")
-    rules = (ROOT / "src" / "findings" / "fitness.cpp").read_text(encoding="utf-8")
+    rules = (ROOT / "src" / "reproduction" / "fitness.cpp").read_text(encoding="utf-8")
     columns = dict(re.findall(r'Rule\{"(\w+)",\s*\{([^}]*)\}', rules))
     words = {"unfit": "unfit", "beside": "beside", "none": "", "by_token": "alike by the token", "undisturbed": "alike undisturbed"}
     for row in (PAPERS / "README.md").read_text(encoding="utf-8").split("### Which warnings")[1].splitlines():
