@@ -10,7 +10,7 @@ using List = std::vector<std::int64_t>;
 using ListMember = List Counters::*;
 using Ratio = double (Counters::*)() const;
 
-/// What a JSON column holds: null where its first counter is 0 or empty.
+/// The value of a JSON column: null if its first counter is 0 or empty.
 Json to_json(const CounterColumn& column, const Counters& counters) {
   Json json = Json::object();
   for (const Counter& counter : column.counters) {
@@ -22,7 +22,7 @@ Json to_json(const CounterColumn& column, const Counters& counters) {
   return json;
 }
 
-/// `json`: of the column; null: all are 0 or empty.
+/// `json`: the value of the column; null: all counters are 0 or empty.
 void read(const CounterColumn& column, const Json& json, Counters& counters) {
   for (const Counter& counter : column.counters) {
     const Json* value = json.is_null() ? nullptr : &json.at(std::string(counter.column));
@@ -32,7 +32,7 @@ void read(const CounterColumn& column, const Json& json, Counters& counters) {
   }
 }
 
-/// What `job.turns` keeps of a turn, as the columns of these names hold it.
+/// The columns, under the same names, restricted to the counters that `job.turns` keeps of a turn.
 std::vector<CounterColumn> turn_columns() {
   std::vector<CounterColumn> columns = counter_columns();
   std::erase_if(columns,

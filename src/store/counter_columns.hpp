@@ -7,32 +7,32 @@
 #include "src/store/sqlite.hpp"
 #include "src/support/counters.hpp"
 
-/// The columns of table `job` that hold counters, as kCounters lists them.
+/// The columns of table `job` that hold counters, in the order of kCounters.
 namespace pardec {
 
-/// A column, and its counters: one, or those of a JSON column.
+/// A column and its counters: a single one, or all counters of a JSON column.
 struct CounterColumn {
   std::string_view name;
   std::span<const Counter> counters;
 
   bool is_json() const { return !counters.front().json_column.empty(); }
   bool is_list() const;
-  /// Computed from other columns.
+  /// Whether the column is computed from other columns.
   bool is_derived() const { return counters.front().after == Adding::anew; }
 };
 
 /// In the order of kCounters.
 const std::vector<CounterColumn>& counter_columns();
-/// Their names, joined by ", ". `lists`: those of lists among them.
+/// Names of the columns, joined by ", ". `lists`: whether to include columns that hold lists.
 std::string counter_names(bool lists = true);
 
-/// Binds all columns of counter_names() after what is bound already. `failed`: what is derived is
-/// NULL.
+/// Binds all columns of counter_names() after the parameters that are already bound. `failed`:
+/// derived columns are NULL.
 void bind_counters(Statement& statement, const Counters& counters, bool failed);
 /// Reads the columns of counter_names(lists).
 void read_counters(RowReader& row, Counters& counters, bool lists = true);
 
-/// The counters that `job.turns` keeps of a turn, in JSON as in the columns.
+/// The counters that `job.turns` keeps of a turn, as JSON in the same form as in the columns.
 Json turn_json(const Counts& turn);
 Counts turn_counts(const Json& json);
 

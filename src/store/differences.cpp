@@ -17,7 +17,7 @@ void flatten(const Json& value, const std::string& prefix,
     flatten(inner, prefix.empty() ? key : prefix + "." + key, out);
 }
 
-/// All that must agree, by the name that a message gives it.
+/// All values that must agree, by their names in messages.
 std::map<std::string, std::string> identity(const RunRow& run) {
   std::map<std::string, std::string> out;
   flatten(run.config, "", out);
@@ -46,7 +46,7 @@ std::map<std::string, std::string> identity(const RunRow& run) {
   return out;
 }
 
-/// One line each: what is another value, or there in one of them alone.
+/// Values that differ or are present in only one of the maps, one line each.
 std::vector<std::string> changes(const std::map<std::string, std::string>& before,
                                  const std::map<std::string, std::string>& after) {
   std::vector<std::string> out;
@@ -75,7 +75,7 @@ bool same_ids(const ModelRow& a, const ModelRow& b) {
 
 std::vector<std::string> differences(const RunRow& old, const RunRow& now) {
   std::vector<std::string> out = changes(identity(old), identity(now));
-  // The whole config may differ where no key does: by a hash made from more than the config.
+  // The config hash may differ although no key does: it can cover more than the config.
   if (out.empty() && !old.config_hash.empty() && !now.config_hash.empty() &&
       old.config_hash != now.config_hash) {
     out.push_back(str("config hash: ", old.config_hash, ", now ", now.config_hash));
@@ -88,7 +88,7 @@ std::vector<std::string> machine_differences(const RunRow& old, const RunRow& no
   std::map<std::string, std::string> before, after;
   flatten(old.environment, "", before);
   flatten(now.environment, "", after);
-  for (auto* machine : {&before, &after}) machine->erase("mhz");  // of one moment
+  for (auto* machine : {&before, &after}) machine->erase("mhz");  // a momentary value
   return changes(before, after);
 }
 

@@ -19,7 +19,7 @@ namespace {
 bool is_limit(std::string_view stop) { return stop == "limit" || stop == "context"; }
 
 template <typename Row>
-void sort_by_repeat(std::vector<Row>& rows) {  // they come by id
+void sort_by_repeat(std::vector<Row>& rows) {  // they are read in the order of id
   const auto less = [](const Row& a, const Row& b) { return a.repeat < b.repeat; };
   if (!std::is_sorted(rows.begin(), rows.end(), less))
     std::stable_sort(rows.begin(), rows.end(), less);
@@ -29,7 +29,7 @@ bool holds(std::string_view text, std::string_view part) {
   return memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
 }
 
-/// The whole numbers of a JSON list.
+/// Parses a JSON list of integers.
 void add_numbers(std::string_view list, std::vector<std::int32_t>& out) {
   for (const char *at = list.data(), *end = at + list.size(); at < end; ++at) {
     std::int32_t number = 0;
@@ -79,8 +79,8 @@ class FigureReader {
     return last_ = found == runs_.end() ? nullptr : found->second;
   }
 
-  /// Rows of a table from the first to the last of these runs, by id; others may lie between. Twice
-  /// as fast as by the index of runs, which finds each row by itself.
+  /// Rows of a table from the first to the last id of these runs; rows of other runs may be among
+  /// them. Twice as fast as the index on runs, which looks up each row separately.
   Statement rows_of(const std::string& table, const std::string& columns) {
     RowId first = std::numeric_limits<RowId>::max(), last = 0;
     Statement range(db_, str("SELECT min(id), max(id) FROM ", table, " WHERE run_id = ?"));
@@ -196,7 +196,7 @@ class FigureReader {
     }
   }
 
-  /// Numbers in the order of the names, which become the block keys.
+  /// Ranks of the names in sorted order. The names become the block keys.
   std::vector<std::int32_t> ranks_of(const NameNumbers& keys) {
     std::vector<std::int32_t> order(static_cast<size_t>(keys.size())), ranks(order.size());
     std::iota(order.begin(), order.end(), 0);
@@ -209,7 +209,7 @@ class FigureReader {
     return ranks;
   }
 
-  /// Of wall_ns, cpu_ns, waited_ns, stolen_ns, mhz.
+  /// Reads wall_ns, cpu_ns, waited_ns, stolen_ns, mhz.
   static BlockTime next_time(RowReader& row) {
     return {row.integer(),
             {{row.maybe_integer(), row.maybe_integer(), row.maybe_integer(), row.maybe_real()}}};
@@ -227,7 +227,7 @@ class FigureReader {
       AnswerFigures& answer = run->answers.emplace_back();
       answer.id = row.integer();
       samples_.push_back(row.integer());
-      answer.example = static_cast<std::int32_t>(samples_.size() - 1);  // see read_examples
+      answer.example = static_cast<std::int32_t>(samples_.size() - 1);  // replaced in read_examples
       answer.repeat = row.small();
       answer.job = jobs_.find(row.integer())->index;
       answer.failed = row.flag();
@@ -245,7 +245,7 @@ class FigureReader {
     for (auto& [id, run] : runs_) sort_by_repeat(run->answers);
   }
 
-  /// How the fields of an answer ended, and their thoughts.
+  /// Counts fields that ended at a limit, and ids of thoughts.
   void read_ends(std::string_view fields, AnswerFigures& answer) const {
     if (!holds(fields, "\"limit\"") && !holds(fields, "\"context\"") &&
         !holds(fields, "\"thought\""))
@@ -258,7 +258,7 @@ class FigureReader {
     }
   }
 
-  /// Gives answers the index of their example in place of that of its id.
+  /// Sets the example of each answer to its index, instead of its place in samples_.
   void read_examples() {
     std::vector<RowId> ids = samples_;
     std::sort(ids.begin(), ids.end());
@@ -321,13 +321,13 @@ class FigureReader {
   RunFigures* last_ = nullptr;
   RowPlaces<JobPlace> jobs_;
   std::unordered_set<RowId> failed_blocks_, measured_blocks_;
-  std::vector<RowId> samples_;  // of answers as they were read
+  std::vector<RowId> samples_;  // sample ids of the answers, in the order of reading
 };
 
 }  // namespace
 
 Figures Store::figures(std::vector<RunRow> runs) {
-  const Snapshot snapshot(db_);  // a job that comes meanwhile would have answers without it
+  const Snapshot snapshot(db_);  // otherwise a job stored meanwhile would have answers but no row
   Figures figures(std::move(runs));
   FigureReader(db_, figures).read();
   return figures;

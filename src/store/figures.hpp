@@ -13,27 +13,27 @@
 #include "src/store/names.hpp"
 #include "src/store/rows.hpp"
 
-/// What stored runs come to, in plain numbers: without the texts and ids of jobs and answers, for
-/// which a large run leaves no room. Each table is read once, whatever the number of runs.
+/// Figures of stored runs, as plain numbers. Texts and ids of jobs and answers are left out, since
+/// those of a large run do not fit in memory. Each table is read once, whatever the number of runs.
 namespace pardec {
 
-/// A run with its totals (view run_summary). Sums are over jobs without error; `measured_*` over
-/// the jobs of blocks that one process measured whole and in which no job failed.
+/// A run with its totals (view run_summary). Sums cover jobs without an error. `measured_*` cover
+/// the jobs of blocks that one process measured as a whole and in which no job failed.
 struct RunSummary {
   RunRow run;
   std::int64_t jobs = 0, failed_jobs = 0;
   std::int64_t generations = 0, failed_generations = 0;
-  std::int64_t examples = 0;                 ///< different ones: repeats are no new examples
+  std::int64_t examples = 0;                 ///< distinct examples; repeats do not count
   std::int64_t compared = 0, identical = 0;  ///< generations compared with the baseline's
   std::int64_t blocks = 0, measured_blocks = 0;
   std::int64_t measured_wall_ns = 0, measured_examples = 0, measured_fields = 0;
   std::int64_t measured_chosen = 0, measured_text_tokens = 0;
   BlockOccupancy measured;
-  Counters totals;  ///< one job added after the other, without branch_lengths
-  /// Passes that checked guesses: all of them have a first one.
+  Counters totals;  ///< the sum over jobs, without branch_lengths
+  /// Passes that verified guesses: each of them has a first guess.
   std::int64_t checking_passes() const { return totals.drafted.empty() ? 0 : totals.drafted[0]; }
-  /// Mean tokens of a pass that checked guesses: those that entered, and the network's own. NaN:
-  /// there is none.
+  /// Mean number of tokens per pass that verified guesses: the accepted guesses and the network's
+  /// own token. NaN: there is no such pass.
   double accept_length() const {
     if (checking_passes() == 0) return std::numeric_limits<double>::quiet_NaN();
     const auto accepted =
@@ -48,56 +48,57 @@ struct BlockTime {
   BlockUse use;
 };
 
-/// A block that one process measured whole, and in which no job failed.
+/// A block that one process measured as a whole, and in which no job failed.
 struct BlockFigures {
   RowId id;
-  std::int32_t key, process;  ///< in ExampleNames
+  std::int32_t key, process;  ///< numbers in ExampleNames
   int repeat, position;
   std::int64_t examples;
   BlockTime time;
 };
 
-/// A block measured once more.
+/// A repeated measurement of a block.
 struct BlockRepair {
-  std::int32_t process;  ///< in ExampleNames
+  std::int32_t process;  ///< number in ExampleNames
   BlockTime time;
 };
 
-/// What was measured of a run.
+/// The measurements of a run.
 struct MeasuredBlocks {
   std::vector<BlockFigures> blocks;       ///< by repeat and position
   std::map<RowId, BlockRepair> repaired;  ///< by BlockFigures::id
 };
 
-/// One block measured whole by both arms in one process.
+/// One block measured as a whole by both arms in one process.
 struct BlockPairRow {
-  std::int32_t key;  ///< in ExampleNames
+  std::int32_t key;  ///< number in ExampleNames
   int repeat;
   std::int64_t examples;
   BlockTime baseline, method;
-  /// Both once more, in one process, since the first time was disturbed.
+  /// Repeated measurements of both arms, in one process, because the first one was disturbed.
   std::optional<std::pair<BlockTime, BlockTime>> repaired;
 };
 
 struct JobFigures : Counts {
-  RowId id = 0, block = 0;  ///< block 0: in none
+  RowId id = 0, block = 0;  ///< block 0: the job is in no block
   int repeat = 0;
   bool failed = false;
-  std::int32_t first_length = 0, lengths = 0;  ///< its part of RunFigures::branch_lengths
-  std::vector<Counts> turns;                   ///< as JobRow's
+  /// the range of the job in RunFigures::branch_lengths
+  std::int32_t first_length = 0, lengths = 0;
+  std::vector<Counts> turns;  ///< as in JobRow
 };
 
 struct AnswerFigures {
   RowId id = 0;
   std::int32_t example = 0, job = 0;  ///< indices in Figures::examples and RunFigures::jobs
   std::int32_t repeat = 0;
-  std::int32_t fields = 0, fields_at_limit = 0;  ///< all; whose stop is limit or context,
-                                                 ///< or whose thought has no end
-  bool at_limit = false;                         ///< its own stop is one of these
-  std::int64_t thought = 0;                      ///< ids of thought, over its fields
-  bool failed = false, empty = false;            ///< empty: of white space alone
-  std::optional<bool> identical;                 ///< to the baseline's
-  std::optional<double> gap;                     ///< as Identity's
+  /// all fields; those whose stop is limit or context, or whose thought has no end
+  std::int32_t fields = 0, fields_at_limit = 0;
+  bool at_limit = false;               ///< whether the answer's own stop is limit or context
+  std::int64_t thought = 0;            ///< number of ids of thought, over all fields
+  bool failed = false, empty = false;  ///< empty: only white space
+  std::optional<bool> identical;       ///< whether it equals the baseline's answer
+  std::optional<double> gap;           ///< as in Identity
 };
 
 struct RunFigures {
@@ -108,17 +109,17 @@ struct RunFigures {
   std::vector<AnswerFigures> answers;        ///< by repeat and id
 };
 
-/// What numbers stand for: one numbering for all runs that were read together.
+/// The names that the numbers refer to: one numbering for all runs that were read together.
 struct ExampleNames {
-  std::vector<std::string> keys;        ///< of Figures::examples
-  std::vector<std::string> block_keys;  ///< in their order
+  std::vector<std::string> keys;        ///< keys of Figures::examples, in the same order
+  std::vector<std::string> block_keys;  ///< in the order of their numbers
   NameNumbers clusters, categories, fields, processes;
 };
 
-/// An example that has an answer.
+/// An example with at least one answer.
 struct ExampleFigures {
   RowId id;
-  std::int32_t cluster, category;  ///< by number
+  std::int32_t cluster, category;  ///< numbers in ExampleNames
 };
 
 struct Figures {
@@ -131,21 +132,21 @@ struct Figures {
   std::shared_ptr<ExampleNames> names = std::make_shared<ExampleNames>();
 };
 
-/// Paired by block key, repeat and process; in the order of the method's.
+/// Pairs blocks by key, repeat and process, in the order of the method's blocks.
 std::vector<BlockPairRow> block_pairs(const MeasuredBlocks& baseline, const MeasuredBlocks& method);
 
-/// Finds what belongs to a row by the row's id; fast where one asks in the order of ids.
+/// Finds values by the id of their row. Fast if searches come in the order of ids.
 template <typename Value>
 class RowPlaces {
  public:
   void add(RowId id, Value value) { places_.emplace_back(id, std::move(value)); }
-  /// Before the first search.
+  /// Call before the first search.
   void sort() {
     const auto less = [](const auto& a, const auto& b) { return a.first < b.first; };
     if (!std::is_sorted(places_.begin(), places_.end(), less))
       std::sort(places_.begin(), places_.end(), less);
   }
-  /// Null: there is no such row.
+  /// Null: there is no value for this id.
   const Value* find(RowId id) {
     if (at_ < places_.size() && places_[at_].first < id) ++at_;
     if (at_ >= places_.size() || places_[at_].first != id)
@@ -165,7 +166,7 @@ class RowPlaces {
   std::size_t at_ = 0;
 };
 
-/// Finds the answers of a run, which outlives it.
+/// Finds the answers of a run. The run must outlive this object.
 class AnswerPlaces {
  public:
   explicit AnswerPlaces(const RunFigures& run) {
@@ -173,7 +174,7 @@ class AnswerPlaces {
       places_.add(place(answer.example, answer.repeat), &answer);
     places_.sort();
   }
-  /// Null: there is none.
+  /// Null: there is no such answer.
   const AnswerFigures* find(std::int32_t example, std::int32_t repeat) {
     const AnswerFigures* const* found = places_.find(place(example, repeat));
     return found ? *found : nullptr;

@@ -8,7 +8,7 @@
 namespace pardec {
 namespace {
 
-/// The invocations whose id, or that of one of their runs, begins so.
+/// The invocations with an id, or a run's id, that begins with `id`.
 std::vector<std::string> begun_by(Store& store, const std::string& id) {
   std::vector<std::string> found;
   for (const auto& run : store.find_runs({}))
@@ -22,7 +22,7 @@ std::vector<std::string> begun_by(Store& store, const std::string& id) {
 
 std::unique_ptr<Store> open_to_compare(const std::string& db, std::string& run) {
   auto store = std::make_unique<Store>(db, OpenOptions{.read_only = true});
-  // All is read from one moment, whatever a run stores meanwhile.
+  // All reads see the database at one moment, even if a run is writing.
   store->database().execute("BEGIN");
   if (!run.empty()) run = find_invocation(*store, run);
   if (auto joined = store->join_shards(run)) store = std::move(joined);
@@ -120,9 +120,9 @@ void note_invocation(Store& store, const std::string& invocation, const std::str
 void remove_invocation(Store& store, const std::string& invocation) {
   Database& db = store.database();
   Transaction transaction(db);
-  db.run("DELETE FROM run WHERE invocation = ?", invocation);  // what belongs to it goes with it
+  db.run("DELETE FROM run WHERE invocation = ?", invocation);  // cascades to the rows of the run
   db.run("DELETE FROM invocation WHERE uuid = ?", invocation);
-  // A run that goes on has put samples that it will answer yet.
+  // Samples of a running run are kept, since it may have no answers to them yet.
   db.execute(R"(
 DELETE FROM sample WHERE id NOT IN (SELECT sample_id FROM generation)
   AND dataset_id NOT IN (SELECT dataset_id FROM run WHERE status = 'running');

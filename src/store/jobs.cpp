@@ -1,4 +1,4 @@
-// Blocks, and the commit of a Job with all that belongs to it.
+// Blocks, and the commit of a job with all its rows.
 #include <algorithm>
 #include <cmath>
 
@@ -29,14 +29,14 @@ std::string fields_json(const std::vector<FieldAnswer>& fields) {
   return dump(out);
 }
 
-/// How bad an outcome is: a failed job is worse than one whose answers all failed.
+/// Ranks outcomes: a failed job is worse than a job whose answers all failed.
 std::int64_t count_errors(const JobRow& job, std::span<const GenerationRow> generations) {
   std::int64_t errors = job.error ? 1 : 0;
   for (const GenerationRow& generation : generations) errors += job.error || generation.error;
   return errors;
 }
 
-/// How many parameters, e.g. "?, ?, ?".
+/// One parameter per name, e.g. "?, ?, ?".
 std::string placeholders(std::string_view names) {
   std::string out = "?";
   for (auto _ = std::count(names.begin(), names.end(), ','); _ > 0; --_) out += ", ?";
@@ -147,7 +147,7 @@ Committed Store::commit_job(const JobRow& job, std::span<const GenerationRow> ge
     check_place();
     return committed;
   } catch (const StoreError&) {
-    if (!saved_) check_place();  // without a log, a file that was moved cannot be written
+    if (!saved_) check_place();  // a moved file has no log, so writing to it fails
     throw;
   }
 }
@@ -167,7 +167,7 @@ Committed Store::put_job(const JobRow& job, std::span<const GenerationRow> gener
     attempts = row.integer() + 1;
     const std::int64_t old_errors = row.integer();
     if (old_errors == 0) return Committed::kept;
-    // The old errors stay until a retry is better.
+    // The old errors are kept until a retry has fewer.
     if (count_errors(job, generations) >= old_errors) {
       db_.run("UPDATE job SET attempts = ? WHERE id = ?", attempts, old);
       transaction.commit();

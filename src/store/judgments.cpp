@@ -36,7 +36,7 @@ std::optional<std::int64_t> said(std::int64_t count) {
   return count < 0 ? std::nullopt : std::optional(count);
 }
 
-/// NULL for none.
+/// Empty text becomes NULL.
 std::optional<std::string> maybe(const std::string& text) {
   return text.empty() ? std::nullopt : std::optional(repair_utf8(text));
 }
@@ -75,7 +75,7 @@ void put_vote(Database& db, const JudgmentRow& row) {
         row.method_first, name(vote.state), maybe(vote.label), maybe(vote.reason), row.reply);
 }
 
-// The texts of columns `state`.
+// The values of the columns `state`.
 constexpr std::array<std::pair<ReplyEnd, std::string_view>, 4> kReplyEnds{
     {{ReplyEnd::answered, "answered"},
      {ReplyEnd::refused, "refused"},
@@ -95,7 +95,7 @@ std::string_view text_of(const std::array<std::pair<Value, std::string_view>, N>
   throw std::logic_error("a value without a text");
 }
 
-/// StoreError: the schema has no such text.
+/// StoreError: the schema does not have this value.
 template <typename Value, size_t N>
 Value value_of(const std::array<std::pair<Value, std::string_view>, N>& table,
                std::string_view wanted, const Store& store) {

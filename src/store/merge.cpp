@@ -1,4 +1,4 @@
-// Copies runs between databases by their natural keys: ids differ from file to file.
+// Copies runs between databases by their natural keys, since ids differ between files.
 #include "src/store/counter_columns.hpp"
 #include "src/store/store.hpp"
 #include "src/support/error.hpp"
@@ -7,7 +7,7 @@
 namespace pardec {
 namespace {
 
-/// What runs refer to.
+/// Rows that runs refer to.
 constexpr char kReferred[] = R"(
 INSERT INTO main.experiment (name, hash, json)
   SELECT name, hash, json FROM other.experiment WHERE true ON CONFLICT DO NOTHING;
@@ -44,8 +44,8 @@ constexpr char kGenerationColumns[] =
     "repeat, text, error, tokens, fields, field_count, stop, identical, first_difference, "
     "gap_at_difference";
 
-/// Whether a block was not measured by all arms in one process: it is so while a run goes on, and
-/// was so where it was merged before its end.
+/// Whether a block was not measured by all arms in one process. This is the case while a run is in
+/// progress, and if it was merged before its end.
 std::string torn_sql(const std::string& database, const std::string& block) {
   return str("EXISTS (SELECT 1 FROM ", database, ".run AS own JOIN ", database,
              ".run AS run ON run.invocation = own.invocation AND run.dataset_id = own.dataset_id",
@@ -55,8 +55,8 @@ std::string torn_sql(const std::string& database, const std::string& block) {
              block, ".process IS NULL OR other_arm.process <> ", block, ".process))");
 }
 
-/// Runs, whichever of two states of one came first: a run that is done in one of the files is, and
-/// of two that are not, that counts which got further.
+/// Inserts or updates runs, independent of the order of merging. A run is done if it is done in
+/// either file. If it is done in neither, the more advanced state counts.
 std::string runs_sql() {
   return str("INSERT INTO main.run (experiment_id, environment_id, dataset_id, model_id, ",
              "draft_model_id, ", kRunColumns, ")", R"(
@@ -89,7 +89,8 @@ INSERT INTO main.artifact (run_id, kind, path, sha256)
 )");
 }
 
-/// Blocks with their times. What was dropped for a better job has none by then.
+/// Blocks with their times. The time of a block is already removed if one of its jobs was replaced
+/// by a better one.
 std::string blocks_sql() {
   return str(R"(
 INSERT INTO main.block (run_id, repeat, position, block_key, samples, example_count, arms, process,
@@ -123,14 +124,14 @@ INSERT INTO main.block_repair (block_id, process, wall_ns, cpu_ns, waited_ns, st
 )");
 }
 
-/// Their jobs by what names one.
+/// The other file's jobs, by their natural keys.
 constexpr char kJobNames[] = R"(
 CREATE TEMP TABLE their_job (id INTEGER PRIMARY KEY, run_id, repeat, key);
 INSERT INTO temp.their_job SELECT theirs.id, map.new, repeat, key
   FROM other.job AS theirs JOIN temp.map_run AS map ON map.old = theirs.run_id;
 )";
 
-/// Failed jobs here that have fewer errors there, as a retry would take their place.
+/// Failed jobs here that have fewer errors in the other file; they are replaced, as by a retry.
 constexpr char kWorse[] = R"(
 SELECT ours.id FROM main.job AS ours
 JOIN temp.their_job AS named ON named.run_id = ours.run_id AND named.repeat = ours.repeat
@@ -141,7 +142,7 @@ WHERE (ours.error IS NOT NULL) + (SELECT count(*) FROM main.generation AS g
     > (theirs.error IS NOT NULL) + (SELECT count(*) FROM other.generation AS g
                                     WHERE g.job_id = theirs.id AND g.error IS NOT NULL))";
 
-/// Jobs that are not here, with all that belongs to them.
+/// Jobs that are not here, with all their rows.
 std::string jobs_sql() {
   const std::string columns = job_columns();
   return str(R"(
@@ -202,7 +203,7 @@ DROP TABLE temp.judged;
 )");
 }
 
-/// What judges said.
+/// Judges, protocols, and their replies and votes.
 constexpr char kJudges[] = R"(
 INSERT INTO main.judge (name, hash, json)
   SELECT name, hash, json FROM other.judge WHERE true ON CONFLICT DO NOTHING;
@@ -263,13 +264,14 @@ INSERT INTO main.comparison (generation_id, baseline_id, judge_id, protocol_id, 
 DROP TABLE temp.map_judge; DROP TABLE temp.map_protocol; DROP TABLE temp.map_reply;
 )";
 
-/// Names and notes: each run keeps its own, and gets what it has there alone. A name that another
-/// run has here gets a number, of which `said` tells.
+/// Names and notes: a run keeps its name here, and takes the name from the other file if it has
+/// none here. If another run here has that name, a number is added to it, and `said` gets a
+/// message.
 void merge_names(Database& db, std::vector<std::string>& said) {
   db.execute(R"(
 INSERT INTO main.invocation (uuid, note) SELECT uuid, note FROM other.invocation
   WHERE true ON CONFLICT DO UPDATE SET note = excluded.note WHERE invocation.note = '')");
-  std::vector<std::pair<std::string, std::string>> names;  // of runs that have none here
+  std::vector<std::pair<std::string, std::string>> names;  // names of runs that have no name here
   {
     Statement find(db,
                    "SELECT uuid, theirs.name FROM other.invocation AS theirs JOIN main.invocation "
@@ -294,7 +296,7 @@ DROP TABLE temp.map_run; DROP TABLE temp.map_block; DROP TABLE temp.their_job;
 DROP TABLE temp.map_job; DROP TABLE temp.map_generation; DROP TABLE temp.better_block;
 )";
 
-/// Lets go of the other file, whatever happened.
+/// Detaches the other file, also after an error.
 struct Attached {
   Attached(Database& database, const std::string& path) : db(database) {
     db.run("ATTACH ? AS other", path);
@@ -312,9 +314,7 @@ std::vector<std::string> Store::merge(const std::filesystem::path& other) {
   if (std::filesystem::equivalent(other, path_, error)) {
     throw StoreError(other.string(), "is the database that is merged into; give another file", 2);
   }
-  {
-    Store check(other, {.read_only = true});
-  }  // says in its own words what is wrong with that file
+  { Store check(other, {.read_only = true}); }  // throws if that file is not valid
   Attached attached(db_, other.string());
   Transaction transaction(db_);
   db_.execute(kReferred);

@@ -7,7 +7,7 @@
 
 namespace pardec {
 
-/// Numbers for names, from 0 in the order in which they come.
+/// Assigns numbers to names, from 0 in the order of their first use.
 class NameNumbers {
  public:
   std::int32_t of(std::string_view name) {

@@ -1,4 +1,4 @@
-// What compare, report, score and export read.
+// The queries of compare, report, score and export.
 #include <algorithm>
 #include <cstdlib>
 
@@ -23,8 +23,8 @@ std::vector<FieldAnswer> fields(const Json& list) {
   return out;
 }
 
-/// Rows of one owner (?1), all of them or those (?2) that a column names. These are looked up one
-/// by one: the plus keeps SQLite from going through all of the owner's.
+/// Condition for the rows of one owner (?1): all, or those whose `column` is in ?2. The latter are
+/// looked up one by one: the plus keeps SQLite from scanning all rows of the owner.
 std::string rows_of(std::string_view owner, const SampleIds& only, std::string_view column,
                     std::string_view wanted = "SELECT value FROM json_each(?2)") {
   return only ? str(" WHERE +", owner, " = ?1 AND ", column, " IN (", wanted, ")")
@@ -88,7 +88,7 @@ std::vector<StoredGeneration> Store::generations(RowId run, const SampleIds& onl
                    "SELECT metric, value, field, version, details, CAST(version AS INTEGER) "
                    "FROM score WHERE generation_id = ? ORDER BY id");
   find.bind(run, list_of(only));
-  std::map<std::string, std::int64_t> newest;  // version of each metric of an answer
+  std::map<std::string, std::int64_t> newest;  // newest version of each metric of an answer
   std::vector<StoredGeneration> out;
   while (find.step()) {
     RowReader found(find);

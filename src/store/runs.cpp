@@ -1,4 +1,4 @@
-// What runs refer to, and the runs themselves.
+// Runs, and the objects that they refer to.
 #include "src/store/store.hpp"
 #include "src/support/error.hpp"
 #include "src/support/hashing.hpp"

@@ -2,9 +2,9 @@
 
 namespace pardec {
 
-/// The text of results/schema.sql, put into the program when it was built.
+/// The text of results/schema.sql, embedded at build time.
 const char* schema_sql();
-/// Its `user_version`: the one that this program reads and writes.
+/// The schema's `user_version`: the only version that this program reads and writes.
 int schema_version();
 
 }  // namespace pardec

@@ -1,4 +1,4 @@
-// What the shards of one run hold, as one run.
+// Joins the shards of one run.
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -11,7 +11,7 @@ namespace pardec {
 namespace {
 
 struct Share {
-  int index = 0, count = 0;  ///< count 0: of a run that is no shard
+  int index = 0, count = 0;  ///< count 0: the run is not a shard
 };
 
 Share share_of(const RunRow& run) {
@@ -20,7 +20,7 @@ Share share_of(const RunRow& run) {
   return share;
 }
 
-/// Whether two runs do shards of the same: nothing else differs.
+/// Whether two runs are shards of the same run: they differ only in the shard.
 bool same_but_shard(RunRow a, RunRow b) {
   a.shard.clear();
   b.shard.clear();
@@ -37,8 +37,8 @@ const RunRow* run_like(const std::vector<RunRow>& runs, const std::string& invoc
   return found == runs.end() ? nullptr : &*found;
 }
 
-/// Shards of the same as this invocation's, and their invocations, but for those in `done`. `runs`:
-/// newest first.
+/// The shards of the same experiment as this invocation's, with their invocations, except those in
+/// `done`. `runs`: newest first.
 std::vector<std::pair<std::string, std::string>> same_shards(const std::vector<RunRow>& runs,
                                                              const std::string& invocation,
                                                              const std::set<std::string>& done) {
@@ -61,7 +61,7 @@ std::vector<std::pair<std::string, std::string>> same_shards(const std::vector<R
   return out;
 }
 
-/// All that belongs to `from` becomes `into`'s.
+/// Moves all rows of `from` to `into`.
 void move_rows(Database& db, const RunRow& into, const RunRow& from) {
   for (const char* table : {"block", "job", "generation"})
     db.run(str("UPDATE ", table, " SET run_id = ? WHERE run_id = ?"), into.id, from.id);

@@ -23,17 +23,17 @@ namespace fs = std::filesystem;
 constexpr std::array<const char*, 2> kEndings{"-wal", "-shm"};
 constexpr const char* kAttribute = "user.pardec.database";
 
-// What each connection locks for as long as it has the database open: a byte of -shm, and some of
-// the database.
+// The bytes that each connection locks while it has the database open: one byte of -shm, and a
+// range of the database.
 constexpr std::uint64_t kAlive = 128;
 constexpr std::uint64_t kShared = 0x40000002, kSharedEnd = kShared + 509;
 
 fs::path beside(const fs::path& database, const char* ending) { return database.string() + ending; }
 
-/// Which database a file belongs to, and whether it is the file that was marked: a copy may carry
-/// the mark along.
+/// The database that a file belongs to, and whether it is the file that was marked: copying a file
+/// may copy the mark.
 struct Mark {
-  std::string id;  ///< empty: it has no mark
+  std::string id;  ///< empty: the file has no mark
   bool copied = false;
 };
 
@@ -51,9 +51,9 @@ void set_mark(const fs::path& file, const std::string& id) {
   ::setxattr(file.c_str(), kAttribute, text.data(), text.size(), 0);
 }
 
-/// A process, but for `besides`, that holds a lock on the file between two bytes; 0: none that can
-/// be seen. Read from the system's list: opening the file and closing it would drop this process's
-/// own locks on it.
+/// A process other than `besides` that holds a lock on the file between two bytes; 0: none is
+/// visible. Read from the system's list of locks: opening and closing the file would release this
+/// process's own locks on it.
 long locked_by(const fs::path& file, std::uint64_t first, std::uint64_t last, long besides = 0) {
   struct stat info {};
   if (::stat(file.c_str(), &info) != 0) return 0;
@@ -77,21 +77,21 @@ long locked_by(const fs::path& file, std::uint64_t first, std::uint64_t last, lo
   return 0;
 }
 
-/// A process that has the shared memory open while nobody has the database of this name open: its
-/// database lost the name. 0: none.
+/// A process that has the shared memory open while no process has a database of this name open: its
+/// database has lost the name. 0: none.
 long owner_without_database(const fs::path& database) {
   using namespace std::chrono_literals;
   for (int attempt = 0;; ++attempt) {
     const long owner = locked_by(beside(database, "-shm"), kAlive, kAlive);
     if (owner == 0 || locked_by(database, kShared, kSharedEnd) != 0) return 0;
-    // Who closes the database lets go of the one after the other.
+    // A process that closes the database releases one lock after the other.
     if (attempt == 10) return owner;
     std::this_thread::sleep_for(20ms);
   }
 }
 
-/// A process that has the database open under another name, so that its log has that name: there
-/// are hard links to it. 0: none.
+/// A process that has the database open under another name (a hard link), so that its log has that
+/// name. 0: none.
 long owner_by_other_name(const fs::path& database) {
   struct stat info {};
   if (::stat(database.c_str(), &info) != 0 || info.st_nlink < 2) return 0;
@@ -125,11 +125,11 @@ void SideFiles::check(const fs::path& path) {
                          "ends"),
                      2);
   const auto size = fs::file_size(database, error);
-  if (error || size == 0) return;  // SQLite removes what lies beside a database that it makes
+  if (error || size == 0) return;  // SQLite removes side files when it creates a database
   const auto log = fs::file_size(beside(database, "-wal"), error);
   if (error || log == 0) return;
   const Mark ours = mark_of(database), theirs = mark_of(beside(database, "-wal"));
-  // Of a copy both were copied.
+  // If the database was copied, its log was copied with it.
   if (theirs.id.empty() || (theirs.id == ours.id && theirs.copied == ours.copied)) return;
   throw StoreError(
       path.string(),
@@ -148,7 +148,7 @@ SideFiles::SideFiles(const fs::path& database) : database_(database) {
     places_[f] = place_of(beside(database, kEndings[f]));
   Mark mark = mark_of(database);
   if (mark.id.empty() || mark.copied) set_mark(database, mark.id = make_uuid());
-  // A log's mark without the database's would say that it is another one's.
+  // A mark on the log alone would make it look like another database's log.
   if (places_[0] != FilePlace{} && mark_of(database).id == mark.id)
     set_mark(beside(database, "-wal"), mark.id);
 }

@@ -6,26 +6,26 @@
 
 namespace pardec {
 
-/// The files NAME-wal and NAME-shm that SQLite keeps beside an open database. SQLite knows them by
-/// their names alone: whoever opens another file that was put in the database's place takes in the
-/// log of the old one, page by page. A database and its log therefore carry the same mark (an
-/// extended attribute, where the file system has these).
+/// The files NAME-wal and NAME-shm that SQLite keeps next to an open database. SQLite finds them
+/// only by name: if another file has replaced the database, SQLite applies the log of the old
+/// database to the new file, page by page. A database and its log therefore carry the same mark (an
+/// extended attribute, if the file system supports these).
 class SideFiles {
  public:
-  /// StoreError (exit code 2), with their names, where the files beside `database` are another
-  /// one's: of a database that was replaced or removed, whose process goes on or was killed.
-  /// Asked before the database is opened.
+  /// StoreError (exit code 2), naming the files: the files next to `database` belong to another
+  /// database, which was replaced or removed while its process was running, or after it was killed.
+  /// Call before opening the database.
   static void check(const std::filesystem::path& database);
 
-  /// Another process that has the database open; 0: none that can be seen.
+  /// Process id of another process that has the database open; 0: none is visible.
   static long open_elsewhere(const std::filesystem::path& database);
 
   SideFiles() = default;
-  /// Those of a database that this process has open, by its resolved path. Marks them, and the
-  /// database, where they may be written.
+  /// The side files of a database that this process has open, found by its resolved path. Marks
+  /// them and the database if they are writable.
   explicit SideFiles(const std::filesystem::path& database);
 
-  /// Removes them, as far as the names still lead to the same files.
+  /// Removes the side files whose names still lead to the same files.
   void remove() const;
 
  private:

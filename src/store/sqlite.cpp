@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kBusyTimeoutMs = 30000;
 
-/// What to say about a result code, and whether the file itself is at fault (exit code 2).
+/// The explanation of a result code, and whether the file itself is at fault (exit code 2).
 std::string explain(int code, const std::string& message) {
   switch (code & 0xff) {
     case SQLITE_FULL:
@@ -51,7 +51,7 @@ bool file_at_fault(int code) {
   }
 }
 
-/// The path as an SQLite URI: these characters would end or escape it.
+/// The path as an SQLite URI. The characters replaced here would end the path or start an escape.
 std::string uri(const std::filesystem::path& path) {
   std::string out = path.string();
   out = replace_all(out, "%", "%25");
@@ -66,7 +66,7 @@ void Database::open(const std::filesystem::path& path, int flags, bool immutable
   close();
   path_ = path;
   const std::string name = immutable ? uri(path) : path.string();
-  // One thread at a time has a connection, so that SQLite need not lock it at every column.
+  // Only one thread at a time uses a connection, so SQLite need not lock it for every column.
   const int code = sqlite3_open_v2(
       name.c_str(), &db_, flags | SQLITE_OPEN_NOMUTEX | (immutable ? SQLITE_OPEN_URI : 0), nullptr);
   if (code != SQLITE_OK) fail(code);
@@ -160,7 +160,7 @@ Snapshot::~Snapshot() {
 }
 
 Transaction::~Transaction() {
-  // After some errors SQLite has rolled back by itself.
+  // After some errors SQLite has already rolled back.
   if (!sqlite3_get_autocommit(db_.handle()))
     sqlite3_exec(db_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
 }

@@ -22,7 +22,7 @@ class Database {
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
-  /// `flags` as sqlite3_open_v2 takes them; `immutable`: the file is read without any lock or log.
+  /// `flags`: as for sqlite3_open_v2. `immutable`: reads the file without locks and without a log.
   void open(const std::filesystem::path& path, int flags, bool immutable = false);
   void close();
 
@@ -31,13 +31,13 @@ class Database {
   /// Runs one statement with parameters to its end.
   template <typename... Values>
   void run(std::string_view sql, const Values&... values);
-  /// First column of the first row; 0 when there is no row.
+  /// First column of the first row; 0: there is no row.
   template <typename... Values>
   std::int64_t integer(std::string_view sql, const Values&... values);
 
-  /// Whether the name with which the file was opened has gone, or become another file's.
+  /// Whether the file is no longer found under the name with which it was opened.
   bool moved() const;
-  /// Makes `other` this database, page by page.
+  /// Overwrites `other` with a copy of this database, page by page.
   void copy_to(Database& other) const;
 
   /// Rows changed by the last INSERT, UPDATE or DELETE.
@@ -64,35 +64,35 @@ class Statement {
   Statement(const Statement&) = delete;
   Statement& operator=(const Statement&) = delete;
 
-  /// Starts over with these parameters.
+  /// Resets the statement and binds these parameters.
   template <typename... Values>
   Statement& bind(const Values&... values) {
     sqlite3_reset(statement_);
     bound_ = 0;
     return also(values...);
   }
-  /// Binds the parameters that follow those bound already.
+  /// Binds further parameters, after those already bound.
   template <typename... Values>
   Statement& also(const Values&... values) {
     (bind_one(++bound_, values), ...);
     return *this;
   }
-  /// True when there is a row to read.
+  /// Advances to the next row. Returns whether there is one.
   bool step();
 
-  /// Of the row that there is to read.
+  /// These functions read the current row.
   int columns() const { return sqlite3_data_count(statement_); }
   std::int64_t integer(int column) const { return sqlite3_column_int64(statement_, column); }
   /// NaN for NULL.
   double real(int column) const;
   std::string text(int column) const;
-  /// The same, until the next step.
+  /// Same as text(); valid until the next step.
   std::string_view view(int column) const;
   bool null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
   std::optional<std::string> maybe_text(int column) const;
   std::optional<std::int64_t> maybe_integer(int column) const;
   std::optional<double> maybe_real(int column) const;
-  /// Null for NULL. What is no JSON is a FileError that names the database's file.
+  /// Null for NULL. FileError, naming the database's file: the text is not JSON.
   Json maybe_json(int column) const;
   Json json(int column) const;
 
@@ -138,9 +138,9 @@ class RowReader {
   std::optional<std::int64_t> maybe_integer() { return row_.maybe_integer(next_++); }
   std::optional<double> maybe_real() { return row_.maybe_real(next_++); }
   Json maybe_json() { return row_.maybe_json(next_++); }
-  /// FileError that names the database's file.
+  /// FileError, naming the database's file: the text is not JSON.
   Json json() { return row_.json(next_++); }
-  /// Whether the next column is NULL; it stays the next one.
+  /// Whether the next column is NULL; does not advance.
   bool null() const { return row_.null(next_); }
   void skip(int columns = 1) { next_ += columns; }
 
@@ -149,10 +149,10 @@ class RowReader {
   int next_ = 0;
 };
 
-/// Writes happen inside one of these; it is rolled back unless it was committed.
+/// All writes happen inside a transaction. Without commit(), the destructor rolls back.
 class Transaction {
  public:
-  /// Takes the write lock at once, so that it never has to be upgraded.
+  /// Takes the write lock at once, so that the lock never has to be upgraded.
   explicit Transaction(Database& db) : db_(db) { db_.execute("BEGIN IMMEDIATE"); }
   ~Transaction();
   Transaction(const Transaction&) = delete;
@@ -163,8 +163,8 @@ class Transaction {
   Database& db_;
 };
 
-/// While it lives, everything is read from one moment, whatever others store meanwhile. Within a
-/// transaction that is so already.
+/// During its lifetime, all reads see the database at one moment, even if other processes write.
+/// Has no effect within a transaction, which guarantees this already.
 class Snapshot {
  public:
   explicit Snapshot(Database& db);

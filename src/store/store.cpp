@@ -1,4 +1,4 @@
-// Opens the file: what it is, who made it, which journal it can have, which version it is.
+// Opens the file: checks its type, writer and version, and chooses a journal mode.
 #include "src/store/store.hpp"
 
 #include <fcntl.h>
@@ -27,11 +27,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// 64 MB of pages: with SQLite's own 2 MB a large run's are read from the system again and again.
+/// 64 MB of pages: with SQLite's default of 2 MB, the pages of a large run are read from the system
+/// again and again.
 constexpr const char* kCache = "PRAGMA cache_size = -65536";
 
 /// WAL shares memory between processes through the file system, which network file systems do not
-/// give.
+/// support.
 bool on_network(const fs::path& folder) {
   constexpr std::array<unsigned long, 13> kNetwork{
       0x6969,      // NFS
@@ -42,7 +43,7 @@ bool on_network(const fs::path& folder) {
       0x47504653,  // GPFS
       0x00C36400,  // Ceph
       0x19830326,  // BeeGFS
-      0x65735546,  // FUSE (sshfs and others; where it is local, only speed is lost)
+      0x65735546,  // FUSE (sshfs and others; if it is local, only speed is lost)
       0x01021997,  // 9p
       0x5346414F,  // AFS
       0x01161970,  // GFS2
@@ -61,8 +62,8 @@ fs::path folder_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
-/// SQLite takes some names for something else than a file of that name, whose content is then lost
-/// at its end.
+/// SQLite interprets some names as something other than a file of that name (e.g. a temporary
+/// database), and the data is lost when the process ends.
 void check_name(const fs::path& path) {
   const std::string& name = path.native();
   if (name.empty()) throw StoreError("`db`", "is empty, expected the path of a file", 2);
@@ -92,7 +93,7 @@ void check_writable_path(const fs::path& path, bool create_folders) {
   if (fs::is_directory(path, error)) {
     throw StoreError(path.string(), "is a folder, expected a file; choose another database", 2);
   }
-  if (access(folder.c_str(), W_OK) != 0) {  // the journal lies beside the file
+  if (access(folder.c_str(), W_OK) != 0) {  // the journal is written next to the file
     throw StoreError(
         path.string(),
         str("the folder ", folder.string(), " may not be written; choose another database"), 2);
@@ -105,7 +106,7 @@ std::string hexadecimal(int number) {
   return out.data();
 }
 
-/// Switching to WAL needs the file alone for a moment and does not wait by itself.
+/// Switching to WAL needs exclusive access for a moment, and SQLite does not wait for it.
 void set_journal(Database& db, const std::string& mode) {
   using namespace std::chrono_literals;
   const auto current = [&] {
@@ -116,7 +117,7 @@ void set_journal(Database& db, const std::string& mode) {
     Statement pragma(db, "PRAGMA journal_mode = " + mode);
     try {
       pragma.step();
-      return;  // SQLite may keep another mode, which is as safe
+      return;  // SQLite may keep another mode, which is equally safe
     } catch (const StoreError&) {
       if ((sqlite3_errcode(db.handle()) & 0xff) != SQLITE_BUSY || attempt > 600) throw;
       std::this_thread::sleep_for(50ms);
@@ -147,8 +148,8 @@ Store::Store(const fs::path& path, OpenOptions options) : path_(path), resumes_(
 }
 
 bool Store::is_lost() const {
-  // SQLite compares the file that it opened with what now has its name; a link that led there may
-  // lead elsewhere.
+  // SQLite compares the open file with the file that now has its name. If the path is a link, it
+  // may lead to another file by now.
   return place_ != FilePlace{} && (db_.moved() || place_of(path_) != place_);
 }
 
@@ -163,7 +164,7 @@ std::string Store::rescue() {
   std::string saved;
   const bool again = std::exchange(saved_, true);
   try {
-    if (again && !recovered_.empty())  // with what was stored since
+    if (again && !recovered_.empty())  // update the copy with later data
       copy_into(recovered_);
     else
       recovered_ = save_beside(".recovered-");
@@ -172,23 +173,23 @@ std::string Store::rescue() {
   } catch (const std::exception& error) {
     saved = str("what was stored could not be saved beside: ", error.what());
   }
-  if (db_.moved()) {  // a file that a link alone led to keeps its log
-    // Closing would take in the log of that name, which may be another file's by now.
+  if (db_.moved()) {  // if only a link changed, the file keeps its log
+    // Closing would apply the log with that name, which may now belong to another file.
     sqlite3_db_config(db_.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
-    // Whoever opens what has the name now would take in ours.
+    // A process that opens the file with this name would apply our log.
     sqlite3_wal_checkpoint_v2(db_.handle(), "main", SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
     side_files_.remove();
   }
   return saved;
 }
 
-/// Copies the database to a new file beside it, whose name ends so and with a number.
+/// Copies the database to a new file next to it, whose name has this ending and a number.
 std::filesystem::path Store::save_beside(const std::string& ending) {
   std::error_code ignored;
   fs::create_directories(folder_of(path_), ignored);
   for (int number = 1;; ++number) {
     const fs::path beside = str(path_.string(), ending, number);
-    // For the same people as the database.
+    // With the same permissions as the database.
     const int fd = ::open(beside.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0 && errno == EEXIST) continue;
     if (fd < 0) throw StoreError(beside.string(), str("cannot be made: ", std::strerror(errno)), 1);
@@ -209,10 +210,10 @@ Store::~Store() {
   if (!db_.handle()) return;
   if (!saved_ && is_lost()) try {
       rescue();
-    } catch (const std::exception&) {  // nobody is left to be told
+    } catch (const std::exception&) {  // there is no caller to report to
     }
-  // Best effort: another process may read, or the disk be full; the log is then taken in by who
-  // opens next.
+  // Best effort: another process may be reading, or the disk may be full. The log is then merged by
+  // the next process that opens the file.
   if (!sqlite3_db_readonly(db_.handle(), "main") && !db_.moved()) {
     sqlite3_busy_timeout(db_.handle(), 1000);
     sqlite3_exec(db_.handle(), "PRAGMA wal_checkpoint(TRUNCATE)", nullptr, nullptr, nullptr);
@@ -240,7 +241,8 @@ void Store::open(OpenOptions options) {
     if (sqlite3_db_readonly(db_.handle(), "main") == 1) db_.fail(SQLITE_READONLY);
   }
 
-  db_.execute("BEGIN");  // one look: another process may be making this database right now
+  // one consistent view: another process may be creating this database right now
+  db_.execute("BEGIN");
   const int application = static_cast<int>(db_.integer("PRAGMA application_id"));
   const int version = static_cast<int>(db_.integer("PRAGMA user_version"));
   const bool empty = db_.integer("SELECT count(*) FROM sqlite_schema") == 0;
@@ -264,9 +266,9 @@ void Store::open(OpenOptions options) {
   }
 }
 
-/// A WAL database in a folder that may not be written has no place for its shared memory. Where the
-/// shared memory of a writer is there, SQLite reads that; else nobody writes, and the file is read
-/// as it is, with what a killed writer left in its log.
+/// A WAL database in a read-only folder has no place for its shared memory. If a writer's shared
+/// memory exists, SQLite reads it. Otherwise there is no writer, and the file is read without
+/// locks, or as a copy if a killed writer left a log.
 void Store::open_read_only() {
   db_.open(path_, SQLITE_OPEN_READONLY);
   try {
@@ -286,7 +288,7 @@ void Store::open_read_only() {
   }
 }
 
-/// Reads a copy, into which SQLite can take what the log holds.
+/// Reads a copy, into which SQLite can merge the log.
 void Store::read_copy() {
   const auto state = [&] {
     std::vector<std::int64_t> out;
@@ -332,7 +334,7 @@ void Store::read_copy() {
 
 void Store::create_tables() {
   Transaction transaction(db_);
-  // Another process may have been here while this one waited.
+  // Another process may have created the tables while this one waited.
   if (db_.integer("PRAGMA user_version") == 0) db_.execute(schema_sql());
   transaction.commit();
 }

@@ -15,54 +15,57 @@
 #include "src/store/sqlite.hpp"
 
 /// The record of all runs: one SQLite file (results/schema.sql).
-/// Errors are StoreErrors: exit code 2 for a path that holds no database of ours or may not be
-/// written, 1 for what happens in mid-run (disk full, I/O, locked for 30 s); the transaction under
-/// way is then rolled back. Where the path no longer leads to the open file, since somebody removed
-/// or replaced that, what was written is in no file that has a name: it is saved beside, the error
-/// says where, and the log is removed, which would destroy what has the name now. A log of another
-/// database beside a file is refused (side_files.hpp), and so is a database of another schema
-/// version than schema_version().
+/// Errors are StoreErrors. Exit code 2: the path is not one of our databases, or is not writable.
+/// Exit code 1: failures during a run (disk full, I/O, locked for 30 s); the current transaction
+/// is then rolled back.
+/// If another process removed or replaced the file at the path, the data written is in a file
+/// without a name. It is then saved next to the path, the error says where, and the log is
+/// removed, since SQLite would apply it to the new file. The log of another database next to a
+/// file is refused (side_files.hpp), and so is a database whose schema version is not
+/// schema_version().
 namespace pardec {
 
 /// `application_id` of our files: "PARD".
 inline constexpr int kApplicationId = 0x50415244;
 
 struct OpenOptions {
-  bool read_only = false;       ///< the file must exist and is left as it is
+  bool read_only = false;       ///< the file must exist and is not changed
   bool create_folders = false;  ///< make missing parent folders (for the default path)
-  bool resumes = false;         ///< whoever stores here goes on by --resume, as errors advise
+  /// the command that writes can be continued by --resume, as error messages then advise
+  bool resumes = false;
 };
 
-/// What commit_job did.
+/// The effect of commit_job.
 enum class Committed {
   inserted,
-  replaced,  ///< a retry that has fewer errors took the place of the failed job
-  kept,      ///< the job was there; nothing changed but the number of attempts of a failed one
+  replaced,  ///< a retry with fewer errors replaced the failed job
+  kept,      ///< the job was already stored; only the number of attempts of a failed job changed
 };
 
 struct FinishedJob {
   JobKey key;
   int repeat;
   bool failed;        ///< the job or one of its generations has an error
-  bool failed_whole;  ///< the job itself has
+  bool failed_whole;  ///< the job itself has an error
 };
 
 /// Empty members match everything.
 struct RunFilter {
   std::string label, dataset, split, invocation;
-  std::string uuid;  ///< or the first characters of it
+  std::string uuid;  ///< or a prefix of it
   std::optional<RunStatus> status;
-  std::optional<bool> standin = std::nullopt;  ///< of the dataset
+  std::optional<bool> standin = std::nullopt;  ///< whether the dataset is a stand-in
 };
 
-/// One metric of one example (or one field of it) by both arms. NaN where a value is not a number.
+/// One metric of one example (or of one of its fields) for both arms. NaN: the stored value is not
+/// a number.
 struct ScorePair {
   std::string sample, cluster, category, field;
   int repeat;
   double baseline, method;
 };
 
-/// The answers of two arms to one example; those with an error are left out.
+/// The answers of two arms to one example. Examples with an error in either answer are left out.
 struct GenerationPair {
   RowId baseline_id, method_id;
   std::string sample;
@@ -71,7 +74,7 @@ struct GenerationPair {
   Tokens baseline_tokens, method_tokens;
 };
 
-/// Mean of one metric over a run; `mean` is NaN without any value.
+/// Mean of one metric over a run. `mean` is NaN if there is no value.
 struct ScoreMean {
   std::string metric, version;
   double mean;
@@ -84,25 +87,25 @@ struct AnswerScores {
   std::vector<ScoreRow> scores;
 };
 
-/// A generation as read back, with what its Job cost left out (see jobs()).
+/// A generation read from the store, without the cost of its job (see jobs()).
 struct StoredGeneration {
-  GenerationRow row;  ///< scores included, those of each metric's newest version
+  GenerationRow row;  ///< includes scores, of the newest version of each metric
   int repeat;
   JobKey job;
   std::string cluster, category;
 };
 
-/// Rows of table `sample`; none: all.
+/// Ids in table `sample`; none: all samples.
 using SampleIds = std::optional<std::vector<RowId>>;
 
-/// One connection, used by one thread. Several processes may have one file open at once.
+/// One connection, used by one thread. Several processes may have the same file open.
 class Store {
  public:
   explicit Store(const std::filesystem::path& path, OpenOptions options = {});
-  /// Whether a database is at `path`. StoreError where none is, and none can be made there as far
-  /// as can be seen; nothing is made.
+  /// Whether a database exists at `path`. StoreError: there is none, and apparently none can be
+  /// created there. Creates nothing.
   static bool exists(const std::filesystem::path& path, OpenOptions options = {});
-  /// Closes; moves the write-ahead log into the file when no other process has it open.
+  /// Closes the file. Merges the write-ahead log into it if no other process has it open.
   ~Store();
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
@@ -111,19 +114,19 @@ class Store {
   /// For exports and ad-hoc queries.
   Database& database() { return db_; }
 
-  // Things that runs refer to. Each is inserted once and found afterwards.
+  // Objects that runs refer to. Each is inserted once and found afterwards.
   RowId put_experiment(const ExperimentRow& experiment);
   RowId put_environment(const Json& environment);
   RowId put_model(const ModelRow& model);
   RowId put_dataset(const DatasetRow& dataset);
-  /// A sample that is there already stays as it is.
+  /// Samples that are already stored are not changed.
   void put_samples(RowId dataset, std::span<const SampleRow> samples);
   /// The hash stored for this path and stamp, if any.
   std::optional<std::string> model_hash(const std::string& path, const std::string& stamp);
 
   // Runs.
-  /// Inserts the run and what it refers to, in one transaction. A uuid that is there already is
-  /// resumed: its status becomes `running`.
+  /// Inserts the run and the objects that it refers to, in one transaction. A run whose uuid is
+  /// already stored is resumed: its status becomes `running`.
   RowId begin_run(const RunRow& run);
   RowId dataset_of(RowId run);
   /// Latest first.
@@ -131,35 +134,35 @@ class Store {
   /// Sorted by repeat and key.
   std::vector<FinishedJob> finished_jobs(RowId run);
   void finish_run(RowId run, RunStatus status);
-  /// StoreError where the file that this wrote to is not at `path()` any more. Every function that
-  /// writes checks it. A caller checks it once more before it reports that all is stored.
+  /// StoreError: the file written to is no longer at `path()`. Every function that writes calls
+  /// this. Callers call it once more before they report that all results are stored.
   void check_place();
 
   // Blocks and jobs.
-  /// Finds or inserts the block of (run, repeat, position). StoreError when it is there with other
+  /// Finds or inserts the block of (run, repeat, position). StoreError: it is stored with other
   /// examples.
   RowId begin_block(const BlockRow& block);
   /// Stores a job, its histogram, generations and scores in one transaction. See Committed. A job's
-  /// error is copied to those of its generations that have none. When a retry replaces a job, its
-  /// block counts as not measured, and what other arms' answers were found to be against it is
-  /// forgotten.
+  /// error is copied to its generations without an error. If a retry replaces a job, its block
+  /// counts as not measured, and comparisons of other arms' answers with its answers are deleted.
   Committed commit_job(const JobRow& job, std::span<const GenerationRow> generations);
-  /// Stores the time in which `process` ran all jobs of the block together, and what shared its
-  /// passes, where each of them is there and none failed; else false comes back. It takes the place
-  /// of an earlier time and of its repair. Answers may be of an earlier process: a stop cost the
-  /// block its time, and a pass that gave the same ones was measured.
+  /// Stores the time in which `process` ran all jobs of the block together, and the occupancy of
+  /// the passes. Returns false, and stores nothing, unless every job is stored and none failed.
+  /// Replaces an earlier time and its repair. The stored answers may be from an earlier process: a
+  /// run that stopped left the block without a time, and a later process computed the same answers
+  /// again to measure it.
   bool finish_block(RowId block, const std::string& process, std::int64_t wall_ns,
                     const BlockOccupancy& occupancy = {}, const BlockUse& use = {});
-  /// The block's time once more; the first one stays. Nothing happens where the block was not
-  /// measured before.
+  /// Stores a second measurement of the block; the first one is kept. Does nothing if the block was
+  /// not measured before.
   void repair_block(RowId block, const std::string& process, std::int64_t wall_ns,
                     const MachineUse& use);
-  /// Of several answers in one transaction, so that nobody reads a part.
+  /// For several answers in one transaction, so that readers never see a part of them.
   void mark_identities(std::span<const std::pair<RowId, Identity>> of_generations);
-  /// Adds scores, or replaces those of equal (metric, field, version), in one transaction.
+  /// Adds scores, or replaces those with equal (metric, field, version), in one transaction.
   void put_scores(std::span<const AnswerScores> scores);
-  /// In one transaction: what `current` finds in the database becomes all that there is of a metric
-  /// in these runs. None: it stays as it is.
+  /// In one transaction, replaces all scores of a metric in these runs by the result of `current`,
+  /// which may read the database. No result: the scores are not changed.
   void replace_scores(const std::string& metric, std::span<const RowId> runs,
                       const std::function<std::optional<std::vector<AnswerScores>>()>& current);
 
@@ -167,32 +170,33 @@ class Store {
   std::vector<RunSummary> summaries(const RunFilter& filter);
   /// In the order of `runs`.
   Figures figures(std::vector<RunRow> runs);
-  /// Their measured blocks alone.
+  /// Only their measured blocks.
   Figures blocks(std::vector<RunRow> runs);
-  /// All, or those with answers to these samples.
+  /// All jobs, or those with answers to these samples.
   std::vector<JobRow> jobs(RowId run, const SampleIds& only = std::nullopt);
   std::vector<StoredGeneration> generations(RowId run, const SampleIds& only = std::nullopt);
-  /// The ids of one answer; none: it is not there.
+  /// The ids of one answer; none: the answer is not stored.
   std::optional<Tokens> answer_ids(RowId run, int repeat, const std::string& sample);
-  /// In the order in which they were put.
+  /// In the order of insertion.
   std::vector<SampleRow> samples(RowId dataset, const SampleIds& only = std::nullopt);
   std::vector<ScoreMean> score_means(RowId run);
   std::vector<ScorePair> score_pairs(RowId baseline, RowId method, const std::string& metric);
   std::vector<GenerationPair> generation_pairs(RowId baseline, RowId method);
 
-  /// The invocations that did shards of the same as this one, itself included, by their index; of a
-  /// shard that was run twice the newer time. This one alone, where it is no shard.
+  /// The invocations that computed shards of the same experiment as this one, including itself,
+  /// ordered by shard index. If a shard was run twice: the newer invocation. If it is not a shard:
+  /// only this invocation.
   std::vector<std::string> shards_of(const std::string& invocation);
-  /// A copy in memory, to be read, in which shards of one run are one: their invocations become the
-  /// newest one (`keep`, where it is theirs), and its `shard` lists theirs, e.g. "0/3, 2/3". Null
-  /// where no run is a shard.
+  /// An in-memory copy for reading, in which the shards of one run are joined. They belong to the
+  /// newest of their invocations (or to `keep`, if it is one of these), and its `shard` lists all,
+  /// e.g. "0/3, 2/3". Null: no run is a shard.
   std::unique_ptr<Store> join_shards(const std::string& keep);
 
-  /// Copies all runs of another database into this one, in one transaction; rows that are here
-  /// already stay as they are, so merging twice changes nothing. Of two states of one run the
-  /// further one counts, whichever file it is in: a failed job gives way to one with fewer errors,
-  /// a vote without a verdict to a verdict, an attempt of unknown outcome to its outcome. Returns
-  /// what became of names that two runs have, in words.
+  /// Copies all runs of another database into this one, in one transaction. Rows that are already
+  /// here are not changed, so merging twice changes nothing. If both files have a run, the more
+  /// advanced state counts, whichever file it is in: a failed job is replaced by one with fewer
+  /// errors, a vote without a verdict by a verdict, an attempt of unknown outcome by its outcome.
+  /// Returns messages about names that two runs share.
   std::vector<std::string> merge(const std::filesystem::path& other);
 
  private:
@@ -206,29 +210,29 @@ class Store {
   void copy_into(const std::filesystem::path& file) const;
   /// Whether the path no longer leads to the open file.
   bool is_lost() const;
-  /// Saves a lost database beside, and takes its log away from the file that has the name now.
-  /// Returns where it is saved, or why it is not.
+  /// Saves a lost database next to the path, and removes the lost database's log, which the file
+  /// that now has the name must not use. Returns where it was saved, or why it could not be.
   std::string rescue();
-  /// Removes a job with all that belongs to it, and what no longer holds without it.
+  /// Removes a job, all rows that belong to it, and data that is not valid without it.
   void drop_job(RowId job);
 
   std::filesystem::path path_;
   Database db_;
-  FilePlace place_;  // of the open file; zeros where it is only read
+  FilePlace place_;  // of the open file; zeros if it is only read
   SideFiles side_files_;
   bool resumes_ = false;
   unsigned mode_ = 0600;  // permissions of the open file
-  bool saved_ = false;    // beside, since that was lost
+  bool saved_ = false;    // the file was saved next to the path, because it was lost
   std::filesystem::path recovered_;
 };
 
-/// What keeps `now` from continuing `old`: one line each, e.g. "hpd.k_max: 30, now 16". Compares
-/// decoder, options, config (key by key), hashes of model, draft and dataset, prompt hash, commit,
-/// build type, seed, device, dtype, threads, batch size, repeats, order, shard and oracle. Empty:
-/// it may be resumed.
+/// The reasons why `now` cannot continue `old`: one line each, e.g. "hpd.k_max: 30, now 16".
+/// Compares decoder, options, config (key by key), hashes of model, draft and dataset, prompt hash,
+/// commit, build type, seed, device, dtype, threads, batch size, repeats, order, shard and oracle.
+/// Empty: the run can be resumed.
 std::vector<std::string> differences(const RunRow& old, const RunRow& now);
 
-/// In what the machines and programs differ that measured them, in the same words.
+/// The differences between the machines and programs that measured the runs, in the same form.
 std::vector<std::string> machine_differences(const RunRow& old, const RunRow& now);
 
 /// Equal for equal ordered lists of keys.
