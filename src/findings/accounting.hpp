@@ -7,16 +7,18 @@
 
 namespace pardec {
 
-/// What one arm of an invocation fed, chose and cached, with the papers' own counts.
+/// Tokens computed, generated and cached by one arm of an invocation, with the measures that the
+/// papers use.
 struct ArmAccount {
   RunSummary run;
-  double parallelism;               ///< chosen ids a forward pass; NaN without any
-  std::int64_t attention_accesses;  ///< queries and cached rows of every pass (IPPD, appendix A.2)
-  std::int64_t pads;                ///< dummy tokens that a padded batch would have fed
+  double parallelism;  ///< generated tokens per forward pass; NaN: no forward passes
+  /// queries and cached rows, summed over passes (IPPD, appendix A.2)
+  std::int64_t attention_accesses;
+  std::int64_t pads;                       ///< dummy tokens that a padded batch would have needed
   std::optional<double> usd_per_thousand;  ///< price of 1,000 examples
 };
 
-/// `usd_per_hour`: of the device; none: no price.
+/// `usd_per_hour`: price of the device; none: not known.
 std::vector<ArmAccount> accounts_of(const Figures& figures, std::optional<double> usd_per_hour);
 
 }  // namespace pardec

@@ -9,7 +9,7 @@ namespace pardec {
 
 namespace {
 
-/// Whether the answer came to its limit: its stream did, or most of its fields.
+/// Whether the answer's stream, or most of its fields, hit the limit.
 bool hit_limit(const AnswerFigures& answer) {
   return answer.fields == 0 ? answer.at_limit : 2 * answer.fields_at_limit > answer.fields;
 }

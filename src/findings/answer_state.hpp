@@ -6,23 +6,24 @@
 
 namespace pardec {
 
-/// From this share of the answers on, how they ended is said.
+/// The share of answers from which on notes mention how answers ended.
 inline constexpr double kWorthSaying = 0.1;
 
 /// How an arm's answers ended.
 struct AnswerState {
   std::int64_t answers = 0;    ///< of all repeats
-  std::int64_t failed = 0;     ///< with an error in their place
-  std::int64_t hit_limit = 0;  ///< or most of their fields did
-  std::int64_t unparsed = 0;   ///< no object could be read
+  std::int64_t failed = 0;     ///< have an error instead of an answer
+  std::int64_t hit_limit = 0;  ///< the answer or most of its fields hit the limit
+  std::int64_t unparsed = 0;   ///< no object could be parsed
   std::int64_t empty = 0;
-  /// Failed, unparsed, empty or, where an answer has an end of its own, at the limit.
+  /// Failed, unparsed, empty or, for decoders whose answers have their own end, at the limit.
   std::int64_t broken = 0;
-  double tokens = 0;          ///< of text, mean over answers
-  double thought = 0;         ///< ids of thought, mean over answers
-  std::string outside_rouge;  ///< of task_metrics.hpp, from kWorthSaying on
+  double tokens = 0;   ///< number of text tokens, mean over answers
+  double thought = 0;  ///< number of ids of thought, mean over answers
+  /// text about ROUGE (task_metrics.hpp), if the share is at least kWorthSaying
+  std::string outside_rouge;
 
-  /// Neither speed nor scores say anything then.
+  /// If so, neither speed nor scores are meaningful.
   bool mostly_broken() const { return 2 * broken > answers; }
 };
 

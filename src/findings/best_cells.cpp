@@ -17,7 +17,7 @@ bool may_be_best(const Comparison& comparison, const ArmFinding& arm) {
           quality == QualityShown::not_worse);
 }
 
-/// Answers that more examples might show to be not worse.
+/// Whether more examples might show the answers to be not worse.
 bool is_undecided(const Comparison& comparison, const ArmFinding& arm) {
   const QualityShown quality = quality_shown(comparison, arm);
   return arm.blocks > 0 && (quality == QualityShown::open || quality == QualityShown::unknown);

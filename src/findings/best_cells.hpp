@@ -6,22 +6,26 @@
 
 namespace pardec {
 
-/// The fastest arm of a dataset among its baselines and those that are shown not to answer worse
-/// than theirs (quality_shown), by the seconds of each two on the blocks that both did.
+/// The fastest arm of a dataset among its baselines and the arms whose answers are shown to be not
+/// worse than their baseline's (quality_shown). Two arms are compared by their time on the blocks
+/// that both have.
 struct BestCell {
-  /// Another one of them that the blocks do not tell apart from it.
+  /// Another such arm whose time does not differ significantly.
   struct Tie {
     const ArmFinding* arm;
-    Interval ratio;  ///< its seconds over the best one's; without ends over too few blocks
+    /// its time divided by the best arm's; without ends if there are too few blocks
+    Interval ratio;
   };
   std::string dataset;
   const ArmFinding* best;
   std::vector<Tie> ties;  ///< the nearest first
-  /// Arms whose answers are not decided, and that no slower interval rules out.
+  /// Arms whose answers are undecided, and that may be as fast as the best arm according to their
+  /// interval.
   std::vector<const ArmFinding*> undecided;
 };
 
-/// One of each dataset that has such an arm. The comparison, which is of `measured`, outlives them.
+/// One cell for each dataset with such an arm. `comparison` must be based on `measured`, and must
+/// outlive the cells.
 std::vector<BestCell> best_cells(const Measurements& measured, const Comparison& comparison);
 
 }  // namespace pardec

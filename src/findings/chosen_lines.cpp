@@ -19,7 +19,7 @@ std::vector<ChosenLine> lines_of_fields(const GenerationRow& row) {
   return lines;
 }
 
-/// All lines of a job, those of its other examples included.
+/// All lines of a job, including those of its other examples.
 std::vector<ChosenLine> lines_of_job(const RunAnswers& answers, const JobRow& job) {
   if (!job.tokens.empty()) return {{"", job.tokens, {}}};
   std::vector<ChosenLine> lines;
@@ -31,10 +31,11 @@ std::vector<ChosenLine> lines_of_job(const RunAnswers& answers, const JobRow& jo
   return lines;
 }
 
-/// Gives the lines of a job their passes, as far as the histogram of tokens emitted by a forward
-/// tells: either all lines chose their token i in pass i, or one after the other a token a pass.
+/// Sets the passes of a job's lines if the histogram of tokens emitted per pass determines them:
+/// either all lines chose their i-th token in pass i, or one line followed another with one token
+/// per pass.
 void add_counted_passes(std::vector<ChosenLine>& lines, const JobRow& job) {
-  std::vector<std::int64_t> in_step;  // tokens of each pass
+  std::vector<std::int64_t> in_step;  // number of tokens of each pass
   std::int64_t all = 0;
   for (const ChosenLine& line : lines) {
     in_step.resize(std::max(in_step.size(), line.tokens.size()));
@@ -52,8 +53,8 @@ void add_counted_passes(std::vector<ChosenLine>& lines, const JobRow& job) {
   }
 }
 
-/// From a trace of the job: of one stream by its order of choice, else by the thread that chose the
-/// same ids.
+/// Sets the passes from a trace of the job: for a single stream from its order of choice, otherwise
+/// from the thread with the same ids.
 void add_traced_passes(std::vector<ChosenLine>& lines, const JobRow& job, const Trace& trace) {
   if (!job.tokens.empty()) {
     if (lines.size() != 1 || trace.emitted.size() != lines.front().tokens.size()) return;
@@ -102,13 +103,14 @@ std::vector<ChosenLine> chosen_lines(const RunAnswers& answers, const Answered& 
   const GenerationRow& row = answer.generation.row;
   const JobRow& job = *answer.job;
   const bool whole = job.key.size() == 1 && !job.tokens.empty();
-  if (!whole && !job.tokens.empty()) return lines_of_fields(row);  // parts of one stream
+  // the answer is part of one stream
+  if (!whole && !job.tokens.empty()) return lines_of_fields(row);
   std::vector<ChosenLine> all = lines_of_job(answers, job);
   if (trace)
     add_traced_passes(all, job, *trace);
   else
     add_counted_passes(all, job);
-  // Those of the examples before this one come first.
+  // The lines of the examples before this one come first.
   std::size_t begin = 0;
   for (std::size_t c = 0; c < answer.context; ++c)
     if (const auto found = answers.by_sample.find({job.key[c], job.repeat});

@@ -31,7 +31,7 @@ double ratio(std::int64_t part, std::int64_t whole) {
   return whole ? static_cast<double>(part) / static_cast<double>(whole) : kNone;
 }
 
-/// ConfigError where no arm has the label; empty: each run has its own.
+/// ConfigError: no arm has this label. Empty: each run has its own baseline.
 void check_baseline(const std::vector<RunSummary>& runs, const std::string& label) {
   std::vector<std::string> labels;
   for (const auto& run : runs) labels.push_back(run.run.label);
@@ -51,7 +51,7 @@ std::map<std::pair<std::string, std::string>, std::string> not_applicable_in(
   return reasons;
 }
 
-/// What the prompts of jobs without error were answered with.
+/// The responses to the prompts of jobs without an error.
 std::vector<ResponseCounts> response_counts(const RunFigures& run) {
   std::vector<std::int64_t> fields(run.jobs.size());
   for (const AnswerFigures& answer : run.answers)
@@ -67,7 +67,7 @@ std::vector<ResponseCounts> response_counts(const RunFigures& run) {
   return counts;
 }
 
-/// The columns of the decoders that take part.
+/// Adds the columns of the arms' decoders.
 void add_own_columns(Comparison& comparison, const std::vector<RunFigures>& runs) {
   std::vector<std::vector<ResponseCounts>> counts;  // by arm; empty: no decoder has columns
   for (const DecoderEntry& entry : decoders()) {
@@ -127,7 +127,7 @@ std::vector<AttributeFinding> attributes_of(const ScoreTable& scores) {
   return findings;
 }
 
-/// The scores that the datasets of these runs are judged by first.
+/// The first scores of the datasets of these runs.
 std::vector<std::string_view> judged_first_by(const std::vector<RunSummary>& runs) {
   std::vector<std::string_view> first;
   const auto all = judged_by(runs);
@@ -197,7 +197,7 @@ void compare_with(Store& store, const Figures& figures, const RunFigures& theirs
   arm.departure = departure_of(ours);
 }
 
-/// `scores`: totals that get intervals and differences.
+/// `scores`: the totals that get intervals and differences.
 Overview overview_of(Store& store, const std::string& invocation, const CompareOptions& options,
                      const Measurements& measured, std::vector<std::string_view> scores) {
   const double confidence = options.confidence;
@@ -217,7 +217,8 @@ Overview overview_of(Store& store, const std::string& invocation, const CompareO
     overview.arms.push_back(finding_of(figures[a], measured.scores[a], confidence));
     overview.stacks = overview.stacks || overview.arms.back().stack.asked > 1;
   }
-  // Of forced answers there are none, and those of an arm left free beside them would stand alone.
+  // Forced answers have no scores, and scores of the free arms would have nothing to be compared
+  // with.
   const bool scored = !overview.forced();
   for (size_t a = 0; a < runs.size(); ++a) {
     ArmFinding& arm = overview.arms[a];
@@ -282,7 +283,7 @@ void check_margin(double margin, const std::vector<std::string_view>& scores) {
 
 ScoreFinding::Verdict ScoreFinding::verdict(double margin) const {
   if (!difference) return Verdict::open;
-  const double least = lower_is_better ? -difference->high : difference->low,  // of what is gained
+  const double least = lower_is_better ? -difference->high : difference->low,  // least gain
       most = lower_is_better ? -difference->low : difference->high;
   if (least > -margin) return Verdict::not_worse;
   return most < -margin ? Verdict::worse : Verdict::open;

@@ -17,181 +17,191 @@
 
 namespace pardec {
 
-/// An interval over fewer blocks (or clusters of examples) says nothing: of two equal arms half
-/// would seem to differ with two.
+/// Intervals over fewer blocks (or clusters of examples) are meaningless: with two units, half of
+/// all comparisons of equal arms would show a difference.
 inline constexpr std::int64_t kFewestBlocks = 6;
 
-/// An interval over so many blocks or clusters: without ends (NaN) below kFewestBlocks.
+/// The interval, which is over `units` blocks or clusters. Its ends become NaN if `units` is below
+/// kFewestBlocks.
 Interval with_ends_of(Interval interval, std::int64_t units);
 
-/// ratio_of_totals over blocks; without ends (NaN) where there are fewer than kFewestBlocks.
+/// ratio_of_totals over blocks; the ends are NaN if there are fewer than kFewestBlocks.
 Interval interval_over(const std::vector<BlockPair>& blocks, double confidence);
 
-/// How arms are compared.
+/// Settings of a comparison.
 struct CompareOptions {
-  std::string baseline;  ///< label; empty: each run's own
+  std::string baseline;  ///< label; empty: each run's own baseline
   double confidence = 0.95;
-  double margin = 0.05;  ///< a score this much lower is still as good
-  /// Of read_hardware. The first is the one whose shares are told; what all allow, of `traced`.
+  double margin = 0.05;  ///< a score lower by at most this much is not worse
+  /// Hardware, as for read_hardware. Shares of the roofline refer to the first one. The largest
+  /// possible speedup is computed for all of them, from `traced`.
   std::vector<std::string> hardware;
-  std::vector<TraceWork> traced;  ///< of the same arms, if not of the same run
+  std::vector<TraceWork> traced;  ///< traces of the same arms, possibly from another run
 };
-/// ConfigError for a --confidence-level or --margin that is none.
+/// ConfigError: invalid --confidence-level or --margin.
 void check_compare_options(const CompareOptions& options);
 
-/// A reason not to trust a number as it stands.
+/// A reason to distrust a number.
 struct Warning {
-  std::string code;          ///< for programs, e.g. "hit_limit"; results/README.md lists them
-  std::string dataset, arm;  ///< empty: of all
+  std::string code;          ///< for programs, e.g. "hit_limit"; results/README.md lists all codes
+  std::string dataset, arm;  ///< empty: applies to all
   std::string found;
-  std::string advice;  ///< what it means and what to do, the same for every arm; may be empty
+  std::string advice;  ///< the meaning and what to do, equal for all arms; may be empty
 };
 
-/// What went on side by side, of what was asked for.
+/// How many items ran in parallel, and how many were requested.
 struct Reached {
   double reached;  ///< mean; NaN: not known
   int asked;
   bool short_of_it() const { return reached < 0.8 * asked; }
 };
 
-/// Total seconds of the baseline over the method's, on the blocks that both were measured on.
-/// Repeats of a block are no new blocks.
+/// The baseline's total time divided by the method's, over blocks that both measured. Repeats of a
+/// block count as the same block.
 struct Speedup {
-  Interval ratio;                  ///< as it was measured; see RobustRatio
-  std::int64_t slow_baseline = 0;  ///< blocks in which the baseline alone took too long,
-  std::int64_t slow_method = 0;    ///< and the method (outliers, see RobustRatio)
+  Interval ratio;                  ///< as measured; see RobustRatio
+  std::int64_t slow_baseline = 0;  ///< blocks in which only the baseline took too long
+  /// blocks in which only the method did (outliers, see RobustRatio)
+  std::int64_t slow_method = 0;
   Interval without_outliers{};
-  std::int64_t blocks;             ///< of different examples
-  std::int64_t measurements = 0;   ///< of these blocks, repeats included
-  std::int64_t told = 0;           ///< measurements that say who had the machine
-  std::int64_t disturbed = 0;      ///< measurements of which others had a share of the machine
-  std::int64_t repaired = 0;       ///< of them: measured once more
-  std::int64_t in_vain = 0;        ///< of these: disturbed that time, too
-  std::optional<Interval> quiet;   ///< where some were disturbed: by their second times where those
-                                   ///< were undisturbed, without them elsewhere
-  std::int64_t quiet_blocks = 0;   ///< of different examples, that `quiet` is over
-  std::vector<double> of_repeats;  ///< the ratio of each repeat, where there are several
+  std::int64_t blocks;            ///< number of distinct blocks
+  std::int64_t measurements = 0;  ///< measurements of these blocks, including repeats
+  std::int64_t told = 0;          ///< measurements with known load from other processes
+  std::int64_t disturbed = 0;     ///< measurements during which other processes used the machine
+  std::int64_t repaired = 0;      ///< disturbed measurements that were repeated
+  std::int64_t in_vain = 0;       ///< repaired measurements that were disturbed again
+  /// if some measurements were disturbed: the ratio over undisturbed ones. Disturbed measurements
+  /// are replaced by their repeated measurement if that is undisturbed, and left out otherwise.
+  std::optional<Interval> quiet;
+  std::int64_t quiet_blocks = 0;   ///< number of distinct blocks in `quiet`
+  std::vector<double> of_repeats;  ///< the ratio of each repeat, if there are several repeats
   bool traced = false;
 };
 
-/// The largest speedup over the baseline that machines allow (roofline), from the traces of both.
+/// The largest possible speedup over the baseline (roofline), from traces of both arms.
 struct Allowed {
-  std::vector<double> speedup;  ///< on each of CompareOptions::hardware
-  std::int64_t examples;        ///< that were traced
+  std::vector<double> speedup;  ///< for each entry of CompareOptions::hardware
+  std::int64_t examples;        ///< number of traced examples
 };
 
-/// Percentiles over answers, in seconds: linear interpolation, as numpy's.
+/// Percentiles over answers, in seconds, with linear interpolation as in numpy.
 struct Percentiles {
   double p50, p95, p99;
 };
 
-/// Speeds as they are known elsewhere. NaN: not known, or not comparable (see `speeds_of`).
+/// Common measures of speed. NaN: not known, or not comparable (see `speeds_of`).
 struct Speeds {
-  double tokens_per_second;    ///< chosen ids a second of wall time, all jobs in flight together
-  double forwards_per_second;  ///< passes of the network that the blocks took
-  double roofline_share;       ///< of this speed in what the machine allows (RooflineBound)
-  double prompt_tokens_per_second;         ///< of single jobs, until the first pass ends
-  std::optional<Percentiles> latency;      ///< from a job's start until its answers are there
-  std::optional<Percentiles> first_token;  ///< until the first chosen token
+  double tokens_per_second;  ///< generated tokens per second of wall time, over all concurrent jobs
+  double forwards_per_second;  ///< forward passes of the network per second of the blocks' time
+  double roofline_share;       ///< this speed divided by the largest possible one (RooflineBound)
+  double prompt_tokens_per_second;         ///< for single jobs, until the end of the first pass
+  std::optional<Percentiles> latency;      ///< from a job's start until its answers are complete
+  std::optional<Percentiles> first_token;  ///< from a job's start until the first generated token
 };
 
-/// One score of an arm. Ends are NaN over fewer than kFewestBlocks clusters of examples.
+/// One score of an arm. The ends are NaN if there are fewer than kFewestBlocks clusters of
+/// examples.
 struct ScoreFinding {
   Interval value;
-  std::int64_t count;  ///< answers that it is of
-  /// From the baseline's, over the answers that both arms have a score of (repeats of an answer
-  /// count by their mean). A failed answer counts as wrong.
+  std::int64_t count;  ///< number of answers with this score
+  /// Difference from the baseline's score, over the answers for which both arms have a score.
+  /// Repeats of an answer count as one answer with their mean. A failed answer counts as wrong.
   std::optional<Interval> difference;
-  std::int64_t pairs = 0;     ///< how many these answers are
-  std::int64_t left_out = 0;  ///< answers that one of the two alone has a score of
-  /// How many independent examples would show the score not worse by more than the margin, if they
-  /// were like these. None: the difference is below the margin, or it takes more than a million.
+  std::int64_t pairs = 0;     ///< number of answers in `difference`
+  std::int64_t left_out = 0;  ///< answers for which only one arm has a score
+  /// The number of independent examples, similar to these, that would show the score to be not
+  /// worse by more than the margin. None: the difference exceeds the margin, or more than a million
+  /// examples are needed.
   std::optional<std::int64_t> would_do;
-  /// Exact test of right and wrong answers by cluster (clustered_mcnemar), after Holm.
+  /// Exact test of right and wrong answers by cluster (clustered_mcnemar), with Holm's correction.
   std::optional<double> p;
   bool lower_is_better = false;
 
-  /// Whether the score is not worse than the baseline's by more than `margin`, as far as its
-  /// difference's interval says.
+  /// Whether the interval of the difference shows that the score is not worse than the baseline's
+  /// by more than `margin`.
   enum class Verdict { not_worse, worse, open };
   Verdict verdict(double margin) const;
 };
 
-/// How an arm's answers depart from the baseline's.
+/// Differences between an arm's answers and the baseline's.
 struct Departure {
   std::int64_t departed, compared;
-  std::optional<double> median_gap, least_gap;  ///< logits, where the first token differs
+  std::optional<double> median_gap, least_gap;  ///< gaps in logits at the first different token
   std::int64_t without_gap;
 };
 
 /// Value F1 of one attribute, over all categories.
 struct AttributeFinding {
   std::string attribute;
-  long values;  ///< in the references
-  double f1;    ///< micro, as ExtractGPT counts it
+  long values;  ///< number of values in the references
+  double f1;    ///< micro average, counted as in ExtractGPT
 };
 
-/// One arm on one dataset, as far as headlines and warnings tell of it.
+/// The findings about one arm on one dataset that headlines and warnings need.
 struct ArmFinding {
   RunSummary run;
   std::optional<size_t> baseline;  ///< index in Comparison::arms
-  bool is_baseline = false;        ///< of another arm
-  Reached jobs{}, stack{};         ///< in flight; examples in a job
-  double streams = 0;              ///< answers that choose in a pass; NaN: not known
-  Interval examples_per_second{};  ///< over the blocks that were measured whole
-  std::int64_t blocks = 0;         ///< of different examples, measured whole
-  std::int64_t measurements = 0;   ///< of its blocks, repeats included
-  std::int64_t disturbed = 0;      ///< of them: others had a share of the machine
-  double taken = 0;                ///< of its threads' time, by others, over all of them
+  bool is_baseline = false;        ///< whether another arm is compared with it
+  Reached jobs{}, stack{};         ///< concurrent jobs; examples per job
+  double streams = 0;              ///< answers that choose tokens in the same pass; NaN: not known
+  Interval examples_per_second{};  ///< over the blocks that were measured as a whole
+  std::int64_t blocks = 0;         ///< number of distinct blocks measured as a whole
+  std::int64_t measurements = 0;   ///< number of measurements of its blocks, including repeats
+  /// number of measurements during which other processes used the machine
+  std::int64_t disturbed = 0;
+  /// share of its threads' time that other processes took, over all measurements
+  double taken = 0;
   AnswerState state;
   std::optional<Speedup> speedup;
-  double likeness = 0;     ///< share of identical answers, under an oracle of the network's
-                           ///< own choices; NaN: not compared
-  double exact_match = 0;  ///< IPPD's EM; NaN: the two do not both ask one by one
+  /// share of identical answers, under an oracle of the network's own choices; NaN: not compared
+  double likeness = 0;
+  double exact_match = 0;  ///< IPPD's EM; NaN: the arms do not both ask for one field at a time
   std::map<std::string_view, ScoreFinding> scores;  ///< by total
   std::optional<Departure> departure;
 
   bool broken() const { return state.mostly_broken(); }
 };
 
-/// The rest of what tables and figures show of an arm.
+/// Further findings about an arm, for tables and figures.
 struct ArmDetails {
   Speeds speeds{};
   std::optional<Allowed> allowed;
-  Interval tokens_per_forward{};                 ///< chosen ids a pass, over jobs
-  std::vector<AttributeFinding> attributes;      ///< by name; none where values have no scores
-  std::map<std::int64_t, std::int64_t> emitted;  ///< tokens emitted by a forward -> forwards
-  /// Of each decoder of Comparison::own, one value a column.
+  Interval tokens_per_forward{};             ///< generated tokens per pass, over jobs
+  std::vector<AttributeFinding> attributes;  ///< by name; empty: values have no scores
+  /// tokens emitted by a forward pass -> number of forward passes
+  std::map<std::int64_t, std::int64_t> emitted;
+  /// For each decoder in Comparison::own: one value per column.
   std::vector<std::vector<double>> own;
 };
 
-/// A metric of a dataset that none of its answers has a score of.
+/// A metric of a dataset for which none of its answers has a score.
 struct Uncomputed {
   std::string dataset;
-  std::string_view metric;  ///< for `score --metric`; empty: a judge has to give it
+  std::string_view metric;  ///< for `score --metric`; empty: it needs a judge
   std::vector<std::string_view> totals;
 };
 
-/// The arms of one invocation side by side, as far as headlines and warnings tell of them.
+/// The findings about all arms of one invocation that headlines and warnings need.
 struct Overview {
   std::string db, invocation;
   double confidence, margin;
-  std::string unit;  ///< of examples, e.g. products
+  std::string unit;  ///< name of the examples, e.g. products
   std::vector<ArmFinding> arms;
-  /// Totals whose intervals and differences from the baseline are known.
+  /// The totals with intervals and differences from the baseline.
   std::vector<std::string_view> scores;
   bool exact_matches = false, stacks = false;
   std::vector<Warning> warnings;
-  /// Dataset and arm that could not be run, with the reason.
+  /// Datasets and arms that could not be run, with the reason.
   std::map<std::pair<std::string, std::string>, std::string> not_applicable;
 
-  /// Of the arms, each once: ar stays free next to arms whose guesses are forced.
+  /// Each oracle of the arms, once. ar stays free next to arms whose guesses are forced.
   std::vector<std::string> oracles() const;
   bool forced() const { return !oracles().empty(); }
   const ArmFinding* baseline_of(const ArmFinding& arm) const {
     return arm.baseline ? &arms[*arm.baseline] : nullptr;
   }
-  /// Most answers of the arm, or of its baseline, are none: neither speed nor scores say anything.
+  /// Whether most answers of the arm or of its baseline are unusable. If so, neither speed nor
+  /// scores are meaningful.
   bool is_broken(const ArmFinding& arm) const {
     const ArmFinding* baseline = baseline_of(arm);
     return arm.broken() || (baseline && baseline->broken());
@@ -199,55 +209,58 @@ struct Overview {
 };
 
 /// Everything that the tables, figures and page of an invocation show, from one reading of the
-/// store. Its `scores` are the totals that the datasets are judged by, and those that somebody had
-/// computed beside them.
+/// store. Its `scores` are the totals of the datasets' own metrics, and of other metrics that were
+/// computed on request.
 struct Comparison : Overview {
-  std::vector<ArmDetails> details;  ///< of each arm
+  std::vector<ArmDetails> details;  ///< for each arm
   std::vector<Uncomputed> uncomputed;
   std::vector<JudgedShare> judged;
-  /// Of the first of CompareOptions::hardware, and of the rest, for each type once.
+  /// The first of CompareOptions::hardware, and the others; one entry per dtype.
   std::vector<Hardware> machines, other_machines;
-  std::vector<std::string> allowing;  ///< CompareOptions::hardware, where some arm was traced
-  /// Decoders among the arms with columns of their own.
+  std::vector<std::string> allowing;  ///< CompareOptions::hardware, if any arm was traced
+  /// The decoders of the arms that have their own columns.
   std::vector<const DecoderEntry*> own;
 
-  /// REQUIRES: one of `arms`.
+  /// REQUIRES: `arm` is an element of `arms`.
   const ArmDetails& details_of(const ArmFinding& arm) const {
     return details[static_cast<size_t>(&arm - arms.data())];
   }
 };
 
-/// What a comparison is made of, by arm.
+/// The data of a comparison, by arm.
 struct Measurements {
   Figures figures;
   std::vector<ScoreTable> scores;
 };
-/// ConfigError when there is no such invocation.
+/// ConfigError: there is no such invocation.
 Measurements measurements_of(Store& store, const std::string& invocation);
 
-/// Its `scores` are those that the datasets are judged by first. ConfigError when there is no such
-/// invocation or arm.
+/// Its `scores` are the first metrics of the datasets. ConfigError: there is no such invocation or
+/// arm.
 Overview overview(Store& store, const std::string& invocation, const CompareOptions& options = {});
 
-/// ConfigError when there is no such invocation or arm.
+/// ConfigError: there is no such invocation or arm.
 Comparison compare(Store& store, const std::string& invocation, const CompareOptions& options = {});
-/// `measured`: of the invocation.
+/// `measured`: measurements of this invocation.
 Comparison compare(Store& store, const std::string& invocation, const CompareOptions& options,
                    const Measurements& measured);
 
-/// Where an arm's answers to one example depart from the baseline's.
+/// The place where an arm's answer to one example first differs from the baseline's.
 struct DifferingAnswer {
   DatasetRow dataset;
   std::string arm, sample, field, baseline, answer;
-  std::optional<std::int64_t> token;  ///< of the first difference among the answer's value tokens
-  double gap;                         ///< of its logits; infinite: not known
-  int repeats = 1;                    ///< that depart; all else is of the one with the smallest gap
+  /// index of the first difference among the answer's value tokens
+  std::optional<std::int64_t> token;
+  double gap;  ///< gap between the logits there; infinite: not known
+  /// number of different repeats; all other members are of the one with the smallest gap
+  int repeats = 1;
 };
-/// All are counted; of the examples with the smallest gap, the first, there is more.
+/// `count` and `examples` include all differing answers; `first` only the examples with the
+/// smallest gaps.
 struct DifferingAnswers {
-  std::int64_t count = 0;     ///< of answers
-  std::int64_t examples = 0;  ///< of an arm, that these answer
-  bool repeated = false;      ///< examples were answered more than once
+  std::int64_t count = 0;     ///< number of differing answers
+  std::int64_t examples = 0;  ///< number of (arm, example) pairs with such an answer
+  bool repeated = false;      ///< whether examples were answered more than once
   std::vector<DifferingAnswer> first;
 };
 DifferingAnswers differing_answers(Store& store, const Measurements& measured, int most);

@@ -17,7 +17,7 @@ namespace pardec {
 
 namespace {
 
-/// Attributes that the annotators used in this split, mean over its categories.
+/// Mean number of attributes annotated in this split, over its categories.
 void count_attributes(const Dataset& dataset, SplitStats& stats) {
   std::map<std::string, std::set<std::string>> attributes;
   for (const auto& example : dataset.examples) {
@@ -34,7 +34,8 @@ void count_attributes(const Dataset& dataset, SplitStats& stats) {
 
 void add(Mean& mean, std::size_t size) { mean.add(static_cast<double>(size)); }
 
-/// Lengths of one example's prompt and reference answer in the form that extraction decoders use.
+/// Adds lengths of one example's prompt and reference answer in the form used by extraction
+/// decoders.
 void count_json_tokens(const Example& example, const Protocol& protocol, const Tokenizer& tokenizer,
                        SplitStats& stats) {
   const Job job = make_job(example.id, {&example}, Form::json, protocol, DecodeOptions{});
@@ -54,7 +55,8 @@ void count_json_tokens(const Example& example, const Protocol& protocol, const T
   add(stats.answer, answer);
 }
 
-/// Lengths of the prompts and reference answers of an example whose fields are asked one by one.
+/// Adds lengths of the prompts and reference answers of an example whose fields are asked one by
+/// one.
 void count_field_tokens(const Example& example, Form form, const Protocol& protocol,
                         const Tokenizer& tokenizer, SplitStats& stats) {
   const Job job = make_job(example.id, {&example}, form, protocol, DecodeOptions{});

@@ -17,13 +17,14 @@ Headline& of_dataset(std::vector<Headline>& headlines, const std::string& datase
   return headlines.back();
 }
 
-/// AR on other weights is no faster decoder: its answers are longer or shorter, and that is all.
+/// AR on another network is not a faster decoder: its answers just have another length.
 bool only_another_network(const ArmFinding& arm, const ArmFinding& baseline) {
   return arm.run.run.decoder == baseline.run.run.decoder &&
          arm.run.run.model.hash != baseline.run.run.model.hash;
 }
 
-/// Arms of one baseline by their speedups, which blocks pair; others by examples a second.
+/// Compares arms with the same baseline by speedup, which pairs blocks; other arms by examples per
+/// second.
 bool is_faster(const ArmFinding& arm, const ArmFinding& than) {
   if (arm.baseline == than.baseline)
     return arm.speedup->ratio.estimate > than.speedup->ratio.estimate;
@@ -51,7 +52,7 @@ QualityShown quality_shown(const Overview& comparison, const ArmFinding& arm) {
   const ArmFinding* baseline = comparison.baseline_of(arm);
   if (!baseline) return QualityShown::baseline;
   if (comparison.is_broken(arm)) return QualityShown::broken;
-  // Decoders that give the baseline's ids are no worse, whatever the number of examples.
+  // Decoders that generate the baseline's ids are not worse, whatever the number of examples.
   if (gave_same_answers(arm.run, baseline->run.run)) return QualityShown::same;
   if (arm.run.run.untrained || baseline->run.run.untrained) return QualityShown::noise;
   const ScoreFinding* score = first_score(arm);

@@ -6,53 +6,55 @@
 
 namespace pardec {
 
-/// What is shown of an arm's speed beside its baseline's.
+/// The evidence about an arm's speed relative to its baseline's.
 enum class SpeedShown {
   faster,   ///< the speedup's interval lies above 1
-  slower,   ///< below 1
-  open,     ///< it holds 1
+  slower,   ///< the interval lies below 1
+  open,     ///< the interval contains 1
   unknown,  ///< there is no interval
 };
 SpeedShown speed_shown(const ArmFinding& arm);
 
-/// What is shown of an arm's answers beside its baseline's.
+/// The evidence about the quality of an arm's answers relative to its baseline's.
 enum class QualityShown {
-  same,       ///< the decoder gives the baseline's answers, and did; none failed
+  same,       ///< by construction the answers equal the baseline's; they did, and none failed
   not_worse,  ///< by the first score of its dataset, at the comparison's margin
   worse,
-  open,      ///< the score's interval says neither
+  open,      ///< the score's interval allows both
   unknown,   ///< there is no score, or the tokens were forced
   noise,     ///< the network of one of the two is untrained
-  broken,    ///< most answers of one of the two are none
-  baseline,  ///< it is compared with nothing
+  broken,    ///< most answers of one of the two are unusable
+  baseline,  ///< it has no baseline
 };
 QualityShown quality_shown(const Overview& comparison, const ArmFinding& arm);
 
-/// The score that quality_shown goes by; null: there is none.
+/// The score that quality_shown is based on; null: there is none.
 const ScoreFinding* first_score(const ArmFinding& arm);
 
-/// An arm that has a baseline, and what is shown of it.
+/// An arm with a baseline, and the evidence about it.
 struct ArmStanding {
   const ArmFinding* arm;
   SpeedShown speed;
   QualityShown quality;
 
-  /// Faster, and not worse.
+  /// Whether it is faster and not worse.
   bool is_shown() const;
-  /// Not faster, or worse, or broken: more examples would not make it the one to take.
+  /// Whether it is not faster, or worse, or broken, so that more examples would not change the
+  /// recommendation.
   bool is_ruled_out() const;
 };
 
-/// What can be said first of one dataset.
+/// The main result on one dataset.
 struct Headline {
   std::string dataset;
-  const ArmFinding* best = nullptr;     ///< the fastest that is_shown; null: none is
-  std::vector<const ArmFinding*> ties;  ///< shown as well, with an interval that meets the best's
-  std::vector<ArmStanding> arms;        ///< all but the best, in the order of the comparison
+  const ArmFinding* best = nullptr;  ///< the fastest arm with is_shown(); null: there is none
+  /// other arms with is_shown(), whose interval overlaps the best arm's
+  std::vector<const ArmFinding*> ties;
+  std::vector<ArmStanding> arms;  ///< all arms except the best, in the order of the comparison
 };
 
-/// Of each dataset on which some arm has a baseline that is another decoder or runs on the same
-/// network. The comparison outlives them.
+/// Headlines of the datasets on which an arm has a baseline that is another decoder or uses the
+/// same network. `comparison` must outlive the result.
 std::vector<Headline> headlines_of(const Overview& comparison);
 
 }  // namespace pardec

@@ -16,7 +16,7 @@ namespace pardec {
 
 namespace {
 
-/// One value, turn or pair, and all that one judge said of it by one protocol.
+/// One value, turn or pair, and all votes on it by one judge under one protocol.
 struct JudgedItem {
   const StoredGeneration* answer;
   std::string field;
@@ -24,12 +24,12 @@ struct JudgedItem {
   std::vector<JudgmentRow> votes;
 };
 
-/// What is judged in one place: dataset, arm, the other arm, protocol, judge.
+/// Identifies a group of items: dataset, arm, the other arm, protocol, judge.
 using JudgedPlace = std::tuple<std::string, std::string, std::string, RowId, RowId>;
 
 bool is_person(const std::string& judge) { return judge.starts_with(kHuman); }
 
-/// A label or grade as one text, for agreement between judges.
+/// A verdict as text, for agreement between judges.
 std::optional<std::string> said_of(const JudgedItem& item, bool person) {
   if (item.baseline != 0) {
     const auto winner = winner_of(item.votes, person);
@@ -41,7 +41,7 @@ std::optional<std::string> said_of(const JudgedItem& item, bool person) {
   const auto verdict = verdict_of(votes);
   if (!verdict) return std::nullopt;
   if (!verdict->label.empty()) return verdict->label;
-  // Several votes have a mean; as a label it is the grade next to it, where votes are whole grades.
+  // The mean of several votes is rounded to the nearest grade if votes are whole grades.
   const bool whole = std::all_of(votes.begin(), votes.end(), [](const VoteRow& vote) {
     return !vote.value || *vote.value == std::round(*vote.value);
   });
@@ -56,7 +56,7 @@ void count_votes(VerdictCounts& counts, const std::vector<JudgmentRow>& votes) {
                                               : counts.unscored);
 }
 
-/// Votes as numbers: grades, places of labels in the order of their first coming, who won a pair.
+/// Votes as numbers: grades, indices of labels in the order of first use, or winners of pairs.
 VoteAgreement agreement_of(const std::vector<JudgedItem>& items) {
   const std::vector<std::string> scale{"hallucination", "incorrect", "missing", "correct null",
                                        "correct",       "baseline",  "tie",     "method"};
@@ -69,7 +69,7 @@ VoteAgreement agreement_of(const std::vector<JudgedItem>& items) {
   std::vector<Votes> all;
   size_t most = 0;
   for (const JudgedItem& item : items) {
-    if (are_equal(item.votes)) continue;  // nobody's vote
+    if (are_equal(item.votes)) continue;  // no judge voted on it
     Votes& votes = all.emplace_back();
     if (item.baseline != 0) {
       for (const PairVerdict& pair : pair_verdicts(item.votes)) {
@@ -147,7 +147,7 @@ void add_pairs(JudgedArm& arm, const std::vector<JudgedItem>& items,
   arm.score = score_of(parts, clusters.size(), {}, confidence);
   if (!person) arm.bias = position_bias(pairs);
   arm.length_adjusted = length_adjusted_win_rate(lengths, clusters.size(), confidence);
-  if (clusters.size() < kFewestBlocks)  // a regression over so few says nothing
+  if (clusters.size() < kFewestBlocks)  // a regression over so few clusters is meaningless
     arm.length_adjusted = Interval{std::nan(""), std::nan(""), std::nan("")};
 }
 
@@ -187,7 +187,7 @@ void add_verdicts(JudgedArm& arm, const std::vector<JudgedItem>& items, const st
                           count("correct null"), count("hallucination")};
 }
 
-/// Votes without a verdict, by state and reason.
+/// Adds votes without a verdict, by state and reason.
 void add_without(JudgeFindings& findings, const JudgedArm& arm,
                  const std::vector<JudgedItem>& items) {
   std::map<std::pair<VoteState, std::string>, std::int64_t> counts;
@@ -208,12 +208,12 @@ void add_without(JudgeFindings& findings, const JudgedArm& arm,
   std::move(rows.begin(), rows.end(), std::back_inserter(findings.without));
 }
 
-/// Agreement of each two judges that saw the same things.
+/// Adds the agreement of each pair of judges that saw the same items.
 void add_agreements(JudgeFindings& findings, const std::map<RowId, std::string>& judges,
                     const std::map<RowId, std::string>& protocols,
                     const std::map<JudgedPlace, std::vector<JudgedItem>>& places,
                     const std::map<std::string, DatasetRow>& datasets) {
-  // By dataset and protocol's name: item -> judge -> label.
+  // By dataset and protocol name: item -> judge -> label.
   using Item = std::tuple<RowId, RowId, std::string>;
   std::map<std::pair<std::string, std::string>, std::map<Item, std::map<RowId, std::string>>> all;
   for (const auto& [place, items] : places) {
@@ -264,7 +264,7 @@ void add_agreements(JudgeFindings& findings, const std::map<RowId, std::string>&
   }
 }
 
-/// Strengths of the arms of each dataset that a judge compared, where there are three or more.
+/// Adds strengths for each dataset and judge with at least three compared arms.
 void add_strengths(JudgeFindings& findings, const std::map<RowId, std::string>& judges,
                    const std::map<RowId, std::string>& protocols,
                    const std::map<JudgedPlace, std::vector<JudgedItem>>& places,

@@ -14,46 +14,46 @@
 #include "src/store/rows.hpp"
 #include "src/store/store.hpp"
 
-/// What judges said of stored answers, and how far they can be believed.
+/// Summaries of judges' verdicts on stored answers, and of their reliability.
 namespace pardec {
 
-/// How many verdicts ended how; of values, turns or pairs, each by all of its votes.
+/// Number of verdicts by state. Counts values, turns or pairs, each classified by all of its votes.
 struct VerdictCounts {
   std::int64_t scored = 0, refused = 0, unscored = 0, errors = 0;
 
   std::int64_t all() const { return scored + refused + unscored + errors; }
 };
 
-/// Several votes of one judge on the same things.
+/// Agreement between several votes of one judge on the same item.
 struct VoteAgreement {
-  std::int64_t votes = 1;  ///< the most that one thing has
+  std::int64_t votes = 1;  ///< the largest number of votes on one item
   double flips, fleiss, alpha;
 };
 
-/// What one judge said of one arm by one protocol; of pairs the arm is the method.
+/// Verdicts of one judge on one arm under one protocol. For pairs, the arm is the method.
 struct JudgedArm {
   DatasetRow dataset;
   std::string arm, protocol, judge;
-  std::string baseline;                ///< of pairs
-  VerdictCounts votes;                 ///< every vote, and of pairs every order
-  std::int64_t items = 0, scored = 0;  ///< values, turns or pairs, and those with a verdict
-  std::int64_t equal = 0;              ///< pairs of equal answers: ties that nobody was asked about
-  Interval score;                      ///< mean grade, F1 or win rate, over those
+  std::string baseline;                ///< for pairs
+  VerdictCounts votes;                 ///< every vote; for pairs, in each order
+  std::int64_t items = 0, scored = 0;  ///< values, turns or pairs; those with a verdict
+  std::int64_t equal = 0;  ///< pairs of equal answers, which are ties without asking the judge
+  Interval score;          ///< mean grade, F1 or win rate, over scored items
   std::map<std::string, std::int64_t> classes;  ///< how often each label was given
-  std::optional<JudgeCounts> rates;             ///< of five classes
-  std::optional<Outcomes> outcomes;             ///< of pairs
+  std::optional<JudgeCounts> rates;             ///< for labels of five classes
+  std::optional<Outcomes> outcomes;             ///< for pairs
   std::optional<PositionBias> bias;
-  std::optional<Interval> length_adjusted;  ///< win rate at equal lengths, in characters
+  std::optional<Interval> length_adjusted;  ///< win rate adjusted to equal lengths, in characters
   VoteAgreement agreement;
 };
 
-/// Two judges on the same things of one dataset and protocol, over all arms.
+/// Agreement between two judges on the same items of one dataset and protocol, over all arms.
 struct JudgesAgreement {
   DatasetRow dataset;
   std::string protocol, first, second;
   std::int64_t items = 0;
-  double agreement, kappa;   ///< of labels; grades agree where they are equal
-  std::int64_t decided = 0;  ///< of pairs: those of which neither says tie
+  double agreement, kappa;   ///< for labels; grades agree if they are equal
+  std::int64_t decided = 0;  ///< for pairs: those on which neither judge says tie
   double decided_agreement = 0;
 };
 
@@ -62,30 +62,31 @@ struct ArmStrengths {
   DatasetRow dataset;
   std::string protocol, judge;
   std::vector<std::string> arms;
-  std::vector<Interval> strengths;  ///< Bradley-Terry, as natural logarithms
+  std::vector<Interval> strengths;  ///< Bradley-Terry strengths, as natural logarithms
 };
 
 /// Why votes of one judge on one arm ended without a verdict.
 struct WithoutVerdict {
   DatasetRow dataset;
   std::string arm, protocol, judge;
-  std::optional<VoteState> state;  ///< none: of several
-  std::string reason;              ///< of a refusal it has its words
+  std::optional<VoteState> state;  ///< none: several states
+  std::string reason;              ///< for a refusal, its text
   std::int64_t votes = 0;
 };
-/// Of one judge on one arm so many reasons are told apart; the last one stands for all others.
+/// The number of reasons shown separately for each judge and arm; the last entry combines all
+/// others.
 inline constexpr std::size_t kMostReasons = 6;
 
 struct JudgeFindings {
   std::vector<JudgedArm> arms;
-  std::vector<WithoutVerdict> without;  ///< arm by arm, the most frequent reason first
-  std::vector<JudgedShare> compared;    ///< what `compare`, `report` and claims show of it
+  std::vector<WithoutVerdict> without;  ///< by arm, the most frequent reason first
+  std::vector<JudgedShare> compared;    ///< the shares that `compare`, `report` and claims show
   std::vector<JudgesAgreement> judges;  ///< people first
-  std::vector<ArmStrengths> strengths;  ///< of three arms or more
+  std::vector<ArmStrengths> strengths;  ///< for groups of at least three arms
 };
 
-/// Of the runs of an invocation and its shards. Judges of one name and protocols of one name are
-/// told apart by number ("gpt-4.1 (2)"), where they differ in anything else.
+/// Findings about the runs of an invocation and of its shards. Judges with the same name, and
+/// protocols with the same name, are numbered ("gpt-4.1 (2)") if their records differ.
 JudgeFindings judge_findings(Store& store, const std::string& invocation, double confidence);
 
 }  // namespace pardec

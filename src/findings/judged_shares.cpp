@@ -12,7 +12,7 @@ namespace pardec {
 
 namespace {
 
-/// Which of the records a stored score with these details is of; 0: none is known.
+/// The record that a stored score with these details refers to; 0: not known.
 RowId record_of(const Json& details, const char* key, const std::map<RowId, NamedRecord>& records) {
   const auto name = details.value(key, ""), hash = details.value(str(key, "_hash"), "");
   RowId found = 0;
@@ -22,10 +22,10 @@ RowId record_of(const Json& details, const char* key, const std::map<RowId, Name
   return found;
 }
 
-/// Whether a protocol's verdicts become the rows of the metric with this total.
+/// Whether verdicts under this protocol become rows of the metric with this total.
 bool gives(const NamedRecord& protocol, std::string_view total, std::string_view rows) {
   if (!protocol.json.contains("prompt")) return protocol.name == protocol_for(total);
-  return rows ==  // a template of the user's
+  return rows ==  // a user's template
          (protocol.json.value("compares", false) ? "judge_preference" : "judge_template");
 }
 
@@ -57,7 +57,7 @@ std::vector<JudgedShare> judged_shares(Store& store, const RunFigures& figures,
     for (const ScoreFigure& row : column.rows)
       scored.emplace(figures.answers[static_cast<size_t>(row.answer)].id,
                      scores.names().fields.name(row.field));
-    // A turn of a conversation is judged by itself, and so is each value.
+    // Each turn of a conversation and each value is judged separately.
     const bool by_field = run.form == "free" || judged->rows == "judge_class";
     for (const AnswerFigures& answer : figures.answers)
       share.of += by_field ? std::max(1, answer.fields) : 1;
@@ -76,7 +76,7 @@ std::vector<JudgedShare> judged_shares(Store& store, const RunFigures& figures,
       share.protocol += str(", against ", baseline);
     share.scored = std::ssize(scored);
     std::set<RowId> others;
-    std::map<std::pair<RowId, std::string>, VoteState> without;  // by place
+    std::map<std::pair<RowId, std::string>, VoteState> without;  // by answer and field
     for (const JudgmentRow& row : judgments(store, run.id)) {
       if (row.judge != judge && of_metric.contains(row.protocol)) others.insert(row.judge);
       const std::pair place{row.generation, row.vote.field};

@@ -10,8 +10,8 @@ std::vector<std::size_t> pareto_front(const std::vector<std::pair<double, double
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < points.size(); ++i)
     if (std::isfinite(points[i].first) && std::isfinite(points[i].second)) order.push_back(i);
-  // From the right: a point stays where it is higher than all that are further, or equal to the
-  // highest of them in both.
+  // From right to left: a point is kept if it is higher than all points to its right, or equal in
+  // both coordinates to the highest of them.
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return points[a] > points[b]; });
   std::vector<std::size_t> front;

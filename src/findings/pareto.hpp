@@ -5,8 +5,8 @@
 
 namespace pardec {
 
-/// Indices of the points that no other point beats: none is as high in both coordinates and higher
-/// in one. By the first coordinate; points that are not finite are on no front.
+/// Indices of the Pareto-optimal points: no other point is at least as high in both coordinates and
+/// higher in one. Sorted by the first coordinate. Points that are not finite are left out.
 std::vector<std::size_t> pareto_front(const std::vector<std::pair<double, double>>& points);
 
 }  // namespace pardec

@@ -7,8 +7,8 @@
 
 namespace pardec {
 
-/// What the prompts of a job were answered with: one a turn of a conversation, where there are
-/// `turns`; else one of the whole job, with its `answers`.
+/// The responses to the prompts of a job: for a conversation, one per entry of `turns`; otherwise
+/// one for the whole job, with its `answers`.
 std::vector<ResponseCounts> responses_of(const Counts& job, std::span<const Counts> turns,
                                          std::int64_t answers);
 

@@ -20,10 +20,11 @@ namespace pardec {
 
 namespace {
 
-/// What each pass of a trace does with its rows from `first` on.
+/// The work of each pass of a trace, for its rows from `first` on.
 std::vector<PassWork> passes_of(const Trace& trace, int first = 0) {
-  std::vector<PassWork> passes;  // a step that only waited, or was taken back, has no row and none
-  std::vector<int> seen_in(trace.tokens.size(), -1);  // the last pass that a row was seen in
+  // a step that only waited or was taken back has no rows, and no entry
+  std::vector<PassWork> passes;
+  std::vector<int> seen_in(trace.tokens.size(), -1);  // the last pass in which a row was visible
   for (size_t row = 0; row < trace.tokens.size(); ++row) {
     const int step = trace.step[row];
     if (row == 0 || step != trace.step[row - 1]) passes.emplace_back();
@@ -44,13 +45,13 @@ std::vector<PassWork> passes_of(const Trace& trace, int first = 0) {
 
 using Works = std::vector<const TraceWork*>;
 
-/// Two that begin with the same pass.
+/// Adds passes of traces that begin with the same pass.
 void add_passes(std::vector<PassWork>& passes, const std::vector<PassWork>& others) {
   passes.resize(std::max(passes.size(), others.size()));
   for (size_t pass = 0; pass < others.size(); ++pass) passes[pass] += others[pass];
 }
 
-/// The passes of traces, up to `batch_size` side by side in their order.
+/// The passes of traces, combined in order into groups of up to `batch_size` concurrent traces.
 std::vector<PassWork> side_by_side(const Works& traces, int batch_size) {
   std::vector<PassWork> passes, joined;
   for (size_t i = 0; i < traces.size(); ++i) {
@@ -62,9 +63,9 @@ std::vector<PassWork> side_by_side(const Works& traces, int batch_size) {
   return passes;
 }
 
-/// What the traces of one arm take at least.
+/// Lower bounds for the traces of one arm.
 struct ArmBound {
-  double seconds = 0, memory_seconds = 0;  // memory_seconds: of passes that memory limits
+  double seconds = 0, memory_seconds = 0;  // memory_seconds: in passes limited by memory
   std::int64_t sequences = 0, chosen = 0, passes = 0, rows = 0;  // of the network itself
 };
 
@@ -92,7 +93,7 @@ ArmBound bound_of(const Works& traces, const RooflineSetting& setting, const Har
   return bound;
 }
 
-/// "a800x8": the name of one, and how many.
+/// "a800x8": name of the device, and number of devices.
 std::pair<std::string, int> several_devices(bool named, const std::string& which) {
   const auto x = which.rfind('x');
   if (!named || x == std::string::npos || x == 0 || x + 1 == which.size() ||

@@ -10,46 +10,47 @@
 #include "src/engine/trace.hpp"
 #include "src/model/model.hpp"
 
-/// What the passes of traces take at least on some hardware.
+/// Lower bounds on the time of traced passes on given hardware.
 namespace pardec {
 
-/// The network of a checkpoint folder or of a config.json alone. ModelError.
+/// Size of the network in a checkpoint folder or of a config.json without weights. ModelError.
 NetworkSize size_of_network(const std::filesystem::path& model, Dtype dtype);
 
-/// `here` is measured on this machine; else experiments/hardware/NAME.json of the project, or a
-/// file of that form; NAMExN: N of them, tensor parallel. ConfigError.
+/// `which`: `here` measures this machine; NAME reads experiments/hardware/NAME.json of the project;
+/// a path reads a file of the same form; NAMExN stands for N devices with tensor parallelism.
+/// ConfigError.
 Hardware read_hardware(const std::string& which, Dtype dtype);
 
-/// The network, the one that drafts for it, and how traces are put together.
+/// The network, its draft network, and how traces are combined.
 struct RooflineSetting {
   NetworkSize network;
   std::optional<NetworkSize> draft;
-  int batch_size = 1;  ///< sequences that go side by side, pass by pass
+  int batch_size = 1;  ///< number of concurrent sequences, which share passes
   std::string baseline;
 };
 
-/// What the passes of one trace do, or of several whose requests go side by side: fields of a job
-/// that are asked apart, points of a skeleton.
+/// The work of the passes of one trace, or of several traces whose requests run concurrently
+/// (fields of a job that are asked separately, points of a skeleton).
 struct TraceWork {
   std::string decoder, arm, dataset;
-  std::set<std::string> examples;  ///< of a prompt without any: its name
-  bool drafts;                     ///< of the draft network
+  std::set<std::string> examples;  ///< a prompt without an example: its name
+  bool drafts;                     ///< whether it is of the draft network
   std::int64_t chosen;
   std::vector<PassWork> passes;
   std::set<std::string> requests;  ///< names
-  std::string group;               ///< as Trace's
+  std::string group;               ///< as in Trace
 };
-/// Appends the work of a trace, or adds it to that beside which it goes. What forks of one prefix
-/// inherit counts once.
+/// Appends the work of a trace, or adds it to the concurrent work of its group. Rows that forks
+/// inherit from one prefix count once.
 void add_work(std::vector<TraceWork>& works, const Trace& trace);
-/// Of each that `--trace` wrote to the file. ConfigError, which names file and line.
+/// The work of each trace in a file written by `--trace`. ConfigError, with file and line.
 std::vector<TraceWork> read_works(const std::filesystem::path& file);
 
-/// What they take at least, in their order, in seconds.
+/// The least time that these works take in sequence, in seconds.
 double least_seconds(const std::vector<const TraceWork*>& works, const RooflineSetting& setting,
                      const Hardware& machine);
 
-/// Whether its decoder drafts in passes that are in no trace.
+/// Whether its decoder has drafting passes that are in no trace.
 bool drafts_untraced(const TraceWork& work);
 
 /// One arm on one machine.
@@ -57,19 +58,20 @@ struct ArmRoofline {
   std::string arm;
   std::int64_t sequences, chosen, passes;
   double rows_per_pass;
-  double seconds;       ///< at least
-  double memory_bound;  ///< share of them in passes that memory limits
+  double seconds;       ///< lower bound
+  double memory_bound;  ///< share of the time in passes that are limited by memory
   double tokens_per_second;
   bool is_baseline;
-  std::optional<double> speedup;  ///< at most; none: no baseline, or it has other examples
+  /// upper bound; none: there is no baseline, or it has other examples
+  std::optional<double> speedup;
 };
 
-/// Of all arms, in the order of their traces.
+/// Bounds of all arms, in the order of their traces.
 struct Roofline {
   std::vector<std::vector<ArmRoofline>> by_machine;
   bool has_baseline = false;
-  std::vector<std::string> other_examples;   ///< arms whose examples are not the baseline's
-  std::vector<std::string> drafts_untraced;  ///< arms some of whose passes are in no trace
+  std::vector<std::string> other_examples;   ///< arms with other examples than the baseline
+  std::vector<std::string> drafts_untraced;  ///< arms with passes that are in no trace
 };
 Roofline roofline_of(const std::vector<Trace>& traces, const RooflineSetting& setting,
                      const std::vector<Hardware>& machines);
@@ -81,12 +83,12 @@ struct TracedPass {
   PassWork work;
   PassBound bound;
 };
-/// All passes of the request of that name, arm by arm; empty: there is none.
+/// All passes of the request with this name, by arm; empty: there is no such request.
 std::vector<TracedPass> passes_of_request(const std::vector<Trace>& traces,
                                           const std::string& request, const NetworkSize& network,
                                           const Hardware& machine);
 
-/// The label of the arm that it is of.
+/// The label of the trace's arm.
 std::string arm_of(const Trace& trace);
 
 }  // namespace pardec

@@ -16,7 +16,7 @@ namespace pardec {
 
 namespace {
 
-/// A network as it was run; none where its folder is gone or holds another one.
+/// The size of a network as used in a run; none: its folder is gone or contains another network.
 std::optional<NetworkSize> size_of(const ModelRow& model, const std::string& dtype) {
   try {
     const std::filesystem::path folder = model.shape.value(kBaseFolder, model.path);
@@ -35,7 +35,7 @@ CountedWork work_of(const RunSummary& run) {
           run.totals.attended};
 }
 
-/// Whether what is counted is all that its time was spent on.
+/// Whether the counted work accounts for all of the measured time.
 bool is_whole(const ArmFinding& arm) {
   const RunSummary& run = arm.run;
   return run.blocks > 0 && run.measured_blocks == run.blocks && run.failed_jobs == 0 &&
@@ -53,9 +53,9 @@ void check_here(const RunRow& run) {
                           "', this is '", now, "'; expected that machine's name or file"));
 }
 
-/// An arm of one dataset as its traces have it.
+/// The traces of an arm on one dataset.
 struct TracedArm {
-  std::optional<RooflineSetting> setting;  ///< none where some passes are of networks unknown
+  std::optional<RooflineSetting> setting;  ///< none: some passes are of unknown networks
   std::vector<const TraceWork*> works;
   std::set<std::string> examples;
 };
@@ -95,7 +95,7 @@ std::optional<Allowed> allowed_on(const std::vector<Hardware>& machines, const T
 double least_seconds(const CountedWork& work, const NetworkSize& network,
                      const Hardware& hardware) {
   const auto number = [](std::int64_t count) { return static_cast<double>(count); };
-  // A row that is seen is one of a pair, whether others live beside it or not.
+  // A row that is attended to is one of a pair, also if other rows are cached with it.
   const double seen = number(std::min(work.cached, work.attended));
   const double weights = network.layer_weights * network.bytes_per_layer_weight +
                          network.head_weights * network.bytes_per_value;
@@ -109,7 +109,7 @@ double least_seconds(const CountedWork& work, const NetworkSize& network,
 }
 
 void add_rooflines(Comparison& comparison, const CompareOptions& options) {
-  std::map<std::string, std::vector<Hardware>> machines;  // by type
+  std::map<std::string, std::vector<Hardware>> machines;  // by dtype
   const auto machines_of = [&](const RunRow& run) -> const std::vector<Hardware>& {
     for (const std::string& which : options.hardware)
       if (which == "here") check_here(run);

@@ -29,7 +29,7 @@ void check_since(const std::string& since) {
   bool good = since.size() <= kForm.size() && (since.empty() || since.size() >= 4);
   for (size_t i = 0; good && i < since.size(); ++i)
     good = kForm[i] == 'd' ? since[i] >= '0' && since[i] <= '9' : since[i] == kForm[i];
-  const auto two_digits = [&](size_t at) {  // 1 where the text ends before
+  const auto two_digits = [&](size_t at) {  // 1 if the text ends earlier
     return since.size() >= at + 2 ? std::stoi(since.substr(at, 2)) : 1;
   };
   for (const auto& [at, most] : {std::pair<size_t, int>{5, 12}, {8, 31}})
@@ -45,7 +45,7 @@ void add_new(std::vector<Value>& all, const Value& value, auto&& same) {
     all.push_back(value);
 }
 
-/// Of the headline that is fastest; without one of the first run.
+/// Adds the fastest headline; without one, the first run.
 void add_headline(const Overview& comparison, ListedRun& listed) {
   const ArmFinding* best = nullptr;
   for (const Headline& headline : headlines_of(comparison))
@@ -68,7 +68,7 @@ void add_headline(const Overview& comparison, ListedRun& listed) {
     listed.score = arm.scores.at(listed.score_name).value.estimate;
 }
 
-// Across invocations.
+// Comparison of invocations.
 
 bool same_place(const RunRow& a, const RunRow& b) {
   return a.label == b.label && same_split(a.dataset, b.dataset);
@@ -107,7 +107,7 @@ AcrossRow row_of(Store& store, size_t invocation, const ArmFinding& arm, const A
   return row;
 }
 
-/// What differs from the first invocation's run of the same arm.
+/// Differences from the first invocation's runs of the same arms.
 std::vector<std::string> differences_between(const Overview& first, const Overview& other) {
   std::map<std::string, std::vector<std::string>> arms;  // by difference
   size_t matched = 0;
@@ -130,7 +130,8 @@ std::vector<std::string> differences_between(const Overview& first, const Overvi
   return lines;
 }
 
-/// Where a sitting has an interval: its logarithm, with the variance that this stands for.
+/// The logarithm of an invocation's speedup with the variance that its interval implies; none
+/// without an interval.
 std::optional<EffectSize> effect_of(const ArmFinding& arm, double confidence) {
   if (!arm.speedup || !std::isfinite(arm.speedup->ratio.low)) return std::nullopt;
   const Interval& ratio = arm.speedup->ratio;
@@ -214,7 +215,7 @@ RunList list_runs(Store& store, const RunListFilter& filter, int limit) {
       std::string& date = begun.try_emplace(run.invocation, run.started_utc).first->second;
       date = std::min(date, run.started_utc);
     }
-  // Not by the order of rows, which a merge does not keep.
+  // Not by the order of rows, which a merge does not preserve.
   std::vector<std::pair<std::string, std::string>> newest;
   for (const auto& [invocation, date] : begun) newest.emplace_back(date, invocation);
   std::sort(newest.rbegin(), newest.rend());

@@ -15,7 +15,7 @@ namespace pardec {
 
 namespace {
 
-/// What one arm has of an answer: a part of a score, as the mean over its repeats.
+/// The part that one answer contributes to a score, as the mean over its repeats.
 struct AnswerPart {
   std::int64_t answer;  ///< sample and field
   std::int32_t cluster;
@@ -23,7 +23,7 @@ struct AnswerPart {
   double numerator, denominator;
 };
 
-/// By answer.
+/// Groups the parts by answer.
 std::vector<AnswerPart> by_answer(const ScoreTable& table, const std::vector<ScoredPart>& parts) {
   std::vector<AnswerPart> all;
   all.reserve(parts.size());
@@ -49,7 +49,7 @@ std::vector<AnswerPart> by_answer(const ScoreTable& table, const std::vector<Sco
   return means;
 }
 
-/// Drops what only one of the two has; how much that is.
+/// Removes answers that only one of the two has, and returns their number.
 std::int64_t keep_shared(std::vector<AnswerPart>& a, std::vector<AnswerPart>& b) {
   const auto before = std::ssize(a) + std::ssize(b);
   const auto shared = [](const std::vector<AnswerPart>& parts,
@@ -68,7 +68,7 @@ std::int64_t keep_shared(std::vector<AnswerPart>& a, std::vector<AnswerPart>& b)
   return before - std::ssize(a) - std::ssize(b);
 }
 
-/// Clusters and groups by small numbers, in the order in which they come; shared by both arms.
+/// Numbers clusters and groups from 0 in the order of appearance, for both arms together.
 class Numbering {
  public:
   std::vector<ScorePart> of(const std::vector<AnswerPart>& parts) {
@@ -89,7 +89,7 @@ class Numbering {
   Numbers clusters_, groups_;
 };
 
-/// p of the answers that one of the two alone has right, by cluster; repeats are no new examples.
+/// p-value by cluster for answers that only one arm has right; repeats count as the same example.
 double right_or_wrong_p(const std::vector<AnswerPart>& before,
                         const std::vector<AnswerPart>& after) {
   std::map<std::int32_t, std::int64_t> more_right;  // by cluster
@@ -107,7 +107,7 @@ std::vector<ScoredPart> first_repeats(const ScoreTable& table, std::vector<Score
   return parts;
 }
 
-/// An arm with what it has of one total.
+/// An arm with its parts of one total.
 struct Side {
   const ScoreTable& table;
   std::vector<ScoredPart> parts;
@@ -150,7 +150,7 @@ std::vector<std::string_view> judged_by(const std::vector<RunSummary>& runs) {
   for (const auto& run : runs) {
     const DatasetEntry& dataset = stored_dataset(run.run.dataset.name);
     for (const TaskMetric* metric : metrics_of(dataset)) {
-      if (metric->name == "value_f1") {  // beside what the dataset names, the strict count
+      if (metric->name == "value_f1") {  // besides the dataset's own metric, also the strict count
         for (const auto total : {"f1_micro", "f1_macro", "f1_strict"}) add(total);
         continue;
       }

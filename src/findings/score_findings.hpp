@@ -9,28 +9,29 @@
 
 namespace pardec {
 
-/// The totals that the datasets of these runs are judged by, headlines first.
+/// The totals of the metrics of these runs' datasets, headline scores first.
 std::vector<std::string_view> judged_by(const std::vector<RunSummary>& runs);
 
-/// Adds the totals of other metrics than the dataset's own that somebody had computed (`score`).
+/// Adds the totals of metrics that were computed on request (`score`) and are not the dataset's
+/// own.
 void add_asked_for(std::vector<std::string_view>& totals, const RunSummary& run,
                    const ScoreTable& scores);
 
-/// Metrics of the arms' datasets that no answer has a score of, of those that are not computed
-/// unasked.
+/// Metrics of the arms' datasets for which no answer has a score, among the metrics that are only
+/// computed on request.
 std::vector<Uncomputed> uncomputed_in(const std::vector<ArmFinding>& arms);
 
-/// The first score that its dataset is judged by and that the arm has; empty: none.
+/// The first score of the arm's dataset that the arm has; empty: none.
 std::string_view headline_score(const ArmFinding& arm);
 
-/// All totals that the stored scores come to. An interval and a difference from `baseline` (null:
-/// none; else read together with `method`) have those of `with_interval`; `would_do` is of
-/// `margin`; p-values are raw.
+/// All totals that can be computed from the stored scores. Totals in `with_interval` get an
+/// interval and a difference from `baseline`; null: there is no baseline, otherwise it must be read
+/// together with `method`. `would_do` refers to `margin`. p-values are not adjusted.
 std::map<std::string_view, ScoreFinding> score_findings(
     const ScoreTable& method, const ScoreTable* baseline,
     const std::vector<std::string_view>& with_interval, double margin, double confidence);
 
-/// Adjusts the p-values of all arms for their number.
+/// Adjusts the p-values of all arms for multiple comparisons.
 void adjust_p_values(std::vector<ArmFinding>& arms);
 
 }  // namespace pardec

@@ -15,7 +15,7 @@ const double kNone = std::nan("");
 
 double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
-/// Costs by what they belong to, summed: repeats of a block are no new blocks.
+/// Sums costs by key: repeats of a block count as the same block.
 template <typename Key>
 class Sums {
  public:
@@ -68,7 +68,7 @@ bool both_ask_one_by_one(const RunRow& baseline, const RunRow& run) {
 
 void add_examples_per_second(ArmFinding& arm, const MeasuredBlocks& measured, double confidence) {
   Sums<std::int32_t> sums;
-  double wall = 0, taken = 0;  // of blocks that say so
+  double wall = 0, taken = 0;  // of blocks with known load from other processes
   for (const BlockFigures& block : measured.blocks) {
     sums.add(block.key, static_cast<double>(block.examples), seconds(block.time.wall_ns));
     ++arm.measurements;
@@ -87,7 +87,7 @@ void add_examples_per_second(ArmFinding& arm, const MeasuredBlocks& measured, do
 
 std::optional<Speedup> speedup_of(const MeasuredRun& baseline, const MeasuredRun& method,
                                   double confidence) {
-  Sums<std::int32_t> measured, quiet;  // by key, in its order
+  Sums<std::int32_t> measured, quiet;  // by key, sorted
   Sums<int> repeats;
   Speedup speedup{};
   for (const auto& pair : block_pairs(baseline.measured, method.measured)) {

@@ -7,10 +7,11 @@
 
 namespace pardec {
 
-/// Each of what `--trace` wrote, one object a line. ConfigError, which names file and line.
+/// Calls `use` for each trace in a file written by `--trace`, one JSON object per line.
+/// ConfigError, with file and line.
 void each_trace(const std::filesystem::path& file, const std::function<void(Trace)>& use);
 
-/// All of them.
+/// All traces of the file.
 std::vector<Trace> read_traces(const std::filesystem::path& file);
 
 }  // namespace pardec

@@ -14,10 +14,10 @@ namespace pardec {
 
 namespace {
 
-/// Repeats whose ratios differ by more than this factor did not measure the same.
+/// If the ratios of repeats differ by more than this factor, they did not measure the same thing.
 constexpr double kSteady = 1.25;
 
-/// By what a warning undoes: everything, then the answers, then the speed, then advice.
+/// Codes by effect: those that invalidate everything, then answers, then speed, then advice.
 constexpr std::array<std::string_view, 24> kRanked{
     "broken",          "failed",      "unparsed",    "empty",          "untrained",
     "departs",         "untaught",    "acceptance",  "hit_limit",      "unpaired",
@@ -29,10 +29,11 @@ auto rank_of(const Warning& warning) {
   return std::find(kRanked.begin(), kRanked.end(), warning.code) - kRanked.begin();
 }
 
-/// From this factor on, others lengthened the times of one arm more than those of the other.
+/// From this factor on, other processes slowed one arm more than the other.
 constexpr double kSuffers = 1.02;
 
-/// A mean length of passes under an oracle that is off by more than this share was not reached.
+/// If the mean length of passes under an oracle differs by more than this share, the requested
+/// length was not reached.
 constexpr double kLengthReached = 0.05;
 
 std::string disturbed_text(std::int64_t disturbed, std::int64_t measurements) {
@@ -46,7 +47,7 @@ std::string interval_text(const Interval& interval) {
                  : "");
 }
 
-/// What helps where others have a share of the threads' time.
+/// Advice if other processes take a share of the threads' time.
 std::string disturbed_advice(const RunRow& run, double taken, const std::string& otherwise) {
   const int fitting = threads_that_fit((1 - taken) * run.threads, run.threads);
   if (fitting == run.threads) return otherwise;
@@ -186,7 +187,7 @@ class Warnings {
     if (speedup.traced) add("traced", "a trace was written meanwhile", "that takes time");
   }
 
-  /// Whose times others lengthened more, and what that makes of the speedup.
+  /// Which arm other processes slowed more, and the effect on the speedup.
   std::string suffers() const {
     const ArmFinding* baseline = comparison_.baseline_of(*arm_);
     if (!baseline || arm_->taken >= 1 || baseline->taken >= 1) return "";
@@ -199,10 +200,11 @@ class Warnings {
                                        : ": both suffered alike");
   }
 
-  /// How the same run measures again.
+  /// The command that repeats the measurements.
   std::string repair_advice() const {
     const auto& experiment = arm_->run.run.experiment;
-    const bool sweep = experiment && experiment->json.contains("grid");  // it goes on by itself
+    // a sweep resumes without the flag
+    const bool sweep = experiment && experiment->json.contains("grid");
     return str("the same command with ", sweep ? "" : "`resume` ", "`repair=N` measures again");
   }
 

@@ -5,12 +5,12 @@
 
 namespace pardec {
 
-/// Answers whose length differs by more than this share are not the same work.
+/// Answers whose mean lengths differ by more than this share are not the same amount of work.
 inline constexpr double kSameLength = 0.1;
 
-/// Reasons not to trust a number of the comparison as it stands;
-/// results/README.md lists the codes. Those that undo most come first: of all, of the answers, of
-/// the speed, then advice.
+/// Reasons to distrust numbers of the comparison; results/README.md lists the codes. Ordered by
+/// effect: first those that invalidate everything, then those about answers, then those about
+/// speed, then advice.
 std::vector<Warning> warnings_of(const Overview& comparison);
 
 }  // namespace pardec
