@@ -1,4 +1,4 @@
-// Tables of one invocation beside the comparison: what arms fed, and where answers depart.
+// Further tables of one invocation: tokens computed by arms, and differences between answers.
 #include <string>
 
 #include "src/report/comparison_table.hpp"
@@ -10,13 +10,13 @@ namespace pardec {
 
 namespace {
 
-/// A long text by its beginning; the whole stands behind it in json and csv.
+/// The beginning of a long text; csv and json have the whole text.
 Cell shortened(const std::string& text) {
   constexpr size_t kShown = 40;
   if (text.size() <= kShown) return text;
   size_t end = kShown;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80)
-    --end;  // not inside a character
+    --end;  // not within a character
   return {text.substr(0, end) + "...", Json(text)};
 }
 

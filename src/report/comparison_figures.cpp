@@ -29,7 +29,7 @@ bool several_datasets(const Comparison& comparison) {
   });
 }
 
-/// Labels of the arms in order of appearance; their index is their colour (0: no baseline).
+/// Labels of the arms, those without a baseline first; the index determines the colour.
 std::vector<std::string> labels_of(const Comparison& comparison) {
   std::vector<std::string> labels;
   for (const bool baseline : {true, false})
@@ -48,11 +48,11 @@ std::vector<std::string> datasets_of(const Comparison& comparison) {
   return names;
 }
 
-/// More arms have rows of their own, named by them, and lines in place of columns.
+/// With more arms, each has its own named rows, and lines replace columns.
 constexpr std::size_t kFewArms = 4;
 
-/// One series an arm; one category a dataset, or with many arms one an arm of a dataset. `broken`
-/// says of which arms the number means nothing.
+/// One series per arm, and one category per dataset; with many arms, one category per arm and
+/// dataset. `broken`: whether an arm's number is meaningless.
 template <typename Measure, typename Broken>
 Figure by_dataset(const Comparison& comparison, FigureKind kind, int decimals,
                   const Measure& measure, const Broken& broken) {
@@ -86,7 +86,7 @@ Figure by_dataset(const Comparison& comparison, FigureKind kind, int decimals,
   return figure;
 }
 
-/// Upper ends of the histogram's classes: single counts as long as there are few, else doubling.
+/// Upper ends of the histogram's classes: single counts if there are few, otherwise doubling.
 std::vector<std::int64_t> classes_up_to(std::int64_t most) {
   std::vector<std::int64_t> ends;
   for (std::int64_t end = 1; ends.empty() || ends.back() < most;
@@ -95,7 +95,7 @@ std::vector<std::int64_t> classes_up_to(std::int64_t most) {
   return ends;
 }
 
-/// Share of forwards that emitted so many tokens, one series an arm.
+/// Share of forward passes by the number of tokens emitted, one series per arm.
 Figure emitted_histogram(const Comparison& comparison, const std::string& dataset) {
   Figure figure;
   const auto arms = labels_of(comparison);
@@ -134,12 +134,12 @@ Figure emitted_histogram(const Comparison& comparison, const std::string& datase
   return figure;
 }
 
-/// F1 of the attributes that have the most values, over all categories.
+/// F1 of the attributes with the most values, over all categories.
 NamedFigure attribute_figure(const Comparison& comparison, const std::string& dataset) {
   const auto labels = labels_of(comparison);
   const std::size_t most_shown = std::min<std::size_t>(14, 56 / labels.size());
-  std::map<std::string, std::map<std::string, double>> f1;  // attribute, arm
-  std::vector<std::pair<long, std::string>> order;          // by values in the references
+  std::map<std::string, std::map<std::string, double>> f1;  // by attribute and arm
+  std::vector<std::pair<long, std::string>> order;          // by number of values in the references
   for (const ArmFinding& arm : comparison.arms) {
     const RunRow& run = arm.run.run;
     if (run.dataset.name != dataset || run.oracle || run.untrained) continue;
@@ -171,8 +171,8 @@ NamedFigure attribute_figure(const Comparison& comparison, const std::string& da
   return named;
 }
 
-/// Score over speedup of the arms that are compared with one baseline, itself included; without
-/// those of which nothing can be read, which would be on a front.
+/// Score over speedup of the arms with the same baseline, including the baseline. Arms with
+/// meaningless numbers are left out, since they could be on the front.
 std::optional<NamedFigure> quality_over_speed(const Comparison& comparison, std::size_t baseline) {
   const ArmFinding& base = comparison.arms[baseline];
   const RunRow& run = base.run.run;
@@ -268,7 +268,7 @@ std::vector<NamedFigure> comparison_figures(const Comparison& comparison) {
       [&](const ArmFinding& arm) { return comparison.is_broken(arm); });
   speedup.reference = 1;
   speedup.x_label = "times as fast as the baseline";
-  // The baseline is the dashed line, so its colour is free and a name is needed even for one arm.
+  // The baseline is the dashed line, so its colour is free, and even a single arm needs a name.
   if (speedup.series.size() == 1)
     for (auto& category : speedup.categories) category += ", " + speedup.series.front().name;
   std::string caption = str("Ratio of total seconds on the same blocks; ",

@@ -12,8 +12,9 @@ struct NamedFigure {
   Figure figure;
 };
 
-/// What a comparison looks like: speedup, quality over speed with its Pareto front, throughput,
-/// tokens per forward and their histogram, F1 of the commonest attributes where there are scores.
+/// The figures of a comparison: speedup, quality over speed with its Pareto front, throughput,
+/// tokens per forward pass and their histogram, and F1 of the most frequent attributes if there are
+/// scores.
 std::vector<NamedFigure> comparison_figures(const Comparison& comparison);
 
 }  // namespace pardec

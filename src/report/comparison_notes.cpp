@@ -51,7 +51,7 @@ std::string title_of(const Comparison& comparison) {
 }
 
 std::string size_of(const std::vector<RunSummary>& runs) {
-  // "7", or "7 to 9" where they differ.
+  // "7", or "7 to 9" if they differ.
   const auto span = [&](const auto& number) {
     std::int64_t least = number(runs.front()), most = least;
     for (const RunSummary& run : runs) {
@@ -123,10 +123,10 @@ void add_not_applicable_notes(Table& table, const Comparison& comparison) {
 
 namespace {
 
-/// What the largest speedups that machines allow are of.
+/// Explains the largest possible speedups.
 void add_allowed_note(Table& table, const Comparison& comparison) {
   if (comparison.allowing.empty()) return;
-  std::set<std::string> traced;  // dataset and count of examples
+  std::set<std::string> traced;  // dataset and number of examples
   for (const ArmFinding& arm : comparison.arms)
     if (const auto& allowed = comparison.details_of(arm).allowed)
       traced.insert(
@@ -177,7 +177,7 @@ void add_roofline_notes(Table& table, const Comparison& comparison) {
 }
 
 std::vector<std::string> judged_notes(const std::vector<JudgedShare>& judged) {
-  std::map<std::string, std::vector<std::string>> arms;  // what -> of how many
+  std::map<std::string, std::vector<std::string>> arms;  // description -> numbers of verdicts
   std::map<std::string, std::set<std::string>> others;
   for (const JudgedShare& share : judged) {
     const std::string what = str(metric_title(share.total), " of ", share.dataset, ", by ",
@@ -211,7 +211,7 @@ void add_uncomputed_notes(Table& table, const Comparison& comparison) {
   }
 }
 
-/// One argument as a shell would need it.
+/// One argument, quoted for a shell if necessary.
 std::string shell_word(const std::string& argument) {
   const bool plain =
       !argument.empty() && argument.find_first_not_of(

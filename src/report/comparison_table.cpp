@@ -19,9 +19,9 @@ namespace {
 
 Cell share_cell(double share) { return Cell(percent(share), json_of(share)); }
 
-// What was asked to go on side by side, and what did.
+// Requested and actual concurrency.
 
-/// `text`, and as its value the two numbers.
+/// `text`, with the two numbers as its value.
 Cell reached_cell(std::string text, const Reached& reached) {
   return {std::move(text), Json::array({json_of(reached.reached), Json(reached.asked)})};
 }
@@ -33,7 +33,7 @@ Cell stack_cell(const Reached& stack) {
       stack);
 }
 
-// Speed, and what it is a speed of.
+// Speed.
 
 Tone tone_of(SpeedShown speed) {
   switch (speed) {
@@ -49,7 +49,7 @@ Tone tone_of(SpeedShown speed) {
   return Tone::plain;
 }
 
-/// Speedup with its interval, and that for programs.
+/// The speedup, and its interval for programs.
 std::vector<Cell> speed_cells(const Comparison& comparison, const ArmFinding& arm) {
   if (!arm.speedup)
     return {!arm.baseline && arm.is_baseline ? Cell(kBaselineSpeedup, Json(1.0)) : no_cell(),
@@ -63,7 +63,7 @@ std::vector<Cell> speed_cells(const Comparison& comparison, const ArmFinding& ar
           std::move(interval)};
 }
 
-/// What each machine allows, of the traces.
+/// The largest possible speedup on each machine, from traces.
 void add_allowed_cells(std::vector<Cell>& cells, const Comparison& comparison,
                        const ArmFinding& arm) {
   const auto& allowed = comparison.details_of(arm).allowed;
@@ -71,7 +71,8 @@ void add_allowed_cells(std::vector<Cell>& cells, const Comparison& comparison,
     cells.push_back(allowed ? number_cell(allowed->speedup[m], 2) : no_cell());
 }
 
-/// Different examples, and how often each was answered: "12", "12 x 3", "12 x 2 + 4 repeated".
+/// Number of distinct examples, and how often each was answered: "12", "12 x 3", "12 x 2 + 4
+/// repeated".
 Cell count_cell(const ArmFinding& arm) {
   const std::int64_t examples = arm.run.examples, answers = arm.state.answers;
   std::string text = std::to_string(examples);
@@ -82,25 +83,25 @@ Cell count_cell(const ArmFinding& arm) {
 
 // Scores.
 
-/// The first score that some dataset here is judged by: its difference is shown to people, too.
+/// Whether it is the headline score of some dataset here; people also see its difference.
 bool is_headline(const Comparison& comparison, std::string_view total) {
   return std::any_of(comparison.arms.begin(), comparison.arms.end(),
                      [&](const ArmFinding& arm) { return headline_score(arm) == total; });
 }
 
-/// Whether the verdicts of some arm come to this total: the first one of their metric.
+/// Whether some arm has verdicts for this total, as the first total of their metric.
 bool is_judged(const Comparison& comparison, std::string_view total) {
   return std::any_of(comparison.judged.begin(), comparison.judged.end(),
                      [&](const JudgedShare& share) { return share.total == total; });
 }
 
-/// What an arm's dataset is judged by first, or would be.
+/// The headline score of an arm's dataset; if the arm has no score, its baseline's.
 std::string_view first_metric(const Comparison& comparison, const ArmFinding& arm) {
   if (const auto metric = headline_score(arm); !metric.empty() || !arm.baseline) return metric;
   return headline_score(*comparison.baseline_of(arm));
 }
 
-/// The one that all arms with a score have; empty: there are several, or none.
+/// The headline score that all arms with a score share; empty: there are several, or none.
 std::string_view common_metric(const Comparison& comparison) {
   std::string_view common;
   for (const ArmFinding& arm : comparison.arms) {
@@ -112,7 +113,7 @@ std::string_view common_metric(const Comparison& comparison) {
   return common;
 }
 
-/// Difference, verdict and value of the first score, which are columns of the short table.
+/// Adds difference, verdict and value of the first score, which are columns of the short table.
 void add_first_score_columns(Table& table, const Comparison& comparison) {
   const auto common = common_metric(comparison);
   const std::string header = common.empty() ? "score" : metric_title(common);
@@ -160,7 +161,7 @@ std::string_view shown(ScoreFinding::Verdict verdict) {
   return "open";
 }
 
-/// `broken`: most answers of the arm or its baseline are none, which no verdict is of.
+/// `broken`: most answers of the arm or its baseline are unusable, so there is no verdict.
 Cell difference_cell(const ScoreFinding& score, double margin, bool broken) {
   if (!score.difference) return no_cell();
   const Interval& d = *score.difference;
@@ -183,7 +184,7 @@ Cell difference_cell(const ScoreFinding& score, double margin, bool broken) {
   return {std::move(text), std::move(value)};
 }
 
-/// The cells of add_first_score_columns.
+/// Adds the cells of add_first_score_columns.
 void add_first_score_cells(std::vector<Cell>& cells, const Comparison& comparison,
                            const ArmFinding& arm) {
   const auto metric = headline_score(arm);
@@ -209,7 +210,7 @@ void add_first_score_cells(std::vector<Cell>& cells, const Comparison& compariso
   }
 }
 
-/// Who judged, and how many of how many got a verdict.
+/// Adds the judge, and the number of verdicts.
 void add_judged_cells(std::vector<Cell>& cells, const Comparison& comparison, const RunRow& run,
                       std::string_view total) {
   const auto share =
@@ -244,7 +245,7 @@ void add_score_cells(std::vector<Cell>& cells, const Comparison& comparison,
   }
 }
 
-// Counts of the decoders' own.
+// The decoders' own counts.
 
 void add_own_columns(Table& table, const Comparison& comparison) {
   for (const DecoderEntry* entry : comparison.own)
@@ -265,7 +266,8 @@ void add_own_cells(std::vector<Cell>& cells, const Comparison& comparison, const
     }
 }
 
-/// What could not be run, each a row with its reason for programs; the notes have it for people.
+/// Adds one row with the reason for each arm that could not be run, for programs; people see it in
+/// the notes.
 void add_not_applicable_rows(Table& table, const Comparison& comparison) {
   if (comparison.not_applicable.empty()) return;
   const size_t before = table.columns.size();
@@ -292,7 +294,7 @@ void add_not_applicable_rows(Table& table, const Comparison& comparison) {
 
 // Notes.
 
-/// What --target-ci came to.
+/// Reports the results of --target-ci.
 void add_target_notes(Table& table, const Comparison& comparison) {
   std::vector<std::string> stopped, wide;
   double target = 0;
@@ -318,7 +320,7 @@ void add_target_notes(Table& table, const Comparison& comparison) {
                               ": the speedup's interval is wider."));
 }
 
-/// How close the choices were at which an arm's answers first depart from the baseline's.
+/// How close the choices were at the first difference between an arm's answers and the baseline's.
 std::string departure_note(const ArmFinding& arm, const ArmFinding* baseline) {
   const Departure& departure = *arm.departure;
   const RunRow& run = arm.run.run;
@@ -335,10 +337,10 @@ std::string departure_note(const ArmFinding& arm, const ArmFinding* baseline) {
   return note + ".";
 }
 
-/// A margin as the end of what is still as good.
+/// A margin, as the lower limit of a difference that counts as not worse.
 std::string below(double margin) { return margin > 0 ? str("-", margin) : "0"; }
 
-/// What the columns are that all see.
+/// Explains the columns that are always shown.
 void add_short_notes(Table& table, const Comparison& comparison, bool several) {
   const std::string percents = fixed(100 * comparison.confidence, 0) + " %";
   for (std::string& note : oracle_notes(comparison)) table.notes.push_back(std::move(note));
@@ -361,7 +363,7 @@ void add_short_notes(Table& table, const Comparison& comparison, bool several) {
   table.notes.push_back(str("networks: ", join(networks, ", "), "."));
 }
 
-/// What the others are.
+/// Explains the other columns.
 void add_column_notes(Table& table, const Comparison& comparison) {
   const std::string percents = fixed(100 * comparison.confidence, 0) + " %";
   table.wide_notes.push_back(
@@ -411,7 +413,7 @@ Table comparison_table(const Comparison& comparison) {
   table.columns = with_dataset({{"arm"}});
   const bool several = several_networks(runs_of(comparison));
   if (several) table.columns.push_back(wide({"model"}));
-  // People see it where it differs: a sweep has a baseline of each batch size.
+  // People see it if it varies: a sweep has one baseline for each batch size.
   table.columns.push_back({"baseline"});
   table.columns.back().wide = !several_baselines(comparison);
   table.columns.push_back({"speedup"});
@@ -436,7 +438,7 @@ Table comparison_table(const Comparison& comparison) {
       std::any_of(comparison.arms.begin(), comparison.arms.end(),
                   [](const ArmFinding& arm) { return arm.run.checking_passes() > 0; });
   if (guesses) table.columns.push_back(wide({"accepted length", Align::right, "accept_length"}));
-  // What --hardware asks for is shown.
+  // Shown because --hardware requested it.
   for (const std::string& machine : comparison.allowing)
     table.columns.push_back(
         {str("speedup at most (", machine, ")"), Align::right, str("speedup_at_most_", machine)});

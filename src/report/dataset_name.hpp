@@ -9,23 +9,23 @@
 
 namespace pardec {
 
-/// A dataset's name for people, which says so where it is not the publisher's data.
+/// A dataset's name for people, which says if the data are not the publisher's.
 std::string shown_name(const Dataset& dataset);
 std::string shown_name(const DatasetRow& dataset);
 
-/// The columns that say of which dataset a row is: for programs its name alone, and in columns of
-/// their own whether it is the project's sample, or a stand-in.
+/// The columns that identify the dataset of a row. For programs, they have the plain name, and
+/// separate columns for whether it is the project's sample or a stand-in.
 std::vector<Column> dataset_columns();
 /// The cells of these columns.
 std::vector<Cell> dataset_cells(const Dataset& dataset);
 std::vector<Cell> dataset_cells(const DatasetRow& dataset);
-/// The same of a dataset that no row of the store is of.
+/// Same, for a dataset without a row in the store.
 std::vector<Cell> dataset_cells(const std::string& name);
-/// dataset_columns and `others`, where a row begins with dataset_cells.
+/// Prepends dataset_columns, or cells made by dataset_cells.
 std::vector<Column> with_dataset(std::vector<Column> others);
 std::vector<Cell> with_dataset(std::vector<Cell> dataset, std::vector<Cell> others);
 
-/// What these marks mean, for the notes of a table.
+/// Explanations of these marks, for the notes of a table.
 inline constexpr const char* kSampleNote =
     "own sample: the project's small sample, not the publisher's data.";
 inline constexpr const char* kStandinMark =

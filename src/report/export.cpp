@@ -17,17 +17,17 @@ namespace pardec {
 
 namespace {
 
-/// A column that is read from the database.
+/// A column read from the database.
 struct ExportColumn {
-  std::string name, type;  ///< integer, number or text
+  std::string name, type;  ///< type: integer, number or text
   std::string sql;
 };
 
-/// All tables that there may be, by name.
+/// The names of all tables that may be written.
 constexpr std::array kTables{"comparison", "runs",  "blocks",   "jobs",  "generations",
                              "judgments",  "pairs", "attempts", "judges"};
 
-/// What every table but the comparison begins with.
+/// The first columns of every table except the comparison.
 const std::vector<ExportColumn> kOfRun = {{"invocation", "text", "run.invocation"},
                                           {"run", "text", "run.uuid"},
                                           {"dataset", "text", "dataset.name"},
@@ -35,7 +35,7 @@ const std::vector<ExportColumn> kOfRun = {{"invocation", "text", "run.invocation
                                           {"arm", "text", "run.label"},
                                           {"decoder", "text", "run.decoder"}};
 
-/// Columns of one table by their own names.
+/// Columns of a table under their own names.
 std::vector<ExportColumn> columns_of(const std::string& table, const std::string& type,
                                      const std::vector<std::string>& names) {
   std::vector<ExportColumn> columns;
@@ -81,7 +81,7 @@ std::vector<ExportColumn> block_columns() {
                    "(SELECT wall_ns FROM block_repair WHERE block_id = block.id)"}}});
 }
 
-/// What jobs cost, in the order of the schema; without what follows from other columns.
+/// The costs of jobs in the order of the schema, without columns that follow from others.
 std::vector<ExportColumn> cost_columns(Database& db) {
   std::vector<std::string> names{"turns"};
   for (const CounterColumn& column : counter_columns())
@@ -139,14 +139,14 @@ std::vector<ExportColumn> generation_columns(Database& db, const std::string& in
   return columns;
 }
 
-/// Of a table: its columns' names and types, and its rows, which are handed on one by one.
+/// A table: names and types of its columns, and its rows, which are passed on one by one.
 struct Source {
   std::string name;
   std::vector<std::pair<std::string, std::string>> columns;
   std::function<void(const std::function<void(const std::vector<Json>&)>&)> each_row;
 };
 
-/// Rows `from` tables, up to the end of the statement; it has the invocation as ?1.
+/// `from`: the SQL after SELECT's columns, with the invocation as ?1.
 Source source_of(Database& db, const std::string& name, const std::vector<ExportColumn>& columns,
                  const std::string& from, const std::string& invocation) {
   std::vector<std::string> selected;
@@ -178,7 +178,7 @@ Source source_of(Database& db, const std::string& name, const std::vector<Export
   return source;
 }
 
-/// `table` outlives it.
+/// `table` must outlive the result.
 Source source_of(const FlatTable& table) {
   Source source{"comparison", {}, {}};
   for (size_t c = 0; c < table.columns.size(); ++c) {
@@ -203,8 +203,8 @@ const std::string kGenerations =
     " JOIN generation ON generation.run_id = run.id JOIN sample ON sample.id = "
     "generation.sample_id";
 
-/// What judges said of the run's answers, what they were asked, and what it cost. None: nobody
-/// judged.
+/// The tables about judges: verdicts on the run's answers, requests, and costs. Empty: there were
+/// no judges.
 std::vector<Source> judged_sources(
     Database& db, const std::string& invocation,
     const std::function<std::string(const std::string&, const std::string&)>& of_run) {
@@ -240,7 +240,7 @@ std::vector<Source> judged_sources(
               columns_of("comparison", "text", {"state", "winner", "reason"}),
               of_reply}),
       of_run("comparison", who("comparison")), invocation));
-  // Requests of the judgings that these votes came from, in vain or not.
+  // Requests of the calls that led to these votes, including failed requests.
   const std::string votes =
       "(SELECT judge_id, reply_id FROM judgment JOIN generation ON generation.id = generation_id "
       "JOIN run ON run.id = run_id WHERE invocation = ?1 UNION SELECT judge_id, reply_id FROM "
@@ -308,7 +308,8 @@ ChildRun run_converter(const Json& task) {
                    dump(task));
 }
 
-/// Where tables are written until all are there: who is killed leaves those of before.
+/// The folder in which tables are written until all are complete. If the process is killed, the
+/// earlier tables are still there.
 struct Unfinished {
   explicit Unfinished(const std::filesystem::path& out) : folder(out / ".pardec-export") {
     std::error_code error;

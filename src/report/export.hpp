@@ -9,19 +9,20 @@
 namespace pardec {
 
 enum class ExportFormat { csv, jsonl, parquet };
-/// ConfigError for another one.
+/// ConfigError: unknown format.
 ExportFormat parse_export_format(std::string_view name);
 
-/// The files that tables of a format may stand in.
+/// All files that an export in this format may write.
 std::vector<std::filesystem::path> table_files(ExportFormat format,
                                                const std::filesystem::path& folder);
 
-/// Writes one invocation as flat tables, a file each in `folder`, which is made where it is not
-/// there: comparison (what compare says, columns as in its csv), runs, blocks, jobs, generations;
-/// where judges were asked, also judgments, pairs, attempts and judges. results/README.md explains
-/// the columns. They take the place of all tables of that format in there together, once all are
-/// written. `wording`: of the messages in comparison. Returns the files with their rows.
-/// ConfigError: a folder that cannot be made; for parquet, no Python with pyarrow. RunError.
+/// Writes one invocation as flat tables, one file each in `folder`, which is created if necessary:
+/// comparison (the result of compare, with columns as in its csv), runs, blocks, jobs, generations;
+/// if there were judges, also judgments, pairs, attempts and judges. results/README.md explains the
+/// columns. Earlier tables in the same format are replaced together, after all new ones are
+/// written. `wording`: for messages in comparison. Returns the files with their numbers of rows.
+/// ConfigError: the folder cannot be created; for parquet, there is no Python with pyarrow.
+/// RunError.
 struct ExportedFile {
   std::filesystem::path file;
   std::int64_t rows;

@@ -17,12 +17,12 @@
 namespace pardec {
 namespace {
 
-/// Grey for the baseline, Okabe and Ito's colours, then Tol's muted ones: colour-blind readers tell
-/// them apart, and no two have one shape.
+/// Grey for the baseline, Okabe and Ito's colours, then Tol's muted ones. Colour-blind readers can
+/// tell them apart, and all have different shapes.
 constexpr std::array<const char*, kMarks> kPalette{"#6b7280", "#0072b2", "#d55e00", "#009e73",
                                                    "#cc79a7", "#e69f00", "#56b4e9", "#882255",
                                                    "#332288", "#999933", "#117733", "#aa4499"};
-/// Of gnuplot's points: six filled ones, then the same open.
+/// gnuplot's point types: six filled ones, then the same ones open.
 constexpr std::array<int, kMarks> kShapes{7, 5, 9, 13, 11, 15, 6, 4, 8, 12, 10, 14};
 constexpr const char* kInk = "#1f2933";
 constexpr const char* kRule = "#d3d8de";
@@ -33,8 +33,8 @@ std::string number(double value) {
   return std::isfinite(value) ? text : "NaN";
 }
 
-/// A text with escapes, in which gnuplot replaces nothing: in its single quotes cannot stand
-/// two quotes in a row. Control characters have no place in a label.
+/// A text in double quotes with escapes, for places where gnuplot does not interpret it further.
+/// gnuplot's single quotes cannot contain two quotes in a row. Control characters become spaces.
 std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : repair_utf8(text)) {
@@ -50,7 +50,7 @@ std::string in_quotes(std::string_view text) {
   return out + "\"";
 }
 
-/// As it stands at a tic: gnuplot cuts what is longer than 49 bytes, wherever that is.
+/// A name at a tic: gnuplot truncates it after 49 bytes, possibly within a character.
 std::string at_tic(std::string_view category) {
   constexpr std::size_t kMost = 49;
   const std::string_view dots = "…";
@@ -90,7 +90,7 @@ Range positions(const Figure& figure) {
   return range.low <= range.high ? range : Range{0, 1};
 }
 
-/// How many series have a mark at one place, at most.
+/// The largest number of series with a mark at the same place.
 std::size_t marks_at_a_place(const Figure& figure) {
   std::map<double, std::size_t> marks;
   std::size_t most = 0;
@@ -99,8 +99,8 @@ std::size_t marks_at_a_place(const Figure& figure) {
   return most;
 }
 
-/// Where the marks of series `s` stand across their place: side by side, about the middle, so that
-/// no interval hides another.
+/// The offset of the marks of series `s` from their place. Marks are side by side around the
+/// middle, so that no interval hides another.
 double offset(const Figure& figure, std::size_t s) {
   if (marks_at_a_place(figure) < 2 || figure.kind == FigureKind::scatter ||
       (figure.kind == FigureKind::lines && !figure.categories.empty()))
@@ -117,7 +117,7 @@ double thickness(const Figure& figure) {
   return marks_at_a_place(figure) < 2 ? 0.56 : 0.72 / static_cast<double>(figure.series.size());
 }
 
-/// In columns; 0: no mark has a text.
+/// In columns; 0: no mark has a label.
 int widest_label(const Figure& figure) {
   int most = 0;
   for (const auto& series : figure.series)
@@ -131,7 +131,7 @@ bool has_legend(const Figure& figure) {
 
 constexpr std::string_view kFrontName = "Pareto front";
 
-/// Columns that the longest of some names takes.
+/// The largest width of some names, in columns.
 template <typename Names, typename Name>
 double widest(const Names& names, const Name& name) {
   int most = 0;
@@ -148,16 +148,16 @@ double widest_category(const Figure& figure) {
   return widest(figure.categories, [](const auto& one) { return at_tic(one); });
 }
 
-constexpr double kLetter = 7.2, kLine = 20;  // of a legend's text
+constexpr double kLetter = 7.2, kLine = 20;  // size of a letter and a line in the legend
 
-/// Width with what stands beside the plot.
+/// Width including the names and legend next to the plot.
 double width_of(const Figure& figure) {
   const double beside = has_legend(figure) ? 44 + kLetter * widest_name(figure) : 0;
   return figure.width + beside +
          (lies(figure) ? kLetter * std::max(0.0, widest_category(figure) - 14) : 0);
 }
 
-/// Height by content, where the figure has none of its own; never less than the legend's.
+/// The given height, otherwise determined by the content and at least that of the legend.
 double height_of(const Figure& figure) {
   const double legend =
       has_legend(figure) ? 110 + kLine * (1.0 * std::ssize(figure.series) + !figure.front.empty())
@@ -187,7 +187,8 @@ std::string terminal(const Figure& figure, FigureFormat format) {
   return "";
 }
 
-/// Data blocks $series0 ...: position, value, low, high; of `scatter` also low and high across.
+/// Data blocks $series0 ...: position, value, low, high; for `scatter` also the horizontal low and
+/// high.
 std::string data(const Figure& figure) {
   std::string out;
   if (!figure.front.empty()) {
@@ -222,8 +223,8 @@ Range values(const Figure& figure) {
   return range;
 }
 
-/// Texts of the marks, as gnuplot labels: in a column at the right end of what lies, where no mark
-/// or line can be under them, else above the mark.
+/// Labels of the marks as gnuplot labels. For horizontal figures, they are in a column at the right
+/// end, where they cannot cover a mark or line; otherwise above the mark.
 std::string labels(const Figure& figure) {
   std::string out;
   for (std::size_t s = 0; s < figure.series.size(); ++s)
@@ -242,7 +243,7 @@ std::string labels(const Figure& figure) {
 
 std::string category_tics(const Figure& figure) {
   std::vector<std::string> tics;
-  // A % begins a format there.
+  // A % would begin a format here.
   for (std::size_t c = 0; c < figure.categories.size(); ++c)
     tics.push_back(str(in_quotes(replace_all(at_tic(figure.categories[c]), "%", "%%")), " ", c));
   return "(" + join(tics, ", ") + ")";
@@ -280,7 +281,7 @@ std::string axes(const Figure& figure) {
       const Range x = positions(figure);
       const double margin = x.low == x.high ? 1 : 0.05 * (x.high - x.low);
       line("set xrange [", number(x.low - margin), ":", number(x.high + margin), "]");
-      // A tic where there are points, as long as they are few.
+      // Tics at the points if there are few.
       std::vector<std::string> at;
       std::vector<double> seen;
       for (const auto& series : figure.series)
@@ -305,7 +306,7 @@ std::string axes(const Figure& figure) {
   return out;
 }
 
-/// The plot command: one mark, and one interval where there is any, a series.
+/// The plot command: for each series one mark, and one interval if there are any.
 std::string plots(const Figure& figure) {
   std::vector<std::string> parts;
   if (!figure.front.empty())
@@ -365,7 +366,7 @@ std::string plots(const Figure& figure) {
   return "plot " + join(parts, ", \\\n     ") + "\n";
 }
 
-/// Without the user's settings.
+/// Ignores the user's settings.
 ChildRun run_gnuplot(const std::string& script) { return run_child({"gnuplot", "-d"}, script); }
 
 }  // namespace
@@ -383,7 +384,8 @@ std::string gnuplot_script(const Figure& figure, FigureFormat format) {
   const auto line = [&](const auto&... parts) { out += str(parts..., "\n"); };
   line("set encoding utf8");
   line("set bars 0.7");
-  line("set datafile missing NaN");  // else a point without an interval has one's end at 0
+  // otherwise a point without an interval would have one that ends at 0
+  line("set datafile missing NaN");
   if (!figure.title.empty()) {
     const int size = format == FigureFormat::svg ? 15 : 10;
     line("set label ", in_quotes(figure.title), " at graph 0, graph 1 left offset 0,1.6 font ',",
@@ -426,7 +428,7 @@ std::string inline_svg(std::string svg, std::string_view prefix, std::string_vie
   if (const auto at = head.find("viewBox=\""); at != std::string::npos)
     view = head.substr(at + 9, head.find('"', at + 9) - at - 9);
   svg = svg.substr(body);
-  for (const char* attribute : {"title", "desc"}) {  // of the program, not of the figure
+  for (const char* attribute : {"title", "desc"}) {  // written by gnuplot, not about the figure
     const auto from = svg.find(str("<", attribute, ">")), to = svg.find(str("</", attribute, ">"));
     if (from != std::string::npos && to != std::string::npos)
       svg.erase(from, to - from + std::strlen(attribute) + 3);
@@ -437,13 +439,13 @@ std::string inline_svg(std::string svg, std::string_view prefix, std::string_vie
   svg = replace_all(svg, "href='#", str("href='#", prefix));
   svg = replace_all(svg, "url(#", str("url(#", prefix));
   svg = replace_all(svg, "font-family=\"Helvetica\"", "font-family=\"inherit\"");
-  // Discs under the middle of error bars, which would be white in the dark scheme too.
+  // Discs under the middle of error bars, which would also be white in the dark scheme.
   svg = replace_all(svg, "color='white'", "visibility='hidden'");
   const auto variable = [&](const char* hex, const std::string& name) {
     unsigned red = 0, green = 0, blue = 0;
     std::sscanf(hex, "#%2x%2x%2x", &red, &green, &blue);
     char text[40];
-    for (const char* form : {"rgb(%3u, %3u, %3u)", "rgb(%u,%u,%u)"}) {  // of lines, of texts
+    for (const char* form : {"rgb(%3u, %3u, %3u)", "rgb(%u,%u,%u)"}) {  // of lines and of texts
       std::snprintf(text, sizeof text, form, red, green, blue);
       svg = replace_all(svg, text, str("var(--", name, ")"));
     }

@@ -41,7 +41,7 @@ std::string script_source(std::string_view script) {
   constexpr std::string_view kDigits =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   constexpr std::size_t kBytes = 32;
-  const std::string hash = sha256(script);  // two digits a byte
+  const std::string hash = sha256(script);  // hexadecimal, two digits per byte
   std::string base64;
   for (std::size_t at = 0; at < kBytes; at += 3) {
     const std::size_t count = std::min<std::size_t>(3, kBytes - at);

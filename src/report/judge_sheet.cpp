@@ -149,7 +149,7 @@ std::string sheet_page(const Sheet& sheet) {
   all["compares"] = sheet.compares;
   all["verdicts"] = sheet.verdicts;
   all["items"] = std::move(items);
-  // No text can end the element that holds it.
+  // With < escaped, no text can end the script element.
   return str(kSheetHead, script_source(kSheetScript), kSheetBody,
              replace_all(dump(all), "<", "\\u003c"), "</script>\n<script>", kSheetScript,
              "</script></body></html>\n");

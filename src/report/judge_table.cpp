@@ -13,7 +13,7 @@ namespace pardec {
 
 namespace {
 
-/// A number, or nothing where it is none.
+/// A number; an empty cell for NaN.
 Cell maybe_number(double value, int decimals) {
   return std::isnan(value) ? no_cell() : number_cell(value, decimals);
 }

@@ -7,12 +7,12 @@
 
 namespace pardec {
 
-/// What judges said, a row an arm, judge and protocol; how two judges agree, a row a pair of them;
-/// strengths where three arms or more were compared. The last two are left out where they are
-/// empty.
+/// The judges' verdicts, one row per arm, judge and protocol; agreement between judges, one row per
+/// pair of judges; strengths, if at least three arms were compared. The last two are left out if
+/// they are empty.
 std::vector<Table> judge_tables(const JudgeFindings& findings, double confidence);
 
-/// What would be asked, and what it takes at most.
+/// The planned requests, and their maximum cost.
 Table judge_plan_table(const JudgePlan& plan, bool priced);
 
 }  // namespace pardec

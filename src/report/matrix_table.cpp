@@ -14,7 +14,7 @@ namespace pardec {
 
 namespace {
 
-/// Score, speedup and tokens per forward of one arm on one dataset.
+/// Score, speedup and tokens per forward pass of one arm on one dataset.
 Cell matrix_cell(const Comparison& comparison, const ArmFinding& arm, std::string_view metric) {
   const auto score = arm.scores.find(metric);
   const bool scored = score != arm.scores.end();
@@ -39,7 +39,7 @@ Cell matrix_cell(const Comparison& comparison, const ArmFinding& arm, std::strin
 }  // namespace
 
 Table matrix_table(const Comparison& comparison) {
-  // By first mention; what runs nowhere stands at the end.
+  // In order of appearance; arms and datasets that could not be run are at the end.
   std::vector<std::string> labels, names;
   const auto mention = [](std::vector<std::string>& all, const std::string& name) {
     if (std::find(all.begin(), all.end(), name) == all.end()) all.push_back(name);
@@ -70,7 +70,7 @@ Table matrix_table(const Comparison& comparison) {
     table.columns.push_back(
         {str(shown, headline.contains(name) ? ": " + metric_title(headline[name]) : ""),
          Align::right, name});
-    table.columns.back().messages = true;  // why an arm does not run there
+    table.columns.back().messages = true;  // the reason why an arm was not run
   }
   for (const std::string& label : labels) {
     std::vector<Cell>& cells = table.rows.emplace_back();

@@ -9,7 +9,7 @@ namespace pardec {
 
 namespace {
 
-/// How steadily a speedup was measured, for programs.
+/// The noise of a speedup's measurement, for programs.
 const std::vector<Column> kNoiseColumns = {
     {"disturbed", Align::right, "disturbed_measurements", true},
     {"repaired", Align::right, "repaired_measurements", true},
@@ -23,7 +23,7 @@ void add_noise_cells(std::vector<Cell>& cells, const ArmFinding& arm) {
     return;
   }
   const Speedup& speedup = *arm.speedup;
-  // A system may not tell: none is not 0.
+  // Some systems cannot report disturbances; that is not the same as 0.
   const bool told = speedup.told > 0 || speedup.disturbed > 0;
   cells.push_back(told ? number_cell(speedup.disturbed) : no_cell());
   cells.push_back(told ? number_cell(speedup.repaired) : no_cell());
@@ -36,7 +36,7 @@ void add_noise_cells(std::vector<Cell>& cells, const ArmFinding& arm) {
                       : Cell(str(speedup.of_repeats.size(), " repeats"), Json(speedup.of_repeats)));
 }
 
-/// Speeds as they are known elsewhere.
+/// Common measures of speed.
 std::vector<Column> speed_columns(bool roofline) {
   return {{"tokens/s", Align::right, "tokens_per_second"},
           {roofline ? "forwards/s (of roofline)" : "forwards/s", Align::right,
@@ -85,7 +85,7 @@ const std::vector<Column> kStateColumns = {
     {"broken", Align::right, "broken", true},
     {"tokens/answer", Align::right, "tokens_per_answer", true}};
 
-/// Where answers have thought before them.
+/// For answers with thoughts.
 const std::vector<Column> kThoughtColumns = {
     {.header = "thought tokens", .align = Align::right, .key = "thought_tokens", .wide = true},
     {.header = "after thought", .align = Align::right, .key = "answer_tokens", .wide = true}};

@@ -5,7 +5,7 @@
 namespace pardec {
 
 std::string metric_title(std::string_view key) {
-  // Stored of one answer (score.metric), by the totals that they are of.
+  // Names of scores of single answers (score.metric) map to the names of their totals.
   if (key == "extractgpt_f1") key = "f1_micro";
   if (key == "strict_f1") key = "f1_strict";
   std::vector<std::string> words;

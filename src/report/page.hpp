@@ -5,8 +5,8 @@
 
 namespace pardec {
 
-/// Style and script of the report's page. The style has the dark colours of page.css twice: where
-/// the reader chose them, and where nobody chose and the system is dark.
+/// Style and script of the report's page. The style contains the dark colours of page.css twice:
+/// for readers who chose them, and for readers without a choice on a dark system.
 std::string page_style();
 std::string page_script(const Wording& wording);
 

@@ -2,7 +2,7 @@
 
 namespace pardec {
 
-// The texts of src/report/page.css and page.js, put into the program when it was built.
+// The texts of src/report/page.css and page.js, embedded at build time.
 const char* page_css();
 const char* page_js();
 

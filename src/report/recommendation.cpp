@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kNamed = 5;
 
-/// The first of them, and how many more there are.
+/// The first names, and the number of further ones.
 std::string listed(const std::vector<std::string>& all, std::string_view separator) {
   std::vector<std::string> named(
       all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), kNamed)));
@@ -27,7 +27,7 @@ std::string speed_text(const ArmFinding& arm) {
   return str(fixed(arm.speedup->ratio.estimate, 2), " times as fast");
 }
 
-/// What would show an open difference of scores.
+/// What would decide an open difference of scores.
 std::string needed_text(const ArmFinding& arm) {
   const ScoreFinding* score = first_score(arm);
   return score && score->would_do ? str("needs about ", *score->would_do, " examples in all")
@@ -91,7 +91,7 @@ std::string take_text(const Comparison& comparison, const Headline& headline) {
   return text;
 }
 
-/// Where no arm is shown to be better: what stays.
+/// If no arm is shown to be better: which arms to keep.
 std::string stay_text(const Comparison& comparison, const Headline& headline) {
   std::vector<std::string> baselines, broken;
   for (const ArmStanding& one : headline.arms) {

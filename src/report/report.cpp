@@ -14,7 +14,7 @@
 namespace pardec {
 namespace {
 
-/// Collects the page's pieces; texts come in escaped.
+/// Collects the page's parts; texts must already be escaped.
 class Page {
  public:
   template <typename... Parts>
@@ -52,7 +52,7 @@ void write_head(Page& page, const Report& report, const std::string& script) {
       .line("<body>");
 }
 
-/// More findings of a warning than this are folded.
+/// Further findings of a warning are folded.
 constexpr std::size_t kFolded = 3;
 
 void write_warnings(Page& page, const Report& report) {
@@ -76,7 +76,7 @@ void write_warnings(Page& page, const Report& report) {
 
 bool are_verdicts(const ReportTable& table) { return table.id == "verdicts"; }
 
-/// Figures, or why there are none.
+/// Whether there are figures, or a reason for having none.
 bool has_figures(const Report& report) {
   return !report.figures.empty() || !report.without_figures.empty();
 }
@@ -136,14 +136,14 @@ void write_highlights(Page& page, const Report& report) {
   page.line("</div>");
 }
 
-/// Longer texts may go over two lines in a table, or over many.
+/// Texts wider than these may use two lines in a table, or many lines.
 constexpr int kLoose = 13, kWrapped = 44;
 
-/// The column that stays in sight, and has a row's warnings.
+/// The column that stays visible, and shows a row's warnings.
 bool is_arm(const Column& column) { return column.header == "arm"; }
 
-/// A sign without text, which a row's name ends with: how many warnings there are, where several.
-/// It says them all, and leads to the first, which undoes most.
+/// A sign at the end of a row's name, with the number of warnings if there are several. It contains
+/// the texts of all warnings, and links to the first, which is the most serious.
 std::string warning_sign(const std::vector<RowWarning>& warnings) {
   if (warnings.empty()) return "";
   std::vector<std::string> texts;
@@ -155,7 +155,7 @@ std::string warning_sign(const std::vector<RowWarning>& warnings) {
              one ? "Warning" : count + " warnings", ": ", join(texts, "; "), "\"></a>");
 }
 
-/// A cell's text; an interval after an estimate stays whole.
+/// A cell's text; an interval after an estimate is not broken.
 std::string cell_html(const std::string& text) {
   const auto begin = text.find(" ["), end = text.find(']', begin);
   if (begin == std::string::npos || end == std::string::npos) return escape_html(text);
@@ -164,7 +164,7 @@ std::string cell_html(const std::string& text) {
              escape_html(text.substr(end + 1)));
 }
 
-/// Buttons that show the rows of one text alone.
+/// Buttons that select the rows with one text.
 void write_row_filter(Page& page, const ReportTable& shown, const Table& table) {
   const auto column = std::find_if(
       table.columns.begin(), table.columns.end(),
@@ -186,15 +186,15 @@ void write_row_filter(Page& page, const ReportTable& shown, const Table& table) 
 
 void write_table(Page& page, const ReportTable& shown) {
   const Table table = without_data_columns(shown.table);
-  // What a narrow screen may leave out: the same word in every row.
+  // Columns that a narrow screen may leave out: they have the same text in every row.
   std::vector<bool> same(table.columns.size());
   for (std::size_t c = 0; c < table.columns.size(); ++c)
     same[c] = table.columns[c].header == "dataset" && table.rows.size() > 1 &&
               std::all_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
                 return c < row.size() && row[c].text == table.rows.front()[c].text;
               });
-  // Of a table with several columns of sentences a narrow screen has rows in lines: from the first
-  // of these columns on each cell has one, with its name.
+  // If a table has several columns of sentences, a narrow screen shows them as lines: from the
+  // first of these columns on, each cell has its own line with the column's name.
   std::set<std::size_t> sentences;
   for (const auto& row : table.rows)
     for (std::size_t c = 0; c < row.size(); ++c)
@@ -221,7 +221,7 @@ void write_table(Page& page, const ReportTable& shown) {
       names.emplace_back(display_width(text) > kWrapped ? "wrapped" : "loose");
     return names.empty() ? "" : str(" class=\"", join(names, " "), "\"");
   };
-  // With columns that are not always shown a narrow screen has a card a row.
+  // If some columns are not always shown, a narrow screen shows one card per row.
   const bool cards = std::any_of(table.columns.begin(), table.columns.end(),
                                  [](const Column& column) { return column.wide; });
   write_row_filter(page, shown, table);
@@ -325,7 +325,7 @@ std::string value_html(const ReportValue& value) {
   return text + mark_of(value.correctness);
 }
 
-/// Nothing was to be found and nobody found anything: not worth a line.
+/// Whether there is no reference and no answer, so that the field needs no line.
 bool is_empty(const ReportExample& example, std::size_t field) {
   return example.fields[field].gold.empty() && example.fields[field].question.empty() &&
          std::all_of(example.answers.begin(), example.answers.end(), [&](const auto& answer) {
@@ -381,7 +381,7 @@ void write_values(Page& page, const ReportExample& example) {
               counted(empty, empty < std::ssize(example.fields) ? "more field" : "field"), ".</p>");
 }
 
-/// What an answer is, for the filters: words that its badges show, too.
+/// The kinds of an answer, for the filters and badges.
 std::vector<std::string_view> kinds_of(const ReportAnswer& answer) {
   std::vector<std::string_view> kinds;
   if (answer.differs) kinds.push_back("differs");
@@ -397,7 +397,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kFilters{
      {"limit", "hit the limit"},
      {"wrong", "wrong"}}};
 
-/// The text as it is; where turns begin stands in its style alone.
+/// The unchanged text; the beginning of each turn is only marked by its style.
 std::string raw_html(const ReportAnswer& answer) {
   std::string html;
   std::size_t at = 0;
@@ -435,8 +435,8 @@ void write_answer(Page& page, const ReportAnswer& answer) {
             escape_html(answer.arm), "\" hidden></div></section>");
 }
 
-/// Of each arm a list of lines: field, texts, passes, rejected guesses as [pass, text]. The script
-/// writes them out when they are asked for.
+/// For each arm a list of lines: field, texts, passes, rejected guesses as [pass, text]. The script
+/// shows them on request.
 Json tokens_json(const ReportExample& example) {
   Json arms = Json::array();
   for (const ReportAnswer& answer : example.answers) {
@@ -466,7 +466,7 @@ void write_example(Page& page, const ReportExample& example, std::size_t number)
               escape_html(example.text), "</div>");
   else if (!asked)
     page.line(element("p", "absent", "Its text is not in this database."));
-  if (example.open) {  // its answers are read whole, below
+  if (example.open) {  // the answers are shown in full below
     for (const auto& field : example.fields)
       if (!field.question.empty())
         page.line("<div class=\"prompt\" role=\"region\" tabindex=\"0\" aria-label=\"",

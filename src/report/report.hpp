@@ -9,43 +9,44 @@
 
 namespace pardec {
 
-/// A number that the page opens with, e.g. a speedup.
+/// A number at the top of the page, e.g. a speedup.
 struct Highlight {
   std::string value, range;         ///< "2.46x", "[2.40, 2.49]"
-  std::string label;                ///< what it is of
-  std::vector<std::string> beside;  ///< what it must not be read without, e.g. "identical 97.1 %"
+  std::string label;                ///< what it is a number of
+  std::vector<std::string> beside;  ///< facts that must be read with it, e.g. "identical 97.1 %"
 };
 
-/// What makes numbers not to be believed, or less so.
+/// A reason to distrust numbers.
 struct ReportWarning {
-  std::string title;                  ///< what all have in common
+  std::string title;                  ///< shared by all findings
   std::vector<std::string> findings;  ///< with datasets and arms
   std::string advice = {};            ///< may be empty
 };
 
-/// A warning in the row that it is of.
+/// A warning about one row of a table.
 struct RowWarning {
-  std::size_t warning;  ///< of Report::warnings
-  std::string text;     ///< what was found there
+  std::size_t warning;  ///< index in Report::warnings
+  std::string text;     ///< the finding about this row
 };
 
 struct ReportTable {
-  std::string id;  ///< of the element; the JSON stands in "ID-json"
+  std::string id;  ///< id of the element; its JSON has the id "ID-json"
   std::string heading;
   Table table;
-  std::vector<std::vector<RowWarning>> warnings = {};  ///< of each row; may be empty
-  std::string filter = {};  ///< key of a column: buttons show the rows of one of its texts alone
+  std::vector<std::vector<RowWarning>> warnings = {};  ///< by row; may be empty
+  std::string filter = {};  ///< key of a column; buttons select rows by its text
 };
 
 struct ReportFigure {
   std::string heading, caption;
-  std::string svg;  ///< by inline_svg
+  std::string svg;  ///< made by inline_svg
 };
 
-/// By the dataset's own metric; unknown: it only grades, was not computed, or nothing was asked.
+/// By the dataset's own metric. unknown: the metric is not binary or was not computed, or nothing
+/// was asked.
 enum class Correctness { unknown, right, wrong };
 
-/// One thing that was asked.
+/// One question.
 struct ReportField {
   std::string name, question;
   std::vector<std::string> choices;
@@ -57,53 +58,53 @@ struct ReportField {
 struct ReportValue {
   std::string text;  ///< empty: absent
   Correctness correctness = Correctness::unknown;
-  bool differs = false;  ///< from the baseline's
+  bool differs = false;  ///< from the baseline's answer
 };
 
-/// Tokens that were chosen one after another: a whole answer, or one field of it.
+/// Tokens that were chosen one after the other: a whole answer, or one field of it.
 struct TokenLine {
   std::string field;               ///< empty: the whole answer
   std::vector<std::string> texts;  ///< the bytes of each token as text, or "#ID"
-  /// The forward pass of the job that chose each of them, from 1; empty: not known.
+  /// The forward pass of the job, counted from 1, that chose each token; empty: not known.
   std::vector<std::int64_t> passes;
-  /// Guesses that were rejected, as texts, behind the pass that checked them.
+  /// Rejected guesses as texts, each with the pass that verified it.
   std::vector<std::pair<std::int64_t, std::string>> rejected = {};
 };
 
 /// One arm's answer to one example.
 struct ReportAnswer {
   std::string arm;
-  bool is_baseline = false;         ///< of another arm
+  bool is_baseline = false;         ///< whether it is the baseline of another arm
   std::string text;                 ///< raw
-  std::string stop, error;          ///< error empty: none
+  std::string stop, error;          ///< empty error: none
   std::vector<std::string> scores;  ///< e.g. "rouge l 0.412"
-  bool differs = false;             ///< from the baseline's
-  bool limit = false;               ///< it, or a field of it, was cut by a limit
+  bool differs = false;             ///< from the baseline's answer
+  bool limit = false;               ///< the answer or one of its fields was cut by a limit
   bool unparsed = false;
-  std::vector<ReportValue> values;  ///< one a field; none where it failed
-  /// Of a conversation: where in `text` each turn's answer begins, by its field's name.
+  std::vector<ReportValue> values;  ///< one per field; empty: it failed
+  /// For conversations: the place in `text` where each turn's answer begins, with the field's name.
   std::vector<std::pair<std::size_t, std::string>> turns;
   std::vector<TokenLine> lines;
 
   bool wrong() const;
 };
 
-/// One dataset item with what all arms answered.
+/// One example of a dataset with the answers of all arms.
 struct ReportExample {
   std::string dataset, key, category, text;
-  bool open = false;  ///< there is nothing that its answers could be held against
+  bool open = false;  ///< there are no references for its answers
   std::vector<ReportField> fields;
   std::vector<ReportAnswer> answers;
 };
 
 struct Examples {
-  std::vector<std::string> notes;  ///< how they were drawn, and what was left out
+  std::vector<std::string> notes;  ///< how the examples were drawn, and what was left out
   std::vector<ReportExample> examples;
 };
 
 struct Fact {
   std::string name, value;
-  bool message = false;  ///< the value is one (wording.hpp)
+  bool message = false;  ///< whether the value is a message (wording.hpp)
 };
 
 struct FactGroup {
@@ -111,33 +112,33 @@ struct FactGroup {
   std::vector<Fact> facts;
 };
 
-/// Everything that the page shows, as plain values.
+/// The contents of the page, as plain values.
 struct Report {
   std::string title, subtitle;
-  /// What a reader must know before any number, e.g. that the network is untrained.
+  /// Facts that readers must know before any number, e.g. that the network is untrained.
   std::vector<std::string> marks;
   std::vector<ReportWarning> warnings;
-  /// Which arm to take, in words; of each dataset a text and what it does not say.
+  /// The recommended arm; for each dataset one text, and further texts about what it leaves open.
   struct Advice {
     std::string said;
     std::vector<std::string> more;
   };
   std::vector<Advice> advice;
-  std::vector<Highlight> highlights;  ///< of each dataset the arm that is shown to be faster
-  /// Verdicts on claims of papers, then their tables and figures beside what was measured; they
-  /// stand before all else.
+  std::vector<Highlight> highlights;  ///< for each dataset, the arm that is shown to be faster
+  /// Verdicts on claims of papers, followed by the papers' tables and figures next to the measured
+  /// values. They precede everything else.
   std::vector<ReportTable> claims;
-  std::vector<ReportTable> tables;  ///< the first stands above the figures, the others below
+  std::vector<ReportTable> tables;  ///< the first precedes the figures, the others follow them
   std::vector<ReportFigure> figures;
-  std::string without_figures;  ///< why there are none; empty where they are there
+  std::string without_figures;  ///< why there are no figures; empty: there are
   Examples examples;
   std::vector<FactGroup> facts;
 };
 
-/// One HTML file: style, script and figures inside, nothing read from anywhere. Without scripts all
-/// examples stand one below the other; with them, one at a time is chosen from a list. Every table
-/// also stands in it as JSON, character by character what render(table, TableFormat::json) gives
-/// (with < as \u003c); a cell with a value has it in full precision in its data-value.
+/// One HTML file with style, script and figures; it loads nothing. Without scripts, all examples
+/// are shown one after the other; with scripts, one example is chosen from a list. Every table is
+/// also included as JSON, identical to render(table, TableFormat::json) except for < as \u003c. A
+/// cell with a value has it in full precision in its data-value.
 std::string render_report(const Report& report, const Wording& wording = {});
 
 }  // namespace pardec

@@ -17,7 +17,7 @@ double number_in(const std::vector<Cell>& row, size_t column) {
   return value && value->is_number() ? value->get<double>() : std::nan("");
 }
 
-/// What an item prints beside what was measured, a figure for each of its metrics.
+/// An item's published numbers next to the measured ones, one figure for each of its metrics.
 std::vector<NamedFigure> published_figures(const ReproducedItem& of) {
   const std::vector<std::string>& keys = of.item->published.keys;
   const size_t published = keys.size(), measured = published + 1, interval = published + 2;

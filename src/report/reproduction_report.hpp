@@ -9,14 +9,15 @@
 
 namespace pardec {
 
-/// The verdicts on all claims of these items, where there are any, then each item's own table, and
-/// one of those that have no number in theirs: what a page begins with.
+/// The first tables of a page: the verdicts on all claims of these items, if there are any, then
+/// each item's own table, and one table for all items without numbers.
 std::vector<ReportTable> reproduction_tables(const std::vector<ReproducedItem>& items);
 
-/// The page of what `reproduce` found of some items.
+/// The page with the results of `reproduce` for some items.
 class ReproductionReport {
  public:
-  /// Figures and facts of a run that the items were measured by, once however many share it.
+  /// Adds figures and facts of a run that items were measured by; once, even if several items share
+  /// it.
   void add_run(const Comparison& comparison);
   /// The page, with the items' own figures first.
   Report of(const std::vector<ReproducedItem>& items) &&;
@@ -24,7 +25,7 @@ class ReproductionReport {
  private:
   Report report_;
   std::vector<NamedFigure> of_runs_;
-  std::vector<std::string> runs_;  // invocations
+  std::vector<std::string> runs_;  // ids of invocations
 };
 
 }  // namespace pardec

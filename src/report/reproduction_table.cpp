@@ -13,7 +13,7 @@ namespace pardec {
 
 namespace {
 
-/// Four digits that count, and no more behind the point than help.
+/// Four significant digits, and no more decimals than useful.
 std::string number(double value) {
   const double size = std::abs(value);
   if (size > 0 && size < 0.01) return str(value);
@@ -37,18 +37,18 @@ std::string text_of(const Json& value) {
   return value.is_string() ? value.get<std::string>() : dump(value);
 }
 
-/// What a published cell is here.
+/// What a published number corresponds to here.
 struct Counterpart {
   Scope place;
   std::string arm, metric;
 };
 
-/// By `match`; none: it has no counterpart.
+/// Finds counterparts by `match`; none: there is no counterpart.
 class Matching {
  public:
   explicit Matching(const PaperItem& item) : item_(item) {}
 
-  /// Whether its keys are those that are compared.
+  /// Whether its keys have the values that are compared.
   bool shown(const PublishedCell& cell) const {
     for (size_t k = 0; k < item_.published.keys.size(); ++k) {
       const Json wanted = match(item_.published.keys[k]);
@@ -102,7 +102,7 @@ std::string published_text(const Json& published) {
                                                  : str(end("least"), " to ", end("most"));
 }
 
-/// What stands before a number that is a bound.
+/// The words before a number that is a bound.
 std::string standing_text(const ClaimFinding::Part& part) {
   switch (part.measured.standing) {
     case Standing::itself:
@@ -189,7 +189,7 @@ Json caveats_json(const ClaimFinding& finding) {
   return all;
 }
 
-/// "by construction, forced": how a verdict was come by.
+/// "by construction, forced": the qualifications of a verdict.
 std::string qualified_text(const ClaimFinding& finding) {
   return str(finding.by_construction().empty() ? "" : "by construction, ",
              finding.qualifiers.text());

@@ -10,7 +10,7 @@ namespace pardec {
 /// "20.4 GB/s, 0.31 TFLOP/s (measured now)"
 std::string machine_text(const Hardware& machine);
 
-/// What each arm takes at least on each machine; `baseline` as it was asked for.
+/// The least time of each arm on each machine. `baseline`: as requested by the user.
 Table roofline_table(const Roofline& roofline, const std::vector<Hardware>& machines,
                      const std::string& title, const std::string& baseline);
 

@@ -19,14 +19,14 @@ namespace pardec {
 
 namespace {
 
-/// One arm of the dataset that is looked at.
+/// One arm of the current dataset.
 struct Arm {
   const ArmFinding* finding;
   std::optional<std::size_t> baseline;  ///< index among the arms of the dataset
   const RunFigures* figures;
   const ScoreTable* scores;
   std::map<JobKey, const Trace*> traces;
-  std::vector<std::pair<std::int32_t, std::int32_t>> examples;  ///< first answers: job, example
+  std::vector<std::pair<std::int32_t, std::int32_t>> examples;  ///< first answers: job and example
 };
 
 const Answered* first_answer(const RunAnswers& answers, const std::string& sample) {
@@ -34,7 +34,7 @@ const Answered* first_answer(const RunAnswers& answers, const std::string& sampl
   return found == answers.by_sample.end() ? nullptr : &found->second;
 }
 
-/// The metrics that a dataset is judged by, those included that run code.
+/// The metrics of a dataset, including those that run code.
 std::vector<const TaskMetric*> all_metrics_of(const DatasetEntry& dataset) {
   std::vector<const TaskMetric*> metrics;
   for (const TaskMetric& metric : task_metrics())
@@ -59,13 +59,13 @@ ReportField report_field(const Json& field) {
   return out;
 }
 
-/// `arms`: answers of each.
+/// `arms`: the answers of each arm.
 std::vector<ReportField> report_fields(const SampleRow& sample,
                                        const std::vector<RunAnswers>& arms) {
   std::vector<ReportField> fields;
   for (const auto& field : sample.fields) fields.push_back(report_field(field));
   if (!fields.empty()) return fields;
-  for (const RunAnswers& arm : arms)  // a database that holds no references
+  for (const RunAnswers& arm : arms)  // the database has no references
     if (const Answered* answer = first_answer(arm, sample.key)) {
       for (const auto& field : answer->generation.row.fields)
         fields.push_back({field.name, "", {}, {}, false});
@@ -80,7 +80,7 @@ const FieldAnswer* answer_to(const Answered& answer, const std::string& field) {
   return nullptr;
 }
 
-/// What a metric that tells right from wrong says of one field: nothing where both are absent.
+/// The result of a binary metric for one field; unknown if answer and reference are both absent.
 Correctness correctness_of(const ReportField& field, const std::string& shown,
                            const GenerationRow& row,
                            const std::vector<const TaskMetric*>& metrics) {
@@ -107,7 +107,7 @@ ReportValue report_value(const ReportField& field, const Answered& answer, const
   return value;
 }
 
-/// Stored scores by name: of the whole answer, or of its only field.
+/// Stored scores by name, of the whole answer or of its only field.
 std::vector<std::string> shown_scores(const GenerationRow& row,
                                       const std::vector<const TaskMetric*>& metrics) {
   std::vector<std::string> shown;
@@ -124,7 +124,7 @@ std::vector<std::string> shown_scores(const GenerationRow& row,
   return shown;
 }
 
-/// Where each turn of a conversation begins, and how it ended.
+/// Adds where each turn of a conversation begins, and how it ended.
 void add_turns(ReportAnswer& out, const GenerationRow& row) {
   std::vector<std::string> stops;
   std::size_t at = 0;
@@ -188,16 +188,16 @@ std::vector<TokenLine> token_lines(const Arm& arm, const RunAnswers& answers,
   return lines;
 }
 
-// The draw.
+// Drawing examples.
 
 enum Kind : std::size_t { kFailed, kLimit, kDiffering, kWrong, kRest, kKinds };
 constexpr std::array<std::string_view, kKinds> kKindNames{
     "failed", "hit a limit", "differ from the baseline", "are wrong", "are none of these"};
 
-/// What is known of an example's first answers; with nothing else set it is of the rest.
+/// Properties of an example's first answers; with no other member set, it belongs to the rest.
 struct Marks {
   bool answered = false, failed = false, limit = false, differs = false, wrong = false;
-  bool unmarked = false;  ///< an answer that nobody compared with the baseline's
+  bool unmarked = false;  ///< it has an answer that was not compared with the baseline's
 
   Kind kind() const {
     return failed ? kFailed : limit ? kLimit : differs ? kDiffering : wrong ? kWrong : kRest;
@@ -223,7 +223,7 @@ void mark_answers(std::vector<Marks>& marks, const Arm& arm, const RunFigures* b
   }
 }
 
-/// Whether a metric has a row of the same field of the same answer.
+/// Whether a metric has a row for the same field of the same answer.
 bool has_row(const ScoreColumn& column, const ScoreFigure& like) {
   const auto [begin, end] = std::equal_range(
       column.rows.begin(), column.rows.end(), like,
@@ -231,7 +231,7 @@ bool has_row(const ScoreColumn& column, const ScoreFigure& like) {
   return std::any_of(begin, end, [&](const ScoreFigure& row) { return row.field == like.field; });
 }
 
-/// Of the rest, by the first metric that tells right from wrong, as correctness_of.
+/// Marks wrong answers among the unmarked ones, by the first binary metric, as correctness_of does.
 void mark_wrong(std::vector<Marks>& marks, const Arm& arm,
                 const std::vector<const TaskMetric*>& metrics) {
   std::vector<const ScoreColumn*> before;
@@ -254,7 +254,7 @@ void mark_wrong(std::vector<Marks>& marks, const Arm& arm,
   }
 }
 
-/// Bytes of an example in the page, about.
+/// Approximate size of an example in the page, in bytes.
 std::size_t bytes_of(const ReportExample& example) {
   std::size_t bytes = 1000 + example.text.size();
   for (const auto& field : example.fields) {
@@ -273,7 +273,7 @@ std::size_t bytes_of(const ReportExample& example) {
   return bytes;
 }
 
-/// Indices of `kinds` in the order of the draw.
+/// Indices of `kinds` in drawing order.
 std::vector<std::size_t> drawing_order(const std::vector<Kind>& kinds, std::uint64_t seed) {
   std::array<std::vector<std::size_t>, kKinds> of_kind;
   for (std::size_t i = 0; i < kinds.size(); ++i) of_kind[kinds[i]].push_back(i);
@@ -291,14 +291,14 @@ std::vector<std::size_t> drawing_order(const std::vector<Kind>& kinds, std::uint
 std::vector<Arm> arms_of(const Measurements& measured, const Comparison& comparison,
                          const std::string& dataset, const std::vector<Trace>& traces) {
   std::vector<Arm> arms;
-  std::map<std::size_t, std::size_t> place;  // of the comparison's arms
+  std::map<std::size_t, std::size_t> place;  // index in the comparison -> index here
   for (std::size_t a = 0; a < comparison.arms.size(); ++a) {
     const ArmFinding& finding = comparison.arms[a];
     if (finding.run.run.dataset.name != dataset) continue;
     place[a] = arms.size();
     Arm& arm = arms.emplace_back(
         Arm{&finding, {}, &measured.figures.runs[a], &measured.scores[a], {}, {}});
-    for (const Trace& trace : traces)  // the first of a job is its first repeat's
+    for (const Trace& trace : traces)  // the first trace of a job is that of its first repeat
       if (trace.model.empty() && (trace.arm.empty() || trace.arm == finding.run.run.label) &&
           (trace.dataset.empty() || trace.dataset == dataset) &&
           trace.decoder == finding.run.run.decoder)
@@ -325,7 +325,7 @@ class DatasetExamples {
     for (const TaskMetric* metric : metrics) judged_ = judged_ || !metric->right.empty();
   }
 
-  /// Those with an answer, and their kinds.
+  /// Examples with an answer, and their kinds.
   std::vector<std::pair<std::size_t, Kind>> all() {
     std::vector<Marks> marks(figures_.examples.size());
     for (const Arm& arm : arms_)
@@ -338,7 +338,7 @@ class DatasetExamples {
     return kinds;
   }
 
-  /// With the tokens of its answers.
+  /// The example, with the tokens of its answers.
   ReportExample with_tokens(std::size_t example, const Tokenizer* tokenizer) {
     std::vector<RunAnswers> answers;
     for (const Arm& arm : arms_)
@@ -354,7 +354,7 @@ class DatasetExamples {
   }
 
  private:
-  /// The samples that were answered together with an example.
+  /// The samples that were answered in the same job as an example.
   std::vector<RowId> in_its_job(const Arm& arm, std::size_t example) const {
     std::vector<RowId> ids;
     const auto own = std::find_if(arm.examples.begin(), arm.examples.end(), [&](const auto& one) {
@@ -386,7 +386,8 @@ class DatasetExamples {
     return example;
   }
 
-  /// Of examples whose kind it decides, and whose answers no run compared.
+  /// Compares the texts of examples whose kind depends on it, and whose answers were not compared
+  /// by a run.
   void compare_texts(std::vector<Marks>& marks) {
     constexpr std::size_t kAtOnce = 500;
     std::vector<std::size_t> asked;
@@ -415,7 +416,7 @@ class DatasetExamples {
   const std::vector<Arm>& arms_;
   const std::vector<const TaskMetric*>& metrics_;
   RowId dataset_;
-  bool judged_ = false;  ///< a metric tells right from wrong
+  bool judged_ = false;  ///< whether there is a binary metric
 };
 
 }  // namespace

@@ -9,17 +9,18 @@
 
 namespace pardec {
 
-/// How many examples a page shows.
+/// The number of examples on a page.
 struct ExampleLimits {
   int per_dataset = 24;
-  double megabytes = 8;  ///< texts and tokens of all examples, about
+  double megabytes = 8;  ///< approximate size of texts and tokens of all examples
   std::uint64_t seed = 1;
 };
 
-/// A seeded draw of each dataset's examples with all arms' first answers, in the dataset's order:
-/// in turn one that failed, that hit a limit, that differs, that is wrong, and of the rest, as long
-/// as there are any. `measured`: what the comparison is made of; texts are read of what is shown
-/// alone. `traces` may be empty; where they hold a job, they tell its passes.
+/// A seeded sample of each dataset's examples with all arms' first answers, in the dataset's order.
+/// Draws in turn one that failed, one that hit a limit, one that differs, one that is wrong, and
+/// one of the rest, as long as there are any. `measured`: the data of `comparison`; texts are only
+/// read for the examples shown. `traces` may be empty; if they include a job, the passes of its
+/// tokens are known.
 Examples draw_examples(Store& store, const Measurements& measured, const Comparison& comparison,
                        const std::vector<Trace>& traces, const ExampleLimits& limits);
 

@@ -21,13 +21,13 @@ Cell optional_cell(const std::string& text) { return text.empty() ? no_cell() : 
 
 Cell list_cell(const std::vector<std::string>& all) { return {join(all, ", "), Json(all)}; }
 
-/// Hashes by their beginning, as tables show them.
+/// Shortens hashes, as in other tables.
 std::string short_hashes(const std::string& text) {
   static const std::regex kHash("\\b([0-9a-f]{12})[0-9a-f]{28,52}\\b");
   return std::regex_replace(text, kHash, "$1");
 }
 
-/// A difference with its interval, where it has one.
+/// A difference, with its interval if it has one.
 Cell difference_cell(const std::optional<Interval>& difference) {
   if (!difference) return no_cell();
   return {difference_text(*difference),
@@ -76,7 +76,7 @@ std::vector<Cell> row_of(const ListedRun& run) {
           {run.commit.substr(0, 12), Json(run.commit)}};
 }
 
-/// The row of all sittings of an arm.
+/// The summary row of an arm over several invocations.
 std::vector<Cell> row_of(const Sittings& sittings) {
   const RunRow& run = sittings.arm->run.run;
   std::vector<Cell> cells{run.label, str("all ", sittings.count)};

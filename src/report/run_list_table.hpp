@@ -4,10 +4,10 @@
 
 namespace pardec {
 
-/// What a store holds, one row an invocation.
+/// The invocations of a store, one row each.
 Table run_list_table(const RunList& list);
 
-/// Invocations row by row, with what differs in their settings as notes.
+/// A comparison of invocations, with differences in their settings as notes.
 Table across_table(const AcrossRuns& across);
 
 }  // namespace pardec

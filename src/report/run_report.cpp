@@ -29,7 +29,7 @@ std::vector<std::string> distinct(const std::vector<RunSummary>& runs, const Nam
   return out;
 }
 
-// What stands at the top -------------------------------------------------------
+// The top of the page ---------------------------------------------------------
 
 std::vector<std::string> marks_of(const Comparison& comparison) {
   const std::vector<RunSummary> runs = runs_of(comparison);
@@ -76,7 +76,7 @@ std::vector<std::string> marks_of(const Comparison& comparison) {
   return marks;
 }
 
-/// The score that a dataset is judged by first, with its difference from the baseline's.
+/// The headline score of a dataset, with its difference from the baseline's.
 std::string score_text(const ArmFinding& arm) {
   const auto metric = headline_score(arm);
   const auto score = arm.scores.find(metric);
@@ -111,7 +111,7 @@ Highlight highlight_of(const Comparison& comparison, const ArmFinding& arm) {
   return highlight;
 }
 
-/// Which arm to take, and of each dataset its headline, where something is shown.
+/// Adds the recommended arms, and each dataset's headline if an arm is shown to be better.
 void add_highlights(Report& report, const Comparison& comparison) {
   for (const Recommendation& one : recommendations(comparison)) {
     report.advice.push_back(
@@ -123,7 +123,7 @@ void add_highlights(Report& report, const Comparison& comparison) {
     if (headline.best) report.highlights.push_back(highlight_of(comparison, *headline.best));
 }
 
-/// The table's warnings at the top, and those of an arm in its row.
+/// Adds the table's warnings to the top, and those of an arm to its row.
 void add_warnings(Report& report, ReportTable& table, const Comparison& comparison) {
   table.warnings.resize(comparison.arms.size());
   for (const MergedWarning& merged : merge_warnings(table.table)) {
@@ -247,7 +247,7 @@ Report make_report(Store& store, const Measurements& measured, const Comparison&
   const RunRow& first = runs.front().run;
   Report report;
   const auto labels = distinct(runs, [](const RunRow& row) { return row.label; });
-  constexpr size_t kNamed = 5;  // more arms are no title
+  constexpr size_t kNamed = 5;  // with more arms, the title only has their number
   report.title =
       str(labels.size() > kNamed ? counted(std::ssize(labels), "arm") : join(labels, ", "), " on ",
           join(distinct(runs, [](const RunRow& row) { return row.dataset.name; }), ", "));

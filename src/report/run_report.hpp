@@ -9,12 +9,12 @@
 
 namespace pardec {
 
-/// Draws; where nothing can, a word on stderr and in the page.
+/// Draws the figures. If gnuplot is missing, prints a message to stderr and adds one to the page.
 void add_figures(Report& report, const std::vector<NamedFigure>& figures);
 
-/// The page of one invocation; figures are left out, with a word on stderr, where nothing can draw.
-/// `measured`: what the comparison is made of. `traces`: of its jobs, for the passes that chose
-/// their tokens; may be empty.
+/// The page of one invocation. If gnuplot is missing, figures are left out, with a message on
+/// stderr. `measured`: the data of `comparison`. `traces`: of its jobs, which give the passes of
+/// tokens; may be empty.
 Report make_report(Store& store, const Measurements& measured, const Comparison& comparison,
                    const ExampleLimits& limits, const std::vector<Trace>& traces);
 

@@ -38,7 +38,7 @@ Json json_at(const Table& table, std::size_t row, const std::string& key) {
   return table.rows[row][*column].value.value_or(Json());
 }
 
-/// The value of a cell; NaN where there is no number.
+/// The value of a cell; NaN: there is no number.
 double value_at(const Table& table, std::size_t row, const std::string& key) {
   const Json value = json_at(table, row, key);
   return value.is_number() ? value.get<double>() : kNone;
@@ -56,12 +56,12 @@ Interval interval_at(const Table& table, std::size_t row, const std::string& key
   return interval;
 }
 
-/// Over the dates of all runs, in place of a setting.
+/// The dates of all runs, instead of a setting.
 constexpr const char* kDate = "date";
-/// A setting of arms that is none of a decoder.
+/// A setting of arms that is not a decoder's.
 constexpr const char* kCacheBlocks = "cache_blocks";
 
-/// Days since 1970 of a date as the store has it, e.g. 2026-01-31T23:59:59.123Z.
+/// Days since 1970 of a date in the store's form, e.g. 2026-01-31T23:59:59.123Z.
 double days_of(const std::string& utc) {
   std::tm date{};
   double seconds = 0;
@@ -85,7 +85,7 @@ std::optional<double> x_of(const RunRow& run, const std::string& x) {
   return option->get<double>();
 }
 
-/// What x may be for the runs of a store.
+/// The possible x for the runs of a store.
 std::vector<std::string> known_x(const std::vector<RunRow>& runs) {
   std::set<std::string> names{"batch_size", kCacheBlocks, kDate, "seed"};
   for (const auto& run : runs)
@@ -97,7 +97,7 @@ std::vector<std::string> known_x(const std::vector<RunRow>& runs) {
 /// Settings of a run other than x, by name.
 std::map<std::string, std::string> settings_but(const RunRow& run, const std::string& x) {
   std::map<std::string, std::string> settings;
-  if (x == kDate)  // of any run
+  if (x == kDate)  // all runs are included
     settings.insert({{"model", network_name(run.model)},
                      {"dtype", run.dtype},
                      {"device", run.device},
@@ -118,7 +118,7 @@ struct SweepPoint {
   double x;
   Interval y;
   RunSummary run;
-  std::string label;  ///< of the run
+  std::string label;  ///< label of the run
   std::set<std::string> warnings = {};
 };
 
@@ -127,11 +127,12 @@ std::string heading_of(const std::string& y, const std::string& unit) {
   return y == "tokens_per_forward" ? "tokens per pass" : metric_title(y);
 }
 
-/// Makes dates the time since the first one's minute, in a unit that fits; returns what that is.
+/// Converts dates to the time since the first one's minute, in a suitable unit; returns the unit's
+/// name.
 std::string count_from_first(std::vector<SweepPoint>& points) {
   const auto [oldest, newest] = std::minmax_element(
       points.begin(), points.end(), [](const auto& a, const auto& b) { return a.x < b.x; });
-  constexpr double kMinutes = 24 * 60;  // of a day
+  constexpr double kMinutes = 24 * 60;  // per day
   const double first = std::floor(oldest->x * kMinutes) / kMinutes, span = newest->x - first;
   const auto [unit, per_day] = span >= 2        ? std::pair{"days", 1.0}
                                : span * 24 >= 2 ? std::pair{"hours", 24.0}
@@ -207,7 +208,7 @@ Figure sweep_figure(Store& store, const Sweep& sweep) {
     throw ConfigError(str("there is nothing to draw: no run with '", sweep.x, "' has a value of '",
                           sweep.y, "'"));
 
-  // A line is named by what tells it from the others.
+  // The name of a line consists of the settings that vary.
   std::map<std::string, std::set<std::string>> seen;
   std::set<std::string> decoders, datasets;
   for (const auto& point : points) {

@@ -20,7 +20,7 @@ std::string pad(const std::string& text, int width, Align align) {
   return align == Align::right ? spaces + text : text + spaces;
 }
 
-/// Keys of the columns in json and jsonl; one that is there already gets a number.
+/// Keys of the columns in json and jsonl; a key that is already used gets a number.
 std::vector<std::string> keys(const Table& table) {
   std::vector<std::string> out;
   for (const Column& column : table.columns) {
@@ -45,7 +45,7 @@ std::string render_md(const Table& table, const Wording& wording) {
     lines[0].push_back(md_cell(table.columns[c].header));
     for (std::size_t r = 0; r < table.rows.size(); ++r)
       lines[r + 1].push_back(md_cell(cell_at(table.rows[r], c, none).text));
-    int width = 3;  // of the rule below the header
+    int width = 3;  // at least the width of the rule below the header
     for (const auto& line : lines) width = std::max(width, display_width(line[c]));
     widths.push_back(width);
   }
@@ -81,7 +81,7 @@ std::string csv_cell(const std::string& text, bool safe) {
   return "\"" + replace_all(clean, "\"", "\"\"") + "\"";
 }
 
-/// A cell's value as one number, text, true, false or null.
+/// A cell's value as a single number, text, true, false or null.
 Json flat_value(const Cell& cell) {
   if (!cell.value) return cell.text;
   const Json& value = *cell.value;
@@ -93,14 +93,15 @@ Json flat_value(const Cell& cell) {
   return dump(value);
 }
 
-/// A column of csv: a column of the table, or a part of its value by its place in that.
+/// A column of csv: a column of the table, or a part of its values, given by a JSON pointer.
 struct CsvColumn {
   std::string header;
   std::size_t column;
   std::optional<Json::json_pointer> part = {};
 };
 
-/// How many numbers the longest list of a column has; 0 where it has others than lists of numbers.
+/// The length of the longest list of numbers in a column; 0: it has other values than lists of
+/// numbers.
 std::size_t most_items(const Table& table, std::size_t column) {
   std::size_t most = table.columns[column].parts.size();
   for (const auto& row : table.rows) {
@@ -115,7 +116,8 @@ std::size_t most_items(const Table& table, std::size_t column) {
   return most;
 }
 
-/// All by their keys in json; intervals, what has one, and lists of numbers are several columns.
+/// All columns by their keys in json. Intervals, differences and lists of numbers become several
+/// columns.
 std::vector<CsvColumn> csv_columns(const Table& table) {
   constexpr std::string_view kInterval = "_interval", kDifference = "_difference";
   const auto pointer = [](const char* text) { return Json::json_pointer(text); };
@@ -292,7 +294,7 @@ Item& found_or_added(std::vector<Item>& items, Item added, const Is& is) {
 
 constexpr std::string_view kAllArms = "(all arms)";
 
-/// Those of `all` that are meant, or those that are not where these are few.
+/// The names in `meant`; if fewer names are missing, "all" except these.
 std::string labels_of_all(const std::vector<std::string>& meant,
                           const std::vector<std::string>& all) {
   std::vector<std::string> others;
@@ -304,8 +306,8 @@ std::string labels_of_all(const std::vector<std::string>& meant,
   return join(meant, ", ");
 }
 
-/// "oa-mine + squad hpd, ippd; race ippd"; datasets whose same arms are meant stand together, and
-/// all arms of a table or of a dataset are not named one by one.
+/// "oa-mine + squad hpd, ippd; race ippd". Datasets with the same arms are combined, and if all
+/// arms of a table or dataset are affected, they are not listed.
 std::string who_they_are(const Table& table, const std::vector<std::size_t>& warnings) {
   struct Arms {
     std::string dataset;
@@ -327,7 +329,7 @@ std::string who_they_are(const Table& table, const std::vector<std::size_t>& war
     std::string arms;
   };
   std::vector<Group> groups;
-  std::size_t whole = 0;  // datasets of which all arms are meant
+  std::size_t whole = 0;  // number of datasets with all arms affected
   for (const Arms& one : meant) {
     const auto row = std::find_if(rows.begin(), rows.end(),
                                   [&](const Arms& of) { return of.dataset == one.dataset; });
@@ -391,7 +393,7 @@ std::string csv_line(const std::vector<Json>& values, bool safe) {
 
 namespace {
 
-/// The columns of these places, in their order; all else as it is.
+/// The table with the columns at these indices, in their order.
 Table with_columns(const Table& table, const std::vector<std::size_t>& places) {
   Table out = table;
   out.columns.clear();
@@ -411,7 +413,7 @@ Table where(const Table& table, bool (*is)(const Column&)) {
   return with_columns(table, places);
 }
 
-/// What people see of it.
+/// The columns that people see.
 Table for_people(const Table& table) {
   return where(table, [](const Column& column) { return !column.data_only && !column.wide; });
 }

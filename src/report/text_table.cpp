@@ -13,13 +13,14 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-constexpr int kGap = 2;      ///< between columns
-constexpr int kNarrow = 16;  ///< words up to this width are not broken as long as others can be
-constexpr std::size_t kTall = 4;  ///< rows of more lines are worse than bands
+constexpr int kGap = 2;  ///< between columns
+/// words up to this width are not broken as long as longer ones can be
+constexpr int kNarrow = 16;
+constexpr std::size_t kTall = 4;  ///< with more lines per row, bands are better
 
 // Text in lines.
 
-/// Bytes of the longest beginning of at most `width` columns, one character at least.
+/// Number of bytes of the longest prefix of at most `width` columns, and at least one character.
 std::size_t beginning(std::string_view text, int width) {
   std::size_t end = 0;
   for (std::size_t next = 0; next < text.size();) {
@@ -31,7 +32,7 @@ std::size_t beginning(std::string_view text, int width) {
   return end;
 }
 
-/// Pieces between spaces; what stands in square brackets is one.
+/// Words separated by spaces; text in square brackets is one word.
 std::vector<std::string_view> words_of(std::string_view text) {
   std::vector<std::string_view> words;
   std::size_t begin = 0;
@@ -47,7 +48,7 @@ std::vector<std::string_view> words_of(std::string_view text) {
   return words;
 }
 
-/// The parts of a long word, as wide as fits, preferably up to a sign that divides names.
+/// The parts of a long word, as wide as possible, preferably broken after a separator in names.
 Lines parts_of(std::string_view word, int width) {
   Lines parts;
   while (display_width(word) > width) {
@@ -82,8 +83,8 @@ int least_width(std::string_view text) {
 struct TextColumn {
   std::string header;
   Align align;
-  Lines cells;              ///< a row's each, one line
-  std::vector<Tone> tones;  ///< as many
+  Lines cells;              ///< one line per row
+  std::vector<Tone> tones;  ///< one per row
   int natural = 0, least = 0, header_word = 0, width = 0;
 };
 
@@ -110,7 +111,7 @@ int width_of(const Band& band) {
   return width;
 }
 
-/// What its cells need at the width that it has.
+/// The width that its cells need if they are wrapped at the current width.
 int needed(const TextColumn& column) {
   int width = widest(wrapped(column.header, column.width));
   for (const std::string& cell : column.cells)
@@ -118,7 +119,7 @@ int needed(const TextColumn& column) {
   return width;
 }
 
-/// Makes columns narrower until they fit; false where that is not enough.
+/// Makes columns narrower until they fit; false: this is not sufficient.
 bool fit(const Band& band, int width) {
   if (width_of(band) <= width) return true;
   for (TextColumn* column : band) column->width = std::max(column->natural, column->header_word);
@@ -130,7 +131,7 @@ bool fit(const Band& band, int width) {
     if (!widest) return false;
     --widest->width;
   }
-  // What a break has left over goes to those that can be whole again.
+  // Distributes the remaining width to columns that can then avoid breaks.
   for (TextColumn* column : band) column->width = needed(*column);
   std::vector<TextColumn*> by_lack(band);
   std::stable_sort(by_lack.begin(), by_lack.end(), [](const TextColumn* a, const TextColumn* b) {
@@ -156,7 +157,7 @@ std::size_t lines_of_rows(const Band& band) {
   return most;
 }
 
-/// How many of the first columns tell the rows apart.
+/// The number of leading columns that identify the rows.
 std::size_t naming(const std::vector<TextColumn>& columns, const Lines& groups) {
   const std::size_t rows = groups.size();
   for (std::size_t count = 1; count < std::min<std::size_t>(columns.size(), 4); ++count) {
@@ -171,7 +172,7 @@ std::size_t naming(const std::vector<TextColumn>& columns, const Lines& groups) 
   return 1;
 }
 
-/// The columns as they are printed one below the other.
+/// The bands of columns that are printed one below the other.
 std::vector<Band> bands_of(std::vector<TextColumn>& columns, const Lines& groups, int width) {
   Band all;
   for (TextColumn& column : columns) all.push_back(&column);
@@ -220,7 +221,7 @@ std::string_view code_of(Tone tone) {
   return "";
 }
 
-/// One row of several columns, in as many lines as its tallest cell.
+/// Prints one row of several columns, on as many lines as its tallest cell needs.
 void add_row(std::string& out, const Band& band, const Lines& cells, const std::vector<Tone>& tones,
              bool colour, bool from_below = false) {
   std::vector<Lines> columns;
@@ -231,7 +232,7 @@ void add_row(std::string& out, const Band& band, const Lines& cells, const std::
   }
   for (std::size_t l = 0; l < height; ++l) {
     std::string line;
-    std::size_t printed = 0;  // without the spaces at the end
+    std::size_t printed = 0;  // length without trailing spaces
     for (std::size_t c = 0; c < band.size(); ++c) {
       const std::size_t skipped = from_below ? height - columns[c].size() : 0;
       const std::string text =
@@ -278,7 +279,7 @@ void add_band(std::string& out, const Band& band, const Lines& groups, bool head
   }
 }
 
-/// Whether rows share a text of this column.
+/// Whether several rows have the same text in this column.
 bool is_worth_groups(const Table& table, std::vector<Column>::const_iterator group) {
   const auto c = static_cast<std::size_t>(group - table.columns.begin());
   std::set<std::string> texts;
@@ -287,7 +288,7 @@ bool is_worth_groups(const Table& table, std::vector<Column>::const_iterator gro
   return table.columns.size() > 1 && (texts.size() < table.rows.size() || texts.size() == 1);
 }
 
-/// A line of a list: the second and further lines stand below the first one's text.
+/// Prints a list item: further lines are aligned with the first one's text.
 void add_item(std::string& out, const std::string& text, std::string_view code,
               const Screen& screen) {
   bool first = true;

@@ -19,7 +19,7 @@ namespace {
 
 using Fate = TraceToken::Fate;
 
-// Of threads, one after another (ECMA-48, "select graphic rendition").
+// Colours of successive threads (ECMA-48, "select graphic rendition").
 constexpr std::array kColours{"36", "33", "32", "35", "34", "31",
                               "96", "93", "92", "95", "94", "91"};
 constexpr std::string_view kBold = "1", kDim = "2", kStruckOut = "2;9", kOff = "\x1b[0m";
@@ -28,7 +28,7 @@ std::string quoted(const std::string& text) {
   return "\"" + replace_all(replace_all(text, "\\", "\\\\"), "\"", "\\\"") + "\"";
 }
 
-/// One text over as many lines as it needs.
+/// A text that is wrapped to as many lines as necessary.
 class Wrapped {
  public:
   Wrapped(int columns, int indent) : columns_(std::max(columns - 1, indent + 8)), indent_(indent) {}
@@ -134,8 +134,8 @@ void Watch::on_event(const PassRead& pass) {
   if (first) stands_since_ = std::chrono::steady_clock::now();
 }
 
-/// Before a pass that comes after one which is drawn: sequences share passes, so it begins with
-/// the first that comes again.
+/// Called before a new pass is drawn. Sequences share passes, so a new pass begins with the first
+/// sequence that appears again.
 void Watch::pause(const View& view) {
   if (!view.drawn) return;
   std::this_thread::sleep_until(stands_since_ + pace_);
@@ -144,7 +144,7 @@ void Watch::pause(const View& view) {
 
 // --- texts ---
 
-/// A token that has no text of its own by its name.
+/// A token's text; a token without text is shown by its name.
 std::string Watch::spelled(Token id) const {
   if (!tokenizer_) return str(" ", id);
   if (const auto bytes = tokenizer_->bytes(id); !bytes.empty()) return std::string(bytes);
@@ -152,7 +152,7 @@ std::string Watch::spelled(Token id) const {
   return name.empty() ? str("<", id, ">") : std::string(name);
 }
 
-/// By token. Of a character that several tokens write, the last has it all.
+/// Texts by token. If several tokens form a character, the last one gets all of it.
 std::vector<std::string> Watch::texts(const TraceThread& thread) const {
   std::vector<std::string> out;
   std::string open;  // the beginning of a character
@@ -199,8 +199,8 @@ std::string Watch::summary(const View& view) const {
 
 // --- plain lines ---
 
-/// What is new, one line a pass: [thread] with its tokens, at first with what stands before it; `~`
-/// before a rejected guess.
+/// Prints what is new, one line per pass: [thread] with its tokens, at first preceded by its
+/// heading; `~` marks a rejected guess.
 void Watch::print(View& view) {
   view.printed.resize(view.threads.size());
   std::map<int, std::string> lines;  // by pass
@@ -227,7 +227,7 @@ void Watch::print(View& view) {
 
 // --- the picture ---
 
-/// Its lines; of each thread the last `most_lines`, 0: all.
+/// The lines of the picture; for each thread the last `most_lines`, 0: all.
 std::vector<std::string> Watch::compose(const View& view, size_t most_lines) const {
   const int columns = terminal_size(fileno(out_)).columns;
   Wrapped title(columns, 4);
@@ -241,7 +241,7 @@ std::vector<std::string> Watch::compose(const View& view, size_t most_lines) con
     part.add(str("[", t + 1, "] "), colour + ";1");
     part.add(heading(thread) + " ", kDim);
     const auto text = texts(thread);
-    bool struck = false;  // the token before was a rejected guess
+    bool struck = false;  // whether the previous token was a rejected guess
     for (size_t i = 0; i < text.size(); ++i) {
       const TraceToken& token = thread.tokens[i];
       const bool newest = !view.ended && token.step + 1 == view.passes;
@@ -260,8 +260,8 @@ std::vector<std::string> Watch::compose(const View& view, size_t most_lines) con
   return lines;
 }
 
-/// Sequences that have ended, and before which none goes on, are drawn whole and left behind; the
-/// others in place, no higher than the screen.
+/// Sequences that have ended, and are not preceded by a running one, are drawn in full for the last
+/// time. The others are drawn in place, limited to the height of the screen.
 void Watch::draw(bool last) {
   std::string out;
   if (drawn_lines_ > 0) out += str("\x1b[", drawn_lines_, "A\r\x1b[J");

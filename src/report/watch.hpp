@@ -10,35 +10,34 @@
 
 namespace pardec {
 
-/// Shows decoders at work, by what the engine tells. Where colours may be used (support:
-/// may_colour) it is a picture that redraws itself, thread by thread, each in a colour of its own:
-/// tokens of the newest pass bold, guesses that were right underlined, rejected ones dim and struck
-/// through (of older passes the first alone). Elsewhere it is one plain line a pass, without escape
-/// codes.
+/// Shows decoders at work, from the engine's events. If colours may be used (support: may_colour),
+/// it shows a picture that is redrawn, with each thread in its own colour: tokens of the newest
+/// pass in bold, accepted guesses underlined, rejected guesses dim and struck through (of older
+/// passes only the first). Otherwise it prints one plain line per pass, without escape codes.
 class Watch {
  public:
-  /// `out` and `tokenizer` outlive this; no tokenizer: ids are shown. A picture stands for
-  /// `pace_ms` at least before the next pass is drawn.
+  /// `out` and `tokenizer` must outlive this object. Without a tokenizer, ids are shown. A picture
+  /// is shown for at least `pace_ms` before the next pass is drawn.
   Watch(std::FILE* out, const Tokenizer* tokenizer, int pace_ms);
-  /// Leaves the last picture whole.
+  /// Completes the last picture.
   ~Watch();
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
-  /// What an engine tells, as it tells it. Sequences without a choice are not shown.
+  /// Handles the engine's events, in their order. Sequences without a choice are not shown.
   void on(const Event& event);
 
  private:
   struct View {  // one sequence
     int job;
     std::string request, decoder;
-    std::vector<int> streams;  ///< of the job, by thread
+    std::vector<int> streams;  ///< streams of the job, by thread
     std::vector<TraceThread> threads;
     int passes = 0;
     size_t tokens = 0;
     bool ended = false;
     bool drawn = false;           // in this pass
-    std::vector<size_t> printed;  // plain lines: tokens of each thread
+    std::vector<size_t> printed;  // for plain lines: number of tokens of each thread
   };
   void on_event(const StreamBegan& stream);
   void on_event(const TokenEvent& token);
@@ -58,15 +57,16 @@ class Watch {
   const Tokenizer* tokenizer_;
   bool picture_;
   std::chrono::milliseconds pace_;
-  std::chrono::steady_clock::time_point stands_since_{};  // the first picture of this pass
-  std::vector<View> views_;                               // in the picture, in order of appearance
+  // when the first picture of this pass was shown
+  std::chrono::steady_clock::time_point stands_since_{};
+  std::vector<View> views_;  // in the picture, in order of appearance
   size_t drawn_lines_ = 0;
 };
 
-/// How long a picture stands where nobody says it, in milliseconds: long enough to be read.
+/// Default time for which a picture is shown, in milliseconds: long enough to be read.
 inline constexpr int kWatchPaceMs = 150;
 
-/// A stored trace, pass by pass as it came about.
+/// Shows a stored trace, pass by pass, as it was generated.
 void show_again(const Trace& trace, std::FILE* out, const Tokenizer* tokenizer, int pace_ms);
 
 }  // namespace pardec

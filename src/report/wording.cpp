@@ -6,7 +6,7 @@ namespace pardec {
 
 namespace {
 
-/// Puts texts into words, where they stand.
+/// Converts texts in place.
 class Words {
  public:
   explicit Words(const Wording& wording) : wording_(wording) {}
@@ -15,7 +15,7 @@ class Words {
   void put(std::vector<std::string>& texts) const {
     for (std::string& text : texts) put(text);
   }
-  /// All texts that a value holds.
+  /// All texts within a value.
   void put(Json& value) const {
     if (value.is_string())
       value = wording_(value.get_ref<const std::string&>());
