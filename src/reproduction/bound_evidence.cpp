@@ -12,7 +12,7 @@ namespace pardec {
 
 namespace {
 
-/// Examples that belong together, since some prompt holds them together.
+/// Groups of examples that some prompt contains together.
 std::vector<std::set<std::string>> units_of(
     const std::map<std::string, std::vector<TraceWork>>& arms) {
   std::vector<std::set<std::string>> units;
@@ -31,7 +31,7 @@ std::vector<std::set<std::string>> units_of(
   return units;
 }
 
-/// Of `count` sequences that are all alike.
+/// The work of `count` equal sequences.
 PassWork times(const PassWork& work, int count) {
   return {work.rows * count, work.head_rows * count, work.cached * count, work.pairs * count};
 }
@@ -300,7 +300,7 @@ std::vector<Caveat> BoundEvidence::caveats(const std::string& place,
   if (dataset == dataset_of_place_.end()) return all;
   for (const Overview& comparison : made_)
     for (Caveat& caveat : caveats_of(comparison, dataset->second, arms, metric))
-      // What says nothing of passes is about their time.
+      // Warnings without an effect on passes are about time.
       if (effect_of(caveat.code, Quantity::passes) != Effect::none)
         all.push_back(std::move(caveat));
   return all;

@@ -12,8 +12,8 @@
 
 namespace pardec {
 
-/// What hardware allows the passes of traces: a network on a machine, and the jobs of each arm that
-/// go side by side, each pass as if that many like it were fed at once.
+/// Settings of bounds by the roofline: networks, machines, and the number of concurrent jobs of
+/// each arm. A pass is computed as if that many equal ones were batched.
 struct BoundSetting {
   struct Network {
     std::string name;
@@ -22,22 +22,24 @@ struct BoundSetting {
   };
   std::vector<Network> networks;
   std::vector<Hardware> machines;
-  std::map<std::string, int> batches;  ///< by arm; 1 where none is named
-  std::string baseline;  ///< arm that a speedup is over; it is taken to reach its roofline
+  std::map<std::string, int> batches;  ///< by arm; arms that are not included have 1
+  std::string baseline;  ///< the arm that speedups refer to; it is assumed to reach its roofline
 };
 
-/// Bounds by the roofline, computed, not measured. A place is "DATASET, NETWORK on MACHINE". Has
-/// the metrics `speed` (examples a second), `decode_speed` (ids chosen a second, control tokens
-/// too, the prompt's pass and its id apart), `tokens_per_forward`, `rows_per_pass`, `length` (ids
-/// chosen for an example), and `speedup_spread` (largest over least of `speed` of an arm over the
-/// others, over all networks of a dataset and machine). Intervals are over examples (jackknife),
-/// kFewestBlocks at least: those that some arm had in one prompt are one unit. A speed is at most
-/// that, and so is a speedup over the baseline, where that reaches its own roofline as nearly as
-/// the arm does; other ratios of speeds bound nothing. What is counted in the traces is no bound.
+/// Bounds by the roofline, which are computed, not measured. A place is "DATASET, NETWORK on
+/// MACHINE". Metrics: `speed` (examples per second), `decode_speed` (generated tokens per second,
+/// including control tokens, without the prompt's pass and its token), `tokens_per_forward`,
+/// `rows_per_pass`, `length` (generated tokens per example), and `speedup_spread` (the largest
+/// `speed` of an arm over the others divided by the smallest, over all networks of a dataset and
+/// machine).
+/// Intervals are over examples (jackknife), and need at least kFewestBlocks; examples that some arm
+/// had in one prompt are one unit. A speed is an upper bound. A speedup over the baseline is also
+/// an upper bound if the baseline reaches its own roofline at least as nearly as the arm does.
+/// Other ratios of speeds bound nothing. Counts from the traces are not bounds.
 class BoundEvidence : public Evidence {
  public:
-  /// `traces` by dataset; `made`: the runs that wrote them. `smaller`: their network is, or their
-  /// examples are fewer than the paper's.
+  /// `traces`: by dataset. `made`: the runs that wrote them. `smaller`: the network is smaller, or
+  /// the examples are fewer, than the paper's.
   BoundEvidence(const std::map<std::string, std::vector<Trace>>& traces,
                 const BoundSetting& setting, Lacking lacking, std::vector<Overview> made = {},
                 bool smaller = false);
@@ -57,7 +59,7 @@ class BoundEvidence : public Evidence {
     return std::nullopt;
   }
   Qualifiers qualifiers(const std::string& place) const override;
-  /// Of the answers alone: how the traces' passes were timed is not what a bound is of.
+  /// Only caveats about answers: the timing of the traced passes does not affect a bound.
   std::vector<Caveat> caveats(const std::string& place, const std::vector<std::string>& arms,
                               const std::string& metric) const override;
   double balance() const override;
@@ -65,11 +67,11 @@ class BoundEvidence : public Evidence {
  private:
   struct Sums {
     double examples = 0, seconds = 0, chosen = 0, passes = 0, rows = 0;
-    double decoded = 0, decode_seconds = 0;  ///< without the prompt's pass and its id
+    double decoded = 0, decode_seconds = 0;  ///< without the prompt's pass and its token
     Sums& operator+=(const Sums& other);
     Sums operator-(const Sums& other) const;
   };
-  /// By unit of the dataset; without examples where the arm did not answer all of them.
+  /// By unit of the dataset. A unit has no examples if the arm did not answer all of them.
   using Bound = std::vector<Sums>;
   static Bound bound_of(const std::vector<TraceWork>& works,
                         const std::vector<std::set<std::string>>& units,
@@ -78,17 +80,17 @@ class BoundEvidence : public Evidence {
   static double decode_speed(const Sums& sums);
   using Value = double (*)(const Sums&);
   static bool is_speed(Value value) { return value == speed || value == decode_speed; }
-  /// Null: no roofline has such a metric.
+  /// Null: the roofline has no such metric.
   static Value value_of(const std::string& metric);
 
-  /// Null: there is none, for what `lacks` then says.
+  /// Null: there is none; `lacks` is set to the reason.
   const Bound* bound(const Scope& place, const std::string& arm, std::string& lacks) const;
-  /// `of` the sums of each member over the units that all of them have, with its interval. Places
-  /// are of one dataset.
+  /// `of` the sums of each member over the units that all members have, with its interval. All
+  /// places must be of the same dataset.
   using Members = std::vector<std::pair<Scope, std::string>>;  ///< arms at places
   Found over_units(const Members& members, bool logarithmic,
                    const std::function<double(const std::vector<Sums>&)>& of) const;
-  /// What a ratio of speeds says.
+  /// How a ratio of speeds relates to the true ratio.
   Standing standing_of(const std::string& arm, const std::string& other) const;
   Found spread(const Scope& place, const std::string& arm, const std::string& other) const;
 

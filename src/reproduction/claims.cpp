@@ -20,7 +20,7 @@ bool decides(ClaimVerdict verdict) {
   return verdict != ClaimVerdict::open && verdict != ClaimVerdict::not_testable;
 }
 
-/// Of a share near 1 (Wilson 1927), with as many units as answers.
+/// Wilson's interval of a share near 1 (1927), with one unit per answer.
 Interval share_interval(const IdentityCount& count) {
   const auto n = static_cast<double>(count.compared);
   const double share = static_cast<double>(count.same + count.ties) / n, z = 1.959964;
@@ -37,12 +37,12 @@ std::string shown(const Interval& value) {
                  : "");
 }
 
-/// The same measurement in the ways in which it can be taken.
+/// The views of the same measurements, made on demand.
 class Views {
  public:
   explicit Views(const Evidence& evidence) : evidence_(evidence) {}
 
-  /// Null: there is no such way.
+  /// Null: the view does not exist.
   const Evidence* of(MeasuredView view) {
     if (view == MeasuredView::all) return &evidence_;
     const auto [at, isnew] = made_.try_emplace(view);
@@ -55,7 +55,7 @@ class Views {
   std::map<MeasuredView, std::unique_ptr<Evidence>> made_;
 };
 
-/// In what way a number is taken again to see whether a warning decides; none: it is not.
+/// The view that shows whether a warning affects the decision; none: there is none.
 std::optional<MeasuredView> view_of(Effect effect) {
   if (effect == Effect::undisturbed) return MeasuredView::undisturbed;
   if (effect == Effect::by_token) return MeasuredView::by_token;
@@ -66,7 +66,7 @@ std::string shown(const Caveat& caveat) {
   return str(caveat.code, ", ", caveat.arm, " on ", caveat.dataset, ": ", caveat.found);
 }
 
-/// Collects the parts of one test of a claim, and what lacks.
+/// Collects the parts of one test of a claim, and what is missing.
 class Tested {
  public:
   Tested(const ClaimTest& test, const Evidence& evidence, Views& views, const VerdictRules& rules)
@@ -77,7 +77,7 @@ class Tested {
         test_.in.empty() ? evidence_.places() : std::vector<std::string>{};
     for (const std::string& dataset : test_.in) {
       std::vector<std::string> found = evidence_.places_of(dataset);
-      if (found.empty()) found.push_back(dataset);  // says what lacks
+      if (found.empty()) found.push_back(dataset);  // leads to a message that it is missing
       places.insert(places.end(), found.begin(), found.end());
     }
     // An order of datasets is one test over all of them.
@@ -104,10 +104,10 @@ class Tested {
   using Part = ClaimFinding::Part;
   using Take = std::function<Found(const Evidence&)>;
 
-  /// What a part has beside its number.
+  /// Further data of a part.
   struct Beside {
     std::vector<Caveat> caveats;
-    std::map<MeasuredView, Found> taken;  ///< again, where a caveat asks for it
+    std::map<MeasuredView, Found> taken;  ///< measurements in other views, if a caveat needs them
   };
 
   static Scope at(const Scope& place, const Point& point) {
@@ -140,7 +140,7 @@ class Tested {
                               : evidence.ratio(there, point.arm, point.over, test_.metric);
   }
 
-  /// How many times more the first is than the second.
+  /// How many times the second quantity the first one is.
   Found compare(const Evidence& evidence, const Scope& place, const Point& a,
                 const Point& b) const {
     const Scope one = at(place, a), other = at(place, b);
@@ -159,7 +159,7 @@ class Tested {
       finding_.lacks.push_back(what);
   }
 
-  /// The warnings of all arms that a number is computed of.
+  /// The warnings about all arms that a number is computed from.
   std::vector<Caveat> caveats(const Scope& place, const std::vector<Point>& points) {
     std::map<std::string, std::vector<std::string>> arms;  // by dataset
     for (const Point& point : points)
@@ -194,7 +194,8 @@ class Tested {
     return found;
   }
 
-  /// Excuses the newest part where the arm's passes hold more rows than the machine takes for free.
+  /// Excuses the newest part if the arm's passes have more rows than the machine can compute at no
+  /// extra cost.
   void note_balance(const Scope& place, const std::string& arm) {
     if (!test_.below_balance || std::isnan(evidence_.balance())) return;
     const Found rows = evidence_.level(place, arm, "rows_per_pass");
@@ -243,7 +244,7 @@ class Tested {
           evidence_.qualifiers(points.front().dataset.empty() ? place.dataset : ""));
   }
 
-  /// Each link of an order or trend. Across a point that lacks the next one is compared.
+  /// Adds each link of an order or trend. If a point cannot be compared, the one after it is used.
   void add_chain(const Scope& place) {
     const auto& points = test_.points;
     for (size_t i = 0, next = 0; i + 1 < points.size(); i = next) {
@@ -258,7 +259,7 @@ class Tested {
           break;
         }
       }
-      if (next == points.size()) next = i + 1;  // nothing goes with this one
+      if (next == points.size()) next = i + 1;  // no later point can be compared with this one
     }
   }
 
@@ -274,7 +275,7 @@ class Tested {
     beside_.push_back({caveats(place, {point}), {}});
   }
 
-  /// How many times better each of the points that are to be best is than each other one.
+  /// For each point that may be the best: how many times better it is than each other point.
   struct Better {
     std::vector<std::vector<Measured>> of;
     std::string lacks;
@@ -313,7 +314,7 @@ class Tested {
     }
     const bool stands = unfit.empty() || !decides(decision.verdict);
     optima_.push_back(stands ? decision.verdict : ClaimVerdict::open);
-    // What is shown: the best of these against each other.
+    // For display: the best of these points, compared with each other point.
     size_t best = 0;
     for (size_t i = 1; i < all.of.size(); ++i)
       if (!all.of[i].empty() &&
@@ -331,7 +332,7 @@ class Tested {
     return pardec::decide(measured, test_.limit, rules_);
   }
 
-  /// Leaves parts open whose numbers are unfit to decide them, with the reason.
+  /// Marks parts as open if their numbers are unfit to decide them, with the reason.
   void leave_unfit_open(const std::vector<Measured>& measured) {
     const auto leave_open = [](Part& part, const std::string& why) {
       part.verdict = ClaimVerdict::open;
@@ -352,7 +353,7 @@ class Tested {
       for (size_t i = 0; i < again.size(); ++i)
         if (const auto found = beside_[i].taken.find(view); found != beside_[i].taken.end()) {
           taken = true;
-          // Nothing to measure it by: it decides nothing.
+          // Without this measurement, the part is undecided.
           again[i] = found->second.measured.value_or(Measured{{NAN, NAN, NAN}});
         }
       if (!taken) continue;
@@ -406,12 +407,13 @@ class Tested {
   Views& views_;
   const VerdictRules rules_;
   ClaimFinding finding_{};
-  std::vector<Beside> beside_;  // of parts, but for an optimum
+  std::vector<Beside> beside_;  // by part, except for an optimum
   std::vector<ClaimVerdict> optima_;
-  std::set<size_t> excused_;  // parts
+  std::set<size_t> excused_;  // indices of parts
 };
 
-/// What bounds say beside what the paper measured; empty: there is no bound, or no such number.
+/// A comparison of a bound with the paper's published maximum; empty: there is no bound or no such
+/// number.
 std::string bound_remark(const ClaimFinding& finding) {
   const Json& published = finding.claim->published;
   if (!published.is_object() || !published.contains("most")) return "";
@@ -518,7 +520,7 @@ std::string ClaimFinding::why() const {
 ClaimFinding test_claim(const Claim& claim, const std::string& scale, const Evidence& evidence) {
   ClaimFinding all{&claim, scale, ClaimVerdict::not_testable, {}, {}, {}, {}, ""};
   Views views(evidence);
-  // Each of several tests may refute the claim: they share the error.
+  // Several tests share the error probability, since each of them may refute the claim.
   VerdictRules rules;
   rules.confidence = 1 - (1 - rules.confidence) / static_cast<double>(claim.tests.size());
   std::vector<ClaimVerdict> verdicts;
@@ -539,7 +541,7 @@ ClaimFinding test_claim(const Claim& claim, const std::string& scale, const Evid
     if (all.note.empty()) all.note = one.note;
   }
   all.verdict = together(verdicts);
-  // A part that nothing was measured of may be otherwise.
+  // A part without a measurement might be refuted.
   if (!all.lacks.empty() &&
       (all.verdict == ClaimVerdict::confirmed || all.verdict == ClaimVerdict::not_contradicted))
     all.verdict = ClaimVerdict::open;

@@ -8,40 +8,40 @@
 
 namespace pardec {
 
-/// What a claim was found to be at one scale.
+/// The result of testing a claim at one scale.
 struct ClaimFinding {
   struct Part {
-    std::string label;  ///< e.g. "squad", "squad, code", "k5 > k2"; no other part's
-    std::string rule;   ///< what it is held against, e.g. "above 1"
+    std::string label;  ///< e.g. "squad", "squad, code", "k5 > k2"; unique among the parts
+    std::string rule;   ///< the limit that it is tested against, e.g. "above 1"
     Measured measured;
     ClaimVerdict verdict = ClaimVerdict::open;
     std::optional<IdentityCount> identity =
-        std::nullopt;        ///< what a share of the same answers is of
-    std::string unfit = "";  ///< why the number decides nothing; empty: it may
+        std::nullopt;        ///< the counts of a share of identical answers
+    std::string unfit = "";  ///< why the number decides nothing; empty: it may decide
   };
   const Claim* claim;
   std::string scale;
   ClaimVerdict verdict;
   Qualifiers qualifiers;
   std::vector<Part> parts;
-  std::vector<std::string> lacks;  ///< by name, what its other parts need
-  std::vector<Caveat> caveats;     ///< the warnings that its numbers have, each once
+  std::vector<std::string> lacks;  ///< what parts without a measurement need, by name
+  std::vector<Caveat> caveats;     ///< the warnings about its numbers, without duplicates
   std::string note;                ///< why a part that seems refuted is open; may be empty
 
-  /// Whether it was decided, and otherwise than expected.
+  /// Whether it was decided differently than expected.
   bool unexpected() const;
   /// Why it cannot fail at this scale; empty: it can.
   std::string by_construction() const;
-  /// What the verdict rests on, in words: which parts lie where, and what lacks.
+  /// The reasons for the verdict in words: the results of its parts, and what is missing.
   std::string why() const;
 };
 
-/// Tests a claim by what was measured. What is unfit to decide it leaves it open; a claim of which
-/// something lacks is refuted or open, or not testable where nothing of it was measured.
+/// Tests a claim against measurements. Parts whose numbers are unfit are open. If a part could not
+/// be measured, the claim is refuted or open; if no part was measured, it is not testable.
 ClaimFinding test_claim(const Claim& claim, const std::string& scale, const Evidence& evidence);
 
-/// How many claims came to each verdict, in words: "claims: 3 confirmed, 1 open; apart from them 2
-/// that cannot fail by construction (2 confirmed)".
+/// The number of claims by verdict, in words: "claims: 3 confirmed, 1 open; apart from them 2 that
+/// cannot fail by construction (2 confirmed)".
 std::string counts_text(const std::vector<const ClaimFinding*>& findings);
 
 }  // namespace pardec

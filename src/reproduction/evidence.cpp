@@ -22,20 +22,22 @@ namespace pardec {
 
 namespace {
 
-/// A job with what is known of its examples.
+/// A job with data about its examples.
 struct JobView {
   const JobRow* job;
   std::string category;
   std::vector<std::string> clusters;  ///< of its examples
-  std::int64_t answers = 0;           ///< of a conversation its turns, of fields asked alone these
+  /// for a conversation, number of its turns; for fields asked separately, number of fields
+  std::int64_t answers = 0;
   std::vector<ResponseCounts> responses;
-  bool together = false;  ///< one of them has the sums of several
+  bool together = false;  ///< whether one of `responses` has the sums of several
 };
 
 double real(std::int64_t count) { return static_cast<double>(count); }
 double seconds_of(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
-/// Sum over a text's ids of those before each, were it one sequence behind its prompt.
+/// The number of tokens before each token of a text, summed, if it were one sequence after its
+/// prompt.
 double flat_attended(const ResponseCounts& r) {
   return real(r.text) * real(r.prompt) + real(r.text) * (real(r.text) - 1) / 2;
 }
@@ -48,7 +50,7 @@ double sum(const JobView& view, Of of) {
   return all;
 }
 
-/// Mean of what is known of responses.
+/// Mean over the responses for which `of` has a value.
 template <class Of>
 std::optional<std::pair<double, double>> mean(const JobView& view, Of of) {
   double all = 0, known = 0;
@@ -57,7 +59,7 @@ std::optional<std::pair<double, double>> mean(const JobView& view, Of of) {
   return known > 0 ? std::optional(std::pair{all, known}) : std::nullopt;
 }
 
-/// Mean of one of ASPD's metrics over responses with a parallel stage: it is 0 of the others.
+/// Mean of one of ASPD's metrics; it is 0 for responses without a parallel stage.
 std::optional<std::pair<double, double>> mean_of_stages(const JobView& view,
                                                         double ParallelMetrics::*of) {
   return mean(view, [&](const ResponseCounts& r) -> std::optional<double> {
@@ -66,7 +68,7 @@ std::optional<std::pair<double, double>> mean_of_stages(const JobView& view,
   });
 }
 
-/// Numerator and denominator of a job; none: the job has no such quantity.
+/// Numerator and denominator for a job; none: the job does not have this quantity.
 using OfJob = std::function<std::optional<std::pair<double, double>>(const JobView&)>;
 
 const std::map<std::string, OfJob>& job_metrics() {
@@ -90,7 +92,7 @@ const std::map<std::string, OfJob>& job_metrics() {
        [](const JobView& v) -> Two {
          return std::pair{seconds_of(v.job->counters.total_ns), 1.0};
        }},
-      {"decode_speed",  // the first id comes with the prompt's pass
+      {"decode_speed",  // the first token comes from the prompt's pass
        [](const JobView& v) -> Two {
          return std::pair{sum(v,
                               [](const ResponseCounts& r) {
@@ -176,7 +178,7 @@ const std::map<std::string, OfJob>& job_metrics() {
   return kMetrics;
 }
 
-/// Whether the first id in which a field differs was a tie.
+/// Whether the first token at which a field differs was a tie.
 bool ties_at(const Answered& ours, size_t field, const Tokens& ids, const Tokens& theirs) {
   const auto differ = std::mismatch(ids.begin(), ids.end(), theirs.begin(), theirs.end()).first;
   const auto at =
@@ -186,8 +188,8 @@ bool ties_at(const Answered& ours, size_t field, const Tokens& ids, const Tokens
          gaps.at(at).get<double>() <= kTieGap;
 }
 
-/// What a network does that does not know the decoder's format, and is not forced either, says
-/// nothing of the decoder; nor do answers that are mostly broken. What lacks then; else empty.
+/// What is missing if an arm's results say nothing about its decoder: its network does not know the
+/// decoder's format and is not forced, or most answers are broken. Empty: nothing.
 std::string undecided_of(const ArmFinding& arm) {
   const RunRow& run = arm.run.run;
   if (run.oracle) return "";
@@ -199,7 +201,7 @@ std::string undecided_of(const ArmFinding& arm) {
 
 bool is_score(const std::string& metric) { return metric == "headline" || computes(metric); }
 
-/// Quantities of whole blocks, not of single jobs.
+/// Whether it is a quantity of whole blocks rather than of single jobs.
 bool of_blocks(const std::string& metric) {
   constexpr std::array<std::string_view, 6> kMetrics{"speed",
                                                      "examples_per_second",
@@ -210,13 +212,13 @@ bool of_blocks(const std::string& metric) {
   return std::find(kMetrics.begin(), kMetrics.end(), metric) != kMetrics.end();
 }
 
-/// What lacks for a metric that nothing here measures; else empty.
+/// What is missing for a metric that is not measured here; empty: nothing.
 std::string lacking_metric(const std::string& metric) {
   if (metric == "usd_per_thousand") return "the price of an hour of this machine";
   return is_score(metric) || job_metrics().contains(metric) ? "" : str("what measures ", metric);
 }
 
-/// Of the answers that two arms share.
+/// The quantity, unless the arms share no answers.
 Found compared(Measured measured, const std::string& arm, const std::string& other) {
   if (measured.units == 0)
     return {std::nullopt, str("an example that ", arm, " and ", other, " both answered")};
@@ -312,7 +314,7 @@ struct StoredRun::Cell {
                                                  category) != place.categories.end();
   }
 
-  /// Of a score; of other quantities none.
+  /// The range of a score; none for other quantities.
   std::optional<ScoreRange> range(const std::string& metric) const {
     if (job_metrics().contains(metric)) return std::nullopt;
     return range_of(total_of(metric));
@@ -523,7 +525,7 @@ Found StoredEvidence::speed_ratio(const Scope& place, const Cell& arm, const Cel
       return {Measured{*speedup->quiet, speedup->quiet_blocks, true, false}, ""};
     return {Measured{speedup->ratio, speedup->blocks, true, false}, ""};
   }
-  // Blocks mix categories. Alone in flight, jobs have times of their own.
+  // Blocks mix categories, so times come from jobs. Only jobs that run alone have their own times.
   for (const Cell* one : {&arm, &other})
     if (one->arm->run.run.batch_size != 1)
       return {std::nullopt,
@@ -544,7 +546,7 @@ Found StoredEvidence::of_stages(const Scope& place, const Cell& arm, const Cell&
                                 const std::string& metric) const {
   const auto level = [&](const Cell& cell, const char* name) {
     std::vector<UnitPart> all;
-    // A stack is one unit; a single example is that of its cluster.
+    // A stack is one unit; a single example belongs to the unit of its cluster.
     for (const QuantityPart& part : cell.parts(place, name, undisturbed_only(metric)))
       all.push_back({part.answers.size() == 1 ? part.clusters.front() : join(part.answers, "\n"),
                      part.numerator, part.denominator});

@@ -11,16 +11,16 @@
 #include "src/reproduction/verdicts.hpp"
 #include "src/store/store.hpp"
 
-/// What measurements say of arms, datasets and categories, by the names that experiment files use.
+/// Measurements of arms, datasets and categories, by the names that experiment files use.
 namespace pardec {
 
 /// Where a quantity was measured.
 struct Scope {
   std::string dataset;
-  std::vector<std::string> categories = {};  ///< together; empty: all
+  std::vector<std::string> categories = {};  ///< combined; empty: all
 };
 
-/// A quantity, or what lacks to have it, e.g. "dataset narrativeqa".
+/// A quantity, or what is missing for it, e.g. "dataset narrativeqa".
 struct Found {
   std::optional<Measured> measured;
   std::string lacks;
@@ -31,63 +31,63 @@ struct ArmPair {
   std::string arm, over;
 };
 
-/// How a verdict was come by.
+/// The circumstances of a verdict.
 struct Qualifiers {
   bool forced = false, standin = false, scaled = false, bound = false;
 
-  /// e.g. "forced, stand-in"; "measured" where nothing is otherwise than in the paper.
+  /// e.g. "forced, stand-in"; "measured": no circumstance differs from the paper's.
   std::string text() const;
-  /// Of numbers of both kinds.
+  /// The qualifiers of a number computed from numbers of both kinds.
   Qualifiers with(const Qualifiers& other) const;
 };
 
-/// Metrics are the names of experiments/papers/README.md. A metric that there is not, an arm that
-/// did not run, a score of forced answers: lacks, never an error.
+/// Metrics have the names in experiments/papers/README.md. An unknown metric, an arm that was not
+/// run, or a score of forced answers is reported in Found::lacks, and is never an error.
 class Evidence {
  public:
   virtual ~Evidence() = default;
-  /// The datasets that were measured, or for bounds the networks on machines.
+  /// The measured datasets; for bounds, the networks on machines.
   virtual std::vector<std::string> places() const = 0;
-  /// Those of a dataset; empty: it was not measured.
+  /// The places of a dataset; empty: it was not measured.
   virtual std::vector<std::string> places_of(const std::string& dataset) const;
   virtual std::vector<std::string> categories(const std::string& dataset) const = 0;
   virtual Found level(const Scope& place, const std::string& arm,
                       const std::string& metric) const = 0;
-  /// Of `arm` over `other`, paired where they share examples.
+  /// Ratio of `arm` to `other`, paired over shared examples.
   virtual Found ratio(const Scope& place, const std::string& arm, const std::string& other,
                       const std::string& metric) const = 0;
-  /// Of the first pair's ratio over the second's; as if they had nothing in common, where evidence
-  /// knows no better.
+  /// The first pair's ratio divided by the second's. Unless overridden, the ratios are treated as
+  /// independent.
   virtual Found ratio_of_ratios(const Scope& place, const ArmPair& a, const ArmPair& b,
                                 const std::string& metric) const;
-  /// Of `arm` less `other`.
+  /// `arm` minus `other`.
   virtual Found difference(const Scope& place, const std::string& arm, const std::string& other,
                            const std::string& metric) const = 0;
-  /// Answers of `arm` that are those of `other`: of metric `exact_match` field by field, of
-  /// `identical` whole.
+  /// Number of answers of `arm` that equal those of `other`: fields for metric `exact_match`, whole
+  /// answers for `identical`.
   virtual std::optional<IdentityCount> identity(const Scope& place, const std::string& arm,
                                                 const std::string& other,
                                                 const std::string& metric) const = 0;
   virtual Qualifiers qualifiers(const std::string& place) const = 0;
-  /// The warnings that a number has which is computed of these arms' measurements at a place.
+  /// The warnings about a number that is computed from these arms' measurements at a place.
   virtual std::vector<Caveat> caveats(const std::string& /*place*/,
                                       const std::vector<std::string>& /*arms*/,
                                       const std::string& /*metric*/) const {
     return {};
   }
-  /// The same measurement taken in another way; null: there is none.
+  /// The same measurements in another view; null: this view does not exist.
   virtual std::unique_ptr<Evidence> seen(MeasuredView /*view*/) const { return nullptr; }
-  /// Rows that one pass may hold before computing takes longer than reading the weights.
+  /// The number of rows in a pass above which computation takes longer than reading the weights.
   virtual double balance() const = 0;
 };
 
-/// What did not run, and why, e.g. an arm whose network is not there. A dataset without a name:
-/// all.
+/// What was not run, and why, e.g. an arm whose network is missing. The empty dataset name stands
+/// for all.
 struct Lacking {
   std::map<std::string, std::string> arms, datasets;
 };
 
-/// Nothing could be measured; says what lacks.
+/// Evidence if nothing could be measured; reports what is missing.
 class NoEvidence : public Evidence {
  public:
   explicit NoEvidence(Lacking lacking) : lacking_(std::move(lacking)) {}
@@ -112,7 +112,7 @@ class NoEvidence : public Evidence {
   Lacking lacking_;
 };
 
-/// Numbers that were counted, one for a dataset and quantity, whatever the arm.
+/// Counts, one for each dataset and quantity, independent of arms.
 class CountedEvidence : public NoEvidence {
  public:
   using Counts = std::map<std::string, std::map<std::string, double>>;
@@ -128,10 +128,10 @@ class CountedEvidence : public NoEvidence {
   Qualifiers qualifiers_;
 };
 
-/// An invocation of `run` with its answers, which are read once, whatever items ask about them.
+/// An invocation of `run` with its answers, which are read once for all items.
 class StoredRun {
  public:
-  /// `baseline` as CompareOptions'.
+  /// `baseline`: as in CompareOptions.
   StoredRun(Store& store, const std::string& invocation, const std::string& baseline);
   ~StoredRun();
 
@@ -144,8 +144,8 @@ class StoredRun {
   std::vector<std::unique_ptr<Cell>> cells_;
 };
 
-/// What such an invocation measured. `balance` as Evidence's; NaN: not known. `smaller`: its
-/// networks or its examples are fewer than the paper's.
+/// Measurements of such an invocation. `balance`: as in Evidence; NaN: not known. `smaller`: its
+/// networks are smaller, or its examples are fewer, than the paper's.
 class StoredEvidence : public Evidence {
  public:
   StoredEvidence(std::shared_ptr<const StoredRun> run, Lacking lacking, bool smaller,
@@ -173,9 +173,9 @@ class StoredEvidence : public Evidence {
   using Cell = StoredRun::Cell;
   const Cell* cell(const std::string& dataset, const std::string& arm) const;
   std::string lack_of(const std::string& dataset, const std::string& arm) const;
-  /// Whether jobs of disturbed blocks are left out of such a metric.
+  /// Whether jobs of disturbed blocks are left out of this metric.
   bool undisturbed_only(const std::string& metric) const;
-  /// Of both arms' StageLevel.
+  /// A quantity of the StageLevel values of both arms.
   Found of_stages(const Scope& place, const Cell& arm, const Cell& other,
                   const std::string& metric) const;
   Found ratio_of_view(const Scope& place, const std::string& arm, const std::string& other,

@@ -14,7 +14,7 @@ namespace pardec {
 
 namespace {
 
-/// Effects of a code on each Quantity, in its order; null: no rule is about it.
+/// Effects of a code on each Quantity, in the order of the enum; null: there is no rule for it.
 const std::array<Effect, 7>* effects_of(std::string_view code) {
   using enum Effect;
   struct Rule {
@@ -58,16 +58,16 @@ bool names(const std::array<std::string_view, N>& all, std::string_view one) {
   return std::find(all.begin(), all.end(), one) != all.end();
 }
 
-/// Whether all write the same ids by design.
+/// Whether all arms generate the same ids by construction.
 bool same_answers(const std::vector<const ArmFinding*>& arms) {
   return std::all_of(arms.begin(), arms.end(), [&](const ArmFinding* arm) {
     return same_by_construction(arm->run.run, arms.front()->run.run);
   });
 }
 
-/// Whether other training than the settings ask for changes the answers, and not how many passes a
-/// decoder takes for them: where the decoder needs no training, and of how many examples are in a
-/// job, whose values are chosen apart.
+/// Whether training that differs from the settings changes only the answers, and not the number of
+/// passes that a decoder needs. This holds if the decoder needs no training, and for the number of
+/// examples in a job if their values are chosen separately.
 bool changes_answers_alone(const ArmFinding& arm) {
   const RunRow& run = arm.run.run;
   const DecoderEntry& decoder = find_decoder(run.decoder);
@@ -85,21 +85,21 @@ bool is_of_passes(Quantity quantity) {
          quantity == Quantity::passes;
 }
 
-/// What a warning does to a number of these arms, beside the rule of its code.
+/// The effect of a warning on a number of these arms, with exceptions to the rule for its code.
 Effect effect_here(const Warning& warning, const ArmFinding& arm,
                    const std::vector<const ArmFinding*>& arms, Quantity quantity) {
   const Effect effect = effect_of(warning.code, quantity);
-  // Forced answers do not depend on what the network was trained for.
+  // Forced answers do not depend on the network's training.
   if (arm.run.run.oracle && (warning.code == "untrained" || warning.code == "untaught"))
     return Effect::none;
-  // Fewer in flight than a batch has is what a small cache does.
+  // A small cache is expected to keep the number of concurrent jobs below the batch size.
   const bool small_cache = arm.run.run.config.value("cache_blocks", 0) > 0;
   if (warning.code == "short_batch" && small_cache) return std::min(effect, Effect::beside);
   if (warning.code == "untaught" && is_of_passes(quantity) && changes_answers_alone(arm))
     return Effect::beside;
   if (warning.code == "hit_limit" && effect != Effect::none) {
     if (same_answers(arms)) return Effect::beside;
-    // What has a form to fill is not measured by its tokens.
+    // Answers in a given form are not measured by their tokens.
     if (effect == Effect::by_token && arm.run.run.form != "free") return Effect::unfit;
   }
   return effect;
@@ -171,7 +171,8 @@ std::vector<Caveat> caveats_of(const Overview& comparison, const std::string& da
   };
   for (const ArmFinding* arm : arms) {
     for (const Warning& warning : comparison.warnings) {
-      // Those two are of an arm beside its baseline: of these arms they are found below.
+      // These two warnings compare an arm with its own baseline. Below, they are found for these
+      // arms.
       if (warning.dataset != dataset || warning.arm != arm->run.run.label ||
           warning.code == "disturbed" || warning.code == "lengths")
         continue;

@@ -6,42 +6,42 @@
 
 #include "src/findings/comparison.hpp"
 
-/// Which warnings of a comparison make which numbers unfit to decide a claim: the table of
-/// experiments/papers/README.md.
+/// Determines which warnings of a comparison make which numbers unfit to decide a claim: the table
+/// in experiments/papers/README.md.
 namespace pardec {
 
-/// What a metric of a claim tells of.
+/// What a claim's metric measures.
 enum class Quantity {
-  answer_speed,  ///< time by the answer, e.g. speed, seconds_per_job
-  token_speed,   ///< time by the token, e.g. tokens_per_second, tps
-  passes,        ///< what a pass does, e.g. tokens_per_forward, acceptance
+  answer_speed,  ///< time per answer, e.g. speed, seconds_per_job
+  token_speed,   ///< time per token, e.g. tokens_per_second, tps
+  passes,        ///< work per pass, e.g. tokens_per_forward, acceptance
   length,
-  structure,  ///< threads, branches, and what they cache and see
+  structure,  ///< threads, branches, and the rows that they cache and attend to
   score,
   identity,
 };
 Quantity quantity_of(std::string_view metric);
 
-/// Other ways to take the same measurement, which tell whether a disturbance decides.
+/// Other views of the same measurements, which show whether a disturbance affects the decision.
 enum class MeasuredView {
   all,
-  undisturbed,  ///< without what was measured while others had a share of the machine
-  by_token,     ///< speeds by the token of text, not by the answer
+  undisturbed,  ///< without measurements during which other processes used the machine
+  by_token,     ///< speeds per token of text instead of per answer
 };
 
-/// What a warning does to a number.
+/// The effect of a warning on a number.
 enum class Effect {
-  none,         ///< it is about something else
-  beside,       ///< it is said beside the verdict
+  none,         ///< the warning is about something else
+  beside,       ///< the warning is reported next to the verdict
   unfit,        ///< the number decides nothing
-  undisturbed,  ///< the number decides where the undisturbed measurements alone decide the same
-  by_token,     ///< ... where the speed by the token decides the same
+  undisturbed,  ///< the number decides if the undisturbed measurements alone give the same decision
+  by_token,     ///< the number decides if the speed per token gives the same decision
 };
 std::string_view name(Effect effect);
-/// Of the codes of results/README.md. An unknown one is said beside.
+/// For codes of results/README.md. Unknown codes: Effect::beside.
 Effect effect_of(std::string_view code, Quantity quantity);
 
-/// A warning that a number has beside it.
+/// A warning about a number.
 struct Caveat {
   std::string code, dataset, arm, found;
   Effect effect;
@@ -49,13 +49,12 @@ struct Caveat {
   bool operator==(const Caveat&) const = default;
 };
 
-/// A warning where a measured comparison has it of arms on a dataset, as far as it is about
-/// such a number: one that is computed of them all (e.g. a ratio). An arm that was not
-/// run has none.
+/// The warnings of a comparison about these arms on a dataset that concern a number computed from
+/// all of them (e.g. a ratio). Arms that were not run have no warnings.
 std::vector<Caveat> caveats_of(const Overview& comparison, const std::string& dataset,
                                const std::vector<std::string>& arms, std::string_view metric);
 
-/// The speed of an arm over the blocks that were measured undisturbed.
+/// The speed of an arm over the blocks that were measured without disturbance.
 struct UndisturbedSpeed {
   Interval examples_per_second;
   std::int64_t blocks;

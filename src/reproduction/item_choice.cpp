@@ -14,7 +14,7 @@ StoredVerdicts stored_verdicts(const PaperCatalogue& papers, const std::string& 
   std::error_code ignored;
   if (!std::filesystem::exists(db, ignored)) return verdicts;
   Store store(db, {.read_only = true});
-  std::set<std::string> seen, decided;  // invocations; experiments of which one decided something
+  std::set<std::string> seen, decided;  // invocations; experiments with at least one decision
   for (const RunRow& run : store.find_runs({})) {  // newest first
     if (!run.experiment || decided.contains(run.experiment->name) ||
         !seen.insert(run.invocation).second)

@@ -7,20 +7,22 @@
 #include "src/reproduction/paper_item.hpp"
 #include "src/reproduction/reproduce.hpp"
 
-/// Of the papers' items: which are meant, and what is known of them.
+/// Selects items of papers, and reads their stored verdicts.
 namespace pardec {
 
-/// Findings by the item's name and the claim's. The catalogue outlives them.
+/// Findings by the names of item and claim. The catalogue must outlive them.
 using StoredVerdicts = std::map<std::string, std::map<std::string, ClaimFinding>>;
 
-/// The newest that the database holds; of what measured nothing only where nothing else did.
+/// The newest verdicts in the database. Verdicts without any measurement are only used if there are
+/// no others.
 StoredVerdicts stored_verdicts(const PaperCatalogue& papers, const std::string& db);
 
-/// `paper`: "all" for those of all; `item` empty: all of the paper. ConfigError: there is none.
+/// `paper`: "all" selects the items of all papers. `item`: empty selects all items of the paper.
+/// ConfigError: there is no such item.
 std::vector<const PaperItem*> chosen_items(const PaperCatalogue& papers, const std::string& paper,
                                            const std::string& item);
 
-/// ConfigError where a label is no network of these items at this scale.
+/// ConfigError: a label is not a network of these items at this scale.
 void check_labels(const std::vector<const PaperItem*>& items, const std::string& scale,
                   const std::vector<GivenNetwork>& models);
 

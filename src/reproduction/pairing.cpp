@@ -13,7 +13,7 @@ namespace pardec {
 
 namespace {
 
-/// Names that belong together, by number (union-find).
+/// Groups of names that belong together, by number (union-find).
 class Joined {
  public:
   std::int32_t of(const std::string& name) {
@@ -50,7 +50,7 @@ std::set<std::string> answers_in(const Parts& parts) {
   return names;
 }
 
-/// Repeats as one part, their mean.
+/// Replaces repeats by one part with their mean.
 Parts means_of(const Parts& parts) {
   std::map<std::pair<std::vector<std::string>, std::string>, std::pair<QuantityPart, int>> means;
   for (const QuantityPart& part : parts) {
@@ -71,7 +71,7 @@ Parts means_of(const Parts& parts) {
   return out;
 }
 
-/// Units and groups by small numbers, shared by both arms.
+/// Numbers of units and groups, shared by both arms.
 class UnitNumbers {
  public:
   void join(const Parts& parts) {
@@ -101,7 +101,7 @@ PairedParts paired(const Parts& arm, const Parts& other) {
   Joined together;
   for (const Parts* parts : {&arm, &other})
     for (const QuantityPart& part : *parts) together.join(part.answers);
-  std::set<std::int32_t> incomplete;  // answers of which one arm lacks some
+  std::set<std::int32_t> incomplete;  // groups of answers of which one arm does not have some
   for (const auto& [own, others] : {std::pair(&ours, &theirs), std::pair(&theirs, &ours)})
     for (const std::string& name : *own)
       if (!others->contains(name)) incomplete.insert(together.of(name));

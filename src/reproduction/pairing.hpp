@@ -7,35 +7,36 @@
 #include "metrics/score_intervals.hpp"
 #include "src/reproduction/verdicts.hpp"
 
-/// Quantities that are ratios of sums over answers, and how those of two arms compare on the
+/// Quantities that are ratios of sums over answers, and their comparison between two arms over the
 /// answers that both have.
 namespace pardec {
 
-/// What some answers add to a quantity: a scored field, or a job with all its examples.
+/// The contribution of some answers to a quantity: a scored field, or a job with all its examples.
 struct QuantityPart {
-  std::vector<std::string> answers;   ///< names: of an example, or of its field
-  std::vector<std::string> clusters;  ///< of these answers
-  std::string group;                  ///< as of ScorePart
+  std::vector<std::string> answers;   ///< names of examples or of their fields
+  std::vector<std::string> clusters;  ///< clusters of these answers
+  std::string group;                  ///< as in ScorePart
   double numerator, denominator;
 };
 
-/// Answers that one arm gave together (a stack of examples) are in or out together: they are left
-/// out of both arms where the other arm lacks one of them. Repeats count by their mean. Clusters
-/// that a job joins are one unit.
+/// Answers that one arm generated together (a stack of examples) are used together: they are left
+/// out of both arms if the other arm does not have one of them. Repeats count by their mean.
+/// Clusters that are joined by a job are one unit.
 struct PairedParts {
   std::vector<ScorePart> arm, other;
   std::int32_t units = 0;
-  std::int64_t answers = 0, left_out = 0;  ///< that both have, and that one of them has
+  /// answers that both arms have, and answers that only one has
+  std::int64_t answers = 0, left_out = 0;
 };
 PairedParts paired(const std::vector<QuantityPart>& arm, const std::vector<QuantityPart>& other);
 
-/// `range`: of the scores of single answers; none: the quantity is no score, and where it does not
-/// vary its interval has no width.
+/// `range`: of the scores of single answers; none: the quantity is not a score, and its interval
+/// has no width if it does not vary.
 Measured level_of(const std::vector<QuantityPart>& parts, std::optional<ScoreRange> range);
-/// Of the arm less the other. No shared answer: NaN over no units.
+/// The arm minus the other. Without shared answers: NaN over 0 units.
 Measured difference_of(const std::vector<QuantityPart>& arm, const std::vector<QuantityPart>& other,
                        std::optional<ScoreRange> range);
-/// Of the arm over the other. No shared answer: NaN over no units.
+/// The arm divided by the other. Without shared answers: NaN over 0 units.
 Measured ratio_of(const std::vector<QuantityPart>& arm, const std::vector<QuantityPart>& other,
                   std::optional<ScoreRange> range);
 

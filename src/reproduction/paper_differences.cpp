@@ -30,7 +30,7 @@ std::string setting(const PaperItem& item, const char* key) {
                              : dump(value);
 }
 
-/// What a record of training says of a network, in few words; empty: it has none.
+/// A short description of a network's training, from its record; empty: there is no record.
 std::string training_text(const std::string& folder) {
   try {
     const TrainingRecord record = read_training_record(folder);

@@ -8,12 +8,13 @@
 
 namespace pardec {
 
-/// Something in which what was measured is not what a paper's numbers hold for.
+/// A difference between the conditions of a measurement and those of a paper's numbers.
 struct Difference {
   enum class Of { network, type, machine, data, jobs, judge, oracle, training, ids, budget, bound };
-  /// None: it is no difference, but a doubt about the paper's number, or why there is none here.
+  /// None: not a difference, but a doubt about the paper's number, or the reason why there is no
+  /// number here.
   std::optional<Of> of;
-  std::string text;  ///< a line
+  std::string text;  ///< one line
 
   bool operator==(const Difference&) const = default;
 };
@@ -21,8 +22,8 @@ struct Difference {
 /// Whether the networks are smaller than the paper's, or only some of the examples were run.
 bool is_smaller(const PaperItem& item, const Overview& comparison);
 
-/// In what a run differs from what a paper's numbers hold for: networks and their training, type,
-/// machine, data, batch, judge, oracle; and the doubts about those numbers.
+/// The differences between a run and the conditions of a paper's numbers (networks and their
+/// training, dtype, machine, data, batch, judge, oracle), and the doubts about these numbers.
 std::vector<Difference> differences_from(const PaperItem& item, const Overview& comparison,
                                          const std::vector<JudgedShare>& judged);
 

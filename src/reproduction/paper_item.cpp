@@ -138,7 +138,7 @@ ClaimTest read_test(const Json& json, const std::string& where) {
   return test;
 }
 
-/// One, or a list of several, each with a label.
+/// One test, or a list of several tests, each with a label.
 std::vector<ClaimTest> read_tests(const Json& json, const std::string& where) {
   if (!json.is_array()) return {read_test(json, where)};
   std::vector<ClaimTest> tests;
@@ -206,7 +206,7 @@ Published read_published(const Json& json, const std::string& where) {
   return published;
 }
 
-/// Arms that claims name and a scale has not would be found lacking for ever.
+/// Checks that claims only name arms of the scale; other arms would always be missing.
 void check_arms(const PaperItem& item) {
   for (const Claim& claim : item.claims)
     for (const std::string& scale : claim.scales) {
@@ -234,7 +234,7 @@ std::tuple<int, int> rank_of(const std::string& item) {
   return {item.starts_with("Table") ? 0 : 1, number};
 }
 
-/// `Table 5`, `table5` and `t5` are table5.
+/// Normalizes `Table 5`, `table5` and `t5` to table5.
 std::string item_key(const std::string& text) {
   std::string key;
   for (const char c : text)

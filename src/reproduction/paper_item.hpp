@@ -8,61 +8,62 @@
 #include "src/reproduction/verdicts.hpp"
 #include "src/support/json.hpp"
 
-/// Tables and figures of papers, as files of experiments/papers say them.
+/// Tables and figures of papers, read from experiments/papers.
 namespace pardec {
 
-/// A number that a paper prints.
+/// A number printed in a paper.
 struct PublishedCell {
-  std::vector<Json> at;  ///< a value for each of Published::keys
+  std::vector<Json> at;  ///< one value for each of Published::keys
   double value;
 };
 
-/// Where the paper's own number is doubtful.
+/// A doubt about the paper's own number.
 struct Doubt {
   Json at;  ///< values of keys, "*" for any; null: the whole item
   std::string why;
 };
 
 struct Published {
-  std::string unit, source;  ///< printed, stated in the text, or derived
-  Json setting;              ///< hardware, dtype, batch and what else the numbers hold for
+  std::string unit, source;  ///< source: printed, stated in the text, or derived
+  Json setting;              ///< hardware, dtype, batch and other conditions of the numbers
   std::vector<std::string> keys;
   std::vector<PublishedCell> cells;
   std::vector<Doubt> doubts;
 };
 
-/// What a quantity is of: an arm on a dataset, where `over` is given relative to that arm.
+/// An arm on a dataset, of which a quantity is computed; with `over`, relative to that arm.
 struct Point {
   std::string arm, over;                ///< labels
-  std::string dataset;                  ///< empty: each that is there
-  std::vector<std::string> categories;  ///< together; empty: all
+  std::string dataset;                  ///< empty: each available dataset
+  std::vector<std::string> categories;  ///< combined; empty: all
 };
 
 /// How a claim is tested.
 struct ClaimTest {
   enum class Kind { ratio, bound, difference, order, trend, optimum, identity };
   Kind kind;
-  std::string label;  ///< of its parts, where the claim has several tests; else empty
+  std::string label;  ///< identifies its parts if the claim has several tests; otherwise empty
   std::string metric;
-  std::vector<Point> points;       ///< each a part; of order, trend and optimum in their order
-  std::vector<std::string> among;  ///< optimum: arms
+  std::vector<Point> points;       ///< one part each; for order, trend and optimum, in their order
+  std::vector<std::string> among;  ///< optimum: the arms to choose from
   std::vector<std::string> in;     ///< datasets; empty: all
-  bool each_category = false;      ///< a part for each category
+  bool each_category = false;      ///< one part for each category
   bool rises = false;              ///< trend
-  Limit limit{Limit::Relation::above, 1};  ///< order, trend: of neighbours' ratio
-  /// A part whose rows of a pass are more than the machine computes in the time that it reads the
-  /// weights in is not refuted by it.
+  Limit limit{Limit::Relation::above, 1};  ///< order, trend: for the ratio of neighbours
+  /// A part cannot be refuted if its passes have more rows than the machine can compute in the time
+  /// of reading the weights.
   bool below_balance = false;
 };
 
-/// A sentence of a paper that a measurement can be right or wrong about.
+/// A sentence of a paper that measurements can confirm or refute.
 struct Claim {
   std::string id, says, where;
   Json published;                ///< {"least", "most"}, {"at"}, ... or null
-  std::vector<ClaimTest> tests;  ///< all of them have to hold
+  std::vector<ClaimTest> tests;  ///< all must hold
   std::vector<std::string> scales;
-  std::map<std::string, ClaimVerdict> expect;          ///< by scale
-  std::map<std::string, std::string> by_construction;  ///< by scale: why it cannot fail there
+  std::map<std::string, ClaimVerdict> expect;  ///< by scale
+  /// by scale: why the claim cannot fail there
+  std::map<std::string, std::string> by_construction;
 
   bool tested_at(const std::string& scale) const;
 };
@@ -74,39 +75,39 @@ struct PaperItem {
   std::string paper, item, cls;  ///< e.g. ippd, Table 5, A
   std::string section, measures;
   Published published;
-  /// By key of the published cells: a text (only cells of this value are compared) or an object
-  /// from its values to arms, datasets, categories or metrics; and the same for `arm`, `dataset`,
-  /// `metric` where no key says it.
+  /// For each key of the published cells: a text (only cells with this value are compared), or an
+  /// object that maps its values to arms, datasets, categories or metrics. `arm`, `dataset` and
+  /// `metric` give the same for all cells if no key determines them.
   Json match;
-  Json scales;  ///< by name, as experiments
+  Json scales;  ///< by name, in the form of experiments
   std::vector<Claim> claims;
 
-  /// That scale, `like` another filled in. ConfigError.
+  /// The named scale; a scale that is `like` another one is completed from it. ConfigError.
   Json scale(const std::string& which) const;
 };
 
 /// ConfigError, with file and key.
 PaperItem read_paper_item(const std::filesystem::path& file);
 
-/// A table or figure of which nothing is measured here.
+/// A table or figure for which nothing is measured here.
 struct PaperPicture {
   std::string paper, item, why;
 };
 
-/// What the project knows of the papers, in their order: by paper, tables before figures.
+/// All known items of the papers, ordered by paper, with tables before figures.
 struct PaperCatalogue {
   std::vector<PaperItem> items;
   std::vector<PaperPicture> pictures;
 };
-/// Of experiments/papers. ConfigError.
+/// Reads experiments/papers. ConfigError.
 PaperCatalogue read_papers();
-/// The file of `table5`, `Table 5`, `t5`, `figure4` or `f4` of a paper. ConfigError with the near
-/// names; one that names the reason where it is a picture.
+/// Finds an item of a paper by `table5`, `Table 5`, `t5`, `figure4` or `f4`. ConfigError: unknown
+/// (with similar names), or a picture (with the reason why it is not measured).
 const PaperItem& find_item(const PaperCatalogue& papers, const std::string& paper,
                            const std::string& item);
-/// The numbers of a table of datasets (its file in experiments/papers), by dataset and quantity.
+/// The numbers of a table about datasets (its file in experiments/papers), by dataset and quantity.
 std::map<std::string, Json> published_rows(const std::string& table);
-/// The papers' short names, which are those of their folders.
+/// The papers' short names, which are the names of their folders.
 std::vector<std::string> paper_names();
 
 }  // namespace pardec

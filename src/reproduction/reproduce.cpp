@@ -21,7 +21,7 @@ namespace pardec {
 
 namespace {
 
-/// The invocation that did exactly this before, by the same program.
+/// A run of an earlier invocation with the same settings and the same program.
 std::optional<RunRow> earlier(const RunSpec& spec, const OpenOptions& open) {
   if (!Store::exists(spec.db, open)) return std::nullopt;
   Store store(spec.db, {.read_only = true});
@@ -52,7 +52,7 @@ double balance_here(const PaperItem& item, const std::string& scale, const std::
   return speed.flop_per_second / speed.bytes_per_second * bytes / 2;
 }
 
-/// Evidence, and what differs, of an invocation.
+/// Sets the evidence and differences from an invocation.
 void take_run(Reproduction& result, std::shared_ptr<const StoredRun> run, Lacking lacking) {
   result.run = std::move(run);
   const Comparison& comparison = result.run->comparison();
@@ -68,7 +68,7 @@ void test_claims(Reproduction& result) {
       result.findings.push_back(test_claim(claim, result.scale, *result.evidence));
 }
 
-/// Gets the verdicts that the scale's claims are about, as far as they are not stored.
+/// Asks a judge for the verdicts that the scale's claims need and that are not stored.
 void ask_for_claims(const Reproduction& result, const ReproduceOptions& options,
                     const std::string& invocation) {
   std::set<std::string> protocols;
@@ -94,7 +94,7 @@ void name_arms(Reproduction& result, const Json& scale) {
   result.baseline = scale.value("baseline", "");
 }
 
-/// Runs what the scale names, or finds it.
+/// Runs the scale's experiment, or finds its stored results.
 void measure(Reproduction& result, const Json& scale, const ReproduceOptions& options) {
   Runnable runnable = runnable_of(scale, options);
   if (!runnable.any) {
@@ -131,7 +131,7 @@ void measure(Reproduction& result, const Json& scale, const ReproduceOptions& op
   }
   if (options.judge) try {
       ask_for_claims(result, options, invocation);
-    } catch (const Error& error) {  // what was measured is shown all the same
+    } catch (const Error& error) {  // show the measurements nevertheless
       result.judge_failed = true;
       tell(options.notes, str(item.name, ": ", visible_text(error.what())));
     }
@@ -156,7 +156,7 @@ std::string work_of(const PaperItem& item, const std::string& scale) {
 bool runs_here(const PaperItem& item, const ReproduceOptions& options) {
   try {
     return runnable_of(item.scale(options.scale), options).any;
-  } catch (const Error&) {  // which its turn tells
+  } catch (const Error&) {  // it is reported when this item is reproduced
     return false;
   }
 }
@@ -214,7 +214,7 @@ std::vector<Reproduction> reproduced(const PaperCatalogue& papers, Store& store,
   std::vector<Reproduction> results;
   const auto runs = store.find_runs({.invocation = invocation});
   if (runs.empty() || !runs.front().experiment ||
-      !runs.front().experiment->json.contains("scale"))  // of `run -c`
+      !runs.front().experiment->json.contains("scale"))  // it was made by `run -c`
     return results;
   std::shared_ptr<const StoredRun> run;
   for (const PaperItem& item : papers.items)

@@ -18,80 +18,84 @@
 #include "src/support/notes.hpp"
 #include "src/support/progress.hpp"
 
-/// Tables and figures of papers are measured again, and their claims tested by what was measured.
+/// Measures tables and figures of papers again, and tests their claims against the measurements.
 namespace pardec {
 
-/// What may be done to measure an item.
+/// Limits on the work for measuring an item.
 struct Effort {
-  bool runs = true;  ///< else what is stored, or was made for another item, counts alone
-  std::optional<double> seconds = std::nullopt;  ///< that a run may take; none: no limit
+  /// whether to run anything; otherwise only stored results and those made for other items are used
+  bool runs = true;
+  std::optional<double> seconds = std::nullopt;  ///< time limit of a run; none: no limit
 };
 
-/// A network in place of the file's.
+/// A network that replaces the one in the item's file.
 struct GivenNetwork {
   std::string label, folder;
 };
 
-/// How items are reproduced.
+/// Options of a reproduction.
 struct ReproduceOptions {
   std::string scale = "small";
-  std::string db = "results/pardec.sqlite";  ///< what it holds already is not run again
-  bool create_folders = false;               ///< those of the database
-  std::string data_root;  ///< folder with one folder a dataset; empty: the project's samples
-  std::string dtype;      ///< in place of the file's; empty: the file's
-  std::vector<GivenNetwork> models;        ///< the first of a label counts
-  std::optional<std::int64_t> limit;       ///< examples of a dataset; none: the file's
-  std::optional<chat::ServiceSpec> judge;  ///< for claims that need one
-  int threads = 0;                         ///< of the CPU; 0: all cores
+  std::string db = "results/pardec.sqlite";  ///< runs that it already contains are not repeated
+  bool create_folders = false;               ///< whether to create folders for the database
+  std::string data_root;  ///< folder with one folder per dataset; empty: the project's samples
+  std::string dtype;      ///< replaces the dtype in the item's file; empty: keeps it
+  std::vector<GivenNetwork> models;  ///< the first network for a label is used
+  /// number of examples per dataset; none: as in the item's file
+  std::optional<std::int64_t> limit;
+  std::optional<chat::ServiceSpec> judge;  ///< for claims that need a judge
+  int threads = 0;                         ///< CPU threads; 0: all cores
   Effort effort;
-  bool errors_lack = false;  ///< an Error is what lacks, in the findings; else it is thrown
-  std::stop_token stop;      ///< leaves a run to be gone on with
+  /// errors are reported as missing in the findings; otherwise they are thrown
+  bool errors_lack = false;
+  std::stop_token stop;  ///< interrupts a run so that it can be resumed
   ProgressStyle progress = ProgressStyle::none;
   Notes notes;
-  std::vector<std::string> argv;  ///< for the runs' record
+  std::vector<std::string> argv;  ///< recorded in the runs
 };
 
-/// One item at one scale: what was measured, and what it says of the claims.
+/// The measurements of one item at one scale, and the verdicts on its claims.
 struct Reproduction {
   const PaperItem* item;
   std::string scale;
   std::vector<std::string> arms;  ///< labels
   std::string baseline;
   std::vector<Difference> differs;       ///< from the paper's own measurement
-  std::unique_ptr<Store> store;          ///< what the evidence is read from, where it is its own
+  std::unique_ptr<Store> store;          ///< the store that `evidence` reads, if it is not shared
   std::shared_ptr<const StoredRun> run;  ///< none: nothing was run, or it was not kept
   std::unique_ptr<Evidence> evidence;
   std::vector<ClaimFinding> findings;
-  bool judge_failed = false;  ///< not all that it was to be asked was asked
+  bool judge_failed = false;  ///< some of the requests to the judge were not made
 };
 
-/// What the arms of a scale `bound` did: their passes by dataset, what ran, and what lacks.
+/// The passes of the arms of a scale `bound`, by dataset, with the runs that made them and what is
+/// missing.
 struct BoundTraces {
   std::map<std::string, std::vector<Trace>> traces;
   std::vector<Overview> made;
-  std::vector<std::string> unfinished;  ///< datasets for which there was no time
+  std::vector<std::string> unfinished;  ///< datasets for which there was no time left
   Lacking lacking;
 };
 
-/// Of all bounds of a program, by work_of().
+/// All bound traces of this process, by work_of().
 using MadeBounds = std::map<std::string, BoundTraces>;
 
-/// Runs what the scale asks for, goes on with it, or takes it from the database or `bounds` where
-/// it is whole, and tests the claims. What lacks (networks, datasets, time) is named in the
-/// findings, no error. ConfigError for a scale that the item does not have; errors of a run, see
-/// `errors_lack`.
+/// Runs the experiment of the scale, resumes it, or takes it from the database or from `bounds` if
+/// it is complete, and tests the claims. Missing networks, datasets or time are reported in the
+/// findings and are not errors. ConfigError: the item does not have this scale. For errors of a
+/// run, see `errors_lack`.
 Reproduction reproduce(const PaperItem& item, const ReproduceOptions& options, MadeBounds& bounds);
 Reproduction reproduce(const PaperItem& item, const ReproduceOptions& options);
 
-/// Whether networks and datasets of a scale that runs something are there.
+/// Whether the networks and datasets of the scale exist, so that it can run.
 bool runs_here(const PaperItem& item, const ReproduceOptions& options);
 
-/// What a scale needs time for, which others may share: the name of its run, or the passes of its
-/// bound; empty: it only counts, or there is no such scale.
+/// Identifies the work of a scale, which other items may share: the name of its run, or the passes
+/// of its bound. Empty: the scale only counts, or does not exist.
 std::string work_of(const PaperItem& item, const std::string& scale);
 
-/// The same of an invocation in the store, without running anything: of each item and scale that it
-/// was made for. Empty: `reproduce` did not make it.
+/// As reproduce(), for a stored invocation, without running anything: a result for each item and
+/// scale that it was made for. Empty: it was not made by `reproduce`.
 std::vector<Reproduction> reproduced(const PaperCatalogue& papers, Store& store,
                                      const std::string& invocation);
 

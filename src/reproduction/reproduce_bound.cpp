@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A folder for files that nobody needs afterwards.
+/// A temporary folder.
 struct Scratch {
   fs::path folder = fs::temp_directory_path() / str("pardec-bound-", ::getpid());
   Scratch() { fs::create_directories(folder); }
@@ -51,8 +51,8 @@ BoundSetting setting_of(const Json& bound) {
   return setting;
 }
 
-/// Has the arms answer a few examples of each dataset, and keeps their passes. None: there was no
-/// time, or a signal stopped it.
+/// Lets the arms answer a few examples of each dataset, and returns their passes. None: there was
+/// no time, or the run was interrupted.
 std::optional<BoundTraces> make_traces(const PaperItem& item, const Runnable& runnable,
                                        const ReproduceOptions& options) {
   const Scratch scratch;
@@ -69,7 +69,7 @@ std::optional<BoundTraces> make_traces(const PaperItem& item, const Runnable& ru
     apart.db = (scratch.folder / "t.sqlite").string();
     const RunSpec spec = spec_of(one, "bound", item.file, apart);
     ArmSessions sessions(spec);
-    std::optional<double> share;  // of the time that is left
+    std::optional<double> share;  // of the remaining time
     if (options.effort.seconds) {
       const std::chrono::duration<double> used = std::chrono::steady_clock::now() - begin;
       share = (*options.effort.seconds - used.count()) / static_cast<double>(datasets.size() - d);
@@ -89,7 +89,8 @@ std::optional<BoundTraces> make_traces(const PaperItem& item, const Runnable& ru
   return made;
 }
 
-/// Whether it is of how the traces' passes were computed, which is not what a bound is of.
+/// Whether a difference concerns how the traced passes were computed, which does not affect a
+/// bound.
 bool of_computing(const Difference& difference) {
   using enum Difference::Of;
   return difference.of == type || difference.of == machine || difference.of == jobs;

@@ -20,7 +20,7 @@ struct Counted {
   bool sample = false, standin = false;
 };
 
-/// What the papers' tables of datasets count.
+/// The counts in the papers' tables of datasets.
 Counted counts_of(const DatasetEntry& entry, const CorpusFiles& files, const Tokenizer& tokenizer) {
   Counted all;
   auto& counts = all.counts;
@@ -42,7 +42,7 @@ Counted counts_of(const DatasetEntry& entry, const CorpusFiles& files, const Tok
   return all;
 }
 
-/// The paper's model of attention at the dataset's own mean lengths.
+/// The paper's cost model of attention at the dataset's own mean lengths.
 Counted attention_counts(const DatasetEntry& entry, const CorpusFiles& files,
                          const Tokenizer& tokenizer) {
   const Dataset dataset = load_splits(entry, files).front();
@@ -61,8 +61,8 @@ Counted attention_counts(const DatasetEntry& entry, const CorpusFiles& files,
           dataset.standin};
 }
 
-/// The numbers that a training was set to, by name; of a list NAME.1, NAME.2 ... The updates are
-/// those that were made.
+/// The numeric settings of a training, by name; items of a list are NAME.1, NAME.2 ... The number
+/// of updates is the actual one.
 std::map<std::string, double> settings_of(const Json& record) {
   const std::set<std::string> unset_at_0{"steps",          "batch_sequences", "batch_tokens",
                                          "context_length", "patience",        "limit"};

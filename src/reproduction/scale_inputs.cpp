@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Keys of a scale that are no settings of a run.
+/// Keys of a scale that are not settings of a run.
 constexpr std::array kScaleKeys{"standin", "shared", "traces", "bound"};
 
 std::optional<std::string> given_folder(const ReproduceOptions& options, const std::string& label) {
@@ -31,11 +31,12 @@ std::optional<std::string> given_folder(const ReproduceOptions& options, const s
   return std::nullopt;
 }
 
-/// The folders of a network: one, or alternatives, of which null is none at all.
+/// The folders of a network: one, or several alternatives, where null stands for no network.
 Json alternatives(const Json& folders) { return folders.is_array() ? folders : Json{folders}; }
 
-/// Alternatives of all networks go together: the first that are all there, else the last; the last
-/// also where a network is given, since the others of its alternative were made for another.
+/// The index of the alternative used for all networks: the first for which all of them exist,
+/// otherwise the last. Also the last if the user gives a network, since the other networks of an
+/// alternative were made for one another.
 size_t chosen_alternative(const Json& networks, const ReproduceOptions& options) {
   size_t most = 1;
   for (const auto& [label, folders] : networks.items()) {
@@ -52,8 +53,8 @@ size_t chosen_alternative(const Json& networks, const ReproduceOptions& options)
   return most - 1;
 }
 
-/// The networks of a scale by name: given ones first, else those of the first alternative that is
-/// there. A name whose network is none is "".
+/// The networks of a scale by name: given ones, otherwise those of the chosen alternative. ""
+/// stands for no network.
 Json networks_of_scale(const Json& scale, const ReproduceOptions& options,
                        std::map<std::string, std::string>& missing) {
   Json models = Json::object();
@@ -77,7 +78,7 @@ Json networks_of_scale(const Json& scale, const ReproduceOptions& options,
   return models;
 }
 
-/// Without the networks that are none, and arms without such an adapter.
+/// Removes entries for no network, and such adapters of arms.
 void leave_none_away(Json& experiment) {
   Json& models = experiment["models"];
   for (Json& arm : experiment["decoders"])
@@ -87,7 +88,7 @@ void leave_none_away(Json& experiment) {
         network->get_ref<const std::string&>().empty() ? models.erase(network) : std::next(network);
 }
 
-/// Datasets that are not there are made where the scale wants stand-ins, else they lack.
+/// Makes missing datasets if the scale requests stand-ins; otherwise reports them as missing.
 void choose_datasets(const Json& scale, const ReproduceOptions& options, Runnable& runnable) {
   Json kept = Json::array();
   runnable.data_root = options.data_root;
@@ -111,7 +112,7 @@ void choose_datasets(const Json& scale, const ReproduceOptions& options, Runnabl
   runnable.experiment["datasets"] = kept;
 }
 
-/// Arms whose networks or control tokens are not there lack.
+/// Reports arms as missing if their networks or control tokens do not exist.
 void choose_arms(const std::map<std::string, std::string>& missing, Runnable& runnable) {
   Json kept = Json::array();
   const Json& models = runnable.experiment["models"];
@@ -133,7 +134,7 @@ void choose_arms(const std::map<std::string, std::string>& missing, Runnable& ru
         const auto face = read_face(options);
         const Needs needs = needs_of(*made.algorithm, face ? &*face : nullptr, made.draft_model);
         if (needs.lacking) lacks = str("for arm ", label, ": ", needs.text);
-      } catch (const Error& error) {  // a folder that is there and holds no network
+      } catch (const Error& error) {  // the folder exists but contains no network
         lacks = str("for arm ", label, ": ", error.what());
       }
     }
@@ -177,7 +178,7 @@ Runnable runnable_of(const Json& scale, const ReproduceOptions& options) {
         return arm.value("label", arm.value("name", "")) == baseline;
       }))
     runnable.experiment.erase("baseline");
-  // One arm alone says nothing beside a paper's several.
+  // A single arm cannot be compared with a paper's several arms.
   const size_t wanted = std::min<size_t>(2, scale.value("decoders", Json::array()).size());
   runnable.any = arms.size() >= wanted && !arms.empty() && !runnable.experiment["datasets"].empty();
   return runnable;

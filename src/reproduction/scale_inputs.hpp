@@ -10,8 +10,8 @@
 
 namespace pardec {
 
-/// What of a scale can be run here: an experiment as `run -c` reads one, and what lacks for the
-/// rest of it.
+/// The part of a scale that can be run here, as an experiment in the form of `run -c`, and what is
+/// missing for the rest.
 struct Runnable {
   Json experiment;
   Lacking lacking;
@@ -19,23 +19,23 @@ struct Runnable {
   bool any = false;
 };
 
-/// Looks for the networks, control tokens and datasets of a scale; stand-ins are made where it
-/// wants some. ConfigError for a given network that is not there.
+/// Looks for the networks, control tokens and datasets of a scale. Makes stand-ins if the scale
+/// requests them. ConfigError: a given network does not exist.
 Runnable runnable_of(const Json& scale, const ReproduceOptions& options);
 
-/// As a run of this name; `where` the file of the scale is. ConfigError.
+/// As a run with this name. `where`: the file of the scale. ConfigError.
 RunSpec spec_of(const Runnable& runnable, const std::string& name,
                 const std::filesystem::path& where, const ReproduceOptions& options);
 
-/// A folder or file as it is named, else among the project's; none: it is in neither.
+/// The folder or file at this path, otherwise within the project; none: it is in neither place.
 std::optional<std::filesystem::path> folder_at(const std::string& named);
 
-/// Makes the evidence of a scale that counts: `stats` and `attention` of datasets, and the settings
-/// of a `training`.
+/// Computes the evidence of a scale that counts: `stats` and `attention` of datasets, and the
+/// settings of a `training`.
 void reproduce_counts(Reproduction& result, const Json& scale, const ReproduceOptions& options);
 
-/// Makes the evidence of scale `bound`: what hardware allows the passes of a few examples, of those
-/// that the effort leaves time for. Passes that `bounds` has are not made again.
+/// Computes the evidence of scale `bound`: bounds by the roofline for the passes of a few examples,
+/// as many as the effort leaves time for. Passes in `bounds` are reused.
 void reproduce_bound(Reproduction& result, const ReproduceOptions& options, MadeBounds& bounds);
 
 }  // namespace pardec

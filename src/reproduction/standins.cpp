@@ -17,7 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Makes the worked examples so long that the instruction with them has the published length.
+/// Sets the length of the worked examples so that the instruction including them has the published
+/// length.
 void set_shots(StandinLengths& lengths, const DatasetEntry& entry, double instruction,
                const Tokenizer& tokenizer) {
   lengths.shots = entry.shots;
@@ -44,7 +45,7 @@ StandinLengths published_lengths(const std::string& dataset, const Tokenizer& to
   StandinLengths lengths{
       row.at("contexts").get<std::int64_t>(), row.at("parallelism").get<double>(),
       row.at("context").get<double>(), row.at("question").get<double>(),
-      answer > 1 ? answer - 1 : 1};  // longer ones are published with their end of sequence
+      answer > 1 ? answer - 1 : 1};  // longer answers are published including their end of sequence
   set_shots(lengths, find_dataset(dataset), row.at("instruction").get<double>(), tokenizer);
   return lengths;
 }

@@ -4,18 +4,19 @@
 #include <string>
 #include <vector>
 
-/// Generated files of the lengths that papers publish, where the published files are not at hand.
+/// Generates files with the lengths that papers publish, for datasets whose published files are not
+/// available.
 namespace pardec {
 
-/// Ids of a product's text: the HPD paper does not say how many, so this is a choice of ours.
+/// Number of tokens of a product's text. This is our choice, since the HPD paper does not state it.
 inline constexpr double kProductText = 250;
 
 struct StandinSpec {
   std::vector<std::string> datasets;
-  std::string data_root;  ///< gets one folder a dataset
-  std::string tokenizer;  ///< as CorpusFiles'
+  std::string data_root;  ///< gets one folder for each dataset
+  std::string tokenizer;  ///< as in CorpusFiles
   std::uint64_t seed = 1;
-  std::int64_t examples = 0;  ///< of each; 0: as many as published
+  std::int64_t examples = 0;  ///< number for each dataset; 0: as many as published
 
   std::string shown_tokenizer() const {
     return tokenizer.empty() ? "the quickstart tokenizer" : tokenizer;
@@ -28,8 +29,8 @@ struct MadeStandin {
   std::filesystem::path folder;
 };
 
-/// A dataset's folder is there whole or not at all. ConfigError for a dataset that has no published
-/// lengths or is there already.
+/// A dataset's folder is either complete or not created. ConfigError: a dataset has no published
+/// lengths, or already exists.
 std::vector<MadeStandin> make_standins(const StandinSpec& spec);
 
 }  // namespace pardec

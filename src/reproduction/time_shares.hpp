@@ -9,19 +9,19 @@
 
 namespace pardec {
 
-/// Shares a budget of time among items that are reproduced one after another, of which several may
-/// be measured by one run.
+/// Divides a time budget among items that are reproduced one after the other. One run may measure
+/// several items.
 class TimeShares {
  public:
-  /// The time begins now. `budget`: seconds for all of it; none: no limit.
+  /// Starts the clock. `budget`: seconds for all items; none: no limit.
   TimeShares(std::optional<double> budget, const std::vector<const PaperItem*>& items,
              const ReproduceOptions& options);
 
   double used() const;  ///< seconds
-  /// What the item may take now: its share of what is left, among those that still have to run;
-  /// nothing, where another item has measured it.
+  /// The time that the item may use now: an equal share of the remaining time among items that
+  /// still have to run. No runs if another item has measured it.
   Effort effort_of(const PaperItem& item) const;
-  /// Takes the item as done.
+  /// Marks the item as done.
   void take(const Reproduction& result, const MadeBounds& bounds);
 
  private:
@@ -29,7 +29,7 @@ class TimeShares {
   Clock::time_point begin_ = Clock::now();
   std::optional<double> budget_;
   std::string scale_;
-  std::set<std::string> to_make_, made_;  // by work_of()
+  std::set<std::string> to_make_, made_;  // names from work_of()
 };
 
 }  // namespace pardec

@@ -12,15 +12,15 @@ namespace pardec {
 
 namespace {
 
-/// What Student's t has for the measured interval.
+/// The quantile of Student's t that the measured interval is based on.
 double t_of(const Measured& measured) {
   return student_t_quantile(0.975, static_cast<double>(measured.units - 1));
 }
 
-/// Intervals that are narrower have no width but for rounding.
+/// Narrower intervals have no width except for rounding.
 constexpr double kRounding = 1e-12;
 
-/// p of so many units that all lie on one side.
+/// p if all units lie on one side.
 double sign_test_p(const Measured& measured) {
   return std::min(1.0, 2 * std::exp2(-static_cast<double>(measured.units)));
 }
@@ -29,26 +29,26 @@ double scaled(const Measured& measured, double value) {
   return measured.logarithmic ? std::log(value) : value;
 }
 
-/// Two-sided p of the quantity being `at`; 1 where nothing can be said.
+/// Two-sided p of the hypothesis that the quantity equals `at`; 1 if it cannot be computed.
 double p_about(const Measured& measured, double at) {
   const double away = scaled(measured, measured.value.estimate) - scaled(measured, at);
   if (std::isnan(away)) return 1;
-  // Intervals need not be symmetric: what counts is the side on which the limit lies.
+  // Intervals need not be symmetric: the half on the side of the limit counts.
   const double half =
       away > 0 ? scaled(measured, measured.value.estimate) - scaled(measured, measured.value.low)
                : scaled(measured, measured.value.high) - scaled(measured, measured.value.estimate);
   if (std::isnan(half) || measured.units < 2) return 1;
-  // Without any spread each unit is on the same side: the sign test.
+  // Without any spread, all units are on the same side: the sign test.
   if (half <= kRounding) return std::abs(away) <= kRounding ? 1 : sign_test_p(measured);
   return student_t_p(away / half * t_of(measured), static_cast<double>(measured.units - 1));
 }
 
-/// p of the side that the estimate is on.
+/// p of the side on which the estimate lies.
 double p_of(const Measured& measured, const Limit& limit) {
   const double estimate = measured.value.estimate;
   if (std::isnan(estimate)) return 1;
   if (measured.exact) return 0;
-  // Units that all lie on a limit keep to it.
+  // Units that all lie on a limit satisfy it.
   if (scaled(measured, measured.value.high) - scaled(measured, measured.value.low) <= kRounding &&
       measured.units >= 2)
     return sign_test_p(measured);
@@ -57,7 +57,7 @@ double p_of(const Measured& measured, const Limit& limit) {
   return limit.holds(estimate) ? std::max(low, high) : estimate < 0 ? low : high;
 }
 
-/// What a part says that lies off the limit, or wholly within it.
+/// The verdict on a part that lies entirely off the limit or entirely within it.
 ClaimVerdict verdict_of(const Measured& part, const Limit& limit) {
   using enum Limit::Relation;
   const bool holds = limit.holds(part.value.estimate);
@@ -67,7 +67,7 @@ ClaimVerdict verdict_of(const Measured& part, const Limit& limit) {
     case Standing::at_most:
     case Standing::at_least: {
       if (holds) return ClaimVerdict::not_contradicted;
-      // Whether what the bound leaves room for is all on the wrong side.
+      // Refuted if all values that the bound allows are on the wrong side.
       const bool wants_more = limit.relation == above || limit.relation == at_least ||
                               (limit.relation == within && part.value.estimate < 0);
       return wants_more == (part.standing == Standing::at_most) ? ClaimVerdict::refuted
@@ -105,8 +105,8 @@ Measured quotient(const Measured& a, const Measured& b) {
   const double ratio = a.value.estimate / b.value.estimate;
   const Standing standing = standing_of_quotient(a.standing, b.standing);
   if (a.exact && b.exact) return {{ratio, ratio, ratio}, 0, true, true, standing};
-  // A level's interval is symmetric about itself; to first order its logarithm's is as wide as that
-  // over the level.
+  // The interval of a level is symmetric about the level. To first order, that of its logarithm has
+  // the same width divided by the level.
   const auto half = [](const Measured& measured) {
     const double width =
         scaled(measured, measured.value.high) - scaled(measured, measured.value.low);
@@ -194,7 +194,8 @@ Decision decide_optimum(const std::vector<std::vector<Measured>>& better,
                         const VerdictRules& rules) {
   if (better.empty() || better.front().empty()) return {ClaimVerdict::not_testable, {}};
   const Limit above{Limit::Relation::above, 1}, below{Limit::Relation::below, 1};
-  // The best of either side by its estimates: that which leads the same opponent by most.
+  // The best point on either side by the estimates: the one with the largest lead over the same
+  // opponent.
   size_t own = 0, other = 0;
   for (size_t i = 1; i < better.size(); ++i)
     if (better[i].front().value.estimate > better[own].front().value.estimate) own = i;
