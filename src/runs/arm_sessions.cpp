@@ -8,7 +8,7 @@ namespace pardec {
 
 namespace {
 
-/// What two arms must have in common to share a network.
+/// Equal for arms that can share networks.
 std::string key_of(const ModelOptions& options) {
   return str(network_key(options), "\n",
              options.draft_model.empty() ? "" : network_key(draft_options(options)));
@@ -28,7 +28,7 @@ Session& ArmSessions::of(const Arm& arm) {
   const CacheBudget cache = cache_of(spec_, arm);
   const std::string key = str(key_of(options), "\n", cache.blocks);
   if (const auto found = sessions_.find(key); found != sessions_.end()) return *found->second;
-  // What both arms need is not loaded again.
+  // Keeps networks that both arms need.
   const auto network = loaded_.held(options);
   const auto draft = options.draft_model.empty() ? nullptr : loaded_.held(draft_options(options));
   if (spec_.order == "blocked") sessions_.clear();

@@ -8,19 +8,19 @@
 
 namespace pardec {
 
-/// What the arms run on. Arms of the same networks and cache budget share a session, and each
-/// distinct network is loaded once. All are held together; with order `blocked` those of one arm at
-/// a time.
+/// The sessions that arms run on. Arms with the same networks and cache budget share a session, and
+/// each distinct network is loaded once. All sessions are kept in memory; with order `blocked`,
+/// only those of one arm at a time.
 class ArmSessions {
  public:
-  /// Loads nothing yet. `spec` outlives this.
+  /// Loads nothing yet. `spec` must outlive this object.
   explicit ArmSessions(const RunSpec& spec) : spec_(spec) {}
 
-  /// Loads what is not held. Where one arm's networks are held at a time, the session is gone after
-  /// the next call for an arm of others. ConfigError, ModelError.
+  /// Loads what is not in memory. If only one arm's networks are kept at a time, the session is
+  /// destroyed by the next call for an arm with other networks. ConfigError, ModelError.
   Session& of(const Arm& arm);
 
-  /// Whether arms have several networks of which those of one are held at a time.
+  /// Whether arms have several networks and only those of one arm are kept at a time.
   bool take_turns() const;
 
  private:

@@ -26,10 +26,10 @@ std::pair<std::string, std::string> key_value(const std::string& text, const std
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
-/// Options of arms, whatever their decoder; one of the same name that the decoder has comes first.
+/// Options of all arms; an option of the decoder with the same name takes precedence.
 constexpr std::array<std::string_view, 7> kOfArms{"batch_size",   "cascade", "model", "adapter",
                                                   "cache_blocks", "seed",    "oracle"};
-/// Beside them, that of a decoder that drafts with a network.
+/// A further option of arms whose decoder drafts with a network.
 constexpr const char* kDraft = "draft";
 
 bool has_option(const DecoderEntry& entry, const std::string& option) {
@@ -37,14 +37,14 @@ bool has_option(const DecoderEntry& entry, const std::string& option) {
   return std::find(options.begin(), options.end(), option) != options.end();
 }
 
-/// ConfigError, which begins with `where`, for an option that the decoder has not.
+/// ConfigError, beginning with `where`: the decoder does not have the option.
 void check_option(const DecoderEntry& entry, const std::string& option, const std::string& where) {
   if (has_option(entry, option)) return;
   throw ConfigError(str(where, ": decoder ", entry.name, " has no option '", option, "'",
                         known_names(option, arm_options(std::string(entry.name)))));
 }
 
-/// A whole number from `least` on. ConfigError, with the arm and the option.
+/// An integer of at least `least`. ConfigError, with the arm and the option.
 std::int64_t whole_number(const Arm& arm, const std::string& option, const Json& value,
                           std::int64_t least, std::int64_t most) {
   if (!value.is_number_integer() || value < least || value > most)
@@ -117,7 +117,7 @@ std::vector<Arm> make_arms(const std::vector<std::string>& names,
     auto& options = own.emplace_back();
     for (size_t i = 1; i < parts.size(); ++i) {
       auto [option, value] = key_value(parts[i], "`arm` " + label);
-      // What follows without a = goes on with a list.
+      // A part without a = continues a list.
       for (; i + 1 < parts.size() && parts[i + 1].find('=') == std::string::npos; ++i)
         value += "," + parts[i + 1];
       if (option.rfind(decoder + ".", 0) == 0) option.erase(0, decoder.size() + 1);
@@ -250,7 +250,7 @@ std::vector<std::string> arms_of_experiment(const Json& decoders, const Json& mo
 std::optional<size_t> baseline_of(const std::vector<Arm>& arms, size_t arm,
                                   const std::string& baseline, bool open) {
   const Arm& of = arms[arm];
-  std::vector<int> ranks;  // 0: does not serve
+  std::vector<int> ranks;  // 0: not suitable
   if (baseline.empty()) {
     for (const Arm& other : arms)
       ranks.push_back(open && other.added ? 0

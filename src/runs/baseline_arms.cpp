@@ -15,7 +15,7 @@ Json ask_of(const Arm& arm) {
   return options.contains(kAsk) ? Json(options[kAsk]) : Json("together");
 }
 
-/// How the plain decoder has to ask to be this arm's baseline.
+/// How the plain decoder must ask to be this arm's baseline.
 Json wanted_ask(const Arm& arm) {
   const std::string_view asks = find_decoder(arm.decoder).baseline_asks;
   return asks.empty() ? ask_of(arm) : Json(std::string(asks));
@@ -26,7 +26,7 @@ bool serves(const Arm& plain, const Arm& arm) {
          ask_of(plain) == wanted_ask(arm);
 }
 
-/// The arm, which asks in another form.
+/// A copy of the plain arm that asks in this form.
 Arm asking(const Arm& plain, const Json& ask, const std::vector<Arm>& arms) {
   Arm arm = plain;
   put_option(arm, kAsk, ask);
@@ -46,7 +46,7 @@ void add_baselines(RunSpec& spec) {
   std::vector<Arm> given = arms;
   for (Arm& arm : given)
     take_taught_options(arm, read_training_record(texts_folder(networks_of(spec, arm))).settings);
-  std::vector<Arm> all = given;  // with those that are added
+  std::vector<Arm> all = given;  // including added ones
   for (const Arm& arm : given) {
     if (arm.decoder == kPlainDecoder ||
         std::any_of(all.begin(), all.end(), [&](const Arm& other) { return serves(other, arm); }))
@@ -54,7 +54,8 @@ void add_baselines(RunSpec& spec) {
     const auto near = [&](const Arm& plain) {
       return plain.model == arm.model && plain.adapter == arm.adapter;
     };
-    const Arm* best = nullptr;  // to be made of; one on the same network first
+    // the arm to derive the baseline from, preferably on the same network
+    const Arm* best = nullptr;
     for (const Arm& plain : given) {
       const bool asked =
           std::find(plain.given.begin(), plain.given.end(), kAsk) != plain.given.end();

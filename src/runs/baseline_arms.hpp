@@ -6,11 +6,11 @@
 
 namespace pardec {
 
-/// AR is run in the form that each arm needs: where an arm is to be compared with the plain decoder
-/// asking as none of the arms does, one that asks so is added next to the plain arm that it is made
-/// of, e.g. "ar-separately" for ippd next to "ar". Nothing is added where a baseline is named, no
-/// plain arm is there, somebody gave all of these their `ask`, or their network was trained on one
-/// form alone.
+/// Adds plain arms so that every arm has a baseline that asks in the form it needs. If no arm is
+/// the plain decoder asking in this form, one is added next to the plain arm that it is derived
+/// from, e.g. "ar-separately" for ippd next to "ar". Nothing is added if a baseline is named, if
+/// there is no plain arm, if the user set `ask` for all plain arms, or if their network was trained
+/// on only one form.
 void add_baselines(RunSpec& spec);
 
 struct AddedBaseline {

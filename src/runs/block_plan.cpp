@@ -23,13 +23,12 @@ std::uint64_t job_seed(std::uint64_t seed, const JobKey& key) {
 
 namespace {
 
-/// What the examples of one job have in common.
+/// What the examples of one job have in common: category and system message.
 using Group = std::pair<std::string, std::optional<std::string>>;
 
 Group group_of(const Example& example) { return {example.category, example.system}; }
 
-/// Indices of the examples, category by category (and system message by system message) in order of
-/// first appearance.
+/// Indices of the examples by category (and system message), in the order of first appearance.
 std::vector<int> by_category(const std::vector<Example>& examples) {
   std::vector<Group> categories;
   std::map<Group, std::vector<int>> of_category;
@@ -44,7 +43,7 @@ std::vector<int> by_category(const std::vector<Example>& examples) {
   return order;
 }
 
-/// Where an arm's jobs end: places in `order` behind their last examples.
+/// Where an arm's jobs end: the indices in `order` after their last examples.
 std::vector<size_t> job_ends(const std::vector<Example>& examples, const std::vector<int>& order,
                              const Stacking& stacking) {
   const auto example = [&](size_t place) -> const Example& {
@@ -68,9 +67,9 @@ std::vector<size_t> job_ends(const std::vector<Example>& examples, const std::ve
 
 /// Places where a block may end.
 struct Borders {
-  std::vector<std::vector<size_t>> jobs;  ///< [arm] where its jobs end
+  std::vector<std::vector<size_t>> jobs;  ///< [arm]: where its jobs end
   std::vector<size_t> all;                ///< where a job of every arm ends
-  std::vector<size_t> whole;              ///< of these, those that cut no cluster
+  std::vector<size_t> whole;              ///< elements of `all` that are not within a cluster
 };
 
 Borders borders_of(const std::vector<Example>& examples, const std::vector<int>& order,
@@ -93,7 +92,7 @@ Borders borders_of(const std::vector<Example>& examples, const std::vector<int>&
   return borders;
 }
 
-/// The one next to `target`, which is at most the last of them.
+/// The place nearest to `target`, which must not exceed the last place.
 size_t nearest(const std::vector<size_t>& places, size_t target) {
   const auto after = std::lower_bound(places.begin(), places.end(), target);
   if (after != places.begin() && target - *std::prev(after) < *after - target)
@@ -101,8 +100,8 @@ size_t nearest(const std::vector<size_t>& places, size_t target) {
   return *after;
 }
 
-/// Those of the borders at which blocks of about `length` examples end. The last border is the end
-/// of all.
+/// The borders at which blocks of about `length` examples end. The last border is the end of the
+/// examples.
 std::vector<size_t> block_ends(const Borders& borders, int length) {
   if (borders.all.empty()) return {};
   const size_t all = borders.all.back(), wanted = static_cast<size_t>(std::max(length, 1)),
@@ -126,7 +125,7 @@ std::vector<BlockPlan> plan_blocks(const std::vector<Example>& examples,
   const Borders borders = borders_of(examples, order, stackings);
   const auto& ends = borders.jobs;
   std::vector<BlockPlan> blocks;
-  std::vector<size_t> next(stackings.size(), 0);  // [arm] job
+  std::vector<size_t> next(stackings.size(), 0);  // [arm]: index of the next job
   size_t begin = 0;
   for (const size_t end : block_ends(borders, block_examples)) {
     BlockPlan& block = blocks.emplace_back();
@@ -148,7 +147,7 @@ std::vector<BlockPlan> plan_blocks(const std::vector<Example>& examples,
 }
 
 std::vector<BlockTurn> block_turns(const std::vector<size_t>& blocks, const Shard& shard) {
-  std::vector<std::pair<double, BlockTurn>> turns;  // by the share of the dataset that it completes
+  std::vector<std::pair<double, BlockTurn>> turns;  // by the completed share of the dataset
   for (size_t dataset = 0; dataset < blocks.size(); ++dataset) {
     const size_t count = blocks[dataset], slots = std::bit_ceil(count);
     for (size_t i = 0, done = 0; i < slots; ++i) {
@@ -168,7 +167,7 @@ std::vector<BlockTurn> block_turns(const std::vector<size_t>& blocks, const Shar
 
 int filling_block_examples(int examples, const std::vector<Stacking>& stackings,
                            const std::vector<int>& batch_sizes) {
-  // Full for three quarters of its jobs, a batch of b has at least 4 (b - 1) of them.
+  // A batch of b is full for three quarters of its jobs if there are at least 4 (b - 1).
   std::int64_t least = 1;
   for (size_t arm = 0; arm < stackings.size(); ++arm)
     least =

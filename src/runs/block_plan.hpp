@@ -10,62 +10,62 @@
 
 namespace pardec {
 
-/// Examples that one arm takes into one job, by index into the selected examples.
+/// The examples of one job of an arm, as indices into the selected examples.
 struct JobPlan {
-  JobKey key;  ///< the same in every process
+  JobKey key;  ///< equal in every process
   std::vector<int> examples;
 };
 
-/// A job's name in traces and messages, unlike every other job's: the id of its one example; of
-/// several, or where the id begins with '[', all ids as a JSON array.
+/// A job's name in traces and messages, which is unique: the id of its only example; for several
+/// examples, or if the id begins with '[', all ids as a JSON array.
 std::string job_name(const JobKey& key);
 
-/// The seed of a job's random numbers under that of the run.
+/// The seed of a job's random numbers, derived from the run's seed.
 std::uint64_t job_seed(std::uint64_t seed, const JobKey& key);
 
-/// An ordered list of examples that all arms do, one arm after the other; no job of any arm crosses
-/// its border. An arm begins a block with no job in flight and ends it with none.
+/// An ordered list of examples that all arms run, one arm after the other. Jobs do not cross the
+/// borders of blocks. An arm starts and ends a block without running jobs.
 struct BlockPlan {
   std::vector<int> examples;
   std::vector<std::vector<JobPlan>> jobs;  ///< [arm]
 };
 
-/// Forms every arm's jobs, as `stackings` say, independently of the other arms: examples category
-/// by category, each in file order, the last job of a category (of all) shorter; a job's examples
-/// have one system message. Then cuts the
-/// examples into equal blocks of about `block_examples`, none shorter than half of it, where the
-/// borders of all arms' jobs meet, if possible between clusters (examples of one text); one block
-/// where there are not enough examples for two.
+/// Forms the jobs of every arm according to `stackings`, independently of other arms: examples
+/// category by category, each in file order; the last job of a category (or of all) may be shorter;
+/// all examples of a job have the same system message. Then divides the examples into equal blocks
+/// of about `block_examples`, none shorter than half of that. Blocks end where jobs of all arms
+/// end, if possible between clusters (examples of one text). There is a single block if there are
+/// not enough examples for two.
 std::vector<BlockPlan> plan_blocks(const std::vector<Example>& examples,
                                    const std::vector<Stacking>& stackings, int block_examples);
 
 /// One block of one dataset.
 struct BlockTurn {
   size_t dataset, position;
-  size_t number;  ///< of its dataset's blocks of the shard in the order in which they are done
+  size_t number;  ///< index among its dataset's blocks in this shard, in the order of running
 };
 
-/// The order in which a shard's blocks of several datasets, of which `blocks` says how many each
-/// has in all, are done: datasets in proportion and positions far apart (bit-reversal), so that
-/// whatever is done at a stop is spread over datasets and categories.
+/// The order in which a shard runs the blocks of several datasets. `blocks`: the total number of
+/// blocks of each dataset. Datasets advance in proportion, and successive positions are far apart
+/// (bit-reversal), so that a partial run covers all datasets and categories.
 std::vector<BlockTurn> block_turns(const std::vector<size_t>& blocks, const Shard& shard);
 
-/// Over fewer different blocks a speedup has no interval.
+/// With fewer distinct blocks, a speedup has no interval.
 inline constexpr int kLeastBlocks = 6;
 
-/// So long that each arm's batch is full during three quarters of its jobs, up to four times as
-/// long while that leaves twenty blocks, and all examples where they are too few.
+/// The block length at which each arm's batch is full during three quarters of its jobs. Up to four
+/// times this length if there are still twenty blocks. All examples if there are too few.
 int filling_block_examples(int examples, const std::vector<Stacking>& stackings,
                            const std::vector<int>& batch_sizes);
 
-/// Block length by default: filling_block_examples, but no longer than leaves kLeastBlocks blocks,
-/// where there can be as many.
+/// The default block length: filling_block_examples, reduced to leave kLeastBlocks blocks if that
+/// is possible.
 int default_block_examples(const std::vector<Example>& examples,
                            const std::vector<Stacking>& stackings,
                            const std::vector<int>& batch_sizes);
 
-/// Share of an arm's jobs during which `batch_size` are in flight: a block's batch is full until so
-/// few are left that no further one can be taken in. 0 without jobs.
+/// Share of an arm's jobs during which `batch_size` jobs are running: the batch is full until no
+/// further job of the block is left. 0 without jobs.
 double full_share(const std::vector<BlockPlan>& blocks, size_t arm, int batch_size);
 
 }  // namespace pardec

@@ -44,7 +44,7 @@ CellBlock block_of(const RunCell& cell, const CellState& state, const BlockPlace
   }
   if (finished == 0) return CellBlock::fresh;
   const bool all =
-      finished == std::ssize(jobs);  // else one of them is repeated, or still to be done
+      finished == std::ssize(jobs);  // otherwise a job is to be retried or has not been run
   return all && state.measured.contains(place) ? CellBlock::measured : CellBlock::begun;
 }
 
@@ -84,7 +84,7 @@ DisturbedBlocks disturbed_blocks(const std::vector<const RunCell*>& cells,
     std::optional<std::int32_t> process, repair;
     const auto add = [](double& most, const BlockTime& time, const RunCell& cell) {
       const double taken = taken_share(time.use.machine, time.wall_ns, cell.row.threads);
-      if (taken > most) most = taken;  // not: it is not known
+      if (taken > most) most = taken;  // false for NaN, i.e. not known
     };
     for (size_t c = 0; c < cells.size(); ++c) {
       const auto found = states[c]->measured.find(place);

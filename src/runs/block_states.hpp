@@ -9,56 +9,57 @@
 #include "src/runs/prepare.hpp"
 #include "src/store/store.hpp"
 
-/// What is stored of a run's blocks: which of them have to be done, and which were disturbed.
+/// The stored state of a run's blocks: which must be run, and which were disturbed.
 namespace pardec {
 
-/// A block of a dataset: its repeat and its position.
+/// Identifies a block of a dataset by its repeat and position.
 using BlockPlace = std::pair<int, size_t>;
 
-/// What is stored of one cell.
+/// The stored state of one cell.
 struct CellState {
-  std::vector<std::set<JobKey>> finished;  ///< by repeat: jobs that need not be done again
-  std::vector<std::set<JobKey>> failed;    ///< of these, those that failed as a whole
+  std::vector<std::set<JobKey>> finished;  ///< by repeat: jobs that need not be run again
+  std::vector<std::set<JobKey>> failed;    ///< finished jobs that failed as a whole
 
   struct Measured {
     RowId block;
-    std::int32_t process;  ///< equal numbers: one process
+    std::int32_t process;  ///< equal numbers: the same process
     BlockTime time;
     std::optional<BlockRepair> again;
   };
-  std::map<BlockPlace, Measured> measured;  ///< whole, and no job failed
+  std::map<BlockPlace, Measured> measured;  ///< measured as a whole, without failed jobs
 };
 
-/// The jobs and the times of each cell, in their order. `retry`: failed jobs are to be done again,
-/// so they are not finished.
+/// The jobs and times of each cell, in the order of `cells`. `retry`: failed jobs are to be run
+/// again, so they do not count as finished.
 std::vector<CellState> cell_states(Store& store, const std::vector<RunCell>& cells, int repeats,
                                    bool retry);
 
-/// One cell's part of a block.
+/// The state of one cell's part of a block.
 enum class CellBlock {
-  fresh,     ///< no job of it is done
-  begun,     ///< jobs are done, and there is no time of all of it
-  measured,  ///< it was measured whole
-  failed,    ///< a job failed that is not done again: it can have no time
+  fresh,     ///< none of its jobs is finished
+  begun,     ///< some jobs are finished, but the whole block has no time
+  measured,  ///< it was measured as a whole
+  failed,    ///< a failed job is not run again, so the block cannot have a time
 };
 CellBlock block_of(const RunCell& cell, const CellState& state, const BlockPlace& place);
 
-/// Which cells do a block, of those that need it (`more`) or have begun it: all, unless one process
-/// measured it whole for every one of them, since times of two processes are no pair. A cell of
-/// which a job failed takes no part in that.
+/// The cells that must run a block, among those that need it (`more`) or have begun it: all of
+/// them, unless one process measured the block as a whole for all of them, since times of two
+/// processes cannot be paired. Cells with a failed job are ignored in this condition.
 std::vector<bool> cells_to_do(const std::vector<const RunCell*>& cells,
                               const std::vector<const CellState*>& states, const BlockPlace& place,
                               std::vector<bool> more);
 
-/// A block of which others had a share of the machine, and which has no quiet time.
+/// A block that was disturbed by other processes and has no undisturbed measurement.
 struct DisturbedBlock {
   BlockPlace place;
-  double taken;  ///< share of the machine, at most over its cells, at the last time
-  std::map<const RunCell*, RowId> blocks;  ///< of the cells that one process measured it by
+  /// share of the machine taken by other processes in the latest measurement, maximum over cells
+  double taken;
+  std::map<const RunCell*, RowId> blocks;  ///< the blocks of the cells that one process measured
 };
 struct DisturbedBlocks {
   std::vector<DisturbedBlock> blocks;  ///< the worst first
-  std::int64_t quiet_again = 0;  ///< others that were disturbed, and quiet when measured again
+  std::int64_t quiet_again = 0;  ///< disturbed blocks whose repeated measurement was not disturbed
 };
 DisturbedBlocks disturbed_blocks(const std::vector<const RunCell*>& cells,
                                  const std::vector<const CellState*>& states);

@@ -10,7 +10,7 @@
 
 namespace pardec {
 
-/// Asks for a stop when another does, or when the time is up.
+/// Requests a stop when another token does, or when the time is up.
 class Deadline {
  public:
   Deadline(const std::stop_token& other, std::optional<double> seconds)

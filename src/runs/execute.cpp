@@ -15,7 +15,7 @@ namespace pardec {
 
 namespace {
 
-/// What a reader of the run should know before it begins.
+/// Messages for the user before the run begins.
 void tell_of_cells(const RunSpec& spec, const std::vector<Workload>& workloads,
                    const std::vector<RunCell>& cells, const Notes& notes) {
   for (const Workload& work : workloads)
@@ -40,8 +40,8 @@ void tell_of_cells(const RunSpec& spec, const std::vector<Workload>& workloads,
         cell.row.config.value("taught_otherwise", ""));
 }
 
-/// Whether the speedup of a cell is known well enough. One that others are compared with has enough
-/// where these have.
+/// Whether the speedup of a cell is known with sufficient precision. A baseline has enough if all
+/// arms that are compared with it have.
 bool has_enough(Store& store, const RunSpec& spec, const std::vector<RunCell>& cells,
                 const RunCell& cell) {
   const auto compared = [&](const RunCell& method, const RunCell& baseline) {
@@ -57,7 +57,7 @@ bool has_enough(Store& store, const RunSpec& spec, const std::vector<RunCell>& c
   return is_baseline;
 }
 
-/// What was measured again, and what came of it.
+/// Reports what was measured again, and the results.
 void tell_of_measured_again(const RunCounts& counts, const Notes& notes) {
   if (counts.torn > 0)
     tell(
@@ -99,8 +99,9 @@ std::string own_sample_note(const Dataset& dataset) {
 Execution execute(const RunSpec& spec, const std::vector<Workload>& workloads,
                   ArmSessions& sessions, const ExecuteOptions& how) {
   Execution done;
-  // A new database is made when all that may fail before a run begins is done, so that none is left
-  // behind, and none has to be removed in which another process may have begun one.
+  // A new database is created only after everything that may fail before a run has been done. So no
+  // empty database is left after a failure, and none must be removed that another process may have
+  // started to use.
   const OpenOptions options{.create_folders = how.create_folders, .resumes = !spec.go_on};
   if (Store::exists(spec.db, options))
     done.store = std::make_unique<Store>(spec.db, options);

@@ -14,32 +14,32 @@
 
 namespace pardec {
 
-/// How a run is done.
+/// Options of execute().
 struct ExecuteOptions {
-  /// Asks for a stop, which lets jobs in flight end.
+  /// Requests a stop; running jobs are finished first.
   std::stop_token stop = {};
-  /// Asks for a stop in place of `stop`, which it should hear, too (a Deadline); a run that it
-  /// alone ends is as one that was killed.
+  /// Used instead of `stop`, and must include it (a Deadline). A run that is stopped by this token
+  /// alone is left as if it had been killed.
   std::optional<std::stop_token> until = std::nullopt;
-  bool create_folders = false;  ///< those of the database
-  Notes notes = {};             ///< what a reader of the run should know
+  bool create_folders = false;  ///< whether to create folders for the database
+  Notes notes = {};             ///< messages for the user about the run
 };
 
-/// What became of a run.
+/// The result of a run.
 struct Execution {
   std::unique_ptr<Store> store;  ///< null: stopped before anything began
   std::string invocation;
   RunCounts counts;
-  bool stopped = false;  ///< ExecuteOptions::stop asked for it; else it is done
+  bool stopped = false;  ///< stopped by ExecuteOptions::stop; otherwise the run is complete
 };
 
-/// Runs what is not done yet of arms on datasets, and stores it. An arm with a `target_ci` ends
-/// where half of the 95 % interval of its speedup is that share of it. ConfigError, ModelError,
-/// StoreError, RunError.
+/// Runs the remaining work of arms on datasets, and stores the results. An arm with a `target_ci`
+/// ends when half the width of the 95 % interval of its speedup is at most this share of the
+/// speedup. ConfigError, ModelError, StoreError, RunError.
 Execution execute(const RunSpec& spec, const std::vector<Workload>& workloads,
                   ArmSessions& sessions, const ExecuteOptions& how);
 
-/// Of a dataset that is the project's own sample: that it is.
+/// A note that the dataset is the project's own sample.
 std::string own_sample_note(const Dataset& dataset);
 
 }  // namespace pardec

@@ -14,14 +14,14 @@ std::string shown(const Json& value) {
   return value.is_string() ? value.get<std::string>() : dump(value);
 }
 
-/// Of "hpd.k_max": "hpd" (empty: any arm) and "k_max".
+/// Splits "hpd.k_max" into "hpd" (empty: any arm) and "k_max".
 std::pair<std::string, std::string> parts_of(const std::string& key) {
   const size_t dot = key.rfind('.');
   return dot == std::string::npos ? std::pair(std::string(), key)
                                   : std::pair(key.substr(0, dot), key.substr(dot + 1));
 }
 
-/// ConfigError for an axis that is none, and for one that was there before.
+/// ConfigError: the axis is invalid, or was given before.
 void add(std::vector<GridAxis>& grid, GridAxis axis, const std::string& where) {
   const auto [of, option] = parts_of(axis.key);
   if (option.empty() || (of.empty() && axis.key.find('.') != std::string::npos))
@@ -45,7 +45,7 @@ void add(std::vector<GridAxis>& grid, GridAxis axis, const std::string& where) {
   grid.push_back(std::move(axis));
 }
 
-/// Whether the arm varies along the axis.
+/// Whether the axis applies to the arm.
 bool takes(const Arm& arm, const GridAxis& axis) {
   const auto [of, option] = parts_of(axis.key);
   if (!of.empty() && of != arm.decoder && of != arm.label) return false;

@@ -12,7 +12,7 @@ namespace pardec {
 
 namespace {
 
-/// Rows whose logits are held at once.
+/// Number of rows whose logits are in memory at once.
 constexpr int kRows = 64;
 
 double log_probability(const RowLogits& row, Token id) {
@@ -57,7 +57,8 @@ std::vector<ScoreRow> AnswerLikelihood::operator()(const ScoredExample& example)
 
 double AnswerLikelihood::log_likelihood(const Tokens& prompt, const Tokens& answer) {
   Tokens ids = prompt;
-  ids.insert(ids.end(), answer.begin(), answer.end() - 1);  // nothing is read behind the last one
+  // no logits are needed after the last token
+  ids.insert(ids.end(), answer.begin(), answer.end() - 1);
   std::vector<RowLabel> labels;
   for (int i = 0; i < std::ssize(ids); ++i) labels.push_back(text_label(i));
   const Segments causal;
@@ -71,7 +72,8 @@ double AnswerLikelihood::log_likelihood(const Tokens& prompt, const Tokens& answ
                                         .hidden = &hidden}};
   checkpoint_.model.forward(step);
   double sum = 0;
-  const int first = static_cast<int>(prompt.size()) - 1;  // its row chooses the answer's first
+  // the row from which the answer's first token is predicted
+  const int first = static_cast<int>(prompt.size()) - 1;
   for (int done = 0; done < std::ssize(answer); done += kRows) {
     std::vector<OutputRequest> outputs;
     for (int i = done; i < std::min<std::ptrdiff_t>(done + kRows, std::ssize(answer)); ++i)

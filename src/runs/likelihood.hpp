@@ -8,17 +8,18 @@
 
 namespace pardec {
 
-/// How likely a network finds what was answered to open questions, whoever wrote it and in whatever
-/// order: its log-probability (natural) behind the question, token by token, plainly causal. A
-/// quality of parallel text that needs no judge; but text that repeats itself is likely, too.
+/// The natural log-probability that a network assigns to answers to open questions, given the
+/// question, token by token and causally, whichever network generated them in whatever order. This
+/// measures the quality of parallel text without a judge; but repetitive text is also likely.
 class AnswerLikelihood {
  public:
-  /// `checkpoint` outlives it and has a tokenizer. `hash`: of its files, which names it in scores.
+  /// `checkpoint` must have a tokenizer and outlive this object. `hash`: of its files; identifies
+  /// the network in scores.
   AnswerLikelihood(Checkpoint& checkpoint, const std::string& chat_template, std::string hash);
 
-  /// A row for each turn that was asked a question and has an answer: the mean over the ids of the
-  /// answer's text, which the network's own tokenizer makes; its end is not counted. None where
-  /// question and answer go beyond the network's positions, and for examples that have a text.
+  /// A row for each turn with a question and an answer: the mean over the tokens of the answer's
+  /// text under the network's own tokenizer, without an end token. No row if question and answer
+  /// exceed the network's positions, and for examples with a text.
   std::vector<ScoreRow> operator()(const ScoredExample& example);
 
  private:

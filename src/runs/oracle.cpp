@@ -39,7 +39,7 @@ bool drives(const OracleSpec& oracle, std::string_view decoder) {
   return std::find(kinds.begin(), kinds.end(), oracle.kind) != kinds.end();
 }
 
-/// The oracle of an arm whose passes check so many guesses at most.
+/// Sets the acceptance for an arm that verifies at most `guesses` guesses per pass.
 void read_curve(OracleSpec& oracle, const Arm& arm, std::optional<int> guesses) {
   if (!guesses)
     throw ConfigError(str("`oracle=accept-curve`: arm '", arm.label,

@@ -8,34 +8,34 @@ namespace pardec {
 
 struct Arm;
 
-/// What is forced in place of the network's own choices.
+/// Defines what is forced instead of the network's own choices.
 struct OracleSpec {
-  std::string text;  ///< as it was given, and as the run stores it; empty: no oracle
+  std::string text;  ///< as given, and as stored by the run; empty: no oracle
   std::string kind;  ///< references, recorded or accept; empty: no oracle
   std::string run;   ///< recorded:RUN
-  std::optional<AcceptanceLaw> acceptance;  ///< of kind accept; give_oracle fills it from a curve
+  std::optional<AcceptanceLaw> acceptance;  ///< for kind accept; give_oracle sets it from a curve
   std::string curves, network;              ///< accept-curve:FILE:NETWORK
 };
 
-/// references, recorded:RUN, accept:A[,A...], accept-length:L or accept-curve:FILE:NETWORK.
-/// `where`: what it was given by, for errors. ConfigError.
+/// `text`: references, recorded:RUN, accept:A[,A...], accept-length:L or accept-curve:FILE:NETWORK.
+/// `where`: the source of the text, for errors. ConfigError.
 OracleSpec parse_oracle(const std::string& text, const std::string& where);
 
-/// Gives the arm that of the run, unless it has its own. What guesses are accepted by says nothing
-/// of the plain decoder, which stays free next to arms that guess. An acceptance curve is read at
-/// the arm's draft length. ConfigError where the oracle does not drive the arm, or a mean length is
-/// more than its guesses can give.
+/// Sets the arm's oracle to that of the run, unless it has its own. Oracles for the acceptance of
+/// guesses do not apply to the plain decoder, which stays free next to arms with guesses. An
+/// acceptance curve is read at the arm's draft length. ConfigError: the arm does not support the
+/// oracle, or a mean length exceeds what its guesses allow.
 void give_oracle(Arm& arm, const OracleSpec& of_run);
 
-/// ConfigError where the oracle does not drive the arm.
+/// ConfigError: the arm does not support the oracle.
 void check_driven(const OracleSpec& oracle, const Arm& arm);
 
-/// The mean tokens of a pass that checks guesses, as somebody published them, from a file
+/// The published mean number of tokens per pass that verifies guesses, from a file
 ///   {"source": "...", "measure": "accept_length" or "accept_rate", "draft_lengths": [1, 3, 5],
 ///    "networks": {"Vicuna-7B": [1.8, 2.4, null]}}
-/// accept_length counts the network's own token too; accept_rate is the share of all guesses that
-/// were accepted. null: not published. ConfigError: no such file, network or draft length (with
-/// those that are there), or a value that no acceptance gives.
+/// accept_length includes the network's own token; accept_rate is the share of all guesses that
+/// were accepted. null: not published. ConfigError: there is no such file, network or draft length
+/// (with the available ones), or the value is impossible.
 double published_accept_length(const std::string& file, const std::string& network,
                                int draft_length);
 

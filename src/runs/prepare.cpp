@@ -34,8 +34,8 @@ Json not_applicable_pairs(const RunSpec& spec, const std::vector<Workload>& work
   return pairs;
 }
 
-/// In what a cell's jobs are not what the decoder's formats were taught. Not the stack that was
-/// asked for counts, but the largest that there is.
+/// The options in which a cell's jobs differ from the training formats of its network. For stacks,
+/// the largest actual stack counts, not the requested one.
 std::vector<std::string> untaught_in(const RunCell& cell, const Json& settings) {
   const DecoderEntry& entry = find_decoder(cell.arm->decoder);
   Json options = Json::parse(dump(cell.decoder().options()));
@@ -47,34 +47,35 @@ std::vector<std::string> untaught_in(const RunCell& cell, const Json& settings) 
       for (const JobPlan& job : cell.jobs(block)) most = std::max(most, job.examples.size());
     options[stack] = most;
   }
-  if (cell.form() == Form::free) options.erase("ask");  // an open prompt is asked one way alone
+  if (cell.form() == Form::free) options.erase("ask");  // there is only one way to ask open prompts
   return untaught_options(entry, options, settings);
 }
 
-/// Whether a decoder needs a network that was taught its format, and neither a record of training
-/// nor control tokens of the network's own say that this one was.
+/// Whether a decoder needs a network trained on its format, and neither a training record nor
+/// control tokens of the network show that this one was.
 bool maybe_untaught(const RunCell& cell, const Checkpoint& checkpoint) {
   if (!find_decoder(cell.arm->decoder).trained || checkpoint.formats || checkpoint.untrained)
     return false;
   for (const auto& [option, value] : cell.arm->options.items())
-    if (option.find("token") != std::string::npos) return true;  // some other id in its place
+    // another id is used as a control token
+    if (option.find("token") != std::string::npos) return true;
   return cell.decoder()
       .needs(checkpoint.tokenizer ? &*checkpoint.tokenizer : nullptr, checkpoint.model.config())
       .empty();
 }
 
-/// Where the prompts of a cell are not what its network was taught with; else empty.
+/// Describes prompts that differ from those that the network was trained with; otherwise empty.
 std::string taught_otherwise(const RunCell& cell, const Session& session) {
-  // Training is on attributes: no wording of another task was ever taught.
+  // Training covers attributes only, so no wording of other tasks was trained.
   return taught_otherwise(
       session.checkpoint.folder, session.chat,
       cell.work->dataset.shape == Shape::attributes ? &cell.protocol().prompt : nullptr);
 }
 
-/// What decides the answers and how they are measured; `differences` compares it key by key on
-/// resume.
+/// Everything that determines the answers and their measurement. On resume, `differences` compares
+/// it key by key.
 Json config_of(const RunSpec& spec, const RunCell& cell, const Session& session) {
-  std::vector<std::string> labels;  // blocks end where the jobs of all arms do
+  std::vector<std::string> labels;  // included since blocks end where jobs of all arms end
   for (const Arm& arm : spec.arms) labels.push_back(arm.label);
   const Workload& work = *cell.work;
   const Limits limits = limits_on(cell.protocol(), cell.form(), spec.decode);
@@ -167,8 +168,8 @@ RunRow run_row(const RunSpec& spec, const RunCell& cell, const Session& session,
   return row;
 }
 
-/// The newest invocation of these arms goes on under its own ids, or is refused with what differs.
-/// Returns its id.
+/// Continues the newest invocation of these arms under its own ids, or refuses to, with the
+/// differences. Returns its id.
 std::string find_resumable(const RunSpec& spec, std::vector<RunCell>& cells, Store& store,
                            const Notes& notes) {
   std::string chosen;
@@ -188,7 +189,7 @@ std::string find_resumable(const RunSpec& spec, std::vector<RunCell>& cells, Sto
                               "; leave `resume` out to begin one"));
       continue;  // killed before this arm began
     }
-    // Of several shards each goes on with its own.
+    // Each of several shards continues its own run.
     const auto own = std::find_if(found.begin(), found.end(),
                                   [&](const RunRow& run) { return run.shard == now.shard; });
     const RunRow& old = own == found.end() ? found.front() : *own;
@@ -210,8 +211,8 @@ std::string find_resumable(const RunSpec& spec, std::vector<RunCell>& cells, Sto
   return chosen;
 }
 
-/// The newest invocation of these arms with these settings goes on under its own ids; empty: there
-/// is none. Of one that was killed while it began not all arms are there.
+/// Finds the newest invocation of these arms with these settings; empty: there is none. An
+/// invocation that was killed at its start may not have all arms.
 std::string find_same(std::vector<RunCell>& cells, Store& store) {
   const auto runs_like = [&](const RunRow& now, const std::string& invocation) {
     RunFilter filter;
@@ -237,7 +238,7 @@ std::string find_same(std::vector<RunCell>& cells, Store& store) {
   return "";
 }
 
-/// ConfigError where the recording lacks a job of this cell.
+/// ConfigError: the recording does not include a job of this cell.
 Recording recording_for(const RunCell& cell, Store& store) {
   Recording recording = read_recording(store, cell.arm->oracle.run, cell.row);
   for (size_t block = 0; block < cell.work->blocks.size(); ++block)
@@ -270,7 +271,7 @@ std::vector<RunCell> make_cells(const RunSpec& spec, const std::vector<Workload>
 bool prepare(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSessions& sessions,
              Store& store, std::vector<RunCell>& cells, const Notes& notes) {
   const Json not_applicable = not_applicable_pairs(spec, workloads);
-  for (const Arm& arm : spec.arms)  // arm by arm, as they may take turns in memory
+  for (const Arm& arm : spec.arms)  // arm by arm, since only one arm's networks may be in memory
     for (RunCell& cell : cells)
       if (cell.arm == &arm) {
         const Session& session = sessions.of(arm);
@@ -299,7 +300,8 @@ Request make_request(const RunSpec& spec, const RunCell& cell, const JobPlan& pl
   if (cell.wording) request.wording = &*cell.wording;
   request.acceptance = cell.arm->oracle.acceptance;
   request.thinking = session.thinking;
-  if (!cell.arm->oracle.text.empty()) request.thinking.keep = true;  // what is forced is no thought
+  // forced text is never a thought
+  if (!cell.arm->oracle.text.empty()) request.thinking.keep = true;
   if (cell.arm->oracle.kind == "recorded")
     request.oracle = cell.recording.at(plan.key);
   else if (cell.arm->oracle.kind == "references")

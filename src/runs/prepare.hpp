@@ -16,15 +16,15 @@
 
 namespace pardec {
 
-/// One arm on one dataset: what it does there, and its row in the store.
+/// One arm on one dataset, and its row in the store.
 struct RunCell {
   const Workload* work;
-  size_t index;  ///< of the arm
+  size_t index;  ///< index of the arm
   const Arm* arm;
-  std::optional<PromptFile> wording;  ///< of its decoder's own requests
-  std::vector<std::string> notes;     ///< what a reader should know of its network
-  RunRow row;                         ///< row.id: from the store
-  Recording recording;                ///< that is forced; empty: none is
+  std::optional<PromptFile> wording;  ///< wording of its decoder's own requests
+  std::vector<std::string> notes;     ///< notes for the user about its network
+  RunRow row;                         ///< row.id is set by the store
+  Recording recording;                ///< the recording that is forced; empty: none
 
   const Decoder& decoder() const { return *arm->algorithm; }
   const Protocol& protocol() const { return work->protocols[index]; }
@@ -32,20 +32,20 @@ struct RunCell {
   const std::vector<JobPlan>& jobs(size_t block) const { return work->blocks[block].jobs[index]; }
 };
 
-/// What is to be run, dataset by dataset, each in the order of the arms; no rows yet, so no
-/// database either. The arguments outlive the cells. ConfigError where a decoder's options do not
-/// fit the network.
+/// All cells that run, by dataset, in the order of the arms. They have no rows yet, so no database
+/// is needed. The arguments must outlive the cells. ConfigError: a decoder's options do not fit the
+/// network.
 std::vector<RunCell> make_cells(const RunSpec& spec, const std::vector<Workload>& workloads,
                                 ArmSessions& sessions);
 
-/// Makes the rows of all cells, or finds them (`resume`, and `go_on` where there is one with the
-/// same settings), and reads what is forced; nothing is stored. `notes` tells of
-/// another run that could go on. Whether they were found.
-/// ConfigError: no run to go on with, other settings, no recording of a job.
+/// Creates the rows of all cells or finds stored ones (with `resume`, and with `go_on` if there is
+/// a run with the same settings), and reads what is forced. Stores nothing. `notes` mention another
+/// run that could be resumed. Returns whether stored rows were found. ConfigError: there is no run
+/// to resume, its settings differ, or a job has no recording.
 bool prepare(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSessions& sessions,
              Store& store, std::vector<RunCell>& cells, const Notes& notes);
 
-/// The request of one job; a repeat has a seed of its own.
+/// The request of one job; each repeat has its own seed.
 Request make_request(const RunSpec& spec, const RunCell& cell, const JobPlan& plan, int repeat,
                      const Session& session);
 

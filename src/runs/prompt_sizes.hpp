@@ -9,17 +9,18 @@
 
 namespace pardec {
 
-/// Positions of the network that an arm's jobs need on one dataset.
+/// The number of positions that an arm's jobs need on one dataset.
 struct PromptSizes {
-  std::optional<std::int64_t> least;  ///< none: no job can be asked
+  std::optional<std::int64_t> least;  ///< none: no job can be requested
   std::int64_t most = 0;
-  std::int64_t too_long = 0;  ///< jobs that need more than the network has
-  std::int64_t refused = 0;   ///< jobs that cannot be asked at all, the first one why
+  std::int64_t too_long = 0;  ///< jobs that exceed the network's positions
+  /// jobs that cannot be requested at all; `why` is the reason for the first one
+  std::int64_t refused = 0;
   std::string why;
 };
 
-/// Tokenizes all prompts of an arm on one dataset; `one_more` is called for each. REQUIRES: the
-/// face has a tokenizer.
+/// Tokenizes all prompts of an arm on one dataset. `one_more` is called for each prompt. REQUIRES:
+/// the checkpoint has a tokenizer.
 PromptSizes prompt_sizes(const RunSpec& spec, const Workload& work, size_t arm,
                          const CheckpointFace& face, const ChatTemplate& chat,
                          const std::function<void()>& one_more);

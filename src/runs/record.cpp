@@ -15,7 +15,8 @@
 namespace pardec {
 
 ModelRow model_row(Store& store, const Checkpoint& checkpoint) {
-  const std::filesystem::path& folder = checkpoint.weights.back();  // an adapter names the whole
+  // for an adapter, its own folder identifies the model
+  const std::filesystem::path& folder = checkpoint.weights.back();
   const ModelConfig& config = checkpoint.model.config();
   std::vector<std::filesystem::path> files;
   for (const std::filesystem::path& part : checkpoint.weights) {
@@ -88,7 +89,7 @@ JobRow job_row(const JobKey& key, const Answers& answers) {
   job.counters = answers.counters;
   job.turns.assign(answers.turns.begin(), answers.turns.end());
 
-  // Both nested as the fields are: context, field, token.
+  // Both are nested in the same way as the fields: context, field, token.
   Json unforced = Json::array(), gaps = Json::array();
   bool any = !answers.unforced.empty();
   for (const auto& context : answers.fields) {
@@ -113,7 +114,7 @@ void add_scores(GenerationRow& row, const ScoredExample& example,
     for (auto& score : metric->by<ByText>()->score(example)) row.scores.push_back(std::move(score));
 }
 
-/// How many ids hold the first `bytes` of what they stand for.
+/// Number of ids whose texts contain the first `bytes` bytes.
 std::int64_t ids_of(const Tokens& tokens, std::size_t bytes, const Tokenizer& tokenizer) {
   std::size_t held = 0, count = 0;
   while (held < bytes && count < tokens.size()) held += tokenizer.bytes(tokens[count++]).size();
@@ -146,11 +147,12 @@ std::vector<GenerationRow> generation_rows(
                                          : 0,
                          static_cast<std::int64_t>(thought->text_bytes), thought->open};
     }
-    // A job of one example is its example's answer as it came; in a stack each has its own part.
+    // The answer of a single-example job is stored unchanged; examples of a stack have their own
+    // parts.
     row.text = examples.size() == 1 ? answers.text : dump(values);
     if (examples.size() == 1 && !answers.tokens.empty()) row.tokens = answers.tokens;
     if (metrics) {
-      // From what is stored, as `score` does it again.
+      // Scored from the stored rows, as in `score`.
       add_scores(row, scored_example(sample_rows({*examples[c]}).front(), row.fields), *metrics);
       ScoreRow parsed;
       parsed.metric = "parsed";

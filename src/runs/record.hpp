@@ -10,27 +10,28 @@
 #include "src/scoring/task_metrics.hpp"
 #include "src/store/store.hpp"
 
-/// Turns what decoders and datasets say into the store's plain rows.
+/// Converts results of decoders and datasets to rows of the store.
 namespace pardec {
 
-/// Hash of a checkpoint's files; the stored one while path, sizes and times are unchanged.
+/// A row with the hash of a checkpoint's files; the stored hash is used while path, sizes and times
+/// are unchanged.
 ModelRow model_row(Store& store, const Checkpoint& checkpoint);
-/// What two tokenizers share whose ids stand for the same tokens, special ones apart: networks have
-/// control tokens of their own.
+/// A hash that is equal for tokenizers whose ids mean the same tokens. Special tokens are ignored,
+/// since networks have their own control tokens.
 std::string hash_of_ids(const Tokenizer& tokenizer);
 
-/// The machine as far as it can be read: processor, cores, memory, governor, kernel, libtorch,
-/// compiler.
+/// The machine, as far as it can be determined: processor, cores, memory, governor, kernel,
+/// libtorch, compiler.
 Json environment_json();
 
-/// A finished job, and its answers with their scores by `metrics`; none: they are not scored, as
-/// under an oracle. `tokenizer` tells how many ids a thought has; null: nobody asks.
+/// A finished job; and its answers with their scores by `metrics`. None: they are not scored, as
+/// under an oracle. `tokenizer` is used to count the ids of thoughts; null: they are not counted.
 JobRow job_row(const JobKey& key, const Answers& answers);
 std::vector<GenerationRow> generation_rows(
     const std::vector<const Example*>& examples, const Answers& answers,
     const std::optional<std::vector<const TaskMetric*>>& metrics, const Tokenizer* tokenizer);
 
-/// A job that failed as a whole: its rows carry the reason, and the scores of wrong answers.
+/// The rows of a job that failed as a whole, with the reason and the scores of wrong answers.
 std::vector<GenerationRow> failed_rows(
     const std::vector<const Example*>& examples, const std::string& error,
     const std::optional<std::vector<const TaskMetric*>>& metrics);

@@ -17,7 +17,7 @@ namespace pardec {
 
 namespace {
 
-/// None: answers that are forced carry no score.
+/// None: forced answers have no scores.
 std::optional<std::vector<const TaskMetric*>> metrics_for(const RunCell& cell) {
   if (!cell.arm->oracle.kind.empty()) return std::nullopt;
   return metrics_of(*cell.work->entry);
@@ -31,7 +31,7 @@ void check_trace(const RunSpec& spec, const std::vector<Workload>& workloads) {
   for (const Workload& work : workloads)
     for (const auto& file : work.dataset.files) read.add("dataset " + work.dataset.name, file);
   read.check("`trace`", spec.trace);
-  // Who reads a pipe would take the end of a first look for the end of all.
+  // Opening a pipe twice would signal its reader the end after the first time.
   std::error_code ignored;
   if (const auto status = std::filesystem::status(spec.trace, ignored);
       !std::filesystem::exists(status) || std::filesystem::is_regular_file(status) ||
@@ -42,7 +42,7 @@ void check_trace(const RunSpec& spec, const std::vector<Workload>& workloads) {
 Recorder::Recorder(const RunSpec& spec, const std::vector<Workload>& workloads, Store& store,
                    std::vector<RunCell>& cells)
     : spec_(spec), store_(store), cells_(cells), process_(make_uuid()) {
-  // A resumed run adds to what was traced before.
+  // A resumed run appends to its trace.
   if (!spec.trace.empty())
     trace_ = open_trace(spec.trace, spec.resume || spec.go_on ? std::ios::app : std::ios::trunc);
   for (RunCell& cell : cells) cell.row.id = store.begin_run(cell.row);

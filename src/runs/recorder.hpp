@@ -14,25 +14,25 @@
 
 namespace pardec {
 
-/// What --repair found and did on one dataset.
+/// The results of --repair on one dataset.
 struct RepairCounts {
   std::string dataset;
-  std::int64_t disturbed = 0;  ///< blocks without a quiet time, before
-  std::int64_t again = 0;      ///< of these measured again
-  std::int64_t quiet = 0;      ///< of these undisturbed now
-  std::int64_t repaired_before =
-      0;  ///< others, disturbed at first and quiet since an earlier repair
+  std::int64_t disturbed = 0;  ///< blocks without an undisturbed measurement before the repair
+  std::int64_t again = 0;      ///< blocks that were measured again
+  std::int64_t quiet = 0;      ///< repeated measurements that were not disturbed
+  std::int64_t repaired_before = 0;  ///< further blocks whose disturbance was repaired earlier
 };
 
-/// What an invocation came to, in answers.
+/// The results of an invocation, counted in answers.
 struct RunCounts {
-  std::int64_t finished = 0;   ///< with those of earlier processes
-  std::int64_t failed = 0;     ///< of them
-  std::int64_t turns_off = 0;  ///< later turns whose ids are not those of their text
-  /// Blocks that an earlier process had begun, and that were measured again whole by all arms,
-  /// since a stop had cost them their time; and those of them that got none again.
+  std::int64_t finished = 0;   ///< including those of earlier processes
+  std::int64_t failed = 0;     ///< finished ones that failed
+  std::int64_t turns_off = 0;  ///< later turns whose ids differ from those of their text
+  /// `torn`: blocks begun by an earlier process that lost their time when it stopped, and that all
+  /// arms measured again as a whole. `torn_in_vain`: those that again got no time.
   std::int64_t torn = 0, torn_in_vain = 0;
-  std::int64_t other_answers = 0;     ///< jobs done once more that gave other ids than those stored
+  /// jobs that were run again and gave other ids than the stored ones
+  std::int64_t other_answers = 0;
   std::vector<RepairCounts> repairs;  ///< empty: no --repair
 
   double failed_share() const {
@@ -40,46 +40,47 @@ struct RunCounts {
   }
 };
 
-/// ConfigError where the file of --trace cannot be written, or the datasets were read from it.
+/// ConfigError: the file of --trace cannot be written, or datasets were read from it.
 void check_trace(const RunSpec& spec, const std::vector<Workload>& workloads);
 
-/// Writes what a run does as it does it: a job when it is done, a block when it is measured, a
-/// trace line for each sequence.
+/// Stores the results of a run as they arrive: jobs when they finish, blocks when they are
+/// measured, and one trace line per sequence.
 class Recorder {
  public:
-  /// Begins the runs of all cells at once, so that a killed invocation is resumed whole, and opens
-  /// the trace. The arguments outlive it. Nothing is stored when it throws.
+  /// Begins the runs of all cells at once, so that a killed invocation is resumed as a whole, and
+  /// opens the trace. The arguments must outlive this object. If it throws, nothing is stored.
   Recorder(const RunSpec& spec, const std::vector<Workload>& workloads, Store& store,
            std::vector<RunCell>& cells);
 
-  /// Counts what earlier processes did.
+  /// Counts the results of earlier processes.
   void count_finished();
-  /// As they are now, in the order of the cells.
+  /// The current states, in the order of the cells.
   std::vector<CellState> states() {
     return cell_states(store_, cells_, spec_.runs, spec_.retry_errors);
   }
 
   RowId begin_block(const BlockRow& row) { return store_.begin_block(row); }
-  /// The engine's sink while these jobs run; empty: no trace is wanted. A job without a key was
-  /// traced when it was first done.
+  /// The trace sink of the engine for these jobs; empty: no trace was requested. A job with an
+  /// empty key was traced when it was first run.
   std::function<void(Trace)> trace_sink(const RunCell& cell, std::vector<JobKey> jobs);
-  /// The job's answers with their scores; `tokenizer` is that of the arm's network.
+  /// Stores the job's answers with their scores. `tokenizer`: of the arm's network.
   void finish(const RunCell& cell, RowId block, int repeat, const JobPlan& job,
               const Request& request, const Answers& answers, const Tokenizer& tokenizer);
-  /// Its rows carry the reason.
+  /// Stores a failed job with the reason.
   void fail(const RunCell& cell, RowId block, int repeat, const JobPlan& job,
             const std::string& reason);
-  /// Whether a job that was done once more gave the answers that are stored.
+  /// Whether a job that was run again gave the stored answers.
   bool same_answers(const RunCell& cell, int repeat, const JobPlan& job, const Answers& answers);
-  /// Whether the block has its time.
+  /// Whether the block now has a time.
   bool finish_block(RowId block, std::int64_t wall_ns, const Occupancy& shared,
                     const MachineUse& machine);
   void repair_block(RowId block, std::int64_t wall_ns, const MachineUse& machine) {
     store_.repair_block(block, process_, wall_ns, machine);
   }
-  /// The trace to its end. RunError.
+  /// Completes the trace. RunError.
   void close();
-  /// Marks how answers compare with the baselines', and all runs done, unless they were `stopped`.
+  /// Compares answers with the baselines' and stores the results. Marks all runs as done unless
+  /// they were `stopped`.
   void finish_runs(bool stopped);
 
   const RunCounts& counts() const { return counts_; }

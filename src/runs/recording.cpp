@@ -45,7 +45,8 @@ RunRow find_recorded(Store& store, const std::string& id, const RunRow& now) {
 
 Recording read_recording(Store& store, const std::string& id, const RunRow& now) {
   const RunRow run = find_recorded(store, id, now);
-  // A job that is one stream keeps it; else the streams are its fields', context by context.
+  // A job with a single stream has stored that stream; otherwise the streams are those of the
+  // fields, context by context.
   Recording recording;
   std::map<JobKey, std::map<std::string, std::vector<Tokens>>> fields;  // [job][example]
   for (const StoredGeneration& generation : store.generations(run.id)) {

@@ -7,13 +7,13 @@
 
 namespace pardec {
 
-/// What `--oracle recorded:RUN` forces: the ids that a stored run chose, by job.
+/// The ids that `--oracle recorded:RUN` forces: the choices of a stored run, by job.
 using Recording = std::map<JobKey, Oracle>;
 
-/// The recording of the arm that `now` is about to run. `id` begins the run's uuid or its
-/// invocation's; of several runs of one invocation it is the one of the same decoder with the same
-/// options on the same dataset, since the ids' order is theirs. Its jobs without error, first
-/// repeat. ConfigError: no such run, or other limits, which would end the streams elsewhere.
+/// The recording for the arm of `now`: jobs without an error in the first repeat. `id` is a prefix
+/// of the uuid of a run or of its invocation. If an invocation has several runs, the one with the
+/// same decoder, options and dataset is used, since these determine the order of ids. ConfigError:
+/// there is no such run, or it had other limits, under which streams would end elsewhere.
 Recording read_recording(Store& store, const std::string& id, const RunRow& now);
 
 }  // namespace pardec

@@ -88,7 +88,7 @@ std::map<std::string, int> parse_answer_limits(const std::vector<std::string>& t
         equals == std::string::npos ? 0 : number_in<int>(text.substr(equals + 1)).value_or(0);
     if (ids < 1)
       throw ConfigError(str("`answer_tokens` is '", text, "', expected NAME=N with N at least 1"));
-    limits.emplace(text.substr(0, equals), ids);  // of two the first counts
+    limits.emplace(text.substr(0, equals), ids);  // the first of duplicates counts
   }
   return limits;
 }

@@ -26,18 +26,18 @@ struct Stopped {};
 struct Part {
   const Workload* work;
   std::vector<const RunCell*> cells;
-  std::vector<const CellState*> states;  ///< of each cell, before this began
-  std::set<BlockPlace> torn;             ///< begun before and taken up again
+  std::vector<const CellState*> states;  ///< state of each cell at the start
+  std::set<BlockPlace> torn;             ///< blocks begun by an earlier process and run again
 };
 
-/// The time of a block's jobs, all of them in flight as far as the batch lets them.
+/// The time of a block's jobs, run together as far as the batch size allows.
 struct Pass {
   std::int64_t wall;
   MachineUse use;
-  bool whole = true;  ///< each gave an answer; one that was stored before, the same one
+  bool whole = true;  ///< every job succeeded, and repeated ones gave the stored answers
 };
 
-/// Those of some of the cells, in their order.
+/// The states of a subset of the cells, in its order.
 std::vector<const CellState*> states_of(const std::vector<const RunCell*>& some,
                                         const std::vector<RunCell>& cells,
                                         const std::vector<CellState>& states) {
@@ -61,34 +61,34 @@ class Runner {
   void run(const std::vector<RunCell>& cells, std::vector<Part> parts);
 
  private:
-  /// Indices of the arms in the order in which they do a block.
+  /// Indices of the arms in the order in which they run a block.
   std::vector<size_t> arm_order(const BlockTurn& turn, int repeat) const;
-  /// The cells of one arm do their block, of those that are `to_do`.
+  /// Runs the block for the cells of one arm that are in `to_do`.
   void run_arm(Part& part, size_t arm, const BlockTurn& turn, int repeat,
                const std::vector<bool>& to_do);
-  /// A cell does all jobs of a block together, so that there is a time of all of it, and what is
-  /// not stored yet is stored. Where a failed job lets it have none, only what is not.
+  /// Runs all jobs of a block together to measure its time, and stores the new results. If a failed
+  /// job makes a time impossible, only runs jobs without a stored result.
   void run_block(Part& part, size_t cell_index, const BlockTurn& turn, int repeat);
-  /// By the clock. `open` says which jobs' answers are stored in the `block`; those of the others
-  /// are, and are compared.
+  /// Measures the jobs. `open`: which jobs' answers to store in the `block`; answers of the others
+  /// are stored already, and are compared.
   Pass run_jobs(const RunCell& cell, const std::vector<const JobPlan*>& jobs,
                 const std::vector<bool>& open, RowId block, int repeat);
-  /// The cells that need another block, by index.
+  /// Whether each cell needs another block.
   std::vector<bool> needing_more(const std::vector<const RunCell*>& cells) const;
-  /// The blocks of which others had most of the machine, at most --repair of each dataset, are
-  /// measured once more by all arms that they were measured by.
+  /// Measures the most disturbed blocks again, at most --repair per dataset, with all arms that
+  /// measured them.
   void repair(const std::vector<RunCell>& cells, const std::vector<Part>& parts,
               const std::vector<BlockTurn>& turns);
-  /// Blocks that were torn and are still.
+  /// Counts blocks that were torn and still are.
   void count_torn(const std::vector<RunCell>& cells, const std::vector<Part>& parts);
-  /// Engine::run as the arm wants it.
+  /// Calls Engine::run with the settings of the arm.
   std::int64_t run_engine(const Arm& arm, size_t count, const std::function<Task<void>(int)>& start,
                           const std::function<void(const Ended&)>& done);
-  /// The same by the clock, without what was done outside of decoding.
+  /// Same, measuring time and machine use, excluding work outside of decoding.
   std::pair<std::int64_t, MachineUse> measure(const Arm& arm, size_t count,
                                               const std::function<Task<void>(int)>& start,
                                               const std::function<void(const Ended&)>& done);
-  /// What of the parts is still to be done, by cell.
+  /// Plans the remaining work of the parts, by cell.
   void plan_time(const std::vector<Part>& parts);
   void warm_up(const RunCell& cell);
   void warm_up(size_t arm, const std::vector<Part>& parts) {
@@ -96,7 +96,7 @@ class Runner {
       for (const RunCell* cell : part.cells)
         if (cell->index == arm && !stop_.stop_requested()) warm_up(*cell);
   }
-  /// `begun`: something that is counted was.
+  /// `begun`: whether counted work has begun.
   void show(const std::string& doing, bool begun = true) const;
 
   const RunSpec& spec_;
@@ -105,14 +105,14 @@ class Runner {
   std::stop_token stop_;
   const std::function<bool(const RunCell&)>& enough_;
   Progress& progress_;
-  std::map<const RunCell*, size_t> kinds_;  // of left_
+  std::map<const RunCell*, size_t> kinds_;  // indices in left_
   TimeLeft left_{std::vector<TimeLeft::Kind>{}};
 };
 
 std::vector<size_t> Runner::arm_order(const BlockTurn& turn, int repeat) const {
   std::vector<size_t> order(spec_.arms.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  // There and back again, so that a drift of the machine's speed meets all arms alike.
+  // Alternates the direction, so that drift of the machine's speed affects all arms alike.
   if (spec_.order == "interleaved" && (turn.number + static_cast<size_t>(repeat)) % 2)
     std::reverse(order.begin(), order.end());
   return order;
@@ -140,13 +140,13 @@ std::pair<std::int64_t, MachineUse> Runner::measure(const Arm& arm, size_t count
 
 void Runner::warm_up(const RunCell& cell) {
   Session& session = sessions_.of(*cell.arm);
-  session.engine.set_trace_sink({});  // what is not recorded is not traced
+  session.engine.set_trace_sink({});  // only recorded jobs are traced
   const auto& jobs = cell.jobs(0);
   const size_t count = std::min(static_cast<size_t>(spec_.warmup), jobs.size());
   std::vector<Request> requests;
   for (size_t i = 0; i < count; ++i) try {
       requests.push_back(make_request(spec_, cell, jobs[i], 0, session));
-    } catch (const std::exception&) {  // the job's own turn tells
+    } catch (const std::exception&) {  // reported when the job itself is run
     }
   const auto start = [&](int i) -> Task<void> {
     co_await decode_request(cell.decoder(), requests[static_cast<size_t>(i)], session.context);
@@ -233,10 +233,10 @@ Pass Runner::run_jobs(const RunCell& cell, const std::vector<const JobPlan*>& jo
   Session& session = sessions_.of(*cell.arm);
   const std::int64_t begin = session.clock.now_ns();
   const auto seconds = [&] { return static_cast<double>(session.clock.now_ns() - begin) * 1e-9; };
-  double all_units = 0, units = 0;  // examples
+  double all_units = 0, units = 0;  // number of examples
   for (const JobPlan* job : jobs) all_units += static_cast<double>(job->examples.size());
   size_t jobs_done = 0;
-  // Prompts are rendered and tokenized before the clock starts, for every arm.
+  // Prompts of all arms are rendered and tokenized before the clock starts.
   std::vector<std::optional<Request>> requests(jobs.size());
   std::vector<std::string> errors(jobs.size());
   for (size_t i = 0; i < jobs.size(); ++i) try {
@@ -298,8 +298,8 @@ void Runner::repair(const std::vector<RunCell>& cells, const std::vector<Part>& 
     const Part* part;
     BlockTurn turn;
     DisturbedBlock block;
-    size_t passes = 0;  // whole ones
-    double taken = 0;   // at most over them
+    size_t passes = 0;  // number of whole passes
+    double taken = 0;   // maximum over the passes
   };
   std::vector<Worst> worst;
   std::vector<RepairCounts> counts;
@@ -336,7 +336,7 @@ void Runner::repair(const std::vector<RunCell>& cells, const std::vector<Part>& 
       for (const size_t arm : arm_order(one.turn, one.block.place.first)) again(one, arm);
   }
   for (const Worst& one : worst) {
-    if (one.passes < one.block.blocks.size()) continue;  // stopped, or other answers came
+    if (one.passes < one.block.blocks.size()) continue;  // stopped, or the answers differed
     RepairCounts& of_part = counts[static_cast<size_t>(one.part - parts.data())];
     ++of_part.again;
     of_part.quiet += one.taken < kDisturbedShare;
@@ -355,7 +355,7 @@ std::vector<bool> Runner::needing_more(const std::vector<const RunCell*>& cells)
 }
 
 void Runner::count_torn(const std::vector<RunCell>& cells, const std::vector<Part>& parts) {
-  if (stop_.stop_requested()) return;  // the next process takes them up
+  if (stop_.stop_requested()) return;  // the next process runs them again
   if (std::all_of(parts.begin(), parts.end(), [](const Part& part) { return part.torn.empty(); }))
     return;
   const auto states = recorder_.states();
@@ -385,7 +385,7 @@ void Runner::run(const std::vector<RunCell>& cells, std::vector<Part> parts) {
       for (const BlockTurn& turn : turns) {
         Part& part = parts[turn.dataset];
         const BlockPlace place{repeat, turn.position};
-        // Whole blocks, so pairs are.
+        // Whole blocks, so that measurements are paired.
         const std::vector<bool> to_do =
             cells_to_do(part.cells, part.states, place, needing_more(part.cells));
         for (size_t c = 0; c < part.cells.size(); ++c)
@@ -397,7 +397,7 @@ void Runner::run(const std::vector<RunCell>& cells, std::vector<Part> parts) {
   if (!blocked)
     each_turn([&](const BlockTurn& turn, int repeat) { return arm_order(turn, repeat); });
   for (size_t arm = 0; blocked && arm < spec_.arms.size() && !stop_.stop_requested(); ++arm) {
-    if (one_by_one) warm_up(arm, parts);  // its networks come anew
+    if (one_by_one) warm_up(arm, parts);  // its networks were loaded again
     each_turn([&](const BlockTurn&, int) { return std::vector<size_t>{arm}; });
   }
   count_torn(cells, parts);

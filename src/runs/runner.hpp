@@ -9,23 +9,23 @@
 
 namespace pardec {
 
-/// Runs what is not yet done of all cells: arms alternate block by block, and each job is stored
-/// when it is done, outside the measured time. A stop lets jobs in flight end; the runs then stay
-/// open for --resume. RunError where something cannot be stored.
-/// `enough` says before each block whether a cell needs no more blocks; empty: every cell needs all
-/// of its blocks. A baseline goes on as long as a cell that is compared with it does.
+/// Runs the remaining work of all cells. Arms alternate block by block. Each job is stored when it
+/// finishes, outside the measured time. On a stop, running jobs are finished, and the runs can be
+/// continued by --resume. RunError: a result cannot be stored.
+/// `enough` is called before each block and returns whether a cell needs no more blocks; empty:
+/// every cell needs all blocks. A baseline continues as long as a cell that is compared with it.
 RunCounts run_cells(const RunSpec& spec, const std::vector<Workload>& workloads,
                     ArmSessions& sessions, const std::vector<RunCell>& cells, Recorder& recorder,
                     std::stop_token stop, const std::function<bool(const RunCell&)>& enough = {});
 
-/// What a cell takes.
+/// The cost of a cell.
 struct CellCost {
-  double seconds = 0;     ///< for an example
-  std::int64_t rows = 0;  ///< of the cache, for one job at most
+  double seconds = 0;     ///< per example
+  std::int64_t rows = 0;  ///< maximum number of cache rows of one job
 };
-/// By one batch of the cell's first jobs, behind a job to warm up; by that job alone where it says
-/// that the batch may take more than `most_seconds`. Nothing is recorded. What is wrong with one of
-/// them is thrown.
+/// Measures one batch of the cell's first jobs, after one job for warming up. If that job shows
+/// that the batch may take more than `most_seconds`, its own cost is used. Nothing is recorded.
+/// Errors of the jobs are thrown.
 CellCost measure_cost(const RunSpec& spec, ArmSessions& sessions, const RunCell& cell,
                       double most_seconds = std::numeric_limits<double>::infinity());
 

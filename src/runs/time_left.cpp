@@ -10,7 +10,7 @@ namespace pardec {
 
 namespace {
 
-constexpr double kFounding = 4;  ///< units
+constexpr double kFounding = 4;  ///< number of units
 
 }  // namespace
 
@@ -36,10 +36,11 @@ void TimeLeft::finished(std::size_t kind, double units, double seconds) {
   states_[kind].seconds += seconds;
 }
 
-/// NaN: nothing is known of the kind, nor of its group.
+/// NaN: nothing is known about the kind or its group.
 double TimeLeft::seconds_per_unit(const State& state) const {
   if (state.done() > 0) return state.taken() / state.done();
-  // What the group's kinds took over what their tries promised; without tries, over their units.
+  // The ratio of actual time to the time expected from tries; without tries, time per unit in the
+  // group.
   const bool has_try = state.try_units > 0;
   double taken = 0, expected = 0;
   for (const State& other : states_) {

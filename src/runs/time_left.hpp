@@ -5,30 +5,32 @@
 
 namespace pardec {
 
-/// How long work still takes whose kinds differ in speed: the cells of a run, which are its arms on
-/// its datasets. A unit of a kind takes what those took that were done; before there are any, what
-/// a first try took, corrected by how the kinds of its group differed from theirs. Plain
-/// arithmetic: who uses it has the clock.
+/// Estimates the remaining time of work of several kinds with different speeds (the cells of a run:
+/// arms on datasets). The time per unit of a kind is that of its completed units. Before there are
+/// any, it is that of a first try, corrected by the ratio of actual to tried times of other kinds
+/// in its group. Pure arithmetic, without a clock.
 class TimeLeft {
  public:
   struct Kind {
-    double units = 0;       ///< to be done in all
-    std::size_t group = 0;  ///< kinds of one group are about as fast, e.g. an arm's
+    double units = 0;       ///< total work
+    std::size_t group = 0;  ///< kinds in a group have similar speeds, e.g. those of an arm
   };
   explicit TimeLeft(std::vector<Kind> kinds);
 
-  /// A try apart from the work: `units` of a kind took `seconds`.
+  /// A try, which is not part of the work: `units` of a kind took `seconds`.
   void tried(std::size_t kind, double units, double seconds);
-  /// Of what a kind is at, and began `seconds` ago, `units` are done and `under_way` are begun.
+  /// Progress of a kind that was started `seconds` ago: `units` are complete and `under_way` have
+  /// begun.
   void is_at(std::size_t kind, double units, double under_way, double seconds);
-  /// The same when it is over.
+  /// The same kind has ended.
   void finished(std::size_t kind, double units, double seconds);
 
   struct Estimate {
     double seconds = 0;
-    bool whole = true;  ///< false: of some kinds nothing is known, and they are not in it
-    /// False: fewer than four units are done, and less than a quarter of all. Answers of one
-    /// dataset differ in length by ten times, so that such a figure is wrong by more than two.
+    bool whole = true;  ///< false: nothing is known about some kinds, which are not included
+    /// False: fewer than four units and less than a quarter of all are complete. The lengths of
+    /// answers of one dataset vary by a factor of ten, so that such an estimate could be wrong by
+    /// more than a factor of two.
     bool founded = true;
   };
   Estimate left() const;
@@ -36,8 +38,8 @@ class TimeLeft {
  private:
   struct State {
     Kind kind;
-    double units = 0, seconds = 0;                           // that were done
-    double open_units = 0, under_way = 0, open_seconds = 0;  // what it is at
+    double units = 0, seconds = 0;                           // completed earlier
+    double open_units = 0, under_way = 0, open_seconds = 0;  // currently running
     double try_units = 0, try_seconds = 0;
 
     double done() const { return units + open_units + under_way / 2; }
@@ -48,7 +50,7 @@ class TimeLeft {
   std::vector<State> states_;
 };
 
-/// "0:40 left", or "over 0:40 left" where it is not the whole; empty where it is not founded.
+/// "0:40 left", or "over 0:40 left" if kinds are not included; empty if it is not founded.
 std::string text_of(const TimeLeft::Estimate& estimate);
 
 }  // namespace pardec

@@ -16,8 +16,8 @@ namespace pardec {
 
 namespace {
 
-/// Shows examples of split train in the prompts, of the evaluated one where the dataset has no
-/// other; they are not evaluated. `alone`: an arm asks field by field.
+/// Adds worked examples from split train to the prompts; from the evaluated split if the dataset
+/// has no other, where they are excluded from evaluation. `alone`: an arm asks field by field.
 void add_shots(Workload& work, int count, const std::function<Dataset()>& train, bool alone) {
   for (const Protocol& protocol : work.protocols)
     if (alone && protocol.prompt.shot.empty())
@@ -31,7 +31,7 @@ void add_shots(Workload& work, int count, const std::function<Dataset()>& train,
     if (has_train) return train();
     try {
       if (own && work.dataset.name == work.entry->name) return train();
-    } catch (const ConfigError&) {  // no file train.jsonl
+    } catch (const ConfigError&) {  // there is no file train.jsonl
     }
     return work.dataset;
   };
@@ -51,7 +51,8 @@ bool asks_in(Form form, Shape shape, const std::vector<Arm>& arms) {
   });
 }
 
-/// An added baseline is run where an arm is that it was added for, and asks otherwise than others.
+/// Leaves out an added baseline if none of the arms that it was added for runs on the dataset, or
+/// if there all arms ask in the same way.
 void leave_out_unneeded(Workload& work, const std::vector<Arm>& arms) {
   for (const AddedBaseline& added : added_baselines(arms)) {
     if (!work.runs(added.arm)) continue;
@@ -123,7 +124,7 @@ std::vector<Workload> load_workloads(const RunSpec& spec) {
     leave_out_unneeded(work, arms);
     std::vector<Stacking> stackings;
     std::vector<int> batches;
-    int together = 1;  // of one category in a job
+    int together = 1;  // maximum number of examples of one category in a job
     for (size_t a = 0; a < arms.size(); ++a) {
       stackings.push_back(work.runs(a) ? stacking_on(work.dataset.shape, *arms[a].algorithm,
                                                      work.protocols[a].prompt)

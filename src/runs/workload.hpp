@@ -12,33 +12,34 @@
 
 namespace pardec {
 
-/// One dataset with what all arms do on it.
+/// One dataset with the work of all arms on it.
 struct Workload {
   const DatasetEntry* entry;
   Dataset dataset;
-  std::int64_t seen = 0;            ///< left out by `unseen`
-  std::vector<Example> examples;    ///< selected
-  std::vector<Protocol> protocols;  ///< [arm]: a checkpoint may have a wording of its own
+  std::int64_t seen = 0;            ///< number of examples left out by `unseen`
+  std::vector<Example> examples;    ///< the selected examples
+  std::vector<Protocol> protocols;  ///< [arm]: a checkpoint may have its own wording
   std::vector<BlockPlan> blocks;
-  int block = 0;                            ///< examples that each has about
-  int filling_block = 0;                    ///< so many would fill every arm's batch
-  std::vector<std::string> not_applicable;  ///< [arm] why it does not run here; empty: it does
+  int block = 0;          ///< approximate number of examples per block
+  int filling_block = 0;  ///< number of examples that would fill every arm's batch
+  /// [arm]: why it does not run on this dataset; empty: it does
+  std::vector<std::string> not_applicable;
 
   bool runs(size_t arm) const { return not_applicable[arm].empty(); }
-  /// Those of one job.
+  /// The examples of one job.
   std::vector<const Example*> examples_of(const JobPlan& job) const;
 };
 
-/// Reads the datasets that are named, and plans who does what. ConfigError, DataError.
+/// Reads the named datasets, and plans the work of all arms. ConfigError, DataError.
 std::vector<Workload> load_workloads(const RunSpec& spec);
 
-/// What an arm is compared with on one dataset: baseline_of.
+/// The arm's baseline on one dataset, from baseline_of.
 std::optional<size_t> baseline_on(const RunSpec& spec, const Workload& work, size_t arm);
 
-/// ConfigError where no arm can do anything.
+/// ConfigError: no arm can run on any dataset.
 void check_any_runs(const RunSpec& spec, const std::vector<Workload>& workloads);
 
-/// Whether one of the arms asks field by field on data of this shape.
+/// Whether an arm asks field by field on data of this shape.
 bool asks_alone(Shape shape, const std::vector<Arm>& arms);
 
 }  // namespace pardec
