@@ -4,7 +4,7 @@
 
 namespace pardec {
 
-/// Answers as the contract of `generate --format json` has them.
+/// Answers in the JSON form defined by the contract of `generate --format json`.
 OrderedJson answers_json(const Job& job, const Decoder& decoder, const Answers& answers);
 
 }  // namespace pardec

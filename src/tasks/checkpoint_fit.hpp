@@ -10,37 +10,37 @@
 #include "src/prompt/prompt_file.hpp"
 #include "src/prompt/thinking.hpp"
 
-/// Whether a checkpoint is what a decoder and its prompts ask of it.
+/// Whether a checkpoint satisfies the requirements of a decoder and its prompts.
 namespace pardec {
 
-/// Whether one of these training formats is the decoder's.
+/// Whether the decoder's format is one of these training formats.
 bool learned(const DecoderEntry& decoder, const std::vector<std::string>& formats);
 
-/// Whether a decoder's answers on it are noise: random weights, or a network that pardec trained,
-/// but not in this decoder's format.
+/// Whether a decoder's answers with this checkpoint are noise: its weights are random, or pardec
+/// trained it, but not on this decoder's format.
 bool untrained_for(const Checkpoint& checkpoint, std::string_view decoder);
 
-/// What a decoder needs besides the network's weights.
+/// The requirements of a decoder besides the network's weights.
 struct Needs {
-  std::string text;      ///< with what was found of it; "-": nothing
-  bool lacking = false;  ///< the checkpoint has it not, as `text` says
+  std::string text;      ///< the requirements and how they are met; "-": none
+  bool lacking = false;  ///< the checkpoint does not meet them, as `text` says
 };
-/// As far as can be said without weights. `face` null: the network is not known.
+/// The requirements as far as they are known without weights. `face` null: the network is not
+/// known.
 Needs needs_of(const Decoder& decoder, const CheckpointFace* face, const std::string& draft_model);
 
-/// ConfigError where --draft-model was given and no decoder drafts with a network, or the other way
-/// round.
+/// ConfigError: --draft-model was given, but no decoder drafts with a network, or the reverse.
 void check_draft_flag(const ModelOptions& options, bool needed);
 
-/// The template that --chat-template and --chat-set name; `auto` is the checkpoint's own, else what
-/// `train` taught the network (its record), else `plain`. Thinking `off` adds the template's own
-/// variable to the settings. ConfigError; ModelError: the record.
+/// The template selected by --chat-template and --chat-set. `auto`: the checkpoint's own, otherwise
+/// the one that `train` used (from its record), otherwise `plain`. Thinking `off` adds the
+/// template's own variable to the settings. ConfigError. ModelError: invalid record.
 ChatTemplate template_for(const std::string& name, const std::filesystem::path& model,
                           const std::vector<std::string>& settings,
                           Thinking thinking = Thinking::strip);
 
-/// Where a prompt's markup, or the wording of a task that was taught (`wording` not null), is not
-/// what `train` taught the network: what the two are. Empty: they agree, or nothing is known.
+/// Describes how a prompt's markup, or the wording of a trained task (if `wording` is not null),
+/// differs from that in training. Empty: they agree, or nothing is known.
 std::string taught_otherwise(const std::filesystem::path& model, const ChatTemplate& chat,
                              const PromptFile* wording);
 

@@ -8,27 +8,27 @@ namespace pardec {
 
 namespace {
 
-/// What an answer says after its thought.
+/// The text of an answer after its thought.
 std::string said_text(const FieldResult& answer) {
   const std::string text = answer.text.value_or("");
   if (!answer.thought) return text;
   return std::string(after_thought(text, {answer.thought->text_bytes, answer.thought->open}));
 }
 
-/// The answer of a turn as the next prompt has it: as it was chosen, where that is its text, or
-/// where the turn's prompt `opened` a thought, which has to end.
+/// The ids of a turn's answer in later prompts: the generated ones if they decode to its text, or
+/// if the turn's prompt `opened` a thought, which must end.
 Tokens spoken(const FieldResult& answer, bool opened, const Tokenizer* tokenizer) {
   Tokens tokens = answer.tokens;
   if (answer.stop == Stop::eos && !tokens.empty()) tokens.pop_back();
   const std::string text = said_text(answer);
-  // As templates do, later turns are asked without the thoughts of earlier ones.
+  // As in templates, later turns are asked without the thoughts of earlier turns.
   if (tokenizer && answer.thought && answer.thought->text_bytes > 0)
     return opened ? tokens : tokenizer->encode_piece(text, false);
   if (!tokenizer || repair_utf8(bytes_of(tokens, *tokenizer)) == text) return tokens;
   return tokenizer->encode_piece(text, false);
 }
 
-/// One turn of a conversation as a request of its own, behind `said`.
+/// One turn of a conversation as a separate request, after `said`.
 Request turn_request(const Request& request, size_t turn, Tokens said) {
   Request one = request;
   const auto& fields = request.job.contexts[0].fields;

@@ -12,15 +12,15 @@ namespace pardec {
 
 namespace {
 
-/// An end of sequence at which no answer ends.
+/// An end of sequence that does not end answers.
 struct UnusedEnd {
   std::string named_by;  ///< "the tokenizer's eos_token"
   Token id = 0;
   std::string text;  ///< of the token; may be empty
 };
 
-/// What a template writes between an answer and the next turn; where it takes none, behind the
-/// answer.
+/// The text of a template between an answer and the next turn; if the template cannot render that,
+/// the text after a final answer.
 std::string after_answer(const ChatTemplate& chat) {
   try {
     return chat.between_turns({});
@@ -32,13 +32,13 @@ std::string after_answer(const ChatTemplate& chat) {
   }
 }
 
-/// The special token that a checkpoint's own template writes after an answer, perhaps after space;
-/// none: it writes other text, or it is not known.
+/// The special token that a checkpoint's own template writes after an answer, possibly after white
+/// space; none: it writes other text, or the token is not known.
 std::optional<Token> end_of_turn(const ChatTemplate& chat, const Tokenizer& tokenizer) {
   if (!chat.has_special_tokens()) return std::nullopt;
   try {
     const std::string after = after_answer(chat), text(strip(after));
-    // After space, the next turn's head alone is no end.
+    // After white space, the text may be only the head of the next turn, which is not an end.
     if (!after.starts_with(text) && strip(chat.open_turn({}).before).ends_with(text))
       return std::nullopt;
     const Tokens ids = tokenizer.encode(text, /*add_special=*/false);

@@ -5,19 +5,19 @@
 #include "src/checkpoint/checkpoint.hpp"
 #include "src/prompt/chat_template.hpp"
 
-/// The tokens at which answers end.
+/// The tokens that end answers.
 namespace pardec {
 
-/// The ends of sequence that a checkpoint's files name, and at which no answer ends, a line each
-/// with the flag that adds it: the tokenizer's eos_token, those of config.json where
-/// generation_config.json says otherwise, and the token that the checkpoint's own chat template
-/// writes after each answer. Answers end at those of `config` and at the `given` ones. `tokenizer`,
-/// `chat`: null, there is none. Never fails: what is wrong with a file is said where it is needed.
+/// The ends of sequence that a checkpoint's files name but that do not end answers, one line each,
+/// with the flag that adds them: the tokenizer's eos_token, those of config.json if
+/// generation_config.json differs, and the token that the checkpoint's own chat template writes
+/// after each answer. Answers end at the tokens of `config` and at the `given` ones. `tokenizer`
+/// and `chat` may be null. Does not throw: errors in files are reported where the files are needed.
 std::vector<std::string> end_notes(const ModelOptions& options, const ModelConfig& config,
                                    const Tokenizer* tokenizer, const ChatTemplate* chat,
                                    const std::vector<Token>& given = {});
 
-/// The ids of --eos: each an id, or the text of a token. ConfigError.
+/// The ids of --eos. Each text is an id or the text of a token. ConfigError.
 std::vector<Token> given_ends(const std::vector<std::string>& texts, const ModelConfig& config,
                               const Tokenizer* tokenizer);
 

@@ -15,7 +15,8 @@ namespace pardec {
 
 namespace {
 
-constexpr std::uint64_t kShotSeed = 1;  // not the run's: a prompt is the same under every seed
+// independent of the run's seed, so that prompts are the same under every seed
+constexpr std::uint64_t kShotSeed = 1;
 
 bool answered(const ExampleField& field) { return !field.references.empty(); }
 

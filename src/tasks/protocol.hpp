@@ -9,27 +9,30 @@
 
 namespace pardec {
 
-/// How a dataset is asked. Worked examples and limit are for fields that are asked one by one.
+/// How a dataset is asked. Worked examples and the limit apply to fields that are asked one by one.
 struct Protocol {
   PromptFile prompt;
   std::vector<Shot> shots;
-  int answer_ids = 0;  ///< ids of an answer at most, where no flag says how many; 0: as elsewhere
-  int most_ids = 0;  ///< ids of any answer at most, whatever flags say of all datasets; 0: as they
-                     ///< say
+  /// maximum number of ids of an answer if no flag sets one; 0: the usual limit
+  int answer_ids = 0;
+  /// maximum number of ids of any answer on this dataset, regardless of flags for all datasets; 0:
+  /// as these flags say
+  int most_ids = 0;
 };
 
-/// Examples of `train` that a prompt shows: the same for equal files, whatever the run's seed.
-/// ConfigError where there are not so many that have an answer.
+/// The examples of `train` shown in prompts. They are the same for equal files, whatever the run's
+/// seed. ConfigError: there are not enough examples with an answer.
 std::vector<Example> examples_shown(const Dataset& train, int count);
 
-/// One question of each, with its first accepted answer; which one follows from its id alone.
+/// One question of each example, with its first accepted answer. The choice depends only on the
+/// example's id.
 std::vector<Shot> make_shots(const std::vector<Example>& shown);
 
-/// What the run keeps of its worked examples.
+/// A hash of worked examples, for the record of a run.
 std::string hash_of(const std::vector<Shot>& shots);
 
-/// How a dataset is asked where nothing else is wanted; `train` reads its train split. Where that
-/// has too few examples there are no shots, and a note says so.
+/// The default protocol of a dataset. `train` reads its train split. If that has too few examples,
+/// there are no worked examples, and a note says so.
 Protocol default_protocol(const DatasetEntry& entry, const Dataset& dataset,
                           const std::function<Dataset()>& train, std::vector<std::string>& notes);
 

@@ -13,7 +13,7 @@ Job make_job(const std::string& id, const std::vector<const Example*>& examples,
   Job job = empty_job(options);
   job.id = id;
   if (form != Form::json) job.shots = protocol.shots;
-  job.system = examples.front()->system;  // of all of them: plan_blocks
+  job.system = examples.front()->system;  // equal for all of them, see plan_blocks
   for (const Example* example : examples) {
     Context context{example->id, example->category, example->text, {}};
     for (const auto& field : example->fields)
@@ -80,7 +80,7 @@ PromptFile worded_for(Job& job, PromptFile prompt, Form form) {
     job.instruction = instruction_for(prompt, job.contexts, form);
     return prompt;
   }
-  // The wording's own instruction names the fields, which another one may not.
+  // The wording's own instruction names the fields; another instruction may not.
   if (form != Form::json || !prompt.listed.empty()) return prompt;
   for (const Context& context : job.contexts)
     for (const Field& field : context.fields)

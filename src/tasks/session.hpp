@@ -13,36 +13,36 @@
 
 namespace pardec {
 
-/// A network ready to answer: its checkpoint, the one that drafts for it, the engine over both, and
-/// the markup of its prompts.
+/// A network ready to answer: its checkpoint, its draft network, the engine for both, and the
+/// markup of its prompts.
 struct Session {
   struct Parts {
-    bool tokenizer = true;  ///< false: ids in, ids out, and no markup
-    bool draft = false;     ///< the decoder drafts with a network
+    bool tokenizer = true;  ///< false: ids in, ids out, without markup
+    bool draft = false;     ///< whether the decoder drafts with a network
     CacheBudget cache;
   };
-  /// What `loaded` holds is not loaded again. ConfigError, ModelError; what is small is read before
-  /// the weights.
+  /// Networks in `loaded` are not loaded again. ConfigError, ModelError; small files are read
+  /// before the weights.
   Session(const ModelOptions& model, const DecodeOptions& decode, const Parts& parts,
           Checkpoints& loaded);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
   const Tokenizer* tokenizer() const { return context.tokenizer; }
-  /// checkpoint_notes of the network, and of the one that drafts for it; end_notes.
+  /// checkpoint_notes of the network and of its draft network, and end_notes.
   std::vector<std::string> file_notes() const;
-  /// What pardec::end_notes says of it.
+  /// The notes from pardec::end_notes.
   const std::vector<std::string>& end_notes() const { return end_notes_; }
 
   ChatTemplate chat;
   const std::shared_ptr<Checkpoint> network;
   Checkpoint& checkpoint;
-  const std::shared_ptr<Checkpoint> draft;  ///< null: none is needed
+  const std::shared_ptr<Checkpoint> draft;  ///< null: there is none
   const std::string note;                   ///< generation_note
   SteadyClock clock;
   Engine engine;
   DecoderContext context;
-  const ThoughtReading thinking;  ///< how answers are told from the thought before them
+  const ThoughtReading thinking;  ///< how reasoning is separated from the answer after it
 
  private:
   std::vector<std::string> end_notes_;
