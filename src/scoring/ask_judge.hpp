@@ -8,31 +8,31 @@
 #include "src/support/notes.hpp"
 #include "src/support/progress.hpp"
 
-/// A service is asked for verdicts on stored answers.
+/// Asks a service for verdicts on stored answers.
 namespace pardec {
 
-/// How a judge is asked.
+/// Options for asking a judge.
 struct AskJudgeOptions {
-  chat::Budget budget = {};  ///< with what this judge cost before, by this database
+  chat::Budget budget = {};  ///< includes earlier costs of this judge, as stored in this database
   ProgressStyle progress = ProgressStyle::none;
-  std::stop_token stop = {};  ///< requests that were sent are waited for
-  Notes notes = {};           ///< how far it is, and what it cost
+  std::stop_token stop = {};  ///< requests that were already sent are completed
+  Notes notes = {};           ///< messages about progress and cost
 };
 
-/// Asks a service for what is not judged yet. StopRun; a stop that was asked for ends it, too.
+/// Asks a service for all missing verdicts. StopRun. A requested stop also ends it.
 JudgeProgress ask_judge(Store& store, const JudgeTask& task, const JudgeUnits& units,
                         const chat::ServiceSpec& service, const AskJudgeOptions& how);
 
-/// By one of the built-in protocols; no dataset: all of the run.
+/// Uses a built-in protocol. `datasets` empty: all datasets of the run.
 JudgeProgress judge_by(Store& store, const std::string& invocation, const std::string& protocol,
                        const std::vector<std::string>& datasets, const chat::ServiceSpec& service,
                        const AskJudgeOptions& how);
 
-/// By the protocols that the run's datasets are scored by.
+/// Uses the protocols of the run's datasets.
 JudgeProgress judge_run(Store& store, const std::string& invocation,
                         const chat::ServiceSpec& service, const AskJudgeOptions& how);
 
-/// Which answers no judge can be shown.
+/// Reports the answers that cannot be judged.
 void tell_of_left_out(const JudgeUnits& units, const Notes& notes);
 
 }  // namespace pardec

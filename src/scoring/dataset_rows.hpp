@@ -4,10 +4,10 @@
 #include "datasets/dataset.hpp"
 #include "src/store/rows.hpp"
 
-/// A dataset and its examples as the store's plain rows.
+/// Converts a dataset and its examples to rows of the store.
 namespace pardec {
 
-/// The split of a stand-in is stored with that word behind it.
+/// The stored split of a stand-in has this word appended.
 DatasetRow dataset_row(const Dataset& dataset);
 std::vector<SampleRow> sample_rows(const std::vector<Example>& examples);
 

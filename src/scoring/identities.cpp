@@ -10,7 +10,7 @@ void mark_identities(Store& store, const std::string& invocation) {
   const auto runs = runs_of(store, invocation);
   for (const auto& method : runs) {
     const RunSummary* baseline = find_baseline(runs, method, "");
-    if (!baseline || method.run.oracle) continue;  // under an oracle the answers are given
+    if (!baseline || method.run.oracle) continue;  // under an oracle, the answers are forced
     const RunAnswers theirs = read_answers(store, baseline->run.id),
                      ours = read_answers(store, method.run.id);
     const bool ids = same_ids(baseline->run.model, method.run.model);

@@ -5,9 +5,9 @@
 
 namespace pardec {
 
-/// Notes for every method of an invocation how its answers compare with its baseline's: identical
-/// field by field?, else the first token at which a value departs from the baseline's, and how
-/// close the two best logits were there.
+/// Stores for every method of an invocation how its answers compare with its baseline's: whether
+/// all fields are equal; otherwise the first token at which a value differs, and the gap between
+/// the two best logits there.
 void mark_identities(Store& store, const std::string& invocation);
 
 }  // namespace pardec

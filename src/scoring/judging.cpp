@@ -24,7 +24,7 @@ std::vector<RunSummary> whole_run(Store& store, const std::string& invocation) {
   return runs;
 }
 
-/// The samples of a dataset that a limit leaves, drawn as a run draws its examples.
+/// The samples of a dataset within a limit, drawn in the same way as a run draws its examples.
 std::set<std::string> chosen_samples(const std::vector<SampleRow>& samples, std::int64_t limit) {
   std::vector<Example> examples;
   for (const SampleRow& sample : samples) {
@@ -37,7 +37,8 @@ std::set<std::string> chosen_samples(const std::vector<SampleRow>& samples, std:
   return chosen;
 }
 
-/// A stored answer as a judge is shown it. ConfigError where the sample was stored without fields.
+/// The form in which a judge sees a stored answer. ConfigError: the sample was stored without
+/// fields.
 Subject subject_of(const SampleRow& sample, const StoredGeneration& answer,
                    const StoredGeneration* other) {
   if (sample.fields.size() != answer.row.fields.size() ||
@@ -58,8 +59,9 @@ Subject subject_of(const SampleRow& sample, const StoredGeneration& answer,
   return subject;
 }
 
-/// Votes of a task that are stored: those in an error are asked for again, and, where it says so,
-/// all without a verdict. What was said of equal answers before they were ties does not count.
+/// The stored votes of a task. Votes with an error are left out, since they are requested again;
+/// with `retry`, so are all votes without a verdict. Votes on equal answers from before these were
+/// treated as ties do not count.
 using DoneVotes = std::set<std::tuple<RowId, RowId, std::string, int, bool>>;
 
 DoneVotes done_votes(Store& store, const JudgeTask& task, const JudgeUnits& units, RowId judge,
@@ -82,14 +84,14 @@ DoneVotes done_votes(Store& store, const JudgeTask& task, const JudgeUnits& unit
   return done;
 }
 
-/// One vote that is wanted: of a unit, and of two answers in one order.
+/// One requested vote: on a unit, and for pairs in one order.
 struct WantedVote {
   const JudgeUnit* unit;
   int vote;
   Order order;
 };
 
-/// Whether all that one vote says is stored: of five classes there is a row a field.
+/// Whether the vote is completely stored: for five classes, there is one row per field.
 bool is_done(const DoneVotes& done, const JudgeTask& task, const WantedVote& wanted) {
   const auto has = [&](const std::string& field) {
     return done.contains({wanted.unit->generation, wanted.unit->baseline, field, wanted.vote,
@@ -99,7 +101,7 @@ bool is_done(const DoneVotes& done, const JudgeTask& task, const WantedVote& wan
   return std::all_of(fields.begin(), fields.end(), has);
 }
 
-/// All votes that a task wants, answer by answer.
+/// All votes that a task requests, by answer.
 std::vector<WantedVote> wanted_votes(const JudgeTask& task, const JudgeUnits& units) {
   std::vector<WantedVote> wanted;
   for (const JudgeUnit& unit : units.units)
@@ -109,7 +111,7 @@ std::vector<WantedVote> wanted_votes(const JudgeTask& task, const JudgeUnits& un
   return wanted;
 }
 
-/// One row of the vote, without what was said.
+/// A row for the vote, without the verdict.
 JudgmentRow row_of(const WantedVote& wanted, RowId judge, RowId protocol) {
   JudgmentRow row;
   row.generation = wanted.unit->generation;
@@ -121,7 +123,7 @@ JudgmentRow row_of(const WantedVote& wanted, RowId judge, RowId protocol) {
   return row;
 }
 
-/// The question that one vote is the answer to; `take` is the caller's.
+/// The question for one vote; the caller sets `take`.
 Question question_of(const JudgeTask& task, const WantedVote& wanted) {
   Question question;
   question.inquiry = task.protocol.ask(wanted.unit->subject, wanted.order);
@@ -134,7 +136,7 @@ Question question_of(const JudgeTask& task, const WantedVote& wanted) {
   return question;
 }
 
-/// The judging of one task: what waits, and what came.
+/// The judging of one task: waiting votes, and their outcomes.
 class Judging {
  public:
   Judging(Store& store, const JudgeTask& task, const JudgeUnits& units,
@@ -183,7 +185,7 @@ class Judging {
     return question;
   }
 
-  /// What the reply says of all votes that it is for.
+  /// The votes that a reply is for, with its verdicts.
   std::vector<JudgmentRow> take(const std::vector<WantedVote>& votes,
                                 const QuestionOutcome& outcome) {
     const WantedVote& first = votes.front();
@@ -199,7 +201,7 @@ class Judging {
      : outcome.state == VoteState::unscored ? counts_.unscored
      : outcome.state == VoteState::refused  ? counts_.refused
                                             : counts_.failed) += count;
-    // Of equal questions one was paid for.
+    // Only one of several equal questions was paid for.
     counts_.cached += outcome.reply.id != 0 ? count : count - 1;
     return rows;
   }
@@ -235,7 +237,7 @@ std::optional<JudgeVerdict> verdict_in(const std::vector<JudgmentRow>& rows) {
   return verdict_of(said);
 }
 
-// The value of a score that votes come to, which may add to its details; none: no verdict.
+// The value of a score from votes, which may add details; none: there is no verdict.
 
 std::optional<double> value_of(const PreferenceVerdict&, const std::vector<JudgmentRow>& rows,
                                Json& details) {
@@ -256,15 +258,15 @@ std::optional<double> value_of(const ClassVerdict& classes, const std::vector<Ju
              : 0;
 }
 
-/// A label may have no number.
+/// None if the label has no number.
 std::optional<double> value_of(const GradeVerdict&, const std::vector<JudgmentRow>& rows,
                                Json& /*details*/) {
   const auto verdict = verdict_in(rows);
   return verdict && !std::isnan(verdict->value) ? std::optional(verdict->value) : std::nullopt;
 }
 
-/// What the votes on one answer, or on one field or turn of it, come to; none: no verdict.
-/// `baseline`: label of the arm that it is compared with; empty: none.
+/// The score from the votes on one answer, or on one of its fields or turns; none: there is no
+/// verdict. `baseline`: label of the arm that it is compared with; empty: none.
 std::optional<ScoreRow> judged_score(const JudgeTask& task, const std::string& field,
                                      const std::vector<JudgmentRow>& rows,
                                      const std::string& baseline) {
@@ -285,8 +287,8 @@ std::optional<ScoreRow> judged_score(const JudgeTask& task, const std::string& f
   return score;
 }
 
-/// The scores that follow from the stored votes of the task's judge, for the runs in `judged`.
-/// None: there is no vote of this judge, so scores of an earlier judge stay.
+/// The scores from the stored votes of the task's judge, for the runs in `judged`. None: there is
+/// no vote of this judge, so scores from an earlier judge are kept.
 std::optional<std::vector<AnswerScores>> judged_scores(Store& store, const JudgeTask& task,
                                                        const std::vector<RunSummary>& runs,
                                                        const std::vector<RowId>& judged) {
@@ -319,7 +321,7 @@ std::optional<std::vector<AnswerScores>> judged_scores(Store& store, const Judge
   return any ? std::optional(std::move(scores)) : std::nullopt;
 }
 
-/// Whether a judge would be shown the same in both orders.
+/// Whether a judge would see the same in both orders.
 bool shown_equal(const JudgeProtocol& protocol, const Subject& subject) {
   const auto texts = [&](Order order) {
     std::vector<std::string> shown;
@@ -388,7 +390,7 @@ JudgeUnits judge_units(Store& store, const JudgeTask& task) {
     const RunSummary* against = nullptr;
     if (compares) {
       against = find_baseline(runs, run, task.baseline);
-      if (!against) continue;  // it is one
+      if (!against) continue;  // the arm is a baseline itself
     }
     std::map<std::pair<std::string, int>, const StoredGeneration*> others;
     if (against && answers.contains(against->run.id))

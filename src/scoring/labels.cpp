@@ -20,7 +20,7 @@ namespace pardec {
 
 namespace {
 
-/// What a label is for: a unit in one order, or one field of it.
+/// The target of a label: a unit in one order, or one field of it.
 struct LabelPlace {
   const JudgeUnit* unit;
   Order order;
@@ -36,7 +36,7 @@ std::string item_id(const JudgeTask& task, const LabelPlace& place) {
       .substr(0, 16);
 }
 
-/// The places of one unit in one order.
+/// All targets of one unit in one order.
 std::vector<LabelPlace> places_of(const JudgeTask& task, const JudgeUnit& unit, Order order) {
   std::vector<LabelPlace> places;
   for (std::string& field : verdict_fields(task.protocol, unit))
@@ -44,7 +44,7 @@ std::vector<LabelPlace> places_of(const JudgeTask& task, const JudgeUnit& unit, 
   return places;
 }
 
-/// What stands before the judged turn, or the list of what was asked.
+/// The conversation before the judged turn, or the list of questions.
 std::string question_text(const Subject& subject, const std::string& field) {
   if (!subject.turn) {
     std::vector<std::string> lines;
@@ -64,7 +64,8 @@ std::string question_text(const Subject& subject, const std::string& field) {
 std::string answer_text(const Subject& subject, const std::string& field, bool other) {
   const auto said = [&](const JudgedField& one) { return other ? one.other : one.answer; };
   if (subject.turn) {
-    // The answers of two arms to earlier turns differ: each is shown with its own.
+    // The answers of two arms to earlier turns differ, so each answer is shown with its own
+    // history.
     std::string text;
     for (size_t t = 0; t < *subject.turn; ++t)
       text += str("[turn ", t + 1, "] ", said(subject.fields[t]), "\n\n");
@@ -81,7 +82,7 @@ std::string answer_text(const Subject& subject, const std::string& field, bool o
   return join(lines, "\n");
 }
 
-/// What people may say; empty: a number in the range of the protocol's grade.
+/// The possible verdicts; empty: a number in the range of the protocol's grade.
 std::vector<std::string> allowed_verdicts(const JudgeProtocol& protocol) {
   if (const auto* classes = protocol.asks_for<ClassVerdict>()) return classes->classes;
   const auto* grade = protocol.asks_for<GradeVerdict>();
@@ -92,7 +93,7 @@ std::vector<std::string> allowed_verdicts(const JudgeProtocol& protocol) {
   return grade->labels;
 }
 
-/// Of those the ones that fit what the place holds.
+/// The verdicts that are possible for the target's answer.
 std::vector<std::string> fitting_verdicts(const JudgeTask& task, const LabelPlace& place) {
   if (const auto* classes = task.protocol.asks_for<ClassVerdict>())
     for (const JudgedField& field : place.unit->subject.fields)
@@ -110,7 +111,7 @@ SheetItem item_of(const JudgeTask& task, const LabelPlace& place) {
   item.id = item_id(task, place);
   item.category = subject.category;
   item.text = subject.text;
-  // Of two answers to a later turn no history is shown beside the question: it is theirs.
+  // For two answers to a later turn, no history is shown with the question, since each has its own.
   item.question = compares && subject.turn ? "" : question_text(subject, field);
   if (compares && subject.turn) {
     std::vector<std::string> asked;
@@ -126,7 +127,7 @@ SheetItem item_of(const JudgeTask& task, const LabelPlace& place) {
   return item;
 }
 
-/// What somebody who sees nothing but the sheet has to know.
+/// Instructions for a person who only sees the sheet.
 std::string task_of(const JudgeProtocol& protocol) {
   if (const auto prompt = protocol.record.find("prompt"); prompt != protocol.record.end())
     return str("A template's task; words in braces stand for what is shown below.\n\n",
@@ -142,7 +143,7 @@ std::string task_of(const JudgeProtocol& protocol) {
   return "How good is the answer, from 1 (of no use) to 10 (as good as can be)?";
 }
 
-/// A label as a vote; none: it may not be given.
+/// A label as a vote; none: it is not allowed.
 std::optional<VoteRow> vote_of(const JudgeTask& task, const LabelPlace& place, const Label& label) {
   VoteRow vote;
   vote.field = place.field;
@@ -174,7 +175,7 @@ Sheet make_sheet(const JudgeTask& task, const JudgeUnits& units, std::uint64_t s
               allowed_verdicts(task.protocol),
               {}};
   for (const JudgeUnit& unit : units.units) {
-    if (unit.equal) continue;  // a tie by itself
+    if (unit.equal) continue;  // a tie without judging
     Order order = Order::method_first;
     if (task.protocol.orders().size() > 1) {
       const LabelPlace first{&unit, order, unit.field};
@@ -263,7 +264,7 @@ void import_labels(Store& store, const JudgeTask& task, const JudgeUnits& units,
     row.protocol = protocol;
   }
   for (JudgmentRow& row : equal_ties(task, units, judge, protocol))
-    if (row.method_first) rows.push_back(std::move(row));  // a person sees one order
+    if (row.method_first) rows.push_back(std::move(row));  // people see only one order
   put_votes(store, judge, {}, std::move(rows));
 }
 

@@ -18,7 +18,7 @@ bool is_stored(const ScoreRow& now, const std::vector<ScoreRow>& stored) {
   });
 }
 
-/// What gives the metric's rows.
+/// The function that computes the metric's rows.
 const ScoreExample& scorer_of(const TaskMetric& metric, const ScoreExample& by_network) {
   if (const auto* text = metric.by<ByText>()) return text->score;
   if (const auto* running = metric.by<ByRunning>()) return running->score;

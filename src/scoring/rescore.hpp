@@ -8,16 +8,17 @@
 
 namespace pardec {
 
-/// The new rows of one run, by generation, and how many of each metric are not stored so already.
+/// The new scores of one run, by generation, and the number of scores of each metric that differ
+/// from the stored ones.
 struct Rescored {
-  std::vector<StoredGeneration> generations;  ///< scores are the new ones alone
+  std::vector<StoredGeneration> generations;  ///< with the new scores only
   std::map<const TaskMetric*, std::int64_t> changed;
-  std::vector<const TaskMetric*> unfit;  ///< found nothing to score in the answers
+  std::vector<const TaskMetric*> unfit;  ///< metrics that found nothing to score in the answers
 };
 
-/// Scores of stored answers, computed anew; nothing is stored. `by_network`: gives the rows of the
-/// metrics that are ByNetwork. ConfigError: what cannot be scored. REQUIRES: no metric is ByJudge,
-/// and `by_network` is set where one is ByNetwork (std::logic_error).
+/// Computes scores of stored answers again. Stores nothing. `by_network`: computes the rows of
+/// metrics that are ByNetwork. ConfigError: answers that cannot be scored. REQUIRES: no metric is
+/// ByJudge, and `by_network` is set if one is ByNetwork (std::logic_error).
 Rescored rescore(Store& store, const RunRow& run, const std::vector<const TaskMetric*>& metrics,
                  const ScoreExample& by_network = {});
 

@@ -11,7 +11,7 @@ namespace pardec {
 
 namespace {
 
-/// Metrics of stored rows that somebody reads -> whether their details, too.
+/// Metrics of the stored rows that are read -> whether their details are read, too.
 std::map<std::string, bool> rows_read() {
   std::map<std::string, bool> read{{"parsed", false}};
   for (const TaskMetric& metric : task_metrics())
@@ -28,8 +28,8 @@ std::int32_t version_number(std::string_view text) {
   return version;
 }
 
-/// Reads table `score`: where most of it is wanted in the order of its rows, else by the index of
-/// answers, whose rows it puts in the order of their ids again.
+/// Reads table `score`. If most of the table is needed, it is read in the order of its rows;
+/// otherwise by the index on answers, and the rows of each answer are sorted by id.
 class ScoreReader {
  public:
   ScoreReader(Store& store, const Figures& figures)
@@ -96,7 +96,7 @@ class ScoreReader {
     ScoreFigure row;
   };
 
-  /// Null: nobody reads it.
+  /// Null: the metric is not read.
   const Kind* kind_of(std::string_view metric) {
     if (last_ && last_->metric == metric) return last_;
     const auto found = std::find_if(kinds_.begin(), kinds_.end(),

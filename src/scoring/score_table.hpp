@@ -9,32 +9,32 @@
 #include "src/store/figures.hpp"
 #include "src/store/store.hpp"
 
-/// The scores of a run's answers in plain numbers, a column a metric.
+/// The scores of a run's answers as plain numbers, one column per metric.
 namespace pardec {
 
-/// An answer that scores may be of.
+/// An answer that may have scores.
 struct ScoredAnswer {
   std::int32_t sample;             ///< index in ExampleNames::keys
-  std::int32_t cluster, category;  ///< by number
+  std::int32_t cluster, category;  ///< numbers of their names
   std::int32_t repeat;
-  std::int32_t fields;  ///< how many it has
+  std::int32_t fields;  ///< number of its fields
 };
 
-/// One stored row of `score`.
+/// One stored row of table `score`.
 struct ScoreFigure {
   std::int32_t answer;   ///< index in ScoreTable::answers
-  std::int32_t field;    ///< number of its name; that of "" for the whole answer
+  std::int32_t field;    ///< number of its name; the number of "" for the whole answer
   std::int32_t details;  ///< index in ScoreColumn::details
   std::int32_t version;
   double value;  ///< NaN: not a number
 };
 
-/// The rows of one metric, by answer.
+/// The rows of one metric, sorted by answer.
 struct ScoreColumn {
   std::vector<ScoreFigure> rows;
-  std::vector<Json> details;  ///< the different ones; null where the metric does not read them
+  std::vector<Json> details;  ///< without duplicates; null: the metric does not read details
 
-  /// What `of` gives for the details of the rows, by ScoreFigure::details.
+  /// The values of `of` for the details of the rows, by ScoreFigure::details.
   template <typename Value>
   std::vector<Value> for_details(Value (*of)(const Json&)) const {
     std::vector<Value> out(details.size());
@@ -52,7 +52,7 @@ class ScoreTable {
  public:
   /// A column that is being filled.
   struct Column : ScoreColumn {
-    /// The index of details as JSON text; empty: none, or none that anybody reads.
+    /// The index of these details (JSON text); empty: there are none, or they are not read.
     std::int32_t place_of(std::string_view json);
 
    private:
@@ -62,16 +62,16 @@ class ScoreTable {
   explicit ScoreTable(std::shared_ptr<ExampleNames> names) : names_(std::move(names)) {}
 
   std::int32_t add(const ScoredAnswer& answer);
-  /// Stays where it is.
+  /// The reference stays valid.
   Column& column_of(std::string_view metric);
-  /// After the last row: leaves of each metric of an answer the newest version alone.
+  /// Call after the last row: keeps only the newest version of each metric for each answer.
   void finish();
 
   const std::vector<ScoredAnswer>& answers() const { return answers_; }
   const ScoredAnswer& answer(const ScoreFigure& row) const {
     return answers_[static_cast<std::size_t>(row.answer)];
   }
-  /// Empty where nothing has that metric.
+  /// Empty if no answer has this metric.
   const ScoreColumn& column(std::string_view metric) const;
   ExampleNames& names() const { return *names_; }
 
@@ -81,10 +81,10 @@ class ScoreTable {
   std::map<std::string, Column, std::less<>> columns_;
 };
 
-/// The stored scores of each run, as far as a metric has a use for them.
+/// The stored scores of each run that some metric uses.
 std::vector<ScoreTable> read_scores(Store& store, const Figures& figures);
 
-/// Of generations with their scores, which are perhaps not stored.
+/// The scores of generations, which need not be stored.
 ScoreTable score_table(const std::vector<StoredGeneration>& generations);
 
 }  // namespace pardec

@@ -24,7 +24,7 @@ RunAnswers read_answers(Store& store, RowId run, const SampleIds& only) {
 
 namespace {
 
-/// What a job holds for one field of one example, e.g. gaps; null where it holds nothing.
+/// A job's stored data for one field of one example, e.g. gaps; null: there is none.
 Json at_field(const Json& held, size_t context, size_t field) {
   const Json nested = held.is_object() ? held.value("fields", Json()) : Json();
   if (!nested.is_array() || context >= nested.size() || field >= nested[context].size()) return {};
@@ -36,7 +36,7 @@ Json at_field(const Json& held, size_t context, size_t field) {
 Identity compare_fields(const Answered& baseline, const Answered& method, bool same_ids) {
   Identity identity;
   identity.identical = true;
-  std::int64_t before = 0;  // tokens of the fields that came first
+  std::int64_t before = 0;  // tokens of the preceding fields
   const auto& ours = method.generation.row.fields;
   const auto& theirs = baseline.generation.row.fields;
   for (size_t f = 0; f < ours.size(); ++f) {
@@ -56,7 +56,7 @@ Identity compare_fields(const Answered& baseline, const Answered& method, bool s
     }
     before += static_cast<std::int64_t>(ours[f].tokens.size());
   }
-  // Open answers have no fields of their own text.
+  // Open answers have no fields with texts.
   if (ours.empty()) identity.identical = method.generation.row.text == baseline.generation.row.text;
   return identity;
 }
@@ -77,7 +77,7 @@ void add_unforced(Agreement& agreement, const Answered& baseline, const Answered
       ++agreement.compared;
       agreement.same += our_choices[k] == their_choices[k];
       if (our_fields[f].tokens[k] != their_fields[f].tokens[k])
-        break;  // from here on they follow different ids
+        break;  // the ids before later choices differ
     }
   }
 }

@@ -43,15 +43,15 @@ struct MeanTotal {
   std::string_view name;    ///< of the total
   std::string_view metric;  ///< of the rows
   double (*value)(double) = [](double stored) { return stored; };
-  bool (*counts)(const Json& details) = nullptr;  ///< of which rows; null: of all
+  bool (*counts)(const Json& details) = nullptr;  ///< which rows count; null: all
 };
 
-/// A row's part where each field stands for itself.
+/// A row's part if each field is its own group.
 ScoredPart part_of(const ScoreFigure& row, double numerator, double denominator) {
   return {row.answer, row.field, 0, numerator, denominator};
 }
 
-/// Hands on the rows that a mean is of.
+/// Calls `use` for the rows of a mean.
 template <typename Use>
 void each_of(const MeanTotal& total, const ScoreTable& stored, const Use& use) {
   const ScoreColumn& column = stored.column(total.metric);
@@ -60,7 +60,7 @@ void each_of(const MeanTotal& total, const ScoreTable& stored, const Use& use) {
     if (!total.counts || counts[static_cast<size_t>(row.details)]) use(row, total.value(row.value));
 }
 
-/// A metric whose totals are means, the first one the headline.
+/// A metric whose totals are means; the first total is the headline.
 TaskMetric mean_metric(std::string_view name, std::string_view what, std::string_view needs,
                        MetricSource source, std::vector<MeanTotal> means,
                        std::vector<std::string_view> right_or_wrong = {},
@@ -106,9 +106,9 @@ std::vector<AttributePrediction> predictions_of(const ScoredExample& example) {
   return predictions;
 }
 
-/// For each field what it counts as (ExtractGPT's five letters), and the example's own F1, by
-/// ExtractGPT's count and by the strict one. Nothing of questions and programming tasks, whose
-/// answers are no attribute's values.
+/// For each field its outcome (ExtractGPT's five letters), and the example's own F1 in ExtractGPT's
+/// and in the strict count. Questions and programming tasks have none, since their answers are not
+/// values of attributes.
 Rows value_scores(const ScoredExample& example) {
   Rows rows;
   const auto predictions = predictions_of(example);
@@ -128,7 +128,7 @@ Rows value_scores(const ScoredExample& example) {
   return rows;
 }
 
-/// What a field of `value_correct` counts as, and whether the annotators said something of it.
+/// The outcome of a field of `value_correct`, and whether the field was annotated.
 AttributeCounts value_counts(const Json& details) {
   return counts_of(details.at("counts_as").get<std::string>());
 }
@@ -145,7 +145,8 @@ std::vector<MetricTotal> value_totals(const ScoreTable& stored) {
           {"f1_strict_macro", strict.macro_f1, n}};
 }
 
-/// F1 = 2 vc / (2 vc + nv + vn + 2 vw), over all for micro, by category and attribute for macro.
+/// F1 = 2 vc / (2 vc + nv + vn + 2 vw): over all fields for micro, by category and attribute for
+/// macro.
 std::vector<ScoredPart> value_parts(std::string_view total, const ScoreTable& stored) {
   const bool macro = total.ends_with("_macro"), annotated_only = !total.starts_with("f1_strict");
   const ScoreColumn& column = stored.column("value_correct");
@@ -165,7 +166,7 @@ std::vector<ScoredPart> value_parts(std::string_view total, const ScoreTable& st
   return parts;
 }
 
-// Metrics of single answers; what nobody annotated is not scored.
+// Metrics of single answers; fields without annotation are not scored.
 
 template <typename Score>
 Rows by_field(const ScoredExample& example, Score score) {
@@ -180,8 +181,8 @@ Rows token_scores(const ScoredExample& example) {
     const TokenScores scores =
         field.no_value ? TokenScores{} : squad_scores(field.answer, field.references);
     const Json details{{"has_answer", !field.references.empty()}};
-    // 1: "NULL" and the like counted as answers; 2: an empty answer said that there is none; 3: a
-    // thought was part of the answer
+    // 1: "NULL" and the like counted as answers. 2: an empty answer counted as an explicit absence.
+    // 3: thoughts were part of answers.
     constexpr const char* kVersion = "4";
     rows.push_back(row("token_f1", field.name, scores.f1, details, kVersion));
     rows.push_back(row("squad_exact", field.name, scores.exact, details, kVersion));
@@ -206,7 +207,9 @@ Rows exact_scores(const ScoredExample& example) {
   return by_field(example, [](const ScoredField& field, Rows& rows) {
     const bool right = !field.no_value && exact_match(field.answer, field.references);
     rows.push_back(row("exact_match", field.name, right ? 1 : 0, {},
-                       "3"));  // 1: an empty answer said that there is none; 2: a thought counted
+                       // 1: an empty answer counted as an explicit absence. 2: thoughts were part
+                       // of answers.
+                       "3"));
   });
 }
 
@@ -215,14 +218,14 @@ void add_rouge(const ScoredField& field, const RougeScores& scores, const char* 
   const auto add = [&](const char* name, const RougeScore& score) {
     rows.push_back(row(str(name, variant), field.name, score.f1,
                        {{"precision", score.precision}, {"recall", score.recall}},
-                       "2"));  // 1: a thought was part of the answer
+                       "2"));  // 1: thoughts were part of answers
   };
   add("rouge_1", scores.rouge1);
   add("rouge_2", scores.rouge2);
   add("rouge_l", scores.rougel);
 }
 
-/// Rows of answers whose references have letters that `rouge` leaves out.
+/// Rows of answers whose references contain letters that `rouge` ignores.
 constexpr std::string_view kOutsideRouge = "rouge_outside";
 
 Rows rouge_scores(const ScoredExample& example) {
@@ -231,7 +234,7 @@ Rows rouge_scores(const ScoredExample& example) {
     add_rouge(field, rouge(field.answer, field.references, /*stem=*/true), "", rows);
     if (std::any_of(field.references.begin(), field.references.end(), is_outside_rouge))
       rows.push_back(row(std::string(kOutsideRouge), field.name, 1, {},
-                         "3"));  // 2: where most letters are outside
+                         "3"));  // 2: only if most letters are ignored
   });
 }
 
@@ -250,16 +253,17 @@ Rows choice_scores(const ScoredExample& example) {
     rows.push_back(row("accuracy", field.name,
                        right_choice(field.answer, field.choices, field.references) ? 1 : 0,
                        {{"letter", letter ? Json(std::string(1, *letter)) : Json()}},
-                       "2"));  // 1: the first capital that stands alone, whatever it says
+                       // 1: the first separate capital letter counted, even if it was no choice
+                       "2"));
   });
 }
 
 Rows repetition_scores(const ScoredExample& example) {
   Rows rows;
   for (const auto& field : example.fields)
-    if (!strip(field.answer).empty())  // of no words there is no share
+    if (!strip(field.answer).empty())  // the share is not defined without words
       rows.push_back(row("repetition", field.name, repetition(field.answer), {},
-                         "2"));  // 1: a thought was part of the answer
+                         "2"));  // 1: thoughts were part of answers
   return rows;
 }
 
@@ -278,12 +282,12 @@ Rows pass_scores(const ScoredExample& example) {
                              .test = field.test});
     rows.push_back(row("passed", field.name, result.verdict == SandboxVerdict::passed ? 1 : 0,
                        {{"verdict", name(result.verdict)}, {"reason", result.reason}},
-                       "3"));  // 1: by the program's own word; 2: of the first fenced block
+                       "3"));  // 1: by the program's own output. 2: from the first fenced block.
   }
   return rows;
 }
 
-/// Repeats of one sample are its n draws; pass@k where every sample has k of them.
+/// Repeats of a sample are its n draws; pass@k if every sample has at least k of them.
 std::vector<ScoredPart> pass_parts(std::string_view total, const ScoreTable& stored) {
   const long k = total == "pass_at_10" ? 10 : 1;
   struct Draws {
@@ -291,7 +295,7 @@ std::vector<ScoredPart> pass_parts(std::string_view total, const ScoreTable& sto
     long n = 0, good = 0;
   };
   ExampleNames& names = stored.names();
-  std::map<std::pair<std::string_view, std::string_view>, Draws> tasks;  // sample, field
+  std::map<std::pair<std::string_view, std::string_view>, Draws> tasks;  // by sample and field
   for (const ScoreFigure& row : stored.column("passed").rows) {
     Draws& draws = tasks[{names.keys[static_cast<size_t>(stored.answer(row).sample)],
                           names.fields.name(row.field)}];
@@ -319,11 +323,11 @@ std::vector<MetricTotal> pass_totals(const ScoreTable& stored) {
   return totals;
 }
 
-// Verdicts of a judge, which `judge` stores.
+// Verdicts of a judge, stored by `judge`.
 
 std::string class_in(const Json& details) { return details.at("class").get<std::string>(); }
 
-/// How often each of five classes was given.
+/// Number of verdicts for each of the five classes.
 JudgeCounts judged_classes(const ScoreTable& stored) {
   JudgeCounts counts;
   const std::map<std::string, long*> by_class{{"correct", &counts.correct},
@@ -347,7 +351,7 @@ std::vector<MetricTotal> class_totals(const ScoreTable& stored) {
           {"judge_recall", c.recall(), n}};
 }
 
-/// F1 = 2 right / (2 right + H + M + 2 I), as rates of sums.
+/// F1 = 2 right / (2 right + H + M + 2 I), as ratios of sums.
 std::vector<ScoredPart> class_parts(std::string_view total, const ScoreTable& stored) {
   std::vector<ScoredPart> parts;
   const ScoreColumn& column = stored.column("judge_class");
@@ -366,7 +370,7 @@ std::vector<ScoredPart> class_parts(std::string_view total, const ScoreTable& st
   return parts;
 }
 
-// Likelihood under a network, by its tokens.
+// Likelihood under a network, per token.
 
 std::vector<ScoredPart> likelihood_parts(std::string_view, const ScoreTable& stored) {
   std::vector<ScoredPart> parts;
@@ -408,10 +412,10 @@ TaskMetric repetition_metric() {
   return metric;
 }
 
-/// Of a judge's single answers.
+/// The range of a judge's grades of single answers.
 constexpr ScoreRange kGrades{1, 10};
 
-/// A metric whose rows a judge gives, as a mean.
+/// A metric that is the mean of rows from a judge.
 TaskMetric judged_mean(std::string_view name, std::string_view what, std::string_view total,
                        std::string_view rows, ScoreRange range = {}) {
   TaskMetric metric = mean_metric(name, what, /*needs=*/"", ByJudge{rows}, {{total, rows}});
