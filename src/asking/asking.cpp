@@ -105,7 +105,7 @@ void Questioning::put(const chat::Call& call, const chat::Attempt& attempt, bool
 }
 
 void Questioning::sending(const chat::Call& call, const chat::Attempt& attempt) {
-  put(call, attempt, /*outcome_unknown=*/true);  // until it is settled
+  put(call, attempt, /*outcome_unknown=*/true);  // until the outcome is known
 }
 
 void Questioning::settled(const chat::Call& call, const chat::Attempt& attempt) {
@@ -133,7 +133,8 @@ std::optional<ReplyRow> Questioning::answered_before(const std::string& key,
   if (!store_) return std::nullopt;
   if (useless_ == UselessReply::stands) return find_outcome(*store_, key);
   auto reply = find_reply(*store_, key);
-  // To a first question one without a verdict will do, behind which a judging was killed.
+  // For a first question, a reply without a verdict is also used: the judging may have been killed
+  // before asking again.
   if (reply && !reply->valid && question.asked == kMostAsks) return std::nullopt;
   return reply;
 }

@@ -31,8 +31,8 @@ std::string spent_text(const JudgeSpending& spent) {
 }  // namespace
 
 OneAsker::OneAsker(const std::filesystem::path& db, const NamedRecord& judge)
-    // Beside the database itself, whichever links lead to it. A hard link is no way to one that is
-    // open (SideFiles).
+    // The lock file is next to the database itself, even if the path is a link. An open database
+    // cannot be reached through a hard link (SideFiles).
     : path_(str(std::filesystem::canonical(db).string(), "-judge-",
                 sha256(str(judge.name, dump(judge.json))).substr(0, 12))) {
   for (;;) {
@@ -43,7 +43,8 @@ OneAsker::OneAsker(const std::filesystem::path& db, const NamedRecord& judge)
       throw RunError(str("another process asks ", visible_text(judge.name), " for ", db.string(),
                          ", and what is spent is counted by one at a time; wait for its end"));
     }
-    // Removed by the one before, between opening and locking: then it keeps nobody out.
+    // If the previous process removed the file between opening and locking, the lock would not
+    // exclude others.
     struct stat ours = {}, there = {};
     if (::fstat(fd_, &ours) == 0 && ::stat(path_.c_str(), &there) == 0 &&
         ours.st_ino == there.st_ino)

@@ -7,11 +7,11 @@
 #include "src/store/judgments.hpp"
 #include "src/support/notes.hpp"
 
-/// A service that is asked for money: by one process at a time, on one budget.
+/// A service that costs money, used by one process at a time under one budget.
 namespace pardec {
 
-/// While it lives nobody else asks this judge for this database: what is asked and what is spent
-/// are counted by one process at a time. RunError where another one does.
+/// During its lifetime, no other process can ask this judge for this database, so that one process
+/// at a time counts requests and spending. RunError: another process is asking.
 class OneAsker {
  public:
   OneAsker(const std::filesystem::path& db, const NamedRecord& judge);
@@ -24,21 +24,21 @@ class OneAsker {
   int fd_ = -1;
 };
 
-/// That its key is there; a note where it is sent in clear.
+/// ConfigError: its key is missing. Adds a note if the key would be sent unencrypted.
 void check_service(const chat::ServiceSpec& service, const Notes& notes);
 
-/// With what was spent on it before, by this database; what was asked while the service had no
-/// prices at those that it has now.
+/// The service with earlier spending, as stored in this database. Requests from a time when the
+/// service had no prices are charged at its present prices.
 chat::Service paid_service(Store& store, const NamedRecord& judge, const chat::ServiceSpec& service,
                            const chat::Budget& budget);
 
-/// Where a stop is asked for: what was sent is waited for, which may take as long as the service's
-/// deadlines. Begins a line of its own, below a progress bar.
+/// Shown when a stop is requested. Requests that were sent are awaited, which may take as long as
+/// the service's deadlines. Begins with a line feed, to be printed below a progress bar.
 inline constexpr const char* kStoppingNote =
     "\nstopping: requests that were sent are waited for; a second Ctrl-C leaves them, perhaps paid "
     "for";
 
-/// How many calls ended, and what the service cost in all.
+/// The number of calls that ended, and the total cost of the service.
 std::string spent_note(Store& store, const NamedRecord& judge, const char* role,
                        std::int64_t calls);
 
