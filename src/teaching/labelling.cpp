@@ -18,7 +18,7 @@ std::vector<WantedValue> wanted_of(const Example& example) {
   return wanted;
 }
 
-/// Why nobody can be asked for it; empty: it can.
+/// Why the teacher cannot be asked about the example; empty: it can.
 std::string lack_of(const Example& example) {
   if (example.text.empty()) return "it has no text";
   std::set<std::string> names;

@@ -10,7 +10,7 @@ namespace pardec {
 
 namespace {
 
-/// Prompt file of a check, and the property that is its verdict.
+/// The prompt file of a check, and the property with its verdict.
 std::pair<const char*, const char*> names_of(RewriteCheck check) {
   switch (check) {
     case RewriteCheck::independence:

@@ -34,8 +34,8 @@ std::int64_t characters(std::string_view text) {
   return count;
 }
 
-/// Runs of ASCII without white space; every other character is a word of its own, since not all
-/// languages have spaces.
+/// Words are sequences of ASCII without white space; every other character is a separate word,
+/// since not all languages use spaces.
 std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> words;
   bool open = false;
@@ -54,7 +54,7 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
-/// The parts with only those groups that `keep` names; the others are serial text.
+/// The parts with only the groups selected by `keep`; other groups become serial text.
 std::vector<MarkupPart> with_groups(const std::vector<MarkupPart>& parts,
                                     const std::function<bool(size_t part)>& keep) {
   std::vector<MarkupPart> out;
@@ -73,7 +73,7 @@ std::vector<MarkupPart> with_groups(const std::vector<MarkupPart>& parts,
 
 using Fate = RewriteFate::Kind;
 
-/// What a group breaks of the rules; none: nothing.
+/// The rule that a group breaks; none: it breaks no rule.
 std::optional<RewriteFate> broken_rule(const MarkupPart& group, const RewriteRules& rules) {
   if (group.branches.size() > rules.most_branches)
     return {{Fate::branches, str("a group has ", group.branches.size(), ", at most ",
@@ -249,20 +249,20 @@ class Rewriting {
 
   struct Candidate {
     std::vector<MarkupPart> parts;
-    std::optional<RewriteFate> fate;  ///< none yet
+    std::optional<RewriteFate> fate;  ///< none: still open
     std::map<size_t, std::vector<RewriteVote>> groups;
     std::vector<RewriteVote> format, integrity;
     Parallelism parallelism;
   };
 
-  /// An answer between its first question and its end.
+  /// An answer that is being processed.
   struct Work {
     RewrittenAnswer* answer;
     std::vector<Candidate> candidates;
-    std::vector<Candidate*> best;  ///< those that passed independence, the most parallel first
-    size_t at = 0;                 ///< of these the one that is verified
+    std::vector<Candidate*> best;  ///< candidates that passed independence, the most parallel first
+    size_t at = 0;                 ///< index in `best` of the candidate being verified
     int open = 0;                  ///< questions without a reply
-    std::string failed;            ///< a question that failed for good
+    std::string failed;            ///< the error of a question that failed permanently
     std::list<Work>::iterator place;
   };
 
@@ -290,7 +290,7 @@ class Rewriting {
     return std::nullopt;
   }
 
-  /// What can be said of an answer without a question.
+  /// Handles everything that needs no question.
   void begin(RewrittenAnswer& answer, const Example& example) const {
     answer.id = example.id;
     answer.category = example.category;
@@ -367,7 +367,7 @@ class Rewriting {
     return {work.answer->prompt, "", {}, work.answer->answer, markup_text(candidate.parts)};
   }
 
-  /// Puts the questions of one check; `votes` lives as long as the work.
+  /// Asks the questions of one check. `votes` must live as long as the work.
   void vote(Work& work, const Rewrite& rewrite, RewriteCheck check,
             std::vector<RewriteVote>& votes) {
     for (int v = 0; v < kRewriteVotes; ++v) {
@@ -395,7 +395,7 @@ class Rewriting {
     }
   }
 
-  /// The next step of an answer none of whose questions is open.
+  /// Starts the next step of an answer if none of its questions is open.
   void go_on(Work& work) {
     if (work.open > 0) return;
     if (!work.failed.empty()) {
@@ -433,8 +433,8 @@ class Rewriting {
                " of ", kRewriteVotes, " votes say");
   }
 
-  /// Makes groups that are not independent serial, and orders what is left: the first one that is
-  /// verified is the one that would be chosen of all that are.
+  /// Makes dependent groups serial, and sorts the remaining candidates, so that the first one that
+  /// passes verification is the one to choose.
   void rank(Work& work) {
     for (Candidate& candidate : work.candidates) {
       if (candidate.fate) continue;

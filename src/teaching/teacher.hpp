@@ -6,34 +6,35 @@
 
 #include "judges/judge.hpp"
 
-/// What a teacher is asked for, whose replies become training data, and how they are read.
+/// Requests to a teacher, whose replies become training data, and reading the replies.
 namespace pardec {
 
-/// To rewrite an answer into branches (ASPD paper, section 3.1).
+/// Asks for a rewrite of an answer into branches (ASPD paper, section 3.1).
 Inquiry ask_rewrite(const std::string& question, const std::string& answer);
 
 struct RewriteReading {
-  std::string answer;  ///< in ASPD's markup, as the teacher wrote it; empty: nothing is parallel
+  /// in ASPD's markup, as written by the teacher; empty: nothing can be parallel
+  std::string answer;
   std::string problem;
 };
 RewriteReading read_rewrite(std::string_view reply);
 
-/// A value that is wanted of a text; with choices it is one of them, else a piece of the text.
+/// A value to find in a text: one of the choices, if there are any, otherwise a part of the text.
 struct WantedValue {
   std::string name, question;
   std::vector<std::string> choices;
 };
 
-/// For the values of a text (HPD's pseudo-labels).
+/// Asks for the values of a text (HPD's pseudo-labels).
 Inquiry ask_values(const std::string& category, const std::string& text,
                    const std::vector<WantedValue>& wanted);
 Inquiry ask_values_again(Inquiry inquiry, const std::string& reply, const std::string& problem);
 
 struct ValuesReading {
-  std::vector<std::optional<std::string>> values;  ///< none: the text does not state it
+  std::vector<std::optional<std::string>> values;  ///< none: the text does not state the value
   std::string problem;
 };
-/// Every value is checked: it stands in the text letter by letter, or is "none".
+/// Checks every value: it must occur in the text literally, be one of the choices, or be "none".
 ValuesReading read_values(const std::string& text, const std::vector<WantedValue>& wanted,
                           std::string_view reply);
 
