@@ -22,7 +22,7 @@ void shuffle(std::vector<T>& items, Rng& rng) {
   for (size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[rng.below(i)]);
 }
 
-/// What stands in one prompt shares category and attributes.
+/// Examples of one prompt have the same category and attributes.
 std::string stack_key(const Example& example) {
   std::string key = example.category;
   for (const ExampleField& field : example.fields) key += "\n" + field.name;
@@ -30,20 +30,20 @@ std::string stack_key(const Example& example) {
   return key;
 }
 
-/// The form in which a format asks for examples of this shape; none: it takes none.
+/// The form in which a format asks for examples of this shape; none: it does not accept them.
 std::optional<Form> form_of(const TrainingFormat& format, Shape shape) {
   if (shape != Shape::open) return format.form();
   return format.takes_text() ? std::optional(Form::free) : std::nullopt;
 }
 
-/// How often an example comes in an epoch: the whole part of the share, and once more by chance.
+/// How many times an example is in an epoch: the integer part of the share, and one more at random.
 int copies(double share, Rng& rng) {
   const double whole = std::floor(share);
   return static_cast<int>(whole) + (share > whole && rng.uniform() < share - whole);
 }
 
-/// [example][field]: whether it is unknown, as nobody annotated it; a `share` of these is learned
-/// as absent all the same.
+/// [example][field]: whether the value is unknown because it was not annotated; a `share` of these
+/// values is trained as absent nevertheless.
 std::vector<std::vector<bool>> unknown_in(const std::vector<const Example*>& examples, double share,
                                           Rng& rng) {
   std::vector<std::vector<bool>> all;
@@ -128,7 +128,7 @@ std::vector<TrainingSample> ExampleSource::samples(
       for (auto& [key, members] : groups) {
         shuffle(members, rng);
         const auto stack = static_cast<size_t>(of.shape == Shape::attributes ? format->stack() : 1);
-        std::vector<TrainingSample> alike;  // of one category: one instruction
+        std::vector<TrainingSample> alike;  // of one category, with the same instruction
         for (size_t at = 0; at < members.size(); at += stack) {
           const std::vector<const Example*> together(
               members.begin() + static_cast<std::ptrdiff_t>(at),

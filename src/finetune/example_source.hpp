@@ -12,25 +12,25 @@
 
 namespace pardec {
 
-/// A format of decoders, and how often an epoch brings every example in it.
+/// A format of decoders, and how many times an epoch includes every example in this format.
 struct SharedFormat {
   std::unique_ptr<TrainingFormat> format;
   double share = 1;
 };
 
-/// Examples of one shape, asked for in one wording.
+/// Examples of one shape with one wording.
 struct TrainingExamples {
   Shape shape = Shape::attributes;
-  std::string task;        ///< name of the wording
-  double unannotated = 1;  ///< share of the attributes that nobody annotated which are learned as
-                           ///< absent; the others are unknown
+  std::string task;  ///< name of the wording
+  /// share of the unannotated attributes that are trained as absent; the others are unknown
+  double unannotated = 1;
   PromptFile prompt;
   std::vector<Example> train, held_out;
 };
 
-/// Samples of examples in several decoders' formats. Each epoch brings every example as often as a
-/// format's share says; stacks of titles are formed anew of one category, and all sequences are
-/// shuffled, both by seed.
+/// Samples of examples in the formats of several decoders. Each epoch includes every example as
+/// often as the format's share says. In every epoch, stacks of titles of one category are formed
+/// again, and all sequences are shuffled, both depending on the seed.
 class ExampleSource final : public SampleSource {
  public:
   struct Parts {
@@ -38,24 +38,25 @@ class ExampleSource final : public SampleSource {
     std::vector<SharedFormat> formats;
     ChatTemplate chat_template = find_chat_template("plain");
     std::uint64_t seed = 1;
-    int share = 1;         ///< sequences that share one copy of their beginning
-    double recombine = 0;  ///< share of the titles that each epoch replaces by recombined ones
+    int share = 1;  ///< number of sequences that share one copy of their prefix
+    /// share of the titles that are replaced by recombined ones in each epoch
+    double recombine = 0;
   };
-  /// `tokenizer` outlives it. ConfigError: a format that takes none of the examples.
+  /// `tokenizer` must outlive this object. ConfigError: a format accepts none of the examples.
   ExampleSource(Parts parts, const Tokenizer& tokenizer);
 
   std::vector<TrainingSample> epoch(std::int64_t epoch) const override;
   std::vector<TrainingSample> validation() const override;
   const Parts& parts() const { return parts_; }
-  size_t training() const;  ///< examples
+  size_t training() const;  ///< number of examples
   size_t held_out() const;
 
-  /// What becomes of the examples in an epoch.
+  /// What happens to the examples in an epoch.
   struct Count {
-    std::int64_t sequences = 0, cut = 0;  ///< cut: go on beyond the context length
-    std::int64_t left_out = 0;            ///< examples that a format made none of
+    std::int64_t sequences = 0, cut = 0;  ///< cut: sequences that exceed the context length
+    std::int64_t left_out = 0;            ///< examples for which a format made no sequence
   };
-  /// Of the first epoch.
+  /// Counts for the first epoch.
   Count count() const;
 
  private:
@@ -64,11 +65,11 @@ class ExampleSource final : public SampleSource {
 
   Parts parts_;
   const Tokenizer& tokenizer_;
-  std::deque<Recombiner> recombiners_;  // of the examples that are attributes, in order
+  std::deque<Recombiner> recombiners_;  // for the examples of attributes, in order
 };
 
-/// Moves a share of `examples` into a second list, by seed and text: equal texts are on one side,
-/// and a text's side does not depend on what else there is.
+/// Moves a share of `examples` into a second list, determined by seed and text: examples with equal
+/// texts stay together, and the choice does not depend on other examples.
 std::vector<Example> hold_out(std::vector<Example>& examples, double share, std::uint64_t seed);
 
 }  // namespace pardec

@@ -45,8 +45,9 @@ std::unique_ptr<Trainable> make_trainable(const TrainingSpec& spec, const Traini
              : extra_heads(start.parsed, spec.extra_heads, std::move(low_rank));
 }
 
-/// That of the adapter to go on `from`; else with all matrices where none was named, and the ids of
-/// its tokens. ConfigError: tokens in another order than this program's.
+/// The shape of the adapter `from` which training continues; otherwise the requested shape, with
+/// all matrices by default, and with the ids of its tokens. ConfigError: its tokens are in another
+/// order than this program's.
 AdapterShape adapter_of(const TrainingSpec& spec, const std::optional<Adapter>& from,
                         const ModelConfig& config, const Tokenizer& tokenizer) {
   AdapterShape shape = from ? from->shape() : spec.adapter;
@@ -75,7 +76,7 @@ std::set<std::filesystem::path> weight_files(const std::filesystem::path& folder
   return files;
 }
 
-/// Of model.safetensors, or of all shards and their names.
+/// Hash of model.safetensors, or of all shards and their names.
 std::string weights_sha256(const std::filesystem::path& folder) {
   const std::set<std::filesystem::path> files = weight_files(folder);
   if (files.size() == 1) return sha256_file(*files.begin());
@@ -84,20 +85,20 @@ std::string weights_sha256(const std::filesystem::path& folder) {
   return sha256(all);
 }
 
-/// The network as formats see it: with so many positions as a sequence may have.
+/// The config for formats: its number of positions is limited to the context length.
 ModelConfig within_context(const TrainingSpec& spec, ModelConfig config) {
   if (spec.context_length > 0)
     config.max_position = std::min(config.max_position, spec.context_length);
   return config;
 }
 
-/// Some attribute that nobody annotated is not learned.
+/// Whether some unannotated attributes are not trained.
 bool skips_unannotated(const TrainingSpec& spec) {
   return std::any_of(spec.unannotated.begin(), spec.unannotated.end(),
                      [](double share) { return share < 1; });
 }
 
-/// What determines the weights, for the record and for comparing with it on --resume.
+/// Everything that determines the weights, for the record and for comparison with it on --resume.
 OrderedJson settings(const TrainingSpec& spec, const TrainingStart& start, const Trainable& what,
                      const ChatTemplate& chat) {
   const FormatShares shares = format_shares(spec.format);
@@ -151,8 +152,8 @@ OrderedJson settings(const TrainingSpec& spec, const TrainingStart& start, const
 
 constexpr const char* kResumes = "resumes";
 
-/// Of a record's part that differs, which member does, and how it is `there`; the part where it
-/// has none.
+/// The member of a record's part that differs, with its value `there`; if the part has no members,
+/// the part itself.
 std::string differing(const std::string& part, const Json& there, const Json& here) {
   if (!there.is_object() || !here.is_object()) return str("'", part, "'");
   for (const Json* all : {&there, &here})
@@ -165,7 +166,7 @@ std::string differing(const std::string& part, const Json& there, const Json& he
   return str("'", part, "'");
 }
 
-/// Waits for all processes. ConfigError where this one would train something else than rank 0.
+/// Waits for all processes. ConfigError: this process would train something else than rank 0.
 std::unique_ptr<ProcessGroup> join_group(const ProcessGroupOptions& options,
                                          const OrderedJson& record) {
   auto group = std::make_unique<ProcessGroup>(options);
@@ -179,8 +180,8 @@ std::unique_ptr<ProcessGroup> join_group(const ProcessGroupOptions& options,
   return group;
 }
 
-/// Whether `folder` holds a run of the same settings to go on with. ConfigError where it holds
-/// another one, or one while nobody asked to resume.
+/// Whether `folder` contains a run with the same settings to resume. ConfigError: it contains
+/// another run, or a run although resuming was not requested.
 bool may_resume(const TrainingSpec& spec, const OrderedJson& record) {
   const std::filesystem::path folder = spec.out, old = folder / kTrainingRecord;
   std::error_code ignored;
@@ -271,7 +272,8 @@ void finetune(const TrainingSpec& spec, const std::function<void(const std::stri
       {"finished", false}};
   std::unique_ptr<ProcessGroup> group;
   if (spec.processes.world_size > 1) group = join_group(spec.processes, record);
-  const bool leads = !group || group->rank() == 0;  // it alone reads and writes `out`, and speaks
+  // only this process reads and writes `out` and prints messages
+  const bool leads = !group || group->rank() == 0;
   bool resume = leads && may_resume(spec, record);
   if (group) resume = group->broadcast(resume ? kResumes : "") == kResumes;
   const TrainingRun run{*what, start.weights, spec.seed, spec.trainer, spec.loop, group.get()};
@@ -318,8 +320,8 @@ void finetune(const TrainingSpec& spec, const std::function<void(const std::stri
   std::unique_ptr<Progress> progress;
   const LoopResult result =
       train_model(run, source, folder, resume, clock, [&](const LossRow& row, std::int64_t steps) {
-        if (!recorded) write_record();  // what cannot even begin leaves nothing behind
-        if (!progress)                  // its clock begins behind this update
+        if (!recorded) write_record();  // if training cannot even begin, it leaves no record
+        if (!progress)                  // its clock starts after this update
           progress = std::make_unique<Progress>(spec.progress, "updates", steps, row.step);
         progress->update(row.step, str("loss ", row.train_loss, " · ",
                                        static_cast<std::int64_t>(row.tokens_per_second), " tok/s"));
@@ -328,7 +330,8 @@ void finetune(const TrainingSpec& spec, const std::function<void(const std::stri
   if (adapter.there()) write_adapter_config(adapter, start.parsed, spec.model, folder);
   if (!what->beside_network()) write_model_config(start.config, folder);
   write_file(folder / "tokenizer.json", complete_tokenizer(start.tokenizer));
-  // Where `run` looks: the markup, and the wording of each task that it has not by itself.
+  // The files that `run` uses: the markup, and the wording of each task that it does not have by
+  // default.
   if (chat.name().starts_with("checkpoint")) {
     for (const char* file : kChatTemplateFiles)
       if (std::filesystem::exists(*start.weights / file, error))

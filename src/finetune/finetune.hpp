@@ -6,9 +6,9 @@
 
 namespace pardec {
 
-/// One training run: data, record, updates, the trained model in `spec.out`; or the rest of a run
-/// that was stopped. `say` takes line by line what it does and what it came to. ConfigError,
-/// ModelError, DataError, RunError.
+/// One training run: reads data, trains, and writes the record and the trained model to `spec.out`;
+/// or the rest of a run that was stopped. `say` receives messages about progress and results, line
+/// by line. ConfigError, ModelError, DataError, RunError.
 void finetune(const TrainingSpec& spec, const std::function<void(const std::string&)>& say);
 
 }  // namespace pardec

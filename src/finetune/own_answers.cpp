@@ -14,7 +14,7 @@ namespace pardec {
 
 namespace {
 
-/// The run of that invocation, arm and dataset.
+/// The run of the given invocation and arm on this dataset.
 RunRow chosen_run(Store& store, const OwnAnswers& from, const Dataset& dataset) {
   const std::string invocation = find_invocation(store, from.run);
   std::vector<RunRow> of_dataset;

@@ -33,7 +33,7 @@ TrainingStart read_start(const TrainingSpec& spec) {
     if (!start.parsed.eos.empty() && !start.config.contains("eos_token_id"))
       start.config["eos_token_id"] = start.parsed.eos;
     if (!start.parsed.tied_head && start.config.value("tie_word_embeddings", Json()) == true)
-      start.config["tie_word_embeddings"] = false;  // as the weights have it
+      start.config["tie_word_embeddings"] = false;  // the weights have a separate head
     return start;
   }
   const Tokenizer tokenizer = Tokenizer::load(start.tokenizer);

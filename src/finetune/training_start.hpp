@@ -12,7 +12,7 @@
 
 namespace pardec {
 
-/// What the run starts from: a config.json, or a folder with weights.
+/// The starting point of training: a config.json, or a folder with weights.
 struct TrainingStart {
   Json config;
   ModelConfig parsed;
@@ -22,15 +22,16 @@ struct TrainingStart {
 /// ModelError, ConfigError.
 TrainingStart read_start(const TrainingSpec& spec);
 
-/// What it learns from.
+/// The training data.
 struct TrainingData {
-  /// By their share of --unannotated and the wording that `run` takes, which is not chosen here.
+  /// Grouped by share of --unannotated and by the wording that `run` uses; the wording itself is
+  /// not loaded here.
   std::vector<TrainingExamples> examples;
   OrderedJson files = OrderedJson::array();
-  /// By dataset, where a run's answers are learned.
+  /// By dataset, if answers of a run are used.
   std::vector<std::pair<std::string, OwnAnswerCount>> own_answers;
 };
-/// ConfigError where a dataset cannot be trained on, or no example is left.
+/// ConfigError: a dataset cannot be used for training, or no example is left.
 TrainingData read_data(const TrainingSpec& spec);
 
 }  // namespace pardec
