@@ -48,7 +48,7 @@ TrainingRecord read_training_record(const std::filesystem::path& folder) {
 Dtype chosen_dtype(const ModelOptions& options) {
   if (options.dtype != "auto") return parse_dtype(options.dtype);
   if (std::error_code ignored; !std::filesystem::is_directory(options.model, ignored))
-    return Dtype::fp32;  // what is wrong with it is said where it is loaded
+    return Dtype::fp32;  // errors are reported when it is loaded
   const bool holds_bf16 = read_model_config(options.model).dtype == "bfloat16";
   return holds_bf16 && computes_bf16_fast(options.device) ? Dtype::bf16 : Dtype::fp32;
 }
@@ -81,7 +81,7 @@ Checkpoint load_checkpoint(const ModelOptions& options, bool with_tokenizer) {
   set_threads(options.threads);
   std::error_code ignored;
   const ModelConfig config = read_model_config(folder);
-  // What is small is read first, so that a mistake shows before the weights are loaded.
+  // Small files are read first, so that errors are found before the weights are loaded.
   std::optional<Tokenizer> tokenizer;
   const std::filesystem::path texts = texts_folder(options);
   if (with_tokenizer) tokenizer = load_tokenizer(tokenizer_folder(options));
@@ -151,8 +151,8 @@ std::optional<CheckpointFace> read_face(const ModelOptions& options) {
 
 namespace {
 
-/// ModelError where ids of the two networks do not stand for the same tokens. Where a folder has no
-/// tokenizer the vocabularies' sizes alone can be compared.
+/// ModelError: equal ids of the two networks do not mean the same tokens. If a folder has no
+/// tokenizer, only the sizes of the vocabularies are compared.
 void check_same_vocabulary(const std::filesystem::path& draft, const ModelConfig& draft_config,
                            const std::filesystem::path& target, const ModelConfig& target_config) {
   const auto file = [](const std::filesystem::path& folder) { return folder / "tokenizer.json"; };
@@ -190,7 +190,7 @@ ModelOptions draft_options(const ModelOptions& options) {
     draft.model = options.draft_model;
     draft.adapter.clear();
   }
-  draft.dtype = name(chosen_dtype(options));  // the two compute alike
+  draft.dtype = name(chosen_dtype(options));  // both networks compute in the same type
   return draft;
 }
 

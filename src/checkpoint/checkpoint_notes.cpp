@@ -29,8 +29,8 @@ std::string text_of(const std::vector<Token>& ids) {
   return join(texts, ", ");
 }
 
-/// Ends of sequence that no network of the config chooses; and where generation_config.json names
-/// none, which transformers takes for an answer without an end.
+/// Adds ends of sequence that are not in the network's vocabulary; and a note if
+/// generation_config.json names no end, which transformers interprets as answers without an end.
 void add_ends(const std::filesystem::path& file, const ModelConfig& config,
               std::vector<std::string>& notes) {
   std::error_code ignored;
@@ -47,7 +47,7 @@ void add_ends(const std::filesystem::path& file, const ModelConfig& config,
                         ", where transformers goes on to the limit, as with `ignore_eos`"));
 }
 
-/// A window that the family's layers do not have, and that would bite.
+/// Adds a sliding window that the family's layers do not implement and that would have an effect.
 void add_window(const std::filesystem::path& file, const ModelConfig& config,
                 std::vector<std::string>& notes) {
   std::error_code ignored;

@@ -6,15 +6,15 @@
 
 namespace pardec {
 
-/// What the files of a checkpoint say otherwise than the network is computed, a line each, e.g.
-/// weights that it does not use. Of the weights the names alone are read. `config`: of the folder
-/// alone, without an adapter.
+/// Properties in a checkpoint's files that differ from how the network is computed, one line each,
+/// e.g. unused weights. Only the names of weights are read. `config`: of the folder itself, without
+/// an adapter.
 std::vector<std::string> checkpoint_notes(const std::filesystem::path& folder,
                                           const ModelConfig& config);
-/// The same with the config that the folder has; empty where there is no such folder. ModelError.
+/// Same, with the folder's own config; empty: there is no such folder. ModelError.
 std::vector<std::string> checkpoint_notes(const std::filesystem::path& folder);
 
-/// Which ids of a tokenizer the network does not have, in a line; empty: it has all.
+/// A line about the tokenizer's ids that the network does not have; empty: it has all of them.
 std::string foreign_ids(const Tokenizer& tokenizer, const ModelConfig& config);
 
 }  // namespace pardec

@@ -21,7 +21,7 @@ namespace {
 constexpr const char* kWeights = "model.safetensors";
 constexpr const char* kShards = "model.safetensors.index.json";
 
-/// ConfigError where it holds a model already.
+/// ConfigError: the folder already contains a model.
 void make_folder(const std::filesystem::path& out) {
   std::error_code error;
   if (std::filesystem::exists(out / kWeights, error) ||
@@ -31,7 +31,8 @@ void make_folder(const std::filesystem::path& out) {
   if (error) throw RunError(str(out.string(), ": cannot be made: ", error.message()));
 }
 
-/// config.json of `base`, which was read as `config`, and says of the head what the weights hold.
+/// The config.json of `base`, which was read as `config`, with the tying of the head corrected to
+/// match the weights.
 OrderedJson config_of(const std::filesystem::path& base, const ModelConfig& config) {
   OrderedJson json = read_ordered_json(base / "config.json");
   if (const bool says_tied = json.value("tie_word_embeddings", OrderedJson()) == true;
@@ -45,7 +46,8 @@ OrderedJson special_token(std::int64_t id, const std::string& text) {
           {"rstrip", false}, {"normalized", false}, {"special", true}};
 }
 
-/// The text of every file that may speak of a token: chat templates and the configs beside them.
+/// The texts of all files that may mention a token: chat templates, and the configs that accompany
+/// them.
 std::string texts_beside(const std::filesystem::path& base) {
   std::string all;
   std::error_code ignored;
@@ -54,7 +56,7 @@ std::string texts_beside(const std::filesystem::path& base) {
   if (std::filesystem::exists(base / kTokenizerConfig, ignored)) {
     OrderedJson config = read_ordered_json(base / kTokenizerConfig);
     for (const char* list : {"added_tokens_decoder", "additional_special_tokens"})
-      config.erase(list);  // they list what there is, and use nothing
+      config.erase(list);  // they list all tokens, which is no use of them
     all += config.dump();
   }
   return all;
@@ -94,7 +96,7 @@ void merge_checkpoint(const std::filesystem::path& base, const std::filesystem::
                       const std::filesystem::path& out) {
   const ModelConfig config = read_model_config(base, adapter);
   const std::filesystem::path heads = extra_heads_file(base, adapter);
-  if (config.extra_heads > 0) extra_head_shape(heads, config);  // that they fit
+  if (config.extra_heads > 0) extra_head_shape(heads, config);  // throws if they do not fit
   holds_low_rank(adapter);
   make_folder(out);
   copy_beside_weights(base, out, {kShards, kTrainingRecord});
@@ -103,7 +105,7 @@ void merge_checkpoint(const std::filesystem::path& base, const std::filesystem::
   if (json != read_ordered_json(base / "config.json"))
     write_file(out / "config.json", json.dump(2) + "\n");
   if (config.extra_heads > 0) write_file(out / kExtraHeadsFile, read_file(heads));
-  merge_adapter(base, adapter, out / kWeights);  // last: with it the checkpoint is whole
+  merge_adapter(base, adapter, out / kWeights);  // last, since it completes the checkpoint
 }
 
 void first_layers(const std::filesystem::path& base, int layers, const std::filesystem::path& out) {
@@ -162,7 +164,7 @@ void add_tokens(const std::filesystem::path& base, const NewTokens& tokens,
   copy_beside_weights(base, out, {kShards, kTrainingRecord});
   write_file(out / "config.json", larger.dump(2) + "\n");
   write_file(out / "tokenizer.json", tokenizer.dump(2) + "\n");
-  // What transformers reads beside it.
+  // The accompanying file that transformers reads.
   if (std::error_code error; std::filesystem::exists(out / kTokenizerConfig, error)) {
     OrderedJson beside = read_ordered_json(out / kTokenizerConfig);
     if (beside.contains("added_tokens_decoder")) {

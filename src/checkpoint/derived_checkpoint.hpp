@@ -8,34 +8,36 @@
 
 namespace pardec {
 
-/// Makes `out` a checkpoint: the network in `base` as the adapter in `adapter` changes it, with its
-/// extra heads (extra_heads_file), and the files that stand beside the adapter (tokenizer, chat
-/// template, wordings, record of its training), else those beside the network. ConfigError: `out`
-/// holds something already; ModelError, RunError.
+/// Writes a checkpoint to `out`: the network in `base` with the adapter in `adapter` merged, its
+/// extra heads (extra_heads_file), and the adapter's other files (tokenizer, chat template,
+/// wordings, training record), otherwise those of the network. ConfigError: `out` already contains
+/// a model. ModelError, RunError.
 void merge_checkpoint(const std::filesystem::path& base, const std::filesystem::path& adapter,
                       const std::filesystem::path& out);
 
-/// Makes `out` a checkpoint of the first `layers` layers of that in `base`, with its embedding,
-/// last norm and head: a draft network, which is then trained on the answers of the whole.
-/// ConfigError: it has no more layers, or `out` holds something already; ModelError, RunError.
+/// Writes a checkpoint to `out` with the first `layers` layers of the one in `base`, and its
+/// embedding, last norm and head: a draft network, to be trained on answers of the whole network.
+/// ConfigError: `base` does not have more layers, or `out` already contains a model. ModelError,
+/// RunError.
 void first_layers(const std::filesystem::path& base, int layers, const std::filesystem::path& out);
 
-/// Special tokens that a network gets.
+/// Special tokens to be added to a network.
 struct NewTokens {
-  std::vector<std::string> added;  ///< get ids behind the tokenizer's, and rows drawn by `seed`
-  /// Tokens that nothing uses, and what they are called from now on; ids and rows stay.
+  /// get ids after the tokenizer's, and random rows that depend on `seed`
+  std::vector<std::string> added;
+  /// Unused tokens and their new texts; ids and rows are kept.
   std::vector<std::pair<std::string, std::string>> renamed;
   std::uint64_t seed = 1;
 };
 
-/// Makes `out` a checkpoint: that in `base` with these tokens. ConfigError: a text that is a token
-/// already, one that is none or is used (end of sequence, chat template), or `out` holds something
-/// already; ModelError, RunError.
+/// Writes a checkpoint to `out`: the one in `base` with these tokens. ConfigError: a text to add is
+/// already a token, a token to rename does not exist or is used (end of sequence, chat template),
+/// or `out` already contains a model. ModelError, RunError.
 void add_tokens(const std::filesystem::path& base, const NewTokens& tokens,
                 const std::filesystem::path& out);
 
-/// Copies a checkpoint's JSON files, chat template and wordings, but for those named, over what is
-/// there. RunError.
+/// Copies a checkpoint's JSON files, chat template and wordings, except those in `but`, overwriting
+/// existing files. RunError.
 void copy_beside_weights(const std::filesystem::path& from, const std::filesystem::path& to,
                          const std::set<std::string>& but);
 

@@ -29,7 +29,7 @@ void add(MemoryPlan& plan, const ModelOptions& options) {
   std::error_code none;
   const auto heads = extra_heads_file(options.model, options.adapter);
   if (const auto file = std::filesystem::file_size(heads, none); !none) {
-    const auto bytes = static_cast<std::int64_t>(static_cast<double>(file) / 2 *  // of bf16
+    const auto bytes = static_cast<std::int64_t>(static_cast<double>(file) / 2 *  // stored as bf16
                                                  size.bytes_per_value);
     plan.weight_bytes += bytes;
     plan.head_bytes += bytes;
@@ -37,7 +37,7 @@ void add(MemoryPlan& plan, const ModelOptions& options) {
   plan.row_bytes += static_cast<std::int64_t>(size.cached_per_row * size.bytes_per_value);
 }
 
-/// Of one arm's networks that are not in `counted` yet; they are then.
+/// The plan for one arm's networks that are not yet in `counted`, to which they are added.
 MemoryPlan plan_of(const ModelOptions& options, std::set<std::string>& counted) {
   MemoryPlan plan;
   const auto add_new = [&](const ModelOptions& network) {
@@ -48,7 +48,7 @@ MemoryPlan plan_of(const ModelOptions& options, std::set<std::string>& counted) 
   return plan;
 }
 
-/// The networks of the arms, without a limit.
+/// The plan for the networks of the arms, without a limit.
 MemoryPlan held(const std::vector<ModelOptions>& arms, bool together) {
   MemoryPlan plan;
   std::set<std::string> counted;
@@ -127,8 +127,8 @@ MemoryPlan plan_memory(const std::vector<ModelOptions>& arms, int block_rows, bo
         shown_bytes(MemoryPlan::kProgramBytes),
         ", both with a twentieth more: no room is left for a cache; expected at "
         "least ",
-        shown_bytes(plan.least(block_rows) + 5'000'000),  // so that it still does rounded
-        ", and more for longer prompts",
+        // so that it is still sufficient after rounding
+        shown_bytes(plan.least(block_rows) + 5'000'000), ", and more for longer prompts",
         one_fits ? "; `order=blocked` holds the networks of one arm at a time, which fit" : ""));
   }
   return plan;
@@ -140,7 +140,7 @@ void apply_limit(const MemoryPlan& plan, const ModelOptions& options, CacheBudge
   cache.blocks = cache.blocks > 0 ? std::min(cache.blocks, blocks) : blocks;
   if (options.device != "cpu") return;
   cache.swaps = false;
-  // What a pass computes of a row is many times what it keeps of it.
+  // The intermediate results for a row in a pass are much larger than its cached data.
   constexpr std::int64_t kPromptRows = 256;
   cache.prefill_rows = std::min(cache.prefill_rows, kPromptRows);
   constexpr double kFree = 0.2;

@@ -5,7 +5,7 @@
 
 namespace pardec {
 
-/// A network of this shape and type as the roofline counts it.
+/// The size of a network of this shape and type for the roofline.
 NetworkSize network_size(const ModelConfig& config, Dtype dtype);
 
 }  // namespace pardec
