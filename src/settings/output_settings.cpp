@@ -1,4 +1,4 @@
-// What a program that prints a comparison is told.
+// Settings for programs that print a comparison.
 #include <algorithm>
 #include <array>
 
@@ -12,7 +12,7 @@ namespace pardec {
 
 namespace {
 
-/// Columns that a comparison may have whatever its decoders and metrics are.
+/// Columns of comparisons, independent of decoders and metrics.
 constexpr std::array kColumns{"dataset",
                               "dataset_is_sample",
                               "dataset_is_standin",
@@ -62,7 +62,7 @@ constexpr std::array kColumns{"dataset",
                               "answer_tokens",
                               "cannot_run"};
 
-/// What follows the key of a metric in the key of a column.
+/// Suffixes of column keys after the key of a metric.
 constexpr std::array kOfMetrics{"",    "_interval", "_difference", "_judge", "_scored",
                                 "_of", "_refused",  "_unscored",   "_errors"};
 

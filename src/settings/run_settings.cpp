@@ -16,11 +16,11 @@ namespace pardec {
 
 namespace {
 
-/// Keys of an experiment that are read here, not by the table.
+/// Keys of an experiment that are handled here and not by the table.
 constexpr std::array kExperimentKeys{"name",   "decoders", "datasets", "model",
                                      "models", "grid",     "published"};
 
-/// "2%" or "0.02". ConfigError, which names the setting, for what is not above 0 and below 1.
+/// "2%" or "0.02". ConfigError, naming the setting: not between 0 and 1 (exclusive).
 double parse_share(const std::string& setting, const std::string& text) {
   const bool percent = text.ends_with('%');
   const auto number = number_in<double>(text.substr(0, text.size() - percent));
@@ -31,7 +31,7 @@ double parse_share(const std::string& setting, const std::string& text) {
   return value;
 }
 
-/// Makes cells of the arms.
+/// Expands the arms into cells.
 void lay_grid(const RunSettings& settings, RunSpec& spec) {
   const std::vector<GridAxis> grid =
       settings.grid.empty() ? settings.axes : parse_grid(settings.grid);
@@ -47,7 +47,7 @@ void lay_grid(const RunSettings& settings, RunSpec& spec) {
   if (!settings.target_ci.empty()) spec.target_ci = parse_share("target_ci", settings.target_ci);
 }
 
-/// The rows of what is run: datasets, and which of their examples.
+/// The rows for datasets and the selection of examples.
 Settings data_settings(RunSettings& s) {
   return {
       {"dataset",
@@ -84,7 +84,7 @@ Settings data_settings(RunSettings& s) {
   };
 }
 
-/// The rows of how it is measured and kept.
+/// The rows for measuring and storing.
 Settings measuring_settings(RunSettings& s) {
   return {
       {"batch_size",
@@ -338,7 +338,7 @@ OrderedJson experiment_schema() {
     for (const auto& [key, property] : of_verb.items()) {
       if (properties.contains(key)) continue;
       OrderedJson& added = properties[key] = property;
-      // The names that there are.
+      // The known names.
       for (const auto& [name, names] : {std::pair{"decoder", decoder}, {"dataset", dataset}})
         if (key == name) added["anyOf"] = {names, {{"type", "array"}, {"items", names}}};
     }

@@ -9,11 +9,11 @@
 #include "src/settings/setting.hpp"
 #include "src/settings/shared_settings.hpp"
 
-/// What a run or a sweep is told, as plain values: from an experiment (JSON), from flags, or from a
-/// program. make_run_spec makes of it what is run.
+/// The settings of a run or a sweep as plain values, from an experiment (JSON), from flags, or from
+/// a program. make_run_spec converts them to a specification.
 namespace pardec {
 
-/// What is shown of a run, by a program that shows it.
+/// Settings for programs that display a run.
 struct OutputSettings {
   std::string format = "text";
   ColumnChoice columns;
@@ -26,16 +26,16 @@ struct OutputSettings {
 void check(const OutputSettings& output);
 
 struct RunSettings {
-  bool sweep = false;        ///< of `pardec sweep`: a grid of settings
+  bool sweep = false;        ///< whether it is `pardec sweep`: a grid of settings
   std::string name = "run";  ///< of the experiment
   ModelOptions model;
   DecodeOptions decode;
-  std::vector<std::string> decoders;       ///< arms of these names
-  std::vector<std::string> arms;           ///< LABEL=NAME[,OPTION=VALUE...]
-  std::vector<std::string> sets;           ///< [DECODER.]OPTION=VALUE
-  std::vector<std::string> grid;           ///< of a sweep: KEY=V1,V2...
-  std::vector<GridAxis> axes;              ///< of a sweep's experiment, where `grid` has none
-  std::string target_ci;                   ///< of a sweep: a share; empty: none
+  std::vector<std::string> decoders;  ///< arms with these names
+  std::vector<std::string> arms;      ///< LABEL=NAME[,OPTION=VALUE...]
+  std::vector<std::string> sets;      ///< [DECODER.]OPTION=VALUE
+  std::vector<std::string> grid;      ///< for a sweep: KEY=V1,V2...
+  std::vector<GridAxis> axes;  ///< for a sweep: axes from its experiment, used if `grid` is empty
+  std::string target_ci;       ///< for a sweep: a share; empty: none
   std::vector<std::string> datasets;       ///< names, and NAME=FILE
   std::vector<std::string> answer_tokens;  ///< NAME=N
   bool strict_columns = false;
@@ -49,33 +49,34 @@ struct RunSettings {
   int warmup = 1, repair = 0, runs = 1;
   std::string order = "interleaved", baseline, oracle;
   std::string db = "results/pardec.sqlite", trace, shard;
-  bool fresh = false;  ///< of a sweep: begins anew
+  bool fresh = false;  ///< for a sweep: starts from scratch
   bool resume = false, retry_errors = false;
   std::string progress = "auto";
-  bool add_baselines = true;  ///< that arms need and nobody named
+  bool add_baselines = true;  ///< adds baselines that arms need and that were not requested
   OutputSettings output;
 };
 
-/// The rows of the table, of `run` or, where `sweep` is set, of `sweep`.
+/// The rows of the table for `run` or, if `sweep` is set, for `sweep`.
 Settings settings_of(RunSettings& settings);
 
-/// Fills in what an experiment says and `given` (names of settings) does not have; `where` it
-/// stands. Returns the names of the settings that it has. ConfigError, with the key.
+/// Fills in the settings from an experiment, except those in `given` (names of settings). `where`:
+/// the location of the experiment. Returns the names of the settings that the experiment has.
+/// ConfigError, with the key.
 std::set<std::string> read_experiment(const Json& json, const std::string& where,
                                       RunSettings& settings,
                                       const std::set<std::string>& given = {});
 
-/// An experiment, as `run -c` or `sweep -c` read one. ConfigError, with the key.
+/// An experiment, as read by `run -c` or `sweep -c`. ConfigError, with the key.
 RunSettings read_run_settings(const Json& json, const std::string& where, bool sweep = false);
 
-/// The experiment that is read back to the same settings.
+/// An experiment that can be read to get the same settings.
 Json json_of(const RunSettings& settings);
 
 /// The JSON schema of an experiment, for `run` and `sweep`.
 OrderedJson experiment_schema();
 
-/// Makes the spec whole; reads the record of training of the arms' networks, where there is one.
-/// ConfigError, which names a setting in backquotes.
+/// Converts the settings to a specification. Reads the training records of the arms' networks, if
+/// they exist. ConfigError, naming a setting in backquotes.
 RunSpec make_run_spec(const RunSettings& settings);
 
 }  // namespace pardec

@@ -17,7 +17,7 @@ std::string alternatives_text(const std::vector<std::string>& names) {
   return str(join({names.begin(), names.end() - 1}, ", "), " or ", names.back());
 }
 
-/// What was found, in an error: not all of a long value.
+/// The value found, for an error message; long values are truncated.
 std::string found(const Json& value) {
   constexpr size_t kMost = 80;
   std::string text = value.is_string() ? str("'", value.get<std::string>(), "'") : dump(value);
@@ -48,7 +48,7 @@ std::string kind_of(const Setting& setting) {
       setting.value);
 }
 
-/// One JSON value for one setting; `where` it stands, with its key.
+/// One JSON value for one setting. `where`: its location, including the key.
 class ValueReader {
  public:
   ValueReader(const Setting& setting, const Json& json, std::string where)
@@ -86,7 +86,7 @@ class ValueReader {
     for (const Json& one : several()) all.push_back(number(one));
     *into = std::move(all);
   }
-  /// Its table checks it.
+  /// The table of the option checks the value.
   void operator()(const OptionEntry& into) const {
     if (json_.is_structured() || json_.is_null()) refuse(json_);
     (*into.object)[std::string(into.option.name)] = json_;
@@ -123,7 +123,7 @@ class ValueReader {
   const std::string where_;
 };
 
-/// The value, or null where it is none.
+/// The value; null: it is not set.
 Json value_of(const Setting& setting) {
   return std::visit(
       [](const auto& held) -> Json {
@@ -139,7 +139,7 @@ Json value_of(const Setting& setting) {
       setting.value);
 }
 
-/// The schema of one value.
+/// The schema of a single value.
 OrderedJson schema_of_one(const Setting& setting) {
   OrderedJson schema = OrderedJson::object();
   const SettingTraits& traits = setting.traits;

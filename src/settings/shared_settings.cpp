@@ -7,7 +7,7 @@ namespace pardec {
 
 Settings model_settings(ModelOptions& model) {
   return {
-      // An experiment may give the name of a network here.
+      // In an experiment, this key may have the name of a network.
       {"model", "DIR", &model.model, "checkpoint folder (Hugging Face layout)", {.in_file = false}},
       {"adapter", "DIR", &model.adapter,
        "folder of an adapter over it: low-rank (layout of peft), merged as it is loaded, or extra "

@@ -7,28 +7,27 @@
 #include "src/support/table_choice.hpp"
 #include "src/tasks/decode_options.hpp"
 
-/// Rows that the tables of several verbs have.
+/// Rows that the tables of several verbs share.
 namespace pardec {
 
-/// Which network, and how it computes.
+/// Which network to use, and how it computes.
 Settings model_settings(ModelOptions& model);
-/// How answers are made.
+/// Options for generating answers.
 Settings decode_settings(DecodeOptions& decode);
 
 Setting db_setting(std::string& db);
 Setting progress_setting(std::string& style);
 
-/// What a program that prints a comparison is told.
+/// Settings for programs that print a comparison.
 Setting format_setting(std::string& format);
 Settings columns_settings(ColumnChoice& columns);
 Setting hardware_setting(std::vector<std::string>& hardware);
 Setting strict_setting(bool& strict);
 
-/// The keys of all columns that a comparison may have. The columns that are named after machines
-/// are left out.
+/// The keys of all possible columns of a comparison, except columns named after machines.
 std::vector<std::string> known_columns();
-/// ConfigError, with the near names, for a column that no comparison has, and for `wide` and names
-/// together.
+/// ConfigError: no comparison has this column (with similar names), or `wide` and names are
+/// combined.
 void check_columns(const ColumnChoice& columns);
 
 }  // namespace pardec

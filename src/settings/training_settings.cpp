@@ -11,7 +11,7 @@ namespace pardec {
 
 namespace {
 
-constexpr std::int64_t kAdapterMicroTokens = 512;  // its memory is activations, most of all
+constexpr std::int64_t kAdapterMicroTokens = 512;  // its memory consists mostly of activations
 
 /// The rows of training_options().
 Settings format_option_settings(TrainingSettings& s) {
@@ -27,7 +27,7 @@ Settings format_option_settings(TrainingSettings& s) {
   return rows;
 }
 
-/// What is learned, and from what.
+/// What is trained, and the training data.
 Settings data_settings_of_training(TrainingSettings& s) {
   return {
       {"model", "PATH", &s.spec.model,
@@ -78,7 +78,7 @@ Settings data_settings_of_training(TrainingSettings& s) {
   };
 }
 
-/// How it is learned.
+/// How it is trained.
 Settings learning_settings(TrainingSettings& s) {
   return {
       {"recombine",
