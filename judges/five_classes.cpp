@@ -14,7 +14,8 @@ const Json& five_labels() {
   return kLabels;
 }
 
-/// What a value may be; `correct null` also of one that says that there is none.
+/// The possible classes of a value; `correct null` includes answers that explicitly say that there
+/// is no value.
 std::vector<std::string> labels_of(const JudgedField& field) {
   if (field.answer.empty()) return {"missing", "correct null"};
   return {"correct", "incorrect", "correct null", "hallucination"};

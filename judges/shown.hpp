@@ -5,27 +5,26 @@
 
 #include "judges/wording.hpp"
 
-/// How a subject is shown where answers are graded or compared: what was asked, what was said
-/// before, references.
+/// How a subject is shown if answers are graded or compared: questions, earlier turns, references.
 namespace pardec {
 
-/// Whose answers a conversation is shown with.
+/// Whose answers are shown in a conversation.
 enum class Shown { method, baseline };
 
-/// Sections of a wording that these functions take:
+/// Sections of a wording that these functions use:
 ///   [user]       {document} {conversation} (or {first} {second}) {reference} {opens} {closes}
-///   [document]   {mark} {text}: what the user gave, where there is a text
+///   [document]   {mark} {text}: the user's text, if there is one
 ///   [turn]       {mark} {question} {answer}: one turn of a conversation
-///   [fields]     {mark} {fields} {values}: where fields were asked together
+///   [fields]     {mark} {fields} {values}: for fields that were asked together
 ///   [reference]  {mark} {references}
 std::vector<std::string> conversation_sections();
 
-/// Slots document, reference, opens and closes.
+/// The slots document, reference, opens and closes.
 std::map<std::string, std::string> shown_context(const Wording& wording, const Subject& subject,
                                                  const std::string& mark,
                                                  ShowReferences references);
 
-/// The turns up to the one that is judged, or all fields.
+/// The turns up to the judged one, or all fields.
 std::string shown_conversation(const Wording& wording, const Subject& subject,
                                const std::string& mark, Shown shown);
 

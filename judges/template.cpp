@@ -16,13 +16,13 @@ struct Template {
   std::string file, name, system, prompt, verdict;
   bool compares = false;
   Json schema;
-  OrderedJson sent;  ///< the schema as it is sent
+  OrderedJson sent;  ///< the schema in the form that is sent
   std::map<std::string, double> values;
 
   const Json& verdict_schema() const { return schema.at("properties").at(verdict); }
 };
 
-/// What a template may show of a subject.
+/// The slots that a template may use for a subject.
 std::map<std::string, std::string> template_slots(const Subject& subject, bool compares,
                                                   Order order) {
   const bool whole = !subject.turn;
@@ -82,7 +82,7 @@ Template read_template(const std::filesystem::path& file) {
         std::find(verdict["enum"].begin(), verdict["enum"].end(), label) == verdict["enum"].end())
       throw ConfigError(str(read.where("values"), " has '", label,
                             "', which is not in the enum of '", out.verdict, "'"));
-  // A slot that is not there is said now, before anything is paid for.
+  // Reports unknown slots now, before anything is paid for.
   Subject nothing;
   nothing.fields.emplace_back();
   nothing.turn = 0;

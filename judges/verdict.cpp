@@ -13,7 +13,7 @@ namespace pardec {
 
 namespace {
 
-/// The text in a Markdown fence, where it is in one as a whole.
+/// The contents of a Markdown fence, if the whole text is one.
 std::string_view without_fence(std::string_view text) {
   if (!text.starts_with("```") || !text.ends_with("```") || text.size() < 6) return text;
   const size_t line = text.find('\n');
@@ -41,7 +41,7 @@ std::string at(const std::string& where, const std::string& key) {
   return where.empty() ? key : str(where, ".", key);
 }
 
-/// The text as JSON, in a fence, too; none, with the problem: it is none.
+/// The text as JSON, possibly in a fence; none, with the problem: it is not JSON.
 std::optional<Json> parsed(std::string_view text, std::string* problem = nullptr) {
   try {
     const std::string_view json = without_fence(strip(text));
@@ -55,7 +55,7 @@ std::optional<Json> parsed(std::string_view text, std::string* problem = nullptr
   }
 }
 
-/// Looks for where a text stops being one JSON value, and makes none of it.
+/// Finds where a text stops being one JSON value, without building a value.
 class EndOfJson : public nlohmann::json_sax<Json> {
  public:
   bool null() override { return true; }
@@ -78,7 +78,7 @@ class EndOfJson : public nlohmann::json_sax<Json> {
   std::size_t stopped = 0;
 };
 
-/// Bytes that were read until the text turned out to be no JSON value; none: it is one.
+/// Number of bytes after which the text turns out not to be a JSON value; none: it is one.
 std::optional<std::size_t> stops_at(std::string_view text) {
   const std::string_view json = without_fence(strip(text));
   EndOfJson end;
@@ -86,7 +86,7 @@ std::optional<std::size_t> stops_at(std::string_view text) {
   return end.stopped;
 }
 
-/// The places of all marks, in order.
+/// The positions of all marks, in order.
 std::vector<std::size_t> marks_in(std::string_view text) {
   std::vector<std::size_t> places;
   for (const std::string_view mark : {kVerdictOpens, kVerdictCloses})
@@ -96,8 +96,8 @@ std::vector<std::size_t> marks_in(std::string_view text) {
   return places;
 }
 
-/// Whether the text holds a verdict that `is`: from its beginning, or an opening mark, up to one of
-/// the next marks, or its end.
+/// Whether the text contains a verdict for which `is` holds. A verdict begins at the start of the
+/// text or at an opening mark, and ends at one of the next marks or at the end of the text.
 bool any_verdict(std::string_view text, const Json& schema,
                  const std::function<bool(const Json&)>& is) {
   constexpr size_t kMostEnds = 8;  // a verdict may quote marks
@@ -131,8 +131,8 @@ FoundVerdict find_verdict(std::string_view reply, const Json& schema, const std:
   if (last_open == std::string_view::npos) return {{}, problem};
   if (close == std::string_view::npos || close < last_open)
     return {{}, str("its last ", kVerdictOpens, " is not closed")};
-  // The first mark after which a value reaches to the last one: a verdict may quote others. What
-  // is read in vain is a multiple of the reply at most.
+  // Takes the first mark from which a value extends to the last closing mark, since a verdict may
+  // quote marks. The number of bytes read without success is limited to a multiple of the reply.
   constexpr size_t kInVain = 16;
   size_t read = 0;
   for (size_t open = reply.find(kVerdictOpens); open <= last_open;

@@ -4,32 +4,32 @@
 
 #include "src/support/json.hpp"
 
-/// The verdict in a judge's reply, and whether it is what was asked for.
+/// Finds the verdict in a judge's reply, and checks its form.
 namespace pardec {
 
-/// Between these a reply holds its verdict, where the service does not enforce a schema.
+/// The marks around the verdict in a reply, if the service does not enforce a schema.
 inline constexpr std::string_view kVerdictOpens = "<pardec:verdict>";
 inline constexpr std::string_view kVerdictCloses = "</pardec:verdict>";
 
 struct FoundVerdict {
   Json value;
-  std::string problem;  ///< empty: `value` is of the schema
+  std::string problem;  ///< empty: `value` satisfies the schema
 };
 
-/// The whole reply where it is one JSON object (in a code fence, too), else the one that ends at
-/// the last closing mark: what stands around it is talk, and what it quotes is its own. Whatever is
-/// not of the schema is a problem, and so is another verdict around it that differs in the property
-/// `verdict` (empty: in any); nothing gets a default.
+/// The whole reply if it is one JSON object (possibly in a code fence), otherwise the object that
+/// ends at the last closing mark. Text around it is ignored, and marks quoted within it belong to
+/// it. A value that violates the schema is a problem, and so is another verdict in the surrounding
+/// text that differs in the property `verdict` (empty: in any property). No defaults are used.
 FoundVerdict find_verdict(std::string_view reply, const Json& schema, const std::string& verdict);
 
-/// ConfigError where a schema has a keyword that `violation` does not check, or is no object whose
+/// ConfigError: the schema has a keyword that `violation` does not check, or is not an object whose
 /// properties are all required.
 void check_schema(const Json& schema, const std::string& where);
 
-/// What is wrong with a value; empty: nothing.
+/// How a value violates the schema; empty: it does not.
 std::string violation(const Json& value, const Json& schema, const std::string& where = "");
 
-/// The schema as services take it: without limits of numbers, which are checked here alone.
+/// The schema in the form for services: without ranges of numbers, which are only checked here.
 OrderedJson schema_to_send(OrderedJson schema);
 
 }  // namespace pardec
