@@ -109,7 +109,7 @@ Stream StreamWriter::finish() {
 
 namespace {
 
-/// All tokens as they were chosen.
+/// All tokens in the order of choice.
 Stream::Written as_chosen(const Stream& stream, const Tokenizer& tokenizer) {
   Stream::Written written;
   for (size_t i = 0; i < stream.tokens.size(); ++i) {
@@ -120,9 +120,9 @@ Stream::Written as_chosen(const Stream& stream, const Tokenizer& tokenizer) {
   return written;
 }
 
-/// Tokens [begin, end) of each value in a JSON answer, counted in the order of the text: from
-/// behind its key up to and with the line break. Found by the keys' texts in order; empty where a
-/// key is missing.
+/// The tokens [begin, end) of each value in a JSON answer, in the order of the text: from the end
+/// of its key up to and including the line break. The keys are searched in order; empty: a key is
+/// missing.
 std::vector<std::pair<int, int>> value_spans(const Stream& stream, const std::vector<size_t>& ends,
                                              const std::vector<Context>& contexts) {
   const auto token_at = [&](size_t byte) {
@@ -160,7 +160,7 @@ std::uint64_t stream_seed(std::uint64_t seed, int index) {
 
 namespace {
 
-/// The `index`-th stream of a job.
+/// The request for the `index`-th stream of a job.
 StreamRequest stream_request(const Request& request, RequestName name, Tokens prompt, StopRule rule,
                              int index) {
   StreamRequest out{.name = std::move(name),
@@ -194,7 +194,7 @@ Task<Answers> decode_together(const FreeRunningDecoder& decoder, const Request& 
 
   Answers answers;
   const std::string text = repair_utf8(stream.bytes);
-  // The prompt opened the answer, so no thought is open here.
+  // No thought is open here, since the prompt already begins the answer.
   ThoughtReading reading = request.thinking;
   reading.opened = false;
   const Thought thought = reading.keep ? Thought{} : thought_of(text, reading);
@@ -284,7 +284,7 @@ std::vector<Tokens> field_references(
 
 Counters shared_cost(const std::vector<Stream>& streams) {
   Counters counters;
-  std::vector<int> emitted;  // by all streams in pass t
+  std::vector<int> emitted;  // number of tokens emitted by all streams in pass t
   for (const Stream& stream : streams) {
     counters.add_beside(stream.counters);
     if (emitted.size() < stream.passes.size()) emitted.resize(stream.passes.size());
@@ -299,7 +299,8 @@ Counters shared_cost(const std::vector<Stream>& streams) {
 Answers field_answers(const Request& request, std::vector<Stream> streams, Counters counters) {
   Answers answers;
   answers.counters = std::move(counters);
-  if (streams.size() == 1) {  // one stream is an answer of its own; several stand with their fields
+  // a single stream is the whole answer; several streams are stored with their fields
+  if (streams.size() == 1) {
     static_cast<Chosen&>(answers) = streams[0];
     answers.stop = streams[0].stop;
   }

@@ -3,18 +3,18 @@
 
 namespace pardec {
 
-/// Records the choices of one stream of a sequence: for whoever follows the sequence, in its count,
-/// and in what the stream becomes.
+/// Records the choices of one stream of a sequence: as events, in the counters, and in the stream's
+/// result.
 class Writer {
  public:
-  /// `stream`: which of its sequence's it is. `forced`: its ids come from an oracle, so the
-  /// network's own are kept beside them. `sequence` outlives this.
+  /// `stream`: its number within the sequence. `forced`: its ids come from an oracle, so the
+  /// network's own choices are recorded, too. `sequence` must outlive this object.
   Writer(Sequence& sequence, bool forced, int stream = 0)
       : sequence_(&sequence), forced_(forced), stream_(stream) {}
 
-  /// `row` made the choice, which is the next of the stream. `guessed`: as in Sequence::emit.
+  /// Records a choice from `row` as the next token of the stream. `guessed`: as in Sequence::emit.
   void record(const Choice& choice, int row, Chosen& stream, bool guessed = false) const;
-  /// These guesses behind `row` were checked and are no part of the stream.
+  /// Reports that these guesses after `row` were verified and are not part of the stream.
   void reject(int row, std::span<const Token> guesses) const {
     sequence_->reject(row, guesses, stream_);
   }

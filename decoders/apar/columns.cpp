@@ -1,5 +1,5 @@
-// APAR's own metrics (section 4): threads, rows in the cache, tokens attended to. AR, which it is
-// compared with, has the same.
+// APAR's own metrics (section 4): threads, rows in the cache, tokens attended to. They are also
+// computed for AR, its baseline.
 #include <limits>
 
 #include "decoders/apar/apar.hpp"
@@ -21,7 +21,7 @@ std::vector<double> values(std::string_view decoder, std::span<const ResponseCou
                text = 0;
   for (const ResponseCounts& response : responses) {
     answers += response.answers;
-    // Of several answers in a response the threads are known of all together.
+    // If a response has several answers, only the total number of their threads is known.
     alone += response.answers == 1;
     parallel += response.answers == 1 && response.branches > 1;
     threads += response.branches;

@@ -12,7 +12,7 @@ namespace pardec {
 
 namespace {
 
-/// A tree with its control tokens and ends, as threads run through it.
+/// A tree with control tokens and ends, in the form in which threads decode it.
 class Threads {
  public:
   Threads(const ParagraphTree& tree, const AparTokens& control, const AparEnds& ends)
@@ -21,8 +21,8 @@ class Threads {
       main_[static_cast<size_t>(node)] = true;
   }
 
-  /// What a node feeds: [Child] where its thread is born there, its text, and [Fork] or the
-  /// thread's end.
+  /// The tokens of a node: [Child] if a thread starts there, its text, and [Fork] or the thread's
+  /// end.
   Tokens fed(int index) const {
     const ParagraphNode& node = tree_.node(index);
     Tokens tokens;
@@ -35,7 +35,7 @@ class Threads {
     return tokens;
   }
 
-  /// The first token that is chosen in a node; none: its thread ends before.
+  /// The first token to be chosen in a node; none: its thread ends before that.
   std::optional<Token> first_chosen(int index) const {
     const Tokens tokens = fed(index);
     const size_t first = is_child(index) ? 1 : 0;
@@ -61,7 +61,7 @@ AparLayout lay_out(const Tokens& prompt, const ParagraphTree& tree, const AparTo
   const Threads threads(tree, control, ends);
   AparLayout layout;
   for (int node = 1; node < tree.size(); ++node) layout.segments.add(tree.ancestors(node));
-  std::vector<int> next_position(static_cast<size_t>(tree.size()), 0);  // behind each node
+  std::vector<int> next_position(static_cast<size_t>(tree.size()), 0);  // position after each node
   const auto feed = [&](Token token, int node, int position, std::optional<Token> target) {
     layout.rows.push_back(
         {token, {.position = position, .order = position, .segment = node, .rank = 0}, target});
@@ -69,7 +69,7 @@ AparLayout lay_out(const Tokens& prompt, const ParagraphTree& tree, const AparTo
   for (size_t i = 0; i < prompt.size(); ++i)
     feed(prompt[i], 0, static_cast<int>(i),
          i + 1 == prompt.size() ? threads.first_chosen(0) : std::nullopt);
-  for (const int node : tree.restore_order()) {  // which is the packed order too
+  for (const int node : tree.restore_order()) {  // this is also the order of the packed rows
     const int parent = tree.node(node).parent, sibling = tree.node(node).next_sibling;
     int position =
         parent < 0 ? static_cast<int>(prompt.size()) : next_position[static_cast<size_t>(parent)];
@@ -177,7 +177,7 @@ class AparFormat final : public TrainingFormat {
     for (const TrainingSample& sample : all) {
       int last = 0;
       for (const RowLabel& label : sample.labels) last = std::max(last, label.position);
-      if (last >= context_length_ && open) return {};  // a tree is not cut
+      if (last >= context_length_ && open) return {};  // a tree cannot be truncated
       if (last >= context_length_)
         throw ConfigError(str(example.job.id, ": apar needs ", last + 1,
                               " positions, the context length is ", context_length_,

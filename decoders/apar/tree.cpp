@@ -33,14 +33,14 @@ std::vector<int> ParagraphTree::restore_order() const {
 
 namespace {
 
-/// "1. ": a digit, a full stop, a space.
+/// Whether the text contains a list number such as "1. ": a digit, a full stop, a space.
 bool holds_list_number(std::string_view text) {
   for (size_t dot = text.find(". "); dot != std::string_view::npos; dot = text.find(". ", dot + 1))
     if (dot > 0 && text[dot - 1] >= '0' && text[dot - 1] <= '9') return true;
   return false;
 }
 
-/// Adds what is missing of `newlines` at the beginning. No text stays none.
+/// Adds missing newlines at the beginning, up to `newlines`. Empty text stays empty.
 RestoredText led_by(size_t newlines, RestoredText part) {
   size_t has = 0;
   while (has < newlines && has < part.bytes.size() && part.bytes[has] == '\n') ++has;

@@ -1,10 +1,11 @@
 // Adaptive Serial-Parallel Decoding (ASPD).
 //
-// Idea: the network itself says which parts of its answer do not depend on one another. It names
-// them by titles and goes parallel with <Para>: every branch is forced to begin with <Branch> T ":"
-// and decodes to its </Branch>, all branches at the same positions and none seeing another. </Para>
-// then takes the main branch on, which sees all of them where they lie in the cache. Any number of
-// such rounds; nothing is copied or computed again (but in Same-Re).
+// Idea: the network itself decides which parts of its answer are independent. It names them by
+// titles, and starts them with <Para>: every branch begins with the forced prefix <Branch> T ":"
+// and is decoded until its </Branch>. All branches have the same positions, and do not see each
+// other. After </Para>, the main branch continues and sees all branches at their places in the
+// cache. There may be any number of such blocks. Nothing is copied or computed again (except with
+// Same-Re).
 //
 //   u <Title> a </Title> <Title> b </Title> <Para>   <Branch> a : x0 x1 </Branch>   </Para> z ...
 //                                                    <Branch> b : y0 y1 </Branch>
@@ -14,12 +15,13 @@
 // Parallelism in LLMs", arXiv:2508.08895, sections 3.2 and 3.3, Eq. 1 to 4, ablations of 4.5.
 // Letters are the paper's.
 //
-// Differs from the paper, which leaves these open: <Para> is fed before the branches, and the space
-// behind "T:" is the network's own choice. What ends a branch other than </Branch> (end of
-// sequence, max_steps, the network's last position) is not fed: a forced </Branch> takes its place.
-// The limit of an answer ends all branches at once. One forward feeds <Para> and all prefixes; with
-// the shared mask a prefix takes a forward a token. Same-Re feeds the moved branches in a forward
-// of their own. Requests are packed, the paper has batch 1.
+// Differences from the paper, which leaves these points open: <Para> is computed before the
+// branches, and the space after "T:" is the network's own choice. If a branch ends by anything
+// other than </Branch> (end of sequence, max_steps, the network's last position), the token that
+// ended it is not computed, and a forced </Branch> takes its place. The limit of an answer ends all
+// branches at once. One forward pass computes <Para> and all prefixes; with the shared mask,
+// prefixes need one pass per token. Same-Re computes the moved branches in a separate pass.
+// Requests are batched; the paper uses batch size 1.
 #include "decoders/aspd/aspd.hpp"
 
 #include <algorithm>
@@ -33,13 +35,14 @@ namespace pardec {
 
 namespace {
 
-/// One branch of a block, when it has ended.
+/// A branch of a block, after its end.
 struct Branch {
-  Stream y;    ///< its choices, and its text without the prefix and what ended it
+  Stream y;    ///< its choices, and its text without the prefix and the end token
   Tokens fed;  ///< prefix, choices, </Branch>
 };
 
-/// One response y (section 3.3): serial stages of the main branch, and parallel ones between them.
+/// One response y (section 3.3): serial stages of the main branch, with parallel stages between
+/// them.
 class Hybrid {
  public:
   Hybrid(const StreamRequest& request, const AspdOptions& options, const DecoderContext& context);
@@ -71,20 +74,20 @@ class Hybrid {
   const DecoderContext& context_;
   const AspdOptions& options_;
   Sampling sampling_;
-  StopRule rule_;  // `until`: of the main branch's text
+  StopRule rule_;  // `until` applies to the text of the main branch
   AspdTokens tokens_;
   std::vector<Token> eos_;
   std::optional<AspdStreams> oracle_;
-  size_t begun_ = 0;  // branches, in all blocks
-  int streams_ = 0;   // stages and branches
+  size_t begun_ = 0;  // number of branches, over all blocks
+  int streams_ = 0;   // number of stages and branches
   std::unique_ptr<Chance> chance_;
   Sequence sequence_;
   AspdLayout layout_;
   AspdGrammar grammar_;
-  Chooser x_;  // of the main branch
+  Chooser x_;  // for the main branch
   Stream y_;   // ids in flattened order
   std::optional<Stop> stop_;
-  std::vector<std::int64_t> branch_lengths_;  // ids chosen for each branch
+  std::vector<std::int64_t> branch_lengths_;  // number of ids chosen for each branch
 };
 
 // --- The stages of a response ---
@@ -93,17 +96,17 @@ Task<Stream> Hybrid::respond(const Tokens& prompt) {
   Step step;
   for (const Token token : prompt) step.add(token, layout_.main(), Origin::prompt);
   for (;;) {
-    // 1. Serial, with the titles T of the block that comes.
+    // 1. Serial, including the titles T of the next block.
     const int from = co_await decode_serial(std::exchange(step, Step{}));
     if (stop_) break;
-    // 2. <Para>, and every branch with <Branch> T ":" for a prefix.
+    // 2. <Para>, and the prefix <Branch> T ":" of every branch.
     std::vector<Tokens> prefixes;
     for (const Tokens& T : grammar_.titles())
       prefixes.push_back(branch_prefix(T, tokens_, context_.tokenizer));
     if ((stop_ = open_block(prefixes, from, step))) break;
     // 3. Parallel, until all branches have reached </Branch>.
     add_block(co_await decode_block(std::move(prefixes), std::exchange(step, Step{})));
-    // 4. </Para>, and on.
+    // 4. </Para>, and continue.
     if ((stop_ = no_return())) break;
     step.add(tokens_.para_end, layout_.main(), Origin::forced);
     ++counters().generated;
@@ -112,8 +115,8 @@ Task<Stream> Hybrid::respond(const Tokens& prompt) {
   co_return finish();
 }
 
-/// The main branch from what `step` holds to <Para>, or to the end of the answer (stop_). Gives the
-/// row that chose the last token; -1 under an oracle.
+/// Decodes the main branch, starting with `step`, until <Para> or the end of the answer (stop_).
+/// Returns the row that the last token was chosen from; -1 under an oracle.
 Task<int> Hybrid::decode_serial(Step step) {
   const size_t stage = y_.bytes.size();
   const int stream = streams_++;
@@ -137,9 +140,9 @@ Task<int> Hybrid::decode_serial(Step step) {
   }
 }
 
-/// Opens a block for these prefixes behind <Para>, which the choice of row `from` was (-1: forced)
-/// and `step` gets. Gives the reason where it cannot begin: each branch needs room for one choice,
-/// which stands where </Branch> will.
+/// Opens a block with these prefixes after <Para>, and adds <Para>, which was chosen from row
+/// `from` (-1: forced), to `step`. Returns the reason if the block cannot begin: each branch needs
+/// room for one choice, in the place where </Branch> will be.
 std::optional<Stop> Hybrid::open_block(const std::vector<Tokens>& prefixes, int from, Step& step) {
   const int branches = static_cast<int>(prefixes.size());
   if (options_.shared && branches > AspdLayout::kMostSharedBranches) return Stop::limit;
@@ -158,8 +161,8 @@ std::optional<Stop> Hybrid::open_block(const std::vector<Tokens>& prefixes, int 
   return std::nullopt;
 }
 
-/// All branches of the open block side by side, from <Para>, which `step` holds, to the last
-/// </Branch>.
+/// Decodes all branches of the open block in parallel, from <Para>, which `step` contains, to the
+/// last </Branch>.
 Task<std::vector<Branch>> Hybrid::decode_block(std::vector<Tokens> prefixes, Step step) {
   const std::int64_t begin_ns = context_.engine.clock().now_ns();
   const int first_row = sequence_.rows_fed() + step.size();
@@ -181,7 +184,8 @@ Task<std::vector<Branch>> Hybrid::decode_block(std::vector<Tokens> prefixes, Ste
   co_return branches;
 }
 
-/// Branch k: its prefix, then choices until it ends. `step` goes with the prefix's first token.
+/// Decodes branch k: its prefix, then choices until it ends. `step` is computed together with the
+/// first token of the prefix.
 Task<Branch> Hybrid::decode_branch(int k, Tokens prefix, Step step, Chooser chooser) {
   Branch branch;
   const int stream = streams_++;
@@ -193,14 +197,14 @@ Task<Branch> Hybrid::decode_branch(int k, Tokens prefix, Step step, Chooser choo
     feed(prefix[i], Origin::forced, -1);
     if (!options_.shared || i + 1 == prefix.size()) continue;
     co_await sequence_.forward(std::exchange(step, Step{}));
-    if (spent()) co_return branch;  // branches of shorter titles have chosen the last tokens
+    if (spent()) co_return branch;  // branches with shorter titles have used up the limit
   }
   for (;;) {
     const int last = step.size() - 1;
     step.want(last, sampling_, grammar_.banned_in_branch());
     const StepResult seen = co_await sequence_.forward(std::exchange(step, Step{}));
-    if (spent()) co_return branch;  // another branch has chosen the answer's last token
-    if (chooser.used_up()) {        // a recording that went no further
+    if (spent()) co_return branch;  // another branch has used up the limit
+    if (chooser.used_up()) {        // the recording ends here
       feed(tokens_.branch_end, Origin::forced, -1);
       break;
     }
@@ -222,7 +226,7 @@ Task<Branch> Hybrid::decode_branch(int k, Tokens prefix, Step step, Chooser choo
   co_return branch;
 }
 
-/// Same-Re: keys and values of a closed block anew, at their places in the flattened text.
+/// Same-Re: the rows of a closed block, to be computed again at their places in the flattened text.
 Step Hybrid::moved(const std::vector<Branch>& branches) {
   Step step;
   for (size_t k = 0; k < branches.size(); ++k)
@@ -232,9 +236,8 @@ Step Hybrid::moved(const std::vector<Branch>& branches) {
   return step;
 }
 
-/// Puts a block behind what is there: ids in flattened order, texts without prefixes, joined by
-/// line breaks. The paper's prefix is "<Branch>T: ", so the space that a branch may begin with
-/// belongs to it.
+/// Appends a block: ids in flattened order, and texts without prefixes, joined by line breaks. The
+/// paper's prefix is "<Branch>T: ", so a space at the beginning of a branch belongs to the prefix.
 void Hybrid::add_block(const std::vector<Branch>& branches) {
   for (size_t k = 0; k < branches.size(); ++k) {
     const Stream& of = branches[k].y;
@@ -246,12 +249,13 @@ void Hybrid::add_block(const std::vector<Branch>& branches) {
 }
 
 Stream Hybrid::finish() {
-  if (!context_.tokenizer) y_.bytes.clear();  // of line breaks between branches
+  if (!context_.tokenizer) y_.bytes.clear();  // it only has line breaks between branches
   if (branch_lengths_.empty()) branch_lengths_.push_back(std::ssize(y_.tokens));
   counters().branch_lengths = branch_lengths_;
   counters().branches = std::ssize(branch_lengths_);
-  y_.passes.resize(static_cast<size_t>(counters().forwards));  // the last may have fed </Branch>
-  y_.written.emplace();  // control tokens stand between: no field has ids of its own
+  // the last passes may have only computed </Branch>
+  y_.passes.resize(static_cast<size_t>(counters().forwards));
+  y_.written.emplace();  // control tokens are between values, so no field has its own ids
   y_.stop = *stop_ == Stop::limit && context_.interrupted() ? Stop::interrupted : *stop_;
   y_.counters = sequence_.finish();
   return std::move(y_);
@@ -259,7 +263,7 @@ Stream Hybrid::finish() {
 
 // --- Ends ---
 
-/// Why the main branch ends with `token`, if it does. `text`: its own since the last block.
+/// Why the main branch ends with `token`; none: it does not. `text`: its text since the last block.
 std::optional<Stop> Hybrid::serial_end(Token token, std::string_view text, bool block) {
   if (contains(eos_, token)) return Stop::eos;
   if (!rule_.until.empty() && text.find(rule_.until) != std::string_view::npos)
@@ -269,7 +273,7 @@ std::optional<Stop> Hybrid::serial_end(Token token, std::string_view text, bool 
   return std::nullopt;
 }
 
-/// Why branch k ends with `token`, which would be its `length`-th, if it does.
+/// Why branch k ends with `token`, which would be its `length`-th token; none: it does not.
 std::optional<Stop> Hybrid::branch_end(Token token, int k, int length) {
   if (token == tokens_.branch_end) return Stop::terminator;
   if (contains(eos_, token)) return Stop::eos;
@@ -278,7 +282,7 @@ std::optional<Stop> Hybrid::branch_end(Token token, int k, int length) {
   return std::nullopt;
 }
 
-/// Why the main branch cannot go on behind a block, if it cannot: it needs room for a choice.
+/// Why the main branch cannot continue after a block; none: it can. It needs room for one choice.
 std::optional<Stop> Hybrid::no_return() {
   if (spent() || x_.used_up()) return Stop::limit;
   if (layout_.next_position() >= positions()) return Stop::context;
@@ -287,8 +291,8 @@ std::optional<Stop> Hybrid::no_return() {
 
 // --- Choices ---
 
-/// What `row` chooses, written down in `y`, which is that stream of the sequence, and counted in
-/// its forward pass.
+/// Makes the choice from `row`, and records it in `y`, which is stream `stream` of the sequence,
+/// and in the counts of its forward pass.
 Choice Hybrid::choose(Chooser& chooser, const RowLogits& logits, int row, Stream& y, int stream) {
   const Choice choice = chooser.choose(logits);
   Writer(sequence_, chooser.forced(), stream).record(choice, row, y);
@@ -298,7 +302,7 @@ Choice Hybrid::choose(Chooser& chooser, const RowLogits& logits, int row, Stream
   return choice;
 }
 
-/// For the next branch. An oracle that has no ids for it closes it at once.
+/// The chooser for the next branch. If an oracle has no ids for the branch, it is closed at once.
 Chooser Hybrid::branch_chooser() {
   if (!oracle_) return Chooser(*chance_);
   const size_t next = begun_++;

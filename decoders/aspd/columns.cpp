@@ -1,5 +1,5 @@
-// ASPD's own metrics (section 4.1): degree of parallelism, branches, tokens per second. AR, which
-// it is compared with, has the last alone.
+// ASPD's own metrics (section 4.1): degree of parallelism, branches, tokens per second. AR, its
+// baseline, only has tokens per second.
 #include <limits>
 
 #include "decoders/aspd/aspd.hpp"

@@ -19,8 +19,8 @@ std::vector<MarkupPart> aspd_json_parts(
   for (size_t c = 0; c < contexts.size(); ++c) {
     MarkupPart& part = parts.emplace_back();
     for (size_t n = 0; n < contexts[c].fields.size(); ++n, ++r) {
-      // A segment ends with the line on which its value stands; what is before it on the first
-      // value's is serial.
+      // A segment ends with the line of its value. In the first value's segment, the lines before
+      // that are serial.
       const std::string& segment = skeleton.segments[r];
       const size_t line = segment.rfind('\n') + 1;
       if (n == 0) part.serial = segment.substr(0, line);
@@ -41,7 +41,7 @@ TrainingSample aspd_sample(const Tokens& prompt, const std::vector<AspdIds>& ans
   AspdLayout layout(options.positions, options.shared,
                     [&](const std::vector<int>& sees) { return sample.segments.add(sees); });
   for (const Token token : prompt) sample.add(token, layout.main());
-  int before = static_cast<int>(prompt.size()) - 1;  // row of the token before, in flattened order
+  int before = static_cast<int>(prompt.size()) - 1;  // row of the previous token in flattened order
   const auto put = [&](Token token, const RowLabel& label) {
     sample.targets.emplace_back(before, token);
     sample.add(token, label);

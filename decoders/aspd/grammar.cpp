@@ -118,7 +118,7 @@ AspdStreams split_streams(const Tokens& flattened, const AspdTokens& tokens,
     for (size_t k = 0; k < grammar.titles().size(); ++k) {
       const size_t number = streams.branches.size();
       const std::int64_t most = number < lengths.size() ? lengths[number] : std::ssize(flattened);
-      if (i >= flattened.size() && most > 0) break;  // the block was not begun
+      if (i >= flattened.size() && most > 0) break;  // the recording does not include this block
       Tokens& branch = streams.branches.emplace_back();
       while (i < flattened.size() && std::ssize(branch) < most) {
         branch.push_back(flattened[i++]);

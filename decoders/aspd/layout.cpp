@@ -103,7 +103,7 @@ void AspdLayout::close(const std::vector<int>& lengths) {
     }
     seen_later = copies_;
   }
-  if (shared_ && !moves()) seen_later.resize(1);  // one segment, named once a branch
+  if (shared_ && !moves()) seen_later.resize(1);  // all branches share one segment
   earlier_.insert(earlier_.end(), seen_later.begin(), seen_later.end());
   trunk_ = add_segment_(earlier_);
 }

@@ -11,7 +11,7 @@ TrainingSample hpd_sample(const HpdLayout& layout, const std::vector<Tokens>& va
                           const std::vector<bool>& unknown) {
   TrainingSample sample;
   for (int extra = 0; extra < layout.extra_segments(); ++extra) sample.segments.add({0});
-  size_t fed = 0;  // of s
+  size_t fed = 0;  // number of tokens of s that were added
   const auto feed_through = [&](int last) {
     for (; fed <= static_cast<size_t>(last); ++fed)
       sample.add(layout.tokens[fed], layout.labels[fed]);
@@ -47,7 +47,7 @@ class HpdFormat final : public TrainingFormat {
       throw ConfigError(str(example.job.id, ": hpd needs ", layout.last_position() + 1,
                             " positions, the context length is ", context_length_,
                             "; use a smaller `stack` or `k_max`"));
-    std::vector<bool> unknown;  // product-major, as the values
+    std::vector<bool> unknown;  // by product, in the order of the values
     for (const std::vector<bool>& product : example.unknown)
       unknown.insert(unknown.end(), product.begin(), product.end());
     if (!unknown.empty() && std::find(unknown.begin(), unknown.end(), false) == unknown.end())

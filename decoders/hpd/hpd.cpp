@@ -1,23 +1,23 @@
 // Hyper-Parallel Decoding (HPD).
 //
-// Idea: in attribute extraction the keys of the answer are known and the values hardly depend on
-// one another. So the prompt is followed by the answer's whole skeleton, with a gap of K_max
-// position ids where each value belongs. One forward pass gives the first token of every value;
-// each later one feeds the newest token of every value that is still open, at the positions of its
-// gap, wherever it lies in memory. J products of one category share a prompt, and give J * N values
-// at once.
+// Idea: in attribute extraction, the keys of the answer are known, and the values hardly depend on
+// each other. Therefore the prompt is followed by the complete skeleton of the answer, with a gap
+// of K_max position ids for each value. One forward pass gives the first token of every value. Each
+// later pass computes the newest token of every unfinished value, at the positions of its gap,
+// regardless of its place in memory. J products of one category share a prompt, and their J * N
+// values are decoded in parallel.
 //
 //   "Brand":  . . . .  "Color":  . . . .        step 1 (prefill)  ->  v_11 v_21
-//   10    11  12 ..    15    16  17 ..          step 2 feeds v_11 at 12, v_21 at 17  ->  v_12 v_22
+//   10    11  12 ..    15    16  17 ..          step 2: v_11 at 12, v_21 at 17  ->  v_12 v_22
 //
 // Source: Glavas et al., "Breaking the Autoregressive Chain: Hyper-Parallel Decoding for Efficient
 // LLM-Based Attribute Value Extraction", sections 4.3.1 to 4.3.5, Algorithms 1 and 2. Letters are
 // the paper's.
 //
-// Differs from the paper: Algorithm 2 ignores structure tokens, here every one belongs to the
-// segment that ends at the next value; the token that closes a value is not fed; sampling is
-// possible; `isolated` values or products are an addition. Batches are packed, so the dummy tokens
-// of section 4.3.6 do not exist.
+// Differences from the paper: Algorithm 2 ignores structure tokens; here, each of them belongs to
+// the segment that ends at the next value. The token that closes a value is not computed. Sampling
+// is supported. `isolated` values or products are an addition. Batches are packed, so there are no
+// dummy tokens as in section 4.3.6.
 #include "decoders/hpd/hpd.hpp"
 
 #include <algorithm>
@@ -114,12 +114,12 @@ class Hpd final : public Decoder {
   HpdOptions options_;
 };
 
-/// A value ends with the token whose text holds a line break (section 4.3.4).
+/// A value ends with the token whose text contains a line break (section 4.3.4).
 bool closes(Token token, const Tokenizer& tokenizer) {
   return tokenizer.bytes(token).find('\n') != std::string_view::npos;
 }
 
-/// Throws where the positions of the prompt, the skeleton and the gaps do not fit the network.
+/// Throws if the positions of the prompt, the skeleton and the gaps exceed the network's positions.
 void check_context(const Request& request, std::int64_t positions, int k_max,
                    const ModelConfig& config) {
   if (positions <= config.positions()) return;
@@ -147,7 +147,7 @@ Task<Answers> Hpd::decode(const Request& request, const DecoderContext& context)
   const HpdLayout layout = lay_out(prompt, request.pieces.segments,
                                    static_cast<int>(request.job.contexts.size()), options_);
 
-  // First inference step (4.3.2): all of s, one choice after each segment.
+  // First inference step (4.3.2): all of s, with one choice after each segment.
   Sequence sequence = context.engine.open(request.job.id, "hpd");
   for (int extra = 0; extra < layout.extra_segments(); ++extra) sequence.add_segment({0});
   Step prefill;
@@ -158,7 +158,7 @@ Task<Answers> Hpd::decode(const Request& request, const DecoderContext& context)
   prefill.streams = layout.values();
   StepResult first = co_await sequence.forward(std::move(prefill));
 
-  // Subsequent steps (4.3.3): every value goes on by itself; the open ones share each forward pass.
+  // Subsequent steps (4.3.3): values continue independently; unfinished values share each pass.
   const auto chance = context.chance(request.job.seed);
   std::vector<Task<FieldResult>> values;
   for (int r = 0; r < layout.values(); ++r) {
@@ -182,7 +182,7 @@ Task<Answers> Hpd::decode(const Request& request, const DecoderContext& context)
   co_return answers;
 }
 
-/// v_{r,1}, v_{r,2}, ... until a token closes the value (4.3.4) or K_max were chosen.
+/// v_{r,1}, v_{r,2}, ... until a token closes the value (4.3.4) or K_max tokens were chosen.
 Task<FieldResult> decode_value(Sequence& sequence, const HpdLayout& layout, int r, RowLogits logits,
                                Chooser chooser, Sampling sampling, const DecoderContext& context) {
   FieldResult v;
@@ -206,7 +206,7 @@ Task<FieldResult> decode_value(Sequence& sequence, const HpdLayout& layout, int 
   co_return v;
 }
 
-/// Puts the values into the skeleton, and reads them. The result is valid JSON by construction.
+/// Inserts the values into the skeleton, and parses them. The result is valid JSON by construction.
 Answers assemble(const Request& request, std::vector<FieldResult> values,
                  const Tokenizer& tokenizer) {
   Answers answers;
