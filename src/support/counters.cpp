@@ -7,7 +7,7 @@ namespace pardec {
 
 namespace {
 
-/// Every number of Counts is in the table.
+/// Every member of Counts is in the table.
 static_assert(std::count_if(kCounters.begin(), kCounters.end(), [](const Counter& counter) {
                 return number(counter) != nullptr;
               }) == sizeof(Counts) / sizeof(std::int64_t));

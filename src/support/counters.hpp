@@ -8,12 +8,13 @@
 
 #include "src/support/json.hpp"
 
-/// What a generation costs, counted in one place for all decoders, so that their tables compare.
-/// The table kCounters says of each counter what it is, how it adds up, and where it is stored:
-/// sums, JSON, the columns of table `job` (results/schema.sql), merge and export come from it.
+/// The cost of a generation, counted in the same way for all decoders, so that they can be
+/// compared. The table kCounters defines for each counter its meaning, how it is summed up, and
+/// where it is stored. Sums, JSON, the columns of table `job` (results/schema.sql), merge and
+/// export are derived from it.
 namespace pardec {
 
-/// The counters that are plain numbers; their meaning is in kCounters.
+/// The counters that are plain numbers; see kCounters for their meaning.
 struct Counts {
   std::int64_t prompt = 0, chosen = 0, forced = 0, fed = 0;
   std::int64_t text = 0, text_attended = 0;
@@ -24,7 +25,7 @@ struct Counts {
   std::int64_t draft_forwards = 0, draft_fed = 0, draft_ns = 0;
   std::int64_t generated = 0, branch_tokens = 0, groups = 0, group_branches = 0, parallel_ns = 0;
 
-  /// Adds what came later: a turn of the same conversation, another job of the same run.
+  /// Adds later counts: a later turn of the same conversation, or another job of the same run.
   void add_after(const Counts& later);
 };
 
@@ -34,19 +35,19 @@ struct Counters : Counts {
   std::map<std::int64_t, std::int64_t> emitted;
   std::vector<std::int64_t> drafted, accepted;
 
-  /// Notes a stream of the answer that chose so many ids.
+  /// Counts a stream of the answer with this number of chosen ids.
   void count_branch(std::int64_t chosen_ids);
-  /// Notes that one forward checked `candidates` guesses in a row, and that the first `kept` of
-  /// them entered the answer.
+  /// Counts one forward pass that verified `candidates` consecutive guesses, of which the first
+  /// `kept` were accepted.
   void count_draft(int candidates, int kept);
 
-  /// Adds another sequence of the same generation, which went on at the same time. Forward passes
-  /// add up: where sequences share them, the decoder counts them anew.
+  /// Adds another sequence of the same generation that ran concurrently. Forward passes are added;
+  /// if sequences share passes, the decoder must count them again.
   void add_beside(const Counters& other);
-  /// Adds what came later.
+  /// Adds later counts.
   void add_after(const Counters& later);
 
-  /// Chosen ids per forward pass (HPD: sum K_r / F). 0 without forwards.
+  /// Generated tokens per forward pass (HPD: sum K_r / F). 0 without forward passes.
   double parallel_ratio() const {
     return forwards ? static_cast<double>(chosen) / static_cast<double>(forwards) : 0.0;
   }
@@ -54,29 +55,30 @@ struct Counters : Counts {
 
 OrderedJson to_json(const Counters& counters);
 
-/// How a counter of two parts becomes that of both.
+/// How the counter values of two parts are combined.
 enum class Adding {
-  sum,       ///< of lists: place by place, of a histogram: bar by bar
+  sum,       ///< for lists: element by element; for histograms: bar by bar
   most,      ///< the larger one
-  earliest,  ///< the smaller one that is not 0: 0 is none, and NULL in the database
-  first,     ///< that of the part that came first
-  joined,    ///< the lists one after the other
-  anew,      ///< computed from the sums
+  earliest,  ///< the smaller one that is not 0; 0 means none, and is NULL in the database
+  first,     ///< the value of the earlier part
+  joined,    ///< the concatenation of the lists
+  anew,      ///< computed again from the sums
 };
 
 struct Counter {
-  std::string_view name;  ///< in Counters and in the JSON of Answers
+  std::string_view name;  ///< its name in Counters and in the JSON of Answers
   std::string_view unit;
-  Adding beside;             ///< of sequences that go on at the same time
-  Adding after;              ///< of what comes later: turns, jobs of a run
-  std::string_view column;   ///< of table `job`; empty: in a table of its own
-  std::string_view meaning;  ///< of a number of such units
+  Adding beside;             ///< for concurrent sequences
+  Adding after;              ///< for later parts: turns, jobs of a run
+  std::string_view column;   ///< column of table `job`; empty: it is stored in another table
+  std::string_view meaning;  ///< ends a phrase that begins with the unit
   std::variant<std::int64_t Counts::*, std::vector<std::int64_t> Counters::*,
                std::map<std::int64_t, std::int64_t> Counters::*, double (Counters::*)() const>
       value;
-  bool of_turns = false;  ///< kept of each turn of a conversation, too (`job.turns`)
-  /// The JSON column that holds it under the name `column`; "": it is a column itself. NULL where
-  /// the first counter in it is 0 or empty.
+  /// whether it is also stored for each turn of a conversation (`job.turns`)
+  bool of_turns = false;
+  /// The JSON column that contains the counter under the name `column`; "": it is a separate
+  /// column. The JSON column is NULL if its first counter is 0 or empty.
   std::string_view json_column = "";
 };
 
@@ -135,7 +137,7 @@ inline constexpr std::array kCounters = [] {
   });
 }();
 
-/// Where the counter is a plain number; null: it is not.
+/// The member, if the counter is a plain number; otherwise null.
 constexpr std::int64_t Counts::*const* number(const Counter& counter) {
   return std::get_if<std::int64_t Counts::*>(&counter.value);
 }
