@@ -16,31 +16,31 @@
 
 namespace pardec {
 
-// From the outside in: the passes that others ask for, then the parts of a pass, then the checks.
+// From the outside in: the public passes, then the parts of a pass, then the checks.
 
 namespace {
 
-/// Rows behind the last layer of which logits are wanted.
+/// Rows after the last layer whose logits were requested.
 struct WantedRows {
-  at::Tensor x;            // [m, hidden]; undefined where there are none
-  std::vector<int> heads;  // of each
+  at::Tensor x;            // [m, hidden]; undefined if there are none
+  std::vector<int> heads;  // the head of each row
 };
 
-/// The pass up to its logits; the caches have the new rows afterwards.
+/// The pass up to the logits. Adds the new rows to the caches.
 WantedRows feed(const Model::Network& network, std::span<const SequenceStep> steps,
                 const SkippedSublayers& skipped);
 
-/// What is wanted of rows, some of them at a time: the logits of all at once would be the largest
-/// piece of memory of a pass.
+/// The requested outputs of rows, computed for some rows at a time: the logits of all rows together
+/// would need more memory than anything else in a pass.
 std::vector<RowLogits> reduced(const Model::Network& network, const WantedRows& rows,
                                std::span<const OutputRequest* const> requests);
 
-/// Row i by head heads[i], as OutputRequest counts them; [m, vocab]. Heads with one matrix are one
-/// product: it is read once.
+/// The logits of row i from head heads[i], numbered as in OutputRequest; [m, vocab]. Heads with the
+/// same matrix share one product, so that the matrix is read once.
 at::Tensor output(const Model::Network& network, const at::Tensor& x,
                   const std::vector<int>& heads);
 
-/// Results in a row, dealt out to the parts whose outputs they are.
+/// Distributes consecutive results to the parts that requested them.
 template <typename Part>
 std::vector<std::vector<RowLogits>> by_part(std::vector<RowLogits> results,
                                             std::span<const Part> parts);
@@ -51,8 +51,8 @@ void check_head(const Model::Network& network, const OutputRequest& output);
 
 std::vector<std::vector<RowLogits>> Model::forward(std::span<const SequenceStep> steps,
                                                    const SkippedSublayers& skipped) {
-  // No graph, and no dispatch through autograd. (Not inference mode: its tensors could never be
-  // trained.)
+  // Avoids building a graph and dispatching through autograd. (Inference mode cannot be used: its
+  // tensors could never be trained.)
   const c10::NoGradGuard no_grad;
   const at::AutoDispatchBelowADInplaceOrView below_autograd;
   const WantedRows rows = feed(*network_, steps, skipped);
@@ -61,7 +61,8 @@ std::vector<std::vector<RowLogits>> Model::forward(std::span<const SequenceStep>
     for (const OutputRequest& output : step.outputs) requests.push_back(&output);
   std::vector<RowLogits> results = reduced(*network_, rows, requests);
   if (requests.empty() &&
-      !network_->device.is_cpu())  // else the copy of the results has waited for the device
+      // otherwise copying the results has already waited for the device
+      !network_->device.is_cpu())
     for (const SequenceStep& step : steps)
       if (!step.tokens.empty()) step.cache->storage().keys.back().narrow(1, 0, 1).cpu();
   return by_part(std::move(results), steps);
@@ -159,7 +160,7 @@ WantedRows feed(const Model::Network& network, std::span<const SequenceStep> ste
   return result;
 }
 
-/// The steps that feed any rows.
+/// The steps with at least one row.
 std::vector<NewRows> new_rows(std::span<const SequenceStep> steps) {
   std::vector<NewRows> rows;
   for (const SequenceStep& step : steps)
@@ -221,7 +222,7 @@ at::Tensor output(const Model::Network& network, const at::Tensor& x,
   return result;
 }
 
-/// Whose matrix a head's logits come from, as OutputRequest counts heads.
+/// The head whose matrix a head's logits are computed with, numbered as in OutputRequest.
 int matrix_of(const Model::Network& network, int head) {
   const bool shares = head > 0 && network.extra_heads[static_cast<size_t>(head) - 1].shares_head;
   return shares ? 0 : head;
@@ -240,7 +241,7 @@ std::vector<std::vector<RowLogits>> by_part(std::vector<RowLogits> results,
   return dealt;
 }
 
-// --- What may be asked for ---
+// --- Checks of requests ---
 
 void check_steps(const Model::Network& network, std::span<const SequenceStep> steps) {
   std::set<const KvCache*> caches;
