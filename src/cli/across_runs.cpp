@@ -1,4 +1,4 @@
-// Several invocations row by row: `runs compare`, and `compare` of several runs.
+// Comparisons of several invocations: `runs compare`, and `compare` with several runs.
 #include "src/cli/across_runs.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ int print_across(const std::string& db, const std::vector<std::string>& ids, dou
   std::string first = invocations.front();
   const auto store = open_to_compare(db, first);
   for (size_t i = 0; i < invocations.size(); ++i) {
-    // Of shards of one run the newest one has the rows of all.
+    // If shards of one run are joined, the newest one has the rows of all.
     for (const std::string& shard : all.shards_of(invocations[i]))
       if (!store->find_runs({.invocation = shard}).empty()) invocations[i] = shard;
     const auto here = invocations.begin() + static_cast<std::ptrdiff_t>(i);

@@ -6,9 +6,9 @@
 
 namespace pardec {
 
-/// Prints invocations of a database row by row, each arm's speedups with the interval over
-/// sittings. `ids`: names, or first characters of ids. ConfigError: one of them is unknown or
-/// stands twice.
+/// Prints a comparison of invocations of a database, with the speedups of each arm and their
+/// interval over all of them. `ids`: names or prefixes of ids. ConfigError: one of them is unknown
+/// or appears twice.
 int print_across(const std::string& db, const std::vector<std::string>& ids, double confidence,
                  TableFormat format);
 

@@ -15,7 +15,7 @@ namespace pardec {
 
 namespace {
 
-/// A verb's app that knows what it was given.
+/// A verb's app that stores the given arguments.
 class VerbApp : public CLI::App {
  public:
   VerbApp(const Verb& verb, std::vector<std::string> given)
@@ -43,7 +43,7 @@ std::vector<std::string> long_flags(const CLI::App& app) {
   throw ConfigError(str(what, " (see 'pardec ", app.get_name(), " --help')"));
 }
 
-/// What CLI11 complains of, with where the value stands and what was expected there.
+/// The error of CLI11, with the location of the value and the expected values.
 std::string explain(const CLI::App& app, const CLI::ParseError& error,
                     const std::vector<std::string>& arguments) {
   const std::string said = replace_all(error.what(), "\n", " ");
@@ -70,7 +70,7 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error,
 
 constexpr std::string_view kActionGroup = "Flags of ";
 
-/// Leaves in the help what is of this action, without naming others.
+/// Restricts the help to this action, without mentioning others.
 void narrow_help(CLI::App& app, const Verb& verb, const std::string& action) {
   for (CLI::Option* option : app.get_options()) {
     const std::string group = option->get_group();
@@ -152,14 +152,14 @@ int run_command_line(const std::vector<Verb>& verbs, int argc, char** argv) {
                                                          given[0]) != verb->actions.end()
                                  ? given[0]
                                  : "";
-  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them last first
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 expects them in reverse order
   try {
     app.parse(arguments);
   } catch (const CLI::CallForHelp&) {
     if (!action.empty()) narrow_help(app, *verb, action);
     std::string help = app.help();
     help = replace_all(help, "Usage: " + verb->name, "Usage: pardec " + verb->name);
-    if (!action.empty())  // the positional that it stands for is hidden, and has no name there
+    if (!action.empty())  // the positional argument for the action is hidden, and has no name here
       for (const char* hidden : {" [OPTIONS] []", " [OPTIONS] "})
         if (const size_t at = help.find(hidden); at != std::string::npos) {
           const std::string_view rest = std::string_view(help).substr(at + std::strlen(hidden));
@@ -183,7 +183,7 @@ int run_command_line(const std::vector<Verb>& verbs, int argc, char** argv) {
   try {
     return execute();
   } catch (const nlohmann::json::exception& error) {
-    // A database is the one file whose JSON is read without a look at its kinds.
+    // Only JSON in a database is read without checking types.
     const CLI::Option* db = app.get_option_no_throw("--db");
     if (!db) throw;
     throw StoreError(db->as<std::string>(),

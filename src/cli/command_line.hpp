@@ -13,26 +13,27 @@
 
 namespace pardec {
 
-/// The flags (or positional arguments) of a verb that name what it writes: files, and folders that
-/// get checkpoints. None of that may be what it reads.
+/// The flags (or positional arguments) of a verb for its output: files, and folders for
+/// checkpoints. Output must not overwrite input.
 struct Written {
   std::vector<std::string> files = {}, folders = {};
 };
 
-/// One verb of `pardec`: `add` declares its flags on an app of its own and returns what runs it (an
-/// exit code). Where it has actions, the first positional of its app names one.
+/// One verb of `pardec`. `add` declares its flags on the verb's app, and returns the function that
+/// runs it and returns an exit code. If the verb has actions, the first positional argument names
+/// one.
 struct Verb {
   std::string name, summary, example;
   std::function<std::function<int()>(CLI::App&)> add;
   std::vector<std::string> actions = {};
   Written written = {};
-  /// Flags that mean something else here than in other verbs, or confirm: no environment variable
-  /// sets them.
+  /// Flags that cannot be set by an environment variable, since they have another meaning in other
+  /// verbs, or confirm an action.
   std::vector<std::string> without_variable = {};
 };
 
-/// The group of a flag that only these actions of a verb take, for CLI::Option::group.
-/// `pardec VERB ACTION --help` leaves out those of other actions.
+/// The group of flags that only these actions of a verb accept, for CLI::Option::group. `pardec
+/// VERB ACTION --help` leaves out flags of other actions.
 std::string flags_of(const std::vector<std::string>& actions);
 
 Verb run_verb();
@@ -54,16 +55,16 @@ Verb train_verb();
 Verb doctor_verb();
 Verb list_verb();
 
-/// Parses and runs one command line. A flag beats its environment variable (PARDEC_ and its name in
-/// capitals), that beats the `-c` file, that beats the default. Throws Error; the caller turns it
-/// into an exit code.
+/// Parses and runs one command line. Precedence: flags, then environment variables (PARDEC_ and the
+/// flag's name in capitals), then the `-c` file, then defaults. Throws Error; the caller converts
+/// it to an exit code.
 int run_command_line(const std::vector<Verb>& verbs, int argc, char** argv);
 
-/// As check_written says, with the object of -c. REQUIRES: the app of a verb that runs.
+/// As check_written, with the object of -c. REQUIRES: `app` is of a verb that is running.
 void check_experiment(const CLI::App& app, const Json& config);
 
-/// The arguments as they were given, the program first, for the run's record. REQUIRES: the app of
-/// a verb that runs.
+/// The arguments as given, starting with the program, for the record of a run. REQUIRES: `app` is
+/// of a verb that is running.
 const std::vector<std::string>& command_arguments(const CLI::App& app);
 
 }  // namespace pardec

@@ -12,12 +12,12 @@ class Option;
 
 namespace pardec {
 
-/// The flags that verbs share which run a network: which one and how it computes, and how answers
-/// are made.
+/// The flags shared by verbs that run a network: which network to use and how it computes, and how
+/// answers are generated.
 void add_flags(CLI::App& app, ModelOptions& model);
 void add_flags(CLI::App& app, DecodeOptions& decode);
 
-/// What is compared: the flags that `compare` and `report` share.
+/// The flags shared by `compare` and `report`.
 struct ComparisonFlags {
   std::string db = "results/pardec.sqlite", run, trace;
   CompareOptions compare;
@@ -25,20 +25,20 @@ struct ComparisonFlags {
 };
 void add_flags(CLI::App& app, ComparisonFlags& flags);
 
-/// Reads --trace, where it is for --hardware alone. ConfigError, as check_hardware's.
+/// Reads the --trace file if it is only used for --hardware. ConfigError, as for check_hardware.
 void read_traced(ComparisonFlags& flags);
 
-/// The exit code of a verb that showed this: 3 where --strict was given and there are warnings,
-/// which stderr then says.
+/// The exit code of a verb that showed this comparison: 3 if --strict was given and there are
+/// warnings, with a message on stderr; otherwise 0.
 int exit_code(const Comparison& comparison, bool strict);
-/// Declares --hardware, of CompareOptions.
+/// Declares --hardware, for CompareOptions.
 void add_hardware(CLI::App& app, std::vector<std::string>& hardware);
-/// ConfigError for machines that need a trace, where none is named.
+/// ConfigError: machines require a trace, but no trace is given.
 void check_hardware(const std::vector<std::string>& hardware, const std::string& trace);
 /// Declares --strict.
 void add_strict(CLI::App& app, bool& strict);
 
-/// An option of texts with commas between them. (CLI11's own lists lose brackets:
+/// An option for a list of texts separated by commas. (CLI11's own lists lose brackets:
 /// "[Fork],[Child]".)
 CLI::Option* add_texts(CLI::App& app, const std::string& flag, std::vector<std::string>& texts,
                        const std::string& help);

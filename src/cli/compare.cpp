@@ -1,4 +1,4 @@
-// `pardec compare`: the arms of one invocation side by side.
+// `pardec compare`: compares the arms of one invocation.
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -63,7 +63,7 @@ Verb compare_verb() {
           Store& store = *opened;
           const std::string invocation = find_invocation(store, flags->run);
           read_traced(*flags);
-          std::optional<Measurements> read;  // once, and only where it is asked for
+          std::optional<Measurements> read;  // read once, and only if needed
           const auto measured = [&]() -> const Measurements& {
             if (!read) read = measurements_of(store, invocation);
             return *read;

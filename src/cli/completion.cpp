@@ -1,4 +1,4 @@
-// `pardec completion`: what shells complete, and the page of `man`, from the verbs' own flags.
+// `pardec completion`: completion for shells and the manual page, generated from the verbs' flags.
 #include "src/cli/completion.hpp"
 
 #include <algorithm>
@@ -22,10 +22,10 @@ constexpr const char* kExample =
     "completion man > pardec.1";
 constexpr std::array kKinds{"bash", "zsh", "fish", "man", "runs"};
 
-/// Words by place, as completion_words has them.
+/// Words by place, from completion_words.
 using Places = std::map<std::string, std::vector<std::string>>;
 
-/// This verb too.
+/// Includes this verb.
 std::vector<KnownVerb> look_at(const std::vector<Verb>& verbs) {
   std::vector<KnownVerb> known;
   for (const Verb& verb : verbs) {
@@ -49,13 +49,13 @@ std::vector<std::string> names_of_flags(const KnownVerb& verb) {
   return names;
 }
 
-/// In single quotes, as sh, zsh and fish (with its own escape) read them.
+/// Single-quoted, for sh, zsh and fish (which has its own escape).
 std::string quoted(const std::string& text, const char* quote = "'\\''") {
   return "'" + replace_all(text, "'", quote) + "'";
 }
 
-/// The function _pardec_words, which bash and zsh read alike: prints the words of a place, a line
-/// each. Its second argument is the program, the third the database.
+/// The function _pardec_words, for bash and zsh: prints the words for a place, one per line. Its
+/// second argument is the program, the third the database.
 std::string words_function(const Places& places) {
   std::map<std::vector<std::string>, std::vector<std::string>> grouped;  // places by words
   for (const auto& [place, words] : places) grouped[words].push_back(place);

@@ -5,7 +5,7 @@
 
 namespace pardec {
 
-/// What shells and `man` are told of these verbs, from the flags that they declare.
+/// Generates completion for shells and a manual page from the flags that these verbs declare.
 Verb completion_verb(const std::vector<Verb>& verbs);
 
 }  // namespace pardec

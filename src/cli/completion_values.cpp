@@ -24,7 +24,7 @@ using Words = std::vector<std::string>;
 
 constexpr size_t kShortId = 8;  ///< characters
 
-/// Values that are the same in every verb with the flag.
+/// Values of flags that are the same in every verb.
 const std::map<std::string, Words>& fixed_values() {
   static const std::map<std::string, Words> kValues{
       {"--device", {"cpu", "cuda"}},
@@ -63,7 +63,7 @@ Words machines() {
   return names;
 }
 
-/// `hpd.k_max=`, and with its value where an option has few.
+/// `hpd.k_max=`, including the value if an option has few values.
 Words settings_of_decoders() {
   Words words;
   for (const DecoderEntry& entry : decoders())
@@ -78,7 +78,7 @@ Words settings_of_decoders() {
   return words;
 }
 
-/// What --grid may vary: options of decoders, and those that every arm has.
+/// Possible axes of --grid: options of decoders, and options of every arm.
 Words axes() {
   Words words;
   std::set<std::string> of_decoders, of_all;
@@ -94,7 +94,7 @@ Words axes() {
   return words;
 }
 
-/// What plot --x may be: options that are numbers, and settings of runs.
+/// Possible values of plot --x: numeric options, and settings of runs.
 Words abscissae() {
   Words words{"batch_size", "cache_blocks", "date", "seed"};
   for (const DecoderEntry& entry : decoders())
@@ -119,7 +119,7 @@ Words splits() {
 }
 
 Words values(const std::string& verb, const std::string& flag) {
-  if (verb == "train" && flag == "--format") return {};  // NAME:SHARE, as its help has them
+  if (verb == "train" && flag == "--format") return {};  // NAME:SHARE, as described in its help
   if (verb == "export" && flag == "--format") return {"csv", "jsonl", "parquet"};
   if (verb == "generate" && flag == "--format") return {"text", "json"};
   if (const auto found = fixed_values().find(flag); found != fixed_values().end())
@@ -138,7 +138,8 @@ Words values(const std::string& verb, const std::string& flag) {
   return {};
 }
 
-/// Papers, their items, and all scales of these. None where the files of the papers are missing.
+/// Adds papers, their items, and all scales of these items. Adds nothing if the papers' files are
+/// missing.
 void add_papers(std::map<std::string, Words>& words) {
   try {
     std::set<std::string> scales;
@@ -190,7 +191,7 @@ std::vector<std::string> names_of_runs(const std::string& db) {
       const bool named = label != labels.end() && !label->second.name.empty();
       names.push_back(named ? label->second.name : run.invocation.substr(0, kShortId));
     }
-  } catch (const std::exception&) {  // a shell that completes shows no errors
+  } catch (const std::exception&) {  // shell completion shows no errors
     names.clear();
   }
   return names;

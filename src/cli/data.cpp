@@ -1,4 +1,4 @@
-// `pardec data`: which datasets are there, and whether their files are right.
+// `pardec data`: lists datasets, and checks their files.
 #include "src/cli/data.hpp"
 
 #include <iostream>
@@ -37,7 +37,7 @@ void check_targets(const DataFlags& flags, std::string_view action,
                           "dataset"));
 }
 
-// Exit code 2 when a run would refuse a record.
+// Exit code 2 if a run would reject a record.
 int check_data(const DataFlags& flags) {
   const TableFormat format = parse_table_format(flags.format);
   Table table, findings;

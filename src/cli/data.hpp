@@ -1,5 +1,5 @@
 #pragma once
-// What the actions of `pardec data` share; each is in a file of its own.
+// Shared by the actions of `pardec data`, each of which has its own file.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -38,7 +38,7 @@ struct DataFlags : CorpusFiles {
   bool dry_run = false;
 };
 
-/// Each runs one action; exit code.
+/// Each function runs one action, and returns the exit code.
 int list_data(const DataFlags& flags);
 int check_data(const DataFlags& flags);
 int data_stats(const DataFlags& flags);
@@ -49,14 +49,14 @@ int fetch_data(const DataFlags& flags);
 int rewrite_data(const DataFlags& flags);
 int label_data(const DataFlags& flags);
 
-/// Declares the flags of `rewrite` and `label` alone.
+/// Declares the flags that only `rewrite` and `label` have.
 void add_teacher_flags(CLI::App& app, DataFlags& flags);
 
-/// The datasets that flags name; without a name all that the data root has.
+/// The datasets selected by flags; by default, all datasets in the data root.
 std::vector<const DatasetEntry*> chosen_datasets(const DataFlags& flags);
 
-/// ConfigError where the flags of `data ACTION` name no dataset, of these, or no folder to put it
-/// into.
+/// ConfigError: the flags of `data ACTION` name no dataset, a dataset that is not in `names`, or no
+/// target folder.
 void check_targets(const DataFlags& flags, std::string_view action,
                    const std::vector<std::string>& names);
 

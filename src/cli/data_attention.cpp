@@ -1,4 +1,4 @@
-// `pardec data stats --attention`: what attention costs by the model of the IPPD paper.
+// `pardec data stats --attention`: the cost of attention by the model of the IPPD paper.
 #include <iostream>
 #include <map>
 
@@ -18,7 +18,7 @@ namespace pardec {
 
 namespace {
 
-/// The means that the model is evaluated at, and what it gives; letters are the paper's.
+/// The means for which the model is evaluated, and its results; letters are the paper's.
 std::vector<Cell> attention_row(std::vector<Cell> dataset, std::int64_t examples, double m,
                                 double p, double c, double x, double y,
                                 const AttentionStats* exact) {

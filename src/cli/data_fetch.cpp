@@ -1,4 +1,4 @@
-// `pardec data fetch`: gets datasets from their publishers.
+// `pardec data fetch`: downloads datasets from their publishers.
 #include <cstdio>
 #include <iostream>
 #include <optional>
@@ -23,12 +23,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// One file to be had.
+/// One file to fetch.
 struct Wanted {
   std::string dataset, url, sha256;
-  fs::path folder;  // of its dataset
-  fs::path file;    // what comes from the network
-  fs::path result;  // what is read later: the same, or what is made of it
+  fs::path folder;  // folder of its dataset
+  fs::path file;    // the downloaded file
+  fs::path result;  // the file to be read later: the same, or the unpacked one
   const SourceFile* source;
 };
 
@@ -60,7 +60,7 @@ bool there(const Wanted& want) {
   return true;
 }
 
-/// What somebody does who has no network here.
+/// Instructions for users without a network connection.
 std::string by_hand(const Wanted& want) {
   const std::string get =
       str("by hand: download ", want.url, " on a machine that reaches it, and put it at ",
@@ -78,7 +78,7 @@ std::string by_hand(const Wanted& want) {
   return get;
 }
 
-/// A bar over bytes, which begins when their number is known.
+/// A progress bar for bytes, which starts when their number is known.
 class ByteProgress {
  public:
   ByteProgress(ProgressStyle style, std::string what) : style_(style), what_(std::move(what)) {}
@@ -110,7 +110,7 @@ void unpack(const Wanted& want, ProgressStyle style) {
   fs::remove(want.file, ignored);
 }
 
-/// Gets one file, or says that it is there. A row of the table.
+/// Fetches one file, unless it exists. Returns a row of the table.
 std::vector<Cell> fetch_file(const DataFlags& flags, const Wanted& want) {
   const auto row = [&](const std::string& state, std::int64_t bytes, const std::string& sha256) {
     return std::vector<Cell>{want.dataset,
@@ -141,7 +141,7 @@ std::vector<Cell> fetch_file(const DataFlags& flags, const Wanted& want) {
     throw RunError(str(want.file.parent_path().string(), ": cannot be made: ", error.message()));
   const ProgressStyle style = parse_progress_style(flags.progress);
   Downloaded got;
-  // Put there by hand, or left by a call that had no room to unpack it.
+  // The file was put here by hand, or left by a call that had no space to unpack it.
   if (want.source->packing != Packing::none && !flags.force && fs::exists(want.file, error))
     got = {static_cast<std::int64_t>(fs::file_size(want.file)), 0, sha256_file(want.file)};
   if (got.sha256.empty() || (!want.sha256.empty() && got.sha256 != want.sha256)) {

@@ -1,4 +1,4 @@
-// `pardec data label`: a teacher's values as labels (HPD).
+// `pardec data label`: labels from a teacher's values (HPD).
 #include "src/cli/data_teacher.hpp"
 #include "src/report/table.hpp"
 #include "src/support/error.hpp"

@@ -1,4 +1,4 @@
-// `pardec data list`: datasets, where they are, and where fetch gets them from.
+// `pardec data list`: datasets, their locations, and the sources for fetch.
 #include <filesystem>
 #include <iostream>
 
@@ -35,7 +35,7 @@ Cell fetch_cell(const DatasetEntry& entry) {
   return Cell(str(counted(std::ssize(source->files), "file"), ", ", reached(*source)));
 }
 
-/// Where each file comes from.
+/// The source of each file.
 int list_addresses(const DataFlags& flags) {
   Table table;
   table.title = "Addresses of datasets";

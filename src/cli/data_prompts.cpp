@@ -1,4 +1,4 @@
-// `pardec data prompts`: open prompts of the project's own making, to be answered and learned from.
+// `pardec data prompts`: generates open prompts, for answering and training.
 #include <iostream>
 #include <map>
 

@@ -1,4 +1,4 @@
-// `pardec data rewrite`: answers rewritten into branches by a teacher (ASPD).
+// `pardec data rewrite`: a teacher rewrites answers into branches (ASPD).
 #include <algorithm>
 #include <cstdio>
 
@@ -71,7 +71,7 @@ int rewrite_data(const DataFlags& flags) {
   print_made(stages,
              {{"Answers that are not in parallel", result.reasons}, {"Rewrites", result.fell}},
              flags);
-  // Serial answers alone are no work of a teacher whose every reply was of no use.
+  // If every reply of the teacher was unusable, serial answers do not count as results.
   const bool useless = std::any_of(result.stages.begin(), result.stages.end(), [](const auto& one) {
     return one.first == "rewrites that came" && one.second.of > 0 && one.second.passed == 0;
   });

@@ -1,5 +1,5 @@
-// `pardec data standin`: generated files of the published lengths, where the published ones are not
-// at hand.
+// `pardec data standin`: generates files with the published lengths, for datasets whose published
+// files are not available.
 #include <iostream>
 
 #include "datasets/standin.hpp"

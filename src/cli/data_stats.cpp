@@ -1,4 +1,4 @@
-// `pardec data stats`: the papers' tables of datasets beside what the files hold.
+// `pardec data stats`: the papers' tables of datasets, with the numbers of the actual files.
 #include <iostream>
 #include <map>
 #include <set>
@@ -17,7 +17,7 @@ namespace pardec {
 
 namespace {
 
-/// The papers' rows of datasets that are not in the table.
+/// Adds the papers' rows for datasets that are not in the table.
 void add_published(Table& table, const std::set<std::string>& shown) {
   for (const char* file : {"hpd/table2.json", "ippd/table1.json", "space/table5.json"})
     for (const auto& [name, row] : published_rows(file)) {
@@ -87,7 +87,7 @@ int data_stats(const DataFlags& flags) {
       samples = samples || dataset.sample, standins = standins || dataset.standin;
       const SplitStats stats =
           stats_of(dataset, protocol_of(*entry, dataset, flags, protocol_notes), tokenizer);
-      // HPD's table has all splits, IPPD's the one that is evaluated.
+      // HPD's table covers all splits, IPPD's only the evaluated one.
       const auto paper = [&](const std::map<std::string, Json>& rows, const std::string& key,
                              int decimals) {
         const auto row = rows.find(dataset.name);

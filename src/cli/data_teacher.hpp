@@ -1,5 +1,5 @@
 #pragma once
-// What `pardec data rewrite` and `data label` share: a teacher behind a service.
+// Shared by `pardec data rewrite` and `data label`: a teacher behind a service.
 #include <map>
 #include <optional>
 #include <string>
@@ -13,27 +13,29 @@
 
 namespace pardec {
 
-/// The one dataset that the flags name. ConfigErrors of flags, too.
+/// The dataset named by the flags. ConfigError: there is not exactly one, or other flags are
+/// invalid.
 Dataset teacher_dataset(const DataFlags& flags);
 
-/// Asks the service, or, in a dry run, counts what would be asked first. Outlived by the flags.
+/// Asks the service. In a dry run, only counts the first requests. `flags` must outlive this
+/// object.
 class Teacher {
  public:
   explicit Teacher(const DataFlags& flags);
 
   const NamedRecord& record() const { return record_; }
-  /// None in a dry run where the database is not there yet.
+  /// Null in a dry run if the database does not exist yet.
   Store* store() { return store_ ? &*store_ : nullptr; }
 
-  /// An AskService.
+  /// For use as an AskService.
   void operator()(const chat::NextCall& next, chat::Events& events);
 
-  /// What a dry run counted; `follows` says what depends on replies.
+  /// Prints the counts of a dry run. `follows`: what depends on replies and is not counted.
   void print_plan(const char* follows) const;
-  /// The exit code of a signal that asked for a stop, which is then said.
+  /// If a signal requested a stop: prints a message and returns the signal's exit code.
   std::optional<int> stopped() const;
-  /// What the service cost, and the exit code behind `undecided` examples, and `made` ones that are
-  /// written.
+  /// Prints the cost of the service. Returns the exit code for this number of `undecided` examples
+  /// and of examples `made`.
   int end(std::int64_t calls, std::int64_t undecided, std::int64_t made);
 
  private:
@@ -46,8 +48,8 @@ class Teacher {
   chat::WorstCase worst_;
 };
 
-/// The tables on stdout, the reasons as a table behind it, the most frequent first; none of rows:
-/// it is left out.
+/// Prints the table to stdout, followed by tables of reasons, the most frequent first. Tables of
+/// reasons without rows are left out.
 void print_made(const Table& table,
                 const std::vector<std::pair<const char*, std::map<std::string, std::int64_t>>>& why,
                 const DataFlags& flags);

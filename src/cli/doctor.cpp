@@ -1,4 +1,4 @@
-// `pardec doctor`: is everything here that a run needs?
+// `pardec doctor`: checks whether everything that a run needs is available.
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
@@ -42,7 +42,7 @@ class Checks {
  public:
   Checks() { table_.columns = {{"check"}, {"state"}, {.header = "detail", .messages = true}}; }
 
-  /// Runs one check; what it throws is its finding.
+  /// Runs one check; an error is reported as its result.
   void add(const std::string& name, const std::function<std::string()>& check) {
     try {
       row(name, "good", check());
@@ -62,7 +62,8 @@ class Checks {
   int failed_ = 0;
 };
 
-/// Programs that some verbs start, and room for what runs write. A run needs none of the first.
+/// Checks programs that some verbs start (runs need none of them), and disk space for the output of
+/// runs.
 void add_tools(Checks& checks, const std::string& db) {
   const bool draws = can_draw();
   checks.row("gnuplot", draws ? "good" : "absent",
@@ -88,13 +89,14 @@ void add_tools(Checks& checks, const std::string& db) {
   });
 }
 
-/// What each decoder does on each shape of data, and whether the checkpoint has what it needs; said
-/// before any weights are read. One that lacks something is no fault of what is here.
+/// Reports what each decoder does on each shape of data, and whether the checkpoint meets its
+/// requirements, before reading weights. A decoder whose requirements are not met is not an error
+/// of the installation.
 void add_decoders(Checks& checks, const std::string& model) {
   std::optional<CheckpointFace> face;
   try {
     face = read_face(model);
-  } catch (const Error&) {  // the check of the model says it
+  } catch (const Error&) {  // reported by the check of the model
   }
   TrainingRecord taught;
   try {
@@ -126,7 +128,8 @@ void add_decoders(Checks& checks, const std::string& model) {
       parts.emplace_back(taught.formats ? "not taught: its answers are noise"
                                         : "noise on a network that was not taught it");
     }
-    const bool unknown = !model.empty() && !face;  // what the model has cannot be said
+    // the properties of the model cannot be determined
+    const bool unknown = !model.empty() && !face;
     checks.row(str("decoder ", entry.name), lacking || unknown ? "n/a" : "good", join(parts, "; "));
   }
 }
@@ -172,7 +175,7 @@ int doctor(const DoctorFlags& flags) {
                                    : "");
     });
   }
-  // What a decoder lacks can only be said of a network.
+  // Requirements can only be checked for a network.
   const std::string quickstart = project_file("experiments/quickstart/model").string();
   add_decoders(checks, flags.model.empty() ? quickstart : flags.model);
   std::vector<std::string> notes;

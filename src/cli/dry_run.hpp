@@ -8,9 +8,9 @@
 
 namespace pardec {
 
-/// run --dry-run: the plan as a table on stdout; `memory` where the network is known. All prompts
-/// are tokenized where it has a tokenizer, to count jobs that overflow its context. ConfigError
-/// where the network lacks what an arm needs.
+/// run --dry-run: prints the plan as a table to stdout. `memory`: if the network is known. If the
+/// network has a tokenizer, all prompts are tokenized to count jobs that exceed its context.
+/// ConfigError: the network does not meet an arm's requirements.
 void print_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
                 const std::optional<MemoryPlan>& memory, TableFormat format);
 

@@ -1,4 +1,4 @@
-// `pardec export`: one invocation as flat tables for other programs.
+// `pardec export`: exports one invocation as flat tables for other programs.
 #include <iostream>
 #include <memory>
 

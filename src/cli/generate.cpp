@@ -1,4 +1,4 @@
-// `pardec generate`: one prompt or Job (or a file of them) through one decoder.
+// `pardec generate`: decodes one prompt or Job (or a file of them) with one decoder.
 #include <unistd.h>
 
 #include <algorithm>
@@ -37,14 +37,14 @@ struct GenerateFlags {
   ModelOptions model;
   DecodeOptions decode;
   std::string decoder = kPlainDecoder, job, prompt_tokens, format = "text", trace, from_trace;
-  std::optional<std::string> prompt;  ///< an empty one is a prompt, too
+  std::optional<std::string> prompt;  ///< an empty prompt is also a prompt
   std::vector<std::string> set;
   int batch_size = 1;
   std::optional<int> pace_ms;
   bool watch = false, profile = false;
 };
 
-/// Draws stored traces, pass by pass, in place of decoding.
+/// Draws stored traces, pass by pass, instead of decoding.
 int draw_traces(const GenerateFlags& flags) {
   if (!flags.job.empty() || flags.prompt || !flags.prompt_tokens.empty() || !flags.trace.empty())
     throw ConfigError(
@@ -144,7 +144,7 @@ int generate(const GenerateFlags& flags) {
     });
   }
 
-  // Where somebody watches, answers come out when the picture stands still.
+  // With --watch, answers are printed after the picture is complete.
   std::vector<std::optional<Answers>> answers(requests.size());
   AnswerPrinter printer(std::cout, std::cerr, requests, decoder, tokenizer, format,
                         /*streams=*/!flags.watch && ::isatty(STDOUT_FILENO));

@@ -30,7 +30,7 @@ AnswerPrinter::AnswerPrinter(std::ostream& out, std::ostream& err,
 std::function<void(std::string_view)> AnswerPrinter::reader(std::size_t index, const Clock& clock) {
   if (!streams_) return {};
   return [this, index, &clock](std::string_view bytes) {
-    if (index != printed_) return;  // another one's turn
+    if (index != printed_) return;  // another request is being printed
     const std::int64_t begin = clock.now_ns();
     const std::string text = repair_utf8(bytes.substr(0, finished_utf8(bytes)));
     if (text.size() > shown_) {

@@ -12,25 +12,28 @@
 namespace pardec {
 
 enum class AnswerFormat { text, json };
-/// ConfigError, which names --format.
+/// ConfigError, naming --format.
 AnswerFormat parse_answer_format(std::string_view name);
 
-/// Prints what `generate` was asked for in the order of the requests, whenever answers end.
+/// Prints the output of `generate` in the order of the requests, regardless of the order in which
+/// answers end.
 class AnswerPrinter {
  public:
-  /// All outlive this. No tokenizer: text is the answer's ids. `streams`: text is printed as it is
-  /// chosen, as far as its characters are whole; what is printed in the end is the same.
+  /// All arguments must outlive this object. Without a tokenizer, ids are printed instead of text.
+  /// `streams`: text is printed while it is generated, as far as its characters are complete; the
+  /// final output is the same.
   AnswerPrinter(std::ostream& out, std::ostream& err, const std::vector<Request>& requests,
                 const Decoder& decoder, const Tokenizer* tokenizer, AnswerFormat format,
                 bool streams);
 
-  /// For Request::reader of the request at `index`; empty where nothing is to be read along.
+  /// For Request::reader of the request at `index`; empty: nothing is printed while it is
+  /// generated.
   std::function<void(std::string_view)> reader(std::size_t index, const Clock& clock);
-  /// All that is ready and has nothing before it that is not. Of each request either an answer is
-  /// there or an error, which goes to `err`, or it is open.
+  /// Prints everything that is ready, up to the first request that is still running. A finished
+  /// request has either an answer or an error; errors are printed to `err`.
   void print_ready(const std::vector<std::optional<Answers>>& answers,
                    const std::vector<std::string>& errors);
-  /// Time that readers took.
+  /// Time spent in readers.
   std::int64_t reading_ns() const { return reading_ns_; }
 
  private:
@@ -42,8 +45,8 @@ class AnswerPrinter {
   const Tokenizer* tokenizer_;
   AnswerFormat format_;
   bool streams_;
-  std::size_t printed_ = 0;  ///< requests
-  std::size_t shown_ = 0;    ///< bytes of the next one's text
+  std::size_t printed_ = 0;  ///< number of printed requests
+  std::size_t shown_ = 0;    ///< number of printed bytes of the next request's text
   std::int64_t reading_ns_ = 0;
 };
 

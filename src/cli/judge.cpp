@@ -1,4 +1,4 @@
-// `pardec judge`: verdicts of judges on stored answers, of networks behind services and of people.
+// `pardec judge`: verdicts on stored answers, from networks behind services and from people.
 #include "src/cli/judge.hpp"
 
 #include <cstdio>
@@ -131,7 +131,7 @@ JudgeTask judge_task(const JudgeFlags& flags, Store& store) {
 
 void print_judged(Store& store, const std::string& invocation, const JudgeFlags& flags) {
   const TableFormat format = parse_table_format(flags.format);
-  const Snapshot snapshot(store.database());  // others may judge, too
+  const Snapshot snapshot(store.database());  // others may be judging, too
   const auto tables =
       judge_tables(judge_findings(store, invocation, flags.confidence), flags.confidence);
   TablePrinter printer(format);
@@ -143,7 +143,7 @@ int run_judge(const JudgeFlags& flags) {
   const TableFormat format = parse_table_format(flags.format);
   check_compare_options({.confidence = flags.confidence});
   parse_progress_style(flags.progress);
-  { Store exists(flags.db, {.read_only = true}); }  // a database is never made here
+  { Store exists(flags.db, {.read_only = true}); }  // never creates a database
   if (flags.service.empty()) {
     if (flags.dry_run || !flags.protocol.empty() || !flags.datasets.empty())
       std::fputs("no --service: nobody is asked, and all that was judged is shown\n", stderr);

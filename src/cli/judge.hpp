@@ -1,5 +1,5 @@
 #pragma once
-// What the actions of `pardec judge` share.
+// Shared by the actions of `pardec judge`.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -19,13 +19,13 @@ struct JudgeFlags {
   bool dry_run = false, retry_unscored = false;
 };
 
-/// What the flags say of who judges what; the judge is still to be named.
+/// The task from the flags; the caller sets the judge.
 JudgeTask judge_task(const JudgeFlags& flags, Store& store);
 
-/// What judges said of the run's answers, on stdout.
+/// Prints the verdicts on the run's answers to stdout.
 void print_judged(Store& store, const std::string& invocation, const JudgeFlags& flags);
 
-/// Each runs one action; exit code.
+/// Each function runs one action, and returns the exit code.
 int run_judge(const JudgeFlags& flags);
 int export_sheet(const JudgeFlags& flags);
 int import_sheet(const JudgeFlags& flags);

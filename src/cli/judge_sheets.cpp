@@ -28,7 +28,7 @@ int export_sheet(const JudgeFlags& flags) {
   tell_of_left_out(units, print_note);
   const Sheet sheet = make_sheet(task, units, flags.seed);
   write_file(flags.out, ending == ".csv" ? sheet_csv(sheet) : sheet_page(sheet));
-  // The same items have to be found: whatever chose them is said again.
+  // The command to import must select the same items, so it repeats all flags that selected them.
   std::string command = str("pardec judge import --db ", flags.db, " --run ",
                             task.invocation.substr(0, 8), " --protocol ", flags.protocol);
   if (!flags.baseline.empty()) command += " --baseline " + flags.baseline;

@@ -1,4 +1,4 @@
-// `pardec list`: what there is to name on other command lines.
+// `pardec list`: names for use on other command lines.
 #include <iostream>
 #include <memory>
 
@@ -22,12 +22,12 @@ std::string joined(const Names& names) {
   return join(std::vector<std::string>(names.begin(), names.end()), ", ");
 }
 
-/// A default as a reader sees it: nothing for a text that is empty.
+/// A default value for people; empty text is shown as nothing.
 std::string shown(const Json& fallback) {
   return fallback.is_string() ? fallback.get<std::string>() : dump(fallback);
 }
 
-/// Names for a reader; for a program the whole table of options.
+/// Names for people; programs get the complete table of options.
 Cell options_cell(const DecoderEntry& entry) {
   Json rows = Json::array();
   for (const Option& option : entry.options)
@@ -63,7 +63,7 @@ Table option_table() {
   return table;
 }
 
-/// A dataset's metrics; those that a judge gives are marked.
+/// A dataset's metrics; those that need a judge are marked.
 std::string metric_names(const DatasetEntry& entry) {
   std::vector<std::string> names;
   for (const auto name : entry.metrics)
@@ -111,7 +111,7 @@ Verb list_verb() {
                                 {"decoders", "datasets", "experiment-schema", "training-schema"})));
           TablePrinter printer(format);
           if (flags->what != "datasets") printer.print(decoder_table());
-          // A program has them in the decoders' rows.
+          // Programs get the options in the rows of the decoders.
           if (flags->what == "decoders" && is_for_people(format)) printer.print(option_table());
           if (flags->what != "decoders") printer.print(dataset_table());
           printer.finish();

@@ -3,13 +3,13 @@
 
 namespace pardec {
 
-/// Free memory, as words.
+/// The amount of free memory, in words.
 std::string available_memory();
 
-/// What other programs leave of the cores just now; reading it takes .3 s.
+/// The share of the cores that other programs leave free at present. Measuring it takes 0.3 s.
 struct LeftByOthers {
-  bool known;  ///< whether the system says so
-  bool fits;   ///< each of the threads finds a core
+  bool known;  ///< whether the system reports it
+  bool fits;   ///< whether there is a free core for each thread
   std::string text;
 };
 LeftByOthers left_by_others(int threads);

@@ -4,7 +4,7 @@
 
 namespace pardec {
 
-/// A flag and a verb, as shells and `man` are told of them.
+/// A flag, and a verb, as shown to shells and `man`.
 struct KnownFlag {
   std::string name, type, meaning;  ///< --db, FILE, "database"; a switch has no type
 };
@@ -15,7 +15,7 @@ struct KnownVerb {
   std::vector<KnownFlag> flags;
 };
 
-/// The page of `man` for these verbs.
+/// The manual page for these verbs.
 std::string manual_page(const std::vector<KnownVerb>& verbs);
 
 }  // namespace pardec

@@ -1,4 +1,4 @@
-// `pardec merge`: brings the runs of several databases together in one.
+// `pardec merge`: merges the runs of several databases.
 #include <iostream>
 #include <memory>
 
@@ -18,7 +18,7 @@ struct MergeFlags {
   std::string format = "text";
 };
 
-/// What the database holds now, in a row that begins with `file`.
+/// Adds the contents of the database, in a row that begins with `file`.
 void add_row(Table& table, Store& store, const std::string& file) {
   Database& db = store.database();
   table.rows.push_back(
@@ -31,7 +31,7 @@ void add_row(Table& table, Store& store, const std::string& file) {
 int merge(const MergeFlags& flags) {
   const TableFormat format = parse_table_format(flags.format);
   for (const auto& from : flags.from) {
-    Store readable(from, {.read_only = true});  // all of them before anything is written
+    Store readable(from, {.read_only = true});  // checks all of them before writing
   }
   Store store(flags.into);
   Table table;

@@ -1,4 +1,4 @@
-// `pardec model`: look into a checkpoint, or make a random one.
+// `pardec model`: inspects a checkpoint, or makes a random one.
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -20,7 +20,7 @@ namespace pardec {
 
 namespace {
 
-/// A small Llama: what `model synth` makes where no config is given.
+/// A small Llama, the default config of `model synth`.
 Json small_config() {
   return {{"architectures", {"LlamaForCausalLM"}},
           {"model_type", "llama"},

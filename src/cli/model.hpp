@@ -1,5 +1,5 @@
 #pragma once
-// What the actions of `pardec model` share.
+// Shared by the actions of `pardec model`.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -17,9 +17,9 @@ struct ModelVerbFlags {
   bool weights = false;
 };
 
-/// Prints what a checkpoint is; exit code 1 where weights are not finite.
+/// Prints a description of a checkpoint. Exit code 1: some weights are not finite.
 int inspect_model(const ModelVerbFlags& flags);
-/// Each makes a checkpoint of another; exit code.
+/// Each function derives a checkpoint from another, and returns the exit code.
 int merge_model(const ModelVerbFlags& flags);
 int make_draft(const ModelVerbFlags& flags);
 int give_tokens(const ModelVerbFlags& flags);

@@ -1,4 +1,4 @@
-// `pardec model merge`, `draft` and `add-tokens`: a checkpoint made of another.
+// `pardec model merge`, `draft` and `add-tokens`: derives a checkpoint from another one.
 #include <iostream>
 
 #include "src/checkpoint/checkpoint.hpp"

@@ -1,4 +1,4 @@
-// `pardec model inspect`: what a checkpoint is, without loading it.
+// `pardec model inspect`: describes a checkpoint without loading it.
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
@@ -48,7 +48,7 @@ int inspect_model(const ModelVerbFlags& flags) {
   Table table;
   table.title = flags.folder;
   table.columns = {{"what"}, {"value"}};
-  // What is shown, and as what a program reads it.
+  // The text for people, and the value for programs.
   const auto add = [&](const char* what, const std::string& shown, Json value) {
     table.rows.push_back({what, {shown, std::move(value)}});
   };
@@ -86,7 +86,7 @@ int inspect_model(const ModelVerbFlags& flags) {
   std::vector<std::string> eos;
   for (const Token id : config.eos) eos.push_back(std::to_string(id));
   add("end of sequence", eos.empty() ? "none" : join(eos, ", "), config.eos);
-  // Keys and values of one token, all layers, in the two types that are computed with.
+  // Keys and values of one token in all layers, in the two types used for computing.
   const std::int64_t per_token =
       std::int64_t{2} * config.layers * config.kv_heads * config.head_dim;
   add("cache per token",
@@ -109,7 +109,7 @@ int inspect_model(const ModelVerbFlags& flags) {
         str(check.tensors, " tensors", check.not_finite.empty() ? " of finite numbers" : ""),
         check.tensors);
   }
-  OrderedJson all;  // as programs read it: one object
+  OrderedJson all;  // programs get a single object
   for (const auto& row : table.rows)
     all[replace_all(row[0].text, " ", "_")] = OrderedJson(row[1].value.value_or(Json()));
   for (const NotFinite& found : check.not_finite) {

@@ -12,7 +12,7 @@
 namespace pardec {
 namespace {
 
-/// Empty, or what is wrong, for the message of the command line.
+/// What is wrong with the number, for the message of the command line; empty: nothing.
 template <typename Number>
 std::string number_fault(const std::string& text, const std::string& expected) {
   const auto value = number_in<Number>(text);

@@ -6,9 +6,9 @@ class Option;
 
 namespace pardec {
 
-/// Checks the numbers of an option, by the kind of value that it says it has. A number as it is
-/// written is the number that is taken: CLI11 alone reads 010 as 8, what is too large as the
-/// largest there is, and nan.
+/// Checks the numbers given for an option, based on its declared type. Numbers must be read exactly
+/// as written: CLI11 alone reads 010 as 8, replaces numbers that are too large by the largest
+/// possible one, and accepts nan.
 void check_numbers(CLI::Option& option);
 
 }  // namespace pardec

@@ -33,7 +33,8 @@ void add_fill_note(Table& table, const std::string& who, double full, std::int64
                             "; a smaller batch_size, more examples or a longer --block fill it"));
 }
 
-static_assert(kLeastBlocks == kFewestBlocks);  // blocks by default, and what findings need
+// the default number of blocks is enough for findings
+static_assert(kLeastBlocks == kFewestBlocks);
 
 std::string block_note(const RunSpec& spec, const Workload& work) {
   const std::string blocks = str(work.dataset.name, ": ", counted(std::ssize(work.blocks), "block"),
@@ -50,7 +51,7 @@ std::string block_note(const RunSpec& spec, const Workload& work) {
 }
 
 std::string protocol_note(const RunSpec& spec, const Workload& work) {
-  const Protocol& protocol = work.protocols.front();  // they differ in their wording alone
+  const Protocol& protocol = work.protocols.front();  // the arms' protocols only differ in wording
   const Limits limits = limits_on(protocol, Form::value, spec.decode);
   const bool own = !spec.decode.per_field && protocol.answer_ids > 0 && protocol.most_ids == 0;
   return str(work.dataset.name, ", asked field by field: answers of at most ",

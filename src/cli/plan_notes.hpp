@@ -9,27 +9,27 @@
 #include "src/runs/prompt_sizes.hpp"
 #include "src/tasks/checkpoint_fit.hpp"
 
-/// What run --dry-run says below its plan.
+/// Notes below the plan of run --dry-run.
 namespace pardec {
 
-/// Adds which jobs will fail for their prompts alone.
+/// Notes the jobs that will fail because of their prompts.
 void add_size_notes(Table& table, const std::string& who, const PromptSizes& sizes,
                     std::int64_t jobs, const ModelConfig& config);
 
-/// Says where an arm's batch is not full for most of a block.
+/// Notes an arm whose batch is not full for most of a block.
 void add_fill_note(Table& table, const std::string& who, double full, std::int64_t jobs,
                    std::int64_t blocks, int batch_size);
 
-/// How long blocks are, and why.
+/// The length of blocks, and the reason for it.
 std::string block_note(const RunSpec& spec, const Workload& work);
 
-/// What the dataset's protocol says of fields that are asked one by one.
+/// The dataset's protocol for fields that are asked one by one.
 std::string protocol_note(const RunSpec& spec, const Workload& work);
 
-/// What is to be seen of an arm's network without its weights.
+/// The properties of an arm's network that are known without its weights.
 struct ArmFace {
   std::optional<CheckpointFace> face;
-  std::optional<ChatTemplate> chat;  ///< where there is a tokenizer
+  std::optional<ChatTemplate> chat;  ///< set if there is a tokenizer
   Needs needs;
 };
 ArmFace look_at(const RunSpec& spec, const Arm& arm);
@@ -37,7 +37,7 @@ ArmFace look_at(const RunSpec& spec, const Arm& arm);
 /// Which arms run on which networks.
 std::string networks_note(const RunSpec& spec);
 
-/// What the networks' files say otherwise than they are computed.
+/// Notes differences between the networks' files and how the networks are computed.
 void add_file_notes(Table& table, const RunSpec& spec, const std::vector<ArmFace>& seen);
 
 }  // namespace pardec

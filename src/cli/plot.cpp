@@ -1,4 +1,4 @@
-// `pardec plot`: a figure of one quantity over a setting.
+// `pardec plot`: draws a quantity over a setting.
 #include <iostream>
 #include <memory>
 

@@ -6,7 +6,7 @@
 
 namespace pardec {
 
-/// A Notes on stderr, with flags for the settings that it names.
+/// Prints notes to stderr, with flags instead of names of settings. Can be used as Notes.
 inline void print_note(const std::string& line) {
   std::fprintf(stderr, "%s\n", with_flags(line).c_str());
 }

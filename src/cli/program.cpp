@@ -19,16 +19,16 @@
 
 namespace {
 
-/// A standard stream that was closed becomes one that cannot be used, so that no file which is
-/// opened later gets its number, and what is printed in it.
+/// Replaces standard streams that are closed by ones that fail, so that no file opened later gets
+/// their number and their output.
 void hold_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(stream, F_GETFD) == -1 && errno == EBADF)
       ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-/// The exit code of a verb that ended with `code`: 1 in place of 0 where what it printed did not
-/// arrive, e.g. for a full disk.
+/// The exit code after a verb ended with `code`: 1 instead of 0 if its output could not be written,
+/// e.g. to a full disk.
 int after_printing(int code) {
   errno = 0;
   std::cout.flush();
@@ -70,7 +70,7 @@ void pardec::run_program_and_leave(int argc, char** argv) {
   std::cout.flush();
   std::fflush(nullptr);
 #if defined(__SANITIZE_ADDRESS__)
-  std::exit(code);  // leaks are looked for
+  std::exit(code);  // checks for leaks
 #else
   std::_Exit(code);
 #endif

@@ -5,15 +5,15 @@
 
 namespace pardec {
 
-/// What `pardec` can do, in the order of its help.
+/// All verbs of `pardec`, in the order of its help.
 std::vector<Verb> all_verbs();
 
-/// The whole program: reads the command line, runs its verb, says on stderr what went wrong.
-/// Returns the exit code (`pardec --help` lists them).
+/// The whole program: parses the command line, runs the verb, and prints errors to stderr. Returns
+/// the exit code (`pardec --help` lists them).
 int run_program(int argc, char** argv);
 
-/// run_program, then the end of the process with its exit code, at once: what libtorch does at the
-/// end of main takes .1 s, and nothing needs it.
+/// Calls run_program, then ends the process immediately with its exit code: the cleanup of libtorch
+/// at the end of main takes 0.1 s and is not needed.
 [[noreturn]] void run_program_and_leave(int argc, char** argv);
 
 }  // namespace pardec

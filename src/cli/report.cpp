@@ -1,4 +1,4 @@
-// `pardec report`: one invocation as a page that needs nothing but a browser.
+// `pardec report`: one invocation as a page that only needs a browser.
 #include <iostream>
 #include <memory>
 

@@ -1,5 +1,5 @@
-// `pardec reproduce`: the tables and figures of papers, beside what is measured here, and a verdict
-// on each of their claims.
+// `pardec reproduce`: tables and figures of papers with the numbers measured here, and a verdict on
+// each claim.
 #include <algorithm>
 #include <iostream>
 #include <map>
@@ -63,7 +63,7 @@ int reproduce_items(const std::vector<const PaperItem*>& items, const ReproduceF
     const PaperItem& item = *one;
     if (!item.scales.contains(options.scale)) {
       if (items.size() > 1) continue;
-      if (!item.scales.empty()) item.scale(options.scale);  // says which there are
+      if (!item.scales.empty()) item.scale(options.scale);  // throws an error that lists the scales
       shown_items.push_back(
           {&item, published_table(item, "nothing of it is measured here", NoEvidence({}), {}), {}});
       printer.print(shown_items.back().table);
@@ -108,7 +108,7 @@ int run(const CLI::App& app, ReproduceFlags& flags) {
   ReproduceOptions& options = flags.options;
   if (options.limit) check_at_least("limit", *options.limit, 0);
   check_at_least("threads", options.threads, 0);
-  if (!flags.judge.empty()) {  // what is wrong with it is said before it runs
+  if (!flags.judge.empty()) {  // errors in the service file are reported before running
     options.judge = chat::read_service(flags.judge);
     check_service(*options.judge, print_note);
   }

@@ -1,4 +1,4 @@
-// `pardec roofline`: what the passes of a trace take at least on some hardware.
+// `pardec roofline`: the least time of traced passes on given hardware.
 #include <algorithm>
 #include <iostream>
 #include <memory>

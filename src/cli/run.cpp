@@ -1,4 +1,5 @@
-// `pardec run`: datasets x arms, each on its network -> store, and the table that compares them.
+// `pardec run`: runs datasets x arms, each on its network, stores the results, and prints a
+// comparison.
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -31,7 +32,7 @@ namespace pardec {
 
 namespace {
 
-/// The service of --judge, before anything is run. ConfigError: nothing there needs a judge.
+/// The service of --judge, read before the run. ConfigError: no dataset needs a judge.
 std::optional<chat::ServiceSpec> judge_of(const RunFlags& flags,
                                           const std::vector<Workload>& workloads) {
   if (flags.settings.output.judge.empty()) return std::nullopt;
@@ -75,7 +76,7 @@ int run(CLI::App& app, RunFlags& flags) {
   for (const std::string& which : output.hardware)
     if (all_there && which != "here")
       for (const ModelOptions& options : networks)
-        read_hardware(which, chosen_dtype(options));  // what is wrong with it, before the run
+        read_hardware(which, chosen_dtype(options));  // reports errors before the run
   if (output.dry_run) {
     print_plan(spec, workloads, memory, parse_table_format(output.format));
     return 0;
@@ -94,7 +95,7 @@ int run(CLI::App& app, RunFlags& flags) {
               {.stop = stop.token(), .create_folders = flags.default_db, .notes = print_note});
   if (done.stopped) return stopped(done, spec, stop);
   std::int64_t unjudged = 0;
-  std::exception_ptr judge_failed;  // the run is done, and is shown, whatever becomes of a judge
+  std::exception_ptr judge_failed;  // the results of the run are shown even if judging fails
   if (service) {
     try {
       unjudged = judge_run(*done.store, done.invocation, *service,
@@ -111,7 +112,7 @@ int run(CLI::App& app, RunFlags& flags) {
   }
   CompareOptions options{.baseline = spec.baseline, .hardware = output.hardware};
   if (!options.hardware.empty() && !spec.trace.empty()) options.traced = read_works(spec.trace);
-  const Snapshot snapshot(done.store->database());  // others may judge or score it by now
+  const Snapshot snapshot(done.store->database());  // others may be judging or scoring it by now
   const Comparison comparison = compare(*done.store, done.invocation, options);
   print_table(output.matrix ? matrix_table(comparison)
                             : choose_columns(comparison_table(comparison), output.columns),

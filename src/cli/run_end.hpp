@@ -4,10 +4,10 @@
 
 namespace pardec {
 
-/// Exit code of the program where a signal stopped a run; says on stderr how to go on.
+/// The exit code of the program if a signal stopped a run; prints to stderr how to resume.
 int stopped(const Execution& done, const RunSpec& spec, const SignalStop& stop);
 
-/// 3 where a larger share of the answers failed than may; says so. Else 0.
+/// 3 if the share of failed answers exceeds the limit, with a message; otherwise 0.
 int exit_code(const RunCounts& counts, double fail_on_error);
 
 }  // namespace pardec

@@ -9,18 +9,19 @@ class App;
 
 namespace pardec {
 
-/// The flags of `pardec run` and, where `settings.sweep` is set, of `pardec sweep`.
+/// The flags of `pardec run` or, if `settings.sweep` is set, of `pardec sweep`.
 struct RunFlags {
   RunSettings settings;
-  std::string config;       ///< file of an experiment
-  bool default_db = false;  ///< neither flag nor experiment names a database: folders are made
-  RunSpec spec;             ///< by complete()
+  std::string config;  ///< the file of an experiment
+  /// neither a flag nor the experiment names a database, so missing folders are created
+  bool default_db = false;
+  RunSpec spec;  ///< set by complete()
 };
 
 void add_flags(CLI::App& app, RunFlags& flags);
 
-/// Fills in what an experiment file says and the command line does not, and makes the whole spec.
-/// ConfigError, with the key or flag.
+/// Adds the settings from an experiment file that the command line does not set, and makes the
+/// complete spec. ConfigError, with the key or flag.
 void complete(const CLI::App& app, RunFlags& flags);
 
 }  // namespace pardec

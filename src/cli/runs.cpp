@@ -1,4 +1,4 @@
-// `pardec runs`: what a store holds, runs beside each other, their names and notes.
+// `pardec runs`: lists and compares stored runs, and edits their names and notes.
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 
 struct RunsFlags {
   std::string db = "results/pardec.sqlite", action = "list", format = "text";
-  std::vector<std::string> arguments;  ///< of the action
+  std::vector<std::string> arguments;  ///< for the action
   RunListFilter filter;
   int limit = 20;
   double confidence = 0.95;
@@ -38,7 +38,7 @@ int list(const RunsFlags& flags, TableFormat format) {
   return 0;
 }
 
-/// The one invocation that an action is about, and the text behind it, where it takes one.
+/// The invocation that an action applies to. `with_text`: the action has a further argument.
 std::string target(Store& store, const RunsFlags& flags, bool with_text) {
   const size_t expected = with_text ? 2 : 1;
   if (flags.arguments.size() != expected)
@@ -54,7 +54,7 @@ std::string target(Store& store, const RunsFlags& flags, bool with_text) {
 }
 
 int rename(const RunsFlags& flags) {
-  { Store exists(flags.db, {.read_only = true}); }  // a database is never made here
+  { Store exists(flags.db, {.read_only = true}); }  // never creates a database
   Store store(flags.db);
   const std::string invocation = target(store, flags, true);
   const std::string& text = flags.arguments.back();

@@ -1,5 +1,5 @@
-// `pardec score`: scores of stored generations, computed anew from what the database holds; no
-// dataset file is read, and a network for the metric alone that is of it.
+// `pardec score`: computes scores of stored generations again from the database. It reads no
+// dataset files, and a network only for the metric that needs one.
 #include <algorithm>
 #include <iostream>
 #include <map>
@@ -32,7 +32,7 @@ struct ScoreFlags {
   std::string chat_template = "auto";
 };
 
-/// The rows that the network of the flags gives, with progress over the answers.
+/// Computes rows with the network given by flags, showing progress over the answers.
 class NetworkScore {
  public:
   NetworkScore(const ScoreFlags& flags, Store& store, std::int64_t answers)
@@ -53,11 +53,11 @@ class NetworkScore {
   std::int64_t done_ = 0;
 };
 
-/// ConfigError where a metric finds nothing to score on any dataset.
+/// ConfigError: a metric finds nothing to score on any dataset.
 template <typename Asked>
 void check_fit(const std::vector<RunSummary>& runs, const std::vector<Rescored>& all,
                const Asked& metrics_asked) {
-  std::map<const TaskMetric*, std::string> unfit;  // and the first dataset
+  std::map<const TaskMetric*, std::string> unfit;  // with the first dataset
   std::set<const TaskMetric*> fit;
   for (size_t r = 0; r < runs.size(); ++r) {
     if (runs[r].run.oracle) continue;
@@ -91,7 +91,7 @@ int score(const ScoreFlags& flags) {
   });
   if (!flags.model.model.empty() && !by_network)
     throw ConfigError("--model belongs to --metric likelihood; no other metric reads a network");
-  { Store exists(flags.db, {.read_only = true}); }  // a database is never made here
+  { Store exists(flags.db, {.read_only = true}); }  // never creates a database
   Store store(flags.db);
   const std::string invocation = find_invocation(store, flags.run);
   Table table;
@@ -101,7 +101,7 @@ int score(const ScoreFlags& flags) {
                                 {"score", Align::right},
                                 {"n", Align::right},
                                 {"changed", Align::right}});
-  std::vector<RunSummary> runs;  // of all shards
+  std::vector<RunSummary> runs;  // including all shards
   std::vector<std::string> shards;
   for (const auto& shard : store.shards_of(invocation)) {
     for (auto& run : runs_of(store, shard)) runs.push_back(std::move(run));
@@ -115,7 +115,7 @@ int score(const ScoreFlags& flags) {
   std::optional<NetworkScore> network;
   if (by_network) network.emplace(flags, store, answers);
   std::vector<Rescored> all;
-  for (const auto& run : runs)  // all before the first is stored
+  for (const auto& run : runs)  // all scores are computed before any is stored
     all.push_back(run.run.oracle
                       ? Rescored()
                       : rescore(store, run.run, metrics_asked(run.run),
@@ -131,7 +131,7 @@ int score(const ScoreFlags& flags) {
                                 ", its answers were forced and carry no score."));
       continue;
     }
-    Rescored whole;  // of its shards
+    Rescored whole;  // of all its shards
     for (size_t r = 0; r < runs.size(); ++r) {
       if (runs[r].run.dataset.name != row.dataset.name || runs[r].run.label != row.label) continue;
       whole.generations.insert(whole.generations.end(), all[r].generations.begin(),

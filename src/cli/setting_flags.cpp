@@ -12,7 +12,8 @@ namespace pardec {
 
 namespace {
 
-/// A row's help as the command line says it. (with_flags asks the verbs, which are made of rows.)
+/// A row's help with flags instead of settings. (with_flags cannot be used: it needs the verbs,
+/// which are made from rows.)
 std::string help_of(const Setting& setting) {
   static const std::set<std::string> kFlags = [] {
     std::set<std::string> flags;

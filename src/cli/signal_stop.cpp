@@ -23,12 +23,12 @@ SignalStop::SignalStop() {
   ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
   waiter_ = std::jthread([this](std::stop_token over) {
     const sigset_t signals = waited_for();
-    constexpr timespec kLook{0, 100'000'000};  // how long the end of the run may wait for this
+    constexpr timespec kLook{0, 100'000'000};  // longest delay of the end of the run
     while (!over.stop_requested()) {
       const int got = ::sigtimedwait(&signals, nullptr, &kLook);
       if (got <= 0) continue;
-      // The first lets jobs in flight end and be stored, the second stops at once: nothing stored
-      // is lost.
+      // After the first signal, running jobs finish and are stored. The second one stops
+      // immediately, without losing stored results.
       if (signal_ != 0) std::_Exit(128 + got);
       signal_ = got;
       stop_.request_stop();

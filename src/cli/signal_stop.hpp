@@ -5,9 +5,9 @@
 
 namespace pardec {
 
-/// While it lives, SIGINT and SIGTERM ask for a stop instead of ending the program; the second one
-/// ends it at once, with 128 and its number. REQUIRES: made before any thread that computes, so
-/// that none of them takes the signals.
+/// During its lifetime, SIGINT and SIGTERM request a stop instead of ending the program. The second
+/// signal ends it immediately, with exit code 128 plus its number. REQUIRES: created before all
+/// computing threads, so that these do not receive the signals.
 class SignalStop {
  public:
   SignalStop();
@@ -16,7 +16,7 @@ class SignalStop {
   SignalStop& operator=(const SignalStop&) = delete;
 
   std::stop_token token() const { return stop_.get_token(); }
-  /// The signal that asked for a stop; 0: none did.
+  /// The signal that requested a stop; 0: none.
   int signal() const { return signal_; }
 
  private:

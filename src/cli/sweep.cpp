@@ -1,4 +1,4 @@
-// `pardec sweep`: a grid of settings, each cell an arm of one run.
+// `pardec sweep`: a grid of settings, in which each cell is an arm of one run.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -25,8 +25,8 @@ namespace pardec {
 
 namespace {
 
-/// ConfigError, ModelError where the arm's network lacks what it needs, as far as can be said
-/// without weights. --memory-limit is that of each cell, as if it ran alone.
+/// ConfigError, ModelError: the arm's network does not meet its requirements, as far as they are
+/// known without weights. --memory-limit applies to each cell as if it ran alone.
 void check_without_weights(RunSpec& spec, Arm& arm) {
   const ModelOptions networks = networks_of(spec, arm);
   if (arm.algorithm->drafts_with_model()) check_draft_flag(networks, true);
@@ -49,7 +49,7 @@ std::string shown(const Interval& ratio) {
                  : "");
 }
 
-/// The memory that a cell took, by the largest of its jobs.
+/// The memory of a cell, based on the largest of its jobs.
 std::string memory_of(const RunSpec& spec, const ArmFinding& cell) {
   for (const Arm& arm : spec.arms)
     if (arm.label == cell.run.run.label)
@@ -57,7 +57,7 @@ std::string memory_of(const RunSpec& spec, const ArmFinding& cell) {
   return "";
 }
 
-/// More cells are counted alone.
+/// Further cells are only counted.
 constexpr size_t kNamed = 5;
 
 std::string best_note(const RunSpec& spec, const Comparison& comparison, const BestCell& cell) {
@@ -111,7 +111,7 @@ int sweep(CLI::App& app, RunFlags& flags) {
   ArmSessions sessions(spec);
   const size_t refused = spec.refused.size();
   check_arms(spec, [&](Arm& arm) { arm.algorithm->check(sessions.of(arm).context); });
-  if (spec.refused.size() > refused) workloads = load_workloads(spec);  // of the arms that are left
+  if (spec.refused.size() > refused) workloads = load_workloads(spec);  // with the remaining arms
   const auto code_of_cells = [&] { return spec.refused.empty() ? 0 : 3; };
   if (output.dry_run) {
     print_table(sweep_plan(spec, workloads, sessions), format);
@@ -126,7 +126,8 @@ int sweep(CLI::App& app, RunFlags& flags) {
   const Comparison comparison = compare(*done.store, done.invocation, {}, measured);
   Table table = output.matrix ? matrix_table(comparison)
                               : choose_columns(comparison_table(comparison), output.columns);
-  table.conclusion.clear();  // the best cells say the same, by the seconds of each two
+  // the best cells replace the conclusion; they compare pairs of arms by time
+  table.conclusion.clear();
   const std::vector<BestCell> best = best_cells(measured, comparison);
   for (const std::string& dataset : spec.datasets) {
     const auto cell = std::find_if(best.begin(), best.end(),

@@ -25,7 +25,7 @@ std::string shown_time(double seconds) {
   return minutes < 100 ? str(minutes, " min") : str(minutes / 60, " h ", minutes % 60, " min");
 }
 
-/// Whether a stored cell did the same work with the same machine, as far as time goes.
+/// Whether a stored cell did the same work under the same conditions, as far as they affect time.
 bool same_work(const RunRow& old, const RunRow& now) {
   return old.decoder == now.decoder && old.options == now.options &&
          old.batch_size == now.batch_size && old.model.hash == now.model.hash &&
@@ -47,7 +47,7 @@ std::optional<CellCost> stored_cost(const std::vector<RunSummary>& stored, const
   return std::nullopt;
 }
 
-/// Answers that the cell gives in all, or its share of them.
+/// Number of answers of the cell in this shard.
 std::int64_t answers_of(const RunSpec& spec, const RunCell& cell) {
   std::int64_t answers = 0;
   for (size_t block = 0; block < cell.work->blocks.size(); ++block)

@@ -9,12 +9,12 @@
 
 namespace pardec {
 
-/// What the networks, the program and the jobs in flight of an arm take, of which one holds `rows`
-/// rows of the cache at most.
+/// The memory for an arm's networks, the program, and the concurrent jobs, each of which has at
+/// most `rows` rows in the cache.
 std::int64_t cell_bytes(const RunSpec& spec, const Arm& arm, std::int64_t rows);
 
-/// sweep --dry-run: the cells with the time and the memory that each takes, by those of the same
-/// settings in the database, else by a batch of its first jobs, which is run and not recorded.
+/// sweep --dry-run: the cells with their time and memory, from stored cells with the same settings
+/// in the database; otherwise by running a batch of the cell's first jobs without recording it.
 Table sweep_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
                  ArmSessions& sessions);
 

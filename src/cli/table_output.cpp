@@ -48,7 +48,7 @@ void print_table(const Table& table, TableFormat format) {
   const std::string text = render(
       table, format, {std::max(20, terminal_size(STDOUT_FILENO).columns), colour}, with_flags);
   std::cout.flush();
-  // The escape codes of colours are none of a cell's: those are shown as visible_text has them.
+  // Escape codes are only from colours: those in cells were replaced by visible_text.
   if (colour)
     std::fwrite(text.data(), 1, text.size(), stdout);
   else

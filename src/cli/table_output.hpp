@@ -13,20 +13,20 @@ namespace pardec {
 
 /// Declares --format.
 CLI::Option* add_format(CLI::App& app, std::string& format);
-/// Declares --wide and --columns, of verbs that show a comparison.
+/// Declares --wide and --columns, for verbs that show a comparison.
 void add_columns(CLI::App& app, ColumnChoice& columns);
 
-/// Text and md, in which one table may stand below another.
+/// Whether the format is text or md, in which one table may follow another.
 bool is_for_people(TableFormat format);
-/// Prints a table on stdout: text as wide as the terminal, in colour where it may be coloured; else
-/// as wide as COLUMNS says, or 80.
+/// Prints a table to stdout. Text has the width of a terminal, with colours if possible; otherwise
+/// the width is COLUMNS, or 80.
 void print_table(const Table& table, TableFormat format);
 
-/// Prints the tables of one command: for people below each other, as json in one document, a table
-/// as itself and several as a list, which `finish` prints.
+/// Prints the tables of one command. For people, tables follow each other. In json, they form one
+/// document: a single table is printed as an object and several as a list, when `finish` is called.
 class TablePrinter {
  public:
-  /// `list`: also a single table stands in one.
+  /// `list`: a single table is also printed as a list.
   explicit TablePrinter(TableFormat format, bool list = false) : format_(format), list_(list) {}
   void print(const Table& table);
   void finish();

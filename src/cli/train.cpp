@@ -15,7 +15,7 @@ namespace pardec {
 
 namespace {
 
-/// The flags that were given, as one line.
+/// The given flags, as one line.
 std::string command_of(const CLI::App& app) {
   std::string command = "pardec train";
   for (const CLI::Option* option : app.get_options()) {
@@ -55,7 +55,8 @@ Verb train_verb() {
           TrainingSpec spec = make_training_spec(*settings);
           if (settings->spec.dtype == "auto") std::cerr << "dtype auto: " << spec.dtype << "\n";
           spec.command = command_of(app);
-          set_threads(1);  // a batch is shared out as a whole: cheaper than within each product
+          // batches are divided among workers, which is faster than threads within each product
+          set_threads(1);
           for (const std::string& note : checkpoint_notes(spec.model))
             std::cerr << "model: " << with_flags(note) << "\n";
           finetune(spec, [](const std::string& line) { std::cerr << with_flags(line) << "\n"; });

@@ -6,7 +6,7 @@
 
 namespace pardec {
 
-/// Of columns of the user's own records that nothing is read from, a line a dataset.
+/// Notes about unused columns in a user's own records, one line per dataset.
 std::vector<std::string> unread_notes(const std::vector<Workload>& workloads);
 
 }  // namespace pardec

@@ -4,8 +4,9 @@
 
 namespace pardec {
 
-/// While it lives, what is written to std::cout reaches a terminal by `visible_text`, line by line:
-/// ids and answers may hold anything. Where std::cout is no terminal, every byte goes as it is.
+/// During its lifetime, output to std::cout on a terminal is passed through `visible_text`, line by
+/// line, since ids and answers may contain anything. If std::cout is not a terminal, all bytes are
+/// unchanged.
 class VisibleOutput : private std::streambuf {
  public:
   VisibleOutput();

@@ -40,7 +40,7 @@ std::string with_flags_of(const std::set<std::string>& flags, std::string_view t
     std::string flag(quoted.substr(0, equals));
     std::replace(flag.begin(), flag.end(), '_', '-');
     if (quoted.size() == text.size() || !flags.contains(flag)) {
-      out += '`';  // the other one may begin a name
+      out += '`';  // the closing backquote may open another name
       continue;
     }
     out += "--" + flag;

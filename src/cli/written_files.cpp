@@ -17,7 +17,8 @@ std::string name_of(const CLI::Option& option) {
   return option.get_lnames().empty() ? option.get_name() : "--" + option.get_lnames().front();
 }
 
-/// What the command line gives an option, else the file of -c, else its default.
+/// The values of an option: from the command line, otherwise from the file of -c, otherwise the
+/// default.
 std::vector<std::string> values_of(const CLI::Option& option, const Json& config) {
   if (option.count() > 0) return option.results();
   const std::string key =
@@ -33,8 +34,9 @@ std::vector<std::string> values_of(const CLI::Option& option, const Json& config
   return {option.get_default_str()};
 }
 
-/// The paths that a value may name: all of it, or what stands within (`model=DIR`, `@FILE`). A
-/// value of another kind is a path where it looks like one: a folder may be called as a decoder is.
+/// The paths that a value may contain: the whole value, or a part of it (`model=DIR`, `@FILE`).
+/// Values of other kinds are paths if they look like one, since a folder may have the name of a
+/// decoder.
 std::vector<std::string> paths_in(const CLI::Option& option, const std::string& value) {
   const std::string type = option.get_type_name();
   if (type == "FILE" || type == "DIR" || option.get_lnames().empty()) return {value};

@@ -7,17 +7,17 @@
 #include "src/support/json.hpp"
 #include "src/support/read_files.hpp"
 
-// No verb writes over what it reads.
+// Prevents verbs from overwriting their input.
 namespace pardec {
 
-/// What the flags and arguments of a command line lead to, but for those that name files to be
-/// written: files and checkpoint folders, also those named within a value (`model=DIR`, `@FILE`).
-/// A folder of datasets is left out: what is read of it is known when it was read. `config`: the
-/// object of -c, for the flags that the command line does not give.
+/// The files and checkpoint folders that the flags and arguments of a command line refer to, except
+/// those for output. Includes paths within a value (`model=DIR`, `@FILE`). Folders of datasets are
+/// left out, since their files are only known after reading. `config`: the object of -c, for flags
+/// that the command line does not give.
 ReadFiles files_read(const CLI::App& app, const Written& written, const Json& config = {});
 
-/// ConfigError where what is to be written is read, or written by two flags. `config`: of -c, whose
-/// texts may name further networks.
+/// ConfigError: an output is also an input, or is written by two flags. `config`: the object of -c,
+/// whose texts may name further networks.
 void check_written(const CLI::App& app, const Written& written, const Json& config = {});
 
 }  // namespace pardec
