@@ -22,7 +22,7 @@ struct Wording {
 /// Reads judges/prompts/NAME.txt, which must have these sections, and [system] and [again].
 Wording read_wording(const std::string& name, const std::vector<std::string>& sections);
 
-/// A mark that these texts do not contain, except on purpose and by luck: a part of their hash.
+/// A mark that these texts cannot be expected to contain, since it is a part of their own hash.
 /// Judged texts are placed between such marks, so that an answer cannot end its own section.
 std::string mark_of(const std::vector<std::string>& texts);
 std::string mark_of(const Subject& subject);

@@ -38,8 +38,9 @@ struct Question {
   int asked = 1;
 };
 
-/// How to use a stored reply that could not be used. Judging asks again, since the vote itself is
-/// stored with the reply. Otherwise the reply counts, and paid questions are not asked again.
+/// What to do about a stored reply that is of no use. asked_anew: ask again, as in judging, where
+/// the vote itself is stored with the reply. stands: the reply counts, so that no question is paid
+/// for twice.
 enum class UselessReply { asked_anew, stands };
 
 /// Asks the questions of one task to one judge or teacher, and records attempts and replies.

@@ -93,7 +93,8 @@ struct Percentiles {
 struct Speeds {
   double tokens_per_second;  ///< generated tokens per second of wall time, over all concurrent jobs
   double forwards_per_second;  ///< forward passes of the network per second of the blocks' time
-  double roofline_share;       ///< this speed divided by the largest possible one (RooflineBound)
+  /// least time of the counted work on this hardware (least_seconds) divided by the measured time
+  double roofline_share;
   double prompt_tokens_per_second;         ///< for single jobs, until the end of the first pass
   std::optional<Percentiles> latency;      ///< from a job's start until its answers are complete
   std::optional<Percentiles> first_token;  ///< from a job's start until the first generated token
@@ -110,8 +111,8 @@ struct ScoreFinding {
   std::int64_t pairs = 0;     ///< number of answers in `difference`
   std::int64_t left_out = 0;  ///< answers for which only one arm has a score
   /// The number of independent examples, similar to these, that would show the score to be not
-  /// worse by more than the margin. None: the difference exceeds the margin, or more than a million
-  /// examples are needed.
+  /// worse by more than the margin. None: the estimate is worse by more than the margin, or more
+  /// than a million examples are needed.
   std::optional<std::int64_t> would_do;
   /// Exact test of right and wrong answers by cluster (clustered_mcnemar), with Holm's correction.
   std::optional<double> p;
@@ -143,7 +144,7 @@ struct ArmFinding {
   std::optional<size_t> baseline;  ///< index in Comparison::arms
   bool is_baseline = false;        ///< whether another arm is compared with it
   Reached jobs{}, stack{};         ///< concurrent jobs; examples per job
-  double streams = 0;              ///< answers that choose tokens in the same pass; NaN: not known
+  double streams = 0;  ///< mean number of streams that choose from a pass; NaN: not known
   Interval examples_per_second{};  ///< over the blocks that were measured as a whole
   std::int64_t blocks = 0;         ///< number of distinct blocks measured as a whole
   std::int64_t measurements = 0;   ///< number of measurements of its blocks, including repeats

@@ -20,7 +20,7 @@ struct FigurePoint {
 struct FigureSeries {
   std::string name;
   std::vector<FigurePoint> points;
-  int colour = 0;  ///< one of kMarks; 0 is grey, for baselines
+  int colour = 0;  ///< number of its mark and colour, below kMarks; 0 is grey, for baselines
 };
 
 /// Number of marks. They differ in shape as well as in colour, so that either is sufficient.

@@ -15,8 +15,8 @@ struct ClaimFinding {
     std::string rule;   ///< the limit that it is tested against, e.g. "above 1"
     Measured measured;
     ClaimVerdict verdict = ClaimVerdict::open;
-    std::optional<IdentityCount> identity =
-        std::nullopt;        ///< the counts of a share of identical answers
+    /// the counts of a share of identical answers
+    std::optional<IdentityCount> identity = std::nullopt;
     std::string unfit = "";  ///< why the number decides nothing; empty: it may decide
   };
   const Claim* claim;

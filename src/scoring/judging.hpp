@@ -81,8 +81,8 @@ struct JudgeProgress {
 struct JudgePlan {
   JudgeProgress progress;  ///< cached: votes with a stored reply to an equal question
   std::int64_t calls = 0;
-  std::int64_t shared =
-      0;  ///< votes that share another vote's call, because their questions are equal
+  /// votes that share another vote's call, because their questions are equal
+  std::int64_t shared = 0;
   chat::WorstCase worst;  ///< the sum over all calls
 };
 JudgePlan plan_judging(Store& store, const JudgeTask& task, const JudgeUnits& units,

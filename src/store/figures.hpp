@@ -112,7 +112,7 @@ struct RunFigures {
 /// The names that the numbers refer to: one numbering for all runs that were read together.
 struct ExampleNames {
   std::vector<std::string> keys;        ///< keys of Figures::examples, in the same order
-  std::vector<std::string> block_keys;  ///< in the order of their numbers
+  std::vector<std::string> block_keys;  ///< sorted; BlockFigures::key is the index
   NameNumbers clusters, categories, fields, processes;
 };
 

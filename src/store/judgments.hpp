@@ -99,9 +99,9 @@ struct JudgmentRow {
   RowId reply = 0;  ///< 0: there is none
 };
 
-/// Stores a reply with the votes derived from it. A reply whose `id` is not 0 is already stored. A
-/// reply without a call key cannot be found again (replies of people have none). Existing votes are
-/// replaced. Returns the reply's id.
+/// Stores a reply with the votes derived from it. The reply itself is not stored if its `id` is not
+/// 0, since it is stored already, or if it has no call key (verdicts of people have no reply).
+/// Existing votes are replaced. Returns the reply's id; 0: there is none.
 RowId put_votes(Store& store, RowId judge, ReplyRow reply, std::vector<JudgmentRow> votes);
 
 /// All votes on the answers of a run. Votes on pairs are included if the run is the method.

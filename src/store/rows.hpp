@@ -59,7 +59,7 @@ struct DatasetRow {
   std::string split_text() const { return split + (standin ? ", stand-in" : ""); }
 };
 
-/// Whether both are the same split, or both are stand-ins for it.
+/// Whether both are the same split; stand-ins are only the same as stand-ins.
 bool same_split(const DatasetRow& a, const DatasetRow& b);
 
 /// One example of a dataset. `key` is unique within the dataset.
@@ -161,7 +161,8 @@ struct JobRow {
 /// Reasoning that a network wrote before an answer, e.g. between <think> and </think>.
 struct FieldThought {
   std::int64_t tokens = 0;  ///< number of its ids, including marks
-  /// length in the answer's text; 0: the text does not contain it, or it has not been measured yet
+  /// length in bytes in the answer's text; 0: the text does not contain it, or it counts as a part
+  /// of the answer
   std::int64_t bytes = 0;
   bool open = false;  ///< it has no end, so there is no answer
 };

@@ -48,11 +48,11 @@ struct RewriteFate {
     failed,        ///< the call failed
     unreadable,    ///< the teacher's reply cannot be read
     not_parallel,  ///< no group has two branches
-    markup,        ///< these break a rule about tags, branches, titles or the answer's text
+    markup,        ///< this and the next three: it breaks a rule about tags, branches, titles, text
     branches,
     titles,
     text,
-    dependent,  ///< these were rejected by votes
+    dependent,  ///< this and the next two: rejected by votes
     form,
     content,
   };
