@@ -127,7 +127,7 @@ MemoryPlan plan_memory(const std::vector<ModelOptions>& arms, int block_rows, bo
         shown_bytes(MemoryPlan::kProgramBytes),
         ", both with a twentieth more: no room is left for a cache; expected at "
         "least ",
-        // so that it is still sufficient after rounding
+        // a margin, so that the shown limit is sufficient after rounding
         shown_bytes(plan.least(block_rows) + 5'000'000), ", and more for longer prompts",
         one_fits ? "; `order=blocked` holds the networks of one arm at a time, which fit" : ""));
   }

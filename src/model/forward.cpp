@@ -60,9 +60,8 @@ std::vector<std::vector<RowLogits>> Model::forward(std::span<const SequenceStep>
   for (const SequenceStep& step : steps)
     for (const OutputRequest& output : step.outputs) requests.push_back(&output);
   std::vector<RowLogits> results = reduced(*network_, rows, requests);
-  if (requests.empty() &&
-      // otherwise copying the results has already waited for the device
-      !network_->device.is_cpu())
+  // Waits for the device. With outputs, copying the results has already done so.
+  if (requests.empty() && !network_->device.is_cpu())
     for (const SequenceStep& step : steps)
       if (!step.tokens.empty()) step.cache->storage().keys.back().narrow(1, 0, 1).cpu();
   return by_part(std::move(results), steps);

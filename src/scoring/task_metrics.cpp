@@ -181,8 +181,8 @@ Rows token_scores(const ScoredExample& example) {
     const TokenScores scores =
         field.no_value ? TokenScores{} : squad_scores(field.answer, field.references);
     const Json details{{"has_answer", !field.references.empty()}};
-    // 1: "NULL" and the like counted as answers. 2: an empty answer counted as an explicit absence.
-    // 3: thoughts were part of answers.
+    // Version 1: "NULL" and the like counted as answers. Version 2: an empty answer counted as an
+    // explicit absence. Version 3: thoughts were part of answers.
     constexpr const char* kVersion = "4";
     rows.push_back(row("token_f1", field.name, scores.f1, details, kVersion));
     rows.push_back(row("squad_exact", field.name, scores.exact, details, kVersion));
@@ -206,10 +206,9 @@ std::vector<MeanTotal> token_means() {
 Rows exact_scores(const ScoredExample& example) {
   return by_field(example, [](const ScoredField& field, Rows& rows) {
     const bool right = !field.no_value && exact_match(field.answer, field.references);
-    rows.push_back(row("exact_match", field.name, right ? 1 : 0, {},
-                       // 1: an empty answer counted as an explicit absence. 2: thoughts were part
-                       // of answers.
-                       "3"));
+    // Version 1: an empty answer counted as an explicit absence. Version 2: thoughts were part of
+    // answers.
+    rows.push_back(row("exact_match", field.name, right ? 1 : 0, {}, "3"));
   });
 }
 
@@ -218,7 +217,7 @@ void add_rouge(const ScoredField& field, const RougeScores& scores, const char* 
   const auto add = [&](const char* name, const RougeScore& score) {
     rows.push_back(row(str(name, variant), field.name, score.f1,
                        {{"precision", score.precision}, {"recall", score.recall}},
-                       "2"));  // 1: thoughts were part of answers
+                       "2"));  // version 1: thoughts were part of answers
   };
   add("rouge_1", scores.rouge1);
   add("rouge_2", scores.rouge2);
@@ -234,7 +233,7 @@ Rows rouge_scores(const ScoredExample& example) {
     add_rouge(field, rouge(field.answer, field.references, /*stem=*/true), "", rows);
     if (std::any_of(field.references.begin(), field.references.end(), is_outside_rouge))
       rows.push_back(row(std::string(kOutsideRouge), field.name, 1, {},
-                         "3"));  // 2: only if most letters are ignored
+                         "3"));  // version 2: only if most letters are ignored
   });
 }
 
@@ -253,7 +252,7 @@ Rows choice_scores(const ScoredExample& example) {
     rows.push_back(row("accuracy", field.name,
                        right_choice(field.answer, field.choices, field.references) ? 1 : 0,
                        {{"letter", letter ? Json(std::string(1, *letter)) : Json()}},
-                       // 1: the first separate capital letter counted, even if it was no choice
+                       // version 1: the first separate capital letter, even if it was no choice
                        "2"));
   });
 }
@@ -263,7 +262,7 @@ Rows repetition_scores(const ScoredExample& example) {
   for (const auto& field : example.fields)
     if (!strip(field.answer).empty())  // the share is not defined without words
       rows.push_back(row("repetition", field.name, repetition(field.answer), {},
-                         "2"));  // 1: thoughts were part of answers
+                         "2"));  // version 1: thoughts were part of answers
   return rows;
 }
 
@@ -280,9 +279,9 @@ Rows pass_scores(const ScoredExample& example) {
         PythonSandbox().run({.program = task_program(example.text, field.answer),
                              .head = task_head(example.text),
                              .test = field.test});
+    // Version 1: by the program's own output. Version 2: from the first fenced block.
     rows.push_back(row("passed", field.name, result.verdict == SandboxVerdict::passed ? 1 : 0,
-                       {{"verdict", name(result.verdict)}, {"reason", result.reason}},
-                       "3"));  // 1: by the program's own output. 2: from the first fenced block.
+                       {{"verdict", name(result.verdict)}, {"reason", result.reason}}, "3"));
   }
   return rows;
 }
