@@ -51,8 +51,8 @@ struct FormatShares {
 /// ConfigError: a share is not a positive number.
 FormatShares format_shares(const std::vector<std::string>& given);
 
-/// ConfigError: a setting is missing, or settings are incompatible. src/settings checks the range of
-/// each number.
+/// ConfigError: a setting is missing, or settings are incompatible. src/settings checks the range
+/// of each number.
 void check(const TrainingSpec& spec);
 
 }  // namespace pardec
