@@ -11,7 +11,7 @@
 
 namespace pardec {
 
-/// The specification of one training run.
+/// Everything that defines one training run.
 struct TrainingSpec {
   std::string model, tokenizer, data_root, split = "train", chat_template = "auto", prompt_file,
                                            dtype = "fp32", out;

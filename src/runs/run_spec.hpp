@@ -12,7 +12,7 @@
 #include "src/support/progress.hpp"
 #include "src/tasks/decode_options.hpp"
 
-/// The specification of an invocation: datasets x arms, each on its network.
+/// Everything that defines one invocation: datasets x arms, each on its network.
 namespace pardec {
 
 /// The part of the work done by this process: every N-th block, starting with the I-th.
