@@ -15,7 +15,7 @@ void add_flags(CLI::App& app, ModelOptions& model) { add_flags(app, model_settin
 void add_flags(CLI::App& app, DecodeOptions& decode) { add_flags(app, decode_settings(decode)); }
 
 void add_flags(CLI::App& app, ComparisonFlags& flags) {
-  app.add_option("--db", flags.db, "database")->capture_default_str()->type_name("FILE");
+  add_flag(app, db_setting(flags.db));
   app.add_option("--run", flags.run,
                  "name of a run, or the first characters of its id; without it the newest")
       ->type_name("ID");

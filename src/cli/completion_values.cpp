@@ -9,8 +9,9 @@
 #include "src/prompt/chat_template.hpp"
 #include "src/reproduction/paper_item.hpp"
 #include "src/runs/arms.hpp"
+#include "src/scoring/judging.hpp"
 #include "src/scoring/task_metrics.hpp"
-#include "src/settings/shared_settings.hpp"
+#include "src/settings/run_settings.hpp"
 #include "src/store/invocations.hpp"
 #include "src/support/error.hpp"
 #include "src/support/project_files.hpp"
@@ -25,19 +26,19 @@ using Words = std::vector<std::string>;
 constexpr size_t kShortId = 8;  ///< characters
 
 /// Values of flags that are the same in every verb.
-const std::map<std::string, Words>& fixed_values() {
-  static const std::map<std::string, Words> kValues{
+std::map<std::string, Words> fixed_values() {
+  std::map<std::string, Words> values{
       {"--device", {"cpu", "cuda"}},
       {"--dtype", {"auto", "fp32", "bf16", "int8", "nf4"}},
-      {"--format", {"text", "md", "csv", "csv-safe", "json", "jsonl", "latex"}},
+      {"--format", table_format_names()},
       {"--oracle", {"references", "recorded:", "accept:", "accept-length:", "accept-curve:"}},
-      {"--order", {"interleaved", "blocked"}},
-      {"--progress", {"auto", "bar", "plain", "none"}},
-      {"--protocol", {"five-classes", "single", "pairwise"}},
+      {"--protocol", protocol_names()},
       {"--references", {"auto", "always", "never"}},
-      {"--thinking", {"keep", "strip", "off"}},
   };
-  return kValues;
+  RunSettings run;
+  for (const Setting& setting : settings_of(run))
+    if (!setting.traits.choices.empty()) values["--" + setting.name] = setting.traits.choices;
+  return values;
 }
 
 template <typename Entries>
@@ -118,12 +119,12 @@ Words splits() {
   return {names.begin(), names.end()};
 }
 
-Words values(const std::string& verb, const std::string& flag) {
+Words values(const std::map<std::string, Words>& fixed, const std::string& verb,
+             const std::string& flag) {
   if (verb == "train" && flag == "--format") return {};  // NAME:SHARE, as described in its help
   if (verb == "export" && flag == "--format") return {"csv", "jsonl", "parquet"};
   if (verb == "generate" && flag == "--format") return {"text", "json"};
-  if (const auto found = fixed_values().find(flag); found != fixed_values().end())
-    return found->second;
+  if (const auto found = fixed.find(flag); found != fixed.end()) return found->second;
   if (flag == "--decoder") return names_of_entries(decoders());
   if (flag == "--dataset") return names_of_entries(datasets());
   if (flag == "--chat-template") return chat_templates();
@@ -159,6 +160,7 @@ void add_papers(std::map<std::string, Words>& words) {
 }  // namespace
 
 std::map<std::string, Words> completion_words(const std::vector<Verb>& verbs) {
+  const std::map<std::string, Words> fixed = fixed_values();
   std::map<std::string, Words> words;
   for (const Verb& verb : verbs) {
     CLI::App app(verb.summary, verb.name);
@@ -167,7 +169,7 @@ std::map<std::string, Words> completion_words(const std::vector<Verb>& verbs) {
     for (const CLI::Option* option : app.get_options())
       for (const std::string& name : option->get_lnames())
         if (option->get_expected_max() > 0)
-          if (Words found = values(verb.name, "--" + name); !found.empty())
+          if (Words found = values(fixed, verb.name, "--" + name); !found.empty())
             words[str(verb.name, ":--", name)] = std::move(found);
   }
   add_papers(words);

@@ -4,8 +4,10 @@
 
 #include "decoders/decoder.hpp"
 #include "src/cli/command_line.hpp"
+#include "src/cli/setting_flags.hpp"
 #include "src/findings/comparison.hpp"
 #include "src/report/sweep_figure.hpp"
+#include "src/settings/shared_settings.hpp"
 #include "src/store/invocations.hpp"
 #include "src/support/checks.hpp"
 #include "src/support/files.hpp"
@@ -27,7 +29,7 @@ Verb plot_verb() {
       "--y examples_per_second -o throughput.png",
       [](CLI::App& app) -> std::function<int()> {
         auto flags = std::make_shared<Flags>();
-        app.add_option("--db", flags->db, "database")->capture_default_str()->type_name("FILE");
+        add_flag(app, db_setting(flags->db));
         app.add_option(
                "--x", flags->sweep.x,
                "batch_size, cache_blocks, seed, an option of a decoder, e.g. hpd.k_max, or date: "

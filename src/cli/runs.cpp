@@ -7,8 +7,10 @@
 
 #include "src/cli/across_runs.hpp"
 #include "src/cli/command_line.hpp"
+#include "src/cli/setting_flags.hpp"
 #include "src/cli/table_output.hpp"
 #include "src/report/run_list_table.hpp"
+#include "src/settings/shared_settings.hpp"
 #include "src/store/invocations.hpp"
 #include "src/support/checks.hpp"
 #include "src/support/error.hpp"
@@ -133,7 +135,7 @@ Verb runs_verb() {
                            "or rm ID");
             app.add_option("arguments", flags->arguments,
                            "ID: a run's name, or the first characters of its id");
-            app.add_option("--db", flags->db, "database")->capture_default_str()->type_name("FILE");
+            add_flag(app, db_setting(flags->db));
             app.add_option("--dataset", flags->filter.dataset, "runs on this dataset")
                 ->type_name("NAME")
                 ->group(flags_of({"list"}));

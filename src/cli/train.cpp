@@ -1,11 +1,10 @@
 // `pardec train`: trains a network on the formats of decoders.
-#include <iostream>
 #include <memory>
 
 #include "src/checkpoint/checkpoint_notes.hpp"
 #include "src/cli/command_line.hpp"
+#include "src/cli/print_note.hpp"
 #include "src/cli/setting_flags.hpp"
-#include "src/cli/with_flags.hpp"
 #include "src/finetune/finetune.hpp"
 #include "src/model/device.hpp"
 #include "src/settings/training_settings.hpp"
@@ -53,13 +52,12 @@ Verb train_verb() {
         add_flags(app, settings_of(*settings));
         return [settings, &app] {
           TrainingSpec spec = make_training_spec(*settings);
-          if (settings->spec.dtype == "auto") std::cerr << "dtype auto: " << spec.dtype << "\n";
+          if (settings->spec.dtype == "auto") print_note("dtype auto: " + spec.dtype);
           spec.command = command_of(app);
           // batches are divided among workers, which is faster than threads within each product
           set_threads(1);
-          for (const std::string& note : checkpoint_notes(spec.model))
-            std::cerr << "model: " << with_flags(note) << "\n";
-          finetune(spec, [](const std::string& line) { std::cerr << with_flags(line) << "\n"; });
+          for (const std::string& note : checkpoint_notes(spec.model)) print_note("model: " + note);
+          finetune(spec, print_note);
           return 0;
         };
       },

@@ -199,10 +199,10 @@ void compare_with(Store& store, const Figures& figures, const RunFigures& theirs
 
 /// `scores`: the totals that get intervals and differences.
 Overview overview_of(Store& store, const std::string& invocation, const CompareOptions& options,
-                     const Measurements& measured, std::vector<std::string_view> scores) {
+                     const Measurements& measured, const std::vector<RunSummary>& runs,
+                     std::vector<std::string_view> scores) {
   const double confidence = options.confidence;
   const std::vector<RunFigures>& figures = measured.figures.runs;
-  const std::vector<RunSummary> runs = summaries_of(measured.figures);
   check_baseline(runs, options.baseline);
   Overview overview;
   overview.db = store.path().string();
@@ -307,8 +307,8 @@ std::vector<std::string> Overview::oracles() const {
 
 Overview overview(Store& store, const std::string& invocation, const CompareOptions& options) {
   const Measurements measured = measurements_of(store, invocation);
-  return overview_of(store, invocation, options, measured,
-                     judged_first_by(summaries_of(measured.figures)));
+  const std::vector<RunSummary> runs = summaries_of(measured.figures);
+  return overview_of(store, invocation, options, measured, runs, judged_first_by(runs));
 }
 
 Comparison compare(Store& store, const std::string& invocation, const CompareOptions& options) {
@@ -322,7 +322,7 @@ Comparison compare(Store& store, const std::string& invocation, const CompareOpt
   std::vector<std::string_view> scores = judged_by(runs);
   for (size_t a = 0; a < runs.size(); ++a) add_asked_for(scores, runs[a], measured.scores[a]);
   check_margin(options.margin, scores);
-  Comparison comparison{overview_of(store, invocation, options, measured, std::move(scores))};
+  Comparison comparison{overview_of(store, invocation, options, measured, runs, std::move(scores))};
   for (size_t a = 0; a < runs.size(); ++a) {
     const ArmFinding& arm = comparison.arms[a];
     for (JudgedShare& share : judged_shares(store, figures[a], measured.scores[a]))

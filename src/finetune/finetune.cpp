@@ -205,7 +205,7 @@ bool may_resume(const TrainingSpec& spec, const OrderedJson& record) {
 
 }  // namespace
 
-void finetune(const TrainingSpec& spec, const std::function<void(const std::string&)>& say) {
+void finetune(const TrainingSpec& spec, const Notes& notes) {
   check(spec);
   const TrainingStart start = read_start(spec);
   const Tokenizer tokenizer = Tokenizer::load(start.tokenizer);
@@ -297,24 +297,26 @@ void finetune(const TrainingSpec& spec, const std::function<void(const std::stri
     recorded = true;
   };
   if (spec.trainer.dtype == Dtype::bf16 && !computes_bf16_fast("cpu"))
-    say("`dtype=bf16`: this processor has no products of bf16 pairs, and trains several times "
-        "faster in fp32");
-  say(str(source.training(), " examples to train on, ", source.held_out(), " to validate, ",
-          count.sequences, " sequences an epoch, ", parameter_count(*what), " parameters, ",
-          spec.trainer.workers, " threads"));
+    tell(notes,
+         "`dtype=bf16`: this processor has no products of bf16 pairs, and trains several times "
+         "faster in fp32");
+  tell(notes, str(source.training(), " examples to train on, ", source.held_out(), " to validate, ",
+                  count.sequences, " sequences an epoch, ", parameter_count(*what), " parameters, ",
+                  spec.trainer.workers, " threads"));
   if (count.cut > 0)
-    say(str(count.cut, " of these sequences are cut at `context_length` ", within.positions()));
+    tell(notes,
+         str(count.cut, " of these sequences are cut at `context_length` ", within.positions()));
   if (count.left_out > 0)
-    say(str(count.left_out,
-            " examples are left out: too long, or answers that a format is not taught by"));
+    tell(notes, str(count.left_out,
+                    " examples are left out: too long, or answers that a format is not taught by"));
 
   for (const auto& [dataset, answers] : data.own_answers) {
     record["own_answers"][dataset] = answers.json();
-    say(str(dataset, ": ", counted(answers.kept, "answer"), " of the run are learned",
-            answers.cut > 0 ? str(" (", answers.cut, " without their end)") : "", "; ",
-            answers.left_out(), " examples are left out (", answers.absent, " without an answer, ",
-            answers.unfinished, " cut at a limit, ", answers.length, " too short or long, ",
-            answers.repeated, " that repeat)"));
+    tell(notes, str(dataset, ": ", counted(answers.kept, "answer"), " of the run are learned",
+                    answers.cut > 0 ? str(" (", answers.cut, " without their end)") : "", "; ",
+                    answers.left_out(), " examples are left out (", answers.absent,
+                    " without an answer, ", answers.unfinished, " cut at a limit, ", answers.length,
+                    " too short or long, ", answers.repeated, " that repeat)"));
   }
 
   std::unique_ptr<Progress> progress;
@@ -371,8 +373,8 @@ void finetune(const TrainingSpec& spec, const std::function<void(const std::stri
                                                : "model_sha256"] = sha256_file(folder / file);
   write_record();
   if (result.out_of_time)
-    say(str("stopped at update ", result.steps, " of ", result.planned, ": `minutes` ",
-            spec.loop.minutes, " are over; the same line with `resume` goes on"));
+    tell(notes, str("stopped at update ", result.steps, " of ", result.planned, ": `minutes` ",
+                    spec.loop.minutes, " are over; the same line with `resume` goes on"));
   std::ostringstream line;
   line << spec.out << ": " << result.steps << " updates, " << result.tokens << " tokens, loss "
        << result.train_loss;
@@ -387,7 +389,7 @@ void finetune(const TrainingSpec& spec, const std::function<void(const std::stri
       line << "; expected of " << tree["nodes"] << " guesses: " << tree["tokens_per_pass"]
            << " tokens a pass";
   line << (drawn ? "" : "; no loss.svg (gnuplot was not found, loss.csv has the numbers)");
-  say(line.str());
+  tell(notes, line.str());
 }
 
 }  // namespace pardec

@@ -566,8 +566,8 @@ bool ReportAnswer::wrong() const {
   });
 }
 
-std::string render_report(const Report& written, const Wording& wording) {
-  const Report report = worded(written, wording);
+std::string render_report(Report written, const Wording& wording) {
+  const Report report = worded(std::move(written), wording);
   const std::string script = page_script(wording);
   Page page;
   write_head(page, report, script);

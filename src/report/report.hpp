@@ -139,6 +139,6 @@ struct Report {
 /// are shown one after the other; with scripts, one example is chosen from a list. Every table is
 /// also included as JSON, identical to render(table, TableFormat::json) except for < as \u003c. A
 /// cell with a value has it in full precision in its data-value.
-std::string render_report(const Report& report, const Wording& wording = {});
+std::string render_report(Report report, const Wording& wording = {});
 
 }  // namespace pardec

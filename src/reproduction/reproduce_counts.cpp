@@ -1,6 +1,5 @@
 #include <filesystem>
 #include <optional>
-
 #include <set>
 
 #include "src/findings/corpus.hpp"
@@ -101,6 +100,7 @@ void reproduce_counts(Reproduction& result, const Json& scale, const ReproduceOp
   } else {
     const CorpusFiles files{.data_root = options.data_root};
     const Tokenizer tokenizer = tokenizer_of(files);
+    const bool attention = scale.value("attention", false);
     for (const Json& one : scale.at("datasets")) {
       const auto name = one.get<std::string>();
       const DatasetEntry& entry = find_dataset(name);
@@ -108,12 +108,11 @@ void reproduce_counts(Reproduction& result, const Json& scale, const ReproduceOp
         lacking.datasets[name] = str("dataset ", name, " (no folder under `data_root`)");
         continue;
       }
-      if (files.data_root.empty() && scale.value("attention", false)) {
+      if (files.data_root.empty() && attention) {
         lacking.datasets[name] =
             str("dataset ", name, " (`data_root`; a sample has other lengths)");
         continue;
       }
-      const bool attention = scale.value("attention", false);
       Counted counted = (attention ? attention_counts : counts_of)(entry, files, tokenizer);
       counts[name] = std::move(counted.counts);
       sample = sample || counted.sample, standin = standin || counted.standin;

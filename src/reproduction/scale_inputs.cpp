@@ -187,10 +187,10 @@ Runnable runnable_of(const Json& scale, const ReproduceOptions& options) {
 RunSpec spec_of(const Runnable& runnable, const std::string& name, const fs::path& where,
                 const ReproduceOptions& options) {
   RunSettings settings = read_run_settings(runnable.experiment, where.string());
-  settings.name = name;
-  settings.db = options.db;
-  settings.data_root = runnable.data_root;
-  settings.model.threads = options.threads;
+  settings.spec.name = name;
+  settings.spec.db = options.db;
+  settings.spec.data_root = runnable.data_root;
+  settings.spec.model.threads = options.threads;
   settings.add_baselines = false;  // a paper's item has its own arms
   RunSpec spec = make_run_spec(settings);
   spec.progress = options.progress;

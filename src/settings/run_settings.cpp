@@ -52,7 +52,7 @@ Settings data_settings(RunSettings& s) {
   return {
       {"dataset",
        "A,B",
-       &s.datasets,
+       &s.spec.datasets,
        "datasets ('pardec list datasets'), and files of your own: NAME=FILE.jsonl, or "
        "NAME=FILE.csv:COLUMN with prompts in that column (NAME=FILE.csv:COLUMN:COLUMN with "
        "references, too)",
@@ -60,27 +60,27 @@ Settings data_settings(RunSettings& s) {
       {"answer_tokens", "NAME=N", &s.answer_tokens,
        "ids chosen for one answer at most on the dataset NAME, whatever `max_new_tokens` and "
        "`per_field` say; repeatable"},
-      {"strict_columns", "", &s.strict_columns,
+      {"strict_columns", "", &s.spec.strict_columns,
        "refuse records of your own with columns that are not read"},
-      {"data_root", "DIR", &s.data_root,
+      {"data_root", "DIR", &s.spec.data_root,
        "folder with one folder a dataset; without it the project's samples are used"},
-      {"split", "NAME", &s.split,
+      {"split", "NAME", &s.spec.split,
        "train, test, ...; without it the one that each dataset is evaluated on"},
       {"limit",
        "N",
-       &s.limit,
+       &s.spec.limit,
        "a seeded sample of N examples spread over categories, as many of one in turn as the "
        "largest stack has; 0: all",
        {.range = at_least(0)}},
-      {"offset", "N", &s.offset, "skip N of that sample's order", {.range = at_least(0)}},
+      {"offset", "N", &s.spec.offset, "skip N of that sample's order", {.range = at_least(0)}},
       {"shots",
        "N",
-       &s.shots,
+       &s.spec.shots,
        "worked examples of split train (of the evaluated one where there is no other) in prompts "
        "that ask field by field, and as earlier turns before open prompts; without it as many as "
        "the dataset's protocol has",
        {.range = at_least(0)}},
-      {"unseen", "", &s.unseen, "leave out examples whose text is also in the train split"},
+      {"unseen", "", &s.spec.unseen, "leave out examples whose text is also in the train split"},
   };
 }
 
@@ -96,46 +96,50 @@ Settings measuring_settings(RunSettings& s) {
        {.range = at_least(1)}},
       {"block",
        "N",
-       &s.block,
+       &s.spec.block,
        "examples that one arm does before the next one's turn; 0: so many that batches are full "
        "for three quarters of their jobs, but six blocks where there can be, and as many as there "
        "are shards",
        {.range = at_least(0)}},
       {"cache_blocks",
        "N",
-       &s.cache.blocks,
+       &s.spec.cache.blocks,
        "blocks of 16 rows of KV cache that jobs in flight may hold; 0: no limit",
        {.range = at_least(0)}},
       {"cache_watermark",
        "X",
-       &s.cache.watermark,
+       &s.spec.cache.watermark,
        "share of them left free where one more job is taken in",
        {.range = share_below_1()}},
-      {"warmup", "N", &s.warmup, "unrecorded jobs an arm before the first", {.range = at_least(0)}},
+      {"warmup",
+       "N",
+       &s.spec.warmup,
+       "unrecorded jobs an arm before the first",
+       {.range = at_least(0)}},
       {"repair",
        "N",
-       &s.repair,
+       &s.spec.repair,
        "of each dataset, measure up to N blocks again that others disturbed, also of a run that "
        "is done (`resume`); both times are stored and shown",
        {.range = at_least(0)}},
-      {"runs", "N", &s.runs, "repeats of everything", {.range = at_least(1)}},
+      {"runs", "N", &s.spec.runs, "repeats of everything", {.range = at_least(1)}},
       {"order",
        "ORDER",
-       &s.order,
+       &s.spec.order,
        "interleaved (arms alternate block by block) or blocked",
        {.choices = {"interleaved", "blocked"}}},
-      {"baseline", "LABEL", &s.baseline,
+      {"baseline", "LABEL", &s.spec.baseline,
        "label of the arm that the others are compared with; without it ar, as each needs"},
       {"oracle", "KIND", &s.oracle,
        "force what is chosen, to measure speed on any weights: references, recorded:RUN, "
        "accept:A[,A...], accept-length:L or accept-curve:FILE:NETWORK"},
-      db_setting(s.db),
+      db_setting(s.spec.db),
       {"fresh",
        "",
        &s.fresh,
        "begin anew, also where the database has a sweep of the same settings to go on with",
        {.only = "sweep"}},
-      {"retry_errors", "", &s.retry_errors, "also repeat jobs that failed", {.only = "sweep"}},
+      {"retry_errors", "", &s.spec.retry_errors, "also repeat jobs that failed", {.only = "sweep"}},
       {"dry_run",
        "",
        &s.output.dry_run,
@@ -144,12 +148,12 @@ Settings measuring_settings(RunSettings& s) {
        {.only = "sweep"}},
       {"resume",
        "",
-       &s.resume,
+       &s.spec.resume,
        "go on where the newest run of these arms stopped",
        {.only = "run"}},
       {"retry_errors",
        "",
-       &s.retry_errors,
+       &s.spec.retry_errors,
        "with `resume`: also repeat jobs that failed",
        {.only = "run"}},
       {"dry_run",
@@ -164,7 +168,7 @@ Settings measuring_settings(RunSettings& s) {
        &s.output.fail_on_error,
        "exit code 3 when a larger share of answers failed",
        {.range = share()}},
-      {"trace", "FILE", &s.trace, "write what every fed token saw and chose (slow)"},
+      {"trace", "FILE", &s.spec.trace, "write what every fed token saw and chose (slow)"},
   };
 }
 
@@ -210,8 +214,8 @@ Settings all_rows(RunSettings& s) {
       {{"matrix", "", &s.output.matrix, "the table with one row an arm and one column a dataset"}});
   append(only_for("run", {hardware_setting(s.output.hardware)}));
   append({strict_setting(s.output.strict), progress_setting(s.progress)});
-  append(model_settings(s.model));
-  append(decode_settings(s.decode));
+  append(model_settings(s.spec.model));
+  append(decode_settings(s.spec.decode));
   append({{"judge",
            "FILE",
            &s.output.judge,
@@ -260,14 +264,14 @@ std::set<std::string> read_experiment(const Json& json, const std::string& where
                           ": 'published' is for experiments that `run` cannot do; expected "
                           "models and a list of decoders"));
   JsonReader reader(json, where);
-  settings.name = reader.optional<std::string>("name", settings.name);
+  settings.spec.name = reader.optional<std::string>("name", settings.spec.name);
   const Json models = json.value("models", Json());
-  if (settings.model.model.empty())
-    settings.model.model =
+  if (settings.spec.model.model.empty())
+    settings.spec.model.model =
         folder_of_experiment(models, reader.optional<std::string>("model", ""), where);
-  if (settings.datasets.empty()) {
-    settings.datasets = reader.optional<std::vector<std::string>>("datasets", {});
-    for (const auto& name : settings.datasets) try {
+  if (settings.spec.datasets.empty()) {
+    settings.spec.datasets = reader.optional<std::vector<std::string>>("datasets", {});
+    for (const auto& name : settings.spec.datasets) try {
         if (!parse_own_file(name)) find_dataset(name);
       } catch (const ConfigError& error) {
         throw ConfigError(str(reader.where("datasets"), ": ", error.what()));
@@ -288,8 +292,8 @@ RunSettings read_run_settings(const Json& json, const std::string& where, bool s
 Json json_of(const RunSettings& settings) {
   RunSettings copy = settings;
   Json json = json_of(settings_of(copy));
-  json["name"] = settings.name;
-  json["model"] = settings.model.model;
+  json["name"] = settings.spec.name;
+  json["model"] = settings.spec.model.model;
   const std::vector<GridAxis> grid =
       settings.grid.empty() ? settings.axes : parse_grid(settings.grid);
   for (const GridAxis& axis : grid) json["grid"][axis.key] = axis.values;
@@ -356,36 +360,13 @@ OrderedJson experiment_schema() {
 RunSpec make_run_spec(const RunSettings& settings) {
   RunSettings checked = settings;
   check_settings(settings_of(checked));
-  if (settings.fresh && settings.retry_errors)
+  if (settings.fresh && settings.spec.retry_errors)
     throw ConfigError(
         "`retry_errors` repeats failed jobs of the sweep that goes on, and `fresh` begins anew; "
         "leave one out");
-  RunSpec spec{
-      .model = settings.model,
-      .decode = settings.decode,
-      .datasets = settings.datasets,
-      .data_root = settings.data_root,
-      .split = settings.split,
-      .limit = settings.limit,
-      .offset = settings.offset,
-      .unseen = settings.unseen,
-      .shots = settings.shots,
-      .answer_limits = parse_answer_limits(settings.answer_tokens),
-      .strict_columns = settings.strict_columns,
-      .block = settings.block,
-      .cache = settings.cache,
-      .warmup = settings.warmup,
-      .runs = settings.runs,
-      .repair = settings.repair,
-      .order = settings.order,
-      .baseline = settings.baseline,
-      .db = settings.db,
-      .trace = settings.trace,
-      .resume = settings.resume,
-      .retry_errors = settings.retry_errors,
-      .go_on = settings.sweep && !settings.fresh,
-      .name = settings.name,
-  };
+  RunSpec spec = settings.spec;
+  spec.answer_limits = parse_answer_limits(settings.answer_tokens);
+  spec.go_on = settings.sweep && !settings.fresh;
   check(spec);
   spec.shard = parse_shard(settings.shard);
   spec.progress = parse_progress_style(settings.progress);

@@ -26,31 +26,20 @@ struct OutputSettings {
 void check(const OutputSettings& output);
 
 struct RunSettings {
-  bool sweep = false;        ///< whether it is `pardec sweep`: a grid of settings
-  std::string name = "run";  ///< of the experiment
-  ModelOptions model;
-  DecodeOptions decode;
+  bool sweep = false;  ///< whether it is `pardec sweep`: a grid of settings
+  /// Settings that are stored directly. make_run_spec derives the other members from the texts
+  /// below: arms, grid, answer_limits, oracle, shard, go_on, target_ci, progress.
+  RunSpec spec;
   std::vector<std::string> decoders;  ///< arms with these names
   std::vector<std::string> arms;      ///< LABEL=NAME[,OPTION=VALUE...]
   std::vector<std::string> sets;      ///< [DECODER.]OPTION=VALUE
   std::vector<std::string> grid;      ///< for a sweep: KEY=V1,V2...
   std::vector<GridAxis> axes;  ///< for a sweep: axes from its experiment, used if `grid` is empty
   std::string target_ci;       ///< for a sweep: a share; empty: none
-  std::vector<std::string> datasets;       ///< names, and NAME=FILE
   std::vector<std::string> answer_tokens;  ///< NAME=N
-  bool strict_columns = false;
-  std::string data_root, split;
-  std::int64_t limit = 0, offset = 0;
-  std::optional<int> shots;
-  bool unseen = false;
   int batch_size = 8;
-  int block = 0;
-  CacheBudget cache;
-  int warmup = 1, repair = 0, runs = 1;
-  std::string order = "interleaved", baseline, oracle;
-  std::string db = "results/pardec.sqlite", trace, shard;
+  std::string oracle, shard;
   bool fresh = false;  ///< for a sweep: starts from scratch
-  bool resume = false, retry_errors = false;
   std::string progress = "auto";
   bool add_baselines = true;  ///< adds baselines that arms need and that were not requested
   OutputSettings output;

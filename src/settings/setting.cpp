@@ -11,18 +11,18 @@ namespace pardec {
 
 namespace {
 
-/// "a, b or c"
-std::string alternatives_text(const std::vector<std::string>& names) {
-  if (names.size() < 2) return join(names, "");
-  return str(join({names.begin(), names.end() - 1}, ", "), " or ", names.back());
-}
-
 /// The value found, for an error message; long values are truncated.
 std::string found(const Json& value) {
   constexpr size_t kMost = 80;
   std::string text = value.is_string() ? str("'", value.get<std::string>(), "'") : dump(value);
   if (text.size() > kMost) text = text.substr(0, kMost) + "...";
   return repair_utf8(text);
+}
+
+/// "a, b or c"
+std::string choices_of(const Setting& setting) {
+  const std::vector<std::string>& choices = setting.traits.choices;
+  return alternatives({choices.begin(), choices.end()});
 }
 
 std::string kind_of(const Setting& setting) {
@@ -139,21 +139,35 @@ Json value_of(const Setting& setting) {
       setting.value);
 }
 
+/// The JSON schema type of a value, or of each of several.
+OrderedJson json_type(const Setting& setting) {
+  return std::visit(
+      [&](const auto& held) -> OrderedJson {
+        using Held = std::decay_t<decltype(held)>;
+        if constexpr (std::is_same_v<Held, bool*>) return "boolean";
+        if constexpr (std::is_same_v<Held, double*> || std::is_same_v<Held, std::vector<double>*>)
+          return "number";
+        if constexpr (std::is_same_v<Held, OptionEntry>) {
+          if (held.option.type == Option::Type::flag) return "boolean";
+          if (held.option.type == Option::Type::whole) return "integer";
+          if (held.option.type == Option::Type::number) return "number";
+          return "string";
+        }
+        if constexpr (std::is_same_v<Held, std::string*> ||
+                      std::is_same_v<Held, std::vector<std::string>*>) {
+          if (setting.traits.number_too) return OrderedJson::array({"string", "number"});
+          return "string";
+        }
+        return "integer";
+      },
+      setting.value);
+}
+
 /// The schema of a single value.
 OrderedJson schema_of_one(const Setting& setting) {
   OrderedJson schema = OrderedJson::object();
   const SettingTraits& traits = setting.traits;
-  const std::string kind = kind_of(setting);
-  if (kind == "true or false")
-    schema["type"] = "boolean";
-  else if (kind.starts_with("a whole number") || kind == "whole number")
-    schema["type"] = "integer";
-  else if (kind.starts_with("a number") || kind == "number")
-    schema["type"] = "number";
-  else if (traits.number_too)
-    schema["type"] = {"string", "number"};
-  else
-    schema["type"] = "string";
+  schema["type"] = json_type(setting);
   if (!traits.choices.empty()) schema["enum"] = traits.choices;
   const auto end = [&](const char* key, double value) {
     if (schema["type"] == "integer")
@@ -186,7 +200,7 @@ bool takes_several(const Setting& setting) {
 }
 
 std::string expected_of(const Setting& setting) {
-  if (!setting.traits.choices.empty()) return alternatives_text(setting.traits.choices);
+  if (!setting.traits.choices.empty()) return choices_of(setting);
   const std::string& range = setting.traits.range.expected;
   return str(kind_of(setting), range.empty() ? "" : ", ", range);
 }
@@ -265,7 +279,7 @@ void check_settings(const Settings& settings) {
             const auto& choices = setting.traits.choices;
             if (!choices.empty() &&
                 std::find(choices.begin(), choices.end(), *held) == choices.end())
-              fault(str("'", *held, "'"), alternatives_text(choices));
+              fault(str("'", *held, "'"), choices_of(setting));
           } else if constexpr (std::is_pointer_v<Held>) {
             if constexpr (std::is_arithmetic_v<std::remove_pointer_t<Held>>) check(*held);
           }

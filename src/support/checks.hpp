@@ -22,10 +22,4 @@ void check_at_most(std::string_view name, Number value, std::type_identity_t<Num
     throw ConfigError(str("`", name, "` is ", value, ", expected at most ", most));
 }
 
-/// ConfigError: the value is below 0, above 1, or NaN.
-inline void check_share(std::string_view name, double value) {
-  if (!(value >= 0 && value <= 1))
-    throw ConfigError(str("`", name, "` is ", value, ", expected a share from 0 to 1"));
-}
-
 }  // namespace pardec

@@ -1,21 +1,24 @@
 #include "src/support/table_choice.hpp"
 
+#include <algorithm>
+
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
 
+const std::vector<std::string>& table_format_names() {
+  static const std::vector<std::string> kNames{"text", "md",    "csv",  "csv-safe",
+                                               "json", "jsonl", "latex"};  // as declared
+  return kNames;
+}
+
 TableFormat parse_table_format(std::string_view name) {
-  if (name == "text") return TableFormat::text;
-  if (name == "md") return TableFormat::md;
-  if (name == "csv") return TableFormat::csv;
-  if (name == "csv-safe") return TableFormat::csv_safe;
-  if (name == "json") return TableFormat::json;
-  if (name == "jsonl") return TableFormat::jsonl;
-  if (name == "latex") return TableFormat::latex;
-  throw ConfigError(
-      str("`format`: there is no format '", name, "'",
-          known_names(name, {"text", "md", "csv", "csv-safe", "json", "jsonl", "latex"})));
+  const std::vector<std::string>& names = table_format_names();
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end())
+    throw ConfigError(str("`format`: there is no format '", name, "'", known_names(name, names)));
+  return static_cast<TableFormat>(found - names.begin());
 }
 
 }  // namespace pardec

@@ -8,7 +8,8 @@ namespace pardec {
 
 enum class TableFormat { text, md, csv, csv_safe, json, jsonl, latex };
 
-/// `text|md|csv|csv-safe|json|jsonl|latex`; anything else is a ConfigError.
+const std::vector<std::string>& table_format_names();
+/// ConfigError: none of these names.
 TableFormat parse_table_format(std::string_view name);
 /// Their names, for the help of a flag.
 inline constexpr const char* kTableFormats =

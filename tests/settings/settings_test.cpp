@@ -223,15 +223,15 @@ TEST_CASE("an experiment is read with its own keys") {
       {"eos", {7, "###"}},
       {"cache_blocks", 40}};
   const RunSettings settings = read_run_settings(experiment, "e.json");
-  CHECK(settings.name == "e");
-  CHECK(settings.model.model == "/nowhere/main");
-  CHECK(settings.datasets == std::vector<std::string>{"oa-mine", "mine=my.jsonl"});
+  CHECK(settings.spec.name == "e");
+  CHECK(settings.spec.model.model == "/nowhere/main");
+  CHECK(settings.spec.datasets == std::vector<std::string>{"oa-mine", "mine=my.jsonl"});
   CHECK(settings.arms.size() == 2);
   CHECK(settings.arms[1].starts_with("h=hpd"));
   CHECK(settings.batch_size == 3);
   CHECK(settings.output.columns.names == std::vector<std::string>{"arm", "speedup"});
-  CHECK(settings.decode.eos == std::vector<std::string>{"7", "###"});
-  CHECK(settings.cache.blocks == 40);
+  CHECK(settings.spec.decode.eos == std::vector<std::string>{"7", "###"});
+  CHECK(settings.spec.cache.blocks == 40);
   CHECK(json_of(read_run_settings(json_of(settings), "again.json")) == json_of(settings));
 
   Json sweep = experiment;
@@ -246,7 +246,7 @@ TEST_CASE("an experiment is read with its own keys") {
 TEST_CASE("what somebody gave beats the experiment") {
   RunSettings settings;
   settings.batch_size = 5;
-  settings.datasets = {"squad"};
+  settings.spec.datasets = {"squad"};
   settings.decoders = {"ar"};
   const auto read = read_experiment({{"batch_size", 2},
                                      {"limit", 4},
@@ -255,8 +255,8 @@ TEST_CASE("what somebody gave beats the experiment") {
                                     "e.json", settings, {"batch_size", "dataset", "decoder"});
   CHECK(read == std::set<std::string>{"limit"});
   CHECK(settings.batch_size == 5);
-  CHECK(settings.limit == 4);
-  CHECK(settings.datasets == std::vector<std::string>{"squad"});
+  CHECK(settings.spec.limit == 4);
+  CHECK(settings.spec.datasets == std::vector<std::string>{"squad"});
   CHECK(settings.arms.empty());
 }
 
@@ -288,21 +288,21 @@ TEST_CASE("what an experiment cannot have is refused with its place") {
 TEST_CASE("a spec is refused by the names of settings") {
   RunSettings settings;
   settings.decoders = {"ar"};
-  settings.datasets = {"oa-mine"};
+  settings.spec.datasets = {"oa-mine"};
   settings.batch_size = 0;
   const auto said = [&] { return refusal([&] { make_run_spec(settings); }); };
   CHECK(said() == "`batch_size` is 0, expected at least 1");
   settings.batch_size = 1;
-  settings.decode.temperature = std::nan("");
+  settings.spec.decode.temperature = std::nan("");
   CHECK(said() == "`temperature` is nan, expected a finite number");
-  settings.decode.temperature = 0;
-  settings.order = "random";
+  settings.spec.decode.temperature = 0;
+  settings.spec.order = "random";
   CHECK(said() == "`order` is 'random', expected interleaved or blocked");
-  settings.order = "blocked";
+  settings.spec.order = "blocked";
   CHECK(said().empty());
   settings.sweep = true;
   settings.grid = {"hpd.k_max=8"};
-  settings.fresh = settings.retry_errors = true;
+  settings.fresh = settings.spec.retry_errors = true;
   CHECK(said().starts_with("`retry_errors` repeats failed jobs"));
 
   TrainingSettings training;

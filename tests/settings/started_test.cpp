@@ -103,15 +103,15 @@ TEST_CASE("a sweep starts from an experiment") {
 TEST_CASE("a run starts from a struct") {
   const Scratch scratch;
   RunSettings settings;
-  settings.model.model = (kQuickstart / "model").string();
-  settings.model.threads = 1;
+  settings.spec.model.model = (kQuickstart / "model").string();
+  settings.spec.model.threads = 1;
   settings.decoders = {"ar"};
-  settings.datasets = {"oa-mine"};
-  settings.limit = 1;
-  settings.warmup = 0;
-  settings.decode.max_new_tokens = 4;
+  settings.spec.datasets = {"oa-mine"};
+  settings.spec.limit = 1;
+  settings.spec.warmup = 0;
+  settings.spec.decode.max_new_tokens = 4;
   settings.progress = "none";
-  settings.db = (scratch.folder / "r.sqlite").string();
+  settings.spec.db = (scratch.folder / "r.sqlite").string();
   CHECK(run(make_run_spec(settings)).counts.finished == 1);
 }
 
