@@ -32,14 +32,6 @@ void read(const CounterColumn& column, const Json& json, Counters& counters) {
   }
 }
 
-/// The columns, under the same names, restricted to the counters that `job.turns` keeps of a turn.
-std::vector<CounterColumn> turn_columns() {
-  std::vector<CounterColumn> columns = counter_columns();
-  std::erase_if(columns,
-                [](const CounterColumn& column) { return !column.counters.front().of_turns; });
-  return columns;
-}
-
 }  // namespace
 
 bool CounterColumn::is_list() const {
@@ -106,7 +98,8 @@ Json turn_json(const Counts& turn) {
   Counters counters;
   static_cast<Counts&>(counters) = turn;
   Json json = Json::object();
-  for (const CounterColumn& column : turn_columns()) {
+  for (const CounterColumn& column : counter_columns()) {
+    if (!column.is_of_turns()) continue;
     Json& value = json[std::string(column.name)];
     if (column.is_json())
       value = to_json(column, counters);
@@ -118,7 +111,8 @@ Json turn_json(const Counts& turn) {
 
 Counts turn_counts(const Json& json) {
   Counters counters;
-  for (const CounterColumn& column : turn_columns()) {
+  for (const CounterColumn& column : counter_columns()) {
+    if (!column.is_of_turns()) continue;
     const Json& value = json.at(std::string(column.name));
     if (column.is_json())
       read(column, value, counters);

@@ -19,6 +19,8 @@ struct CounterColumn {
   bool is_list() const;
   /// Whether the column is computed from other columns.
   bool is_derived() const { return counters.front().after == Adding::anew; }
+  /// Whether `job.turns` keeps its counters of a turn, under the same name.
+  bool is_of_turns() const { return counters.front().of_turns; }
 };
 
 /// In the order of kCounters.
