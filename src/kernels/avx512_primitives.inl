@@ -77,10 +77,10 @@ void with_codes(WeightType type, const std::byte* panel, Take&& take) {
     take(Nf4{reinterpret_cast<const float*>(panel), panel + kScaleBytes});
 }
 
-/// As `exponential`, for 16 values. NaN stays NaN, because min and max return their second operand
-/// if one is NaN.
-inline __m512 exponentials(__m512 x) {
-  x = _mm512_min_ps(_mm512_set1_ps(88.0f), _mm512_max_ps(_mm512_set1_ps(-87.0f), x));
+/// As `exponential`, for 16 values of at most 88, and 0 where `kept` is not set. NaN stays NaN,
+/// because max returns its second operand if one is NaN.
+inline __m512 exponentials_up_to_88(__m512 x, __mmask16 kept) {
+  x = _mm512_max_ps(_mm512_set1_ps(-87.0f), x);
   const __m512 n = _mm512_roundscale_ps(_mm512_mul_ps(x, _mm512_set1_ps(1.44269504f)),
                                         _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
   __m512 r = _mm512_fnmadd_ps(n, _mm512_set1_ps(0.693359375f), x);
@@ -88,7 +88,12 @@ inline __m512 exponentials(__m512 x) {
   __m512 p = _mm512_set1_ps(1.0f / 5040);
   for (const float c : {1.0f / 720, 1.0f / 120, 1.0f / 24, 1.0f / 6, 0.5f, 1.0f, 1.0f})
     p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(c));
-  return _mm512_scalef_ps(p, n);
+  return _mm512_maskz_scalef_ps(kept, p, n);
+}
+
+/// As `exponential`, for 16 values.
+inline __m512 exponentials(__m512 x) {
+  return exponentials_up_to_88(_mm512_min_ps(_mm512_set1_ps(88.0f), x), 0xFFFF);
 }
 
 /// As specified in kernels_body.inl.
@@ -105,11 +110,15 @@ float soften(float* scores, std::uint32_t mask, float scale, float& largest) {
   const __m512 nothing = _mm512_set1_ps(kNothing), factor = _mm512_set1_ps(scale);
   const __m512 a = _mm512_mask_mul_ps(nothing, low, _mm512_loadu_ps(scores), factor);
   const __m512 b = _mm512_mask_mul_ps(nothing, high, _mm512_loadu_ps(scores + 16), factor);
-  const float most = _mm512_reduce_max_ps(_mm512_max_ps(a, b));
-  largest = most > largest ? most : largest;
+  const __m512 most = _mm512_max_ps(a, b);
+  // Few blocks raise the largest score.
+  if (_mm512_cmp_ps_mask(most, _mm512_set1_ps(largest), _CMP_GT_OQ) != 0) {
+    const float here = _mm512_reduce_max_ps(most);
+    largest = here > largest ? here : largest;
+  }
   const __m512 base = _mm512_set1_ps(largest);
-  const __m512 c = _mm512_maskz_mov_ps(low, exponentials(_mm512_sub_ps(a, base)));
-  const __m512 d = _mm512_maskz_mov_ps(high, exponentials(_mm512_sub_ps(b, base)));
+  const __m512 c = exponentials_up_to_88(_mm512_sub_ps(a, base), low);
+  const __m512 d = exponentials_up_to_88(_mm512_sub_ps(b, base), high);
   _mm512_storeu_ps(scores, c);
   _mm512_storeu_ps(scores + 16, d);
   return _mm512_reduce_add_ps(_mm512_add_ps(c, d));
