@@ -131,6 +131,14 @@ function(pardec_python_test name)
   pardec_test_properties(${name} ${arg_LABEL} ${arg_COST})
 endfunction()
 
+# pardec_pytest(NAME LABEL unit [COST seconds] [MAY_SKIP] FILE file_test.py [ARGS ...])
+# The tests of one file, run by pytest, as one test of ctest. ARGS select some of them: -k NAME, -m whole.
+function(pardec_pytest name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "MAY_SKIP" "LABEL;COST;FILE" "ARGS")
+  add_test(NAME ${name} COMMAND ${PARDEC_PYTHON} -m pytest --build ${PROJECT_BINARY_DIR} ${arg_ARGS} ${CMAKE_CURRENT_SOURCE_DIR}/${arg_FILE})
+  pardec_test_properties(${name} ${arg_LABEL} ${arg_COST})
+endfunction()
+
 # A skip is a failure where PARDEC_TEST_DATA is set, since then nothing should be missing (MAY_SKIP apart). Tests run side by side:
 # threads that wait for work sleep, in place of taking a core from the others.
 function(pardec_test_properties name label)
@@ -141,6 +149,6 @@ function(pardec_test_properties name label)
   if(DEFINED ENV{PARDEC_TEST_DATA} AND NOT arg_MAY_SKIP)
     set_tests_properties(${name} PROPERTIES FAIL_REGULAR_EXPRESSION "\\[skipped\\]")
   else()
-    set_tests_properties(${name} PROPERTIES SKIP_REGULAR_EXPRESSION "\\[skipped\\]" SKIP_RETURN_CODE 77)
+    set_tests_properties(${name} PROPERTIES SKIP_REGULAR_EXPRESSION "\\[skipped\\];No module named pytest" SKIP_RETURN_CODE 77)
   endif()
 endfunction()

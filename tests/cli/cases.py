@@ -4,7 +4,7 @@ import pathlib
 import shutil
 import sys
 
-from harness import DATA, TINY, TOKENIZER, Checks, scratch
+from harness import DATA, TINY, TOKENIZER, Checks, scratch, skip
 from reference import SHARP, sharpen, torch, transformers
 from safetensors.torch import load_file, save_file
 
@@ -17,8 +17,7 @@ def case(name):
     """The folder of a shared case; without it the test ends, skipped."""
     folder = CASES / name
     if not folder.is_dir():
-        print(f"[skipped] {folder} is missing")
-        sys.exit(77)
+        skip(f"{folder} is missing")
     return folder
 
 

@@ -1,6 +1,7 @@
 """What the tests of the command line share: running the program, tiny networks, reading the database, counting checks."""
 import base64
 import contextlib
+import copy
 import hashlib
 import json
 import os
@@ -21,6 +22,14 @@ TOKENIZER = ROOT / "experiments" / "quickstart" / "tokenizer.json"
 VOCABULARY = 1 + max([*json.loads(TOKENIZER.read_text())["model"]["vocab"].values()])
 SMOLLM2 = ROOT / "build" / "models" / "smollm2-135m-instruct"  # where scripts/fetch-smollm2 has made it
 DATA = pathlib.Path(os.environ.get("PARDEC_TEST_DATA") or ROOT.parent / "shared" / "data")
+
+def skip(reason):
+    """Ends a module that cannot be tested, when it is read: pytest's tests are skipped, a script ends with ctest's code of a skip."""
+    if "pytest" in sys.modules:
+        sys.modules["pytest"].skip(str(reason), allow_module_level=True)
+    print(f"[skipped] {reason}")
+    sys.exit(77)
+
 
 # A network that a test has in a moment; enough positions for a prompt and six products.
 TINY = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_act": "silu", "hidden_size": 64, "intermediate_size": 128,
@@ -134,11 +143,17 @@ class Program:
         return subprocess.Popen(self.arguments(args), cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                 env=clean_environment(), stdin=subprocess.DEVNULL, **options)
 
+    def at(self, folder):
+        """The same program, called in another folder."""
+        other = copy.copy(self)
+        other.folder = pathlib.Path(folder)
+        return other
+
     def good(self, *args, **options):
         """A call that the test cannot go on without; returns what it printed."""
         ran = self(*args, **options)
-        if ran.returncode != 0:
-            sys.exit(f"pardec {' '.join(map(str, args))}: exit {ran.returncode}: {ran.stderr}")
+        called = " ".join(map(str, args))
+        assert ran.returncode == 0, f"pardec {called}: exit {ran.returncode}: {ran.stderr}"
         return ran.stdout
 
     def synthesise(self, name, seed=1, **changes):
@@ -200,8 +215,7 @@ def answers(db, where="1"):
     found = {}
     for row in rows:
         key = (row["label"], row["name"], row["key"], row["repeat"])
-        if key in found:
-            sys.exit(f"{db}: {key} stands twice")
+        assert key not in found, f"{db}: {key} stands twice"
         found[key] = (row["text"], row["tokens"], row["fields"], row["error"], row["stop"])
     return found
 

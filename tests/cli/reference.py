@@ -3,15 +3,15 @@
 Without the library the test that imports this is skipped.
 """
 import os
-import sys
+
+from harness import skip
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 try:
     import torch
     import transformers
 except ImportError as error:
-    print(f"[skipped] {error}")
-    sys.exit(77)
+    skip(error)
 transformers.logging.set_verbosity_error()
 transformers.logging.disable_progress_bar()
 torch.set_num_threads(1)
