@@ -3,6 +3,7 @@ and resumed ends with the same bits; transformers loads what was exported; mista
 
 Usage: train_test.py PARDEC MODEL_DUMP
 """
+import functools
 import json
 import pathlib
 import signal
@@ -11,22 +12,11 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+import small_training
+from small_training import CONFIG, FIELDS, TITLES, prepare, run, tensors
+
 PARDEC, DUMP = sys.argv[1:3]
-FIELDS = ["Brand", "Color", "Size"]
-TITLES = [("Tolvane Daypack Slate Green 40 L", ["Tolvane", "Slate Green", "40 L"]),
-          ("Kestrow Commuter Plum", ["Kestrow", "Plum", None]),
-          ("Bag by Mirrel, 12 L", ["Mirrel", None, "12 L"]),
-          ("Ostrin Rucksack Red", ["Ostrin", "Red", None]),
-          ("Large Sack Navy Blue 75 L Varnel", ["Varnel", "Navy Blue", "75 L"]),
-          ("Quill & Tarn Tote", ["Quill & Tarn", None, None]),
-          ("Plain bag", [None, None, None]),
-          ("Dorvex 22 L Orange Pack", ["Dorvex", "Orange", "22 L"])]
-CONFIG = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_act": "silu", "hidden_size": 64,
-          "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 2, "num_key_value_heads": 1,
-          "head_dim": 32, "max_position_embeddings": 1024, "rms_norm_eps": 1e-6, "rope_theta": 10000.0,
-          "tie_word_embeddings": True}
-PROMPT = "[instruction]\nExtract.\n[context]\n{n}: {text}\n[answer json]\nJSON.\n"
+train = functools.partial(small_training.train, PARDEC)
 failures = []
 
 
@@ -34,26 +24,6 @@ def check(good, what):
     print(("ok      " if good else "FAILED  ") + what)
     if not good:
         failures.append(what)
-
-
-def train(folder, out, *flags, model="config.json"):
-    return [PARDEC, "train", "--model", str(folder / model), "--tokenizer", str(ROOT / "experiments/quickstart/tokenizer.json"),
-            "--dataset", "oa-mine", "--data-root", str(folder), "--prompt-file", str(folder / "prompt.txt"), *([] if "--k-max" in flags else ["--k-max", "12"]),
-            "--threads", "2", "--progress", "none", "--out", str(folder / out), *flags]
-
-
-def run(command):
-    return subprocess.run(command, capture_output=True, text=True)
-
-
-def prepare(folder):
-    (folder / "oa-mine").mkdir()
-    with open(folder / "oa-mine/train.jsonl", "w", encoding="utf-8") as file:
-        for title, values in TITLES:
-            file.write(json.dumps({"input": title, "category": "Bag", "target_scores": {
-                name: {value or "n/a": 1} for name, value in zip(FIELDS, values)}}) + "\n")
-    (folder / "config.json").write_text(json.dumps(CONFIG))
-    (folder / "prompt.txt").write_text(PROMPT)
 
 
 def learns_by_heart(folder):
@@ -162,13 +132,6 @@ def learns_heads(folder, out, *more):
     check(passes["medusa"] == passes["merged"], f"merged or not {passes}")
     # Three tokens a pass at most.
     check(passes["medusa"] < 0.5 * passes["ar"], f"in fewer passes {passes}")
-
-
-def tensors(file):
-    import safetensors.torch
-    found = safetensors.torch.load_file(str(file))
-    found.pop("state", None)  # holds seconds
-    return found
 
 
 def resumes(folder, whole, broken, *more, model="config.json", result="model.safetensors"):
