@@ -1,54 +1,138 @@
-"""Every key of transformers' configuration classes, for each supported family, with values that are not its default's: the answers are
-transformers', or the key is refused or warned of by name; none is silent. Then keys of other families, which transformers passes over.
-
-Usage: config_keys_test.py PROGRAM [FAMILY]
+"""Every key of transformers' configuration classes, for each supported family, with values that
+are not its default's: the answers are transformers', or the key is refused or warned of by name;
+none is silent. Then keys of other families, which transformers passes over.
 """
-import collections
+
 import dataclasses
 import json
-import shutil
-import sys
 
-from harness import Checks, scratch
+import pytest
 from cases import make_network
 from reference import torch, transformers
 
 DROP = object()  # the key is not in the file
-PROMPTS, COUNT = ([1, 5, 77, 300, 12], [9, 40, 3, 1000, 77, 12, 500, 8, 9, 40, 3, 1000, 7, 77, 2, 61, 5, 70, 900, 4]), 6
-FAMILIES = {"Llama": {}, "Mistral": {"sliding_window": None}, "Olmo2": {"head_dim": None}, "Phi3": {"head_dim": None, "pad_token_id": 0}, "Qwen2": {"head_dim": None}, "Qwen3": {}}
+PROMPTS, COUNT = (
+    (
+        [1, 5, 77, 300, 12],
+        [9, 40, 3, 1000, 77, 12, 500, 8, 9, 40, 3, 1000, 7, 77, 2, 61, 5, 70, 900, 4],
+    ),
+    6,
+)
+FAMILIES = {
+    "Llama": {},
+    "Mistral": {"sliding_window": None},
+    "Olmo2": {"head_dim": None},
+    "Phi3": {"head_dim": None, "pad_token_id": 0},
+    "Qwen2": {"head_dim": None},
+    "Qwen3": {},
+}
 LAYERS = 3
 FULL, SLIDES = "full_attention", "sliding_attention"
 SHORT = [1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]
 LONG = {"short_factor": SHORT, "long_factor": [9.0] * 8}
-LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 16}
+LLAMA3 = {
+    "rope_type": "llama3",
+    "factor": 8.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 16,
+}
 YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32}
 
 # A network is made of these: sizes, and whether there are matrices.
 MADE = {
-    "vocab_size": [3000], "hidden_size": [32, 128], "intermediate_size": [96], "num_hidden_layers": [1, 4], "num_attention_heads": [2, 8], "num_key_value_heads": [1, 4],
-    "head_dim": [8, 32], "tie_word_embeddings": [True], "attention_bias": [True], "mlp_bias": [True],
+    "vocab_size": [3000],
+    "hidden_size": [32, 128],
+    "intermediate_size": [96],
+    "num_hidden_layers": [1, 4],
+    "num_attention_heads": [2, 8],
+    "num_key_value_heads": [1, 4],
+    "head_dim": [8, 32],
+    "tie_word_embeddings": [True],
+    "attention_bias": [True],
+    "mlp_bias": [True],
 }
 ROPE = [
-    {"rope_type": "default", "rope_theta": 50.0}, {"rope_type": "default", "rope_theta": 1000000}, {"rope_type": "default"}, {"type": "default", "rope_theta": 77.0}, {},
-    {"rope_type": "linear", "factor": 8.0}, {"rope_type": "linear", "factor": 3}, {"rope_type": "linear", "factor": 0.5}, {"type": "linear", "factor": 8.0, "rope_theta": 50.0}, {"rope_type": "linear"},
-    {"rope_type": "dynamic", "factor": 4.0}, YARN, {**YARN, "beta_fast": 4.0, "beta_slow": 2.0}, {**YARN, "beta_fast": None}, {**YARN, "attention_factor": 3.0}, {**YARN, "attention_factor": 2},
-    {**YARN, "mscale": 2.0, "mscale_all_dim": 0.5}, {**YARN, "mscale": 2.0}, {**YARN, "truncate": False}, {**YARN, "factor": None}, {"rope_type": "yarn", "factor": 4.0}, {**YARN, "beta_slow": 40, "beta_fast": 1},
-    {**YARN, "finetuned": True}, {**YARN, "extrapolation_factor": 2.0}, {**YARN, "attn_factor": 2.0}, {"rope_type": "yarn"},
-    {"rope_type": "longrope", **LONG, "factor": 4.0, "original_max_position_embeddings": 64}, {"rope_type": "longrope", **LONG, "attention_factor": 2.0, "original_max_position_embeddings": 64},
-    {"rope_type": "longrope", **LONG, "original_max_position_embeddings": 64}, {"rope_type": "longrope", **LONG, "original_max_position_embeddings": 8, "factor": 2.0}, {"type": "su", **LONG},
-    {"rope_type": "longrope", **LONG, "short_mscale": 1.3, "long_mscale": 1.4}, {"rope_type": "longrope", "short_factor": SHORT[:3], "long_factor": SHORT},
-    LLAMA3, {**LLAMA3, "high_freq_factor": 1.5, "factor": 32.0}, {**LLAMA3, "low_freq_factor": 4.0}, {**LLAMA3, "original_max_position_embeddings": None}, {**YARN, "original_max_position_embeddings": None}, {"rope_type": "default", "rope_theta": None}, {key: LLAMA3[key] for key in ("rope_type", "factor")},
-    {"rope_type": "proportional", "partial_rotary_factor": 0.5}, {"rope_type": "mrope", "mrope_section": [2, 3, 3]}, {"rope_type": "default", "mrope_section": [2, 3, 3]}, {"type": "mrope", "mrope_section": [2, 3, 3]},
-    {"rope_type": "ntk", "factor": 2.0}, {"rope_type": "default", "partial_rotary_factor": 0.5}, {"rope_type": "linear", "factor": 2.0, "partial_rotary_factor": 0.5},
-    {"rope_type": "default", "factor": 8.0}, {"rope_type": "linear", "factor": 2.0, "rope_theta": 50.0, "original_max_position_embeddings": 8},
-    {FULL: {"rope_type": "linear", "factor": 8.0, "rope_theta": 10000.0}}, {FULL: {"rope_type": "default", "rope_theta": 50.0}, SLIDES: {"rope_type": "default", "rope_theta": 20.0}},
-    "linear", ["linear", 2.0], 4.0,
+    {"rope_type": "default", "rope_theta": 50.0},
+    {"rope_type": "default", "rope_theta": 1000000},
+    {"rope_type": "default"},
+    {"type": "default", "rope_theta": 77.0},
+    {},
+    {"rope_type": "linear", "factor": 8.0},
+    {"rope_type": "linear", "factor": 3},
+    {"rope_type": "linear", "factor": 0.5},
+    {"type": "linear", "factor": 8.0, "rope_theta": 50.0},
+    {"rope_type": "linear"},
+    {"rope_type": "dynamic", "factor": 4.0},
+    YARN,
+    {**YARN, "beta_fast": 4.0, "beta_slow": 2.0},
+    {**YARN, "beta_fast": None},
+    {**YARN, "attention_factor": 3.0},
+    {**YARN, "attention_factor": 2},
+    {**YARN, "mscale": 2.0, "mscale_all_dim": 0.5},
+    {**YARN, "mscale": 2.0},
+    {**YARN, "truncate": False},
+    {**YARN, "factor": None},
+    {"rope_type": "yarn", "factor": 4.0},
+    {**YARN, "beta_slow": 40, "beta_fast": 1},
+    {**YARN, "finetuned": True},
+    {**YARN, "extrapolation_factor": 2.0},
+    {**YARN, "attn_factor": 2.0},
+    {"rope_type": "yarn"},
+    {"rope_type": "longrope", **LONG, "factor": 4.0, "original_max_position_embeddings": 64},
+    {
+        "rope_type": "longrope",
+        **LONG,
+        "attention_factor": 2.0,
+        "original_max_position_embeddings": 64,
+    },
+    {"rope_type": "longrope", **LONG, "original_max_position_embeddings": 64},
+    {"rope_type": "longrope", **LONG, "original_max_position_embeddings": 8, "factor": 2.0},
+    {"type": "su", **LONG},
+    {"rope_type": "longrope", **LONG, "short_mscale": 1.3, "long_mscale": 1.4},
+    {"rope_type": "longrope", "short_factor": SHORT[:3], "long_factor": SHORT},
+    LLAMA3,
+    {**LLAMA3, "high_freq_factor": 1.5, "factor": 32.0},
+    {**LLAMA3, "low_freq_factor": 4.0},
+    {**LLAMA3, "original_max_position_embeddings": None},
+    {**YARN, "original_max_position_embeddings": None},
+    {"rope_type": "default", "rope_theta": None},
+    {key: LLAMA3[key] for key in ("rope_type", "factor")},
+    {"rope_type": "proportional", "partial_rotary_factor": 0.5},
+    {"rope_type": "mrope", "mrope_section": [2, 3, 3]},
+    {"rope_type": "default", "mrope_section": [2, 3, 3]},
+    {"type": "mrope", "mrope_section": [2, 3, 3]},
+    {"rope_type": "ntk", "factor": 2.0},
+    {"rope_type": "default", "partial_rotary_factor": 0.5},
+    {"rope_type": "linear", "factor": 2.0, "partial_rotary_factor": 0.5},
+    {"rope_type": "default", "factor": 8.0},
+    {
+        "rope_type": "linear",
+        "factor": 2.0,
+        "rope_theta": 50.0,
+        "original_max_position_embeddings": 8,
+    },
+    {FULL: {"rope_type": "linear", "factor": 8.0, "rope_theta": 10000.0}},
+    {
+        FULL: {"rope_type": "default", "rope_theta": 50.0},
+        SLIDES: {"rope_type": "default", "rope_theta": 20.0},
+    },
+    "linear",
+    ["linear", 2.0],
+    4.0,
 ]
 # Settings of generation that change the answers of a network.
 OF_ANSWERS = {
-    "repetition_penalty": lambda ids: 0.01, "no_repeat_ngram_size": lambda ids: 1, "min_length": lambda ids: 20, "suppress_tokens": lambda ids: [ids[0][2], ids[1][1]],
-    "begin_suppress_tokens": lambda ids: [ids[0][0], ids[1][0]], "bad_words_ids": lambda ids: [[ids[0][1]], ids[1][1:3]], "forced_bos_token_id": lambda ids: 7, "forced_eos_token_id": lambda ids: 7,
-    "sequence_bias": lambda ids: [[[ids[0][1]], -90.0], [[33], 5.0]], "min_new_tokens": lambda ids: 4,
+    "repetition_penalty": lambda ids: 0.01,
+    "no_repeat_ngram_size": lambda ids: 1,
+    "min_length": lambda ids: 20,
+    "suppress_tokens": lambda ids: [ids[0][2], ids[1][1]],
+    "begin_suppress_tokens": lambda ids: [ids[0][0], ids[1][0]],
+    "bad_words_ids": lambda ids: [[ids[0][1]], ids[1][1:3]],
+    "forced_bos_token_id": lambda ids: 7,
+    "forced_eos_token_id": lambda ids: 7,
+    "sequence_bias": lambda ids: [[[ids[0][1]], -90.0], [[33], 5.0]],
+    "min_new_tokens": lambda ids: 4,
 }
 BY_LAYER = {"layer_types": DROP}  # which otherwise says more
 old = lambda rope: {"rope_parameters": DROP, "rope_theta": 10000.0, "rope_scaling": rope}
@@ -57,81 +141,326 @@ WRITTEN = {
     "hidden_act": ["gelu", "relu", "gelu_pytorch_tanh", "swish", "silu_and_mul", None, 3],
     "max_position_embeddings": [4096, 64, 22, 0, None, "64"],
     "rms_norm_eps": [0.9, 3.0, 0.0, None, "1e-6", -0.5],
-    "pad_token_id": [5, 0, None, -1, 4095, 100000, "5"], "bos_token_id": [7, None, 5000, [1, 2]],
+    "pad_token_id": [5, 0, None, -1, 4095, 100000, "5"],
+    "bos_token_id": [7, None, 5000, [1, 2]],
     "eos_token_id": [None, 5000],
-    "tie_word_embeddings": [None, "true"], "attention_bias": [None, "true"], "mlp_bias": [None, 1],
-    "rope_parameters": ROPE, "rope_scaling": [old(rope) for rope in ROPE] + [{"rope_scaling": {"rope_type": "linear", "factor": 8.0}}, {"rope_scaling": {"type": "linear", "factor": 8.0, "rope_theta": 50.0}}],
-    "rope_theta": [{"rope_parameters": DROP, "rope_theta": theta} for theta in (50.0, 1000000, None, "1e4", -1.0, 0, DROP)] + [50.0],
-    "partial_rotary_factor": [0.5, 1.0, 0.0, 0.3, {"rope_parameters": DROP, "rope_theta": 50.0, "partial_rotary_factor": 0.5}],
-    "original_max_position_embeddings": [8, {"original_max_position_embeddings": 8, "rope_parameters": YARN}, {"original_max_position_embeddings": 128, "rope_parameters": LLAMA3},
-                                         {"original_max_position_embeddings": 64, "rope_parameters": {"rope_type": "longrope", **LONG}}, {"original_max_position_embeddings": 8, **old({"type": "yarn", "factor": 4.0})},
-                                         {"original_max_position_embeddings": 8, "rope_parameters": {"rope_type": "linear", "factor": 8.0}}],
+    "tie_word_embeddings": [None, "true"],
+    "attention_bias": [None, "true"],
+    "mlp_bias": [None, 1],
+    "rope_parameters": ROPE,
+    "rope_scaling": (
+        [old(rope) for rope in ROPE]
+        + [
+            {"rope_scaling": {"rope_type": "linear", "factor": 8.0}},
+            {"rope_scaling": {"type": "linear", "factor": 8.0, "rope_theta": 50.0}},
+        ]
+    ),
+    "rope_theta": (
+        [
+            {"rope_parameters": DROP, "rope_theta": theta}
+            for theta in (50.0, 1000000, None, "1e4", -1.0, 0, DROP)
+        ]
+        + [50.0]
+    ),
+    "partial_rotary_factor": [
+        0.5,
+        1.0,
+        0.0,
+        0.3,
+        {"rope_parameters": DROP, "rope_theta": 50.0, "partial_rotary_factor": 0.5},
+    ],
+    "original_max_position_embeddings": [
+        8,
+        {"original_max_position_embeddings": 8, "rope_parameters": YARN},
+        {"original_max_position_embeddings": 128, "rope_parameters": LLAMA3},
+        {
+            "original_max_position_embeddings": 64,
+            "rope_parameters": {"rope_type": "longrope", **LONG},
+        },
+        {"original_max_position_embeddings": 8, **old({"type": "yarn", "factor": 4.0})},
+        {
+            "original_max_position_embeddings": 8,
+            "rope_parameters": {"rope_type": "linear", "factor": 8.0},
+        },
+    ],
     "sliding_window": [3, 1, 16, 4096, None, 0, -1, 2.5, "8"],
-    "use_sliding_window": [{**BY_LAYER, "use_sliding_window": True}, {**BY_LAYER, "use_sliding_window": True, "sliding_window": 3}, {**BY_LAYER, "use_sliding_window": True, "sliding_window": 3, "max_window_layers": 1},
-                           {**BY_LAYER, "use_sliding_window": False, "sliding_window": 3, "max_window_layers": 0}, {**BY_LAYER, "use_sliding_window": True, "sliding_window": None, "max_window_layers": 0}, None, "yes"],
-    "max_window_layers": [{**BY_LAYER, "max_window_layers": 0}, {**BY_LAYER, "use_sliding_window": True, "sliding_window": 4, "max_window_layers": 0}, {**BY_LAYER, "use_sliding_window": True, "sliding_window": 4, "max_window_layers": -1},
-                          {**BY_LAYER, "use_sliding_window": True, "sliding_window": 4, "max_window_layers": 2.5}],
-    "layer_types": [[FULL] * 3, [FULL, SLIDES, FULL], [SLIDES] * 3, [FULL], ["chunked_attention"] * 3, ["linear_attention", FULL, FULL], ["full", FULL, FULL], ["attention"] * 3, None, FULL,
-                    {"layer_types": [FULL, SLIDES, FULL], "sliding_window": 3}, {"layer_types": [FULL, SLIDES, FULL], "sliding_window": 3, "use_sliding_window": True},
-                    {"layer_types": [SLIDES] * 3, "sliding_window": 3, "use_sliding_window": True}, {"layer_types": [FULL] * 3, "sliding_window": 3, "use_sliding_window": True, "max_window_layers": 0}],
-    "num_key_value_heads": [{"num_key_value_heads": None}, {"num_key_value_heads": DROP}, {"num_key_value_heads": 3}], "head_dim": [{"head_dim": None}, {"head_dim": 15}, {"head_dim": 0}],
+    "use_sliding_window": [
+        {**BY_LAYER, "use_sliding_window": True},
+        {**BY_LAYER, "use_sliding_window": True, "sliding_window": 3},
+        {**BY_LAYER, "use_sliding_window": True, "sliding_window": 3, "max_window_layers": 1},
+        {**BY_LAYER, "use_sliding_window": False, "sliding_window": 3, "max_window_layers": 0},
+        {**BY_LAYER, "use_sliding_window": True, "sliding_window": None, "max_window_layers": 0},
+        None,
+        "yes",
+    ],
+    "max_window_layers": [
+        {**BY_LAYER, "max_window_layers": 0},
+        {**BY_LAYER, "use_sliding_window": True, "sliding_window": 4, "max_window_layers": 0},
+        {**BY_LAYER, "use_sliding_window": True, "sliding_window": 4, "max_window_layers": -1},
+        {**BY_LAYER, "use_sliding_window": True, "sliding_window": 4, "max_window_layers": 2.5},
+    ],
+    "layer_types": [
+        [FULL] * 3,
+        [FULL, SLIDES, FULL],
+        [SLIDES] * 3,
+        [FULL],
+        ["chunked_attention"] * 3,
+        ["linear_attention", FULL, FULL],
+        ["full", FULL, FULL],
+        ["attention"] * 3,
+        None,
+        FULL,
+        {"layer_types": [FULL, SLIDES, FULL], "sliding_window": 3},
+        {"layer_types": [FULL, SLIDES, FULL], "sliding_window": 3, "use_sliding_window": True},
+        {"layer_types": [SLIDES] * 3, "sliding_window": 3, "use_sliding_window": True},
+        {
+            "layer_types": [FULL] * 3,
+            "sliding_window": 3,
+            "use_sliding_window": True,
+            "max_window_layers": 0,
+        },
+    ],
+    "num_key_value_heads": [
+        {"num_key_value_heads": None},
+        {"num_key_value_heads": DROP},
+        {"num_key_value_heads": 3},
+    ],
+    "head_dim": [{"head_dim": None}, {"head_dim": 15}, {"head_dim": 0}],
     # PreTrainedConfig's own, and those of older releases.
-    "return_dict": [False], "is_encoder_decoder": [True],
-    "dtype": ["bfloat16", "float16", "float64", None, "auto", "int8", "unknown", 3], "torch_dtype": ["bfloat16", "torch.float16", "auto"],
-    "architectures": [None, ["LlamaModel"], ["Qwen3ForSequenceClassification"], ["MyForCausalLM"], ["LlamaForCausalLM", "LlamaModel"], "LlamaForCausalLM"],
-    "model_type": ["granite", "gemma", "mixtral", "phi", "olmo", "cohere", "llama4", "LLAMA", "", None, 3],
-    "is_causal": [False, True], "kv_sharing_modes": [["reuse"] * 3], "per_layer_config": [{"1": {"intermediate_size": 64}}, {"1": {"sliding_window": 4}}, {"1": {"rms_norm_eps": 0.9}}, {}],
-    "quantization_config": [{"quant_method": "gptq", "bits": 4, "group_size": 128}, {"quant_method": "bitsandbytes", "load_in_8bit": True}, {"quant_method": "fp8"}, None, {}],
-    "attention_chunk_size": [4, None], "text_config": [{"hidden_size": 8}],
+    "return_dict": [False],
+    "is_encoder_decoder": [True],
+    "dtype": ["bfloat16", "float16", "float64", None, "auto", "int8", "unknown", 3],
+    "torch_dtype": ["bfloat16", "torch.float16", "auto"],
+    "architectures": [
+        None,
+        ["LlamaModel"],
+        ["Qwen3ForSequenceClassification"],
+        ["MyForCausalLM"],
+        ["LlamaForCausalLM", "LlamaModel"],
+        "LlamaForCausalLM",
+    ],
+    "model_type": [
+        "granite", "gemma", "mixtral", "phi", "olmo", "cohere", "llama4", "LLAMA", "", None, 3,
+    ],
+    "is_causal": [False, True],
+    "kv_sharing_modes": [["reuse"] * 3],
+    "per_layer_config": [
+        {"1": {"intermediate_size": 64}},
+        {"1": {"sliding_window": 4}},
+        {"1": {"rms_norm_eps": 0.9}},
+        {},
+    ],
+    "quantization_config": [
+        {"quant_method": "gptq", "bits": 4, "group_size": 128},
+        {"quant_method": "bitsandbytes", "load_in_8bit": True},
+        {"quant_method": "fp8"},
+        None,
+        {},
+    ],
+    "attention_chunk_size": [4, None],
+    "text_config": [{"hidden_size": 8}],
     # Of generation, which transformers takes from here where there is no generation_config.json.
     **{key: [lambda family, value=value: value(family.base)] for key, value in OF_ANSWERS.items()},
-    "num_beams": [4], "max_length": [6], "max_new_tokens": [2], "do_sample": [True], "temperature": [0.1], "top_k": [1], "top_p": [0.1], "length_penalty": [3.0], "min_p": [0.9], "max_time": [0.0],
-    "early_stopping": [True], "num_return_sequences": [2], "num_beam_groups": [2], "diversity_penalty": [1.0], "encoder_repetition_penalty": [1.5], "encoder_no_repeat_ngram_size": [2], "exponential_decay_length_penalty": [[1, 2.0]],
-    "remove_invalid_values": [True], "typical_p": [0.2], "guidance_scale": [3.0], "penalty_alpha": [0.6], "stop_strings": [["a"]], "force_bos_token_to_be_generated": [True], "output_scores": [True], "return_dict_in_generate": [True],
+    "num_beams": [4],
+    "max_length": [6],
+    "max_new_tokens": [2],
+    "do_sample": [True],
+    "temperature": [0.1],
+    "top_k": [1],
+    "top_p": [0.1],
+    "length_penalty": [3.0],
+    "min_p": [0.9],
+    "max_time": [0.0],
+    "early_stopping": [True],
+    "num_return_sequences": [2],
+    "num_beam_groups": [2],
+    "diversity_penalty": [1.0],
+    "encoder_repetition_penalty": [1.5],
+    "encoder_no_repeat_ngram_size": [2],
+    "exponential_decay_length_penalty": [[1, 2.0]],
+    "remove_invalid_values": [True],
+    "typical_p": [0.2],
+    "guidance_scale": [3.0],
+    "penalty_alpha": [0.6],
+    "stop_strings": [["a"]],
+    "force_bos_token_to_be_generated": [True],
+    "output_scores": [True],
+    "return_dict_in_generate": [True],
 }
-# Of PreTrainedConfig, of older releases and of training: nothing for answers, so all are set at once; one by one where that changes ids.
+# Of PreTrainedConfig, of older releases and of training: nothing for answers, so all are set at
+# once; one by one where that changes ids.
 INERT = {
-    "use_cache": False, "pretraining_tp": 4, "attention_dropout": 0.9, "resid_pdrop": 0.9, "embd_pdrop": 0.9, "hidden_dropout": 0.9, "hidden_dropout_prob": 0.9, "initializer_range": 0.9, "output_hidden_states": True,
-    "chunk_size_feed_forward": 2, "tie_last_hidden_states": False, "id2label": {"0": "a", "1": "b", "2": "c"}, "label2id": {"a": 0}, "num_labels": 3, "problem_type": "regression", "transformers_version": "4.1.0",
-    "name_or_path": "elsewhere/model", "_name_or_path": "elsewhere/model", "attn_implementation": "eager", "_attn_implementation": "sdpa", "experts_implementation": "eager", "is_decoder": True, "add_cross_attention": True,
-    "cross_attention_hidden_size": 32, "pruned_heads": {"0": [1]}, "tie_encoder_decoder": True, "torchscript": True, "use_bfloat16": True, "tokenizer_class": "T5Tokenizer", "prefix": "Answer: ",
-    "task_specific_params": {"a": {"max_length": 3}}, "finetuning_task": "x", "decoder_start_token_id": 7, "sep_token_id": 7, "auto_map": {"AutoModelForCausalLM": "modeling_x.X"}, "num_kv_shared_layers": 1,
-    "compression_config": {"quant_method": "compressed-tensors", "format": "dense"}, "quantization": {"group_size": 64, "bits": 4}, "use_bidirectional_attention": True, "output_attentions": True,
+    "use_cache": False,
+    "pretraining_tp": 4,
+    "attention_dropout": 0.9,
+    "resid_pdrop": 0.9,
+    "embd_pdrop": 0.9,
+    "hidden_dropout": 0.9,
+    "hidden_dropout_prob": 0.9,
+    "initializer_range": 0.9,
+    "output_hidden_states": True,
+    "chunk_size_feed_forward": 2,
+    "tie_last_hidden_states": False,
+    "id2label": {"0": "a", "1": "b", "2": "c"},
+    "label2id": {"a": 0},
+    "num_labels": 3,
+    "problem_type": "regression",
+    "transformers_version": "4.1.0",
+    "name_or_path": "elsewhere/model",
+    "_name_or_path": "elsewhere/model",
+    "attn_implementation": "eager",
+    "_attn_implementation": "sdpa",
+    "experts_implementation": "eager",
+    "is_decoder": True,
+    "add_cross_attention": True,
+    "cross_attention_hidden_size": 32,
+    "pruned_heads": {"0": [1]},
+    "tie_encoder_decoder": True,
+    "torchscript": True,
+    "use_bfloat16": True,
+    "tokenizer_class": "T5Tokenizer",
+    "prefix": "Answer: ",
+    "task_specific_params": {"a": {"max_length": 3}},
+    "finetuning_task": "x",
+    "decoder_start_token_id": 7,
+    "sep_token_id": 7,
+    "auto_map": {"AutoModelForCausalLM": "modeling_x.X"},
+    "num_kv_shared_layers": 1,
+    "compression_config": {"quant_method": "compressed-tensors", "format": "dense"},
+    "quantization": {"group_size": 64, "bits": 4},
+    "use_bidirectional_attention": True,
+    "output_attentions": True,
 }
 # What the network means in another family of the same look.
 SIBLINGS = {
-    "Granite": {"embedding_multiplier": 12.0, "residual_multiplier": 0.2, "attention_multiplier": 0.01, "logits_scaling": 8.0}, "Gemma": {"final_logit_softcapping": 3.0, "attn_logit_softcapping": 5.0,
-    "query_pre_attn_scalar": 4, "hidden_activation": "gelu_pytorch_tanh", "sliding_window_pattern": 2, "rope_local_base_freq": 100.0}, "Cohere": {"logit_scale": 0.1, "use_qk_norm": True, "layer_norm_eps": 0.5},
-    "OLMo": {"clip_qkv": 0.1}, "MiniCPM": {"scale_emb": 12, "scale_depth": 1.4, "dim_model_base": 8}, "SmolLM3, Llama 4": {"no_rope_layers": [0, 1, 0], "no_rope_layer_interval": 2, "attn_temperature_tuning": True, "use_qk_norm": True,
-    "floor_scale": 8, "attn_scale": 2.0, "interleave_moe_layer_step": 1}, "Mixtral, Qwen-MoE, DeepSeek": {"num_local_experts": 4, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 64, "n_routed_experts": 4, "kv_lora_rank": 8, "q_lora_rank": 8,
-    "first_k_dense_replace": 1, "mlp_only_layers": [0], "decoder_sparse_step": 1}, "GPT-NeoX, Phi, StableLM": {"use_parallel_residual": True, "rotary_pct": 0.25, "qk_layernorm": True, "layer_norm_epsilon": 0.5, "activation_function": "gelu"},
-    "Falcon H1, Bamba": {"lm_head_multiplier": 0.1, "attention_in_multiplier": 0.5, "key_multiplier": 0.3, "mamba_d_state": 8, "attn_layer_indices": [0]}, "GPT-OSS, EXAONE": {"swiglu_limit": 0.1, "attention_sinks": True, "activation": "gelu", "num_layers": 5},
-    "Nemotron, GLM": {"norm_eps": 0.5, "partial_rotary": 0.5, "rope_ratio": 8.0, "rope_interleave": True, "interleaved": True}, "others": {"softmax_scale": 9.0, "norm_type": "layernorm", "norm_bias": True, "multi_query": True, "alibi": True, "use_mrope": True,
-    "qkv_bias": True, "use_bias": True, "bias": True, "mup_scale": 3.0, "scale": 9.0, "logits_soft_cap": 2.0, "hidden_size_per_layer_input": 8, "num_nextn_predict_layers": 1, "mlp_layer_types": ["dense", "sparse", "dense"]},
+    "Granite": {
+        "embedding_multiplier": 12.0,
+        "residual_multiplier": 0.2,
+        "attention_multiplier": 0.01,
+        "logits_scaling": 8.0,
+    },
+    "Gemma": {
+        "final_logit_softcapping": 3.0,
+        "attn_logit_softcapping": 5.0,
+        "query_pre_attn_scalar": 4,
+        "hidden_activation": "gelu_pytorch_tanh",
+        "sliding_window_pattern": 2,
+        "rope_local_base_freq": 100.0,
+    },
+    "Cohere": {"logit_scale": 0.1, "use_qk_norm": True, "layer_norm_eps": 0.5},
+    "OLMo": {"clip_qkv": 0.1},
+    "MiniCPM": {"scale_emb": 12, "scale_depth": 1.4, "dim_model_base": 8},
+    "SmolLM3, Llama 4": {
+        "no_rope_layers": [0, 1, 0],
+        "no_rope_layer_interval": 2,
+        "attn_temperature_tuning": True,
+        "use_qk_norm": True,
+        "floor_scale": 8,
+        "attn_scale": 2.0,
+        "interleave_moe_layer_step": 1,
+    },
+    "Mixtral, Qwen-MoE, DeepSeek": {
+        "num_local_experts": 4,
+        "num_experts": 4,
+        "num_experts_per_tok": 2,
+        "moe_intermediate_size": 64,
+        "n_routed_experts": 4,
+        "kv_lora_rank": 8,
+        "q_lora_rank": 8,
+        "first_k_dense_replace": 1,
+        "mlp_only_layers": [0],
+        "decoder_sparse_step": 1,
+    },
+    "GPT-NeoX, Phi, StableLM": {
+        "use_parallel_residual": True,
+        "rotary_pct": 0.25,
+        "qk_layernorm": True,
+        "layer_norm_epsilon": 0.5,
+        "activation_function": "gelu",
+    },
+    "Falcon H1, Bamba": {
+        "lm_head_multiplier": 0.1,
+        "attention_in_multiplier": 0.5,
+        "key_multiplier": 0.3,
+        "mamba_d_state": 8,
+        "attn_layer_indices": [0],
+    },
+    "GPT-OSS, EXAONE": {
+        "swiglu_limit": 0.1,
+        "attention_sinks": True,
+        "activation": "gelu",
+        "num_layers": 5,
+    },
+    "Nemotron, GLM": {
+        "norm_eps": 0.5,
+        "partial_rotary": 0.5,
+        "rope_ratio": 8.0,
+        "rope_interleave": True,
+        "interleaved": True,
+    },
+    "others": {
+        "softmax_scale": 9.0,
+        "norm_type": "layernorm",
+        "norm_bias": True,
+        "multi_query": True,
+        "alibi": True,
+        "use_mrope": True,
+        "qkv_bias": True,
+        "use_bias": True,
+        "bias": True,
+        "mup_scale": 3.0,
+        "scale": 9.0,
+        "logits_soft_cap": 2.0,
+        "hidden_size_per_layer_input": 8,
+        "num_nextn_predict_layers": 1,
+        "mlp_layer_types": ["dense", "sparse", "dense"],
+    },
 }
-# transformers 5 cannot load these, though they say nothing of the network: answers are those without.
+# transformers 5 cannot load these, though they say nothing of the network: answers are those
+# without.
 LENIENT = {
-    "return_dict": [False], "pad_token_id": [100000, "5", DROP],  # of Python's outputs, and of padding, which nothing is here
-    "tie_word_embeddings": [None], "attention_bias": [None], "mlp_bias": [None], "use_sliding_window": [None],  # which count as false in older releases
-    "head_dim": [None], "model_type": ["", None, DROP],  # as if not there
+    "return_dict": [False],
+    "pad_token_id": [
+        100000, "5", DROP,
+    ],  # of Python's outputs, and of padding, which nothing is here
+    "tie_word_embeddings": [None],
+    "attention_bias": [None],
+    "mlp_bias": [None],
+    "use_sliding_window": [None],  # which count as false in older releases
+    "head_dim": [None],
+    "model_type": ["", None, DROP],  # as if not there
 }
 # Keys of which some value is read, not refused, and gives other ids than without.
-BITES = ["vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads", "head_dim", "tie_word_embeddings", "rms_norm_eps", "rope_parameters", "rope_scaling",
-         "rope_theta", "original_max_position_embeddings", "repetition_penalty", "suppress_tokens", "begin_suppress_tokens", "bad_words_ids", "forced_eos_token_id", "sequence_bias"]
-BITES_IN = {"Llama": ["attention_bias", "mlp_bias"], "Olmo2": ["attention_bias"], "Qwen3": ["attention_bias", "layer_types", "use_sliding_window", "max_window_layers"], "Qwen2": ["layer_types", "use_sliding_window", "max_window_layers"],
-            "Mistral": ["sliding_window"], "Phi3": ["sliding_window", "partial_rotary_factor"]}
+BITES = [
+    "vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads",
+    "num_key_value_heads", "head_dim", "tie_word_embeddings", "rms_norm_eps", "rope_parameters",
+    "rope_scaling", "rope_theta", "original_max_position_embeddings", "repetition_penalty",
+    "suppress_tokens", "begin_suppress_tokens", "bad_words_ids", "forced_eos_token_id",
+    "sequence_bias",
+]
+BITES_IN = {
+    "Llama": ["attention_bias", "mlp_bias"],
+    "Olmo2": ["attention_bias"],
+    "Qwen3": ["attention_bias", "layer_types", "use_sliding_window", "max_window_layers"],
+    "Qwen2": ["layer_types", "use_sliding_window", "max_window_layers"],
+    "Mistral": ["sliding_window"],
+    "Phi3": ["sliding_window", "partial_rotary_factor"],
+}
 
 
 class Family:
     def __init__(self, pardec, name, more):
         self.pardec, self.name = pardec, name
+        self.of_keys, self.of_groups = {}, {}
         self.more = {**more, "num_hidden_layers": LAYERS}
         self.folder = self.make("plain", {})
         self.plain = json.loads((self.folder / "config.json").read_text())
         self.base = self.theirs(self.folder)
 
     def make(self, name, changes):
-        folder = make_network(self.pardec.folder / f"{self.name}-{name}", self.name, **{**self.more, **changes})
+        folder = make_network(
+            self.pardec.folder / f"{self.name}-{name}", self.name, **{**self.more, **changes}
+        )
         (folder / "generation_config.json").unlink(missing_ok=True)
         return folder
 
@@ -141,7 +470,9 @@ class Family:
         for part in self.folder.iterdir():
             if part.name != "config.json" and not (folder / part.name).exists():
                 (folder / part.name).symlink_to(part)
-        config = {key: value for key, value in {**self.plain, **changes}.items() if value is not DROP}
+        config = {
+            key: value for key, value in {**self.plain, **changes}.items() if value is not DROP
+        }
         (folder / "config.json").write_text(json.dumps(config))
         return folder
 
@@ -152,89 +483,171 @@ class Family:
     @staticmethod
     def greedy(model, ids):
         with torch.inference_mode():
-            made = model.generate(input_ids=ids, attention_mask=torch.ones_like(ids), max_new_tokens=COUNT, do_sample=False, eos_token_id=None, pad_token_id=0, return_dict_in_generate=True)
-        return made.sequences[0, ids.shape[1]:].tolist()
+            made = model.generate(
+                input_ids=ids, attention_mask=torch.ones_like(ids), max_new_tokens=COUNT,
+                do_sample=False, eos_token_id=None, pad_token_id=0, return_dict_in_generate=True,
+            )
+        return made.sequences[0, ids.shape[1] :].tolist()
 
     def ours(self, folder):
         file = self.pardec.folder / "prompts.txt"
         file.write_text("".join(",".join(map(str, prompt)) + "\n" for prompt in PROMPTS))
-        ran = self.pardec("generate", "--model", folder, "--prompt-tokens", f"@{file}", "--max-new-tokens", COUNT, "--ignore-eos", "--format", "json", "--batch-size", len(PROMPTS))
-        said = "\n".join(line for line in ran.stderr.splitlines() if not line.startswith('{"speed"'))
-        return ran.returncode, [json.loads(line)["answers"][0]["tokens"] for line in ran.stdout.splitlines()] if ran.returncode == 0 else None, said
+        ran = self.pardec(
+            "generate", "--model", folder, "--prompt-tokens", f"@{file}", "--max-new-tokens", COUNT,
+            "--ignore-eos", "--format", "json", "--batch-size", len(PROMPTS),
+        )
+        said = "\n".join(
+            line for line in ran.stderr.splitlines() if not line.startswith('{"speed"')
+        )
+        return (
+            ran.returncode,
+            (
+                [json.loads(line)["answers"][0]["tokens"] for line in ran.stdout.splitlines()]
+                if ran.returncode == 0
+                else None
+            ),
+            said,
+        )
 
     def as_read(self, folder, changes):
-        """transformers 5 renames the older name of longrope too late, and fails: it is given the new one."""
-        if not any(isinstance(value, dict) and value.get("type") == "su" for value in changes.values()):
+        """transformers 5 renames the older name of longrope too late, and fails: it is given the
+        new one.
+        """
+        if not any(
+            isinstance(value, dict) and value.get("type") == "su" for value in changes.values()
+        ):
             return folder
-        return self.write({**changes, "rope_scaling": DROP, "rope_parameters": {"rope_type": "longrope", **LONG, "original_max_position_embeddings": 4096}})
+        return self.write(
+            {
+                **changes,
+                "rope_scaling": DROP,
+                "rope_parameters": {
+                    "rope_type": "longrope",
+                    **LONG,
+                    "original_max_position_embeddings": 4096,
+                },
+            }
+        )
 
     def outcome(self, folder, key, changes):
         """("equal" | "neutral" | "refused" | "warned" | "lenient" | "silent", why)"""
-        names = {*changes, *(["from the config"] if key in MADE else []), *(inner for value in changes.values() if isinstance(value, dict) for inner in value)}
+        names = {
+            *changes,
+            *(["from the config"] if key in MADE else []),
+            *(inner for value in changes.values() if isinstance(value, dict) for inner in value),
+        }
         code, ids, said = self.ours(folder)
         if code in (2, 3):
-            return ("refused" if any(name in said for name in names) and (code == 3 or said.count("\n") == 0) else "silent"), f"exit {code}: {said}"
+            return (
+                "refused"
+                if any(name in said for name in names) and (code == 3 or said.count("\n") == 0)
+                else "silent"
+            ), f"exit {code}: {said}"
         if code != 0:
             return "silent", f"exit {code}: {said}"
         try:
             theirs = self.theirs(self.as_read(folder, changes))
         except Exception as error:  # noqa: BLE001: whatever transformers says
             lenient = changes.get(key) in LENIENT.get(key, []) and ids == self.base
-            return ("warned" if key in said else "lenient" if lenient else "silent"), f"transformers: {type(error).__name__}: {str(error)[:300]}; ids {'as without' if ids == self.base else 'others'}; {said}"
-        if ids != theirs and "max_position_embeddings" in said and all(one == all_of[:len(one)] for one, all_of in zip(ids, theirs)):
+            return (
+                ("warned" if key in said else "lenient" if lenient else "silent"),
+                (
+                    f"transformers: {type(error).__name__}: {str(error)[:300]}; ids"
+                    f" {'as without' if ids == self.base else 'others'}; {said}"
+                ),
+            )
+        if (
+            ids != theirs
+            and "max_position_embeddings" in said
+            and all(one == all_of[: len(one)] for one, all_of in zip(ids, theirs))
+        ):
             return "warned", said
         if ids == theirs:
             return ("equal" if theirs != self.base else "neutral"), said
-        return ("warned" if any(name in said for name in names) else "silent"), f"{ids}, transformers {theirs}; {said}"
+        return (
+            "warned" if any(name in said for name in names) else "silent"
+        ), f"{ids}, transformers {theirs}; {said}"
+
+    def groups(self, key):
+        """(what, the maker of its folder, all that changes) of each value of a key."""
+        for i, value in enumerate(MADE.get(key, [])):
+            changes = {key: value}
+            yield (
+                f"{value}, made",
+                lambda i=i, changes=changes: self.make(f"{key}-{i}", changes),
+                changes,
+            )
+        if key in self.plain:
+            yield "(absent)", lambda: self.write({key: DROP}), {key: DROP}
+        for value in WRITTEN.get(key, []):
+            value = value(self) if callable(value) else value
+            # A dictionary that has the key is all that changes.
+            changes = value if isinstance(value, dict) and key in value else {key: value}
+            yield show(value), lambda changes=changes: self.write(changes), changes
+
+    def together(self, group):
+        """The outcome of all keys of a group at once, which is made once."""
+        if group not in self.of_groups:
+            keys = IN_GROUPS[group]
+            self.of_groups[group] = self.outcome(self.write(keys), group, keys)
+        return self.of_groups[group]
+
+    def tried(self, key):
+        """[(what, result, why)] of a key, which is tried once."""
+        if key not in self.of_keys:
+            found = [
+                (what, *self.outcome(made(), key, changes))
+                for what, made, changes in self.groups(key)
+            ]
+            for group, keys in IN_GROUPS.items():
+                if key in keys:
+                    result, why = self.together(group)
+                    if result not in ("equal", "neutral") or why:
+                        result, why = self.outcome(
+                            self.write({key: keys[key]}), key, {key: keys[key]}
+                        )
+                    found.append((f"{show(keys[key])}, as {group}", result, why))
+            self.of_keys[key] = found
+            for what, result, why in found:
+                print(f"{self.name}: {key} = {what}: {result} {why if result != 'neutral' else ''}")
+        return self.of_keys[key]
 
 
 def show(value):
-    return json.dumps({k: "(absent)" if v is DROP else v for k, v in value.items()} if isinstance(value, dict) else value)[:160]
+    return json.dumps(
+        {k: "(absent)" if v is DROP else v for k, v in value.items()}
+        if isinstance(value, dict)
+        else value
+    )[:160]
 
 
-def sweep(check, pardec, name, more):
-    family = Family(pardec, name, more)
-    fields = {field.name for field in dataclasses.fields(getattr(transformers, f"{name}Config"))}
-    counts, by_key = collections.Counter(), collections.defaultdict(list)
+IN_GROUPS = {"nothing": INERT, **{f"what {other} has": keys for other, keys in SIBLINGS.items()}}
+KEYS = sorted({*MADE, *WRITTEN, *(key for keys in IN_GROUPS.values() for key in keys)})
 
-    def record(key, what, result, why):
-        counts[result] += 1
-        by_key[key].append(result)
-        check(result != "silent", f"{name}: {key} = {what}: {why}")
-        if "-v" in sys.argv:
-            print(f"{name}: {key} = {what}: {result} {why if result != 'neutral' else ''}", flush=True)
 
-    for key, values in MADE.items():
-        for i, value in enumerate(values):
-            record(key, f"{value}, made", *family.outcome(family.make(f"{key}-{i}", {key: value}), key, {key: value}))
+@pytest.fixture(scope="module", params=FAMILIES)
+def family(request, pardec):
+    return Family(pardec, request.param, FAMILIES[request.param])
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_no_value_of_a_key_is_silent(family, key):
+    for what, result, why in family.tried(key):
+        assert result != "silent", f"{key} = {what}: {why}"
+
+
+def test_no_absent_key_of_a_written_config_is_silent(family):
     for key in family.plain:
-        record(key, "(absent)", *family.outcome(family.write({key: DROP}), key, {key: DROP}))
-    for key, values in WRITTEN.items():
-        for value in values:
-            value = value(family) if callable(value) else value
-            # a dictionary that has the key is all that changes
-            changes = value if isinstance(value, dict) and key in value else {key: value}
-            record(key, show(value), *family.outcome(family.write(changes), key, changes))
-    for group, keys in {"nothing": INERT, **{f"what {other} has": keys for other, keys in SIBLINGS.items()}}.items():
-        together, why = family.outcome(family.write(keys), group, keys)
-        for key, value in keys.items():
-            result = (together, why) if together in ("equal", "neutral") and not why else family.outcome(family.write({key: value}), key, {key: value})
-            record(key, f"{show(value)}, as {group}", *result)
-    print(f"{name}: {sum(counts.values())} values of {len(by_key)} keys: {dict(counts)}")
-    check(not fields - {*by_key}, f"{name}: keys of transformers' that are not tried: {sorted(fields - {*by_key})}")
-    unseen = [key for key in BITES + BITES_IN.get(name, []) if "equal" not in by_key[key]]
-    check(not unseen, f"{name}: keys of which no value is read and changes ids: {unseen}")
+        for what, result, why in family.tried(key):
+            assert result != "silent", f"{key} = {what}: {why}"
 
 
-def main():
-    check = Checks()
-    only = [argument for argument in sys.argv[2:] if not argument.startswith("-")]
-    with scratch(sys.argv[1]) as pardec:
-        for name, more in FAMILIES.items():
-            if not only or name in only:
-                sweep(check, pardec, name, more)
-    return check.finish()
+def test_every_key_of_transformers_is_tried(family):
+    fields = dataclasses.fields(getattr(transformers, f"{family.name}Config"))
+    assert {field.name for field in fields} <= {*KEYS, *family.plain}
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def test_a_key_that_is_read_changes_ids(family):
+    for key in BITES + BITES_IN.get(family.name, []):
+        results = [result for _, result, _ in family.tried(key)]
+        assert "equal" in results, f"no value of {key} is read and changes ids"
