@@ -1,13 +1,15 @@
-"""What all tests of pytest share: the programs of the build, a scratch folder, and how a skip is shown.
+"""What all tests of pytest share: the programs of the build, a scratch folder, and how a skip is
+shown.
 
 `--build DIR` is the folder of the build; by default build/release.
 """
+
 import os
 import pathlib
 
 import pytest
 
-pytest.register_assert_rewrite("harness", "cases")
+pytest.register_assert_rewrite("harness", "cases", "pages")
 
 from harness import DATA, ROOT, scratch  # noqa: E402
 
@@ -15,8 +17,15 @@ CHECKS = pytest.StashKey[int]()
 
 
 def pytest_addoption(parser):
-    parser.addoption("--build", type=pathlib.Path, default=ROOT / "build" / "release",
-                     help="folder of the build whose programs are tested")
+    parser.addoption(
+        "--build",
+        type=pathlib.Path,
+        default=ROOT / "build" / "release",
+        help="folder of the build whose programs are tested",
+    )
+    parser.addoption(
+        "--keep", type=pathlib.Path, help="folder to keep pages and screenshots in, to be looked at"
+    )
 
 
 @pytest.fixture(scope="session")
@@ -28,10 +37,12 @@ def build(request):
 @pytest.fixture(scope="session")
 def program(build):
     """Finds a program of the build by its name: `program("model_dump")`."""
+
     def find(name):
         found = [file for file in (build / name, *build.glob(f"tests/*/{name}")) if file.is_file()]
         assert found, f"{build} has no program {name}; `cmake --build --preset release` builds it"
         return found[0]
+
     return find
 
 
@@ -56,12 +67,16 @@ def quickstart():
 
 @pytest.fixture(scope="session")
 def published():
-    """The folder of a published dataset or tokenizer, by name; skips where the folder is missing."""
+    """The folder of a published dataset or tokenizer, by name; skips where the folder is
+    missing.
+    """
+
     def find(name):
         if not (DATA / name).exists():
             missing = f"{DATA / name} is missing"
             (pytest.fail if "PARDEC_TEST_DATA" in os.environ else pytest.skip)(missing)
         return DATA / name
+
     return find
 
 

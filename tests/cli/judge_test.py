@@ -356,12 +356,18 @@ def test_export_has_every_request_and_its_cost(classes, exported):
     ]
 
 
-@pytest.mark.parametrize("table", ["judgments", "pairs", "attempts", "judges"])
-def test_the_page_of_export_explains_the_columns_of(pardec, classes, table):
-    told = (ROOT / "results" / "export.md").read_text()
+@pytest.fixture(scope="module")
+def exported_csv(pardec, classes):
+    """The folder of an export as csv."""
     pardec.good("export", "--db", classes.db, "--out", "tables-csv")
+    return pardec.folder / "tables-csv"
+
+
+@pytest.mark.parametrize("table", ["judgments", "pairs", "attempts", "judges"])
+def test_the_page_of_export_explains_the_columns_of(exported_csv, table):
+    told = (ROOT / "results" / "export.md").read_text()
     explained = re.findall(r"`([a-z_]+)`", re.search(rf"^\| `{table}` \|(.*?)\|", told, re.M)[1])
-    header = (pardec.folder / "tables-csv" / f"{table}.csv").read_text().splitlines()[0].split(",")
+    header = (exported_csv / f"{table}.csv").read_text().splitlines()[0].split(",")
     known = ("invocation", "run", "dataset", "split", "arm", "decoder")
     assert [column for column in header if column not in known] == explained
 
