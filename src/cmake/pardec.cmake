@@ -127,6 +127,10 @@ endfunction()
 # from a network, so that a skip is no failure anywhere.
 function(pardec_python_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "MAY_SKIP" "LABEL;COST;SCRIPT" "ARGS")
+  file(STRINGS ${arg_SCRIPT} tests REGEX "^def test_")
+  if(tests)  # as a script it would do nothing, and pass
+    message(FATAL_ERROR "${arg_SCRIPT} has tests of pytest: register it with pardec_pytest")
+  endif()
   add_test(NAME ${name} COMMAND ${PARDEC_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/${arg_SCRIPT} ${arg_ARGS})
   pardec_test_properties(${name} ${arg_LABEL} ${arg_COST})
 endfunction()
@@ -135,7 +139,8 @@ endfunction()
 # The tests of one file, run by pytest, as one test of ctest. ARGS select some of them: -k NAME, -m whole.
 function(pardec_pytest name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "MAY_SKIP" "LABEL;COST;FILE" "ARGS")
-  add_test(NAME ${name} COMMAND ${PARDEC_PYTHON} -m pytest --build ${PROJECT_BINARY_DIR} ${arg_ARGS} ${CMAKE_CURRENT_SOURCE_DIR}/${arg_FILE})
+  add_test(NAME ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+           COMMAND ${PARDEC_PYTHON} -m pytest --build ${PROJECT_BINARY_DIR} ${arg_ARGS} ${CMAKE_CURRENT_SOURCE_DIR}/${arg_FILE})
   pardec_test_properties(${name} ${arg_LABEL} ${arg_COST})
 endfunction()
 
