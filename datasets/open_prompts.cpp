@@ -185,7 +185,7 @@ std::string section(const std::string& content, const std::string& name, const s
           : strip(std::string_view(content).substr(
                 begin + opening.size(),
                 content.find("[SN]", begin + opening.size()) - begin - opening.size())));
-  if (text.empty()) throw DataError(file, 0, str("has no text behind ", opening));
+  if (text.empty()) throw DataError(file, 0, str("has no text after ", opening));
   return text;
 }
 

@@ -165,7 +165,7 @@ void each_line(const std::filesystem::path& file, Inspection* inspection,
       return;
     }
     any = true;
-    if (empty_line) note(inspection, str(name, ":", empty_line), "is empty, and passed over");
+    if (empty_line) note(inspection, str(name, ":", empty_line), "is empty, and ignored");
     empty_line = 0;
     guarded(inspection, [&] { take(line, number); });
   });
@@ -189,7 +189,7 @@ OrderedJson parse_record(std::string_view text, const std::string& file, long li
   OrderedJson json = OrderedJson::parse(text, watch, /*allow_exceptions=*/false);
   if (json.is_discarded()) parse_json(text, file, line);  // throws the error
   if (!twice.empty())
-    throw DataError(file, line, str("key '", twice, "' stands twice in one object"));
+    throw DataError(file, line, str("key '", twice, "' occurs twice in one object"));
   return json;
 }
 

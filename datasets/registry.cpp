@@ -76,7 +76,7 @@ void check_ids(Dataset& dataset, Inspection* inspection) {
     complain(inspection, DataError(file, 0, str("has no example of split ", dataset.split)));
   std::erase_if(dataset.examples, [&](const Example& example) {
     if (ids.insert(example.id).second) return false;
-    complain(inspection, DataError(file, 0, str("id '", example.id, "' stands twice")));
+    complain(inspection, DataError(file, 0, str("id '", example.id, "' occurs twice")));
     return true;
   });
   // in other datasets, a question's id is its place in the example
@@ -84,7 +84,7 @@ void check_ids(Dataset& dataset, Inspection* inspection) {
   for (const Example& example : dataset.examples)
     for (const auto& field : example.fields)
       if (!questions.insert(field.id).second)
-        complain(inspection, DataError(file, 0, str("question id '", field.id, "' stands twice")));
+        complain(inspection, DataError(file, 0, str("question id '", field.id, "' occurs twice")));
 }
 
 }  // namespace

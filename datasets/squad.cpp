@@ -36,7 +36,7 @@ ExampleField read_question(const Record& qa, const CodePoints& context) {
   for (const Record& answer : qa.records("answers")) {
     const std::string text = answer.text("text");
     if (const std::int64_t start = answer.integer("answer_start"); !context.has(text, start))
-      answer.fail(str("'", text, "' does not stand in the context at code point ", start));
+      answer.fail(str("'", text, "' does not occur in the context at code point ", start));
     if (std::find(field.references.begin(), field.references.end(), text) == field.references.end())
       field.references.push_back(text);
   }
@@ -71,7 +71,7 @@ void read_rows(Dataset& dataset, Inspection* inspection) {
     for (size_t a = 0; a < texts.size(); ++a) {
       if (!starts[a].is_number_integer() || !points.has(texts[a], starts[a].get<std::int64_t>()))
         answers.fail(
-            str("'", texts[a], "' does not stand in the context at code point ", dump(starts[a])));
+            str("'", texts[a], "' does not occur in the context at code point ", dump(starts[a])));
       if (std::find(field.references.begin(), field.references.end(), texts[a]) ==
           field.references.end())
         field.references.push_back(texts[a]);
@@ -118,7 +118,7 @@ void each_article(const std::filesystem::path& file,
   const auto watch = [&](int depth, OrderedJson::parse_event_t event, OrderedJson& parsed) {
     if (depth > kDeepestJson)
       throw DataError(name, 0,
-                      str("is nested too deeply behind ", articles, " articles; expected at most ",
+                      str("is nested too deeply after ", articles, " articles; expected at most ",
                           kDeepestJson, " levels"));
     if (event == OrderedJson::parse_event_t::key && depth == 1)
       in_data = parsed.get<std::string>() == "data", any_data = any_data || in_data;
@@ -134,7 +134,7 @@ void each_article(const std::filesystem::path& file,
                     str("is not valid JSON: ",
                         error.byte > std::filesystem::file_size(file) ? "the text ends"
                                                                       : "unexpected character",
-                        " at byte ", error.byte, ", behind ", articles,
+                        " at byte ", error.byte, ", after ", articles,
                         " articles; expected one complete JSON value"));
   } catch (const nlohmann::json::out_of_range&) {
     throw DataError(name, 0, "has a number that no double holds");

@@ -45,7 +45,7 @@ JudgeProtocol five_classes() {
     std::set<std::string> names;
     for (const JudgedField& field : subject.fields)
       if (!names.insert(field.name).second)
-        return str("names for its fields ('", field.name, "' stands twice)");
+        return str("names for its fields ('", field.name, "' occurs twice)");
     return subject.fields.empty() ? "fields" : subject.text.empty() ? "a text to judge by" : "";
   };
   protocol.ask = [wording](const Subject& subject, Order) {

@@ -47,7 +47,7 @@ std::optional<Json> parsed(std::string_view text, std::string* problem = nullptr
     const std::string_view json = without_fence(strip(text));
     Json value = parse_json(json, "the verdict", 0);
     if (const std::string key = repeated_key(json); !key.empty())
-      throw DataError("the verdict", 0, str("'", key, "' stands twice in it"));
+      throw DataError("the verdict", 0, str("'", key, "' occurs twice in it"));
     return value;
   } catch (const std::exception& error) {
     if (problem) *problem = error.what();

@@ -466,7 +466,7 @@ DecoderEntry apar_entry() {
                Option::token("fork_token", "[Fork] by id or text; else by its usual names"),
                Option::token("child_token", "[Child] by id or text; else by its usual names"),
                Option::text("medusa", "none",
-                            "tree of guesses behind each thread's last token, or none")}),
+                            "tree of guesses after each thread's last token, or none")}),
           .make = make_as<Apar>,
           .oracles = {"recorded"},
           .trained = true,

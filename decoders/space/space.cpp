@@ -194,8 +194,8 @@ DecoderEntry space_entry() {
               {Option::whole("k", SpaceOptions{}.k, {1, kMost},
                              "masks in a group, and candidates of a step at most"),
                Option::one_of("extra", kExtras,
-                              "law of the token behind a rejected candidate: the residual, which "
-                              "is lossless, or the network's own"),
+                              "law of the token after a rejected candidate: the residual, which is "
+                              "lossless, or the network's own"),
                Option::token("mask_token", "[M] by id or text; else by its usual names")}),
           .make = make_as<Space>,
           .oracles = {"accept"},

@@ -41,7 +41,7 @@ OneAsker::OneAsker(const std::filesystem::path& db, const NamedRecord& judge)
     if (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
       ::close(fd_);
       throw RunError(str("another process asks ", visible_text(judge.name), " for ", db.string(),
-                         ", and what is spent is counted by one at a time; wait for its end"));
+                         ", and only one process at a time may spend; wait for its end"));
     }
     // If the previous process removed the file between opening and locking, the lock would not
     // exclude others.

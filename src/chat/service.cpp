@@ -123,7 +123,7 @@ class Service::Impl {
     if (stopped_.empty())
       stopped_ = key_.redact(
           str(where, where.empty() ? "" : ": ", spec_.model, " at ", spec_.base_url, ": ", what,
-              "; what was answered is kept, and the same command asks the rest"));
+              "; the replies so far are kept, and the same command asks for the rest"));
   }
 
   /// Seconds until a request that must wait may be sent, unless another one ends before.

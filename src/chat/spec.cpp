@@ -178,11 +178,9 @@ std::string checked_url(std::string url) {
       std::string_view(url).substr(scheme + 3, url.find('/', scheme + 3) - scheme - 3);
   if (host.empty()) throw bad("names no host");
   if (host.find('@') != std::string_view::npos)
-    throw bad("holds a password; keys stand in the environment, and 'key_env' names the variable");
+    throw bad("holds a password; keys belong in the environment, and 'key_env' names the variable");
   if (url.find_first_of("?#") != std::string::npos)
-    throw bad(
-        "has a query or fragment; expected what stands in front of /chat/completions or the "
-        "like");
+    throw bad("has a query or fragment; expected the part before /chat/completions or the like");
   while (url.ends_with('/')) url.pop_back();
   return url;
 }
@@ -194,7 +192,7 @@ std::string checked_variable(const std::string& name) {
                     (name.empty() || !std::isdigit(static_cast<unsigned char>(name.front())));
   if (!good)
     throw ConfigError(
-        "'key_env' is no name of an environment variable; the key itself must not stand here");
+        "'key_env' is no name of an environment variable; the key itself must not be here");
   return name;
 }
 
@@ -210,8 +208,8 @@ bool names_a_key(const std::string& name) {
 
 ConfigError key_in_file(const std::string& where) {
   return ConfigError(str(where,
-                         ", which looks like a key of the service; that stands in an environment "
-                         "variable alone, whose name 'key_env' gives"));
+                         ", which looks like a key of the service; a key belongs only in an "
+                         "environment variable, which 'key_env' names"));
 }
 
 /// Refuses a key among the parameters at any depth, without quoting it.
@@ -232,7 +230,7 @@ ServiceSpec read_service(const std::filesystem::path& path, const std::string& p
   const std::string text = read_file(path);
   const Json whole = parse_json(text, path.string(), 0);
   if (const std::string key = repeated_key(text); !key.empty())
-    throw ConfigError(str(path.string(), ": '", key, "' stands twice in one object"));
+    throw ConfigError(str(path.string(), ": '", key, "' occurs twice in one object"));
   const KeyLines lines(text);
   const Json::json_pointer at(pointer);
   if (!whole.contains(at))

@@ -22,7 +22,8 @@ void add_flags(CLI::App& app, ComparisonFlags& flags) {
   app.add_option("--baseline", flags.compare.baseline,
                  "label of the arm that the others are compared with")
       ->type_name("LABEL");
-  app.add_option("--confidence-level", flags.compare.confidence, "of the intervals")
+  app.add_option("--confidence-level", flags.compare.confidence,
+                 "confidence level of the intervals")
       ->capture_default_str()
       ->type_name("X");
   app.add_option("--margin", flags.compare.margin, "a score this much lower is still as good")
@@ -30,9 +31,9 @@ void add_flags(CLI::App& app, ComparisonFlags& flags) {
       ->type_name("X");
   add_hardware(app, flags.compare.hardware);
   app.add_option("--trace", flags.trace,
-                 "what a run of these arms wrote by --trace, of some examples at least: with "
-                 "--hardware, the speedup that each machine allows; in a report also the forward "
-                 "pass of every token")
+                 "trace that a run of these arms wrote (--trace), of at least some examples: with "
+                 "--hardware, for the speedup that each machine allows; in a report also for the "
+                 "forward pass of every token")
       ->type_name("FILE");
   add_strict(app, flags.strict);
 }
@@ -43,16 +44,16 @@ void add_hardware(CLI::App& app, std::vector<std::string>& hardware) {
 
 void check_hardware(const std::vector<std::string>& hardware, const std::string& trace) {
   if (hardware.size() > 1 && trace.empty())
-    throw ConfigError(str("--hardware names ", hardware.size(),
-                          " machines: what they allow is counted from a trace; give --trace FILE, "
-                          "or one machine"));
+    throw ConfigError(str(
+        "--hardware names ", hardware.size(),
+        " machines: their limits are computed from a trace; give --trace FILE, or one machine"));
 }
 
 void read_traced(ComparisonFlags& flags) {
   check_hardware(flags.compare.hardware, flags.trace);
   if (flags.trace.empty()) return;
   if (flags.compare.hardware.empty())
-    throw ConfigError("--trace is for what --hardware allows; give both, or neither");
+    throw ConfigError("--trace is used only with --hardware; give both, or neither");
   flags.compare.traced = read_works(flags.trace);
   if (flags.compare.traced.empty())
     throw ConfigError(str("--trace: ", flags.trace, " holds no trace"));

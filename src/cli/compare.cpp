@@ -34,15 +34,17 @@ Verb compare_verb() {
         auto flags = std::make_shared<Flags>();
         add_flags(app, *flags);
         app.add_option("--differences", flags->differences,
-                       "list N answers that depart from the baseline's, closest choices first; 0: "
-                       "the comparison")
+                       "list N answers that differ from the baseline's, closest choices first; 0: "
+                       "show the comparison")
             ->capture_default_str()
             ->type_name("N");
         app.add_flag("--matrix", flags->matrix,
-                     "one row an arm, one column a dataset: score, speedup, tokens per forward");
+                     "one row for each arm, one column for each dataset: score, speedup, tokens "
+                     "per forward");
         app.add_flag("--accounting", flags->accounting, "list what each arm fed, chose and cached");
-        app.add_option("--usd-per-hour", flags->usd_per_hour,
-                       "with --accounting: price of the device, for the price of 1,000 examples")
+        app.add_option(
+               "--usd-per-hour", flags->usd_per_hour,
+               "with --accounting: price of the device, to compute the price of 1,000 examples")
             ->type_name("X");
         add_columns(app, flags->columns);
         add_format(app, flags->format);

@@ -16,7 +16,7 @@ namespace pardec {
 namespace {
 
 constexpr const char* kName = "completion";
-constexpr const char* kSummary = "what a shell completes (bash, zsh, fish), or the page of man";
+constexpr const char* kSummary = "completion for a shell (bash, zsh, fish), or a manual page";
 constexpr const char* kExample =
     "pardec completion bash > ~/.local/share/bash-completion/completions/pardec\n  pardec "
     "completion man > pardec.1";
@@ -213,8 +213,8 @@ Verb completion_verb(const std::vector<Verb>& verbs) {
   return {kName, kSummary, kExample, [verbs](CLI::App& app) -> std::function<int()> {
             auto asked = std::make_shared<Asked>();
             app.add_option("shell", asked->kind,
-                           "bash, zsh, fish or man; runs: the names of a database's runs, a line "
-                           "each, which shells ask for")
+                           "bash, zsh, fish or man; runs: the names of a database's runs, one on "
+                           "each line, for use by shells")
                 ->required();
             app.add_option("db", asked->db, "runs: the database")->capture_default_str();
             return [asked, verbs] {

@@ -74,8 +74,8 @@ int check_data(const DataFlags& flags) {
     }
   }
   table.notes = {
-      "fault: a record that is left out here, and that a run refuses; note: read all the same, or "
-      "fewer records than the publisher's."};
+      "fault: a record that is left out here, and that makes a run fail; note: a record that is "
+      "read in spite of it, or fewer records than the publisher's."};
   TablePrinter printer(format);
   printer.print(table);
   if (!findings.rows.empty()) printer.print(findings);
@@ -86,7 +86,7 @@ int check_data(const DataFlags& flags) {
 Verb data_verb() {
   return {
       "data",
-      "gets datasets, and says what they hold and whether their files are right",
+      "get datasets, describe them, and check their files",
       "pardec data list --data-root data\n"
       "  pardec data fetch squad race --data-root data\n"
       "  pardec data check --data-root data --dataset squad\n"
@@ -102,16 +102,16 @@ Verb data_verb() {
             ->required();
         app.add_option(
                "names", flags->datasets,
-               "datasets; all without them (fetch, standin, prompts: none; rewrite, label: one)")
+               "datasets; default: all (fetch, standin, prompts: none; rewrite, label: give one)")
             ->type_name("NAME");
         app.add_option("--dataset", flags->datasets, "the same")->delimiter(',')->type_name("A,B");
         app.add_option(
                "--data-root", flags->data_root,
-               "folder with one folder a dataset; without it the project's samples are read")
+               "folder with one folder for each dataset; without it the project's samples are read")
             ->type_name("DIR");
         app.add_option("--split", flags->split,
-                       "one split; without it all that are there (prompts: train; rewrite, label: "
-                       "the dataset's first)")
+                       "one split; default: all that exist (prompts: train; rewrite, label: the "
+                       "dataset's first)")
             ->type_name("NAME")
             ->group(flags_of({"fetch", "prompts", "rewrite", "label", "check", "stats"}));
         app.add_option("--tokenizer", flags->tokenizer,
@@ -121,9 +121,9 @@ Verb data_verb() {
         app.add_flag("--addresses", flags->addresses,
                      "where fetch gets each file from, and its licence")
             ->group(flags_of({"list"}));
-        app.add_flag("--attention", flags->attention,
-                     "what attention costs where questions share a context, by the "
-                     "model of the IPPD paper")
+        app.add_flag(
+               "--attention", flags->attention,
+               "cost of attention when questions share a context, by the model of the IPPD paper")
             ->group(flags_of({"stats"}));
         app.add_option("--contexts", flags->contexts,
                        "with --attention: contexts stacked in one prompt of IPPD")
@@ -152,16 +152,17 @@ Verb data_verb() {
             ->type_name("NAME")
             ->group(flags_of({"fetch"}));
         app.add_option("--retries", flags->retries,
-                       "tries after a cut, a timeout, or an answer that asks for another")
+                       "further tries after a broken connection, a timeout, or a reply that asks "
+                       "for another try")
             ->capture_default_str()
             ->type_name("N")
             ->group(flags_of({"fetch"}));
         app.add_option("--timeout", flags->timeout_seconds,
-                       "seconds to connect, and without a byte")
+                       "limit of seconds to connect, and without a byte")
             ->capture_default_str()
             ->type_name("S")
             ->group(flags_of({"fetch"}));
-        app.add_flag("--force", flags->force, "also what is there already")
+        app.add_flag("--force", flags->force, "also fetch files that are there already")
             ->group(flags_of({"fetch"}));
         app.add_option("--progress", flags->progress, "auto, bar, plain or none")
             ->capture_default_str()

@@ -68,7 +68,7 @@ int attention_stats(const DataFlags& flags) {
       if (flags.datasets.empty()) continue;
       throw ConfigError(
           str("dataset ", dataset.name,
-              " is of open prompts, whose contexts no questions share; leave it out"));
+              " has open prompts, and no questions that share a context; leave it out"));
     }
     samples = samples || dataset.sample, standins = standins || dataset.standin;
     const AttentionStats stats = attention_of(

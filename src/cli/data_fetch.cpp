@@ -105,7 +105,7 @@ void unpack(const Wanted& want, ProgressStyle style) {
       unpack_tar(want.file, want.folder, want.source->strip, report);
   } catch (const BadArchive& error) {
     fs::remove(want.file, ignored);
-    throw RunError(str(error.what(), "; it is thrown away, the same command fetches it anew"));
+    throw RunError(str(error.what(), "; it was deleted, and the same command fetches it again"));
   }
   fs::remove(want.file, ignored);
 }
@@ -134,7 +134,7 @@ std::vector<Cell> fetch_file(const DataFlags& flags, const Wanted& want) {
     const std::string sha256 = sha256_file(want.result);
     if (sha256 == want.sha256) return row("already there", bytes, sha256);
     throw RunError(str(want.result.string(), ": is there with SHA-256 ", sha256,
-                       ", the publisher's has ", want.sha256, "; --force fetches it anew"));
+                       ", the publisher's has ", want.sha256, "; --force fetches it again"));
   }
   fs::create_directories(want.file.parent_path(), error);
   if (error)
@@ -171,7 +171,7 @@ void check_flags(const DataFlags& flags) {
     const Source* source = find_source(find_dataset(name).name);
     if (!source)
       throw ConfigError(
-          str("data fetch: '", name, "' holds records of one's own; known: ", join(names, ", ")));
+          str("data fetch: '", name, "' is for your own records; known: ", join(names, ", ")));
     if (source->files.empty())
       throw ConfigError(str("data fetch: '", name,
                             "' cannot be fetched as it is: ", source->by_hand, " (", source->page,

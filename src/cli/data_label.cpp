@@ -26,7 +26,7 @@ int label_data(const DataFlags& flags) {
         [&](std::int64_t calls) { progress.update(calls, "replies"); });
   }
   if (flags.dry_run) {
-    teacher.print_plan("A reply that cannot be used is asked about once more.");
+    teacher.print_plan("If a reply cannot be used, the service is asked once more.");
     return 0;
   }
   if (const auto code = teacher.stopped()) return *code;

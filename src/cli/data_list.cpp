@@ -53,8 +53,8 @@ int list_addresses(const DataFlags& flags) {
       table.notes.push_back(str(entry->name, ", by hand: ", source->by_hand));
   }
   table.notes.push_back(
-      "unverified: nobody has reached the address with pardec yet; where it is "
-      "wrong, the page leads on. ~: from memory. {part}: what --part names.");
+      "unverified: nobody has reached the address with pardec yet; if it is wrong, see the page. "
+      "~: from memory. {part}: what --part names.");
   print_table(table, parse_table_format(flags.format));
   return 0;
 }
@@ -69,8 +69,7 @@ int list_data(const DataFlags& flags) {
                                          : std::filesystem::path(flags.data_root);
   if (std::error_code ignored; !std::filesystem::is_directory(root, ignored))
     throw ConfigError(str("--data-root ", root.string(),
-                          " is no folder, expected one with one "
-                          "folder a dataset"));
+                          " is no folder, expected one with a folder for each dataset"));
   Table table;
   table.title = flags.data_root.empty() ? "Datasets: the project's own samples"
                                         : str("Datasets under ", flags.data_root);
@@ -97,8 +96,8 @@ int list_data(const DataFlags& flags) {
                           number_cell(files), number_cell(bytes), fetch_cell(*entry)});
   }
   table.notes = {
-      "splits: the first is read where none is named. fetch: what 'pardec data fetch NAME' gets; "
-      "--addresses lists it. datasets/README.md says how the files are called."};
+      "splits: the first is read unless you name another. fetch: what 'pardec data fetch NAME' "
+      "gets; --addresses lists it. datasets/README.md says how the files are named."};
   print_table(table, format);
   return 0;
 }

@@ -18,7 +18,7 @@ int make_prompt_data(const DataFlags& flags) {
   constexpr std::int64_t kUsual = 5000;
   const TableFormat format = parse_table_format(flags.format);
   if (!flags.datasets.empty())
-    throw ConfigError(str("data prompts: it makes dataset jsonl alone, found the name '",
+    throw ConfigError(str("data prompts: it makes only dataset jsonl, found the name '",
                           flags.datasets.front(), "'"));
   if (flags.data_root.empty())
     throw ConfigError("data prompts: no --data-root DIR, expected the folder that gets jsonl/");

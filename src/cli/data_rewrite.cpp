@@ -36,8 +36,8 @@ int rewrite_data(const DataFlags& flags) {
   }
   if (flags.dry_run) {
     teacher.print_plan(
-        "Votes follow on what is rewritten: 3 for each group, and 6 for each rewrite that is "
-        "verified; one that cannot be read is asked for once more.");
+        "Votes on the rewrites follow: 3 for each group, and 6 for each rewrite that is verified. "
+        "A vote that cannot be read is asked for once more.");
     return 0;
   }
   if (const auto code = teacher.stopped()) return *code;
@@ -66,14 +66,14 @@ int rewrite_data(const DataFlags& flags) {
           result.count(RewriteState::undecided), " undecided. ",
           parallel + serial == 0 ? "It is empty."
                                  : str("'pardec train --format ", kMarkupFormat, "' learns them.")),
-      "Groups are voted on in rewrites of which the text is kept; of the rewrites with an "
-      "independent group the most parallel one is verified first."};
+      "Groups are voted on only in rewrites that keep the text. Of the rewrites with an "
+      "independent group, the most parallel one is verified first."};
   print_made(stages,
              {{"Answers that are not in parallel", result.reasons}, {"Rewrites", result.fell}},
              flags);
   // If every reply of the teacher was unusable, serial answers do not count as results.
   const bool useless = std::any_of(result.stages.begin(), result.stages.end(), [](const auto& one) {
-    return one.first == "rewrites that came" && one.second.of > 0 && one.second.passed == 0;
+    return one.first == "rewrites received" && one.second.of > 0 && one.second.passed == 0;
   });
   return teacher.end(result.calls, result.count(RewriteState::undecided),
                      useless ? 0 : parallel + serial);

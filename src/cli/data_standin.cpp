@@ -29,11 +29,11 @@ int standin_data(const DataFlags& flags) {
   table.notes = {
       str("Generated words, mean lengths as published (IPPD Table 1, HPD Table 2) in ids of ",
           spec.shown_tokenizer(), ", seed ", spec.seed, "; 'pardec data stats' shows both."),
-      "Speed alone can be measured on them; every table that uses them says stand-in."};
+      "Only speed can be measured on them; every table that uses them says stand-in."};
   for (const auto& name : spec.datasets)
     if (name == "amazon-reviews")
       table.notes.push_back(str("amazon-reviews: the length of a product's text is not published; ",
-                                kProductText, " ids are a choice of ours."));
+                                kProductText, " ids are the project's choice."));
   print_table(table, format);
   return 0;
 }

@@ -130,10 +130,9 @@ int data_stats(const DataFlags& flags) {
       "paper: Table 2 of the HPD paper, which gives one number of attributes a dataset, Table 1 of "
       "the IPPD paper, whose text, question and answer are those of Qwen's tokenizer (its RACE has "
       "344.30 ids a text, the published files 344.25).",
-      "fields: asked of all examples; absent: those whose right answer is that there is none; "
-      "parallelism: fields of an example (an attribute dataset: those that the train file lists "
-      "for "
-      "its category); present: those with a reference.",
+      "fields: asked of all examples; absent: those whose right answer is that the text gives "
+      "none; parallelism: fields of an example (an attribute dataset: those that the train file "
+      "lists for its category); present: those with a reference.",
       "attributes/category: annotated in the split, mean over its categories.",
       str("instruction (with worked examples where the protocol has them), text, question (with "
           "its choices), asked (as it is asked, with its wording), prompt, "

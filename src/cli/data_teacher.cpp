@@ -25,7 +25,7 @@ void add_teacher_flags(CLI::App& app, DataFlags& flags) {
     return app.add_option(flag, value, what)->type_name(type);
   };
   text("--service", flags.service, "file that says which service to ask", "FILE")->group(both);
-  text("--out", flags.out, "what is made, as dataset jsonl reads it", "FILE")->group(both);
+  text("--out", flags.out, "the file that is made, for dataset jsonl", "FILE")->group(both);
   text("--details", flags.details, "JSON lines: what became of each example, and why", "FILE")
       ->group(both);
   text("--db", flags.answers.db, "database; replies are stored in it, and none is paid for twice",
@@ -33,23 +33,24 @@ void add_teacher_flags(CLI::App& app, DataFlags& flags) {
       ->capture_default_str()
       ->group(both);
   text("--from-run", flags.answers.run,
-       "rewrite what a run of 'pardec run' answered, in place of references: its name, or how its "
-       "id begins; answers that were cut at a limit, or that loop, are left out",
+       "rewrite the answers of a run instead of references: name of the run, or the first "
+       "characters of its id; answers that were cut at a limit, or that loop, are left out",
        "RUN")
       ->group(rewrite);
-  text("--from-arm", flags.answers.arm, "label of its arm, where it has several", "LABEL")
+  text("--from-arm", flags.answers.arm, "label of the run's arm, if it has several", "LABEL")
       ->group(rewrite);
   const auto number = [&](const char* flag, auto& value, const char* what, const char* type) {
     app.add_option(flag, value, what)->capture_default_str()->type_name(type)->group(both);
   };
-  number("--limit", flags.limit, "examples, drawn over categories; 0: all", "N");
-  number("--max-tokens", flags.max_tokens, "of a reply, its reasoning included", "N");
+  number("--limit", flags.limit, "number of examples, spread over categories; 0: all", "N");
+  number("--max-tokens", flags.max_tokens,
+         "limit of the tokens of a reply, including its reasoning", "N");
   number("--budget", flags.budget,
-         "money that this service may cost, earlier calls in this database included; 0: no limit",
+         "limit of money for this service, including earlier calls in this database; 0: no limit",
          "X");
-  number("--token-budget", flags.token_budget, "the same in tokens", "N");
+  number("--token-budget", flags.token_budget, "the same limit in tokens", "N");
   app.add_flag("--dry-run", flags.dry_run,
-               "say how many calls are known now, how many tokens and how much money they take")
+               "print how many calls are known now, with their tokens and their price")
       ->group(both);
 }
 
@@ -121,7 +122,7 @@ void Teacher::print_plan(const char* follows) const {
                    {"price at most", Align::right, "price"}};
   table.rows.push_back({number_cell(calls_), number_cell(worst_.tokens),
                         service_.prices ? number_cell(worst_.cost, 4) : no_cell()});
-  table.notes = {str("What is stored is not asked again. ", follows),
+  table.notes = {str("Stored replies are not asked for again. ", follows),
                  "at most: each prompt has fewer tokens than bytes, each reply --max-tokens."};
   if (!service_.prices) table.notes.emplace_back("no price: the service's file has no 'prices'.");
   print_table(table, parse_table_format(flags_.format));
@@ -137,7 +138,7 @@ std::optional<int> Teacher::stopped() const {
 int Teacher::end(std::int64_t calls, std::int64_t undecided, std::int64_t made) {
   print_note(spent_note(*store_, record_, "teacher", calls));
   if (undecided == 0 && made == 0) {
-    std::fprintf(stderr, "nothing was made of the examples; the table has the reasons\n");
+    std::fprintf(stderr, "no example gave a result; the table has the reasons\n");
     return 3;
   }
   if (undecided == 0) return 0;

@@ -68,7 +68,7 @@ void add_tools(Checks& checks, const std::string& db) {
   const bool draws = can_draw();
   checks.row("gnuplot", draws ? "good" : "absent",
              draws ? "report and plot draw figures"
-                   : "report has no figures and plot none to draw; apt-get install gnuplot-nox");
+                   : "report and plot cannot draw figures; apt-get install gnuplot-nox");
   try {
     const SandboxResult ran =
         PythonSandbox().run({"def one():\n    return 1\n", "def one():\n", "assert one() == 1\n"});
@@ -123,10 +123,10 @@ void add_decoders(Checks& checks, const std::string& model) {
       std::vector<std::string> how;
       const Json options = taught_options(entry, taught.settings);
       for (const auto& [option, value] : options.items()) how.push_back(option_text(option, value));
-      parts.push_back(str("taught", how.empty() ? "" : ": ", join(how, ", ")));
+      parts.push_back(str("trained", how.empty() ? "" : ": ", join(how, ", ")));
     } else if (entry.trained) {
-      parts.emplace_back(taught.formats ? "not taught: its answers are noise"
-                                        : "noise on a network that was not taught it");
+      parts.emplace_back(taught.formats ? "not trained: its answers are noise"
+                                        : "noise on a network that was not trained for it");
     }
     // the properties of the model cannot be determined
     const bool unknown = !model.empty() && !face;
@@ -159,7 +159,7 @@ int doctor(const DoctorFlags& flags) {
     checks.add("data root", [&] {
       if (std::error_code ignored; !std::filesystem::is_directory(*root, ignored))
         throw ConfigError(
-            str(flags.data_root, " is no folder, expected one with one folder a dataset"));
+            str(flags.data_root, " is no folder, expected one with a folder for each dataset"));
       return flags.data_root;
     });
   for (const auto& entry : datasets()) {
@@ -224,10 +224,10 @@ int doctor(const DoctorFlags& flags) {
       return str(counted(std::ssize(runs), "run"), ", ", counted(std::ssize(arms), "arm"));
     });
   Table table = checks.table();
-  table.notes.push_back(str("decoders: what each does on each shape of data, and what ",
+  table.notes.push_back(str("decoders: how each asks on each kind of data, and what ",
                             flags.model.empty() ? "the quickstart model" : flags.model,
-                            " has or lacks of what it needs",
-                            flags.model.empty() ? "; --model asks of another." : "."));
+                            " has, or lacks, of its needs",
+                            flags.model.empty() ? "; --model checks another network." : "."));
   print_table(table, parse_table_format(flags.format));
   return checks.failed() ? 1 : 0;
 }
@@ -235,7 +235,7 @@ int doctor(const DoctorFlags& flags) {
 }  // namespace
 
 Verb doctor_verb() {
-  return {"doctor", "check that what a run needs is here",
+  return {"doctor", "check that everything that a run needs is here",
           "pardec doctor --model DIR --data-root data --db r.sqlite",
           [](CLI::App& app) -> std::function<int()> {
             auto flags = std::make_shared<DoctorFlags>();

@@ -90,8 +90,8 @@ void print_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
     }
   progress.reset();
   table.notes.push_back(
-      "full: share of the jobs during which the batch is full, since an arm ends a block with none "
-      "in flight; positions: that jobs need, smallest to largest.");
+      "full: share of the jobs during which the batch is full (each block begins and ends with no "
+      "running job); positions: that jobs need, smallest to largest.");
   for (const auto& work : workloads) table.notes.push_back(block_note(spec, work));
   for (const AddedBaseline& one : added_baselines(arms))
     table.notes.push_back(added_baseline_note(one.label, one.serves));
@@ -125,7 +125,7 @@ void print_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
       table.notes.push_back(str("threads: ", left.text));
   if (std::any_of(seen.begin(), seen.end(), [](const ArmFace& arm) { return !arm.face; }))
     table.notes.push_back(
-        "no network was looked at for what decoders need; --model DIR names one that is there");
+        "the needs of decoders were not checked on a network; --model DIR names one that exists");
   print_table(table, format);
   for (size_t a = 0; a < arms.size(); ++a)
     if (seen[a].needs.lacking)

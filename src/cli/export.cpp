@@ -22,10 +22,10 @@ Verb export_verb() {
           [](CLI::App& app) -> std::function<int()> {
             auto flags = std::make_shared<Flags>();
             add_flags(app, *flags);
-            app.add_option("--format", flags->format, "csv, jsonl or parquet (by pyarrow)")
+            app.add_option("--format", flags->format, "csv, jsonl or parquet (with pyarrow)")
                 ->capture_default_str()
                 ->type_name("FORMAT");
-            app.add_option("--out", flags->out, "folder of the files, one a table")
+            app.add_option("--out", flags->out, "folder of the files, one for each table")
                 ->required()
                 ->type_name("DIR");
             return [flags, &app] {

@@ -49,7 +49,7 @@ int draw_traces(const GenerateFlags& flags) {
   if (!flags.job.empty() || flags.prompt || !flags.prompt_tokens.empty() || !flags.trace.empty())
     throw ConfigError(
         "--from-trace draws what was decoded; expected none of --job, --prompt, --prompt-tokens "
-        "and --trace beside it");
+        "and --trace with it");
   std::optional<Tokenizer> tokenizer;
   if (!flags.model.model.empty()) tokenizer = load_tokenizer(flags.model.model);
   for (const Trace& trace : read_traces(flags.from_trace))
@@ -63,7 +63,7 @@ int generate(const GenerateFlags& flags) {
     throw ConfigError(str("--pace is ", *flags.pace_ms, ", expected 0 or more"));
   if (!flags.watch && (flags.pace_ms || !flags.from_trace.empty()))
     throw ConfigError(str(flags.pace_ms ? "--pace" : "--from-trace",
-                          " says how --watch draws; expected --watch beside it"));
+                          " says how --watch draws; expected --watch with it"));
   if (!flags.from_trace.empty()) return draw_traces(flags);
   const int inputs = !flags.job.empty() + flags.prompt.has_value() + !flags.prompt_tokens.empty();
   if (inputs != 1)
@@ -196,35 +196,36 @@ void add_flags(CLI::App& app, GenerateFlags& flags) {
   app.add_option("--decoder", flags.decoder, "decoder ('pardec list decoders')")
       ->capture_default_str()
       ->type_name("NAME");
-  app.add_option("--job", flags.job, "a Job as JSON, or one a line in a .jsonl file")
+  app.add_option("--job", flags.job, "a Job as JSON, or one on each line of a .jsonl file")
       ->type_name("FILE");
   app.add_option("--prompt", flags.prompt, "an open prompt as text; - reads it from stdin")
       ->type_name("TEXT");
   app.add_option("--prompt-tokens", flags.prompt_tokens,
-                 "token ids, e.g. 1,2,3, or @FILE with one list a line; no tokenizer is read")
+                 "token ids, e.g. 1,2,3, or @FILE with one list on each line; no tokenizer is read")
       ->type_name("IDS");
   app.add_option("--set", flags.set, "an option of the decoder, e.g. hpd.k_max=16; repeatable")
       ->type_name("KEY=VALUE");
   app.add_option("--format", flags.format,
-                 "text, on a terminal as it is chosen, or json (one object a line); how fast the "
-                 "answers came is said on stderr")
+                 "text, on a terminal while it is generated, or json (one object on each line); "
+                 "the speed is printed on stderr")
       ->capture_default_str()
       ->type_name("FORMAT");
-  app.add_option("--trace", flags.trace, "write what every fed token saw and chose")
+  app.add_option("--trace", flags.trace,
+                 "write which rows every fed token attended to, and what it chose")
       ->type_name("FILE");
   app.add_flag("--watch", flags.watch,
                "show the decoder at work on stderr: in colour on a terminal (NO_COLOR is "
-               "honoured), else a line a pass");
+               "honoured), otherwise one line for each pass");
   app.add_option("--pace", flags.pace_ms,
-                 str("with --watch, on a terminal: milliseconds that the picture of a pass stands "
-                     "at least (default ",
-                     kWatchPaceMs, "); they count for no speed"))
+                 str("with --watch, on a terminal: least milliseconds for which the picture of a "
+                     "pass stays (default ",
+                     kWatchPaceMs, "); they do not count in the speed"))
       ->type_name("MS");
   app.add_option("--from-trace", flags.from_trace,
                  "with --watch: show what --trace wrote, with the tokenizer of --model")
       ->type_name("FILE");
   app.add_flag("--profile", flags.profile, "say on stderr where the time went (bf16 on the CPU)");
-  app.add_option("--batch-size", flags.batch_size, "prompts in flight")
+  app.add_option("--batch-size", flags.batch_size, "prompts that are decoded at the same time")
       ->capture_default_str()
       ->type_name("N");
   add_flags(app, flags.model);

@@ -79,7 +79,7 @@ void print_taught_options(const Arm& arm) {
     if (name != find_decoder(arm.decoder).stack_option) options.push_back(option_text(name, value));
   if (!options.empty())
     std::cerr << "model: " << join(options, ", ")
-              << ", as it was taught (training.json); --set gives others\n";
+              << ", as the network was trained (training.json); --set gives others\n";
 }
 
 }  // namespace pardec

@@ -38,9 +38,9 @@ void add_judge_flags(CLI::App& app, JudgeFlags& flags) {
   const auto text = [&](const char* flag, std::string& value, const char* what, const char* type) {
     return app.add_option(flag, value, what)->type_name(type);
   };
-  app.add_option("action", flags.action,
-                 "run: ask a judge, or go on; export: a blind sheet for people; import: what they "
-                 "said")
+  app.add_option(
+         "action", flags.action,
+         "run: ask a judge, or continue; export: a blind sheet for people; import: their verdicts")
       ->capture_default_str();
   text("--db", flags.db, "database; verdicts are stored in it", "FILE")->capture_default_str();
   text("--run", flags.run,
@@ -60,23 +60,24 @@ void add_judge_flags(CLI::App& app, JudgeFlags& flags) {
       ->capture_default_str()
       ->type_name("N");
   text("--service", flags.service,
-       "file that says which service to ask; without it, what was judged is shown", "FILE")
+       "file that says which service to ask; without it, stored verdicts are shown", "FILE")
       ->group(flags_of({"run"}));
   app.add_option("--votes", flags.votes, "how often each answer is judged")
       ->capture_default_str()
       ->type_name("N")
       ->group(flags_of({"run"}));
-  app.add_option("--max-tokens", flags.max_tokens, "of a reply, its reasoning included")
+  app.add_option("--max-tokens", flags.max_tokens,
+                 "limit of the tokens of a reply, including its reasoning")
       ->capture_default_str()
       ->type_name("N")
       ->group(flags_of({"run"}));
-  app.add_option("--budget", flags.budget,
-                 "money that this judge may cost, earlier calls in this database included; 0: no "
-                 "limit")
+  app.add_option(
+         "--budget", flags.budget,
+         "limit of money for this judge, including earlier calls in this database; 0: no limit")
       ->capture_default_str()
       ->type_name("X")
       ->group(flags_of({"run"}));
-  app.add_option("--token-budget", flags.token_budget, "the same in tokens")
+  app.add_option("--token-budget", flags.token_budget, "the same limit in tokens")
       ->capture_default_str()
       ->type_name("N")
       ->group(flags_of({"run"}));
@@ -84,14 +85,14 @@ void add_judge_flags(CLI::App& app, JudgeFlags& flags) {
                "ask again, and pay again, for votes that were unscored or refused, e.g. with more "
                "--max-tokens")
       ->group(flags_of({"run"}));
-  app.add_flag("--dry-run", flags.dry_run, "say how many calls, tokens and how much money it takes")
+  app.add_flag("--dry-run", flags.dry_run, "print the number of calls and tokens, and the price")
       ->group(flags_of({"run"}));
   text("--progress", flags.progress, "auto, bar, plain or none", "STYLE")
       ->capture_default_str()
       ->group(flags_of({"run"}));
   text("--out", flags.out, "the sheet: .csv, or .html, a page that opens offline", "FILE")
       ->group(flags_of({"export"}));
-  app.add_option("--seed", flags.seed, "of the order of items, and of A and B")
+  app.add_option("--seed", flags.seed, "seed of the order of items, and of A and B")
       ->capture_default_str()
       ->type_name("N")
       ->group(flags_of({"export"}));
@@ -99,7 +100,7 @@ void add_judge_flags(CLI::App& app, JudgeFlags& flags) {
       ->group(flags_of({"import"}));
   text("--name", flags.name, "who judged; stored as judge human:NAME", "NAME")
       ->group(flags_of({"import"}));
-  app.add_option("--confidence-level", flags.confidence, "of the intervals")
+  app.add_option("--confidence-level", flags.confidence, "confidence level of the intervals")
       ->capture_default_str()
       ->type_name("P");
   add_format(app, flags.format);
@@ -146,7 +147,7 @@ int run_judge(const JudgeFlags& flags) {
   { Store exists(flags.db, {.read_only = true}); }  // never creates a database
   if (flags.service.empty()) {
     if (flags.dry_run || !flags.protocol.empty() || !flags.datasets.empty())
-      std::fputs("no --service: nobody is asked, and all that was judged is shown\n", stderr);
+      std::fputs("no --service: nobody is asked, and all stored verdicts are shown\n", stderr);
     Store store(flags.db, {.read_only = true});
     print_judged(store, find_invocation(store, flags.run), flags);
     return 0;

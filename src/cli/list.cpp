@@ -89,13 +89,12 @@ Verb list_verb() {
     std::string what, format = "text";
   };
   return {
-      "list", "decoders and datasets that can be named", "pardec list decoders",
+      "list", "list decoders and datasets", "pardec list decoders",
       [](CLI::App& app) -> std::function<int()> {
         auto flags = std::make_shared<Flags>();
-        app.add_option(
-            "what", flags->what,
-            "decoders or datasets; both without it. experiment-schema, training-schema: the JSON "
-            "schema of a file of run -c, and of what train is told");
+        app.add_option("what", flags->what,
+                       "decoders or datasets; both without it. experiment-schema, training-schema: "
+                       "the JSON schema of a file for run -c, and of the settings of train");
         add_format(app, flags->format);
         return [flags] {
           const TableFormat format = parse_table_format(flags->format);

@@ -54,15 +54,16 @@ int merge(const MergeFlags& flags) {
 }  // namespace
 
 Verb merge_verb() {
-  return {"merge", "bring the runs of several databases together in one",
+  return {"merge", "merge the runs of several databases into one",
           "pardec merge all.sqlite shard-0.sqlite shard-1.sqlite",
           [](CLI::App& app) -> std::function<int()> {
             auto flags = std::make_shared<MergeFlags>();
-            app.add_option("into", flags->into, "database that gets them; made where there is none")
+            app.add_option("into", flags->into,
+                           "database that receives the runs; made if it does not exist")
                 ->required();
             app.add_option("from", flags->from,
-                           "databases whose runs it gets; they stay as they are. Of a run that "
-                           "several have, all that is stored comes together")
+                           "databases whose runs it receives; they are not changed. If several "
+                           "have parts of one run, the parts are joined")
                 ->required();
             add_format(app, flags->format);
             return [flags] { return merge(*flags); };

@@ -92,7 +92,7 @@ int synthesise(const ModelVerbFlags& flags) {
 Verb model_verb() {
   return {
       "model",
-      "inspect a checkpoint, make one of another, or synthesise one with random weights",
+      "inspect a checkpoint, make one from another, or synthesise one with random weights",
       "pardec model inspect DIR\n  pardec model merge DIR --adapter ADAPTER --out OUT\n  "
       "pardec model draft DIR --layers 4 --out OUT\n  pardec model add-tokens DIR --tokens "
       "'[M]' --rename '<unused>=[Fork]' --out OUT\n  pardec model "
@@ -111,7 +111,7 @@ Verb model_verb() {
                        "a tokenizer.json or its folder; without it the quickstart's")
             ->type_name("FILE")
             ->group(flags_of({"synth"}));
-        app.add_option("--seed", flags->seed, "seed of the weights that are drawn")
+        app.add_option("--seed", flags->seed, "seed of the random weights")
             ->capture_default_str()
             ->type_name("N")
             ->group(flags_of({"synth", "add-tokens"}));
@@ -127,18 +127,17 @@ Verb model_verb() {
             ->type_name("N")
             ->group(flags_of({"synth"}));
         app.add_flag("--medusa-share-head", flags->heads.shares_head,
-                     "they end in the network's own head, in place of a matrix each")
+                     "extra heads end in the network's own head, instead of a matrix for each")
             ->group(flags_of({"synth"}));
         app.add_option("--adapter", flags->adapter,
-                       "folder with an adapter: low-rank, as peft has it, or extra heads")
+                       "folder with an adapter: low-rank, as in peft, or extra heads")
             ->type_name("DIR")
             ->group(flags_of({"inspect", "merge"}));
         app.add_option("--layers", flags->layers,
-                       "so many of its first layers, with its head, to draft for it")
+                       "number of its first layers that draft for it, with its head")
             ->type_name("N")
             ->group(flags_of({"draft"}));
-        add_texts(app, "--tokens", flags->tokens,
-                  "special tokens that it gets, with rows of random numbers")
+        add_texts(app, "--tokens", flags->tokens, "new special tokens, with rows of random numbers")
             ->group(flags_of({"add-tokens"}));
         add_texts(app, "--rename", flags->rename,
                   "special tokens that nothing uses get another text, and keep their rows")
@@ -148,7 +147,7 @@ Verb model_verb() {
             ->type_name("DIR")
             ->group(flags_of({"merge", "draft", "add-tokens"}));
         app.add_flag("--weights", flags->weights,
-                     "read all weights; exit code 1 where one is not finite")
+                     "read all weights; exit code 1 if one is not finite")
             ->group(flags_of({"inspect"}));
         add_format(app, flags->format)->group(flags_of({"inspect"}));
         return [flags, &app] {

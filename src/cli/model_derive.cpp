@@ -46,7 +46,7 @@ int give_tokens(const ModelVerbFlags& flags) {
     told.push_back(str(to, " is ", *tokenizer.id(to), " (was ", from, ")"));
   for (const std::string& text : tokens.added)
     told.push_back(str(text, " is ", *tokenizer.id(text)));
-  std::cerr << flags.out << ": " << join(told, ", ") << "; nothing was taught of them yet\n";
+  std::cerr << flags.out << ": " << join(told, ", ") << "; they are not trained yet\n";
   return 0;
 }
 

@@ -35,7 +35,7 @@ std::string window_text(const ModelConfig& config) {
 }
 
 std::string adapter_text(const std::string& folder, const ModelConfig& config) {
-  if (!holds_low_rank(folder)) return "extra heads alone";
+  if (!holds_low_rank(folder)) return "extra heads only";
   const Adapter adapter = Adapter::load(folder, config);
   const auto more = adapter.beyond_plain(config);
   return str("low-rank, rank ", adapter.shape().rank, more.empty() ? "" : "; ", join(more, ", "));

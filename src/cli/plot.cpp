@@ -30,11 +30,9 @@ Verb plot_verb() {
       [](CLI::App& app) -> std::function<int()> {
         auto flags = std::make_shared<Flags>();
         add_flag(app, db_setting(flags->db));
-        app.add_option(
-               "--x", flags->sweep.x,
-               "batch_size, cache_blocks, seed, an option of a decoder, e.g. hpd.k_max, or date: "
-               "all runs of the "
-               "database by when they began")
+        app.add_option("--x", flags->sweep.x,
+                       "batch_size, cache_blocks, seed, an option of a decoder, e.g. hpd.k_max, or "
+                       "date: all runs of the database by their start")
             ->capture_default_str()
             ->type_name("NAME");
         app.add_option("--y", flags->sweep.y,
@@ -44,16 +42,19 @@ Verb plot_verb() {
             ->type_name("NAME");
         app.add_option("--run", flags->sweep.run,
                        "one run only (its name, or the first characters of its id); without it all "
-                       "with the newest one's network, type, device and threads")
+                       "runs with the network, type, device and threads of the newest")
             ->type_name("ID");
-        app.add_option("--confidence-level", flags->sweep.confidence, "of the intervals")
+        app.add_option("--confidence-level", flags->sweep.confidence,
+                       "confidence level of the intervals")
             ->capture_default_str()
             ->type_name("X");
-        app.add_option("--title", flags->title, "in place of the one that says what was run")
+        app.add_option("--title", flags->title,
+                       "title of the figure, instead of the one that says what was run")
             ->type_name("TEXT");
         app.add_flag("--script", flags->script,
                      "print the gnuplot script with its data, and draw nothing");
-        app.add_option("-o,--output", flags->output, "figure; its ending says the format")
+        app.add_option("-o,--output", flags->output,
+                       "file of the figure; its ending gives the format")
             ->capture_default_str()
             ->type_name("FILE");
         return [flags] {
@@ -63,8 +64,9 @@ Verb plot_verb() {
           Figure figure = sweep_figure(*store, flags->sweep);
           if (!flags->title.empty()) figure.title = flags->title;
           if (!figure.warnings.empty())
-            std::cerr << "WARNING: of some of what is drawn: " << join(figure.warnings, ", ")
-                      << "; 'pardec compare' says which numbers should not be believed, and why\n";
+            std::cerr << "WARNING: some drawn numbers have warnings: "
+                      << join(figure.warnings, ", ")
+                      << "; 'pardec compare' says which numbers should not be trusted, and why\n";
           if (flags->script) {
             std::cout << gnuplot_script(figure, format);
             return 0;

@@ -37,10 +37,10 @@ Verb report_verb() {
                 ->capture_default_str()
                 ->type_name("N");
             app.add_option("--examples-mb", flags->examples.megabytes,
-                           "no more examples than about so many megabytes")
+                           "approximate limit of the examples in megabytes")
                 ->capture_default_str()
                 ->type_name("MB");
-            app.add_option("--seed", flags->examples.seed, "of the draw of examples")
+            app.add_option("--seed", flags->examples.seed, "seed of the choice of examples")
                 ->capture_default_str()
                 ->type_name("N");
             app.add_option("-o,--output", flags->output, "the page")

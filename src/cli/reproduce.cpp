@@ -158,19 +158,21 @@ Verb reproduce_verb() {
             ->capture_default_str()
             ->type_name("NAME");
         app.add_option("--budget", flags->budget,
-                       "time that all may take, e.g. 10m; fewer examples are then run, and claims "
-                       "that need more stay open")
+                       "time limit, e.g. 10m; fewer examples are then run, and claims that need "
+                       "more stay open")
             ->type_name("TIME");
-        app.add_option("--limit", options.limit, "examples of each dataset, in place of the file's")
+        app.add_option("--limit", options.limit,
+                       "number of examples of each dataset, instead of the file's")
             ->type_name("N");
         app.add_option("--model", flags->models,
-                       "a network in place of the file's, e.g. main=DIR; repeatable")
+                       "a network instead of the file's, e.g. main=DIR; repeatable")
             ->type_name("LABEL=DIR");
         app.add_option(
                "--data-root", options.data_root,
-               "folder with one folder a dataset; without it the project's samples are used")
+               "folder with one folder for each dataset; without it the project's samples are used")
             ->type_name("DIR");
-        app.add_option("--dtype", options.dtype, "in place of the file's: fp32, bf16, auto ...")
+        app.add_option("--dtype", options.dtype,
+                       "number type instead of the file's: fp32, bf16, auto ...")
             ->type_name("TYPE");
         app.add_option("--threads", options.threads, "CPU threads; 0: all cores")
             ->capture_default_str()

@@ -40,7 +40,7 @@ int roofline(const RooflineFlags& flags) {
   for (const Trace& trace : traces)
     if (!trace.model.empty() && !setting.draft)
       throw ConfigError(str(flags.trace, ": ", arm_of(trace),
-                            " has passes of a draft network; name it by --draft-model"));
+                            " has passes of a draft network; name it with --draft-model"));
   if (traces.empty()) throw ConfigError(str(flags.trace, ": holds no trace"));
   std::vector<Hardware> machines;
   for (const auto& which : flags.hardware) machines.push_back(read_hardware(which, dtype));
@@ -74,19 +74,19 @@ int roofline(const RooflineFlags& flags) {
 Verb roofline_verb() {
   return {
       "roofline",
-      "what the passes of a trace take at least on some hardware",
+      "least time of the passes of a trace on some hardware",
       "pardec roofline --trace t.jsonl --model DIR --hardware here,l40s,h100\n  pardec roofline "
       "--trace t.jsonl --model qwen3-8b/config.json --hardware h200 --batch-size 8\n  pardec "
       "roofline --trace t.jsonl --model DIR --passes test-3",
       [](CLI::App& app) -> std::function<int()> {
         auto flags = std::make_shared<RooflineFlags>();
-        app.add_option("--trace", flags->trace, "what run or generate wrote by --trace")
+        app.add_option("--trace", flags->trace, "trace that run or generate wrote (--trace)")
             ->type_name("FILE");
         app.add_option("--model", flags->model,
-                       "the network whose passes they are to be: a checkpoint, or a config.json "
-                       "alone; it need not be the one that was traced")
+                       "network for which the passes are computed: a checkpoint, or just a "
+                       "config.json; it need not be the traced one")
             ->type_name("DIR");
-        app.add_option("--draft-model", flags->draft_model, "the same of the draft network")
+        app.add_option("--draft-model", flags->draft_model, "the same for the draft network")
             ->type_name("DIR");
         app.add_option("--hardware", flags->hardware,
                        "here (measured), a100, a800, h100, h200, h800, l40s, a800x8 (eight, tensor "

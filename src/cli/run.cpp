@@ -46,7 +46,7 @@ std::optional<chat::ServiceSpec> judge_of(const RunFlags& flags,
     for (const DatasetEntry& entry : datasets())
       if (!protocol_for(entry).empty()) names.emplace_back(entry.name);
     throw ConfigError(str("--judge: no dataset here has a metric that needs a judge, as ",
-                          join(names, ", "), " have; leave it out, or use pardec judge behind it"));
+                          join(names, ", "), " have; leave it out, or use pardec judge after it"));
   }
   chat::ServiceSpec service = chat::read_service(flags.settings.output.judge);
   if (!flags.settings.output.dry_run) check_service(service, print_note);

@@ -47,7 +47,7 @@ std::string target(Store& store, const RunsFlags& flags, bool with_text) {
     throw ConfigError(str("runs ", flags.action, ": ",
                           counted(std::ssize(flags.arguments), "argument"), " given, expected ",
                           with_text ? "ID and TEXT" : "ID",
-                          with_text ? "; TEXT with spaces goes in quotes, '' takes it away" : ""));
+                          with_text ? "; TEXT with spaces goes in quotes, '' removes it" : ""));
   if (flags.arguments.front().empty())
     throw ConfigError(str("runs ", flags.action,
                           ": ID is empty, expected a name, or the first "
@@ -122,54 +122,54 @@ int runs(const RunsFlags& flags) {
 }  // namespace
 
 Verb runs_verb() {
-  return {"runs",
-          "what a database holds: list, compare, name, note and remove runs",
-          "pardec runs --db r.sqlite\n  pardec runs --db r.sqlite --dataset oa-mine --since "
-          "2026-01-31 --limit 5\n  pardec runs compare 3f2a 91c0 --db r.sqlite\n  pardec runs name "
-          "3f2a 'stack 2' --db r.sqlite\n  pardec runs note 3f2a 'machine was busy' --db "
-          "r.sqlite\n  pardec runs rm 3f2a --db r.sqlite",
-          [](CLI::App& app) -> std::function<int()> {
-            auto flags = std::make_shared<RunsFlags>();
-            app.add_option("action", flags->action,
-                           "list (also without it), compare ID ID..., name ID TEXT, note ID TEXT "
-                           "or rm ID");
-            app.add_option("arguments", flags->arguments,
-                           "ID: a run's name, or the first characters of its id");
-            add_flag(app, db_setting(flags->db));
-            app.add_option("--dataset", flags->filter.dataset, "runs on this dataset")
-                ->type_name("NAME")
-                ->group(flags_of({"list"}));
-            app.add_option("--model", flags->filter.model,
-                           "runs of a network whose path holds this, or whose hash begins so")
-                ->type_name("TEXT")
-                ->group(flags_of({"list"}));
-            app.add_option("--decoder", flags->filter.decoder,
-                           "runs with this decoder, or an arm of this label")
-                ->type_name("NAME")
-                ->group(flags_of({"list"}));
-            app.add_option("--since", flags->filter.since,
-                           "runs begun then or later, e.g. 2026-01-31 or 2026-01-31T18:00 "
-                           "(UTC)")
-                ->type_name("DATE")
-                ->group(flags_of({"list"}));
-            app.add_option("--limit", flags->limit, "the newest N; 0: all")
-                ->capture_default_str()
-                ->type_name("N")
-                ->group(flags_of({"list"}));
-            app.add_option("--confidence-level", flags->confidence, "of the intervals")
-                ->capture_default_str()
-                ->type_name("X")
-                ->group(flags_of({"compare"}));
-            app.add_flag("--yes", flags->yes,
-                         "remove without asking, also what is running or was killed")
-                ->group(flags_of({"rm"}));
-            app.add_flag("--wide", flags->wide, "all columns")->group(flags_of({"list"}));
-            add_format(app, flags->format)->group(flags_of({"list", "compare"}));
-            return [flags] { return runs(*flags); };
-          },
-          {"list", "compare", "name", "note", "rm"},
-          {},
-          {"--yes", "--model", "--dataset", "--decoder", "--since", "--limit"}};
+  return {
+      "runs",
+      "what a database holds: list, compare, name, note and remove runs",
+      "pardec runs --db r.sqlite\n  pardec runs --db r.sqlite --dataset oa-mine --since "
+      "2026-01-31 --limit 5\n  pardec runs compare 3f2a 91c0 --db r.sqlite\n  pardec runs name "
+      "3f2a 'stack 2' --db r.sqlite\n  pardec runs note 3f2a 'machine was busy' --db "
+      "r.sqlite\n  pardec runs rm 3f2a --db r.sqlite",
+      [](CLI::App& app) -> std::function<int()> {
+        auto flags = std::make_shared<RunsFlags>();
+        app.add_option("action", flags->action,
+                       "list (the default), compare ID ID..., name ID TEXT, note ID TEXT or rm ID");
+        app.add_option("arguments", flags->arguments,
+                       "ID: a run's name, or the first characters of its id");
+        add_flag(app, db_setting(flags->db));
+        app.add_option("--dataset", flags->filter.dataset, "runs on this dataset")
+            ->type_name("NAME")
+            ->group(flags_of({"list"}));
+        app.add_option("--model", flags->filter.model,
+                       "runs of a network whose path contains this, or whose hash begins with it")
+            ->type_name("TEXT")
+            ->group(flags_of({"list"}));
+        app.add_option("--decoder", flags->filter.decoder,
+                       "runs with this decoder, or an arm of this label")
+            ->type_name("NAME")
+            ->group(flags_of({"list"}));
+        app.add_option("--since", flags->filter.since,
+                       "runs begun then or later, e.g. 2026-01-31 or 2026-01-31T18:00 "
+                       "(UTC)")
+            ->type_name("DATE")
+            ->group(flags_of({"list"}));
+        app.add_option("--limit", flags->limit, "the newest N; 0: all")
+            ->capture_default_str()
+            ->type_name("N")
+            ->group(flags_of({"list"}));
+        app.add_option("--confidence-level", flags->confidence, "confidence level of the intervals")
+            ->capture_default_str()
+            ->type_name("X")
+            ->group(flags_of({"compare"}));
+        app.add_flag("--yes", flags->yes,
+                     "remove without asking, also what is running or was killed")
+            ->group(flags_of({"rm"}));
+        app.add_flag("--wide", flags->wide, "all columns")->group(flags_of({"list"}));
+        add_format(app, flags->format)->group(flags_of({"list", "compare"}));
+        return [flags] { return runs(*flags); };
+      },
+      {"list", "compare", "name", "note", "rm"},
+      {},
+      {"--yes", "--model", "--dataset", "--decoder", "--since", "--limit"}};
 }
 
 }  // namespace pardec

@@ -81,9 +81,9 @@ int score(const ScoreFlags& flags) {
     if (std::find(asked.begin(), asked.end(), metric) != asked.end())
       throw ConfigError(str("--metric names '", name, "' twice, expected each once"));
     if (metric->by<ByJudge>())
-      throw ConfigError(str("--metric ", name, ": a judge gives it, ask one by pardec judge"));
+      throw ConfigError(str("--metric ", name, ": a judge gives it; ask one with pardec judge"));
     if (metric->by<ByNetwork>() && flags.model.model.empty())
-      throw ConfigError(str("--metric ", name, ": it is of a network; name one by --model DIR"));
+      throw ConfigError(str("--metric ", name, ": it needs a network; name one with --model DIR"));
     asked.push_back(metric);
   }
   const bool by_network = std::any_of(asked.begin(), asked.end(), [](const TaskMetric* metric) {
@@ -170,13 +170,13 @@ int score(const ScoreFlags& flags) {
   store.put_scores(scores);
   if (!shards.front().empty()) table.notes.push_back(shard_note(join(shards, ", ")));
   table.notes.push_back(
-      "n: answers that the score is of; changed: stored scores of the metric that are new, or were "
-      "others before.");
+      "n: answers with the score; changed: scores that are new, or that differ from those stored "
+      "before.");
   if (network)
     table.notes.push_back(
         str("log_likelihood: natural logarithm, mean over the ids of the answers' text, under ",
             flags.model.model,
-            "; text that repeats itself is likely, too: read it beside repetition."));
+            "; text that repeats itself is likely, too: read it together with repetition."));
   if (const std::string note = untrained_note(runs); !note.empty()) table.notes.push_back(note);
   print_table(table, format);
   return 0;
@@ -187,7 +187,7 @@ int score(const ScoreFlags& flags) {
 Verb score_verb() {
   return {
       "score",
-      "scores of stored generations, anew and without a model",
+      "scores of stored answers, without running the model again",
       "pardec score --db r.sqlite\n  pardec score --db r.sqlite --metric exact_match,rouge\n  "
       "pardec score --db r.sqlite --metric likelihood --model model",
       [](CLI::App& app) -> std::function<int()> {
@@ -207,9 +207,9 @@ Verb score_verb() {
                        "metrics, with commas between them; without it the dataset's own" + names)
             ->delimiter(',')
             ->type_name("NAME");
-        app.add_option("--model", flags->model.model,
-                       "likelihood: checkpoint folder of the network, e.g. of that before it "
-                       "was tuned")
+        app.add_option(
+               "--model", flags->model.model,
+               "likelihood: checkpoint folder of the network, e.g. the one before fine-tuning")
             ->type_name("DIR");
         app.add_option("--chat-template", flags->chat_template,
                        "likelihood: markup around its questions: auto (the checkpoint's own, "

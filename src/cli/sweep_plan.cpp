@@ -136,11 +136,10 @@ Table sweep_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
       {str("in all about ", shown_time(all),
            unknown ? str(" and ", counted(unknown, "cell"), " whose time is not known") : "",
            spec.target_ci > 0 ? ", less where --target-ci stops a cell" : "",
-           "; loading and preparing apart."),
+           "; without loading and preparing."),
        "time: database: from what a cell of the same settings took there; a batch: from one batch "
-       "of "
-       "the cell's first jobs, run now. memory: weights, program and the cache of all jobs in "
-       "flight, if each held as much as the largest that was seen."});
+       "of the cell's first jobs, run now. memory: weights, program and the cache of all running "
+       "jobs, if each held as much as the largest one seen."});
   return table;
 }
 

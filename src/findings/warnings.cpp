@@ -37,7 +37,8 @@ constexpr double kSuffers = 1.02;
 constexpr double kLengthReached = 0.05;
 
 std::string disturbed_text(std::int64_t disturbed, std::int64_t measurements) {
-  return str("others had the machine in ", disturbed, " of ", counted(measurements, "measurement"));
+  return str("other programs used the machine in ", disturbed, " of ",
+             counted(measurements, "measurement"));
 }
 
 std::string interval_text(const Interval& interval) {
@@ -173,9 +174,9 @@ class Warnings {
     if (const std::int64_t outliers = speedup.slow_baseline + speedup.slow_method; outliers > 0)
       add("outliers",
           str("of ", counted(speedup.blocks, "block"), ", ", outliers,
-              " took one arm far longer than the others let expect (the baseline ",
+              " took one arm far longer than the other blocks suggest (the baseline ",
               speedup.slow_baseline, ", this arm ", speedup.slow_method,
-              "); the others alone give ", interval_text(speedup.without_outliers)),
+              "); the other blocks give ", interval_text(speedup.without_outliers)),
           "the interval holds both; more blocks, or a quieter machine, tell them apart");
     if (const auto& ratios = speedup.of_repeats; !ratios.empty()) {
       const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
@@ -232,15 +233,14 @@ class Warnings {
         score != arm_->scores.end() && score->second.left_out > 0)
       add("unpaired",
           str("the difference of scores is over the ", counted(score->second.pairs, "answer"),
-              " that both arms have; ", score->second.left_out, " of one arm alone are left out"),
+              " that both arms have; ", score->second.left_out, " of only one arm are left out"),
           "run `resume`, or `retry_errors`, gives both arms all answers");
     const double ours = arm_->state.tokens, theirs = baseline->state.tokens;
     const auto open = [](const ArmFinding& arm) { return arm.run.run.form == "free"; };
     const RunRow& run = arm_->run.run;
     const bool ids = same_ids(baseline->run.run.model, run.model);
     if (!ids)
-      add("other_tokenizer", "not the baseline's tokenizer",
-          "counts of tokens are of other tokens");
+      add("other_tokenizer", "not the baseline's tokenizer", "counts of tokens cannot be compared");
     if (ids && arm_->speedup && open(*arm_) && open(*baseline) && ours > 0 && theirs > 0 &&
         std::abs(ours / theirs - 1) > kSameLength)
       add("lengths",

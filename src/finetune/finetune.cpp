@@ -176,7 +176,7 @@ std::unique_ptr<ProcessGroup> join_group(const ProcessGroupOptions& options,
       throw ConfigError(str("the process of rank ", options.rank, " has another ",
                             differing(part, first, own.at(part)),
                             " than that of rank 0; start all with the same flags, files and "
-                            "threads, but for `rank`"));
+                            "threads, except for `rank`"));
   return group;
 }
 
@@ -217,7 +217,7 @@ void finetune(const TrainingSpec& spec, const Notes& notes) {
   if (!spec.start_adapter.empty()) {
     if (!holds_low_rank(spec.start_adapter))
       throw ConfigError(str("`start_adapter`: ", spec.start_adapter,
-                            " holds extra heads alone, expected a low-rank adapter"));
+                            " holds only extra heads, expected a low-rank adapter"));
     from = Adapter::load(spec.start_adapter, start.parsed);
     if (const auto more = from->beyond_plain(start.parsed); !more.empty())
       throw ConfigError(str("`start_adapter`: ", spec.start_adapter, " has ", join(more, ", "),
@@ -298,8 +298,8 @@ void finetune(const TrainingSpec& spec, const Notes& notes) {
   };
   if (spec.trainer.dtype == Dtype::bf16 && !computes_bf16_fast("cpu"))
     tell(notes,
-         "`dtype=bf16`: this processor has no products of bf16 pairs, and trains several times "
-         "faster in fp32");
+         "`dtype=bf16`: this processor has no instructions for pairs of bf16, and trains several "
+         "times faster in fp32");
   tell(notes, str(source.training(), " examples to train on, ", source.held_out(), " to validate, ",
                   count.sequences, " sequences an epoch, ", parameter_count(*what), " parameters, ",
                   spec.trainer.workers, " threads"));
@@ -307,8 +307,9 @@ void finetune(const TrainingSpec& spec, const Notes& notes) {
     tell(notes,
          str(count.cut, " of these sequences are cut at `context_length` ", within.positions()));
   if (count.left_out > 0)
-    tell(notes, str(count.left_out,
-                    " examples are left out: too long, or answers that a format is not taught by"));
+    tell(notes,
+         str(count.left_out,
+             " examples are left out: too long, or answers that a format cannot learn from"));
 
   for (const auto& [dataset, answers] : data.own_answers) {
     record["own_answers"][dataset] = answers.json();

@@ -47,10 +47,10 @@ void check(const TrainingSpec& spec) {
   if (!spec.start_adapter.empty() &&
       (spec.adapter.there() || !spec.adapter.targets.empty() || !spec.adapter_tokens.empty()))
     throw ConfigError(
-        "`start_adapter` brings its rank, alpha, targets and tokens; leave `lora_rank`, "
-        "`lora_targets` and `lora_tokens` away");
+        "`start_adapter` brings its rank, alpha, targets and tokens; leave out `lora_rank`, "
+        "`lora_targets` and `lora_tokens`");
   if (spec.extra_heads.shares_head && spec.extra_heads.heads == 0)
-    throw ConfigError("`medusa_share_head` says what heads are like; give `medusa_heads`");
+    throw ConfigError("`medusa_share_head` describes extra heads; give `medusa_heads`");
   if (!spec.adapter.there() && (!spec.adapter.targets.empty() || !spec.adapter_tokens.empty()))
     throw ConfigError("`lora_targets` and `lora_tokens` belong to an adapter; give `lora_rank`");
 }

@@ -80,7 +80,7 @@ class Part {
     while (count > 0) {
       const ssize_t written = ::write(fd_, bytes, count);
       if (written < 0 && errno == EINTR) continue;
-      if (written < 0) fail(str("cannot be written behind byte ", have_));
+      if (written < 0) fail(str("cannot be written after byte ", have_));
       bytes += written, count -= static_cast<std::size_t>(written), have_ += written;
     }
   }
@@ -101,7 +101,7 @@ class Part {
     const int error = errno;
     throw RunError(str(path_.string(), " ", what, ": ", std::strerror(error),
                        error == ENOSPC || error == EFBIG || error == EDQUOT
-                           ? "; make room, and the same command goes on behind what is there"
+                           ? "; make room, and the same command continues after what is there"
                            : ""));
   }
   void read_notes() {
@@ -235,7 +235,7 @@ Outcome request(const std::string& url, Part& part, const DownloadOptions& optio
     if (status == 416) return Outcome::changed;  // the file is shorter than the part
     fault = str("the server answered ", status,
                 status == 404 || status == 410   ? " (there is no such file)"
-                : status == 401 || status == 403 ? " (it wants leave that was not given)"
+                : status == 401 || status == 403 ? " (access is not permitted)"
                                                  : "");
     curl_off_t asked = 0;
     curl_easy_getinfo(curl.get(), CURLINFO_RETRY_AFTER, &asked);

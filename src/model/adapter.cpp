@@ -383,7 +383,7 @@ bool holds_low_rank(const std::filesystem::path& folder) {
   }
   if (!std::filesystem::exists(folder / kExtraHeadsFile, ignored))
     throw ModelError(folder.string(), str("holds no adapter, expected ", kAdapterConfig,
-                                          " (low-rank, as peft has it) or ", kExtraHeadsFile));
+                                          " (low-rank, as in peft) or ", kExtraHeadsFile));
   return false;
 }
 
@@ -420,7 +420,7 @@ AdapterShape Adapter::shape() const {
 std::vector<std::string> Adapter::beyond_plain(const ModelConfig& config) const {
   std::vector<std::string> all = parts_->beyond_plain;
   if (adapted_matrices(config, shape()).size() != parts_->matrices.size())
-    all.emplace_back("matrices of some layers alone");
+    all.emplace_back("matrices of only some layers");
   return all;
 }
 

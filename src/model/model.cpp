@@ -139,7 +139,7 @@ Model Model::load(const std::filesystem::path& folder, const Options& options) {
   network->config = with_first_layers(whole, options.layers, folder);
   if (computing(options.dtype) != options.dtype && !network->device.is_cpu())
     throw ModelError(str("dtype ", name(options.dtype)),
-                     str("runs on the CPU alone, and the device is ", options.device,
+                     str("runs only on the CPU, and the device is ", options.device,
                          "; use `dtype=bf16`, or `device=cpu`"));
   {
     const c10::NoGradGuard no_grad;

@@ -271,9 +271,10 @@ std::string ChatTemplate::between_turns(std::vector<ChatMessage> messages) const
   add_turn(messages, std::string(kWords));
   const auto [before, behind] = split_at(render(messages, true), kAnswer, name_);
   if (!before.starts_with(opened))
-    throw ConfigError(str("chat template ", name_, ": writes a turn otherwise once another one ",
-                          "follows it (its system message moves to the last turn, perhaps), ",
-                          "expected what was said to stay; `chat_template=NAME` takes a built-in ",
+    throw ConfigError(str("chat template ", name_,
+                          ": writes a turn differently when another one follows it (perhaps its "
+                          "system message moves to the last turn), expected earlier turns to stay "
+                          "the same; `chat_template=NAME` takes a built-in ",
                           "one"));
   return split_at(behind, kWords, name_).first;
 }
@@ -287,8 +288,9 @@ std::string ChatTemplate::next_turn(std::vector<ChatMessage> messages,
   add_turn(messages, words);
   const std::string all = render(messages, true);
   if (!all.starts_with(said))
-    throw ConfigError(str("chat template ", name_, ": writes earlier turns otherwise for the ",
-                          "words '", words, "', expected what was said to stay"));
+    throw ConfigError(str("chat template ", name_,
+                          ": writes earlier turns differently for the words '", words,
+                          "', expected them to stay the same"));
   return all.substr(said.size());
 }
 

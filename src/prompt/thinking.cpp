@@ -170,8 +170,8 @@ std::string setting_without_thought(const ChatTemplate& chat,
     return {};
   throw ConfigError(
       "`thinking=off`: the checkpoint's chat template marks thought, but reads no variable that "
-      "turns it off, as enable_thinking; `chat_set` sets another one, `thinking=strip` takes what "
-      "stands after the thought");
+      "turns it off, such as enable_thinking; `chat_set` sets another one, `thinking=strip` reads "
+      "what follows the thought");
 }
 
 }  // namespace pardec

@@ -63,15 +63,16 @@ Table accounting_table(const std::vector<ArmAccount>& accounts) {
       "paper counts them (appendix A.2), queries and cached rows of every pass and sequence.");
   table.notes.push_back(
       "pads: dummy tokens that an implementation with padded batches would have fed in batches of "
-      "this size; here batches are packed and none are.");
+      "this size; here batches are packed, and there are none.");
   table.notes.push_back(
-      "prefill and decode: latencies summed over jobs; where several are in flight they overlap.");
+      "prefill and decode: latencies summed over jobs; those of jobs that run at the same time "
+      "overlap.");
   return table;
 }
 
 Table differences_table(const DifferingAnswers& answers) {
   Table table;
-  table.title = "Where answers depart from the baseline's";
+  table.title = "Where answers differ from the baseline's";
   table.columns = with_dataset({{"arm"},
                                 {"sample"},
                                 {"field"},
@@ -90,10 +91,10 @@ Table differences_table(const DifferingAnswers& answers) {
   table.notes.push_back(
       str(counted(answers.count, "answer"),
           answers.repeated ? str(" to ", counted(answers.examples, "example")) : "",
-          " not as the baseline's; token: index of the first that differs among the "
+          " that differ from the baseline's; token: index of the first that differs among the "
           "answer's value tokens; logit gap: best minus second best there",
-          answers.repeated ? "; repeats: how many of an example's depart, of which the one with "
-                             "the smallest gap is shown."
+          answers.repeated ? "; repeats: how many of an example's answers differ; the one with the "
+                             "smallest gap is shown."
                            : "."));
   return table;
 }

@@ -112,8 +112,8 @@ std::string untrained_note(const std::vector<RunSummary>& runs) {
       arms.push_back(run.run.label);
   if (arms.empty()) return "";
   return str("untrained (", join(arms, ", "),
-             "): the network's weights are random, or it was never taught what this decoder needs; "
-             "what it writes so is noise.");
+             "): the network's weights are random, or it was never trained for this decoder; its "
+             "answers are noise.");
 }
 
 void add_not_applicable_notes(Table& table, const Comparison& comparison) {
@@ -134,22 +134,22 @@ void add_allowed_note(Table& table, const Comparison& comparison) {
   std::vector<std::string> others;
   for (const Hardware& machine : comparison.other_machines)
     others.push_back(str(" ", machine.name, ": ", machine_text(machine), "."));
-  table.notes.push_back(str(
-      "speedup at most: what the baseline's traced passes take at least by those of the arm, pass "
-      "by pass (see 'roofline'), as many jobs side by side as the run had; of ",
-      join({traced.begin(), traced.end()}, ", "),
-      " examples. None of arms without a trace of the same examples as the baseline's, or with "
-      "drafts in none; heads besides the network's own count as nothing.",
-      join(others, "")));
+  table.notes.push_back(
+      str("speedup at most: least time of the baseline's traced passes divided by that of the "
+          "arm's, pass by pass (see 'roofline'), with as many jobs at a time as in the run; over ",
+          join({traced.begin(), traced.end()}, ", "),
+          " examples. There is none for arms without a trace of the baseline's examples, or "
+          "without their draft passes; extra heads are not counted.",
+          join(others, "")));
 }
 
 }  // namespace
 
 std::string added_baseline_note(const std::string& label, const std::vector<std::string>& serves) {
-  return str(
-      label, ": added by itself, since ", join(serves, ", "), serves.size() == 1 ? " is" : " are",
-      " compared with an AR that asks so, and none was given; `baseline=LABEL` names another "
-      "one");
+  return str(label, ": added automatically, since ", join(serves, ", "),
+             serves.size() == 1 ? " is" : " are",
+             " compared with an AR that asks in the same way, and none was given; `baseline=LABEL` "
+             "names another one");
 }
 
 void add_added_baseline_notes(Table& table, const Comparison& comparison) {
@@ -167,12 +167,13 @@ void add_roofline_notes(Table& table, const Comparison& comparison) {
   std::vector<std::string> machines;
   for (const Hardware& machine : comparison.machines)
     machines.push_back(str(machine.name, ", ", machine_text(machine)));
-  table.notes.push_back(str(
-      "of roofline: the least time in which the machine (", join(machines, "; "),
-      ") reads all weights once a pass and the cached keys and values, or computes, by wall time; "
-      "at least, since no pass is told apart ('roofline' does, of a trace). Above 100 %: the "
-      "network fits the processor's caches. None of arms with a draft network, failed jobs or "
-      "blocks without a time."));
+  table.notes.push_back(
+      str("of roofline: the least time in which the machine (", join(machines, "; "),
+          ") reads all weights once for each pass, and the cached keys and values, or computes, "
+          "divided by wall time. The true share may be higher, since single passes are not looked "
+          "at ('roofline' does so, with a trace). Above 100 %: the network fits into the "
+          "processor's caches. There is none for arms with a draft network, failed jobs or blocks "
+          "without a time."));
   add_allowed_note(table, comparison);
 }
 
@@ -190,8 +191,8 @@ std::vector<std::string> judged_notes(const std::vector<JudgedShare>& judged) {
     notes.push_back(str(what, ": ", join(counts, ", "), " have a verdict."));
     if (const auto& more = others.at(what); !more.empty())
       notes.back() +=
-          str(" Of the judges that are networks it was asked last; what ",
-              join({more.begin(), more.end()}, ", "), " said stands in pardec judge alone.");
+          str(" Of the judges that are networks it was asked last; verdicts of ",
+              join({more.begin(), more.end()}, ", "), " are shown only by pardec judge.");
   }
   return notes;
 }
@@ -205,7 +206,7 @@ void add_uncomputed_notes(Table& table, const Comparison& comparison) {
                               ? str("no ", join(totals, ", "), " of ", one.dataset,
                                     ": a judge gives it (pardec judge).")
                               : str("no ", join(totals, ", "), " of ", one.dataset,
-                                    " yet; what computes it: pardec score `db` ",
+                                    " yet; this computes it: pardec score `db` ",
                                     shell_word(comparison.db), " `run` ",
                                     comparison.invocation.substr(0, 8), " `metric` ", one.metric));
   }
@@ -243,7 +244,7 @@ void add_origin_notes(Table& table, const Comparison& comparison) {
   }
   if (!taught.empty())
     table.notes.push_back(str(join(taught, "; "),
-                              ", as the network was taught (training.json); `set` gives others."));
+                              ", as the network was trained (training.json); `set` gives others."));
   std::vector<std::string> generation;
   for (const RunSummary& run : runs) {
     const Json rules = run.run.config.value("generation_config", Json::object());
@@ -264,7 +265,7 @@ void add_origin_notes(Table& table, const Comparison& comparison) {
     }
   if (!elsewhere.empty())
     table.notes.push_back(str("on another network than the baseline: ", join(elsewhere, ", "),
-                              "; their speedup, scores and answers are of both differences."));
+                              "; their speedup, scores and answers show both differences."));
   const auto any = [&](auto&& is) {
     return std::any_of(runs.begin(), runs.end(),
                        [&](const RunSummary& run) { return is(run.run.dataset); });

@@ -310,11 +310,10 @@ void add_target_notes(Table& table, const Comparison& comparison) {
       stopped.push_back(str(who, " after ", arm.blocks, " of ", planned, " blocks"));
   }
   if (!stopped.empty())
-    table.notes.push_back(
-        str("stopped (`target_ci`): ", join(stopped, ", "),
-            ": half of the speedup's interval is at most ", percent(target),
-            " of it. Looked at again and again, it covers the truth a little less "
-            "often than it says."));
+    table.notes.push_back(str("stopped (`target_ci`): ", join(stopped, ", "),
+                              ": half of the speedup's interval is at most ", percent(target),
+                              " of it. Since it is checked again and again, it covers the truth a "
+                              "little less often than it says."));
   if (!wide.empty())
     table.notes.push_back(str("not stopped (`target_ci` ", percent(target), "): ", join(wide, ", "),
                               ": the speedup's interval is wider."));
@@ -325,7 +324,7 @@ std::string departure_note(const ArmFinding& arm, const ArmFinding* baseline) {
   const Departure& departure = *arm.departure;
   const RunRow& run = arm.run.run;
   std::string note = str(run.dataset.name, " ", run.label, ": ", departure.departed, " of ",
-                         counted(departure.compared, "answer"), " not as the baseline's");
+                         counted(departure.compared, "answer"), " differ from the baseline's");
   if (departure.median_gap)
     note += str("; logit gap at the first differing token: median ",
                 fixed(*departure.median_gap, 3), ", least ", fixed(*departure.least_gap, 4));
@@ -333,7 +332,7 @@ std::string departure_note(const ArmFinding& arm, const ArmFinding* baseline) {
   const bool greedy = run.config.value("temperature", 0.0) == 0;
   const bool same = baseline && baseline->run.run.model.hash == run.model.hash;
   if (same && greedy && run.dtype != "fp32" && find_decoder(run.decoder).exact)
-    note += "; exact in fp32 alone: here attention is summed in another order";
+    note += "; exact only in fp32: here attention is summed in another order";
   return note + ".";
 }
 
@@ -346,8 +345,8 @@ void add_short_notes(Table& table, const Comparison& comparison, bool several) {
   for (std::string& note : oracle_notes(comparison)) table.notes.push_back(std::move(note));
   const bool scored = !comparison.forced() && !comparison.scores.empty();
   table.notes.push_back(str(
-      "speedup: the baseline's seconds over the arm's, with its ", percents, " interval",
-      scored ? str("; difference: of the score from the baseline's; not worse: its interval lies ",
+      "speedup: the baseline's seconds divided by the arm's, with its ", percents, " interval",
+      scored ? str("; difference: the score minus the baseline's; not worse: its interval lies ",
                    std::any_of(comparison.scores.begin(), comparison.scores.end(), lower_is_better)
                        ? str("within ", comparison.margin)
                        : "above " + below(comparison.margin),
@@ -368,16 +367,17 @@ void add_column_notes(Table& table, const Comparison& comparison) {
   const std::string percents = fixed(100 * comparison.confidence, 0) + " %";
   table.wide_notes.push_back(
       str("speedup: ratio of total seconds on the same blocks, arms alternating; ", percents,
-          " interval by the paired jackknife over blocks (Student's t), none of fewer than ",
+          " interval by the paired jackknife over blocks (Student's t), none for fewer than ",
           kFewestBlocks, ". n: examples, and how often each was answered."));
-  table.wide_notes.push_back(str(
-      "in flight: jobs in a forward pass, mean, of those asked for; streams: answers that choose "
-      "in it, mean (values or questions where they are decoded apart).",
-      comparison.stacks ? " stack: examples in a job." : ""));
+  table.wide_notes.push_back(
+      str("in flight: mean number of jobs in a forward pass, of the number asked for; streams: "
+          "mean number of answers that choose in a pass (of values or questions, if these are "
+          "decoded separately).",
+          comparison.stacks ? " stack: examples in a job." : ""));
   table.wide_notes.emplace_back(
-      "tokens/s: chosen ids by wall time, of arms whose ids are the baseline's by construction; "
-      "latency: from the start of an answer's job until it is there, median. More speeds: "
-      "`format=json`.");
+      "tokens/s: generated tokens divided by wall time, for arms whose tokens are the baseline's "
+      "by construction; latency: from the start of an answer's job to its end, median. More "
+      "speeds: `format=json`.");
   if (comparison.forced()) return;
   const bool value_f1 = !comparison.scores.empty() && comparison.scores.front() == "f1_micro";
   table.wide_notes.push_back(str(
@@ -386,10 +386,10 @@ void add_column_notes(Table& table, const Comparison& comparison) {
   if (comparison.scores.empty()) return;
   table.wide_notes.push_back(str(
       "score - baseline's: ", percents,
-      " interval by the paired jackknife over examples that share no text, none of fewer than ",
+      " interval by the paired jackknife over examples that share no text, none for fewer than ",
       kFewestBlocks, "; not worse: it lies above ", below(comparison.margin), " (compare `margin`)",
       std::any_of(comparison.scores.begin(), comparison.scores.end(), lower_is_better)
-          ? ", of what is better low (degenerate, repetition) below it"
+          ? ", for scores where lower is better (degenerate, repetition) below it"
           : "",
       "; p: McNemar's exact test of right and wrong answers, Holm's adjustment for all rows and "
       "scores. Intervals of every score: `format=json`."));
@@ -486,12 +486,12 @@ Table comparison_table(const Comparison& comparison) {
   add_column_notes(table, comparison);
   if (guesses)
     table.wide_notes.push_back(
-        "accepted length: mean tokens of a pass that checks guesses, those that entered the answer "
-        "and the network's own.");
+        "accepted length: mean tokens of a pass that checks guesses: accepted guesses and the "
+        "network's own token.");
   if (comparison.exact_matches)
     table.wide_notes.push_back(
-        "EM: fields whose answer equals the baseline's id by id, where both ask one by one (IPPD, "
-        "Table 2).");
+        "EM: fields whose answer equals the baseline's token by token, if both ask field by field "
+        "(IPPD, Table 2).");
   for (const DecoderEntry* entry : comparison.own)
     table.wide_notes.emplace_back(entry->own_columns.note);
   for (const ArmFinding& arm : comparison.arms)
@@ -503,11 +503,11 @@ Table comparison_table(const Comparison& comparison) {
   };
   for (const ArmFinding& arm : comparison.arms)
     if (!arm.baseline && !arm.is_baseline && arm.run.run.baseline.value_or("").empty())
-      table.notes.push_back(str(arm.run.run.dataset.name, " ", arm.run.run.label,
-                                ": compared with nothing, since no arm here is a baseline of it; "
-                                "run one beside it, e.g. ",
-                                kPlainDecoder, " with ask=", baseline_asks(arm.run.run),
-                                ", or name it by `baseline`."));
+      table.notes.push_back(
+          str(arm.run.run.dataset.name, " ", arm.run.run.label,
+              ": not compared, since no arm here is a baseline for it; run one with it, e.g. ",
+              kPlainDecoder, " with ask=", baseline_asks(arm.run.run),
+              ", or name one with `baseline`."));
   add_added_baseline_notes(table, comparison);
   add_uncomputed_notes(table, comparison);
   add_not_applicable_notes(table, comparison);

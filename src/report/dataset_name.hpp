@@ -29,6 +29,6 @@ std::vector<Cell> with_dataset(std::vector<Cell> dataset, std::vector<Cell> othe
 inline constexpr const char* kSampleNote =
     "own sample: the project's small sample, not the publisher's data.";
 inline constexpr const char* kStandinMark =
-    "stand-in: generated words of the published lengths; speed alone can be read from it.";
+    "stand-in: generated words of the published lengths; only speed can be read from it.";
 
 }  // namespace pardec

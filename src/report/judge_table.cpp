@@ -121,20 +121,20 @@ Table verdict_table(const JudgeFindings& findings, double confidence) {
       "scored of: values, turns or pairs that have a verdict, of all that were judged; refused, "
       "unscored (no verdict could be read) and errors count votes, and are in no score.",
       str("score: mean grade, F1 (five-classes) or (W + T / 2) / N (pairs), with the interval of a "
-          "jackknife over examples that share no text, none of fewer than ",
+          "jackknife over examples that share no text, none for fewer than ",
           kFewestBlocks, " such groups.")};
   for (const std::string& note : judged_notes(findings.compared))
     table.notes.push_back(str("in compare, report and claims: ", note));
   if (findings.compared.empty())
     table.notes.emplace_back(
-        "in compare, report and claims: nothing of this; they take what networks judged.");
+        "in compare, report and claims: none of this; they use the verdicts of networks.");
   if (pairs)
     table.notes.push_back(
-        "a pair is a tie unless both orders name one winner; equal: pairs of equal answers, ties "
-        "that nobody was asked about and that say nothing of the judge (consistent, first, second, "
-        "agreement); x: (W + T) / (T + L), as in HPD's "
-        "Figure 8; equal length: the win rate of a logistic regression on the difference of "
-        "lengths, where that is 0; first, second: pairs whose verdicts lean to that place.");
+        "a pair is a tie unless both orders name the same winner; equal: pairs of equal answers, "
+        "ties that nobody was asked about and that tell nothing about the judge (consistent, "
+        "first, second, agreement); x: (W + T) / (T + L), as in HPD's Figure 8; equal length: the "
+        "win rate of a logistic regression on the difference of lengths, where that is 0; first, "
+        "second: pairs whose verdicts lean to that place.");
   if (repeats)
     table.notes.push_back(
         "votes: of one judge on one thing; flips: how often two of them differ; kappa: Fleiss'; "
@@ -176,8 +176,8 @@ Table agreement_table(const JudgeFindings& findings) {
                       maybe_number(pair.kappa, 3), maybe_share(pair.agreement),
                       number_cell(pair.decided), maybe_share(pair.decided_agreement)}));
   table.notes = {
-      "n: things that both judged, an inconsistent pair being a tie; decided: pairs of "
-      "which neither says tie."};
+      "n: items that both judged (an inconsistent pair is a tie); decided: pairs that neither "
+      "calls a tie."};
   return table;
 }
 
@@ -197,8 +197,8 @@ Table strength_table(const JudgeFindings& findings, double confidence) {
                                          maybe_number(strengths.strengths[a].estimate, 3),
                                          interval_cell(strengths.strengths[a], 3)}));
   table.notes = {
-      "Bradley-Terry: natural logarithms with mean 0, a tie being half a win of each; "
-      "none where an arm never lost a point."};
+      "Bradley-Terry: natural logarithms with mean 0, a tie being half a win of each; none if an "
+      "arm never lost a point."};
   return table;
 }
 
@@ -229,9 +229,9 @@ Table judge_plan_table(const JudgePlan& plan, bool priced) {
                         number_cell(plan.worst.tokens),
                         priced ? number_cell(plan.worst.cost, 4) : no_cell()});
   table.notes = {
-      "stored: verdicts of before; known replies: stored replies to the same question serve; equal "
-      "questions: asked by one of the calls, for another answer; equal answers: pairs that are "
-      "ties by themselves, and not asked about.",
+      "stored: earlier verdicts; known replies: stored replies to the same question are used; "
+      "equal questions: one of the calls asks the same for another answer; equal answers: pairs "
+      "that are ties, and not asked about.",
       "at most: each prompt has fewer tokens than bytes, each reply `max_tokens`; a reply "
       "without a verdict is asked about once more, and an attempt may have to be repeated."};
   if (!priced) table.notes.emplace_back("no price: the service's file has no 'prices'.");

@@ -37,8 +37,8 @@ std::string needed_text(const ArmFinding& arm) {
 std::string undecided_text(const ArmStanding& one) {
   const ArmFinding& arm = *one.arm;
   if (one.speed == SpeedShown::unknown)
-    return arm.speedup ? str(speed_text(arm), ", no interval of it: ", arm.speedup->blocks,
-                             " of the ", kFewestBlocks, " blocks that it needs")
+    return arm.speedup ? str(speed_text(arm), ", no interval: ", arm.speedup->blocks, " of the ",
+                             kFewestBlocks, " blocks that it needs")
                        : std::string("no block was measured beside its baseline");
   if (one.speed == SpeedShown::open)
     return str("no difference in speed shown: ", fixed(arm.speedup->ratio.estimate, 2), " ",

@@ -594,8 +594,8 @@ std::string render_report(Report written, const Wording& wording) {
   write_facts(page, report);
   page.line("</main>")
       .line(
-          "<footer>One file, nothing loaded from anywhere. Every number stands in it in full "
-          "precision: in the tables' data-value attributes and as JSON.</footer>")
+          "<footer>One file, nothing loaded from anywhere. It has every number in full precision: "
+          "in the tables' data-value attributes and as JSON.</footer>")
       .line("<script>", script, "</script>")
       .line("</body>")
       .line("</html>");

@@ -243,7 +243,7 @@ Table published_table(const PaperItem& item, const std::string& where, const Evi
                                                            : no_cell());
   }
   if (unmeasured)
-    table.notes.push_back(str(unmeasured, " published numbers have nothing measured beside them"));
+    table.notes.push_back(str(unmeasured, " published numbers have no measured counterpart"));
   if (left_out)
     table.notes.push_back(str(left_out, " more published numbers (of other settings) are in ",
                               item.file.filename().string()));
@@ -281,12 +281,13 @@ Table bounds_table(const PaperItem& item, const Evidence& evidence,
            ratio.measured && arm != baseline ? ratio_interval_cell(ratio.measured->value)
                                              : no_cell()});
     }
-  table.notes.push_back(str(
-      "speedup at most: time of the baseline's passes over that of the arm's, were each as fast "
-      "as the machine allows (roofline), ",
-      by_token ? "by the id chosen (control tokens too, the prompt's pass and its id apart)"
-               : "by the example, however many tokens an arm chose for it",
-      "; interval over ", kFewestBlocks, " examples or more."));
+  table.notes.push_back(
+      str("speedup at most: time of the baseline's passes over that of the arm's, if each were as "
+          "fast as the machine allows (roofline), ",
+          by_token ? "by the generated token (control tokens included, the prompt's pass and its "
+                     "token excluded)"
+                   : "by the example, however many tokens an arm chose for it",
+          "; interval over ", kFewestBlocks, " examples or more."));
   for (const Difference& one : differs) table.notes.push_back(one.text);
   return table;
 }
@@ -345,21 +346,21 @@ Table claims_table(const std::vector<ReproducedItem>& items, const std::string& 
   table.notes = {
       counts_text(findings) + ".",
       "confirmed: the 95 % interval lies wholly where the claim says, after Holm's adjustment for "
-      "its parts; refuted: wholly elsewhere; open: it holds the limit, is over fewer than 10 "
-      "blocks or examples, or a warning makes the number unfit; not testable: for want of what "
-      "stands under why.",
+      "its parts; refuted: wholly elsewhere; open: it contains the limit, is over fewer than 10 "
+      "blocks or examples, or a warning makes the number unfit; not testable: something is "
+      "missing, which column why names.",
       "measured: as in the paper; scaled: a smaller network or fewer examples; stand-in: other "
       "data than the publisher's; forced: an oracle chose the tokens; bound: computed by the "
-      "roofline; by construction: it cannot fail so, and is counted apart."};
+      "roofline; by construction: it cannot fail, and is counted separately."};
   if (any([](const ClaimFinding& one) { return one.qualifiers.bound && !one.parts.empty(); }))
     table.notes.emplace_back(
         "not contradicted: a bound leaves room for it. A bound may refute a claim, and confirms "
-        "none: a speedup is at most that where the baseline reaches its roofline; of two such "
-        "speedups nothing follows.");
+        "none: it is an upper limit of the speedup, if the baseline reaches its roofline. The "
+        "ratio of two such limits tells nothing.");
   if (any([](const ClaimFinding& one) { return !one.caveats.empty(); }))
     table.notes.emplace_back(
-        "warnings: what compare warns of for the arms that the numbers are of (codes: "
-        "results/README.md; which make which numbers unfit: experiments/papers/README.md).");
+        "warnings: what compare warns of for the arms of these numbers (codes: results/table.md; "
+        "which make which numbers unfit: experiments/papers/README.md).");
   return table;
 }
 
@@ -394,10 +395,9 @@ Table papers_table(const PaperCatalogue& papers, const StoredVerdicts& verdicts)
   }
   table.notes = {
       "class: what the whole item would need: A and B nothing more, C something that pardec does "
-      "not "
-      "do yet, D weights, hardware or people that nobody has at hand; E is a picture in which "
-      "nothing is measured. Scales are parts of an item, and have verdicts of their own.",
-      "verdicts: the newest that the database holds and that decided anything."};
+      "not do yet, D weights, hardware or people that nobody has at hand; E is a picture in which "
+      "nothing is measured. Scales are parts of an item, and have their own verdicts.",
+      "verdicts: the newest in the database that decided anything."};
   return table;
 }
 

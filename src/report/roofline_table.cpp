@@ -44,14 +44,15 @@ Table roofline_table(const Roofline& roofline, const std::vector<Hardware>& mach
   for (const Hardware& machine : machines)
     table.notes.push_back(str(machine.name, ": ", machine_text(machine), "."));
   table.notes.push_back(
-      "seconds at least: over all passes, the larger of moving all weights and the cached keys and "
-      "values that are seen, and computing; memory-bound: the share of them where moving is the "
-      "larger. Sequences go side by side pass by pass; nothing else of a program is counted.");
+      "seconds at least: summed over all passes, the larger of two times: reading all weights and "
+      "the attended keys and values, and computing; memory-bound: share of the passes where "
+      "reading takes longer. Sequences run in parallel, pass by pass; nothing else of a program is "
+      "counted.");
   if (std::any_of(machines.begin(), machines.end(),
                   [](const Hardware& machine) { return machine.devices > 1; }))
     table.notes.push_back(
         "several devices share the network (tensor parallel): equal parts of weights, cache and "
-        "operations, and two sums a layer by ring all-reduce, beside which they go on; latencies "
+        "operations, and two ring all-reduces in each layer, while the devices continue; latencies "
         "of the link are not counted.");
   if (!roofline.has_baseline)
     table.notes.push_back(str("speedup: no arm of the trace is '", baseline,

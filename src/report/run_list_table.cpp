@@ -91,7 +91,7 @@ void add_notes(Table& table, const AcrossRuns& across) {
   table.notes.push_back(
       "Speeds of different runs were not measured side by side: between them the machine may have "
       "changed as well. A speedup is over the baseline of its own run, measured side by side with "
-      "it; arms that are to be compared in speed belong into one run.");
+      "it; arms that are to be compared in speed belong in one run.");
   std::vector<std::string> apart;
   for (const Sittings& sittings : across.sittings)
     apart.push_back(str(sittings.arm->run.run.dataset.name, " ", sittings.arm->run.run.label, " ",
@@ -100,12 +100,12 @@ void add_notes(Table& table, const AcrossRuns& across) {
     table.notes.push_back(
         str("all N: over the runs with the first one's settings, what another sitting may find: "
             "random effects of the logarithms (DerSimonian and Laird), interval of Hartung and "
-            "Knapp. Beyond their own intervals sittings lie apart by: ",
+            "Knapp. Spread between sittings, beyond their own intervals: ",
             join(apart, ", "), "."));
   table.notes.push_back(str(
       "score - first's and same answers: on the examples that both answered; ",
       fixed(100 * across.invocations.front().confidence, 0),
-      " % interval by the paired jackknife over examples that share no text, none of fewer than ",
+      " % interval by the paired jackknife over examples that share no text, none for fewer than ",
       kFewestBlocks, "."));
   for (size_t i = 1; i < across.names.size(); ++i) {
     const auto& lines = across.differences[i];

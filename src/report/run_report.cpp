@@ -56,9 +56,9 @@ std::vector<std::string> marks_of(const Comparison& comparison) {
         std::find(standins.begin(), standins.end(), run.run.dataset.name) == standins.end())
       standins.push_back(run.run.dataset.name);
   if (!standins.empty())
-    marks.push_back(str("Stand-in: ", join(standins, ", "), standins.size() > 1 ? " are" : " is",
-                        " generated words of the published lengths; speed alone can be read from "
-                        "it."));
+    marks.push_back(
+        str("Stand-in: ", join(standins, ", "), standins.size() > 1 ? " are" : " is",
+            " generated words of the published lengths; only speed can be read from it."));
   std::int64_t failed = 0, open = 0;
   for (const auto& run : runs) {
     failed += run.failed_generations;
@@ -268,7 +268,7 @@ Report make_report(Store& store, const Measurements& measured, const Comparison&
   if (Table differences = differences_table(differing_answers(store, measured, 20));
       !differences.rows.empty())
     report.tables.push_back(
-        {"differences", "Where answers depart from the baseline's", std::move(differences)});
+        {"differences", "Where answers differ from the baseline's", std::move(differences)});
   add_figures(report, comparison_figures(comparison));
   report.examples = draw_examples(store, measured, comparison, traces, limits);
   report.facts = facts_of(comparison);

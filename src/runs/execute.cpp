@@ -60,13 +60,12 @@ bool has_enough(Store& store, const RunSpec& spec, const std::vector<RunCell>& c
 /// Reports what was measured again, and the results.
 void tell_of_measured_again(const RunCounts& counts, const Notes& notes) {
   if (counts.torn > 0)
-    tell(
-        notes,
-        str(counted(counts.torn, "block"),
-            " measured again by all arms, having no time of one process (a stop, or a failed "
-            "job, had cost it)",
-            counts.torn_in_vain == 0 ? ""
-                                     : str("; ", counts.torn_in_vain, " of them have none still")));
+    tell(notes, str(counted(counts.torn, "block"),
+                    " measured again by all arms, since no one process had measured it whole (a "
+                    "stop, or a failed job)",
+                    counts.torn_in_vain == 0
+                        ? ""
+                        : str("; ", counts.torn_in_vain, " of them are still not measured")));
   for (const RepairCounts& repair : counts.repairs) {
     std::string text = str("repair: ", repair.dataset, ": ");
     if (repair.disturbed == 0) {
@@ -85,8 +84,7 @@ void tell_of_measured_again(const RunCounts& counts, const Notes& notes) {
   }
   if (counts.other_answers > 0)
     tell(notes, str(counted(counts.other_answers, "job"),
-                    " done once more gave other ids than those stored, so that the time is not of "
-                    "these answers and was not stored"));
+                    " gave other tokens than those stored, so the new time was not stored"));
 }
 
 }  // namespace

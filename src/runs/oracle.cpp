@@ -43,7 +43,7 @@ bool drives(const OracleSpec& oracle, std::string_view decoder) {
 void read_curve(OracleSpec& oracle, const Arm& arm, std::optional<int> guesses) {
   if (!guesses)
     throw ConfigError(str("`oracle=accept-curve`: arm '", arm.label,
-                          "' has no draft length that stays, expected one to look up; give "
+                          "' has no constant draft length, expected one to look up; give "
                           "accept-length:L, or a constant schedule"));
   const double length = published_accept_length(oracle.curves, oracle.network, *guesses);
   oracle.acceptance = AcceptanceLaw{{}, length};
@@ -99,7 +99,7 @@ void check_driven(const OracleSpec& oracle, const Arm& arm) {
                         : oracle.kind == "recorded" ? "choose their tokens one by one"
                                                     : "answer in a form of references",
                         " (", join(driven, ", "), "), arm '", arm.label, "' is ", arm.decoder,
-                        "; run it apart"));
+                        "; run it separately"));
 }
 
 void give_oracle(Arm& arm, const OracleSpec& of_run) {

@@ -116,7 +116,7 @@ Json config_of(const RunSpec& spec, const RunCell& cell, const Session& session)
     config["taught_otherwise"] = note;
   auto untaught = untaught_in(cell, read_training_record(session.checkpoint.folder).settings);
   if (cell.arm->oracle.text.empty() && maybe_untaught(cell, session.checkpoint))
-    untaught.push_back(str("nothing says that it was taught what ", cell.arm->decoder,
+    untaught.push_back(str("nothing says that it was trained for what ", cell.arm->decoder,
                            " needs (no training.json)"));
   if (!untaught.empty()) config["untaught_options"] = untaught;
   if (!cell.arm->taught.empty()) config["taught_options"] = cell.arm->taught;
@@ -204,7 +204,7 @@ std::string find_resumable(const RunSpec& spec, std::vector<RunCell>& cells, Sto
             differences(other, now).empty())
           tell(notes, str("`resume`: goes on with run ", old.invocation.substr(0, 8),
                           ", the newest; ", other.invocation.substr(0, 8),
-                          " has the same settings and is not done either, and stays as it is"));
+                          " has the same settings and is not finished either; it stays unchanged"));
     chosen = old.invocation;
     now.uuid = old.uuid;
   }

@@ -503,7 +503,7 @@ SandboxResult PythonSandbox::run(const PythonTask& task) const {
   }
   if (word == "passed") return {SandboxVerdict::passed, ""};
   if (word == "failed") return {SandboxVerdict::failed, reason};
-  if (word == "task") throw ConfigError(str("sandbox: the tests cannot be put: ", reason));
+  if (word == "task") throw ConfigError(str("sandbox: the tests cannot be run: ", reason));
 
   // One of the two ended without a verdict; its stderr is the only information.
   const bool judge_left = word != "gone" && word != "unready";
@@ -513,7 +513,7 @@ SandboxResult PythonSandbox::run(const PythonTask& task) const {
   const bool killed = left.end(soon());
   const std::string last = last_line(streams[error].text);
   if (!started || word == "unready")
-    throw ConfigError(str("sandbox: no process behind the walls: ", last,
+    throw ConfigError(str("sandbox: no isolated process: ", last,
                           "; expected bwrap (Debian package bubblewrap), /usr/bin/python3, and a "
                           "kernel that lets this user make namespaces. Programs are never run "
                           "without them"));

@@ -44,8 +44,8 @@ Subject subject_of(const SampleRow& sample, const StoredGeneration& answer,
   if (sample.fields.size() != answer.row.fields.size() ||
       (other && other->row.fields.size() != answer.row.fields.size()))
     throw ConfigError(str("sample ", sample.key,
-                          " has not the fields of its answer in the "
-                          "database: it was stored by an older pardec; run it again"));
+                          " lacks the fields of its answer in the database: it was stored by an "
+                          "older pardec; run it again"));
   Subject subject;
   subject.category = sample.category;
   subject.text = sample.text;

@@ -202,7 +202,7 @@ std::vector<Label> read_labels(const std::filesystem::path& file, const std::str
     const std::string content = read_file(file);
     const Json json = parse_json(content, file.string(), 0);
     if (const std::string key = repeated_key(content); !key.empty())
-      throw DataError(file.string(), 0, str("'", key, "' stands twice in one object"));
+      throw DataError(file.string(), 0, str("'", key, "' occurs twice in one object"));
     JsonReader read(json, file.string());
     if (const auto theirs = read.optional<std::string>("protocol", protocol); theirs != protocol)
       throw DataError(file.string(), 0,
@@ -243,7 +243,7 @@ void import_labels(Store& store, const JudgeTask& task, const JudgeUnits& units,
                           task.protocol.name, " with its wording; give the `run`, `baseline`, ",
                           "`protocol` and `references` of the sheet"));
     if (!seen.insert(label.item).second)
-      throw DataError(label.file, label.line, str("item '", label.item, "' stands twice"));
+      throw DataError(label.file, label.line, str("item '", label.item, "' occurs twice"));
     JudgmentRow& row = rows.emplace_back();
     auto vote = vote_of(task, place->second, label);
     if (!vote) {

@@ -508,7 +508,7 @@ const std::vector<TaskMetric>& task_metrics() {
                   "exact_match"),
       rouge_metric(),
       mean_metric("rouge_unicode",
-                  "the same of words of all scripts, where rouge-score's are a-z and 0-9 alone",
+                  "the same for words of all scripts; those of rouge-score are only a-z and 0-9",
                   "references", ByText{unicode_rouge_scores},
                   {{"rouge_l_unicode", "rouge_l_unicode"},
                    {"rouge_1_unicode", "rouge_1_unicode"},
@@ -538,10 +538,10 @@ const std::vector<TaskMetric>& task_metrics() {
                   kGrades),
       judged_mean("judge_win_rate", "pairs that a judge decided for the arm, a tie as half",
                   "judge_win_rate", "judge_preference"),
-      judged_mean("judge_template", "numbers that a judge gave by a template of one's own",
+      judged_mean("judge_template", "numbers that a judge gave by your own template",
                   "judge_template", "judge_template", kNoRange),
       {.name = "likelihood",
-       .what = "mean log-probability of a token of what was answered to open questions, under the "
+       .what = "mean log-probability of a token of the answers to open questions, under the "
                "network of `model`",
        .totals = {"log_likelihood"},
        .needs = "open questions with an answer",

@@ -79,34 +79,33 @@ std::vector<std::string> known_columns() {
 }
 
 Setting format_setting(std::string& format) {
-  return {"format", "FORMAT", &format, str("of the table: ", kTableFormats)};
+  return {"format", "FORMAT", &format, str("format of the table: ", kTableFormats)};
 }
 
 Settings columns_settings(ColumnChoice& columns) {
-  return {{"wide", "", &columns.wide,
-           "the table with all columns for people; programs get them all (`format` json, csv)"},
+  return {{"wide", "", &columns.wide, "show all columns (`format` json and csv always have all)"},
           {"columns",
            "A,B",
            &columns.names,
-           str("these columns alone, in any format, by their keys in json: ",
+           str("only these columns, in any format, by their keys in json: ",
                join({kColumns.begin(), kColumns.end()}, ", "),
                "; the scores (f1_micro, f1_micro_difference, ...) and the decoders' own"),
            {.commas = true}}};
 }
 
 Setting hardware_setting(std::vector<std::string>& hardware) {
-  return {"hardware",
-          "NAME,...",
-          &hardware,
-          "say of forwards/s which share they are of what this machine allows: here (measured "
-          "now), a100, a800, h100, h200, h800, l40s, a800x8 (eight, tensor parallel) ..., or a "
-          "file like experiments/hardware/*.json; several with `trace`, for the speedup that each "
-          "allows",
-          {.commas = true}};
+  return {
+      "hardware",
+      "NAME,...",
+      &hardware,
+      "show which share of this machine's limit forwards/s reach: here (measured now), a100, a800, "
+      "h100, h200, h800, l40s, a800x8 (eight, tensor parallel) ..., or a file like "
+      "experiments/hardware/*.json; several with `trace`, for the speedup that each machine allows",
+      {.commas = true}};
 }
 
 Setting strict_setting(bool& strict) {
-  return {"strict", "", &strict, "exit with 3 where the table has a warning"};
+  return {"strict", "", &strict, "exit with 3 if the table has a warning"};
 }
 
 void check_columns(const ColumnChoice& columns) {

@@ -58,27 +58,31 @@ Settings data_settings(RunSettings& s) {
        "references, too)",
        {.commas = true}},
       {"answer_tokens", "NAME=N", &s.answer_tokens,
-       "ids chosen for one answer at most on the dataset NAME, whatever `max_new_tokens` and "
-       "`per_field` say; repeatable"},
+       "limit of tokens generated for one answer on the dataset NAME, whatever `max_new_tokens` "
+       "and `per_field` say; repeatable"},
       {"strict_columns", "", &s.spec.strict_columns,
        "refuse records of your own with columns that are not read"},
       {"data_root", "DIR", &s.spec.data_root,
-       "folder with one folder a dataset; without it the project's samples are used"},
+       "folder with one folder for each dataset; without it the project's samples are used"},
       {"split", "NAME", &s.spec.split,
        "train, test, ...; without it the one that each dataset is evaluated on"},
       {"limit",
        "N",
        &s.spec.limit,
-       "a seeded sample of N examples spread over categories, as many of one in turn as the "
-       "largest stack has; 0: all",
+       "a seeded sample of N examples, spread over categories in groups as large as the largest "
+       "stack; 0: all",
        {.range = at_least(0)}},
-      {"offset", "N", &s.spec.offset, "skip N of that sample's order", {.range = at_least(0)}},
+      {"offset",
+       "N",
+       &s.spec.offset,
+       "skip the first N examples of that sample's order",
+       {.range = at_least(0)}},
       {"shots",
        "N",
        &s.spec.shots,
-       "worked examples of split train (of the evaluated one where there is no other) in prompts "
+       "worked examples of split train (of the evaluated split, if there is no other) in prompts "
        "that ask field by field, and as earlier turns before open prompts; without it as many as "
-       "the dataset's protocol has",
+       "in the dataset's protocol",
        {.range = at_least(0)}},
       {"unseen", "", &s.spec.unseen, "leave out examples whose text is also in the train split"},
   };
@@ -90,37 +94,37 @@ Settings measuring_settings(RunSettings& s) {
       {"batch_size",
        "N",
        &s.batch_size,
-       "jobs in flight (an arm's own: batch_size in `arm`); a job has the examples that the "
-       "decoder stacks: one context and its questions for ar ask=separately, 6 of them for ippd; "
-       "the table's streams are the answers that this comes to",
+       "jobs that run at the same time (of one arm: batch_size in `arm`); a job has the examples "
+       "that the decoder stacks: one context and its questions for ar ask=separately, 6 of these "
+       "for ippd; the table counts the answers of all these jobs as streams",
        {.range = at_least(1)}},
       {"block",
        "N",
        &s.spec.block,
-       "examples that one arm does before the next one's turn; 0: so many that batches are full "
-       "for three quarters of their jobs, but six blocks where there can be, and as many as there "
-       "are shards",
+       "examples that one arm answers before the next arm's turn; 0: enough to keep batches full "
+       "for three quarters of their jobs, and few enough for six blocks, if possible, and for one "
+       "in each shard",
        {.range = at_least(0)}},
       {"cache_blocks",
        "N",
        &s.spec.cache.blocks,
-       "blocks of 16 rows of KV cache that jobs in flight may hold; 0: no limit",
+       "limit of the KV cache of all running jobs, in blocks of 16 rows; 0: no limit",
        {.range = at_least(0)}},
       {"cache_watermark",
        "X",
        &s.spec.cache.watermark,
-       "share of them left free where one more job is taken in",
+       "share of these blocks that must be free before another job starts",
        {.range = share_below_1()}},
       {"warmup",
        "N",
        &s.spec.warmup,
-       "unrecorded jobs an arm before the first",
+       "unrecorded jobs of each arm before the first recorded one",
        {.range = at_least(0)}},
       {"repair",
        "N",
        &s.spec.repair,
-       "of each dataset, measure up to N blocks again that others disturbed, also of a run that "
-       "is done (`resume`); both times are stored and shown",
+       "measure again up to N blocks of each dataset that other programs disturbed, also of a "
+       "finished run (`resume`); both times are stored and shown",
        {.range = at_least(0)}},
       {"runs", "N", &s.spec.runs, "repeats of everything", {.range = at_least(1)}},
       {"order",
@@ -129,22 +133,23 @@ Settings measuring_settings(RunSettings& s) {
        "interleaved (arms alternate block by block) or blocked",
        {.choices = {"interleaved", "blocked"}}},
       {"baseline", "LABEL", &s.spec.baseline,
-       "label of the arm that the others are compared with; without it ar, as each needs"},
+       "label of the arm that the others are compared with; without it ar, in the form that each "
+       "arm needs"},
       {"oracle", "KIND", &s.oracle,
-       "force what is chosen, to measure speed on any weights: references, recorded:RUN, "
+       "force the chosen tokens, to measure speed on any weights: references, recorded:RUN, "
        "accept:A[,A...], accept-length:L or accept-curve:FILE:NETWORK"},
       db_setting(s.spec.db),
       {"fresh",
        "",
        &s.fresh,
-       "begin anew, also where the database has a sweep of the same settings to go on with",
+       "begin a new sweep, even if the database has one of the same settings that could continue",
        {.only = "sweep"}},
       {"retry_errors", "", &s.spec.retry_errors, "also repeat jobs that failed", {.only = "sweep"}},
       {"dry_run",
        "",
        &s.output.dry_run,
-       "print the cells, how long each would take and what memory: by those of the database, else "
-       "by a batch of its first jobs",
+       "print the cells with their time and memory, from cells in the database, otherwise from a "
+       "batch of their first jobs",
        {.only = "sweep"}},
       {"resume",
        "",
@@ -168,7 +173,8 @@ Settings measuring_settings(RunSettings& s) {
        &s.output.fail_on_error,
        "exit code 3 when a larger share of answers failed",
        {.range = share()}},
-      {"trace", "FILE", &s.spec.trace, "write what every fed token saw and chose (slow)"},
+      {"trace", "FILE", &s.spec.trace,
+       "write which rows every fed token attended to, and what it chose (slow)"},
   };
 }
 
@@ -183,14 +189,14 @@ Settings all_rows(RunSettings& s) {
       {"grid",
        "KEY=V1,V2...",
        &s.grid,
-       "values that a setting takes: of the arms of a decoder or label (hpd.k_max), or of all "
-       "that have it (batch_size, cache_blocks, seed, model); several multiply",
+       "values of a setting: of the arms of one decoder or label (hpd.k_max), or of all that have "
+       "it (batch_size, cache_blocks, seed, model); several give every combination",
        {.in_file = false, .only = "sweep"}},
       {"target_ci",
        "SHARE",
        &s.target_ci,
-       "stop a cell where half of its speedup's interval is at most this share of it, e.g. 2%; "
-       "not before 6 blocks",
+       "stop a cell when half of its speedup's interval is at most this share of the speedup, e.g. "
+       "2%; not before 6 blocks",
        {.number_too = true, .only = "sweep"}},
       {"decoder",
        "A,B",
@@ -198,8 +204,8 @@ Settings all_rows(RunSettings& s) {
        "decoders, each an arm of that name, e.g. ar,hpd",
        {.commas = true}},
       {"arm", "LABEL=NAME[,OPTION=VALUE...]", &s.arms,
-       "an arm of its own label and options, and with model=DIR, adapter=DIR or draft=DIR on "
-       "networks of its own; repeatable"},
+       "an arm with its own label and options; model=DIR, adapter=DIR or draft=DIR give it its own "
+       "networks; repeatable"},
       {"set", "KEY=VALUE", &s.sets,
        "an option for all arms of a decoder, e.g. hpd.k_max=30; repeatable"},
   };
@@ -210,8 +216,8 @@ Settings all_rows(RunSettings& s) {
   append(measuring_settings(s));
   append({format_setting(s.output.format)});
   append(columns_settings(s.output.columns));
-  append(
-      {{"matrix", "", &s.output.matrix, "the table with one row an arm and one column a dataset"}});
+  append({{"matrix", "", &s.output.matrix,
+           "print the table with one row for each arm and one column for each dataset"}});
   append(only_for("run", {hardware_setting(s.output.hardware)}));
   append({strict_setting(s.output.strict), progress_setting(s.progress)});
   append(model_settings(s.spec.model));
@@ -219,7 +225,7 @@ Settings all_rows(RunSettings& s) {
   append({{"judge",
            "FILE",
            &s.output.judge,
-           "then ask a judge for the scores that need one; the file of its service",
+           "after the run, ask a judge for the scores that need one; file of its service",
            {.only = "run"}}});
   return rows;
 }
@@ -307,17 +313,17 @@ OrderedJson experiment_schema() {
   arm["name"] = decoder;
   arm["label"] = {{"type", "string"},
                   {"pattern", "^[^,=]+$"},
-                  {"description", "of the arm; without it the decoder's name"}};
+                  {"description", "label of the arm; without it the decoder's name"}};
   arm["model"] = text_schema(
       "the arm's own checkpoint: a folder, or its name in models; without it the one above");
   arm["adapter"] =
       text_schema("an adapter over it, low-rank or extra heads: a folder, or its name in models");
-  arm["draft"] = text_schema("the same of the network that drafts for it");
+  arm["draft"] = text_schema("the same for the network that drafts for it");
   arm["set"] = {{"type", "object"},
                 {"description", "options of the decoder, and batch_size"},
                 {"additionalProperties", value}};
   OrderedJson properties = OrderedJson::object();
-  properties["name"] = text_schema("of the experiment, stored with its runs");
+  properties["name"] = text_schema("name of the experiment, stored with its runs");
   properties["model"] = text_schema("checkpoint folder, or its name in models");
   properties["models"] = {{"type", "object"},
                           {"description", "names of checkpoint folders"},
@@ -333,7 +339,8 @@ OrderedJson experiment_schema() {
                               {"properties", arm}}}};
   properties["grid"] = {
       {"type", "object"},
-      {"description", "of sweep: values of settings, e.g. hpd.k_max or batch_size; they multiply"},
+      {"description",
+       "of sweep: values of settings, e.g. hpd.k_max or batch_size; every combination is run"},
       {"additionalProperties",
        {{"type", "array"}, {"minItems", 1}, {"uniqueItems", true}, {"items", value}}}};
   for (const bool sweep : {false, true}) {
@@ -362,8 +369,8 @@ RunSpec make_run_spec(const RunSettings& settings) {
   check_settings(settings_of(checked));
   if (settings.fresh && settings.spec.retry_errors)
     throw ConfigError(
-        "`retry_errors` repeats failed jobs of the sweep that goes on, and `fresh` begins anew; "
-        "leave one out");
+        "`retry_errors` repeats failed jobs of the sweep that continues, and `fresh` begins a new "
+        "one; leave one out");
   RunSpec spec = settings.spec;
   spec.answer_limits = parse_answer_limits(settings.answer_tokens);
   spec.go_on = settings.sweep && !settings.fresh;

@@ -10,23 +10,23 @@ Settings model_settings(ModelOptions& model) {
       // In an experiment, this key may have the name of a network.
       {"model", "DIR", &model.model, "checkpoint folder (Hugging Face layout)", {.in_file = false}},
       {"adapter", "DIR", &model.adapter,
-       "folder of an adapter over it: low-rank (layout of peft), merged as it is loaded, or extra "
-       "heads"},
+       "folder of an adapter over it: low-rank (layout of peft), merged while it is loaded, or "
+       "extra heads"},
       {"draft_model", "DIR", &model.draft_model,
-       "checkpoint folder of the network that guesses for decoder speculative; or of an adapter "
-       "alone, over the first layers of the network it guesses for"},
+       "checkpoint folder of the network that guesses for decoder speculative; or folder of an "
+       "adapter over the first layers of the network that it guesses for"},
       {"dtype", "TYPE", &model.dtype,
        "compute in fp32 or bf16; int8 and nf4: in bf16 with the layers' weights quantised (CPU); "
-       "auto: bf16 where the checkpoint holds it and the device computes it fast (a processor with "
-       "AVX-512 BF16, a GPU), else fp32"},
+       "auto: bf16 if the checkpoint has it and the device computes it fast (a processor with "
+       "AVX-512 BF16, a GPU), otherwise fp32"},
       {"device", "DEVICE", &model.device, "cpu, cuda or cuda:I"},
       {"no_cuda_graphs", "", &model.no_cuda_graphs,
-       "launch a GPU's small steps kernel by kernel, in place of recordings of them; the "
+       "launch a GPU's small steps kernel by kernel, instead of replaying recordings; the "
        "arithmetic is the same"},
       {"threads", "N", &model.threads, "CPU threads; 0: all cores"},
       {"memory_limit", "SIZE", &model.memory_limit,
-       "memory that weights, KV cache and program may take, e.g. 4G or 900MiB; of the GPU's with "
-       "`device=cuda`"},
+       "limit of memory for weights, KV cache and program, e.g. 4G or 900MiB; of the GPU's memory "
+       "with `device=cuda`"},
   };
 }
 
@@ -34,26 +34,27 @@ Settings decode_settings(DecodeOptions& decode) {
   return {
       {"seed", "N", &decode.seed, "seed of sampling and of `limit`"},
       {"temperature", "X", &decode.temperature, "0: greedy"},
-      {"top_k", "N", &decode.top_k, "sample among the k likeliest; 0: all"},
-      {"top_p", "X", &decode.top_p, "sample among the likeliest that make up p"},
+      {"top_k", "N", &decode.top_k, "sample from the k most likely tokens; 0: all"},
+      {"top_p", "X", &decode.top_p,
+       "sample from the most likely tokens whose probabilities add up to p"},
       {"max_new_tokens", "N", &decode.max_new_tokens,
-       "ids chosen for one answer at most, by all its threads and branches together"},
+       "limit of tokens generated for one answer, by all its threads and branches together"},
       {"per_field", "N", &decode.per_field,
-       str("ids chosen for one field at most, where fields are answered one by one; without it the "
-           "dataset's limit (run `dry_run` shows it), else ",
+       str("limit of tokens generated for one field, if fields are answered one by one; without it "
+           "the dataset's limit (run `dry_run` shows it), otherwise ",
            Limits{}.per_field)},
       {"ignore_eos", "", &decode.ignore_eos, "go on after the end of sequence, up to the limit"},
       {"no_generation_config", "", &decode.no_generation_config,
-       "leave out what the checkpoint's generation_config.json does to logits "
+       "do not apply what the checkpoint's generation_config.json does to logits "
        "(repetition_penalty, suppress_tokens ...)"},
       {"eos",
        "TOKEN",
        &decode.eos,
-       "a token that ends answers beside the network's own ends: its id or text; repeatable",
+       "a further token that ends answers, by its id or text; repeatable",
        {.number_too = true}},
       {"chat_template", "NAME", &decode.chat_template,
-       str("markup around the prompt: auto (the checkpoint's own, or what train taught, else "
-           "plain), checkpoint:NAME (one of several of its own), ",
+       str("markup around the prompt: auto (the checkpoint's own, or that of its training, "
+           "otherwise plain), checkpoint:NAME (one of several of its own), ",
            join(chat_template_names(), ", "))},
       {"chat_set", "KEY=VALUE", &decode.chat_set,
        "a variable of the checkpoint's own chat template, e.g. enable_thinking=false; repeatable"},
@@ -61,12 +62,12 @@ Settings decode_settings(DecodeOptions& decode) {
        "WHAT",
        &decode.thinking,
        "thought before an answer (<think>...</think>, the checkpoint's own marks): keep it as a "
-       "part of the answer, strip it where answers are read, or off: the chat template's own "
-       "variable asks for none",
+       "part of the answer, strip it before answers are read, or off: turn it off with the chat "
+       "template's own variable",
        {.choices = {"keep", "strip", "off"}}},
       {"prompt_file", "FILE", &decode.prompt_file,
-       "wording of the task: a name in datasets/prompts or a file; else the model's own "
-       "(MODEL/prompts), else the dataset's"},
+       "wording of the task: a name in datasets/prompts or a file; default: the model's own "
+       "(MODEL/prompts), otherwise the dataset's"},
   };
 }
 

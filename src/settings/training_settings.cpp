@@ -31,9 +31,9 @@ Settings format_option_settings(TrainingSettings& s) {
 Settings data_settings_of_training(TrainingSettings& s) {
   return {
       {"model", "PATH", &s.spec.model,
-       "a config.json (weights start at random) or a checkpoint folder (weights start there)"},
+       "a config.json (random initial weights) or a checkpoint folder (initial weights)"},
       {"tokenizer", "FILE", &s.spec.tokenizer,
-       "tokenizer.json or its folder; else the model's own, else the quickstart's"},
+       "tokenizer.json or its folder; default: the model's own, otherwise the quickstart's"},
       {"dataset", "A,B", &s.spec.dataset, "datasets ('pardec list datasets')", {.commas = true}},
       {"data_root", "DIR", &s.spec.data_root,
        "folder with a folder per dataset; without it the built-in samples"},
@@ -41,12 +41,12 @@ Settings data_settings_of_training(TrainingSettings& s) {
       {"extra", "FILE", &s.spec.extra,
        "more titles as JSON lines of the datasets' format, never validated on; repeatable"},
       {"from_run", "RUN", &s.spec.own_answers.run,
-       "learn what a run of 'pardec run' answered to the same examples, in place of their "
-       "references: its name, or how its id begins"},
+       "learn the answers of a run to the same examples instead of their references: name of the "
+       "run, or the first characters of its id"},
       {"keep_cut", "", &s.spec.own_answers.cut,
-       "learn its open answers that were cut at a limit, too, as far as they go; without it they "
-       "are left out"},
-      {"from_arm", "LABEL", &s.spec.own_answers.arm, "label of its arm, where it has several"},
+       "also learn open answers of that run that were cut at a limit, as far as they go; without "
+       "it they are left out"},
+      {"from_arm", "LABEL", &s.spec.own_answers.arm, "label of the run's arm, if it has several"},
       {"db", "FILE", &s.spec.own_answers.db, "database with that run"},
       {"min_answer_tokens",
        "N",
@@ -61,7 +61,7 @@ Settings data_settings_of_training(TrainingSettings& s) {
       {"max_repetition",
        "X",
        &s.spec.own_answers.repetition,
-       "leave out its answers of whose 4-grams a larger share stood there before",
+       "leave out answers of that run in which a larger share of the 4-grams occurred before",
        {.range = share()}},
       {"limit",
        "N",
@@ -71,8 +71,8 @@ Settings data_settings_of_training(TrainingSettings& s) {
       {"format",
        "A,B",
        &s.format,
-       "what a sequence looks like, NAME or NAME:SHARE (how often an epoch brings every example "
-       "so): " +
+       "format of training sequences, NAME or NAME:SHARE (how often an epoch has every example in "
+       "it): " +
            format_meanings(),
        {.commas = true, .default_text = str("[", join(usual_formats(false), ","), "]")}},
   };
@@ -84,14 +84,13 @@ Settings learning_settings(TrainingSettings& s) {
       {"recombine",
        "X",
        &s.spec.recombine,
-       "share of the titles that each epoch makes anew, with values of other titles and invented "
-       "ones",
+       "share of the titles that each epoch remakes, with values of other titles and invented ones",
        {.range = share_below_1(), .shows_default = false}},
       {"unannotated",
        "X,Y",
        &s.spec.unannotated,
-       "ar, ar-value, hpd: share of the attributes that nobody annotated which are learned as "
-       "absent; the others teach nothing. One for all datasets, or one for each",
+       "ar, ar-value, hpd: share of the unannotated attributes that are learned as absent; the "
+       "others are not learned. One share for all datasets, or one for each",
        {.range = share(), .commas = true}},
       {"share_prefix",
        "N",
@@ -101,9 +100,9 @@ Settings learning_settings(TrainingSettings& s) {
       {"medusa_heads",
        "N",
        &s.spec.extra_heads.heads,
-       "train so many extra heads for medusa and apar on the formats ar, ar-value, apar or "
-       "apar-unrolled, and leave the checkpoint as it is, but for what `lora_rank` adapts at the "
-       "same time; 0: none",
+       "number of extra heads to train for medusa and apar, on the formats ar, ar-value, apar or "
+       "apar-unrolled, while the checkpoint stays unchanged, except for what `lora_rank` adapts at "
+       "the same time; 0: none",
        {.range = at_least(0)}},
       {"medusa_blocks",
        "N",
@@ -111,43 +110,44 @@ Settings learning_settings(TrainingSettings& s) {
        "residual blocks of each such head",
        {.range = at_least(1)}},
       {"medusa_share_head", "", &s.spec.extra_heads.shares_head,
-       "heads are their blocks alone and end in the network's own head: a small file, in place of "
-       "a matrix to the vocabulary each"},
+       "heads consist of their blocks only and end in the network's own head: a small file, "
+       "instead of a matrix to the vocabulary for each"},
       {"lora_rank",
        "N",
        &s.spec.adapter.rank,
-       "train a low-rank adapter (LoRA) of this rank and leave the checkpoint as it is; 0: none",
+       "train a low-rank adapter (LoRA) of this rank, while the checkpoint stays unchanged; 0: "
+       "none",
        {.range = at_least(0)}},
       {"lora_alpha",
        "X",
        &s.spec.adapter.alpha,
-       "its products count alpha / rank",
+       "the adapter's products are scaled by alpha / rank",
        {.range = above_zero()}},
       {"lora_dropout",
        "X",
        &s.spec.adapter.dropout,
-       "share of its inputs that are dropped",
+       "share of the adapter's inputs that are dropped",
        {.range = share_below_1()}},
       {"start_adapter", "DIR", &s.spec.start_adapter,
-       "go on from the low-rank adapter in this folder, of its rank, alpha, matrices and tokens; "
-       "it stays as it is"},
+       "continue from the low-rank adapter in this folder, with its rank, alpha, matrices and "
+       "tokens; the folder is not changed"},
       {"lora_targets",
        "A,B",
        &s.spec.adapter.targets,
-       "matrices that it adapts, e.g. q_proj,v_proj; else all of the layers",
+       "matrices that the adapter changes, e.g. q_proj,v_proj; default: all of the layers",
        {.commas = true}},
       {"lora_tokens",
        "A,B",
        &s.spec.adapter_tokens,
-       "tokens (ids or texts) whose rows of embedding and head learn, too, e.g. control tokens; "
-       "rows that are alike, as of tokens that were never used, begin drawn by the seed",
+       "tokens (ids or texts) whose rows of embedding and head are trained, too, e.g. control "
+       "tokens; equal rows, as of tokens that were never used, start at random (by the seed)",
        {.one_text = true}},
       {"prompt_file", "FILE", &s.spec.prompt_file,
-       "wording of the task: a name in datasets/prompts or a file; else the checkpoint's own, else "
-       "the project's"},
+       "wording of the task: a name in datasets/prompts or a file; default: the checkpoint's own, "
+       "otherwise the project's"},
       {"chat_template", "NAME", &s.spec.chat_template,
-       str("markup around the prompt: auto (the checkpoint's own, or what it was taught before, "
-           "else plain), checkpoint:NAME (one of several of its own), ",
+       str("markup around the prompt: auto (the checkpoint's own, or that of its earlier training, "
+           "otherwise plain), checkpoint:NAME (one of several of its own), ",
            join(chat_template_names(), ", "))},
       {"epochs",
        "X",
@@ -162,7 +162,7 @@ Settings learning_settings(TrainingSettings& s) {
       {"batch_tokens",
        "N",
        &s.spec.loop.batch_tokens,
-       "tokens fed for one update at most",
+       "limit of tokens fed for one update",
        {.range = at_least(1)}},
       {"batch_sequences",
        "N",
@@ -172,25 +172,25 @@ Settings learning_settings(TrainingSettings& s) {
       {"context_length",
        "N",
        &s.spec.context_length,
-       "tokens of a sequence at most: open answers are cut there; 0: as many positions as the "
-       "network has",
+       "limit of tokens of a sequence; open answers are cut there; 0: the network's number of "
+       "positions",
        {.range = at_least(0), .shows_default = false}},
       {"patience",
        "N",
        &s.spec.loop.patience,
-       "stop behind so many validations without a better loss, and keep the best; 0: never",
+       "stop after this many validations without a better loss, and keep the best; 0: never",
        {.range = at_least(0)}},
       {"minutes",
        "X",
        &s.spec.loop.minutes,
-       "stop after the update in which so many minutes are over, with all files of a finished run; "
-       "`resume` goes on for as long again; 0: no limit",
+       "stop after the update in which this many minutes have passed, with all files of a finished "
+       "run; `resume` continues for as long again; 0: no limit",
        {.range = {.least = 0, .expected = "0 (no limit) or more"}}},
       {"micro_tokens",
        "N",
        &s.micro_tokens,
-       "tokens in one forward, about; several make up a batch (of an adapter 512, where it is not "
-       "given)",
+       "approximate tokens of one forward pass; several passes make up a batch (default for an "
+       "adapter: 512)",
        {.range = at_least(1), .default_text = str(TrainerOptions{}.micro_tokens)}},
       {"checkpoint_activations", "", &s.spec.trainer.checkpoint_activations,
        "keep only each layer's input and compute it again for its gradients: less memory, a third "
@@ -199,12 +199,12 @@ Settings learning_settings(TrainingSettings& s) {
       {"lr_floor",
        "X",
        &s.spec.loop.floor,
-       "share of it that is left at the end",
+       "share of the learning rate that is left at the end",
        {.range = share_below_1()}},
       {"warmup",
        "X",
        &s.spec.loop.warmup,
-       "share of the updates in which the rate rises",
+       "share of the updates in which the learning rate rises",
        {.range = share_below_1()}},
       {"weight_decay",
        "X",
@@ -217,8 +217,8 @@ Settings learning_settings(TrainingSettings& s) {
        "limit of the gradients' norm; 0: none",
        {.range = at_least(0)}},
       {"dtype", "TYPE", &s.spec.dtype,
-       "compute in fp32 or bf16; masters are fp32; auto: bf16 where the checkpoint holds it and "
-       "the processor computes it fast (AVX-512 BF16), else fp32"},
+       "compute in fp32 or bf16; masters are fp32; auto: bf16 if the checkpoint has it and the "
+       "processor computes it fast (AVX-512 BF16), otherwise fp32"},
       {"seed", "N", &s.spec.seed, "seed of weights, order, stacks and validation"},
       {"validation",
        "X",
@@ -245,12 +245,15 @@ Settings learning_settings(TrainingSettings& s) {
        "batch and with `threads` threads; same loss",
        {.range = at_least(1)}},
       {"rank", "N", &s.spec.processes.rank,
-       "which of them this is, from 0; they differ in nothing else, and 0 alone writes `out`"},
-      {"master", "HOST:PORT", &s.spec.processes.master, "where rank 0 listens and the others come"},
+       "number of this process, from 0; the processes differ in nothing else, and only 0 writes "
+       "`out`"},
+      {"master", "HOST:PORT", &s.spec.processes.master,
+       "where rank 0 listens and the others connect"},
       {"process_timeout",
        "X",
        &s.spec.processes.timeout_seconds,
-       "seconds that one waits for another: longer than an update, or writing a checkpoint, takes",
+       "seconds that one process waits for another; more than an update, or writing a checkpoint, "
+       "takes",
        {.range = {.least = 0, .above_least = true, .expected = "more than 0 seconds"}}},
       progress_setting(s.progress),
   };

@@ -21,7 +21,7 @@ std::map<std::string, std::string> sections_of(std::string_view content, const s
                               known_names(section, known)));
       const auto [place, fresh] = sections.emplace(section, "");
       if (!fresh)
-        throw ConfigError(str(name, ":", number, ": section '", section, "' stands there twice"));
+        throw ConfigError(str(name, ":", number, ": section '", section, "' occurs there twice"));
       current = &place->second;
     } else if (current) {
       *current += line + "\n";

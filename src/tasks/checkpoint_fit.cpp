@@ -38,7 +38,7 @@ std::string taught_otherwise(const std::filesystem::path& model, const ChatTempl
         str("chat template ", taught.chat_template, " of another text than the one here"));
   if (wording && !taught.prompt_sha256.empty() && taught.prompt_sha256 != sha256(wording->content))
     parts.push_back(str("another wording than ", wording->name));
-  return parts.empty() ? "" : "the network was taught with " + join(parts, ", and ");
+  return parts.empty() ? "" : "the network was trained with " + join(parts, ", and ");
 }
 
 bool learned(const DecoderEntry& decoder, const std::vector<std::string>& formats) {

@@ -97,8 +97,8 @@ int turns_off_text(const Request& request, const Answers& answers, const Tokeniz
 
 std::string describe_turns_off(std::int64_t turns) {
   return str("prompts: ", counted(turns, "later turn"),
-             " asked behind other ids than those of the conversation tokenized as one text: an "
-             "answer keeps the ids that it was chosen with");
+             " asked after other ids than those of the conversation tokenized as one text: an "
+             "answer keeps its generated ids");
 }
 
 }  // namespace pardec

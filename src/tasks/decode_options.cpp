@@ -29,7 +29,7 @@ std::string generation_note(const GenerationRules& rules, bool left_out) {
     parts.push_back(str(join(settings, ", "), " left out (`no_generation_config`)"));
   else if (!settings.empty())
     parts.push_back(str(join(settings, ", "),
-                        " applied to what the choosing row sees (`no_generation_config` "
+                        " applied to the tokens that the choosing row sees (`no_generation_config` "
                         "leaves it out)"));
   if (!rules.left_out.empty())
     parts.push_back(str(join(rules.left_out, ", "), " not supported, and not applied"));

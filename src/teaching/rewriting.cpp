@@ -86,12 +86,12 @@ std::optional<RewriteFate> broken_rule(const MarkupPart& group, const RewriteRul
       return {{Fate::titles, str("'", title, "' has ", length, " characters, expected 1 to ",
                                  rules.title_chars)}};
     if (!titles.insert(title).second)
-      return {{Fate::titles, str("'", title, "' stands twice in a group")}};
+      return {{Fate::titles, str("'", title, "' occurs twice in a group")}};
     if (content < rules.title_chars || content <= length)
       return {{Fate::branches, str("'", title, "' has ", content, " characters, expected at least ",
                                    rules.title_chars, " and more than its title")}};
     if (has_tag(title) || has_tag(branch.content))
-      return {{Fate::markup, "a tag stands within a branch"}};
+      return {{Fate::markup, "a tag is inside a branch"}};
   }
   return std::nullopt;
 }
@@ -186,7 +186,7 @@ CheckedRewrite check_rewrite(const std::string& markup, const std::string& answe
   checked.parts =
       with_groups(checked.parts, [&](size_t p) { return checked.parts[p].branches.size() > 1; });
   for (const MarkupPart& part : checked.parts) {
-    if (has_tag(part.serial)) return {{}, {{Fate::markup, "a tag stands outside of a group"}}};
+    if (has_tag(part.serial)) return {{}, {{Fate::markup, "a tag is outside of a group"}}};
     if (auto broken = broken_rule(part, rules)) return {{}, std::move(broken)};
   }
   if (checked.parts.size() == 1) return {{}, {{Fate::not_parallel, "no group has two branches"}}};
@@ -225,9 +225,9 @@ class Rewriting {
             }) {
     result_.answers.resize(examples.size());
     for (const char* name :
-         {"answers to rewrite", "rewrites that came", "rewrites of which the text is kept",
+         {"answers to rewrite", "rewrites received", "rewrites that keep the text",
           "groups that are independent", "rewrites with such a group",
-          "rewrites that keep the form", "rewrites that come to the same", "answers in parallel"})
+          "rewrites that keep the form", "rewrites with the same result", "answers in parallel"})
       result_.stages.emplace_back(name, StageCount());
   }
 
@@ -302,7 +302,7 @@ class Rewriting {
     };
     if (example.fields.size() > 1)
       return is(left_out,
-                str("it has several turns, and ", kMarkupFormat, " learns the first one alone"));
+                str("it has several turns, and ", kMarkupFormat, " learns only the first one"));
     if (field.references.empty()) return is(left_out, "it has no answer");
     answer.prompt = str(example.text, example.text.empty() || field.question.empty() ? "" : "\n\n",
                         field.question);

@@ -59,7 +59,7 @@ struct RewriteFate {
   Kind kind = Kind::chosen;
   std::string what = "";  ///< details, without the kind; may be empty
 
-  std::string text() const;  ///< "titles: 'a' stands twice in a group"
+  std::string text() const;  ///< "titles: 'a' occurs twice in a group"
 };
 std::string_view name(RewriteFate::Kind kind);
 

@@ -93,7 +93,7 @@ ValuesReading read_values(const std::string& text, const std::vector<WantedValue
     if (want.choices.empty() && text.find(value) == std::string::npos)
       return {{},
               str("'", want.name, "' is '", value,
-                  "', which does not stand in the text letter by letter; expected a piece of it, "
+                  "', which does not occur in the text letter by letter; expected a piece of it, "
                   "or \"none\"")};
     reading.values.emplace_back(value);
   }

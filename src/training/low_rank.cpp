@@ -142,7 +142,7 @@ std::unique_ptr<Trainable> low_rank_adapter(const ModelConfig& config, const Ada
   const std::vector<std::string> known = adapter_targets(config);
   for (const std::string& target : shape.targets)
     if (std::find(known.begin(), known.end(), target) == known.end())
-      throw ConfigError(str("`lora_targets` names '", target, "', which the network has not",
+      throw ConfigError(str("`lora_targets` names '", target, "', which the network does not have",
                             known_names(target, known)));
   return std::make_unique<LowRankAdapter>(
       config, shape, seed, start ? start->tensors() : std::map<std::string, at::Tensor>());

@@ -186,9 +186,9 @@ void ProcessGroup::listen() {
       std::vector<std::string> missing;
       for (int other = 1; other < size(); ++other)
         if (socket(other) < 0) missing.push_back(std::to_string(other));
-      throw RunError(str("the process of rank ", join(missing, ", "), " did not come to ",
+      throw RunError(str("the process of rank ", join(missing, ", "), " did not connect to ",
                          options_.master, " within ", options_.timeout_seconds,
-                         " s; start it with the same flags but for `rank`"));
+                         " s; start it with the same flags except for `rank`"));
     }
     const int fd = ::accept4(door, nullptr, nullptr, SOCK_CLOEXEC);
     if (fd < 0) continue;
@@ -230,8 +230,8 @@ void ProcessGroup::connect() {
     }
     if (socket(0) >= 0) break;
     if (SteadyTime::now() > end)
-      throw RunError(str("the process of rank 0 was not at ", options_.master, " within ",
-                         options_.timeout_seconds, " s: ", reason()));
+      throw RunError(str("the process of rank 0 could not be reached at ", options_.master,
+                         " within ", options_.timeout_seconds, " s: ", reason()));
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
   prepare(socket(0));

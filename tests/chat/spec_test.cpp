@@ -62,7 +62,7 @@ TEST_CASE("errors of a description name its line") {
   CHECK_THAT(error(",\n\"prices\": {\n\"input\": -1}"), Contains(".json:6: 'input' is -1"));
   CHECK_THAT(error(",\n\"prices\": {\"inputs\": 1}"), Contains(".json:5:") && Contains("inputs"));
   CHECK_THAT(error(",\n\"prices\": {\"input\": 1}"), Contains("'prices' has no 'output'"));
-  CHECK_THAT(error(",\n\"retries\": 1,\n\"retries\": 2"), Contains("'retries' stands twice"));
+  CHECK_THAT(error(",\n\"retries\": 1,\n\"retries\": 2"), Contains("'retries' occurs twice"));
   CHECK_THAT(error(",\n\"deadlines\": {\"total\": 0}"), Contains(".json:5: 'total' is 0"));
   CHECK_THAT(error(",\n\"temperature\": 0"), Contains("unknown key 'temperature'"));
   CHECK_THAT(error(",\n\"parameters\": {\n\"temperature\": 0,\n\"max_tokens\": 5}"),

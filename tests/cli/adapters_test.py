@@ -95,7 +95,7 @@ READ = {
 REFUSED = {
     "PiSSA by chance": ("plain", {"init_lora_weights": "pissa_niter_4"}, "'init_lora_weights' is \"pissa_niter_4\", expected true, false, gaussian"),
     "LoRA-GA": ("plain", {"init_lora_weights": "lora_ga", "lora_ga_config": {}}, "'init_lora_weights' is \"lora_ga\""),
-    "invocation tokens": ("plain", {"alora_invocation_tokens": [77]}, "\"alora_invocation_tokens\" is [77], expected null: an adapter that is on only behind these tokens"),
+    "invocation tokens": ("plain", {"alora_invocation_tokens": [77]}, "\"alora_invocation_tokens\" is [77], expected null: an adapter that is active only after these tokens"),
     "bias of B without a bias": ("plain", {"lora_bias": True}, "'lora_bias' is true, and the file has 'base_model.model.model.layers.0.self_attn.q_proj.lora_B.bias'"),
     "layers several times": ("plain", {"layer_replication": [[0, 2], [1, 2]]}, "\"layer_replication\" is [[0,2],[1,2]], expected null"),
     "parameters": ("plain", {"target_parameters": ["model.layers.0.mlp.up_proj.weight"]}, "\"target_parameters\" is [\"model.layers.0.mlp.up_proj.weight\"], expected null"),

@@ -162,7 +162,7 @@ def checking(check, pardec):
     check(ran.returncode == 2, f"data check: exit {ran.returncode}: {ran.stderr}")
     check({k: r["faults"] for k, r in states.items()} == {("squad", "dev"): 3, ("squad", "train"): 0, ("race", "test"): 1, ("race", "dev"): 0, ("cip", "test"): 1},
           f"data check: {states}")
-    for dataset, kind, pieces in (("squad", "fault", ("data[0].paragraphs[0].qas[0]", "does not stand")), ("squad", "fault", ("qas[1]", "'answers' is empty")),
+    for dataset, kind, pieces in (("squad", "fault", ("data[0].paragraphs[0].qas[0]", "does not occur")), ("squad", "fault", ("qas[1]", "'answers' is empty")),
                                   ("squad", "fault", (questions[5]["id"], "twice")), ("race", "fault", ("high/1.txt:1", "not valid JSON")),
                                   ("cip", "fault", ("test.jsonl:2", "is number")), ("cip", "note", ("byte order mark",)), ("cip", "note", ("CRLF",))):
         check(any(d == dataset and k == kind and all(p in f for p in pieces) for d, k, f in findings), f"data check finds {pieces}: {findings}")
@@ -205,13 +205,13 @@ def running(check, pardec):
     against = {(r["dataset"].split()[0], r["arm"]): r["compared with"] for r in plan["rows"]}
     check(all(against[d, "ippd"] == ("ar" if d in OPEN else "ar-separately") and against[d, "ar-separately"] == "ar" and against[d, "hpd"] == "ar" for d in every),
           f"each arm has its baseline: {against}")
-    check(sum(n.startswith("ar-separately: added by itself, since ippd is compared with an AR that asks so") for n in plan["notes"]) == 1, f"the plan says so: {plan['notes']}")
+    check(sum(n.startswith("ar-separately: added automatically, since ippd is compared with an AR that asks in the same way") for n in plan["notes"]) == 1, f"the plan says so: {plan['notes']}")
     check(sum("mt-bench, hpd" in n and "open prompt" in n for n in plan["notes"]) == 1, f"the reasons: {plan['notes']}")
     check(jobs["squad", "hpd"] == jobs["squad", "ar"] == 2, f"texts with questions of their own are asked one a job: {jobs}")
     ran = pardec(*run, "--db", "shapes.sqlite", "--trace", "shapes.jsonl", timeout=900)
     if not check(ran.returncode == 0 and "n/a" in ran.stderr, f"run: exit {ran.returncode}: {ran.stderr[-1500:]}"):
         return
-    check("- ar-separately: added by itself, since ippd is compared with" in ran.stdout and "compared with nothing" not in ran.stdout, f"the table says so: {ran.stdout}")
+    check("- ar-separately: added automatically, since ippd is compared with" in ran.stdout and "not compared, since" not in ran.stdout, f"the table says so: {ran.stdout}")
     db = pardec.folder / "shapes.sqlite"
     wide = pardec.good("compare", "--wide", "--db", db)
     check("examples/s" in wide and "products/s" not in wide, "products and prompts in one table are counted in examples")

@@ -137,7 +137,7 @@ def files(check, pardec, model, db):
     pardec.good("judge", "export", "--db", db, "--protocol", "single", "--out", "sheet.csv")
     item = (pardec.folder / "sheet.csv").read_text().splitlines()[1].split(",")[0]
     (pardec.folder / "labels.json").write_text(f'{{"protocol": "single", "labels": [{{"item": "{item}", "verdict": "3", "verdict": "9"}}]}}')
-    refused(check, pardec("judge", "import", "--db", db, "--protocol", "single", "--labels", "labels.json", "--name", "A"), "labels.json", "'verdict' stands twice")
+    refused(check, pardec("judge", "import", "--db", db, "--protocol", "single", "--labels", "labels.json", "--name", "A"), "labels.json", "'verdict' occurs twice")
     (pardec.folder / "labels.csv").write_text(f"item,verdict,verdict\n{item},3,9\n")
     refused(check, pardec("judge", "import", "--db", db, "--protocol", "single", "--labels", "labels.csv", "--name", "A"), "labels.csv", "verdict", "twice")
 

@@ -208,7 +208,7 @@ def packed(check, fetch):
     for empty in (b"", gzip.compress(b"")):
         fetch.web.files["/humaneval-x/humaneval_python.jsonl.gz"] = File(empty)
         root = fetch.root()
-        fetch.bad("humaneval-x", root=root, pieces=["thrown away" if empty else "empty"])
+        fetch.bad("humaneval-x", root=root, pieces=["was deleted" if empty else "empty"])
         check(files_below(root) == [], f"an empty archive: {files_below(root)} stays")
     root = fetch.root()
     (root / "xsum").mkdir(parents=True)
@@ -451,7 +451,7 @@ def full_disk(check, fetch):
 
 def flags(check, fetch):
     """Usage errors, and the list of addresses."""
-    for arguments, pieces in (([], ["no dataset was named", "squad"]), (["squad"], ["--data-root"]), (["jsonl", "--data-root", "x"], ["one's own"]),
+    for arguments, pieces in (([], ["no dataset was named", "squad"]), (["squad"], ["--data-root"]), (["jsonl", "--data-root", "x"], ["your own"]),
                               (["cip", "--data-root", "x"], ["Parquet", "huggingface"]), (["amazon-reviews", "--data-root", "x"], ["--part", "All_Beauty"]),
                               (["squad", "--data-root", "x", "--part", "Y"], ["--part"]), (["squat", "--data-root", "x"], ["squad"]),
                               (["amazon-reviews", "--data-root", "x", "--part", "../y"], ["--part"]),

@@ -958,7 +958,7 @@ def test_tables_say_whose_scores_they_have_where_several_judged(pardec, talks):
             assert f"by one-model{number} (single): ar 100 of 100, other 100 of 100" in found, (
                 f"{name}: {found[-900:]}"
             )
-            assert other in found.split("it was asked last; what ")[1].split("said stands")[0], name
+            assert other in found.split("it was asked last; verdicts of ")[1].split("are shown")[0], name
         said = json.loads(pardec.good("compare", "--db", talks, "--format", "json"))
         assert all(
             row["judge_score"] == score and row["judge_score_judge"] == "one-model" + number
@@ -1977,7 +1977,7 @@ def test_what_was_asked_without_prices_counts_once_there_are_some(pardec, talks)
 @pytest.mark.parametrize(
     "name, reply, reason",
     [
-        ("twice", '{"explanation": "x", "score": 1, "score": 9}', "'score' stands twice"),
+        ("twice", '{"explanation": "x", "score": 1, "score": 9}', "'score' occurs twice"),
         ("eleven", '{"explanation": "x", "score": 11}', "at most 10"),
     ],
 )

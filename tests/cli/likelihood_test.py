@@ -73,7 +73,7 @@ def main():
         rows = json.loads(pardec.good("compare", "--db", db, "--format", "json"))["rows"]
         shown = {(row["dataset"].split()[0], row["arm"]): row.get("log_likelihood") for row in rows}
         check(all(shown[key] == got[key] for key in got), f"compare shows them: {shown}")
-        for what, args, says in (("no network", ["--metric", "likelihood"], "name one by --model DIR"),
+        for what, args, says in (("no network", ["--metric", "likelihood"], "name one with --model DIR"),
                                  ("a network for nothing", ["--model", reader], "--model belongs to --metric likelihood"),
                                  ("no such network", ["--metric", "likelihood", "--model", "nowhere"], "nowhere")):
             ran = pardec("score", "--db", db, *args)

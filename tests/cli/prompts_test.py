@@ -125,9 +125,9 @@ def taught(check, pardec):
 
     told, said, kept = run_of("same")
     check("My own words." in told and "<|im_start|>user" in told and kept["chat_template"] == "chatml", f"as it was taught: {told!r}, {kept}")
-    check("taught" not in said and "taught_otherwise" not in kept, f"nothing to be said: {said}")
+    check("trained with" not in said and "taught_otherwise" not in kept, f"nothing to be said: {said}")
     told, said, kept = run_of("plain", "--chat-template", "plain")
-    check("taught with chat template chatml" in said and "chatml" in kept["taught_otherwise"] and "<|im_start|>" not in told, f"another template: {said}, {kept}")
+    check("trained with chat template chatml" in said and "chatml" in kept["taught_otherwise"] and "<|im_start|>" not in told, f"another template: {said}, {kept}")
     positions = [json.loads(pardec.good(*run, "--dry-run", "--format", "json", *flags))["rows"][0]["positions"]
                  for flags in ([], ["--chat-template", "chatml"], ["--chat-template", "plain"])]
     check(positions[0] == positions[1] != positions[2], f"--dry-run counts the prompts that are asked: {positions}")
@@ -136,19 +136,19 @@ def taught(check, pardec):
     prompts, _ = asked(pardec, "--model", "net", "--prompt", "Hi")
     check(text_of(prompts[0]) == "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n", f"generate takes it, too: {text_of(prompts[0])!r}")
     ran = pardec("generate", "--model", "net", "--prompt", "Hi", "--chat-template", "llama-3", "--max-new-tokens", 1)
-    check("taught with chat template chatml" in ran.stderr, f"generate says it: {ran.stderr}")
+    check("trained with chat template chatml" in ran.stderr, f"generate says it: {ran.stderr}")
 
     # Trained on: the template that it was taught, or that the checkpoint has as its own.
     pardec.good(*train, "--model", "net", "--out", "more")
     check(json.loads((pardec.folder / "more/training.json").read_text())["settings"]["chat_template"] == "chatml", "training on keeps the template")
     told, said, _ = run_of("more", model="more")
-    check("My own words." in told and "<|im_start|>user" in told and "taught" not in said, f"training on: {told!r}, {said}")
+    check("My own words." in told and "<|im_start|>user" in told and "trained with" not in said, f"training on: {told!r}, {said}")
     shutil.copytree(pardec.folder / "net", pardec.folder / "foreign")
     (pardec.folder / "foreign/training.json").unlink()
     (pardec.folder / "foreign/chat_template.jinja").write_text("{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}[answer]")
     pardec.good(*train, "--model", "foreign", "--out", "own")
     told, said, kept = run_of("of its own", model="own")
-    check("[user]Tell" in told and kept["chat_template"] == "checkpoint" and "taught" not in said, f"a template of its own: {told!r}, {said}")
+    check("[user]Tell" in told and kept["chat_template"] == "checkpoint" and "trained with" not in said, f"a template of its own: {told!r}, {said}")
     (pardec.folder / "own/chat_template.jinja").write_text("{% for m in messages %}({{ m.role }}){{ m.content }}{% endfor %}")
     _, said, _ = run_of("changed", model="own")
     check("of another text" in said, f"a template that was changed: {said}")

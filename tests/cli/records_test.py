@@ -44,7 +44,7 @@ def moved_system(check, pardec, model):
         db = pardec.folder / f"moved-{name}.sqlite"
         ran = pardec("run", "--model", moving, "--dataset", "mine=moved.jsonl", "--db", db, *SHORT)
         row = query(db, "SELECT job.error FROM job")[0]
-        check((ran.returncode == 0 and row["error"] is None) if good else (ran.returncode == 3 and "writes a turn otherwise once another one follows it" in row["error"]), f"{name}: exit {ran.returncode}, {row}")
+        check((ran.returncode == 0 and row["error"] is None) if good else (ran.returncode == 3 and "writes a turn differently when another one follows it" in row["error"]), f"{name}: exit {ran.returncode}, {row}")
 
 
 def stacked_systems(check, pardec, model):

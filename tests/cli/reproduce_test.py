@@ -117,7 +117,7 @@ def main():
                            (("hpd", "t2", "--dtype", "fp7"), "fp7"), (("all", "t1"), "takes no item"), (("list", "t1"), "takes no item")):
             check(says in reproduce(*args, code=2).stderr, f"{args} does not say '{says}'")
 
-        # Speeds of the same store, told that others had the machine in some blocks: decided where the rest decides the same.
+        # Speeds of the same store, told that other programs used the machine in some blocks: decided where the rest decides the same.
         def fast(item):
             item["scales"]["small"].update(limit=24)
             item["claims"] = [{"id": "F", "says": "HPD is faster", "scales": ["small"], "test": {"kind": "ratio", "metric": "speed", "of": "spec", "over": "ar", "op": ">", "than": 1e-3}},

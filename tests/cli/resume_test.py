@@ -118,7 +118,7 @@ def other_ids(check, pardec, model):
     change(db, "UPDATE generation SET tokens = '[1]' WHERE job_id = (SELECT id FROM job ORDER BY id LIMIT 1)")
     kept = answers(db)
     ran = pardec(*args)
-    check(ran.returncode == 0 and "1 job done once more gave other ids than those stored" in ran.stderr and "1 block" in ran.stderr and "1 of them have none still" in ran.stderr,
+    check(ran.returncode == 0 and "1 job gave other tokens than those stored" in ran.stderr and "1 block" in ran.stderr and "1 of them are still not measured" in ran.stderr,
           f"other ids: {ran.returncode}: {ran.stderr}")
     check(answers(db) == kept and query(db, "SELECT count(*) AS n FROM block WHERE wall_ns IS NULL")[0]["n"] == 1, "other ids: no time, and the answers stay")
     ran = pardec(*["same-ids.sqlite" if a == db else a for a in args])

@@ -1643,8 +1643,8 @@ def test_doctor_says_what_decoders_lack_and_how_they_were_trained(pardec):
     }
     assert said["decoder speculative"][0] == "n/a"
     assert "lacks: a draft model" in said["decoder speculative"][1]
-    assert "taught: k_max 30, stack 2" in said["decoder hpd"][1]
-    assert "not taught" in said["decoder aspd"][1]
+    assert "trained: k_max 30, stack 2" in said["decoder hpd"][1]
+    assert "not trained" in said["decoder aspd"][1]
 
 
 @pytest.mark.parametrize(

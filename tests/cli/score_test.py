@@ -185,7 +185,7 @@ def programs(check, pardec, db):
             fields[0]["test"] = test
             change(db, "UPDATE sample SET text = ?, fields = ? WHERE id = ?", text, json.dumps(fields), row["id"])
         ran = pardec("score", "--db", db, "--metric", "pass_at_k")
-        check(ran.returncode == 2 and all(word in ran.stderr for word in ("sample test-", "the tests cannot be put", says)), f"tests that cannot be put: {ran.stderr}")
+        check(ran.returncode == 2 and all(word in ran.stderr for word in ("sample test-", "the tests cannot be run", says)), f"tests that cannot be put: {ran.stderr}")
         check(query(db, SCORES) == before, "and nothing is stored")
 
 
@@ -221,8 +221,8 @@ def not_yet(check, pardec):
         return table, [note for note in table["notes"] if note.startswith("no ") and f" of {name}" in note]
 
     table, notes = said("humaneval-x")
-    command = notes[0].partition("what computes it: ")[2] if check(len(notes) == 1, f"what is lacking: {table['notes']}") else ""
-    check(command.startswith("pardec score ") and "pass_at_1" not in table["columns"], f"what computes it: {notes}")
+    command = notes[0].partition("this computes it: ")[2] if check(len(notes) == 1, f"what is lacking: {table['notes']}") else ""
+    check(command.startswith("pardec score ") and "pass_at_1" not in table["columns"], f"this computes it: {notes}")
     check(any("a judge gives it" in note for note in said("mt-bench")[1]), f"what nothing computes: {table['notes']}")
     for shown in (pardec.good("compare", "--db", db), pardec.good("compare", "--db", db, "--matrix")):
         check(f"- {notes[0]}" in shown, f"in the table: {shown}")

@@ -156,7 +156,7 @@ def rewrites(check, pardec, given):
         check(all(abs(details[name][key] - value) < 1e-12 for key, value in parallel(markup).items()), f"{name}: {details[name]}, counted {parallel(markup)}")
     stages = {row["stage"]: (row["passed"], row["of"]) for row in found["Rewriting"]}
     n = len(REWRITES)
-    check(stages["answers to rewrite"] == (n, len(given)) and stages["rewrites that came"] == (3 * n - 5, 3 * n), f"stages: {stages}")
+    check(stages["answers to rewrite"] == (n, len(given)) and stages["rewrites received"] == (3 * n - 5, 3 * n), f"stages: {stages}")
     check(stages["answers in parallel"] == (4, n), f"stages: {stages}")
     fell = {row["reason"]: row["count"] for row in found["Rewrites"]}
     check(fell == dict(sum((collections.Counter(why) for _, why in ENDS.values()), collections.Counter())), f"rewrites: {fell}")
@@ -311,10 +311,10 @@ def nothing(check, pardec):
     refusal = {"id": "1", "model": "teacher-1", "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": None, "refusal": "I never label tea"}}]}
     service = Judge(lambda *_: refusal).file(pardec.folder, "refuses")
     ran = pardec("data", "label", "jsonl", "--data-root", "titles", "--split", "new", "--limit", 3, "--service", service, "--db", "nothing.sqlite", "--out", "none.jsonl", "--progress", "none")
-    check(ran.returncode == 3 and "none.jsonl is empty" in ran.stdout and "what is labelled" not in ran.stdout and "nothing was made" in ran.stderr, f"nothing labelled: {ran.returncode} {ran.stdout}")
+    check(ran.returncode == 3 and "none.jsonl is empty" in ran.stdout and "what is labelled" not in ran.stdout and "no example gave a result" in ran.stderr, f"nothing labelled: {ran.returncode} {ran.stdout}")
     check("refused: refused: I never label tea" in ran.stdout, f"a refusal's words: {ran.stdout}")
     ran = pardec("data", "rewrite", "jsonl", "--data-root", "own", "--split", "train", "--service", service, "--db", "nothing.sqlite", "--out", "none.jsonl", "--progress", "none")
-    check(ran.returncode == 3 and "nothing was made" in ran.stderr, f"no rewrite came: {ran.returncode} {ran.stdout} {ran.stderr}")
+    check(ran.returncode == 3 and "no example gave a result" in ran.stderr, f"no rewrite came: {ran.returncode} {ran.stdout} {ran.stderr}")
     ran = pardec("data", "label", "oa-mine", "--service", service, "--limit", 2, "--dry-run", "--db", "nothing.sqlite")
     check(ran.returncode == 0 and "oa-mine: no --data-root, so the project's own sample of 38 examples is used" in ran.stderr, f"an own sample is said to be one: {ran.stderr}")
     folder = pardec.folder / "bare" / "jsonl"

@@ -100,16 +100,16 @@ def untaught(tell):
     tell.silent(db, "untaught")
     options = json.loads(query(db, "SELECT options FROM run WHERE label = 'hpd'")[0]["options"])
     shown = tell.pardec.good("compare", "--db", db)
-    tell.check((options["stack"], options["k_max"]) == (2, 30) and "hpd: stack 2, as the network was taught" in shown, f"{options}: {shown}")
-    tell.check("compared with nothing" not in shown, "hpd has its baseline")
+    tell.check((options["stack"], options["k_max"]) == (2, 30) and "hpd: stack 2, as the network was trained" in shown, f"{options}: {shown}")
+    tell.check("not compared, since" not in shown, "hpd has its baseline")
     # A network of which nothing says what it was taught, and an arm that is compared with nothing.
     unknown = tell.pardec.folder / "unknown"
     shutil.copytree(QUICKSTART, unknown, ignore=shutil.ignore_patterns("training.json"))
     db = tell.run("unknown", "--model", unknown, "--decoder", "hpd,prompt-lookup", "--dataset", "oa-mine", "--limit", 2)
-    tell.has(db, "untaught", "hpd", "nothing says that it was taught what hpd needs (no training.json)")
+    tell.has(db, "untaught", "hpd", "nothing says that it was trained for what hpd needs (no training.json)")
     tell.silent(db, "untaught", "prompt-lookup")
     shown = tell.pardec.good("compare", "--db", db)
-    tell.check(shown.count("compared with nothing") == 2 and "or name it by --baseline" in shown, f"no baseline: {shown}")
+    tell.check(shown.count("not compared, since") == 2 and "or name one with --baseline" in shown, f"no baseline: {shown}")
     # A stack that was asked for and not reached is none that the network met.
     db = tell.run("not-reached", "--model", QUICKSTART, "--arm", "ar=ar", "--arm", "hpd=hpd,stack=6", "--dataset", "oa-mine", "--limit", 2)
     most = max(len(json.loads(row["key"])) for row in query(db, "SELECT key FROM job"))
@@ -153,8 +153,8 @@ def noise(tell):
     stop.set()
     for loop in loops:
         loop.join()
-    tell.has(db, "disturbed", "hpd", "others had the machine", "2 measured again")
-    tell.has(db, "disturbed", "ar", "others had the machine")
+    tell.has(db, "disturbed", "hpd", "other programs used the machine", "2 measured again")
+    tell.has(db, "disturbed", "ar", "other programs used the machine")
     tell.check("WARNING (disturbed)" in tell.pardec.good("compare", "--db", db, "--matrix"), "the matrix says it, too")
     row = json.loads(tell.pardec.good("compare", "--db", db, "--format", "json"))["rows"][1]
     tell.check(row["disturbed_measurements"] >= 3 and row["repaired_measurements"] == 2 and row["blocks"] == 4, f"counts: {row}")
@@ -189,7 +189,7 @@ def stopped(tell):
     tell.check(run.wait(120) == 0, "a stopped run goes on")
     block = query(db, "SELECT label, wall_ns, waited_ns FROM block JOIN run ON run.id = run_id ORDER BY waited_ns DESC LIMIT 1")[0]
     tell.check(1900000000 <= block["waited_ns"] <= block["wall_ns"], f"the block that it was stopped in: {block}")
-    tell.has(db, "disturbed", block["label"], "others had the machine")
+    tell.has(db, "disturbed", block["label"], "other programs used the machine")
 
 
 def killed(tell):

@@ -184,7 +184,7 @@ def odd_texts(check, pardec, model):
 
 
 def refusals(check, pardec, model):
-    for args, said in ((("--pace", 5, "--prompt", "x"), "expected --watch beside it"), (("--from-trace", "trace.jsonl"), "expected --watch beside it"),
+    for args, said in ((("--pace", 5, "--prompt", "x"), "expected --watch with it"), (("--from-trace", "trace.jsonl"), "expected --watch with it"),
                        (("--watch", "--from-trace", "trace.jsonl", "--prompt", "x"), "expected none of --job"),
                        (("--watch", "--pace", -1, "--prompt", "x"), "--pace is -1"), (("--watch", "--from-trace", "none.jsonl"), "none.jsonl"),
                        (("--watch", "--from-trace", "bad.jsonl"), "bad.jsonl:1: is no trace")):

@@ -167,11 +167,11 @@ TEST_CASE("a bad line is named with file and line", "[datasets]") {
 
 TEST_CASE("a key that stands twice in one object is an error", "[datasets]") {
   check_fault(record(R"({"Color": {"Red": 1}, "Brand": {"Orm": 1}, "Color": {"Blue": 1}})"),
-              ":1: key 'Color' stands twice");
-  check_fault(record(R"({"Color": {"Red": 1, "Red": 1}})"), ":1: key 'Red' stands twice");
+              ":1: key 'Color' occurs twice");
+  check_fault(record(R"({"Color": {"Red": 1, "Red": 1}})"), ":1: key 'Red' occurs twice");
   check_fault(
       R"({"input": "A", "input": "B", "category": "Mug", "target_scores": {"Color": {"Red": 1}}})",
-      ":1: key 'input' stands twice");
+      ":1: key 'input' occurs twice");
   CHECK_NOTHROW(
       Files(record(R"({"Color": {"Red": 1}, "Brand": {"Red": 1}})")).load());  // in two objects
 }

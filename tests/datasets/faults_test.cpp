@@ -215,7 +215,7 @@ TEST_CASE("empty references and answers that do not occur are refused", "[datase
   };
   const std::vector<Edit> edits = {
       {"oa-mine", "test.jsonl", "\": 1}", "\": 0}", "has score"},
-      {"squad", "dev-v2.0.json", "\"answer_start\": ", "\"answer_start\": 9", "does not stand"},
+      {"squad", "dev-v2.0.json", "\"answer_start\": ", "\"answer_start\": 9", "does not occur"},
       {"race", "test/high/1.txt", "\"answers\": [\"", "\"answers\": [\"Z", "answers[0] is"},
       {"longhealth", "benchmark_v5.json", "\"correct\": \"", "\"correct\": \"never said ",
        "which is none of"},

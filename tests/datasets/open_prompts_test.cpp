@@ -44,7 +44,7 @@ TEST_CASE("mt-bench: turns are the fields of a conversation", "[datasets]") {
   std::filesystem::remove(files.path() / "reference_answer.jsonl");
   std::filesystem::remove(files.path() / "reference_answer/gpt-4.jsonl");
   files.write("question.jsonl", questions + questions);
-  files.check_fault("mt-bench", "id '81' stands twice");
+  files.check_fault("mt-bench", "id '81' occurs twice");
   files.write("question.jsonl", R"({"question_id":"81","category":"c","turns":["one"]})");
   files.check_fault("mt-bench", "question.jsonl:1: 'question_id' is string");
 }
@@ -86,7 +86,7 @@ TEST_CASE("xsum: the authors' sections, or JSON lines", "[datasets]") {
   CHECK(example.fields[0].references == Texts{"first."});
   files.write("bbc-summary-data/7.summary",
               "[SN]URL[SN]\nu\n[SN]FIRST-SENTENCE[SN]\n[SN]RESTBODY[SN]\na\n");
-  files.check_fault("xsum", "7.summary: has no text behind [SN]FIRST-SENTENCE[SN]");
+  files.check_fault("xsum", "7.summary: has no text after [SN]FIRST-SENTENCE[SN]");
   std::filesystem::remove(files.path() / "bbc-summary-data/7.summary");
   files.check_fault("xsum", "7.summary");
 
@@ -172,7 +172,7 @@ TEST_CASE("jsonl: each shape of one's own records", "[datasets]") {
         ":2: is of another shape");
   fault(product + "\n" + replace_all(replace_all(product, "\"N\"", "\"M\""), "\"1\"", "\"2\""),
         ":2: has other fields than the records of category 'c'");
-  fault(product + "\n" + product, "id '1' stands twice");
+  fault(product + "\n" + product, "id '1' occurs twice");
   fault(R"({"text":"t","field":[]})", "has no 'fields'");
   fault(R"({"txt":"t"})", "has neither 'prompt', 'turns', 'messages' nor 'text' and 'fields'");
   fault(R"({"text":"t","fields":[]})", "'fields' is empty");
@@ -228,7 +228,7 @@ TEST_CASE("jsonl: system messages, whole numbers, further keys and empty lines",
   CHECK_THAT(more.unread[0].first,
              Catch::Contains("test.jsonl:1: unknown key 'source'; known: id, category"));
   REQUIRE(found.notes.size() == 3);
-  CHECK_THAT(found.notes[0], Catch::Contains(":2: is empty, and passed over"));
+  CHECK_THAT(found.notes[0], Catch::Contains(":2: is empty, and ignored"));
   CHECK_THAT(found.notes[1], Catch::Contains("key 'source' of 2 records is not read"));
   const auto fault = [](const std::string& lines, const std::string& message) {
     DataFolder(DataFolder::Files{{"test.jsonl", lines}}).check_fault("jsonl", message);

@@ -67,7 +67,7 @@ TEST_CASE("squad: 1.1 has no impossible questions, and versions can be named", "
 TEST_CASE("squad: faults name the paragraph or question, and the rest is read", "[datasets]") {
   const std::string at = "data[0].paragraphs[0].qas[";
   squad_fault(squad(kGood + "," + question("i", R"({"text":"c","answer_start":7})")),
-              at + "1].answers[0]: 'c' does not stand in the context at code point 7");
+              at + "1].answers[0]: 'c' does not occur in the context at code point 7");
   squad_fault(squad(question("i", R"({"text":"c","answer_start":-1})")), "code point -1");
   squad_fault(squad(question("i", R"({"text":"d.x","answer_start":8})")), "code point 8");
   squad_fault(squad(question("i", "")), at + "0]: 'answers' is empty");
@@ -75,7 +75,7 @@ TEST_CASE("squad: faults name the paragraph or question, and the rest is read", 
               "'is_impossible' is true, but");
   squad_fault(squad(question("i", R"({"text":"c","answer_start":"6"})")),
               "'answer_start' is string, expected a whole number");
-  squad_fault(squad(kGood + "," + kGood), "question id 'g' stands twice");
+  squad_fault(squad(kGood + "," + kGood), "question id 'g' occurs twice");
   squad_fault(squad(R"({"id":"i","answers":[]})"), "has no 'question'");
   squad_fault(R"({"version":"v2.0"})", "has no 'data'");
   squad_fault(squad(""), "has no example of split dev");
@@ -212,7 +212,7 @@ TEST_CASE("Hugging Face's exports: a question a line, those of one text are one 
     CHECK(read.examples[1].fields[0].annotated);
   }
   DataFolder(DataFolder::Files{{"train.jsonl", replace_all(squad, "[0]", "[1]")}})
-      .check_fault("squad", "train.jsonl:3: answers: 'A' does not stand in the context", "train");
+      .check_fault("squad", "train.jsonl:3: answers: 'A' does not occur in the context", "train");
 
   const std::string race =
       R"({"example_id":"high12.txt","article":"T","question":"Q1","options":["a","b"],"answer":"B"})"

@@ -28,7 +28,7 @@ TEST_CASE("every bad line is found, and the others are read", "[datasets]") {
   CHECK_THAT(found.faults[1], Catch::Contains("test.jsonl:5: has no 'response'"));
   CHECK_THAT(found.faults[2], Catch::Contains("test.jsonl:7: is not valid JSON: the text ends"));
   REQUIRE(found.notes.size() == 1);
-  CHECK_THAT(found.notes[0], Catch::Contains("test.jsonl:4: is empty, and passed over"));
+  CHECK_THAT(found.notes[0], Catch::Contains("test.jsonl:4: is empty, and ignored"));
 }
 
 TEST_CASE("byte order mark and CRLF are notes, not faults", "[datasets]") {
@@ -44,7 +44,7 @@ TEST_CASE("bytes that are no UTF-8 and keys that stand twice are faults", "[data
   CHECK_THAT(inspect("{\"prompt\":\"\xFF\",\"response\":\"r\"}", 0).faults.at(0),
              Catch::Contains(":1: is not valid JSON"));
   CHECK_THAT(inspect(R"({"prompt":"p","prompt":"q","response":"r"})", 0).faults.at(0),
-             Catch::Contains(":1: key 'prompt' stands twice"));
+             Catch::Contains(":1: key 'prompt' occurs twice"));
   CHECK_THAT(inspect("", 0).faults.at(0), Catch::Contains("has no record"));
   CHECK_THAT(inspect("\n\n", 0).faults.at(0), Catch::Contains("has no record"));
 }

@@ -120,7 +120,7 @@ TEST_CASE("families differ in defaults, biases, norms and windows") {
   CHECK_THAT(error_of(with(phi3, {{"rope_scaling", {{"type", "linear"}, {"factor", 2}}}})),
              Catch::Contains("expected default or longrope for phi3"));
   CHECK_THAT(error_of(with(phi3, {{"partial_rotary_factor", 0.25}})),
-             Catch::Contains("3 of 12 dimensions turn; expected an even number"));
+             Catch::Contains("3 of 12 dimensions are rotated; expected an even number"));
 
   const ModelConfig olmo =
       parsed(with(family("olmo2", "Olmo2ForCausalLM"), {{"num_key_value_heads", 2}}));

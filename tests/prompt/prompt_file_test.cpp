@@ -17,7 +17,7 @@ TEST_CASE("a prompt file is read section by section") {
   CHECK_THROWS_WITH(parse_prompt_file("[contxt]\n", "p.txt"),
                     "p.txt:1: unknown section 'contxt'; did you mean 'context'?");
   CHECK_THROWS_WITH(parse_prompt_file("[context]\na\n[context]\n", "p.txt"),
-                    "p.txt:3: section 'context' stands there twice");
+                    "p.txt:3: section 'context' occurs there twice");
   CHECK_THROWS_WITH(parse_prompt_file("[system]\na\n", "p.txt"),
                     "p.txt: has no [context] section, expected one that holds {text}");
 }

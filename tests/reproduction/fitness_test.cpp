@@ -70,7 +70,7 @@ TEST_CASE("fitness: a stack that was not taught changes answers, and not their p
   run.config["untaught_options"] = {"stack 1, taught 2", "k_max 8, taught 30"};
   CHECK(effect(all, {"hpd", "ar"}, "tokens_per_forward") == Effect::unfit);
   run.config["untaught_options"] = {"stack 1, taught 2"};
-  run.config["taught_otherwise"] = "the network was taught with another wording";
+  run.config["taught_otherwise"] = "the network was trained with another wording";
   CHECK(effect(all, {"hpd", "ar"}, "tokens_per_forward") == Effect::unfit);
 }
 

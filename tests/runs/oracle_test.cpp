@@ -83,7 +83,7 @@ TEST_CASE("a published curve is read at the arm's draft length") {
   CHECK_THROWS_WITH(under("accept-curve:" + file + ":V 13B", "s=space,k=7"),
                     Contains("is 9") && Contains("1 to 8"));
   CHECK_THROWS_WITH(under(oracle, "s=speculative,schedule=heuristic"),
-                    Contains("no draft length that stays"));
+                    Contains("no constant draft length"));
   write(R"({"measure": "accept_rate", "draft_lengths": [4], "networks": {"V 7B": [0.6]}})");
   CHECK(under(oracle, "s=space,k=4").oracle.acceptance->length == Approx(3.4));
   write(R"({"measure": "rate", "draft_lengths": [4], "networks": {}})");

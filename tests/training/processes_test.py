@@ -286,7 +286,7 @@ def test_wrong_flags_are_refused(command, no_files, flags, said):
     assert said in ran.stderr
 
 
-@pytest.mark.parametrize("rank, said", [(0, "rank 1 did not come"), (1, "rank 0 was not at")])
+@pytest.mark.parametrize("rank, said", [(0, "rank 1 did not connect"), (1, "rank 0 could not be reached at")])
 def test_a_rank_alone_says_who_is_missing(command, no_files, rank, said):
     master = f"127.0.0.1:{free_port()}"
     ran = run(

@@ -115,7 +115,7 @@ def learns_heads(folder, out, *more):
     check(run(flags + ["--resume"]).returncode == 0, "resumed behind the end")
     check(json.loads((heads / "training.json").read_text())["result"]["validation_accuracy"] == accuracy, "which changes nothing")
     seen = run([PARDEC, "model", "inspect", str(model), "--adapter", str(heads)]).stdout
-    check("extra heads alone" in seen and f"2 of 1 block, {'on the network' if more else 'each with a matrix'}" in seen, f"inspect tells what they are: {seen}")
+    check("extra heads only" in seen and f"2 of 1 block, {'on the network' if more else 'each with a matrix'}" in seen, f"inspect tells what they are: {seen}")
     made = run([PARDEC, "model", "merge", str(model), "--adapter", str(heads), "--out", str(merged)])
     check(made.returncode == 0 and all((merged / name).read_bytes() == (source / name).read_bytes() for source, name in (
         (model, "model.safetensors"), (model, "config.json"), (heads, "medusa_heads.safetensors"))), f"merged, it is a checkpoint with them {made.stderr}")

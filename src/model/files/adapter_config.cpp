@@ -45,7 +45,7 @@ constexpr std::array kUnderstood{"r",
                                  "trainable_token_indices"};
 /// Keys that are refused, each with the meaning of its value.
 constexpr std::array<std::pair<const char*, const char*>, 12> kRefused{{
-    {"alora_invocation_tokens", "an adapter that is on only behind these tokens"},
+    {"alora_invocation_tokens", "an adapter that is active only after these tokens"},
     {"layer_replication", "layers that are used several times"},
     {"target_parameters", "matrices learned beside parameters that are not modules"},
     {"megatron_config", "layers of Megatron"},

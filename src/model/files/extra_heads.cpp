@@ -58,7 +58,7 @@ StoredExtraHeads read_extra_heads(std::map<std::string, StoredTensor> tensors,
     }
   if (!tensors.empty())
     throw ModelError(where, str("has tensor '", repair_utf8(tensors.begin()->first),
-                                "', which extra heads (", shape_text(shape), ") have not"));
+                                "', which extra heads (", shape_text(shape), ") do not have"));
   return found;
 }
 

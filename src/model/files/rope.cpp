@@ -129,8 +129,8 @@ void read_partial(JsonReader& read, const std::string& where, const std::string&
   if (!share) return;
   if (*share != 1.0 && !may_be)
     throw ModelError(where, str(place,
-                                "'partial_rotary_factor' is not 1: heads that turn in part alone "
-                                "are not supported but for phi3"));
+                                "'partial_rotary_factor' is not 1: heads that are rotated only in "
+                                "part are supported only for phi3"));
   if (!(*share > 0 && *share <= 1))
     throw ModelError(where, str(place, "'partial_rotary_factor' is ", *share,
                                 ", expected above 0 and at most 1"));
@@ -138,7 +138,7 @@ void read_partial(JsonReader& read, const std::string& where, const std::string&
   if (out.dims < 2 || out.dims % 2 != 0)
     throw ModelError(
         where, str(place, "'partial_rotary_factor' is ", *share, ", so that ", out.dims, " of ",
-                   head_dim, " dimensions turn; expected an even number"));
+                   head_dim, " dimensions are rotated; expected an even number"));
 }
 
 }  // namespace
@@ -164,7 +164,7 @@ Rope read_rope(JsonReader& config, const std::string& where, int head_dim, int m
     for (const auto& [option, said] : value.items()) {
       if (said.is_object())
         throw ConfigError(str(place, ": has options of '", option,
-                              "' alone; supported is one set for all layers"));
+                              "' only; supported is one set for all layers"));
       if (option == "rope_theta" && said.is_null())
         throw ConfigError(str(place, ": 'rope_theta' is null, expected a number, or no such key"));
     }
