@@ -1,4 +1,4 @@
-# The GPU's kernels are compiled wherever nvcc is, and linked where libtorch is a CUDA one (PARDEC_CUDA).
+# The GPU's kernels are compiled if nvcc exists, and linked if libtorch is a CUDA build (PARDEC_CUDA).
 include(CheckLanguage)
 check_language(CUDA)
 set(PARDEC_CUDA OFF)
@@ -6,7 +6,7 @@ if(CMAKE_CUDA_COMPILER)
   enable_language(CUDA)
   if(TARGET torch_cuda)
     find_package(CUDAToolkit REQUIRED)
-    unset(CMAKE_CUDA_FLAGS)  # libtorch has put architectures there that this nvcc may not know; ours are the target's
+    unset(CMAKE_CUDA_FLAGS)  # libtorch puts architectures there that this nvcc may not know; pardec sets them on the target
     set(PARDEC_CUDA ON)
   else()
     message(STATUS "libtorch has no CUDA: the .cu files are compiled, and linked to nothing")

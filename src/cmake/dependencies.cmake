@@ -1,4 +1,4 @@
-# Finds what pardec is built from, and says which kind of libtorch came.
+# Finds the libraries that pardec is built from, and says which kind of libtorch was found.
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(oniguruma REQUIRED IMPORTED_TARGET oniguruma)

@@ -1,5 +1,5 @@
 # `cpack -G DEB` in a build folder: pardec.deb with the program and its files, pardec-dev.deb with the libraries. They depend on the
-# Debian packages that the build linked to; libtorch is in none, and stays where the build found it (PARDEC_TORCH, or .venv).
+# Debian packages that the build linked to; libtorch is not in Debian, and stays where the build found it (PARDEC_TORCH, or .venv).
 set(CPACK_PACKAGE_NAME pardec)
 set(CPACK_PACKAGE_VENDOR "The pardec authors")
 set(CPACK_PACKAGE_CONTACT "The pardec authors")

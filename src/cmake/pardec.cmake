@@ -4,7 +4,7 @@ include(GNUInstallDirs)
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
-set(CMAKE_CUDA_STANDARD 17)  # CMake 3.25 knows no later one; a CUDA libtorch would take CMAKE_CXX_STANDARD
+set(CMAKE_CUDA_STANDARD 17)  # CMake 3.25 knows no later standard; a CUDA build of libtorch would use CMAKE_CXX_STANDARD
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
@@ -12,8 +12,8 @@ endif()
 
 find_program(PARDEC_CCACHE ccache)
 if(PARDEC_CCACHE)
-  # ccache reads a precompiled header's use only with these two set. It takes what a file includes from the compiler (CCACHE_DEPEND):
-  # to preprocess each file first was an eighth of a build's time.
+  # ccache handles precompiled headers only with these two settings. It gets the includes of a file from the compiler (CCACHE_DEPEND),
+  # since preprocessing each file first took an eighth of a build's time.
   set(CMAKE_CXX_COMPILER_LAUNCHER
       ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_DEPEND=1 ${PARDEC_CCACHE})
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
@@ -25,7 +25,7 @@ add_library(pardec_warnings INTERFACE)
 add_library(pardec::warnings ALIAS pardec_warnings)
 target_compile_options(pardec_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow
                        -Wno-missing-field-initializers $<$<BOOL:${PARDEC_WERROR}>:-Werror>
-                       # g++ 12 is wrong of strings (GCC bug 105329), and takes for a header what is included to be compiled together.
+                       # g++ 12 warns of strings without reason (GCC bug 105329), and takes sources of a unity build for headers.
                        $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict;-Wno-stringop-overflow;-Wno-array-bounds;-Wno-subobject-linkage>)
 
 if(PARDEC_SANITIZE)
@@ -34,7 +34,7 @@ if(PARDEC_SANITIZE)
   add_link_options(-fsanitize=address,undefined)
 endif()
 
-# A release compiles what computes little with -O1: in two thirds of the time, and nobody waits for it when it runs.
+# A release compiles sources that compute little with -O1: in two thirds of the time, without a noticeable cost when they run.
 function(pardec_compile_quickly target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
@@ -53,9 +53,9 @@ function(pardec_precompile target)
   endif()
 endfunction()
 
-# The sources of a target are compiled some at a time as one file: in half the time, as what they have in common is compiled once. So
-# a name in an unnamed namespace is its target's, and said twice it is an error; SEPARATE: files that are better off apart. Nor this in
-# the builds of the core and of the fuzz targets.
+# Several sources of a target are compiled as one file (unity build): in half the time, since common headers are compiled once. So a name
+# in an unnamed namespace must be unique in its target. SEPARATE: files that are compiled alone. The builds of the core and of the fuzz
+# targets are not unity builds.
 function(pardec_join_sources target)
   if(PARDEC_JOIN_SOURCES AND NOT PARDEC_CORE AND NOT PARDEC_FUZZ)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
@@ -63,8 +63,8 @@ function(pardec_join_sources target)
 endfunction()
 
 # pardec_library(NAME SOURCES a.cpp ... USES pardec::other ... [TORCH] [LIGHT] [OWN_HEADERS] [SEPARATE])
-# TORCH: the sources include libtorch, and share the one precompiled header of it. LIGHT: they compute little. OWN_HEADERS: no
-# precompiled header, or another one; needed where sources have compiler flags of their own.
+# TORCH: the sources include libtorch, and share its precompiled header. LIGHT: they compute little. OWN_HEADERS: no precompiled
+# header, or another one; needed if sources have their own compiler flags.
 function(pardec_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH;LIGHT;OWN_HEADERS;SEPARATE" "" "SOURCES;USES")
   add_library(pardec_${name} STATIC ${arg_SOURCES})
@@ -86,8 +86,8 @@ function(pardec_library name)
   endif()
 endfunction()
 
-# pardec_embed(FILE HEADER FUNCTION): FUNCTION.cpp in the build folder, with the function of HEADER (const char* FUNCTION()) that has the
-# text of FILE.
+# pardec_embed(FILE HEADER FUNCTION): makes FUNCTION.cpp in the build folder, with the function of HEADER (const char* FUNCTION()) that
+# returns the text of FILE.
 function(pardec_embed file header function)
   set(source ${CMAKE_CURRENT_BINARY_DIR}/${function}.cpp)
   cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE shown)
@@ -100,7 +100,7 @@ function(pardec_embed file header function)
 endfunction()
 
 # pardec_test(NAME LABEL unit [COST seconds] SOURCES a.cpp ... USES pardec::other ... [TORCH] [HEAVY] [OWN_HEADERS] [SEPARATE])
-# One Catch2 executable; CTest sees it as one test of that label. COST: about what a long one takes; the longest start first.
+# One Catch2 executable, which is one test with that label in CTest. COST: approximate seconds of a long test; the longest start first.
 # HEAVY: its own sources compute much (slow references, kernels on the host).
 function(pardec_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH;HEAVY;OWN_HEADERS;SEPARATE" "LABEL;COST" "SOURCES;USES")
@@ -123,8 +123,8 @@ function(pardec_test name)
 endfunction()
 
 # pardec_python_test(NAME LABEL conformance [COST seconds] [MAY_SKIP] SCRIPT file.py [ARGS ...])
-# A test whose truth is a Python package; exit 77 or a line "[skipped] ..." means that something is missing. MAY_SKIP: what it needs comes
-# from a network, so that a skip is no failure anywhere.
+# A test that compares with a Python package. Exit 77 or a line "[skipped] ..." means that something is missing. MAY_SKIP: it needs
+# something from the internet, so a skip is never a failure.
 function(pardec_python_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "MAY_SKIP" "LABEL;COST;SCRIPT" "ARGS")
   file(STRINGS ${arg_SCRIPT} tests REGEX "^def test_")
@@ -136,7 +136,7 @@ function(pardec_python_test name)
 endfunction()
 
 # pardec_pytest(NAME LABEL unit [COST seconds] [MAY_SKIP] FILE file_test.py [ARGS ...])
-# The tests of one file, run by pytest, as one test of ctest. ARGS select some of them: -k NAME, -m whole.
+# The tests of one file, run by pytest, as one test of ctest. ARGS select tests: -k NAME, -m whole.
 function(pardec_pytest name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "MAY_SKIP" "LABEL;COST;FILE" "ARGS")
   add_test(NAME ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
@@ -144,8 +144,8 @@ function(pardec_pytest name)
   pardec_test_properties(${name} ${arg_LABEL} ${arg_COST})
 endfunction()
 
-# A skip is a failure where PARDEC_TEST_DATA is set, since then nothing should be missing (MAY_SKIP apart). Tests run side by side:
-# threads that wait for work sleep, in place of taking a core from the others.
+# A skip is a failure if PARDEC_TEST_DATA is set, since then nothing should be missing (except with MAY_SKIP). Tests run in parallel, so
+# threads that wait for work sleep instead of occupying a core.
 function(pardec_test_properties name label)
   set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 1500 ENVIRONMENT "PYTHONUNBUFFERED=1;OMP_WAIT_POLICY=passive")
   if(ARGC GREATER 2)

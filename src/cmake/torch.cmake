@@ -1,4 +1,4 @@
-# libtorch: -DPARDEC_TORCH, else $PARDEC_TORCH, else the virtual environment of scripts/setup.
+# libtorch: -DPARDEC_TORCH, otherwise $PARDEC_TORCH, otherwise the virtual environment of scripts/setup.
 set(PARDEC_PYTHON "${PROJECT_SOURCE_DIR}/.venv/bin/python" CACHE FILEPATH "Python of the tests' oracles")
 set(torch_prefix "${PARDEC_TORCH}")
 if(NOT torch_prefix)
@@ -12,7 +12,7 @@ if(NOT torch_prefix)
   message(FATAL_ERROR "libtorch not found: run scripts/setup, or set PARDEC_TORCH to a libtorch's folder")
 endif()
 find_package(Torch REQUIRED HINTS "${torch_prefix}" "${torch_prefix}/share/cmake/Torch")
-file(GLOB torch_gomp "${TORCH_INSTALL_PREFIX}/lib/libgomp*.so*")  # the wheel's own; a second one would be a second pool
+file(GLOB torch_gomp "${TORCH_INSTALL_PREFIX}/lib/libgomp*.so*")  # that of the wheel; a second one would mean a second pool of threads
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 if(torch_gomp)
   set(torch_openmp ${torch_gomp})
@@ -31,7 +31,7 @@ message(STATUS "libtorch ${PARDEC_TORCH_VERSION} (${PARDEC_TORCH_KIND}) from ${T
 add_library(pardec_torch_pch OBJECT ${PROJECT_SOURCE_DIR}/src/model/torch_pch.cpp)
 function(pardec_torch_options target)
   target_link_libraries(${target} PRIVATE ${TORCH_LIBRARIES} ${torch_openmp} pardec::warnings)
-  # As libtorch's headers expect. (Its threads are not used: src/model/device.hpp.)
+  # libtorch's headers expect this. (Its threads are not used: src/model/device.hpp.)
   target_compile_options(${target} PRIVATE ${OpenMP_CXX_FLAGS} -Wno-pedantic -Wno-shadow)
   target_include_directories(${target} SYSTEM PRIVATE ${TORCH_INCLUDE_DIRS})
 endfunction()

@@ -1,4 +1,4 @@
-# Writes version.cpp, and leaves it alone when nothing changed.
+# Writes version.cpp, unless nothing has changed.
 execute_process(COMMAND git -C ${SOURCE} rev-parse --short=12 HEAD OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
 if(failed)
   set(commit "unknown")

@@ -1,6 +1,6 @@
-// What the engine costs on a checkpoint: forward passes over 1..128 new tokens, prefill, AR
-// decoding, steps of many branches, the share of the time that is not spent in the network, and
-// what the guard of measured blocks takes.
+// The cost of the engine on a checkpoint: forward passes over 1..128 new tokens, prefill, AR
+// decoding, steps of many branches, the share of the time that is not spent in the network, and the
+// cost of watching other programs during measured blocks.
 //
 //   build/release/tests/bench/pardec_bench [--model DIR] [--dtype fp32|bf16|int8|nf4] [--threads N]
 //   [flags of google-benchmark]
@@ -46,7 +46,7 @@ std::vector<RowLabel> natural_labels(int first, int count) {
   return labels;
 }
 
-/// One forward over tokens at positions `first`, ...; the logits of the last row alone.
+/// One forward over tokens at positions `first`, ...; the logits of only the last row.
 void feed(Model& model, KvCache& cache, const Segments& segments, int first, int count) {
   const Tokens tokens = some_tokens(count, model.config());
   const std::vector<RowLabel> labels = natural_labels(first, count);
@@ -55,7 +55,7 @@ void feed(Model& model, KvCache& cache, const Segments& segments, int first, int
   benchmark::DoNotOptimize(model.forward({&step, 1}));
 }
 
-/// A pass over n new tokens behind kContext cached ones: what a step of a parallel decoder costs.
+/// A pass over n new tokens after kContext cached ones: the cost of one step of a parallel decoder.
 void forward(benchmark::State& state, Model& model) {
   const auto n = static_cast<int>(state.range(0));
   const Segments segments;
@@ -98,7 +98,7 @@ Task<void> answer(Engine& engine) {
   }
 }
 
-/// Where the time of `wall_ns` went.
+/// How the time of `wall_ns` was spent.
 void add_shares(benchmark::State& state, const Profile& profile, std::int64_t wall_ns) {
   const auto share = [&](std::int64_t ns) {
     return 100.0 * static_cast<double>(ns) / static_cast<double>(wall_ns);
@@ -146,7 +146,7 @@ Task<Token> branch(Sequence& sequence, Token token) {
   co_return token;
 }
 
-/// `live` branches behind a prompt of kContext tokens; `begin_ns`: when that is fed.
+/// `live` branches after a prompt of kContext tokens; `begin_ns`: when that is fed.
 Task<void> branches_of_one(Engine& engine, int live, std::int64_t& begin_ns) {
   Sequence sequence = engine.open("bench", "branches");
   Step prompt = prompt_step(some_tokens(kContext, engine.model().config()), 0);
@@ -158,7 +158,7 @@ Task<void> branches_of_one(Engine& engine, int live, std::int64_t& begin_ns) {
 }
 
 /// Steps in which each of `range(0)` live branches of one sequence gets a token, kDeep of them.
-/// Time: of one such step, all that the engine does included.
+/// Time: of one such step, with all work of the engine.
 void branches(benchmark::State& state, Model& model) {
   const auto live = static_cast<int>(state.range(0));
   const SteadyClock clock;
@@ -193,7 +193,8 @@ std::uint64_t read_all(std::span<const std::uint16_t> memory) {
   return sum;
 }
 
-/// What `run` adds to a block of an arm, to say afterwards who had the machine.
+/// The cost that `run` adds to a block of an arm, to report afterwards which programs used the
+/// machine.
 void guard(benchmark::State& state, Model& /*the threads are there*/) {
   for (auto _ : state) {
     const TeamMeter meter;
@@ -201,16 +202,16 @@ void guard(benchmark::State& state, Model& /*the threads are there*/) {
   }
 }
 
-/// Steps of one token, and between them memory as large as the weights is read: a step can take no
-/// less than that. (Alternating, as the bandwidth of a shared machine changes from second to
-/// second.) Time: of the steps.
+/// Steps of one token. Between them, memory as large as the weights is read: a step cannot take
+/// less time than that. (They alternate, since the bandwidth of a shared machine changes from
+/// second to second.) Time: of the steps.
 void roofline(benchmark::State& state, Model& model) {
   const SteadyClock clock;
   const Segments segments;
   KvCache cache(model);
   feed(model, cache, segments, 0, kContext);
   WeightMemory weights(
-      WeightMemory::taken(model.weight_bytes()));  // in large pages, as the network's own
+      WeightMemory::taken(model.weight_bytes()));  // in large pages, like the network's weights
   const std::span memory(reinterpret_cast<std::uint16_t*>(weights.take(model.weight_bytes())),
                          static_cast<size_t>(model.weight_bytes() / 2));
   std::fill(memory.begin(), memory.end(), std::uint16_t{1});
@@ -241,7 +242,7 @@ void roofline(benchmark::State& state, Model& model) {
   if (profile.sum() > 0) add_shares(state, profile, steps_ns);
 }
 
-/// Takes `--name VALUE` out of the arguments.
+/// Removes `--name VALUE` from the arguments.
 std::string take(std::vector<char*>& args, const std::string& name, const std::string& otherwise) {
   for (size_t i = 1; i + 1 < args.size(); ++i)
     if (name == args[i]) {

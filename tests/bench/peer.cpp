@@ -1,15 +1,14 @@
-// pardec's side of scripts/bench-peers: a program that measures what it is asked for, line by line,
-// as tests/bench/peers/protocol.py does for the others.
+// pardec's side of scripts/bench-peers: a program that measures on request, line by line, as
+// tests/bench/peers/protocol.py does for the other peers.
 //
 //   pardec_peer --model DIR [--dtype bf16] [--threads N]     answers requests on stdin
 //   pardec_peer --draw FIGURE.json FILE                      draws a figure (.svg, .png, .pdf)
 //
-// Requests and answers are JSON objects, one a line; `seconds` holds one number a repeat.
+// Requests and answers are JSON objects, one on each line; `seconds` has a number for each repeat.
 //   {"what": "setup", "prompt": [ids], "continuation": [ids]}  -> {}
 //   {"what": "prefill", "repeats": R}              the prompt, with the last row's logits
-//   {"what": "step", "tokens": N, "repeats": R}    N ids behind the prompt, with all their logits
-//   {"what": "decode", "tokens": N, "repeats": R}  N greedy passes behind the prompt, one token
-//   each
+//   {"what": "step", "tokens": N, "repeats": R}    N ids after the prompt, with all their logits
+//   {"what": "decode", "tokens": N, "repeats": R}  N greedy passes of one token after the prompt
 //   {"what": "choices", "tokens": N}  -> {"choices": [the best id of each row of such a step]}
 //   {"what": "machine"}  -> {"bytes_per_second", "flop_per_second"}
 //   {"what": "work", "cached": C, "tokens": N, "asked": A}  -> {"bytes", "flops"} of such a pass
@@ -34,7 +33,7 @@
 namespace pardec {
 namespace {
 
-/// Rows of plain text behind the `fed` first ones, with the logits of the last `asked`.
+/// Rows of plain text after the first `fed` ones, with the logits of the last `asked`.
 Step text_step(const Tokens& tokens, int fed, int asked) {
   Step step = prompt_step(tokens, fed);
   for (int i = step.size() - asked; i < step.size(); ++i) step.want(i);

@@ -1,5 +1,5 @@
-// Requests and answers of each interface, against the shapes that OpenAI's and Anthropic's clients
-// define (openai 3.54.0, anthropic 2.12.0).
+// Requests and replies of each interface, compared with the shapes that the clients of OpenAI and
+// Anthropic define (openai 3.54.0, anthropic 2.12.0).
 #include "src/chat/adapter.hpp"
 #include "tests/support/catch.hpp"
 
@@ -64,7 +64,8 @@ TEST_CASE("openai-chat asks for a schema, an object or text") {
   CHECK(plain["messages"] == expected["messages"]);
 }
 
-TEST_CASE("anthropic-messages has the system's text apart, and joins what is configured") {
+TEST_CASE(
+    "anthropic-messages sends the system text separately, and adds the configured parameters") {
   ServiceSpec spec =
       service(Interface::kAnthropicMessages, R"({"output_config": {"effort": "low"}})");
   CHECK(adapter_of(spec.interface).path(spec) == "/messages");
@@ -78,7 +79,7 @@ TEST_CASE("anthropic-messages has the system's text apart, and joins what is con
   CHECK(body(spec, Format::kText)["output_config"] == Json{{"effort", "low"}});
 }
 
-TEST_CASE("openai-responses has its format under text, and stores nothing unasked") {
+TEST_CASE("openai-responses has its format under text, and stores nothing unless asked") {
   const ServiceSpec spec =
       service(Interface::kOpenAiResponses, R"({"text": {"verbosity": "low"}})");
   CHECK(adapter_of(spec.interface).path(spec) == "/responses");
@@ -92,7 +93,7 @@ TEST_CASE("openai-responses has its format under text, and stores nothing unaske
         true);
 }
 
-TEST_CASE("a schema's keys are sent in their order, in which services write the reply") {
+TEST_CASE("the keys of a schema are sent in their order, in which services write the reply") {
   Call ordered = call();
   ordered.schema = OrderedJson::parse(
       R"({"type": "object", "properties": {"why": {"type": "string"}, "answer": {"type": "string"}}})");
@@ -118,7 +119,7 @@ TEST_CASE("openai-chat's answers") {
   CHECK(good.state == ReplyState::kAnswered);
   CHECK(good.text == "yes");
   CHECK(good.model == "m-1");
-  // Refusals come before all else, also before what was cut.
+  // Refusals take precedence over everything else, also over truncated replies.
   const Answer refused = choice(R"({"content": null, "refusal": "no"})", "length");
   CHECK(refused.state == ReplyState::kRefused);
   CHECK(refused.text == "no");
@@ -193,7 +194,7 @@ TEST_CASE("openai-responses' answers") {
   CHECK_THROWS_AS(read(Interface::kOpenAiResponses, R"({"status": "completed"})"), NoAnswer);
 }
 
-TEST_CASE("tokens are counted as each service words it") {
+TEST_CASE("tokens are counted in each service's own terms") {
   using Counts = std::vector<std::int64_t>;
   CHECK(counts(Interface::kOpenAiChat,
                R"({"usage": {"prompt_tokens": 100, "completion_tokens": 20,

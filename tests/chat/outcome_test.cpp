@@ -1,5 +1,4 @@
-// What comes of what services send, and how long they ask to wait in each form that they have for
-// it.
+// The outcome of what services send, and how long they ask to wait, in each form that they use.
 #include "src/chat/outcome.hpp"
 
 #include <set>
@@ -20,7 +19,7 @@ double waits(std::initializer_list<const char*> lines, int status = 429) {
   return asked_wait(headers, status).value_or(0);
 }
 
-/// Changes a JSON text at random: a byte, a piece taken out or said twice, a value of another type.
+/// Changes a JSON text at random: a byte, a removed or repeated piece, a value of another type.
 std::string changed(std::string text, Rng& rng) {
   const char* values[] = {"null", "[]", "{}", "-1", "1e308", "\"\"", "[[[1]]]", "true", "\xff"};
   for (std::uint64_t change = rng.below(4); change-- > 0 && !text.empty();) {
@@ -35,7 +34,7 @@ std::string changed(std::string text, Rng& rng) {
       case 2:
         text.insert(at, text.substr(at, count));
         break;
-      default:  // the value behind a colon
+      default:  // the value after a colon
         if (const std::size_t colon = text.find(':', at); colon != std::string::npos) {
           const std::size_t end = std::min(text.find_first_of(",]}", colon), text.size());
           text.replace(colon + 1, end - colon - 1, values[rng.below(std::size(values))]);

@@ -34,7 +34,7 @@ std::string error(const std::string& more) {
 
 }  // namespace
 
-TEST_CASE("a service is read with its defaults, also from within a file") {
+TEST_CASE("a service is read with its defaults, also from inside a file") {
   const auto file = written(
       "{\"judge\": {\"service\":\n {\"interface\": \"anthropic-messages\", \"base_url\": "
       "\"https://h/\", \"model\": \"m\",\n  \"parameters\": {\n   \"thinking\": {\"type\": "
@@ -87,7 +87,7 @@ TEST_CASE("errors of a description name its line") {
   CHECK_THROWS_WITH(read_service(written("{}"), "/service"), Contains("'service' is missing"));
 }
 
-TEST_CASE("a key stands in the environment alone") {
+TEST_CASE("a key is only in the environment") {
   const std::string wrong = error(",\n\"key_env\": \"sk-secret-1234567\"");
   CHECK_THAT(wrong, Contains(".json:5: 'key_env'") && !Contains("secret"));
   ::unsetenv("PARDEC_TEST_KEY");
@@ -100,7 +100,7 @@ TEST_CASE("a key stands in the environment alone") {
   CHECK(key.redact("cut: sk-12345") == "cut: [key]");
   CHECK(key.redact("short: sk-") == "short: sk-");
   CHECK(Key().redact("sk-123456789") == "sk-123456789");
-  // As JSON strings write it, once, and within strings that were written so again.
+  // As JSON strings write it, once, and once more inside of such strings.
   ::setenv("PARDEC_TEST_KEY", "sk/\"ab\\c/9\\\\z", 1);
   const Key escaped("PARDEC_TEST_KEY");
   std::string written = "sk/\"ab\\c/9\\\\z";
@@ -121,7 +121,7 @@ TEST_CASE("a key stands in the environment alone") {
   ::unsetenv("PARDEC_TEST_KEY");
 }
 
-TEST_CASE("a key among the parameters is refused, and not said") {
+TEST_CASE("a key among the parameters is refused, and not printed") {
   for (const char* name :
        {"api_key", "apiKey", "API-Key", "x-api-key", "openai_api_key", "key", "Authorization",
         "proxy_authorization", "access_token", "token", "client_secret", "password"}) {

@@ -17,13 +17,13 @@ ModelOptions quickstart(const std::string& folder, const std::string& dtype = "f
 
 }  // namespace
 
-TEST_CASE("a network is loaded once while somebody holds it") {
+TEST_CASE("a network is loaded once while it is in use") {
   Checkpoints loaded;
   auto model = loaded.get(quickstart("model"), false);
   CHECK_FALSE(model->tokenizer);
   CHECK(loaded.get(quickstart("model/../model"), true) == model);  // the same folder
-  CHECK(model->tokenizer);                                         // is read when it is asked for
-  CHECK(loaded.get(quickstart("model", "bf16"), false) != model);  // computes otherwise
+  CHECK(model->tokenizer);                                         // is read when it is needed
+  CHECK(loaded.get(quickstart("model", "bf16"), false) != model);  // computes in another way
   ModelOptions options = quickstart("model");
   options.draft_model = quickstart("draft").model;
   const auto draft = load_draft(options, *model, loaded);
@@ -54,7 +54,7 @@ TEST_CASE("each distinct network of the arms is counted once, or those of one ar
         plan_memory({plain}, 16).row_bytes + plan_memory({small}, 16).row_bytes);
 }
 
-TEST_CASE("extra heads of an adapter stand in place of the checkpoint's own, and are counted so") {
+TEST_CASE("the extra heads of an adapter replace the checkpoint's own, and are counted so") {
   const test::TemporaryFolder folder;
   const std::filesystem::path adapter = folder.path();
   ModelOptions plain = quickstart("model"), over = plain;

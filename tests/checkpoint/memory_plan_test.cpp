@@ -18,7 +18,7 @@ TEST_CASE("sizes have decimal and binary units") {
     CHECK_THROWS_AS(parse_bytes("x", wrong), ConfigError);
 }
 
-TEST_CASE("a memory limit leaves room for so many blocks that all together stay below it") {
+TEST_CASE("a memory limit leaves room for as many blocks as stay below it together") {
   for (const std::int64_t limit : {400'000'000LL, 1'200'000'000LL, 40'000'000'000LL}) {
     MemoryPlan plan{.weight_bytes = 200'000'000, .row_bytes = 57'344, .limit = limit};
     const auto total = [&](std::int64_t blocks) {
@@ -27,14 +27,14 @@ TEST_CASE("a memory limit leaves room for so many blocks that all together stay 
     const std::int64_t blocks = plan.blocks(16);
     CHECK(total(blocks) <= static_cast<double>(limit));
     CHECK(total(blocks + 1) > static_cast<double>(limit));
-    // The least limit for these rows is the same sum.
+    // The smallest limit for these rows is the same sum.
     CHECK(std::abs(static_cast<double>(plan.least(16 * blocks)) - total(blocks)) < 2);
   }
   CHECK(MemoryPlan{.weight_bytes = 200'000'000, .row_bytes = 57'344, .limit = 359'000'000}.blocks(
             16) < 1);
 }
 
-TEST_CASE("a limit takes blocks away, and frees a share where nothing can be moved elsewhere") {
+TEST_CASE("a limit takes blocks away, and frees a share if nothing can be swapped out") {
   const MemoryPlan plan{.weight_bytes = 200'000'000, .row_bytes = 57'344, .limit = 1'000'000'000};
   ModelOptions flags;
   CacheBudget few{.blocks = 3, .watermark = 0.05}, none, gpu;

@@ -1,7 +1,7 @@
-// Runs the program many times in one process tree: each call is a fork, so that libtorch, whose
-// start takes .28 s of CPU time, is loaded once a test. Reads one call a line from stdin (JSON:
-// arguments, folder, environment, and the files that its stdout and stderr go to), and answers with
-// a line, the exit code or minus the signal, as Python's subprocess has it.
+// Runs the program many times in one process tree. Each call is a fork, so that libtorch, which
+// takes .28 s of CPU time to start, is loaded once for each test. Reads one call on each line of
+// stdin (JSON: arguments, folder, environment, and the files for stdout and stderr), and answers
+// with a line: the exit code, or minus the signal, as in Python's subprocess.
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ void open_as(int descriptor, const char* file, int flags) {
   ::close(opened);
 }
 
-/// What `execve` would leave to the program: its folder, environment and three streams.
+/// What `execve` would give to the program: its folder, environment and three streams.
 void become(const pardec::Json& call) {
   if (::chdir(call.at("folder").get<std::string>().c_str()) != 0) std::_Exit(70);
   ::clearenv();

@@ -1971,7 +1971,7 @@ def test_what_was_asked_without_prices_counts_once_there_are_some(pardec, talks)
     free.write_text(json.dumps({**text, "prices": {}}))
     assert "'prices' has no 'input'" in pardec(*ask, free).stderr, "prices that name none"
     free.write_text(json.dumps(text)[:-1] + ', "model": "other"}')
-    assert "'model' stands twice" in pardec(*ask, free).stderr, "a key twice"
+    assert "'model' occurs twice" in pardec(*ask, free).stderr, "a key twice"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-// Names of settings in messages, and the flags that the command line has in their place.
+// Names of settings in messages, and the flags that the command line shows instead.
 #include "src/cli/with_flags.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 using namespace pardec;
 
-TEST_CASE("names of settings become flags, and all else stays") {
+TEST_CASE("names of settings become flags, and everything else is unchanged") {
   const std::set<std::string> flags{"batch-size", "dtype", "x"};
   const auto put = [&](const char* text) { return with_flags_of(flags, text); };
   CHECK(put("`batch_size` is 0") == "--batch-size is 0");
@@ -21,7 +21,7 @@ TEST_CASE("names of settings become flags, and all else stays") {
         "`=dtype`", "batch_size", "--dtype", "'dtype'", "`--dtype`"})
     CHECK(put(same) == same);
   CHECK(put("`run` or `x` or `y") == "`run` or --x or `y");
-  CHECK(put("a ` b `x`") == "a ` b --x");  // a lone one is none of a pair's
+  CHECK(put("a ` b `x`") == "a ` b --x");  // a single one is not one of a pair
   CHECK(put("'pardec doctor `x=DIR`'") == "'pardec doctor --x DIR'");
 }
 

@@ -69,7 +69,7 @@ TEST_CASE("fields are the category's attributes of train, in order of first appe
   CHECK(train.examples[1].id == "train-1");
 }
 
-TEST_CASE("annotated, absent and not annotated are told apart", "[datasets]") {
+TEST_CASE("annotated, absent and not annotated values are distinguished", "[datasets]") {
   const Dataset train = Files(record(R"({"Color": {"Blue": 1}})")).load("train");
   const auto& fields = train.examples[2].fields;  // Volume, Brand, Color
   CHECK_FALSE(fields[0].annotated);
@@ -92,7 +92,7 @@ TEST_CASE("an attribute or category that only the split has comes after those of
   CHECK(test.files.size() == 2);
 }
 
-TEST_CASE("references are stripped, unlike, and in the file's order", "[datasets]") {
+TEST_CASE("references are stripped and distinct, in the file's order", "[datasets]") {
   const auto references = [](const std::string& values) {
     return Files(record(R"({"Color": )" + values + "}")).load().examples[0].fields[2].references;
   };
@@ -116,8 +116,10 @@ TEST_CASE("examples with the same title share a cluster", "[datasets]") {
   CHECK(examples[1].text == " A mug ");
 }
 
-TEST_CASE("mark, CRLF, last line without end, empty lines at the end and further keys are taken",
-          "[datasets]") {
+TEST_CASE(
+    "byte order mark, CRLF, missing last line end, empty lines at the end and additional keys are "
+    "accepted",
+    "[datasets]") {
   const std::string one =
       R"({"input": "A", "category": "Mug", "target_scores": {"Color": {"Red": 1}}})";
   const std::string two =
@@ -165,7 +167,7 @@ TEST_CASE("a bad line is named with file and line", "[datasets]") {
               ":1: attribute 'Color', value 'Red' has score true");
 }
 
-TEST_CASE("a key that stands twice in one object is an error", "[datasets]") {
+TEST_CASE("a key that occurs twice in one object is an error", "[datasets]") {
   check_fault(record(R"({"Color": {"Red": 1}, "Brand": {"Orm": 1}, "Color": {"Blue": 1}})"),
               ":1: key 'Color' occurs twice");
   check_fault(record(R"({"Color": {"Red": 1, "Red": 1}})"), ":1: key 'Red' occurs twice");
@@ -176,7 +178,7 @@ TEST_CASE("a key that stands twice in one object is an error", "[datasets]") {
       Files(record(R"({"Color": {"Red": 1}, "Brand": {"Red": 1}})")).load());  // in two objects
 }
 
-TEST_CASE("a fault in train is named as such", "[datasets]") {
+TEST_CASE("a fault in train is reported as one", "[datasets]") {
   const Files files(record(R"({"Color": {"Red": 1}})"), kTrain + "{\n");
   CHECK_THROWS_WITH(files.load(), Catch::Contains("train.jsonl:4: is not valid JSON"));
 }

@@ -1,5 +1,6 @@
-// The same faults over all loaders: each takes the project's sample of its dataset, damaged in one
-// way. What is damaged is refused with a place, never a crash, and never read as something else.
+// The same faults for all loaders. Each takes the project's sample of its dataset, damaged in one
+// way. A damaged file is refused with a place; it never crashes the program, and is never read as
+// something else.
 #include <fstream>
 #include <functional>
 
@@ -20,7 +21,7 @@ namespace fs = std::filesystem;
 struct Case {
   std::string dataset, split, file;
   bool lines = false;       ///< one record a line
-  bool ids = false;         ///< a record that stands twice is a fault
+  bool ids = false;         ///< a record that occurs twice is a fault
   std::string wrong = "7";  ///< a file of another type
 };
 
@@ -89,7 +90,7 @@ class Copy {
   fs::path folder_;
 };
 
-/// For each case: the damage, and that it is refused.
+/// For each case: the damage, and that the file is refused.
 void refuse_all(const std::string& what, const std::function<bool(const Case&)>& which,
                 const std::function<std::string(const Case&, std::string)>& damage) {
   for (const Case& of : cases()) {
@@ -116,7 +117,7 @@ std::string all_of(const Dataset& dataset) {
   return out;
 }
 
-/// Loads, with one note of that kind, as the undamaged file does.
+/// Loads like the undamaged file, with one note of that kind.
 void read_all_the_same(const std::string& note,
                        const std::function<std::string(const std::string&)>& change) {
   for (const Case& of : cases()) {
@@ -149,8 +150,8 @@ TEST_CASE("the table of faults has every dataset", "[datasets]") {
 TEST_CASE("a truncated file is refused", "[datasets]") {
   refuse_all("cut in its last record", any,
              [](const Case&, std::string text) { return text.substr(0, text.size() - 12); });
-  // Cut in the middle, wherever that is. A JSON-lines or CSV file that is cut between two records
-  // looks whole, so this cuts inside of one.
+  // Cut in the middle, at any place. A JSON-lines or CSV file that is cut between two records looks
+  // complete, so this cuts inside a record.
   refuse_all("cut in the middle", any, [](const Case&, std::string text) {
     std::size_t at = text.size() / 2;
     while (text[at - 1] == '\n' || text[at] == '\n') ++at;
@@ -165,7 +166,7 @@ TEST_CASE("a file of another type is refused", "[datasets]") {
     return std::string("\x1F\x8B\x08\0\0\0\0\0\xFF\xFE", 10);
   });
   for (const Case& of : cases()) {
-    if (of.dataset == "race") continue;  // its files are those that a folder has
+    if (of.dataset == "race") continue;  // its files are those of a folder
     const Copy copy(of);
     fs::remove(copy.file());
     fs::create_directory(copy.file());
@@ -174,16 +175,16 @@ TEST_CASE("a file of another type is refused", "[datasets]") {
   }
 }
 
-TEST_CASE("an id that stands twice is refused", "[datasets]") {
+TEST_CASE("an id that occurs twice is refused", "[datasets]") {
   refuse_all(
       "every record twice", [](const Case& of) { return of.ids; },
       [](const Case& of, std::string text) {
         if (of.lines) return text + text;
-        return text + text.substr(text.find('\n') + 1);  // CSV: the header stays one
+        return text + text.substr(text.find('\n') + 1);  // CSV: the header is not split
       });
 }
 
-TEST_CASE("byte order mark and CRLF are read all the same by every loader", "[datasets]") {
+TEST_CASE("byte order mark and CRLF are accepted by every loader", "[datasets]") {
   read_all_the_same("byte order mark",
                     [](const std::string& text) { return "\xEF\xBB\xBF" + text; });
   read_all_the_same("CRLF",

@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of loaders share.
+// Shared by the tests of loaders.
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,13 +11,13 @@
 
 namespace pardec::test {
 
-/// Where the samples that the project ships lie.
+/// The folder of the samples that come with the project.
 inline const std::filesystem::path kSamples =
     std::filesystem::path(PARDEC_SOURCE_DIR) / "datasets/samples";
 
 using Texts = std::vector<std::string>;
 
-/// A folder with the given files, as a dataset's publisher would lay them out.
+/// A folder with the given files, in the layout of a dataset's publisher.
 class DataFolder {
  public:
   using Files = std::vector<std::pair<std::string, std::string>>;
@@ -30,7 +30,7 @@ class DataFolder {
   }
   const std::filesystem::path& path() const { return folder_.path(); }
 
-  /// Loads as `run` does: the dataset's folder is this one, whatever its name.
+  /// Loads as `run` does: this is the dataset's folder, whatever its name.
   Dataset load(const std::string& dataset, const std::string& split = "",
                Inspection* inspection = nullptr) const {
     const DatasetEntry& entry = find_dataset(dataset);
@@ -42,7 +42,7 @@ class DataFolder {
     return load_dataset(entry, path() / ".root", split, "/nowhere", inspection);
   }
 
-  /// The one fault of the dataset is what a run throws, and what an inspection notes.
+  /// The only fault of the dataset is what a run throws, and what an inspection notes.
   void check_fault(const std::string& dataset, const std::string& message,
                    const std::string& split = "") const {
     INFO(dataset << ": " << message);

@@ -1,4 +1,4 @@
-// Loaders of open prompts and conversations, products to be judged, and JSON lines of one's own.
+// Loaders of open prompts and conversations, of products, and of the user's own JSON lines.
 #include <string>
 
 #include "src/support/error.hpp"
@@ -57,7 +57,8 @@ TEST_CASE("vicuna-bench: one turn is no conversation", "[datasets]") {
   CHECK_FALSE(dataset.examples[0].conversation);
 }
 
-TEST_CASE("humaneval-x: text is the function's head, and the field has its test", "[datasets]") {
+TEST_CASE("humaneval-x: the text is the function's head, and the field has its test",
+          "[datasets]") {
   const std::string record =
       R"({"task_id":"Python/7","prompt":"def f():\n","canonical_solution":"    return 1\n","test":"assert f() == 1\n"})";
   for (const char* file :
@@ -137,7 +138,7 @@ TEST_CASE("amazon-reviews: a product's text, and its category's attributes", "[d
   CHECK_THROWS_WITH(files.load("amazon-reviews"), Catch::Contains("attributes/Tools.json"));
 }
 
-TEST_CASE("jsonl: each shape of one's own records", "[datasets]") {
+TEST_CASE("jsonl: each form of own records", "[datasets]") {
   const auto load = [](const std::string& lines) {
     return DataFolder(DataFolder::Files{{"test.jsonl", lines}}).load("jsonl");
   };
@@ -188,7 +189,7 @@ TEST_CASE("jsonl: each shape of one's own records", "[datasets]") {
   fault(R"({"messages":[]})", "'messages' is empty");
 }
 
-TEST_CASE("jsonl: system messages, whole numbers, further keys and empty lines", "[datasets]") {
+TEST_CASE("jsonl: system messages, whole numbers, additional keys and empty lines", "[datasets]") {
   const auto load = [](const std::string& lines, Inspection* inspection = nullptr) {
     return DataFolder(DataFolder::Files{{"test.jsonl", lines}}).load("jsonl", "", inspection);
   };
@@ -242,7 +243,7 @@ TEST_CASE("jsonl: system messages, whole numbers, further keys and empty lines",
   fault(R"({"prompt":"p","id":1.5})", "'id' is number, expected");
 }
 
-TEST_CASE("a file of one's own: lines, a list, tables", "[datasets]") {
+TEST_CASE("own files: lines, a list, tables", "[datasets]") {
   const DataFolder files({{"a.jsonl", R"({"prompt":"p"})"},
                           {"b.json", R"([{"prompt":"p"},{"prompt":"q"}])"},
                           {"c.csv", "ask,right,id,more\n\"one, two\",\"a\nb\",x,1\nq,r,y,2\n"},

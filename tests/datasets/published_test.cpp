@@ -1,4 +1,4 @@
-// The publishers' files: counts as the papers and a count by hand give them.
+// The publishers' files: counts as in the papers, and by an independent count.
 #include <algorithm>
 #include <iostream>
 #include <map>
@@ -34,7 +34,7 @@ Counts count(const Dataset& dataset) {
   return counts;
 }
 
-/// How many fields the examples of each category have; the same for all of them.
+/// The number of fields of each category's examples; it is the same for all examples of a category.
 std::map<std::string, std::size_t> field_counts(const Dataset& dataset) {
   std::map<std::string, std::size_t> counts;
   for (const Example& example : dataset.examples) {
@@ -92,9 +92,9 @@ TEST_CASE("AE-110k has the published counts", "[datasets][published]") {
   const auto folder = test::data("ae-110k");
   if (!folder) return;
   const Dataset train = load("ae-110k", *folder, "train"), test = load("ae-110k", *folder, "test");
-  // The files label 636 and 238 pairs "n/a" and give 27 and 9 several values. Where "n/a" is one of
-  // several, it comes first in 2 and 2, which count as absent, and later in 4 and 2, which do not;
-  // one value is then left in 0 and 1.
+  // The files label 636 and 238 pairs "n/a", and give 27 and 9 several values. If "n/a" is one of
+  // several values, it comes first in 2 and 2, which count as absent, and later in 4 and 2, which
+  // do not; in 0 and 1 of these one value is then left.
   CHECK(count(train) == Counts{1568, 4360, 636 - 4, 27 - 2});
   CHECK(count(test) == Counts{524, 1482, 238 - 2, 9 - 2 - 1});
   const std::map<std::string, std::size_t> expected = {
@@ -148,7 +148,7 @@ TEST_CASE("RACE has the published counts", "[datasets][published]") {
     }
 }
 
-TEST_CASE("the part of SQuAD 2.0 has its counts, and every answer stands at its offset",
+TEST_CASE("the part of SQuAD 2.0 has its counts, and every answer is found at its offset",
           "[datasets][published]") {
   const auto folder = test::data("squad");
   if (!folder) return;

@@ -192,7 +192,7 @@ TEST_CASE("longhealth: a patient is one text with all documents", "[datasets]") 
   files.check_fault("longhealth", "p_02.questions[0]: 'correct' is 'u', which is none of");
 }
 
-TEST_CASE("Hugging Face's exports: a question a line, those of one text are one example",
+TEST_CASE("Hugging Face's exports: one question on each line; those about one text are one example",
           "[datasets]") {
   const std::string squad =
       R"({"id":"1","title":"T","context":"A b\u00e9c.","question":"Q1","answers":{"text":["b\u00e9c","b\u00e9c"],"answer_start":[2,2]}})"

@@ -1,4 +1,4 @@
-// Lines and their faults, by a dataset that has nothing else (cip).
+// Lines and their faults, with a dataset that consists of nothing else (cip).
 #include <fstream>
 
 #include "datasets/reading.hpp"
@@ -40,7 +40,7 @@ TEST_CASE("byte order mark and CRLF are notes, not faults", "[datasets]") {
   CHECK(inspect(kLine, 1).notes.empty());
 }
 
-TEST_CASE("bytes that are no UTF-8 and keys that stand twice are faults", "[datasets]") {
+TEST_CASE("invalid UTF-8 and repeated keys are faults", "[datasets]") {
   CHECK_THAT(inspect("{\"prompt\":\"\xFF\",\"response\":\"r\"}", 0).faults.at(0),
              Catch::Contains(":1: is not valid JSON"));
   CHECK_THAT(inspect(R"({"prompt":"p","prompt":"q","response":"r"})", 0).faults.at(0),
@@ -65,7 +65,7 @@ TEST_CASE("a line of 100 MB is refused without being kept, and the next one is r
   CHECK(found.faults.size() == 1);
 }
 
-TEST_CASE("a line of just the longest length is read", "[datasets]") {
+TEST_CASE("a line of exactly the longest length is read", "[datasets]") {
   const std::string ends = R"({"prompt":"","response":"r"})";
   const DataFolder files({});
   const std::string text(kLongestLine - ends.size(), 'x');

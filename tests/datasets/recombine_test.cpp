@@ -22,7 +22,7 @@ std::vector<Example> own_titles() {
 
 }  // namespace
 
-TEST_CASE("recombine: values stand in the new title, and most titles are new") {
+TEST_CASE("recombine: values occur in the new title, and most titles are new") {
   const std::vector<Example> titles = own_titles();
   const Recombiner recombiner(titles);
   Rng rng(7);
@@ -60,7 +60,7 @@ TEST_CASE("recombine: equal seeds give equal titles") {
     CHECK(recombiner.recombine(title, one).text == recombiner.recombine(title, two).text);
 }
 
-TEST_CASE("recombine: overlapping values, and values that are no whole words, are left alone") {
+TEST_CASE("recombine: overlapping values, and values that are not whole words, are not changed") {
   Example title;
   title.category = "Cap";
   title.text = "Red Reddish Cap";

@@ -45,7 +45,7 @@ const std::vector<Example> kSorted = examples(std::string(40, 'a') + std::string
 
 }  // namespace
 
-TEST_CASE("an unknown dataset is answered with the near names", "[datasets]") {
+TEST_CASE("an unknown dataset is answered with similar names", "[datasets]") {
   CHECK(find_dataset("oa-mine").name == "oa-mine");
   CHECK(find_dataset("ae-110k").unit == "products");
   CHECK_THROWS_AS(find_dataset("oamine"), ConfigError);
@@ -53,8 +53,7 @@ TEST_CASE("an unknown dataset is answered with the near names", "[datasets]") {
   CHECK_THROWS_WITH(find_dataset("imagenet"), Catch::Contains("; known: oa-mine, ae-110k"));
 }
 
-TEST_CASE("every entry has a prompt file, a sample and metrics, and a name of its own",
-          "[datasets]") {
+TEST_CASE("every entry has a prompt file, a sample, metrics, and a unique name", "[datasets]") {
   std::set<std::string_view> names;
   for (const auto& entry : datasets()) {
     INFO(entry.name);
@@ -121,7 +120,7 @@ TEST_CASE("a sample is spread evenly over categories and kept in file order", "[
         std::map<std::string, int>{{"a", 1}, {"b", 1}, {"c", 1}, {"d", 1}});
 }
 
-TEST_CASE("a sample for stacks has whole ones of a category", "[datasets]") {
+TEST_CASE("a sample for stacks has complete stacks of a category", "[datasets]") {
   CHECK(per_category(select(kSorted, 21, 0, 5, 6)) ==
         std::map<std::string, int>{{"a", 6}, {"b", 6}, {"c", 3}, {"d", 6}});
   CHECK(ids(select(kSorted, 12, 0, 5, 1)) == ids(select(kSorted, 12, 0, 5)));
@@ -130,7 +129,8 @@ TEST_CASE("a sample for stacks has whole ones of a category", "[datasets]") {
   CHECK(ids(select(kSorted, 0, 0, 5, 6)) == ids(kSorted));
 }
 
-TEST_CASE("a larger sample contains the smaller, and offsets go on where it ended", "[datasets]") {
+TEST_CASE("a larger sample contains the smaller one, and offsets continue where it ended",
+          "[datasets]") {
   const auto first = ids(select(kSorted, 10, 0, 9)), more = ids(select(kSorted, 30, 0, 9));
   for (const auto& id : first) CHECK(std::find(more.begin(), more.end(), id) != more.end());
   std::vector<std::string> all;
@@ -142,7 +142,7 @@ TEST_CASE("a larger sample contains the smaller, and offsets go on where it ende
   CHECK(all == expected);
 }
 
-TEST_CASE("limit 0 is all, and too much is what there is", "[datasets]") {
+TEST_CASE("limit 0 is all, and too large a limit is what exists", "[datasets]") {
   CHECK(ids(select(kSorted, 0, 0, 1)) == ids(kSorted));
   CHECK(ids(select(kSorted, 1000, 0, 1)) == ids(kSorted));
   CHECK(select(kSorted, 0, 90, 1).size() == 8);
@@ -173,7 +173,7 @@ TEST_CASE("every example of a category is equally likely", "[datasets]") {
     CHECK(std::abs(taken[str("a-", i)] - 400) < 90);  // 5 standard deviations
 }
 
-TEST_CASE("files that hold fewer records than the publisher's are told") {
+TEST_CASE("files with fewer records than the publisher's are reported") {
   Dataset race;
   race.name = "race";
   race.split = "test";
@@ -198,7 +198,7 @@ TEST_CASE("files that hold fewer records than the publisher's are told") {
   CHECK(fewer_than_published(squad).starts_with("4 questions of the 11873 "));
 }
 
-TEST_CASE("every count of a publisher is of a dataset and split that is read") {
+TEST_CASE("every published count belongs to a dataset and split that is read") {
   for (const DatasetEntry& entry : datasets())
     for (const std::string_view split : entry.splits) {
       CAPTURE(entry.name, split);

@@ -1,4 +1,5 @@
-// The samples that come with the project: what the README says of them, and their format.
+// The samples that come with the project: the statements of the README about them, and their
+// format.
 #include <filesystem>
 #include <map>
 #include <set>
@@ -38,7 +39,7 @@ Counts check_split(const std::string& name, const std::string& split) {
 
 }  // namespace
 
-TEST_CASE("samples: every value is a piece of its title, and stacks of six of one category exist",
+TEST_CASE("samples: every value is a piece of its title, and each category has stacks of six",
           "[datasets]") {
   const Counts oa_train = check_split("oa-mine", "train"), oa_test = check_split("oa-mine", "test");
   const Counts ae_train = check_split("ae-110k", "train"), ae_test = check_split("ae-110k", "test");

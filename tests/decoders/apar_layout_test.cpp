@@ -1,4 +1,4 @@
-// APAR's tree: the worked example literally, 1,000 random trees against the paper's words, and the
+// APAR's tree: the worked example literally, 1,000 random trees against the paper's rules, and the
 // order and newlines of the restored text.
 #include <algorithm>
 #include <map>
@@ -42,16 +42,17 @@ std::vector<std::string> mask(const AparLayout& layout) {
   return rows;
 }
 
-// --- The paper's words, without nodes: a thread is its list of tokens, a fork copies it ---
+// --- The paper's rules without nodes: a thread is its list of tokens, and a fork copies the list
+// ---
 
-/// A token of the slow truth: its own mark, unlike any other's, and what the vocabulary calls it.
+/// A token of the slow reference: a unique mark, and its id in the vocabulary.
 struct Mark {
   int mark;
   Token token;
 };
 using Path = std::vector<Mark>;
 
-/// Texts with the details that may hang from them.
+/// Texts with the details that may follow them.
 struct Paragraph;
 using Paragraphs = std::vector<Paragraph>;
 struct Paragraph {
@@ -100,7 +101,7 @@ Paragraphs random_paragraphs(Rng& rng, int depth) {
   return all;
 }
 
-/// The same as nodes; threads go on in any order, as in decoding.
+/// The same as nodes. Threads continue in any order, as in decoding.
 void grow(ParagraphTree& tree, int node, const Paragraphs& paragraphs, size_t at, bool first) {
   tree.node(node).tokens = paragraphs[at].text;
   if (!paragraphs[at].details) return;
@@ -150,7 +151,7 @@ TEST_CASE("apar, worked example: restored order, and the sample without ends") {
   CHECK(taught);
 }
 
-TEST_CASE("apar: 1,000 random trees of depth 3 see, stand and learn what the paper says") {
+TEST_CASE("apar: 1,000 random trees have the paper's visible rows, positions and targets") {
   Rng rng(31);
   int deep = 0;
   std::int64_t pairs = 0, seen = 0, unrolled_targets = 0;
@@ -188,8 +189,8 @@ TEST_CASE("apar: 1,000 random trees of depth 3 see, stand and learn what the pap
     }
     REQUIRE(wrong == "");
 
-    // Every [Fork], text token and EOS is learnt exactly once, [Child] never, each after its path;
-    // and the plain sequences of the official training teach the same.
+    // Every [Fork], text token and EOS is learned exactly once, each after its path, and [Child]
+    // never. The plain sequences of the official training learn the same.
     using Lesson = std::pair<Tokens, Token>;
     std::vector<Lesson> should, packed, unrolled;
     for (const auto& [before, target] : slow.targets) {
@@ -223,7 +224,7 @@ TEST_CASE("apar: 1,000 random trees of depth 3 see, stand and learn what the pap
   CHECK(unrolled_targets > 20'000);
 }
 
-TEST_CASE("apar: the restored text has the newlines that [Fork] took the place of") {
+TEST_CASE("apar: the restored text has the newlines that [Fork] replaced") {
   TinyNetwork network;
   const Tokenizer& tokenizer = network.tokenizer();
   const auto text = [&](const std::string& own, const std::string& detail,
@@ -253,11 +254,11 @@ TEST_CASE("apar: the restored text has the newlines that [Fork] took the place o
   CHECK(text("1. Sleep:", "\nrest.", "2. Eat:") == "1. Sleep:\nrest.\n\n2. Eat:");
   CHECK(text("at 1.5 h:", "rest.", "b") == "at 1.5 h:rest.\n\nb");  // no list number
   CHECK(text("end. So:", "rest.", "b") == "end. So:rest.\n\nb");
-  CHECK(text("1. Sleep:", "", "") == "1. Sleep:");  // nothing leads nothing
+  CHECK(text("1. Sleep:", "", "") == "1. Sleep:");  // nothing follows from nothing
   CHECK(text("1. Sleep:", "", "2.") == "1. Sleep:\n\n2.");
 }
 
-TEST_CASE("apar: in a list of lists each paragraph's repair is its own") {
+TEST_CASE("apar: in a list of lists each paragraph is repaired by itself") {
   TinyNetwork network;
   const Tokenizer& tokenizer = network.tokenizer();
   ParagraphTree tree;

@@ -1,4 +1,4 @@
-// APAR's decoding against Algorithm 1 with plain lists of tokens, computed anew for every choice;
+// APAR's decoding against Algorithm 1 on plain lists of tokens, computed again for every choice;
 // its worked example step by step; caps, bans and ends of threads.
 #include <algorithm>
 #include <map>
@@ -61,7 +61,8 @@ TEST_CASE("apar, worked example: 8 forward passes, 10 slots, 5.333 attended, 3 t
   CHECK(answers.text == repair_utf8(str(bytes_of({a0, d0, d1}, network.tokenizer()), "\n\n",
                                         bytes_of({b0, e0, e1}, network.tokenizer()))));
 
-  // Slots held after feeding; the main thread's end frees nothing, t1's frees C d0 d1.
+  // Slots in use after feeding. The end of the main thread frees nothing, the end of t1 frees C d0
+  // d1.
   CHECK(slots(trace) == std::vector<std::int64_t>{2, 3, 4, 6, 8, 10, 8, 9});
   const Counters& c = answers.counters;
   CHECK(c.cached_peak == 10);
@@ -147,7 +148,7 @@ TEST_CASE("apar is Algorithm 1: choices, trees, text order, slots and attended t
   CHECK(full > 10);
 }
 
-TEST_CASE("apar without control tokens is ar, token for token and count for count") {
+TEST_CASE("apar without control tokens is ar, with the same tokens and counts") {
   for (const char* family : {"llama", "qwen3"}) {
     TinyNetwork network(family, 10, Json::object(), {0, 0});
     for (const Dtype dtype : {Dtype::fp32, Dtype::bf16}) {
@@ -191,7 +192,7 @@ TEST_CASE("apar without control tokens is ar, token for token and count for coun
 
 namespace {
 
-/// What became of one open prompt of a network that forks often.
+/// The result of one open prompt, on a network that forks often.
 struct Grew {
   Answers answers;
   Trace trace;
@@ -229,7 +230,7 @@ std::vector<Tokens> paths(const Trace& trace) {
 
 }  // namespace
 
-TEST_CASE("apar: [Child] is never chosen, [Fork] never right behind a control token") {
+TEST_CASE("apar: [Child] is never chosen, [Fork] never directly after a control token") {
   Forking forking(Json::object(), {kFork, kFork, kFork, kChild, kChild, kChild, kChild});
   int forks = 0;
   for (std::uint64_t seed = 0; seed < 6; ++seed) {
@@ -253,7 +254,8 @@ TEST_CASE("apar: [Child] is never chosen, [Fork] never right behind a control to
   CHECK(forks > 50);
 }
 
-TEST_CASE("apar.max_depth: the prompt's thread alone forks at 2, nobody at 1, all where lifted") {
+TEST_CASE(
+    "apar.max_depth: with 2 only the prompt's thread forks, with 1 none, without a limit all") {
   Forking forking;
   for (const int depth : {0, 1, 2, 3}) {
     size_t deepest = 0;
@@ -269,7 +271,7 @@ TEST_CASE("apar.max_depth: the prompt's thread alone forks at 2, nobody at 1, al
   }
 }
 
-TEST_CASE("apar.max_threads: never more alive, and as many where the network wants them") {
+TEST_CASE("apar.max_threads: never more are alive, and as many as the network starts") {
   Forking forking;
   for (const int most : {0, 1, 2, 4}) {
     int alive = 0;
@@ -288,7 +290,8 @@ TEST_CASE("apar.max_threads: never more alive, and as many where the network wan
   }
 }
 
-TEST_CASE("apar.max_total: a tree stops there, a single thread goes on to its own limit") {
+TEST_CASE(
+    "apar.max_total: a tree stops at this limit, a single thread continues to its own limit") {
   Forking forking;
   int cut = 0;
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
@@ -305,7 +308,7 @@ TEST_CASE("apar.max_total: a tree stops there, a single thread goes on to its ow
   CHECK(cut == 5);
 }
 
-TEST_CASE("apar: the limit holds of what all threads choose together, [Child] not counted") {
+TEST_CASE("apar: the limit counts the tokens of all threads together, without [Child]") {
   Forking forking;
   std::int64_t forced = 0;
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
@@ -314,7 +317,7 @@ TEST_CASE("apar: the limit holds of what all threads choose together, [Child] no
       const Grew grew = forking.grow(seed, limit, {{"max_depth", 0}});
       CHECK(grew.answers.stop == Stop::limit);
       CHECK(grew.answers.counters.chosen == limit);
-      // What was chosen till then is what it is under a higher limit.
+      // What was chosen until then is the same as under a higher limit.
       CHECK(grew.answers.tokens ==
             Tokens(whole.answers.tokens.begin(), whole.answers.tokens.begin() + limit));
       forced += grew.answers.counters.forced;
@@ -335,7 +338,7 @@ TEST_CASE("apar: threads that reach the network's last position stop there, with
   CHECK(threads > 10);
 }
 
-TEST_CASE("apar: an end of sequence right behind [Fork] forks first") {
+TEST_CASE("apar: an end of sequence directly after [Fork] forks first") {
   TinyNetwork network("llama", 3);
   Model model = network.load(Dtype::fp32);
   Request request = open_request("last", {11, 12}, 50);
@@ -347,7 +350,7 @@ TEST_CASE("apar: an end of sequence right behind [Fork] forks first") {
   CHECK(ran.traces.at("last/0/0").tokens == Tokens{11, 12, 101, kFork, kChild, 102});
 }
 
-TEST_CASE("apar: a control token in the prompt forks nothing") {
+TEST_CASE("apar: a control token in the prompt does not fork") {
   TinyNetwork network("llama", 3);
   Model model = network.load(Dtype::fp32);
   Request request = open_request("prompt", {11, 12, kFork}, 50);
@@ -366,7 +369,7 @@ TEST_CASE(
   Job job = random_job("json", 1, 2, 4);
   job.limits.max_new_tokens = 200;
   Request request = make_request(job, *decoder, tokenizer);
-  // The threads' ids, and from them the order of choice.
+  // The ids of the threads; from these the order of choice follows.
   const auto ids = [&](const std::string& text) { return tokenizer.encode_piece(text, false); };
   const auto with = [](Tokens tokens, Token last) {
     tokens.push_back(last);
@@ -394,7 +397,7 @@ TEST_CASE(
   REQUIRE(flat(answers).size() == 2);
   CHECK(flat(answers)[0].text == "red");
   CHECK(flat(answers)[1].text == "x y z x y z x y z");
-  // A value's ids, its control tokens and end apart.
+  // A value's ids, without its control tokens and its end.
   for (size_t d = 0; d < 2; ++d) {
     CHECK(flat(answers)[d].tokens == Tokens(details[d].begin(), details[d].end() - 1));
     CHECK(flat(answers)[d].unforced.size() == flat(answers)[d].tokens.size());
@@ -425,8 +428,7 @@ TEST_CASE("apar ask=separately: forward passes that the fields share count once"
   CHECK(c.branch_lengths.size() > 6);
 }
 
-TEST_CASE(
-    "apar: control tokens that the vocabulary lacks are an error that says how to name them") {
+TEST_CASE("apar: if the vocabulary lacks control tokens, the error says how to name them") {
   TinyNetwork network;
   Model model = network.load(Dtype::fp32);
   const auto decoder = make_decoder("apar", Json::object());

@@ -1,4 +1,4 @@
-// Autoregressive decoding against a loop that computes the whole text anew for every token.
+// Autoregressive decoding against a loop that computes the whole text again for every token.
 #include <algorithm>
 
 #include "src/prompt/json_answer.hpp"
@@ -36,7 +36,7 @@ void check_causal(const Trace& trace) {
 
 }  // namespace
 
-TEST_CASE("ar together: the slow loop's ids, up to the limit") {
+TEST_CASE("ar together: the ids of the slow loop, up to the limit") {
   for (const char* family : {"llama", "qwen3"}) {
     TinyNetwork network(family, 21);
     const auto decoder = make_decoder("ar", {{"stack", 2}});
@@ -67,7 +67,8 @@ TEST_CASE("ar together: the slow loop's ids, up to the limit") {
   }
 }
 
-TEST_CASE("ar separately: one prompt a field, each ends at an end of sequence or its limit") {
+TEST_CASE(
+    "ar separately: one prompt for each field; each ends at an end of sequence or at its limit") {
   Json eos = Json::array();
   for (int id = 30; id < 90; ++id)
     eos.push_back(id);  // many ends, so that answers are of all lengths
@@ -121,7 +122,8 @@ TEST_CASE("ar separately: one prompt a field, each ends at an end of sequence or
 }
 
 TEST_CASE(
-    "ar with forced keys: keys are fed, values are the slow loop's, a line break is not fed") {
+    "ar with forced keys: keys are fed, values are those of the slow loop, a line break is not "
+    "fed") {
   int closed = 0, cut = 0;
   for (const std::uint64_t seed : {8, 9, 10, 11}) {
     TinyNetwork network(seed % 2 ? "llama" : "qwen3", seed);
@@ -163,7 +165,7 @@ TEST_CASE(
   CHECK(std::min(closed, cut) > 2);
 }
 
-TEST_CASE("ar ends at the last position that the network has") {
+TEST_CASE("ar ends at the network's last position") {
   TinyNetwork network("llama", 2, {{"max_position_embeddings", 128}, {"eos_token_id", nullptr}});
   Model model = network.load(Dtype::fp32);
   const auto decoder = make_decoder("ar", Json::object());
@@ -174,7 +176,7 @@ TEST_CASE("ar ends at the last position that the network has") {
   CHECK(answers.counters.fed == 128);
   CHECK(answers.counters.prompt + answers.counters.chosen == 129);
 
-  // A prompt that is too long alone fails, and says so.
+  // A prompt that is too long fails, says so, and fails alone.
   TinyNetwork small("llama", 2, {{"max_position_embeddings", 16}});
   Model short_model = small.load(Dtype::fp32);
   const Ran failed = run(short_model, small.tokenizer(), *decoder, {request});

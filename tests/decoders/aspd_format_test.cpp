@@ -1,4 +1,4 @@
-// What ASPD is taught: the worked example, the JSON answer in parts, the paper's markup.
+// The training format of ASPD: the worked example, the JSON answer in parts, the paper's markup.
 #include "decoders/aspd/format.hpp"
 
 #include <algorithm>
@@ -71,7 +71,7 @@ TEST_CASE("aspd format: the worked example in flattened order, every token of it
       Tokens fed;
       for (const int row : rows) fed.push_back(sample.tokens[static_cast<size_t>(row)]);
       CHECK(fed == Tokens(flattened.begin(), flattened.end() - 1));
-      // Row by row, from the prompt's last on, the next token; the end of sequence last.
+      // Row by row, from the prompt's last one on, the next token; at last the end of sequence.
       REQUIRE(sample.targets.size() == flattened.size() - 2);
       for (size_t i = 0; i < sample.targets.size(); ++i) {
         CHECK(sample.targets[i].first == rows[i + 1]);
@@ -80,7 +80,7 @@ TEST_CASE("aspd format: the worked example in flattened order, every token of it
     }
 }
 
-TEST_CASE("aspd format: an answer without blocks is taught as ar's") {
+TEST_CASE("aspd format: an answer without blocks is trained like ar's") {
   const Tokenizer tokenizer = line_breaks();
   const TrainingSample sample =
       aspd_sample({11, 12}, {{{5, 6, 7, 0}, {}}}, AspdOptions{}, kControl, tokenizer);
@@ -91,7 +91,7 @@ TEST_CASE("aspd format: an answer without blocks is taught as ar's") {
           RowLabel{.position = i, .order = i, .segment = 0, .rank = 0});
 }
 
-TEST_CASE("aspd format: the JSON answer's parts restore to the answer that ar is taught") {
+TEST_CASE("aspd format: the parts of the JSON answer give the answer that ar is trained on") {
   Job job = random_job("j", 2, 3, 4);
   std::vector<std::vector<std::optional<std::string>>> references{{"red", std::nullopt, "a \"b\""},
                                                                   {std::nullopt, "x", "7"}};
@@ -116,7 +116,7 @@ TEST_CASE("aspd format: the JSON answer's parts restore to the answer that ar is
   CHECK(read.values == references);
 }
 
-TEST_CASE("aspd format: the paper's markup, and what is wrong with it") {
+TEST_CASE("aspd format: the paper's markup, and errors in it") {
   const auto parts = parse_markup(
       "In <Title>a</Title><Title>b c</Title><Para><Branch>a: one</Branch><Branch>b c:two"
       "</Branch></Para>mid<Title>d</Title><Para><Branch>d: x</Branch></Para>",

@@ -20,8 +20,8 @@ struct LaidOut {
   std::vector<RowLabel> labels;
 };
 
-/// What AspdLayout gives the tokens of `order`: it is asked in flattened order, the labels come in
-/// the order that is wanted.
+/// The labels that AspdLayout gives to the tokens of `order`. They are asked for in flattened order
+/// and returned in the given order.
 LaidOut lay_out(const AspdCase& c, const std::vector<AspdToken>& order) {
   LaidOut out;
   AspdLayout layout(c.positions, c.shared,
@@ -50,8 +50,8 @@ LaidOut lay_out(const AspdCase& c, const std::vector<AspdToken>& order) {
   return out;
 }
 
-// By hand: token, b, t, then positions under Same-Seq, Same-Max, Same-Re behind the block, Fix-32
-// and Fix-4, then who it sees, independent and shared ("=": as independent).
+// By hand: token, b, t; then positions under Same-Seq, Same-Max, Same-Re after the block, Fix-32
+// and Fix-4; then the visible tokens, independent and shared ("=": as independent).
 constexpr const char* kWorkedExample = R"(
 u0    0 0  0  0  0  0  0   10000000000000000000000 =
 u1    0 1  1  1  1  1  1   11000000000000000000000 =
@@ -135,7 +135,7 @@ TEST_CASE("aspd worked example: positions and masks, in flattened order") {
     }
 }
 
-TEST_CASE("aspd worked example: Same-Re is Same-Seq in the block, and in its own order behind it") {
+TEST_CASE("aspd worked example: Same-Re is Same-Seq in the block, and has its own order after it") {
   const std::vector<WorkedRow> rows = aspd_worked_example();
   const AspdCase c{{{9, {6, 6}, {}}}, 2, {AspdScheme::same_re, 0}, false};
   std::vector<AspdToken> during, after;
@@ -212,7 +212,8 @@ TEST_CASE("aspd masks and positions equal the paper's formulas on random layouts
   CHECK(layouts == 8000);
 }
 
-TEST_CASE("aspd layout: 63 branches share a mask, no more; without it any number stands apart") {
+TEST_CASE(
+    "aspd layout: at most 63 branches share a mask; without a shared mask any number is possible") {
   for (const bool shared : {true, false}) {
     AspdCase c{{{2, std::vector<int>(shared ? 63 : 200, 2), {}}}, 2, {}, shared};
     const std::vector<AspdToken> order = flattened_order(c);

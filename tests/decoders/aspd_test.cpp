@@ -1,5 +1,5 @@
-// ASPD over the engine: the worked example, replay and masks of random networks that do choose
-// control tokens, equality with AR where they do not, bans, limits, restored text.
+// ASPD on the engine: the worked example; replay and masks on random networks that choose control
+// tokens; equality with AR on networks that choose none; bans, limits, restored text.
 #include "decoders/aspd/aspd.hpp"
 
 #include <algorithm>
@@ -39,8 +39,8 @@ const TinyNetwork& quiet() {
   return network;
 }
 
-/// Random networks that choose control tokens often (their logits are doubled twice): found by
-/// trying seeds and orders.
+/// Random networks that choose control tokens often (their logits are doubled twice). Seeds and
+/// orders were found by trying.
 struct Forking {
   std::string family;
   std::uint64_t seed;
@@ -93,7 +93,8 @@ Ran run_one(const TinyNetwork& network, Model& model, const Json& options, const
   return run(model, network.tokenizer(), *make_decoder("aspd", options), {request}, 1, true);
 }
 
-/// What each row of a trace is, read from its tokens and steps alone, and the case that they make.
+/// What each row of a trace is, read only from its tokens and steps, and the case that the rows
+/// make.
 struct Read {
   AspdCase c;
   std::vector<AspdToken> what;
@@ -138,12 +139,12 @@ Read read_trace(const Trace& trace, const AspdTokens& t, const AspdPositions& po
       read.what.push_back({static_cast<int>(k) + 1, g, r, time + r});
       return trace.tokens[i++] == t.branch_end;
     };
-    // Its first pass: all prefixes, or with the shared mask the first token of each.
+    // Its first pass: all prefixes, or with the shared mask the first token of each prefix.
     for (const size_t k : live)
       for (int n = shared ? 1 : block.prefix[k]; n > 0; --n) take(k);
     while (!live.empty() && i < rows) {
       std::vector<size_t> stay;
-      for (const size_t k : live)  // an answer that is cut short feeds the first of them alone
+      for (const size_t k : live)  // an answer that is cut short feeds only the first of them
         if (i < rows && !take(k)) stay.push_back(k);
       live = stay;
     }
@@ -231,7 +232,7 @@ TEST_CASE("aspd worked example: rows, positions, counts and text") {
   CHECK(moved.cached_peak == 22);
 }
 
-TEST_CASE("aspd: random networks fork, and every choice is made again under the paper's masks") {
+TEST_CASE("aspd: random networks fork, and replay under the paper's masks makes every choice") {
   int choices = 0, groups = 0, second_rounds = 0, several = 0, ended_in_branch = 0;
   for (const Forking& forks : forking()) {
     const TinyNetwork network = forks.network();
@@ -277,8 +278,8 @@ TEST_CASE("aspd: random networks fork, and every choice is made again under the 
 
 namespace {
 
-/// Forward passes that what was fed takes by the layout alone: the prompt, main tokens one by one,
-/// and of each block <Para> with the prefixes, then the longest branch; Same-Re once more.
+/// Forward passes that the layout alone requires: the prompt, the main tokens one by one, and for
+/// each block <Para> with the prefixes, then the longest branch; with Same-Re once more.
 int closed_formula(const Read& read, int prompt) {
   int passes = 1 - prompt + read.c.tail;
   for (const AspdCase::Block& block : read.c.blocks) {
@@ -291,8 +292,8 @@ int closed_formula(const Read& read, int prompt) {
   return passes;
 }
 
-/// Ids that the grammar rules out after `before`, the main branch's tokens so far behind the
-/// prompt, said once more and slowly; none where a title has just ended, and only <Title> or <Para>
+/// Ids that the grammar forbids after `before` (the main branch's tokens so far after the prompt),
+/// computed a second time in a slow way. None if a title has just ended, and only <Title> or <Para>
 /// may follow.
 std::optional<std::set<Token>> slow_bans(const Tokens& before, const AspdTokens& t) {
   bool in_title = false, first_in_title = false, title_closed = false;
@@ -330,7 +331,7 @@ void check_same(const Counters& one, const Counters& two) {
 
 }  // namespace
 
-TEST_CASE("aspd: every phase bans what the grammar rules out, and the bans matter") {
+TEST_CASE("aspd: every phase bans what the grammar forbids, and the bans matter") {
   std::map<std::string, int> mattered;
   for (const Forking& forks : forking()) {
     const TinyNetwork network = forks.network();
@@ -357,7 +358,7 @@ TEST_CASE("aspd: every phase bans what the grammar rules out, and the bans matte
         if (expected) {
           CHECK(banned == *expected);
           CHECK(trace.allowed[i].empty());
-        } else {  // `banned` has what came before the better of the two
+        } else {  // `banned` has the ids that came before the better of the two
           CHECK(trace.allowed[i] == Tokens{t.title, t.para});
           const auto of = [&](Token id) { return logits[i][static_cast<size_t>(id)]; };
           std::set<Token> before_it;
@@ -406,14 +407,14 @@ TEST_CASE("aspd grammar: bans and titles, phase by phase") {
   CHECK(!grammar.begins_block(5));
   grammar.take(2);
   CHECK(bans().empty());
-  CHECK(grammar.allowed() == Ids{1, 5});  // another, or <Para>
+  CHECK(grammar.allowed() == Ids{1, 5});  // another title, or <Para>
   CHECK(grammar.begins_block(5));
   for (const Token token : {1, 7, 7, 2, 1, 8, 2}) grammar.take(token);
   CHECK(grammar.titles() == std::vector<Tokens>{{8}, {7, 7}});  // the second 8 is dropped
   grammar.take(5);
   grammar.take(6);
   CHECK(grammar.titles().empty());
-  CHECK(bans() == Ids{1, 2, 3, 4, 5, 6});  // no <Title> as the first token behind a block
+  CHECK(bans() == Ids{1, 2, 3, 4, 5, 6});  // no <Title> as the first token after a block
   grammar.take(9);
   CHECK(bans() == Ids{2, 3, 4, 5, 6});
   Ids in_branch = grammar.banned_in_branch();
@@ -450,7 +451,7 @@ TEST_CASE("aspd takes the forward passes of the closed formula") {
   CHECK(blocks > 100);
 }
 
-TEST_CASE("aspd equals ar where no control token is chosen") {
+TEST_CASE("aspd equals ar if no control token is chosen") {
   int compared = 0;
   std::map<Form, int> forms;
   for (const char* family : {"llama", "qwen3"})
@@ -504,7 +505,7 @@ TEST_CASE("aspd equals ar where no control token is chosen") {
   for (const auto& [form, count] : forms) CHECK(count > 20);
 }
 
-TEST_CASE("aspd: max_new_tokens ends an answer wherever it is, and counts what was chosen") {
+TEST_CASE("aspd: max_new_tokens ends an answer at any place, and counts the chosen tokens") {
   const TinyNetwork& network = quiet();
   Model model = network.load(Dtype::fp32);
   const Names names = names_of();
@@ -574,7 +575,7 @@ TEST_CASE("aspd: max_steps and end of sequence close a branch, and the answer go
   const Ran short_of = decode(4, with({kX0, t.branch_end, kY0, t.branch_end, kZ0, 0}));
   CHECK(fed_in_branch(short_of, 1) == Tokens{t.branch, kA, kColon, t.branch_end});
   CHECK(short_of.of().text.starts_with("x\ny"));
-  // Not even one choice fits: the answer ends with <Para>.
+  // Not even one choice fits, so the answer ends with <Para>.
   const Ran none = decode(3, worked_answer(t));
   CHECK(none.of().tokens == whole);
   CHECK(none.of().stop == Stop::limit);
@@ -588,11 +589,11 @@ TEST_CASE("aspd: max_steps and end of sequence close a branch, and the answer go
   CHECK(ended.of().counters.branch_tokens == 11);
 }
 
-TEST_CASE("aspd: positions end inside a branch, or behind the block, and so does the answer") {
+TEST_CASE("aspd: when positions end inside a branch, or after a block, the answer ends") {
   const Names names = names_of();
   Tokens answer = worked_answer(names.ids);
   answer.push_back(0);
-  // Where each scheme needs how many positions: main tokens to 8, branches, </Para>, z0.
+  // The number of positions that each scheme needs: main tokens to 8, branches, </Para>, z0.
   const std::map<std::string, int> all{
       {"same-seq", 23}, {"same-re", 23}, {"same-max", 17}, {"fix-2", 15}, {"fix-32", 75}};
   for (const int positions : {4, 9, 11, 12, 13, 14, 15, 16, 17, 22, 23, 46, 47, 74, 75}) {
@@ -610,7 +611,7 @@ TEST_CASE("aspd: positions end inside a branch, or behind the block, and so does
         CHECK(*std::max_element(trace.position.begin(), trace.position.end()) < positions);
         if (scheme != "fix-2")
           CHECK(answers.stop == (positions < all.at(scheme) ? Stop::context : Stop::eos));
-        if (positions <= 12) {  // a prefix, or the one choice behind it, has no place
+        if (positions <= 12) {  // a prefix, or the one choice after it, has no position left
           CHECK(answers.counters.groups == 0);
           CHECK(answers.stop == Stop::context);
         }
@@ -627,7 +628,7 @@ TEST_CASE("aspd: positions end inside a branch, or behind the block, and so does
   CHECK_THAT(ran.errors[0], Catch::Contains("context overflow: the prompt has 5 tokens"));
 }
 
-TEST_CASE("aspd: 63 branches share a mask, 64 end the answer; apart any number goes") {
+TEST_CASE("aspd: 63 branches share a mask, 64 end the answer; without sharing any number works") {
   const TinyNetwork& network = quiet();
   Model model = network.load(Dtype::fp32);
   const Names names = names_of();
@@ -676,7 +677,7 @@ TEST_CASE("aspd restores text: serial parts, branches in the order of titles, by
   };
   const Token space = network.tokenizer().encode_piece(" ", false).front();
   const Tokens one{t.title, kA, t.title_end}, two{t.title, kB, t.title_end};
-  // The second branch is the shorter one; "a" is named twice, and begun once; a space behind ":"
+  // The second branch is the shorter one. "a" is named twice, and begun once. A space after ":"
   // belongs to the prefix, a second one to the text.
   const Tokens answer = with({ids("In"),
                               one,
@@ -714,7 +715,7 @@ TEST_CASE("aspd restores text: serial parts, branches in the order of titles, by
     }
 }
 
-TEST_CASE("aspd: a recording of nonsense is taken as it is") {
+TEST_CASE("aspd: a recording of nonsense is accepted unchanged") {
   const TinyNetwork& network = quiet();
   Model model = network.load(Dtype::fp32);
   const Names names = names_of();
@@ -733,7 +734,7 @@ TEST_CASE("aspd: a recording of nonsense is taken as it is") {
   }
 }
 
-TEST_CASE("aspd finds its tokens by name or option, and says what is missing") {
+TEST_CASE("aspd finds its tokens by name or option, and says which are missing") {
   const TinyNetwork& network = quiet();
   Model model = network.load(Dtype::fp32);
   const int vocab = model.config().vocab_size;
@@ -797,7 +798,7 @@ TEST_CASE("aspd finds its tokens by name or option, and says what is missing") {
         R"({"ask":"together","positions":"fix-128","mask":"shared","max_steps":2048,"tokens":""})");
 }
 
-TEST_CASE("aspd runs on ids alone") {
+TEST_CASE("aspd runs on token ids without a tokenizer") {
   const TinyNetwork& network = quiet();
   Model model = network.load(Dtype::fp32);
   const Names names = names_of();

@@ -1,5 +1,6 @@
-// Train what you decode: ASPD's sequence in flattened order, in one pass without a cache, has the
-// logits of inference, which feeds time by time, and under Same-Re drops what it has moved.
+// Training order equals decoding order: ASPD's sequence in flattened order, in one pass without a
+// cache, has the logits of inference. Inference feeds time by time, and under Same-Re drops the
+// rows that were moved.
 #include <algorithm>
 
 #include "decoders/aspd/format.hpp"
@@ -49,13 +50,13 @@ Taught random_sample(const AspdOptions& options, const Tokenizer& tokenizer, Rng
     }
   }
   answer.push_back({ids(3), {}});
-  out.c.tail = static_cast<int>(answer.back().serial.size());  // </Para>, less the last
+  out.c.tail = static_cast<int>(answer.back().serial.size());  // </Para>, without the last
   out.sample = aspd_sample(prompt, answer, options, kControl, tokenizer);
   return out;
 }
 
-/// Logits of the rows, fed as decoding feeds them: in arrival order, a row a forward pass where
-/// nothing else is needed; what was moved leaves the cache. In the order of the sample's rows.
+/// Logits of the rows, fed as in decoding: in arrival order, one row in a forward pass if nothing
+/// else is needed; moved rows leave the cache. Returned in the order of the sample's rows.
 at::Tensor fed_step_by_step(Model& model, const Taught& taught) {
   const std::vector<AspdToken> flat = flattened_order(taught.c), order = arrival_order(taught.c);
   KvCache cache(model);

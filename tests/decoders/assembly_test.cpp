@@ -1,4 +1,4 @@
-// Reading values and answers back.
+// Reading values and answers from generated text.
 #include "src/prompt/json_answer.hpp"
 #include "src/support/error.hpp"
 #include "src/support/rng.hpp"
@@ -23,21 +23,21 @@ std::vector<Context> contexts(int products, const std::vector<std::string>& name
 
 }  // namespace
 
-TEST_CASE("a value is read as the assembly says") {
+TEST_CASE("a value is read by the rules of the assembly") {
   const std::pair<const char*, Value> cases[] = {
       {" \"Nike\",\n", "Nike"},
       {" \"Nike\"", "Nike"},
       {"\"Nike\"", "Nike"},
-      {" \"Nike\" , \n", "Nike"},  // white space around the one comma
+      {" \"Nike\" , \n", "Nike"},  // white space around the single comma
       {" \"Ni", "Ni"},             // cut at K_max: the quote is added
-      {" \"", std::nullopt},       // cut behind the quote: empty
+      {" \"", std::nullopt},       // cut after the quote: empty
       {" \"\",", std::nullopt},
       {"", std::nullopt},
       {",\n", std::nullopt},
-      {"\n \"late\"", std::nullopt},  // behind the line break nothing counts
+      {"\n \"late\"", std::nullopt},  // nothing after the line break counts
       {" \"Nike\",\n    \"A2\": \"x\"", "Nike"},
       {" \"red,\n", "red"},    // no quote, one comma
-      {" \"red,,\n", "red,"},  // one comma alone
+      {" \"red,,\n", "red,"},  // a single comma
       {" \"a, b\",\n", "a, b"},
       {" \"say \\\"hi\\\"\",\n", "say \"hi\""},
       {" \"back\\\\slash\"\n", "back\\slash"},
@@ -64,13 +64,13 @@ TEST_CASE("a value is read as the assembly says") {
   }
 }
 
-TEST_CASE("what json_value writes, parse_json_value reads") {
+TEST_CASE("parse_json_value reads what json_value writes") {
   Rng rng(5);
   const std::vector<std::string> parts = {"\"", "\\", "\n",         "\t",   ",",      " ", "n/a",
                                           "é",  "漢", "\U0001F600", "a",    "7",      "{", "}",
                                           ":",  "/",  "'",          "\x7F", "\\u0041"};
   for (int round = 0; round < 2000; ++round) {
-    std::string value = "x";  // a value of white space alone is absent by definition
+    std::string value = "x";  // a value of only white space is absent by definition
     for (std::uint64_t i = rng.below(6); i > 0; --i) value += parts[rng.below(parts.size())];
     const bool last = rng.below(2);
     const std::string written = json_value(value, last);
@@ -84,7 +84,7 @@ TEST_CASE("what json_value writes, parse_json_value reads") {
   CHECK(parse_json_value(json_value(std::nullopt, false)) == std::nullopt);
 }
 
-TEST_CASE("the skeleton is JSON as it is written by hand") {
+TEST_CASE("the skeleton is JSON as written by hand") {
   const JsonSkeleton skeleton = json_skeleton(contexts(2, {"A1", "A \"q\""}));
   CHECK(skeleton.segments ==
         std::vector<std::string>{"\n{\n  \"1\": {\n    \"A1\":", "\n    \"A \\\"q\\\"\":",
@@ -95,7 +95,7 @@ TEST_CASE("the skeleton is JSON as it is written by hand") {
   CHECK_THROWS_AS(json_skeleton(differing), ConfigError);
 }
 
-TEST_CASE("an answer is read whole, cut, or broken") {
+TEST_CASE("an answer is read if it is whole, cut, or broken") {
   const auto two = contexts(2, {"A", "B"});
   const std::string whole =
       "\n{\n  \"1\": {\n    \"A\": \"x\",\n    \"B\": null\n  },\n  \"2\": {\n    \"A\": "
@@ -112,7 +112,7 @@ TEST_CASE("an answer is read whole, cut, or broken") {
   const JsonAnswer none = parse_json_answer("no object at all", two);
   CHECK(none.parsed == std::vector<bool>{false, false});
 
-  // The first object is broken, and holds what looks like the second's key.
+  // The first object is broken, and contains text that looks like the second's key.
   const JsonAnswer second =
       parse_json_answer("{\"1\": {\"A\": \"2\" \"B\": 1}, \"2\": {\"A\": \"y\"}}", two);
   CHECK(second.parsed == std::vector<bool>{false, true});

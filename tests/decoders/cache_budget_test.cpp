@@ -1,4 +1,5 @@
-// A cache budget: answers are the same whoever is set aside, and no more is held than it allows.
+// A cache budget: answers are the same whichever sequence is preempted, and the cache never exceeds
+// the budget.
 #include <algorithm>
 #include <map>
 
@@ -16,7 +17,7 @@ struct Arm {
   Json options;
 };
 
-/// Prompts of a network that forks often, with threads of all lengths; `times` as many ids.
+/// Prompts of a network that forks often, with threads of all lengths; with `times` as many ids.
 std::vector<Request> crowd(const Decoder& decoder, const Tokenizer& tokenizer, int count,
                            int times = 1) {
   std::vector<Request> requests;
@@ -30,7 +31,8 @@ std::vector<Request> crowd(const Decoder& decoder, const Tokenizer& tokenizer, i
 
 }  // namespace
 
-TEST_CASE("answers under a cache budget equal answers without one, whoever is set aside") {
+TEST_CASE(
+    "answers under a cache budget equal answers without one, whichever sequence is preempted") {
   Json eos = Json::array();
   for (int id = 20; id < 30; ++id) eos.push_back(id);
   TinyNetwork network("llama", 14, {{"eos_token_id", eos}}, {393, 393, 393});
@@ -78,7 +80,7 @@ TEST_CASE("answers under a cache budget equal answers without one, whoever is se
   CHECK(recomputed > 5);
 }
 
-TEST_CASE("a cache budget of the widest sequence is enough where sequences share prefixes") {
+TEST_CASE("a cache budget of the widest sequence is enough if sequences share prefixes") {
   Json eos = Json::array();
   for (int id = 20; id < 30; ++id) eos.push_back(id);
   TinyNetwork network("llama", 14, {{"eos_token_id", eos}});
@@ -130,8 +132,8 @@ TEST_CASE("a cache budget of the widest sequence is enough where sequences share
 }
 
 TEST_CASE(
-    "a cache budget: first come, first served, with a share left free, and an error where none "
-    "fits") {
+    "a cache budget: first come, first served, with a share left free, and an error if a sequence "
+    "cannot fit") {
   TinyNetwork network("llama", 14, Json::object(), {393, 393, 393});
   Model model = network.load(Dtype::fp64);
   const auto decoder = make_decoder("ar", {{"ask", "separately"}});
@@ -153,7 +155,7 @@ TEST_CASE(
         6);  // the third does not fit, and the last waits too
   CHECK(peak({.blocks = 10, .watermark = 0.2}) == 8);  // two blocks stay free
   CHECK(peak({.blocks = 9, .watermark = 0, .prefill_rows = 80}) == 9);
-  // Only the first waits for nobody: prompts of 40 rows enter one by one.
+  // Only the first waits for none: prompts of 40 rows start one by one.
   CHECK(peak({.blocks = 9, .watermark = 0, .prefill_rows = 40}) == 9);
 
   const Ran small = run(model, network.tokenizer(), *decoder, requests, 4, false, {.blocks = 2});
@@ -161,15 +163,14 @@ TEST_CASE(
     CHECK_THAT(small.errors[i],
                Catch::Contains("cache budget of 2 blocks") && Catch::Contains("40 rows"));
   for (const size_t i : {2, 3}) CHECK(small.errors[i] == "");
-  // One that outgrows the cache ends with the same error, and its neighbour goes on.
+  // One that outgrows the cache ends with the same error, and the other continues.
   const Ran grown = run(model, network.tokenizer(), *decoder, {open(0, 20, 30), open(1, 5, 4)}, 2,
                         false, {.blocks = 2, .watermark = 0});
   CHECK_THAT(grown.errors[0], Catch::Contains("33 rows"));
   CHECK(grown.errors[1] == "");
 }
 
-TEST_CASE(
-    "a cache budget without other memory: who is set aside counts, and answers stay the same") {
+TEST_CASE("a cache budget without swapping: preempted sequences count, and answers stay the same") {
   Json eos = Json::array();
   for (int id = 20; id < 30; ++id) eos.push_back(id);
   TinyNetwork network("llama", 14, {{"eos_token_id", eos}}, {393, 393, 393});
@@ -201,7 +202,7 @@ TEST_CASE(
       CHECK(tight.cache.peak_blocks <= blocks);
       CHECK(tight.cache.swapped == 0);
       for (size_t i = 0; i < requests.size(); ++i) {
-        // Where all that wait keep their rows, one may have to end.
+        // If all waiting sequences keep their rows, one of them may have to end.
         if (!tight.errors[i].empty()) {
           CHECK_THAT(tight.errors[i], Catch::Contains("cache budget"));
           continue;
@@ -212,7 +213,7 @@ TEST_CASE(
     }
   }
   CHECK(whole > 95);  // of 108
-  // Room for the widest alone is not enough where the others keep their rows, unless they are fed
+  // Room for the widest sequence is not enough if the others keep their rows, unless these are fed
   // again.
   CAPTURE(ended["ar"], ended["apar"], ended["hpd"], whole);
   CHECK(ended["ar"] == 0);

@@ -1,11 +1,12 @@
-// The conformance suite: what holds of every decoder, on random networks (quickstart_test.cpp: on
-// the quickstart model). A decoder is in it by its registry row; one that the suite cannot drive
-// is named and fails.
-//   replay            One full forward over all rows ever fed, in arrival order, each seeing the
+// The conformance suite: rules that hold for every decoder, on random networks (on the quickstart
+// model: quickstart_test.cpp). Every decoder with a row in the registry is included; a decoder that
+// the suite cannot run is named and fails.
+//   replay            One full forward over all rows ever fed, in arrival order, each with the
 //                     rows recorded in `visible`, by a transformer of naive loops, makes every
 //                     choice again, with the same distance to the second best.
 //   batch invariance  Alone or packed with others, answers and counts are the same.
-//   greedy equality   Decoders that guess ahead give ar's ids, whoever guesses, in no more passes.
+//   greedy equality   Decoders that guess ahead give ar's ids, whatever makes the guesses, in no
+//                     more passes.
 #include "tests/support/conformance.hpp"
 
 #include <algorithm>
@@ -20,35 +21,35 @@ using namespace pardec::test;
 
 namespace {
 
-// How far the naive loops in double may be from the engine. Both have rotary angles in float32;
-// where the libraries' powers differ by one ulp (2^-23), an angle at position 250 is off by 250 *
-// 0.32 * 2^-23 = 1e-5, a score by the product of that and the pair's lengths over sqrt(head_dim),
-// 5e-5, and an attention weight relatively by that: 2e-4 in the logits. In fp32 a sum of 64 terms
-// is off by 8 * 2^-24 = 5e-7 relatively, a score of 40 by 2e-5, a logit after three layers by some
-// times that. Measured: 4e-6 in fp64, 2e-5 in fp32; what a wrong mask or position does is 1e-2 and
-// more.
+// How far the naive loops in double may be from the engine. Both have rotary angles in float32. If
+// the libraries' powers differ by one ulp (2^-23), an angle at position 250 is off by 250 * 0.32 *
+// 2^-23 = 1e-5, a score by the product of that and the pair's lengths over sqrt(head_dim), 5e-5,
+// and an attention weight by the same relative amount: 2e-4 in the logits. In fp32 a sum of 64
+// terms is off by 8 * 2^-24 = 5e-7 relatively, a score of 40 by 2e-5, a logit after three layers by
+// a few times that. Measured: 4e-6 in fp64, 2e-5 in fp32. A wrong mask or position makes a
+// difference of 1e-2 and more.
 double tolerance(Dtype dtype) { return dtype == Dtype::fp64 ? 2e-4 : 5e-4; }
 
 // fp32: another batch shape sums in another order, which moves logits by some 5e-6 (measured in
-// tests/model). Choices with a gap below ten times that may turn.
+// tests/model). Choices with a gap below ten times that may change.
 constexpr float kTie = 5e-5f;
 
-/// Ids beyond the tokenizer's that the network has.
+/// Ids of the network beyond the tokenizer's.
 constexpr int kFork = 393, kChild = 394, kMask = 395;
 
 constexpr int kHeads = 4;  // extra heads, as medusa.tree=sparse needs them
 
-/// A decoder with options, and the random network on which it does what it is made for.
+/// A decoder with options, and a random network on which it uses its special features.
 struct Arm {
   std::string decoder;
   Json options;
   enum class On { plain, forks, branches } on = On::plain;
   bool guesses = false;  ///< greedily, its ids are ar's
-  bool cascade = false;  ///< what sequences begin with is shared, and attended to once
+  bool cascade = false;  ///< the beginnings of sequences are shared, and attended to once
 };
 
-/// The control tokens of ASPD; seeds and orders were tried until random networks choose them in
-/// turn.
+/// The control tokens of ASPD. Seeds and orders were found by trying, so that random networks
+/// choose them in turn.
 std::string aspd_tokens(const std::string& family) {
   return family == "llama" ? "394,393,3,2,1,395" : "1,395,394,393,3,2";
 }
@@ -122,11 +123,11 @@ std::vector<Arm> arms(const std::string& family) {
   return all;
 }
 
-/// Of one family: networks for all arms, and one that drafts badly.
+/// Of one family: networks for all arms, and one that is a bad draft.
 struct Networks {
   TinyNetwork plain, forks, branches, drafter;
 
-  /// `changes`: of all but `branches`, which would hardly begin one.
+  /// `changes`: for all networks except `branches`, which would hardly begin a branch with them.
   Networks(const std::string& family, std::uint64_t seed, const Json& changes)
       : plain(family, seed, changes),
         forks(family, seed, changes, {kFork, kFork, kFork}),
@@ -156,7 +157,7 @@ struct Models {
   }
 };
 
-/// Jobs of several contexts and fields, and open prompts where the decoder takes them.
+/// Jobs of several contexts and fields, and open prompts if the decoder takes them.
 std::vector<Request> requests_for(const Arm& arm, const Decoder& decoder,
                                   const Tokenizer& tokenizer, int jobs, int open,
                                   const Sampling& sampling = {}) {
@@ -175,7 +176,7 @@ std::vector<Request> requests_for(const Arm& arm, const Decoder& decoder,
       requests.push_back(open_request(str("open", i), repeating_prompt(2 + 5 * i, 250, rng),
                                       3 + (i * 7) % 17 + 2 * longer, sampling,
                                       static_cast<std::uint64_t>(i)));
-  if (arm.decoder == "skeleton-of-thought")  // an untaught network names no points
+  if (arm.decoder == "skeleton-of-thought")  // an untrained network names no points
     for (Request& request : requests) {
       request.oracle.emplace();
       for (const Context& context : request.job.contexts)
@@ -198,7 +199,7 @@ Json with(Json options, const Json& more) {
 
 }  // namespace
 
-TEST_CASE("conformance: every decoder of the registry is in the suite") {
+TEST_CASE("conformance: the suite has every decoder of the registry") {
   std::set<std::string> driven;
   for (const char* family : {"llama", "qwen3"})
     for (const Arm& arm : arms(family)) driven.insert(arm.decoder);
@@ -208,7 +209,7 @@ TEST_CASE("conformance: every decoder of the registry is in the suite") {
   }
 }
 
-TEST_CASE("conformance: replay makes every choice again under the recorded masks") {
+TEST_CASE("conformance: replay under the recorded masks makes every choice again") {
   std::map<std::string, int> choices;
   std::int64_t forks = 0, groups = 0, shareable = 0;
   for (const char* family : {"llama", "qwen3"}) {
@@ -244,7 +245,7 @@ TEST_CASE("conformance: replay makes every choice again under the recorded masks
         }
         for (const auto& [id, trace] : ran.traces) {
           CHECK(trace.model == (id.ends_with("#draft") ? "draft" : ""));
-          // One text: a row sees as many rows as its position says, no refused guess among them.
+          // One text: a row attends to as many rows as its position says, and to no refused guess.
           if (arm.decoder == "ar" || (arm.guesses && arm.decoder != "lookahead"))
             for (size_t row = 0; row < trace.tokens.size(); ++row)
               CHECK(std::ssize(trace.visible[row]) == trace.position[row] + 1);
@@ -258,7 +259,7 @@ TEST_CASE("conformance: replay makes every choice again under the recorded masks
   }
   CHECK(forks > 100);
   CHECK(groups > 20);
-  CHECK(shareable > 20);  // a block of 32 rows, which is what can be shared
+  CHECK(shareable > 20);  // a block of 32 rows, the unit of sharing
 }
 
 TEST_CASE("replay notices a wrong mask, a wrong position and a wrong choice") {
@@ -269,7 +270,7 @@ TEST_CASE("replay notices a wrong mask, a wrong position and a wrong choice") {
   const Trace good = run(model, network.tokenizer(), *decoder, {request}, 1, true).traces.at("r");
   REQUIRE(replay(network.slow(), good, tolerance(Dtype::fp64)).wrong.empty());
 
-  Trace mask = good;  // later rows do not see every third row of the prompt
+  Trace mask = good;  // later rows do not attend to every third row of the prompt
   for (size_t row = 0; row < mask.visible.size(); ++row)
     if (good.step[row] > 0)
       std::erase_if(mask.visible[row], [&](int key) {
@@ -292,7 +293,7 @@ TEST_CASE("replay notices a wrong mask, a wrong position and a wrong choice") {
   CHECK(!replay(network.slow(), blind, tolerance(Dtype::fp64)).wrong.empty());
 }
 
-TEST_CASE("conformance: answers alone equal answers packed with others") {
+TEST_CASE("conformance: answers decoded alone equal answers packed with others") {
   int passed_over = 0, compared = 0;
   std::int64_t forks = 0, groups = 0;
   for (const char* family : {"llama", "qwen3"}) {
@@ -302,7 +303,7 @@ TEST_CASE("conformance: answers alone equal answers packed with others") {
       for (const Arm& arm : arms(family))
         for (const Sampling& sampling :
              {Sampling{}, Sampling{.temperature = 0.9, .top_k = 20, .top_p = 0.9}}) {
-          // A draw has no gap to keep clear of.
+          // A random draw has no gap to avoid.
           if ((sampling.temperature > 0) != (dtype == Dtype::fp64)) continue;
           const auto decoder = make_decoder(arm.decoder, arm.options);
           const TinyNetwork& network = networks.of(arm);
@@ -329,11 +330,11 @@ TEST_CASE("conformance: answers alone equal answers packed with others") {
                 sampling.temperature == 0 && dtype == Dtype::fp32 && smallest_gap(answers) < kTie;
           }
           CHECK(lengths.size() > 2);  // some end early, some late
-          // In fp32 a guess may turn where the draft's own two best are that close.
+          // In fp32 a guess may change if the draft's two best logits are that close.
           const bool counted = dtype == Dtype::fp64 || !arm.guesses;
           const float tie = dtype == Dtype::fp32 ? kTie : 0;
           CHECK(differences(decode(5), alone, tie, counted) == std::vector<std::string>{});
-          // One prompt a pass: streams of one job begin at different times.
+          // One prompt in a pass: the streams of one job begin at different times.
           if (sampling.temperature > 0)
             CHECK(differences(decode(5, {.prefill_rows = 1}), alone, tie, false) ==
                   std::vector<std::string>{});
@@ -345,7 +346,7 @@ TEST_CASE("conformance: answers alone equal answers packed with others") {
   CHECK(groups > 20);
 }
 
-TEST_CASE("conformance: where logits are not finite the job fails, and no other one") {
+TEST_CASE("conformance: if logits are not finite, only their own job fails") {
   int failed = 0, passed_over = 0, compared = 0;
   const Networks clean("llama", 14, many_ends());
   for (const Dtype dtype : {Dtype::fp32, Dtype::bf16, Dtype::int8, Dtype::nf4}) {
@@ -357,7 +358,7 @@ TEST_CASE("conformance: where logits are not finite the job fails, and no other 
       INFO(name(dtype) << " " << arm.decoder << " " << arm.options.dump());
       const Ran want = run(models.of(arm), network.tokenizer(), *decoder, requests, 3, true, {},
                            &models.drafter, nullptr, arm.cascade);
-      // An id that nobody feeds, not even as a guess; then one job has it in its prompt.
+      // An id that is never fed, not even as a guess; then one job has it in its prompt.
       std::set<Token> fed;
       for (const auto& [id, trace] : want.traces)
         fed.insert(trace.tokens.begin(), trace.tokens.end());
@@ -389,7 +390,7 @@ TEST_CASE("conformance: where logits are not finite the job fails, and no other 
   CHECK(passed_over * 20 < compared);
 }
 
-TEST_CASE("conformance: in bf16 too, one row of guesses has the bits of ar") {
+TEST_CASE("conformance: also in bf16, a pass with one row of guesses has the bits of ar") {
   std::int64_t accepted = 0;
   for (const std::string family : {"llama", "qwen3"}) {
     const TinyNetwork network(family, 14, many_ends()), other(family, 15, many_ends());
@@ -421,13 +422,13 @@ TEST_CASE("conformance: in bf16 too, one row of guesses has the bits of ar") {
 }
 
 TEST_CASE(
-    "conformance: what was chosen, forced on another network, is the same answer at that cost") {
+    "conformance: a recording forced on another network gives the same answer at the same cost") {
   std::map<std::string, int> compared;
   int cut_inside = 0;
   for (const char* family : {"llama", "qwen3"}) {
     const Networks networks(family, 14, many_ends());
     Models models(networks, Dtype::fp64);
-    // Where sequences end must be the same: `drafter` for most.
+    // The place where sequences end must be the same: `drafter` for most.
     Model foreign = TinyNetwork(family, 99).load(Dtype::fp64);
     for (const Arm& arm : arms(family)) {
       const auto& oracles = find_decoder(arm.decoder).oracles;
@@ -464,7 +465,7 @@ TEST_CASE(
       }
     }
   }
-  // Design, section 5.
+  // Each of these decoders must have been compared often enough.
   for (const char* name : {"ar", "hpd", "ippd", "apar", "aspd"}) {
     INFO(name);
     CHECK(compared[name] > 20);
@@ -472,8 +473,8 @@ TEST_CASE(
   CHECK(cut_inside > 10);
 }
 
-TEST_CASE("conformance: greedy ids, ends and texts are those of ar, whoever guesses") {
-  std::map<Stop, int> stops, inside;  // inside: a forward gave several tokens
+TEST_CASE("conformance: greedy ids, ends and texts are those of ar, whichever decoder guesses") {
+  std::map<Stop, int> stops, inside;  // inside: a forward pass gave several tokens
   std::map<std::string, std::int64_t> saved;
   const std::set<std::string> one_row = {"speculative", "prompt-lookup", "self-speculative"};
   int passed_over = 0, compared = 0;
@@ -506,7 +507,7 @@ TEST_CASE("conformance: greedy ids, ends and texts are those of ar, whoever gues
       }
       const auto by_ar = [&] { return run(model, network.tokenizer(), *baseline, requests, 4); };
       Ran want = by_ar();
-      for (size_t i = requests.size(); i-- > 0;)  // [M] is nothing that space may choose
+      for (size_t i = requests.size(); i-- > 0;)  // space may not choose [M]
         for (const Tokens& ids : chosen_ids(want.of(i)))
           if (std::find(ids.begin(), ids.end(), kMask) != ids.end()) {
             requests.erase(requests.begin() + static_cast<std::ptrdiff_t>(i));
@@ -537,7 +538,7 @@ TEST_CASE("conformance: greedy ids, ends and texts are those of ar, whoever gues
             CHECK(b.counters.forwards <= a.counters.forwards);
             CHECK(b.counters.text == a.counters.text);
             for (const FieldResult& field : flat(b)) CHECK(field.unforced.empty());
-            // Who drafts with the very network that verifies is always right.
+            // If the draft is the network that verifies, its guesses are always right.
             if ((arm.decoder == "speculative" && d == 0) ||
                 arm.options.value("skip_mlp", "") == "none")
               CHECK(b.counters.accepted == b.counters.drafted);

@@ -9,15 +9,16 @@
 using namespace pardec;
 using namespace pardec::test;
 
-TEST_CASE("control tokens: by option, else by name, else an error that says how to name them") {
+TEST_CASE(
+    "control tokens: by option, otherwise by name, otherwise an error that says how to name them") {
   TemporaryFolder folder;
   write_file(folder.path() / "tokenizer.json", line_break_tokenizer().dump());
   const Tokenizer tokenizer = Tokenizer::load(folder.path() / "tokenizer.json");
   const auto find = [&](const std::string& given, const std::vector<std::string>& names) {
     return find_control_token({"x.fork_token", given, names}, &tokenizer, 600);
   };
-  CHECK(find("", {"[Fork]", "<pad>", "<unk>"}) == 3);  // the first name that is there
-  CHECK(find("17", {"<pad>"}) == 17);                  // what is given goes before what is found
+  CHECK(find("", {"[Fork]", "<pad>", "<unk>"}) == 3);  // the first name that exists
+  CHECK(find("17", {"<pad>"}) == 17);  // a given token takes precedence over one found by name
   CHECK(find("<unk>", {"<pad>"}) == 2);
   CHECK(find_control_token({"x.fork_token", "17", {}}, nullptr, 600) == 17);
 

@@ -103,8 +103,8 @@ TEST_CASE("worked example: isolated values see no other value") {
 }
 
 TEST_CASE(
-    "isolated products: values of two products, one attribute each, see themselves alone; of two "
-    "attributes, one another") {
+    "isolated products: with one attribute, values of two products see only themselves; with two, "
+    "those of the same product see one another") {
   // Two products with one attribute each: as isolated values.
   const HpdLayout two = lay_out({1, 2}, {{3, 4}, {5, 6}}, 2,
                                 {.k_max = 3, .stack = 2, .isolated = HpdIsolation::products});
@@ -159,7 +159,7 @@ TEST_CASE("a segment without tokens is refused") {
                     "hpd: segment 2 of the skeleton has no token, expected at least one");
 }
 
-TEST_CASE("random layouts: positions and who sees whom are the paper's") {
+TEST_CASE("random layouts: positions and masks are those of the paper") {
   Rng rng(2024);
   const auto draw = [&](int least, int most) {
     return least + static_cast<int>(rng.below(static_cast<std::uint64_t>(most - least + 1)));
@@ -198,7 +198,7 @@ TEST_CASE("random layouts: positions and who sees whom are the paper's") {
             c.prompt + std::accumulate(c.attributes.begin(), c.attributes.begin() + token.n - 1, 0);
       return layout.labels[static_cast<size_t>(at)];
     };
-    std::string wrong;  // the first wrong pair; a CHECK per pair would be slow
+    std::string wrong;  // the first wrong pair; one CHECK for each pair would be slow
     const auto compare = [&](const std::vector<HpdToken>& order, bool inference) {
       std::vector<RowLabel> labels;
       for (const HpdToken& token : order) labels.push_back(label(token));
@@ -208,8 +208,8 @@ TEST_CASE("random layouts: positions and who sees whom are the paper's") {
           const bool is = visible(labels[q], labels[k], sees);
           const bool is_fed =
               !inference || (order[k].kind == HpdToken::Kind::value ? order[k].i : 0) <= step;
-          // What has not been fed when the query is fed is not asked about at inference; in
-          // training it is.
+          // At inference, keys that were fed after the query are not asked about; in training they
+          // are.
           if (inference && !is_fed) continue;
           const bool should = inference ? attends_at_inference(c, order[q], order[k])
                                         : attends_in_training(c, order[q], order[k]);

@@ -1,5 +1,5 @@
-// HPD through the engine: the worked examples literally, whole traces against Algorithm 1, what a
-// run counts, and where a value's choice may and may not depend on another value.
+// HPD on the engine: the worked examples literally, whole traces against Algorithm 1, the counters
+// of a run, and which choices of a value may depend on another value.
 #include "decoders/hpd/hpd.hpp"
 
 #include <algorithm>
@@ -56,8 +56,8 @@ std::vector<Tokens> ids_of(const Answers& answers) {
   return ids;
 }
 
-/// The trace without what rows predicted whose choice was not an answer token: nothing else may be
-/// in it.
+/// The trace without the predictions of rows that chose no answer token. It may contain nothing
+/// else.
 void check_against_algorithm_1(const Trace& trace, const Request& request, const Answers& answers,
                                const Decoder& decoder) {
   const Trace expected =
@@ -157,7 +157,7 @@ TEST_CASE("worked example, isolated") {
   }
 }
 
-TEST_CASE("pruning: a closed value is fed no more, and what was fed of it stays visible") {
+TEST_CASE("pruning: a closed value is not fed any more, and its fed rows stay visible") {
   TinyNetwork network;
   const Trace trace = trace_of(hpd_worked_example({{7, T}, {9, 10, T}}), *hpd(3, 1), network);
   CHECK(trace.tokens == Tokens{1, 2, 3, 4, 5, 6, 7, 9, 10});
@@ -167,7 +167,8 @@ TEST_CASE("pruning: a closed value is fed no more, and what was fed of it stays 
   CHECK(trace.emitted == std::vector<int>{3, 5, 6, 7, 8});
 }
 
-TEST_CASE("a value that ends at once feeds nothing; one cut at K_max never feeds its last token") {
+TEST_CASE(
+    "a value that ends at once feeds nothing; a value cut at K_max never feeds its last token") {
   TinyNetwork network;
   const Trace empty = trace_of(hpd_worked_example({{T}, {9, T}}), *hpd(3, 1), network);
   CHECK(empty.tokens == Tokens{1, 2, 3, 4, 5, 6, 9});
@@ -198,7 +199,7 @@ TEST_CASE("a batch of unequal rows is packed without dummies") {
   CHECK(ran.of(1).counters.fed == 6);
 }
 
-TEST_CASE("random networks: all rows ever fed are Algorithm 1's, and counted right") {
+TEST_CASE("random networks: all rows ever fed are those of Algorithm 1, with the right counts") {
   int empty = 0, early = 0, cut = 0;
   for (const std::uint64_t seed : {11, 12, 13, 14}) {
     const char* family = seed % 2 ? "llama" : "qwen3";
@@ -310,7 +311,7 @@ TEST_CASE("a layout that needs more positions than the network has fails before 
                                 Catch::Contains(str(s + 6 * 30, " positions")) &&
                                 Catch::Contains("128"));
   CHECK(ran.traces.empty());
-  // One K_max less than too much is the last that fits: |s| - 1 + R * K_max <
+  // One less than too large a K_max is the last that fits: |s| - 1 + R * K_max <
   // max_position_embeddings.
   const int fits = (128 - s) / 6;
   REQUIRE(fits >= 1);
@@ -333,8 +334,8 @@ TEST_CASE("without a tokenizer hpd says that it needs one") {
 }
 
 TEST_CASE(
-    "which choices another value can move: later values from its index on in the paper, none when "
-    "isolated") {
+    "which choices another value can change: in the paper those of later values from its index on, "
+    "with isolation none") {
   // Values of 5 tokens + terminator; two products of three attributes. Token 3 of value 2 is
   // changed.
   TinyNetwork network("llama", 5);
@@ -359,8 +360,8 @@ TEST_CASE(
       float largest = 0;
       bool may_any = false;
       for (int k = 1; k <= 6; ++k) {
-        // Choice k of value r is made from the row of v_{r,k-1}, which sees other values' tokens up
-        // to k - 1.
+        // Choice k of value r is made from the row of v_{r,k-1}, which attends to other values'
+        // tokens up to k - 1.
         const bool sees_it =
             r == kChanged || (isolated == std::string("none") && r > kChanged) ||
             (isolated == std::string("products") && r > kChanged && r < kPerProduct);
@@ -370,7 +371,7 @@ TEST_CASE(
                      after[static_cast<size_t>(r)].gaps[static_cast<size_t>(k - 1)]);
         INFO("isolated=" << isolated << " value " << r + 1 << " choice " << k << ": gap moved by "
                          << difference);
-        // fp64, told as float32 difference of two logits below 8: two roundings each.
+        // fp64, returned as float32 difference of two logits below 8: two roundings each.
         may_any |= may_move;
         largest = std::max(largest, difference);
         if (may_move) continue;

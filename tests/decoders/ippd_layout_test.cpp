@@ -70,7 +70,7 @@ TEST_CASE("ippd worked example: header, ends, positions, and what every row sees
                                                                 "110000011001001"});  // y3_2
 }
 
-TEST_CASE("ippd: an empty piece hands the question's end to what stands before it") {
+TEST_CASE("ippd: an empty piece leaves the question's end to the text before it") {
   Pieces pieces = worked_pieces();
   pieces.fields[0][0].clear();  // x_11: its first answer follows c_1
   pieces.contexts[1].clear();
@@ -86,7 +86,7 @@ TEST_CASE("ippd: an empty piece hands the question's end to what stands before i
                     "empty: the prompt has no token, expected at least one");
 }
 
-TEST_CASE("ippd: a batch of two with 3 and 1 open answers pads the second row twice") {
+TEST_CASE("ippd: in a batch of two with 3 and 1 open answers the second row gets two pads") {
   IppdCase three, one;
   three.p = one.p = 2;
   three.c = one.c = {2};

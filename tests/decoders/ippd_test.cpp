@@ -1,5 +1,5 @@
-// IPPD through the engine: the worked example literally, and its answers against independent
-// decoding, by ar and by slow loops, with pads, orders and batches of all kinds.
+// IPPD on the engine: the worked example literally, and its answers against independent decoding
+// (by ar and by slow loops), with pads, orders and batches of all kinds.
 #include "decoders/ippd/ippd.hpp"
 
 #include <algorithm>
@@ -131,7 +131,7 @@ TEST_CASE("ippd worked example, fed through the engine") {
   }
 }
 
-TEST_CASE("ippd: an answer that ends early is fed no more") {
+TEST_CASE("ippd: an answer that ends early is not fed any more") {
   TinyNetwork network;
   Model model = network.load(Dtype::fp32);
   constexpr Token kEnd = 0;
@@ -148,7 +148,7 @@ TEST_CASE("ippd: an answer that ends early is fed no more") {
   CHECK(c.chosen == 8);
   CHECK(c.text == 5);
   for (const auto& field : flat(ran.of())) CHECK(field.stop == Stop::eos);
-  // What a padded batch would have fed beside a prompt with one answer of two fed tokens.
+  // The rows that a padded batch would have fed for a prompt with one answer of two fed tokens.
   CHECK(pad_columns(std::vector<BranchLengths>{c.branch_lengths, {3}}) == 2 + 1);
 }
 
@@ -202,7 +202,7 @@ TEST_CASE("ippd equals ar ask=separately on every field: stacks, orders, pads, c
     Model model = network.load(Dtype::fp32);
     Rng rng(seed);
     for (const int contexts : {1, 2, 5}) {
-      // Every context alone in a job is what ar is given; ippd is given all of them in one.
+      // ar is given every context in its own job, ippd all of them in one.
       Job job = random_job(str("eq", contexts), contexts, 4, seed);
       job.limits.per_field = 6;
       const auto ar = separately();
@@ -317,7 +317,7 @@ TEST_CASE("ippd: the same prefix cache in ar gives the same answers, and counts 
       CHECK(chosen_ids(ran.of(i)) == chosen_ids(plain.of(i)));
       const Counters &now = ran.of(i).counters, &before = plain.of(i).counters;
       const std::int64_t fields = std::ssize(before.branch_lengths);
-      std::int64_t c = 0;  // tokens of contexts that are fed once instead of once a field
+      std::int64_t c = 0;  // tokens of contexts that are fed once instead of once for each field
       for (const Tokens& context : requests[i].pieces.contexts) c += (3 - 1) * std::ssize(context);
       const bool pays = i == 0;
       CHECK(now.prompt ==
@@ -331,7 +331,7 @@ TEST_CASE("ippd: the same prefix cache in ar gives the same answers, and counts 
       CHECK(now.emitted == emitted);
       CHECK(now.total_ns >= now.prefill_ns);
     }
-    // Each field's trace still holds its whole prompt.
+    // The trace of each field still has its whole prompt.
     for (const auto& [name, trace] : ran.traces) {
       const auto parts = split(name, '/');
       const Request& request = requests[static_cast<size_t>(parts[0].back() - '0')];
@@ -388,7 +388,7 @@ TEST_CASE("ippd: forward passes and what each gives follow from the answers' len
       }
       const std::int64_t longest = *std::max_element(lengths.begin(), lengths.end());
       const std::int64_t sum = std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
-      CHECK(c.forwards == longest + cached);  // one pass for p, where it is cached
+      CHECK(c.forwards == longest + cached);  // one pass for p, if it is cached
       CHECK(c.branch_lengths == lengths);
       CHECK(c.prompt == s);
       CHECK(c.forced == 0);
@@ -410,7 +410,7 @@ TEST_CASE("ippd: forward passes and what each gives follow from the answers' len
                            static_cast<int>(t) - 1 + cached) == open);
       }
       CHECK(c.emitted == emitted);
-      // The paper's count of memory accesses is the engine's: queries and keys of each pass.
+      // The paper's count of memory accesses equals the engine's: queries and keys of each pass.
       if (cached) continue;
       const StagedCost model_cost = ippd_cost(std::ssize(request.pieces.prefix), stack);
       CHECK(model_cost.prefill.accesses + model_cost.decode.accesses ==
@@ -419,7 +419,7 @@ TEST_CASE("ippd: forward passes and what each gives follow from the answers' len
   }
 }
 
-TEST_CASE("ippd: what counts is the positions of a triplet, not the length of the stack") {
+TEST_CASE("ippd: the number of positions of a triplet decides, and not the length of the stack") {
   TinyNetwork network("llama", 2, {{"max_position_embeddings", 64}, {"eos_token_id", nullptr}});
   Model model = network.load(Dtype::fp32);
   const auto decoder = ippd(6), ar = separately();

@@ -1,8 +1,8 @@
-// Who sees whom, and at which position, in what decoders really feed, against the papers. The
-// formulas here are written from the papers' text alone, by another hand than the layouts; each is
-// held against the traces of at least 1,000 random answers of the decoder itself. That attention
-// reads what traces record is shown twice: the mask it builds is the visibility rule bit for bit
-// (tests/model), and a transformer of naive loops makes every choice again under it.
+// Visible rows and positions of the rows that decoders feed, compared with the papers. The formulas
+// here are written only from the papers' text, by another author than the layouts. Each is compared
+// with traces of at least 1,000 random answers of the decoder itself. That attention uses the rows
+// that traces record is shown twice: its mask equals the visibility rule bit by bit (tests/model),
+// and a transformer of naive loops under this mask makes every choice again.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -16,7 +16,7 @@ using namespace pardec::test;
 
 namespace {
 
-/// A fed token as a paper has it; in the order of a trace.
+/// A fed token in the paper's terms, in the order of a trace.
 struct Row {
   Token token = 0;
   int position = 0;
@@ -29,8 +29,8 @@ struct Layout {
   std::vector<Row> rows;
 };
 
-/// One layer, so that thousands of answers take no time; query and key projections as sharp as
-/// those of larger random networks.
+/// One layer, so that thousands of answers take little time. Query and key projections are as sharp
+/// as those of larger random networks.
 TinyNetwork network_of(int positions) {
   return TinyNetwork("llama", 7,
                      {{"hidden_size", 16},
@@ -90,7 +90,7 @@ std::string difference(const Trace& trace, const std::vector<Row>& rows) {
   return "";
 }
 
-/// Decodes the layouts side by side and compares.
+/// Decodes the layouts together and compares.
 void compare(Model& model, const Decoder& decoder, const std::vector<Layout>& layouts) {
   std::vector<Request> requests;
   for (const Layout& layout : layouts) requests.push_back(layout.request);
@@ -220,7 +220,7 @@ Request ippd_request(const std::string& id, Draw& draw) {
   return request;
 }
 
-/// Section 4.4: prompts of one batch, padded on the left at prefill and behind each step.
+/// Section 4.4: prompts of one batch, padded on the left at prefill, and at the end of each step.
 std::vector<Layout> padded_ippd(const std::vector<Request>& requests, int& pads) {
   struct Prompt {
     std::vector<IppdColumn> header;
@@ -308,7 +308,7 @@ struct SpaceToken {
 
 /// A.3: "masked tokens can causally attend only to other mask tokens within the same group and to
 /// preceding non-masked tokens", "non-masked tokens are restricted to causally attend to prior
-/// non-masked tokens". A group is what stands between two tokens that are no masks.
+/// non-masked tokens". A group is the masks between two tokens that are not masks.
 bool attends(const std::vector<SpaceToken>& I, size_t i, size_t j) {
   if (j > i) return false;
   if (!I[j].mask) return true;
@@ -318,7 +318,7 @@ bool attends(const std::vector<SpaceToken>& I, size_t i, size_t j) {
                      [](const SpaceToken& between) { return between.mask; });
 }
 
-// --- what speculates: rows of a trace, step by step ---
+// --- speculative decoders: rows of a trace, step by step ---
 
 /// Rows of a trace from `first` on that were fed in one step.
 int end_of_step(const Trace& trace, int first) {
@@ -329,13 +329,13 @@ int end_of_step(const Trace& trace, int first) {
   return end;
 }
 
-/// Whether a row is there when `step` is fed.
+/// Whether a row exists when `step` is fed.
 bool there(const Trace& trace, int row, int step) {
   const auto& dropped = trace.dropped_at[static_cast<size_t>(row)];
   return !dropped || step <= *dropped;
 }
 
-/// The text's rows must be its ids: what was kept is what was accepted.
+/// The rows of the text must be its ids: the kept rows are the accepted ones.
 void check_text(const Trace& trace, const std::vector<int>& rows, Tokens prompt,
                 const Tokens& answer) {
   prompt.insert(prompt.end(), answer.begin(), answer.end());
@@ -376,9 +376,9 @@ std::vector<Row> space_rows(const Trace& trace, const Tokens& prompt, const Toke
   return rows;
 }
 
-/// The figure of Fu et al.: each guess ends a text of its own: what is sure, then the first level
-/// of the window up to its column, then its column upwards; a guess of an n-gram: what is sure and
-/// its n-gram so far.
+/// The figure of Fu et al.: each guess ends its own text. For a guess of the window, this text is
+/// the certain tokens, then the first level of the window up to its column, then its column
+/// upwards. For a guess of an n-gram, it is the certain tokens and the n-gram so far.
 std::vector<Row> lookahead_rows(const Trace& trace, const Tokens& prompt, const Tokens& answer,
                                 int W, int N, int room_at_start, int& branches) {
   std::vector<Row> rows;
@@ -397,7 +397,7 @@ std::vector<Row> lookahead_rows(const Trace& trace, const Tokens& prompt, const 
       put(kept);
     }
     const int window = end - W * (N - 1);
-    // An n-gram hangs from its first token, which the text has; none goes beyond the answer's end.
+    // An n-gram begins at its first token, which the text has. None goes beyond the answer's end.
     const int emitted = static_cast<int>(kept.size() - prompt.size());
     const int length = std::min(N - 1, room_at_start - emitted - 1);
     for (int row = first + pending; row < window; row += length, ++branches) {
@@ -426,7 +426,8 @@ std::vector<Row> lookahead_rows(const Trace& trace, const Tokens& prompt, const 
 
 constexpr Token kFork = 393, kChild = 394, kEnd = 0;
 
-/// Algorithm 1 with drawn choices. A sequence sees itself: forked ones share their prefix.
+/// Algorithm 1 with random choices. A sequence attends to itself: forked sequences share their
+/// prefix.
 Layout apar_layout(const std::string& id, Draw& draw, int& deepest) {
   struct Thread {
     std::vector<int> rows;  // of its tokens that were fed
@@ -479,7 +480,7 @@ Layout apar_layout(const std::string& id, Draw& draw, int& deepest) {
 constexpr Token kTitle = 1, kTitleEnd = 2, kBranch = 3, kBranchEnd = 393, kPara = 394,
                 kParaEnd = 395;
 
-/// A token of an answer in the words of section 3.2: branch (0: main), stage, index inside the
+/// A token of an answer in the terms of section 3.2: branch (0: main), stage, index inside the
 /// branch, timestamp. `copy`: fed again under Same-Re.
 struct AspdToken {
   Token token;
@@ -488,8 +489,8 @@ struct AspdToken {
   int position = 0;
 };
 
-/// Equations 2 and 3, where a token sees those of other branches that were fed before it; under
-/// Same-Re later stages see a block's moved copy in place of the block.
+/// Equations 2 and 3, in which a token attends to tokens of other branches that were fed before it.
+/// Under Same-Re later stages attend to a block's moved copy instead of the block.
 bool attends(const AspdToken& i, const AspdToken& j, bool shared, bool re) {
   const bool replaced = re && j.b > 0 && !j.copy;
   if (j.g < i.g) return !replaced;  // earlier stages
@@ -510,14 +511,14 @@ Layout aspd_layout(const std::string& id, const AspdScheme& scheme, bool shared,
   std::vector<AspdToken> fed;
   Tokens stream;
   int g = 0, t = 0, serial = 0;
-  // Positions: Equation 4 for the main branch counts what was decoded earlier, P_t at each t.
+  // Positions: Equation 4 counts for the main branch the tokens decoded earlier, P_t at each t.
   const auto tokens_before = [&](int time) {
     return static_cast<int>(std::count_if(
         fed.begin(), fed.end(), [&](const AspdToken& j) { return !j.copy && j.t < time; }));
   };
-  int stage_start = 0;  // Fix-N: where the stage's first token stands
+  int stage_start = 0;  // Fix-N: position of the stage's first token
   const auto main = [&](Token token) {
-    int position = tokens_before(t);              // Same-Seq: flattened index; Same-Re as it
+    int position = tokens_before(t);              // Same-Seq: flattened index; so is Same-Re
     if (scheme.name == "same-max") position = t;  // each timestamp is one position
     if (fix) position = stage_start + serial;
     fed.push_back({token, 0, g, serial++, t++, false, position});
@@ -616,7 +617,7 @@ TEST_CASE("masks: hpd feeds what the paper's mask and Algorithm 2 say, N, J and 
   CHECK(layouts >= 1000);
 }
 
-TEST_CASE("masks: ippd feeds what equations 2 to 9 say of padded batches, pads apart") {
+TEST_CASE("masks: ippd feeds what equations 2 to 9 say for padded batches, without pads") {
   Model model = smallest().load(Dtype::fp32);
   Draw draw(2);
   int layouts = 0, pads = 0;
@@ -716,7 +717,7 @@ TEST_CASE("masks: aspd feeds what equations 2 to 4 say, two rounds and more, in 
     }
 }
 
-TEST_CASE("masks: a guess of lookahead ends a text of its own") {
+TEST_CASE("masks: a guess of lookahead ends its own text") {
   Model model = smallest().load(Dtype::fp32);
   Draw draw(6);
   int layouts = 0, branches = 0;
@@ -726,7 +727,7 @@ TEST_CASE("masks: a guess of lookahead ends a text of its own") {
         "lookahead", {{"ask", "separately"}, {"window", W}, {"ngram", N}, {"guesses", G}});
     std::vector<Request> requests;
     for (int i = 0; i < kTogether / 2; ++i, ++layouts) {
-      Tokens prompt = draw.letters(draw.from(1, 3));  // again and again: n-grams to find
+      Tokens prompt = draw.letters(draw.from(1, 3));  // periodic: n-grams to find
       for (int again = draw.from(0, 6); again > 0; --again)
         prompt.push_back(prompt[static_cast<size_t>(draw.from(0, 1)) % prompt.size()]);
       requests.push_back(open_request(str("r", i), prompt, draw.from(1, 14)));

@@ -1,6 +1,6 @@
 // Medusa: trees of guesses, alone and in the threads of apar. Greedy ids are those of the same
-// decoder without guesses, whatever is guessed; guesses and accepted paths are those of a slow
-// reading of the paper; masks, ends, counts and laws.
+// decoder without guesses, whatever is guessed. Guesses and accepted paths are those of a slow
+// implementation of the paper. Also masks, ends, counts and distributions.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -22,7 +22,8 @@ using namespace pardec::test;
 namespace {
 
 // fp32: a pass over several rows sums in another order than one over a single row, which moves
-// logits by some 5e-6 (measured in tests/model). Choices with a gap below ten times that may turn.
+// logits by some 5e-6 (measured in tests/model). Choices with a gap below ten times that may
+// change.
 constexpr float kTie = 5e-5f;
 
 constexpr int kFew = 14;  // ids: so few that random heads are often right
@@ -42,12 +43,12 @@ struct Guessing {
   TinyNetwork network;
 };
 
-/// A network whose next token depends on the last one alone, and whose head h has the true token h
-/// further on as its guess of a given rank.
+/// A network whose next token depends only on the last one, and whose head h guesses the true token
+/// h places ahead at a given rank.
 class Chain {
  public:
   static constexpr int kIds = 64;
-  /// `next[x]` follows x. `ranks[h - 1]`: where head h has the truth among its guesses.
+  /// `next[x]` follows x. `ranks[h - 1]`: the rank at which head h guesses the truth.
   Chain(const Tokens& next, const std::vector<int>& ranks, std::vector<Token> eos) : next_(next) {
     write_file(folder_.path() / "config.json", Json{{"model_type", "llama"},
                                                     {"vocab_size", kIds},
@@ -90,7 +91,7 @@ class Chain {
                  const auto row = static_cast<Token>(at / kIds),
                             column = static_cast<Token>(at % kIds);
                  const int h = name[0] - '0' + 1;
-                 // Ids that follow the true one in the order of ids come before it, `rank` of them.
+                 // `rank` of the ids that follow the true one in the order of ids come before it.
                  const int further = (row - after(column, 1 + h) + kIds) % kIds;
                  const int rank = ranks[static_cast<size_t>(h) - 1];
                  if (further > rank) return 0.f;
@@ -164,7 +165,7 @@ const std::vector<std::pair<std::string, std::vector<RankPath>>>& trees() {
   return kTrees;
 }
 
-/// What holds of any answer of one stream.
+/// Properties of any answer of one stream.
 void check_counters(const Answers& answers) {
   const Counters& c = answers.counters;
   std::int64_t emitted = 0, forwards = 0;
@@ -174,7 +175,7 @@ void check_counters(const Answers& answers) {
   CHECK(c.forced == 0);
   REQUIRE(c.drafted.size() == c.accepted.size());
   for (size_t i = 0; i < c.drafted.size(); ++i) CHECK(c.accepted[i] <= c.drafted[i]);
-  // Each pass gave its accepted guesses and one token more, but the last may end with a guess.
+  // Each pass gave its accepted guesses and one more token; only the last may end with a guess.
   const std::int64_t own = c.chosen - sum(c.accepted);
   CHECK((own == c.forwards ||
          (own == c.forwards - 1 && answers.stop != Stop::limit && answers.stop != Stop::context)));
@@ -186,7 +187,7 @@ void check_counters(const Answers& answers) {
 // --- Trees ---
 
 TEST_CASE(
-    "medusa: APAR's dense tree has 50 nodes and 42 paths, the sparse one 63 behind the root") {
+    "medusa: APAR's dense tree has 50 nodes and 42 paths, the sparse one 63 nodes after the root") {
   const MedusaTree dense = parse_medusa_tree("1x7x6", "t");
   CHECK(dense.nodes.size() + 1 == 50);
   std::set<int> inner{-1};
@@ -205,7 +206,7 @@ TEST_CASE(
   CHECK(MedusaTree{}.depth() == 0);
 }
 
-TEST_CASE("medusa: trees are the paths that they are said to be, in order") {
+TEST_CASE("medusa: the paths of trees are those of their description, in order") {
   for (const auto& [name, paths] : trees()) {
     const MedusaTree tree = parse_medusa_tree(name, "t");
     INFO(name);
@@ -214,7 +215,7 @@ TEST_CASE("medusa: trees are the paths that they are said to be, in order") {
   }
 }
 
-TEST_CASE("medusa: the likeliest tree is the likeliest paths") {
+TEST_CASE("medusa: the most likely tree consists of the most likely paths") {
   Rng rng(5);
   for (int round = 0; round < 40; ++round) {
     const int heads = 1 + static_cast<int>(rng.below(4)),
@@ -224,7 +225,7 @@ TEST_CASE("medusa: the likeliest tree is the likeliest paths") {
       for (int rank = 0; rank < width; ++rank) of_head.push_back(rng.uniform());
       std::sort(of_head.rbegin(), of_head.rend());
     }
-    std::vector<std::pair<double, RankPath>> all;  // each path, as often right as all on it
+    std::vector<std::pair<double, RankPath>> all;  // each path, as often right as all guesses on it
     std::vector<std::pair<double, RankPath>> level{{1, {}}};
     for (int head = 0; head < heads; ++head) {
       std::vector<std::pair<double, RankPath>> deeper;
@@ -255,7 +256,7 @@ TEST_CASE("medusa: the likeliest tree is the likeliest paths") {
   const std::vector<std::vector<double>> never{{0.5, 0}, {0}};
   CHECK(likeliest_tree(never, 64).tree.name == "1x1");
   CHECK(likeliest_tree(never, 64).tokens_per_pass == 1.5);
-  // A rank that happened to be right less often than the next one hides nothing behind it.
+  // A rank that happened to be right less often than the next one hides no better rank.
   const std::vector<std::vector<double>> gap{{0.5, 0.2, 0, 0.1}}, late{{0.5, 0.01, 0.3}, {0.1}};
   CHECK(likeliest_tree(gap, 16).tree.name == "1x4");
   CHECK(std::abs(likeliest_tree(gap, 16).tokens_per_pass - 1.8) < 1e-12);
@@ -263,7 +264,7 @@ TEST_CASE("medusa: the likeliest tree is the likeliest paths") {
   CHECK(std::abs(likeliest_tree(late, 3).tokens_per_pass - 1.81) < 1e-12);
 }
 
-TEST_CASE("medusa: options, and heads that are not there") {
+TEST_CASE("medusa: options, and missing heads") {
   CHECK(make_decoder("medusa", Json::object())->options().dump() ==
         R"({"ask":"together","stack":1,"tree":"1x7x6","acceptance":"typical"})");
   for (const char* bad :
@@ -293,7 +294,7 @@ TEST_CASE("medusa: options, and heads that are not there") {
   CHECK_THROWS_WITH(apar->check({guessing, nullptr}), Catch::Contains("apar.medusa=1x2x2x2"));
 }
 
-/// Of a network for whose weights alone files are made.
+/// For a network of whose weights only the files are made.
 static Json small_config() {
   return {{"model_type", "llama"},    {"vocab_size", 8},
           {"hidden_size", 16},        {"intermediate_size", 8},
@@ -301,7 +302,7 @@ static Json small_config() {
           {"num_key_value_heads", 1}, {"max_position_embeddings", 64}};
 }
 
-TEST_CASE("medusa: a file of heads that is wrong is an error that says where") {
+TEST_CASE("medusa: a wrong file of heads is an error that says where") {
   const auto refused = [](const std::vector<WholeTensor>& tensors, const std::string& what) {
     TemporaryFolder folder;
     synthesise_checkpoint(small_config(), 1, folder.path());
@@ -362,8 +363,8 @@ Tokens tokens_of(const TreeVerdict& verdict) {
 
 }  // namespace
 
-TEST_CASE("medusa: the path that agrees with the network, and one token more") {
-  // root: 5 or 6; behind each: 7 or 8.
+TEST_CASE("medusa: the path that agrees with the network, and one more token") {
+  // root: 5 or 6; after each: 7 or 8.
   const MedusaTree tree = parse_medusa_tree("1x2x2", "t");
   const Tokens tokens{5, 6, 7, 8, 7, 8};
   SeededChance unused(1);
@@ -378,7 +379,7 @@ TEST_CASE("medusa: the path that agrees with the network, and one token more") {
   CHECK(tokens_of(verdict({5, 9, 8, 1, 2, 3, 4})) == Tokens{5, 9});
   CHECK(tokens_of(verdict({7, 7, 8, 1, 2, 3, 4})) == Tokens{7});
   CHECK(tokens_of(accept_exact(tree, {}, std::vector{row_with(5)}, unused)) == Tokens{5});
-  // Forced: the coins alone, down the best guesses.
+  // Forced: only the coins decide, along the best guesses.
   struct Coins final : Chance {
     explicit Coins(std::vector<bool> given) : sides(std::move(given)) {}
     Token draw(const std::vector<double>&) override { return 0; }
@@ -407,11 +408,11 @@ TEST_CASE("medusa: typical acceptance, by its formula") {
     for (const auto& row : rows) all.push_back(row_with(0, row));
     return accept_typical(tree, tokens, all, chance);
   };
-  // Guess 3 (.05) is refused, guess 2 (.15) is good; behind it 1 is good.
+  // Guess 3 (.05) is refused, guess 2 (.15) is good; after it 1 is good.
   const TreeVerdict second = verdict({3, 2, 0, 1, 3, 1}, {p, sure, p, sure, sure, sure, sure});
   CHECK(second.nodes == std::vector<int>{1, 5});
   CHECK(tokens_of(second) == Tokens{2, 1, 3});
-  // The longest wins, though the first guess is the likelier; the first of two equally long ones.
+  // The longest wins, though the first guess is more likely; of two equally long ones the first.
   CHECK(verdict({0, 1, 2, 1, 0, 1}, {p, sure, p, sure, sure, sure, sure}).nodes ==
         std::vector<int>{1, 4});
   CHECK(verdict({0, 1, 2, 1, 0, 1}, {p, p, p, sure, sure, sure, sure}).nodes ==
@@ -437,7 +438,7 @@ TEST_CASE("medusa, worked example: rows, positions, mask and what is kept") {
       run(model, bytes.tokenizer(), *medusa("1x2x2"), {open_request("r", {0, 1}, 7)}, 1, true);
   CHECK(ran.of().tokens == Tokens{28, 55, 18, 45, 8, 35, 62});
   const Trace& trace = ran.traces.at("r/0/0");
-  // Head 1 guesses 56, 55 behind 28, head 2 guesses 19, 18 behind each.
+  // Head 1 guesses 56, 55 after 28, head 2 guesses 19, 18 after each.
   CHECK(trace.tokens == Tokens{0, 1, 28, 56, 55, 19, 18, 19, 18,  //
                                45, 9, 8, 36, 35, 36, 35});
   CHECK(trace.position == std::vector<int>{0, 1, 2, 3, 3, 4, 4, 4, 4, 5, 6, 6, 7, 7, 7, 7});
@@ -453,8 +454,8 @@ TEST_CASE("medusa, worked example: rows, positions, mask and what is kept") {
                                          "1110000000000000",                      // 28
                                          "1111000000000000", "1110100000000000",  // 56, 55
                                          "1111010000000000",
-                                         "1111001000000000",  // 19, 18 behind 56
-                                         "1110100100000000", "1110100010000000",  // and behind 55
+                                         "1111001000000000",                      // 19, 18 after 56
+                                         "1110100100000000", "1110100010000000",  // and after 55
                                          "1110100011000000",  // 45: sees 28 55 18
                                          "1110100011100000", "1110100011010000",  //
                                          "1110100011101000", "1110100011100100",  //
@@ -479,7 +480,7 @@ TEST_CASE("medusa: good guesses save forwards to the formula, wrong ones cost no
   struct Case {
     std::string tree;
     std::vector<int> ranks;  // of the truth
-    int right;               // guesses in a row that the tree holds
+    int right;               // consecutive guesses that the tree contains
   };
   for (const Case& one :
        {Case{"1x7x6", {0, 0}, 2}, Case{"1x7x6", {6, 5}, 2}, Case{"1x7x6", {7, 0}, 0},
@@ -503,7 +504,7 @@ TEST_CASE("medusa: good guesses save forwards to the formula, wrong ones cost no
   }
 }
 
-TEST_CASE("medusa is its paper: guesses and accepted paths of every pass, by plain lists") {
+TEST_CASE("medusa equals its paper: guesses and accepted paths of every pass, on plain lists") {
   int accepted = 0, deep = 0;
   for (const char* family : {"llama", "qwen3"}) {
     Guessing guessing(family, 5, {{"eos_token_id", Json::array()}});
@@ -616,9 +617,9 @@ TEST_CASE("medusa: greedy ids, ends and texts are those of ar") {
 
 namespace {
 
-/// Who sees whom and where, by the words: a token of the text sees the text before it; a guess
-/// sees the text through the root, the guesses before it on its path, and itself, one position
-/// behind the guess before it. Returns how many passes with guesses there were.
+/// Visible rows and positions by the definition: a token of the text attends to the text before it.
+/// A guess attends to the text through the root, to the guesses before it on its path, and to
+/// itself, one position after the guess before it. Returns the number of passes with guesses.
 int check_tree_masks(const Trace& trace, int prompt, const std::vector<RankPath>& paths) {
   int passes = 0;
   std::vector<int> text;  // rows so far, in order
@@ -648,7 +649,7 @@ int check_tree_masks(const Trace& trace, int prompt, const std::vector<RankPath>
         keys.push_back(at.at(RankPath(path.begin(), path.begin() + static_cast<long>(d))));
       is(row, root + static_cast<int>(path.size()), keys);
       at[path] = row;
-      // One guess of a head at one rank, wherever it hangs.
+      // A guess of one head at one rank, at any place of the tree.
       for (const auto& [other, r] : at)
         if (other.size() == path.size() && other.back() == path.back())
           CHECK(trace.tokens[static_cast<size_t>(r)] == trace.tokens[static_cast<size_t>(row)]);
@@ -663,7 +664,7 @@ int check_tree_masks(const Trace& trace, int prompt, const std::vector<RankPath>
 
 }  // namespace
 
-TEST_CASE("medusa: who sees whom, on a thousand passes") {
+TEST_CASE("medusa: visible rows on a thousand passes") {
   Guessing guessing("llama", 7, {{"num_hidden_layers", 1}, {"eos_token_id", Json::array()}});
   Model model = guessing.network.load(Dtype::fp32);
   Rng rng(12);
@@ -761,7 +762,9 @@ TEST_CASE("medusa: alone or packed, under a cache budget or not, answers and cou
   CHECK(accepted > 100);
 }
 
-TEST_CASE("medusa: exact acceptance has ar's joint law of three tokens, typical has not") {
+TEST_CASE(
+    "medusa: exact acceptance has ar's joint distribution of three tokens, typical acceptance does "
+    "not") {
   TinyNetwork network("llama", 3, {{"vocab_size", 4}, {"eos_token_id", 3}});
   network.add_heads(2, 1);
   Model model = network.load(Dtype::fp64);
@@ -784,7 +787,8 @@ TEST_CASE("medusa: exact acceptance has ar's joint law of three tokens, typical 
   }
 }
 
-TEST_CASE("medusa, oracle accept:A: the number of forwards is that of the coins, and the formula") {
+TEST_CASE(
+    "medusa, oracle accept:A: the number of forwards is that of the coins and of the formula") {
   Guessing guessing("llama", 40, {{"eos_token_id", Json::array()}});
   Model model = guessing.network.load(Dtype::fp32);
   for (const auto& [tree, H] :
@@ -854,7 +858,7 @@ TEST_CASE("medusa-apar, worked example: acceptance ends at [Fork], [Child] guess
   CHECK(ran.of().text == plain.of().text);
   CHECK(ran.of().stop == Stop::eos);
   CHECK(trace.tokens == Tokens{u,                  //
-                               a0, F, b0,          // [F] is accepted, and b0 behind it is not
+                               a0, F, b0,          // [F] is accepted, and b0 after it is not
                                b0, E, x, C, E, x,  // [C]: guesses of [F]'s row
                                d0, d1, E});
   CHECK(trace.position == std::vector<int>{0, 1, 2, 3, 3, 4, 5, 3, 4, 5, 4, 5, 6});
@@ -881,7 +885,7 @@ TEST_CASE("medusa-apar, worked example: acceptance ends at [Fork], [Child] guess
   CHECK(c.scratch == 4);
 }
 
-TEST_CASE("medusa-apar: where the limit cuts neither, texts and threads are those of apar") {
+TEST_CASE("medusa-apar: if the limit cuts neither, texts and threads are those of apar") {
   constexpr Token F = 9, C = 10;
   std::int64_t forks = 0, saved = 0, accepted = 0, chains = 0, cut = 0;
   std::set<Stop> stops;
@@ -930,8 +934,8 @@ TEST_CASE("medusa-apar: where the limit cuts neither, texts and threads are thos
         saved += a.counters.forwards - b.counters.forwards;
         accepted += sum(b.counters.accepted);
         forks += std::ssize(b.counters.branch_lengths) - 1;
-        // A row sees one chain of rows, one a position: that of the row before it, and itself. What
-        // is chosen there is then what a plain text of these tokens gives.
+        // A row attends to one chain of rows, one at each position: that of the row before it, and
+        // itself. Its choice is the one that a plain text of these tokens gives.
         const Trace& trace = ran.traces.at("r/0/0");
         for (size_t row = 0; row < trace.tokens.size(); ++row) {
           std::vector<int> before = trace.visible[row];
@@ -960,7 +964,7 @@ TEST_CASE("medusa-apar: where the limit cuts neither, texts and threads are thos
   CHECK(stops.size() > 1);
 }
 
-TEST_CASE("medusa-apar: bans and caps hold behind guesses too") {
+TEST_CASE("medusa-apar: bans and caps also apply after guesses") {
   constexpr Token F = 9, C = 10;
   Guessing guessing("llama", 12, {{"eos_token_id", Json::array()}}, {F, F, F, C, C, C});
   Model model = guessing.network.load(Dtype::fp64);

@@ -13,7 +13,7 @@ using namespace pardec;
 
 namespace {
 
-enum class Order { none, down, up };  // counted otherwise than the choices stand
+enum class Order { none, down, up };  // counted in another order than the choices have
 constexpr std::array kOrders{Named<Order>{"up", Order::up}, Named<Order>{"down", Order::down},
                              Named<Order>{"none", Order::none}};
 
@@ -28,7 +28,7 @@ Options read(const Json& given) { return Options::of_decoder("x", kTable, given)
 
 }  // namespace
 
-TEST_CASE("options that are not given have their table's defaults, in its order") {
+TEST_CASE("options that are not given have the defaults of their table, in its order") {
   const Options usual = read(Json::object());
   CHECK(usual.all().dump() ==
         R"({"many":3,"share":0.5,"loud":false,"layers":"odd","order":"up","mark":"","cap":0})");
@@ -47,7 +47,7 @@ TEST_CASE("options that are not given have their table's defaults, in its order"
   CHECK_THROWS_AS(usual.whole("meny"), std::logic_error);
 }
 
-TEST_CASE("an option that fits not is refused, by its name and what was expected") {
+TEST_CASE("an unsuitable option is refused, with its name and what was expected") {
   const auto refused = [](const Json& given, const std::string& why) {
     CHECK_THROWS_WITH(read(given), why);
   };
@@ -67,7 +67,7 @@ TEST_CASE("an option that fits not is refused, by its name and what was expected
   CHECK_THROWS_WITH(Options::of_training(kTable, {{"many", 0}}), "`many` is 0, expected 1 to 9");
 }
 
-TEST_CASE("every option has a meaning and a default that it could be given") {
+TEST_CASE("every option has a meaning, and a default that is a valid value") {
   for (const DecoderEntry& entry : decoders())
     for (const Option& option : entry.options) {
       INFO(entry.name << "." << option.name);
@@ -78,7 +78,7 @@ TEST_CASE("every option has a meaning and a default that it could be given") {
     }
 }
 
-TEST_CASE("a training's record has the options of the formats that it teaches") {
+TEST_CASE("the record of a training has the options of the trained formats") {
   const Options options = read_training_options({{"k-max", 8}, {"fork-token", "5"}});
   CHECK(recorded_options({"ar", "hpd"}, options).dump() == R"({"ar_stack":1,"stack":6,"k_max":8})");
   CHECK(recorded_options({"apar-unrolled"}, options).dump() ==
@@ -90,7 +90,7 @@ TEST_CASE("a training's record has the options of the formats that it teaches") 
   CHECK_THROWS_WITH(read_training_options({{"k-max", 0}}), "`k_max` is 0, expected at least 1");
 }
 
-TEST_CASE("a decoder that must be trained for has a format of its name") {
+TEST_CASE("a decoder that needs training has a format of its name") {
   for (const DecoderEntry& entry : decoders()) {
     INFO(entry.name);
     const bool taught = std::any_of(entry.formats.begin(), entry.formats.end(),

@@ -1,5 +1,5 @@
-// Forced references: what is chosen, what is kept, and that a reference survives the way into ids
-// and back.
+// Forced references: what is chosen, what is kept, and that a reference survives the conversion to
+// ids and back.
 #include <algorithm>
 #include <set>
 
@@ -16,7 +16,7 @@ namespace {
 using Value = std::optional<std::string>;
 using Values = std::vector<std::vector<Value>>;
 
-/// Values with all that JSON escapes, all that ends one, and some that are absent.
+/// Values with everything that JSON escapes, everything that ends a value, and some absent ones.
 Values random_values(int products, int fields, Rng& rng) {
   const std::vector<std::string> parts = {"\"", "\\",         "\n", ",",   " ",  "é",
                                           "漢", "\U0001F600", "a",  "bc",  "7",  ".5",
@@ -110,7 +110,7 @@ TEST_CASE("forced references come back as answers, in hpd and in all modes of ar
     CHECK(answer.parsed == std::vector<bool>(static_cast<size_t>(products), true));
     CHECK(read(answer) == references);
     CHECK(answer.text.ends_with(kAnswerClosing));
-    // A value's ids are the stream's between its key and the next, and spell its JSON.
+    // A value's ids are the stream's ids between its key and the next, and decode to its JSON.
     size_t r = 0;
     for (size_t j = 0; j < references.size(); ++j)
       for (size_t n = 0; n < references[j].size(); ++n, ++r) {
@@ -123,7 +123,8 @@ TEST_CASE("forced references come back as answers, in hpd and in all modes of ar
 }
 
 TEST_CASE(
-    "one field a prompt: a plain reference comes back as the answer, then the end of sequence") {
+    "one field in a prompt: a plain reference is returned as the answer, then the end of "
+    "sequence") {
   TinyNetwork network("llama", 6);
   Model model = network.load(Dtype::fp32);
   const auto decoder = make_decoder("ar", {{"ask", "separately"}});

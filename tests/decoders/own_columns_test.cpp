@@ -8,7 +8,7 @@ using namespace pardec;
 
 namespace {
 
-/// Its columns' values to nine digits, NaN as -1.
+/// The values of its columns to nine digits, NaN as -1.
 std::vector<double> values(const char* columns_of, const char* run_of,
                            const std::vector<ResponseCounts>& jobs) {
   std::vector<double> all = find_decoder(columns_of).own_columns.values(run_of, jobs);
@@ -20,7 +20,7 @@ using Values = std::vector<double>;
 
 }  // namespace
 
-TEST_CASE("a decoder's own columns have one value each, and names that no other has") {
+TEST_CASE("a decoder's own columns have one value each, and unique names") {
   std::vector<std::string_view> keys;
   for (const DecoderEntry& entry : decoders()) {
     const OwnColumns& own = entry.own_columns;
@@ -38,7 +38,7 @@ TEST_CASE("a decoder's own columns have one value each, and names that no other 
   CHECK(keys.size() == 9);
 }
 
-TEST_CASE("ASPD's columns are means over responses, of parallel stages where there are any") {
+TEST_CASE("ASPD's columns are means over responses, of parallel stages if there are any") {
   const ResponseCounts forked{{.decode_ns = 2'000'000'000,
                                .generated = 100,
                                .branch_tokens = 40,
@@ -54,7 +54,7 @@ TEST_CASE("ASPD's columns are means over responses, of parallel stages where the
   CHECK(values("aspd", "hpd", {plain}) == Values{-1, -1, -1, -1, -1});
 }
 
-TEST_CASE("APAR's columns are over answers, and how many fork where each is a job") {
+TEST_CASE("APAR's columns are over answers, and include how many fork, if each is a job") {
   const ResponseCounts forked{{.text = 10, .text_attended = 400, .cached_peak = 50, .branches = 3}};
   const ResponseCounts single{{.text = 10, .text_attended = 205, .cached_peak = 31, .branches = 1}};
   const ResponseCounts fields{{.cached_peak = 90, .branches = 6}, 4};

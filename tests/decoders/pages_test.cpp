@@ -1,4 +1,4 @@
-// The worked examples of the decoders' pages: each block is made anew from the code.
+// The worked examples of the decoders' pages: each block is made again from the code.
 #include <algorithm>
 #include <iomanip>
 #include <map>
@@ -50,7 +50,7 @@ Words words_of(const std::string& line) {
   return words;
 }
 
-/// The blocks marked `text` of a decoder's page, without their first line, which names the columns.
+/// The blocks marked `text` of a decoder's page, each line as its words.
 std::vector<Lines> blocks(const std::string& decoder) {
   std::vector<Lines> found;
   bool inside = false;
@@ -64,14 +64,14 @@ std::vector<Lines> blocks(const std::string& decoder) {
   return found;
 }
 
-/// The same without the line that names the columns.
+/// A block without its first line, which names the columns.
 Lines rows(Lines block) {
   REQUIRE(!block.empty());
   block.erase(block.begin());
   return block;
 }
 
-/// "token position sees" of rows that lie in this order.
+/// "token position sees" of rows in this order.
 Lines table(const Words& names, const std::vector<RowLabel>& labels, const Segments& segments) {
   REQUIRE(names.size() == labels.size());
   Lines lines;
@@ -83,7 +83,7 @@ Lines table(const Words& names, const std::vector<RowLabel>& labels, const Segme
   return lines;
 }
 
-/// The same of the rows that a pass fed, and of those before.
+/// The same for the rows that a pass fed, and for those before.
 Lines table(const Words& names, const Trace& trace) {
   REQUIRE(trace.tokens.size() >= names.size());
   Lines lines;
@@ -101,7 +101,7 @@ std::string two_digits(double value) {
   return out.str();
 }
 
-/// A row of two digits a cell.
+/// A row with two digits in each cell.
 Words numbers(const std::string& name, const std::vector<double>& values) {
   Words words{name};
   for (const double value : values) words.push_back(two_digits(value));
@@ -114,7 +114,7 @@ RowLogits chooses(Token best) {
   return row;
 }
 
-/// Of the one stream; its draft network's comes behind it.
+/// The trace of the only stream; that of its draft network would come after it.
 const Trace& trace_of(const Ran& ran) {
   REQUIRE(ran.errors == std::vector<std::string>{""});
   return ran.traces.begin()->second;
@@ -122,7 +122,7 @@ const Trace& trace_of(const Ran& ran) {
 
 }  // namespace
 
-TEST_CASE("pages: every decoder has one, and no other has") {
+TEST_CASE("pages: every decoder has one, and there are no others") {
   Words names, found;
   for (const DecoderEntry& entry : decoders()) names.emplace_back(entry.name);
   for (const auto& [name, file] : pages()) found.push_back(name);

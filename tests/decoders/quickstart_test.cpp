@@ -1,5 +1,5 @@
-// The conformance suite on the quickstart model, in fp32 and with default options: every decoder of
-// the registry replays, is the same alone and in a batch, and equals ar where it guesses ahead.
+// The conformance suite on the quickstart model, in fp32 and with default options. Every decoder of
+// the registry replays, is the same alone and in a batch, and equals ar if it guesses ahead.
 // (conformance_test.cpp: on random networks, with many options.)
 #include <algorithm>
 #include <array>
@@ -14,7 +14,7 @@ using namespace pardec::test;
 
 namespace {
 
-// As in conformance_test.cpp; six layers of 256 add up more than three of 64.
+// As in conformance_test.cpp; six layers of 256 accumulate more error than three of 64.
 constexpr double kTolerance = 2e-3;
 constexpr float kTie = 1e-3f;
 

@@ -16,7 +16,7 @@ std::set<std::string> names(const DecoderEntry& entry) {
 
 }  // namespace
 
-TEST_CASE("decoders say their options, and refuse what makes no sense") {
+TEST_CASE("decoders describe their options, and refuse senseless values") {
   CHECK(make_decoder("hpd", Json::object())->options().dump() ==
         R"({"k_max":30,"stack":6,"isolated":"none"})");
   CHECK(
@@ -51,13 +51,13 @@ TEST_CASE("decoders say their options, and refuse what makes no sense") {
   CHECK_THROWS_AS(make_decoder("ippd", {{"prefix_cache", 1}}), ConfigError);
 }
 
-TEST_CASE("every decoder refuses options that it has not, and names its own") {
+TEST_CASE("every decoder refuses unknown options, and names its own") {
   std::set<std::string> all;
   for (const DecoderEntry& entry : decoders()) all.merge(names(entry));
   for (const DecoderEntry& entry : decoders()) {
     INFO(entry.name);
     const std::set<std::string> own = names(entry);
-    // What it says of itself is among them.
+    // The options that it reports are among them.
     const auto decoder = make_decoder(entry.name, Json::object());
     const OrderedJson options = decoder->options();
     for (const auto& [option, value] : options.items()) CHECK(own.contains(option));
@@ -76,8 +76,8 @@ TEST_CASE("every decoder refuses options that it has not, and names its own") {
   }
 }
 
-TEST_CASE("no whole number among the options makes a pass that outgrows memory") {
-  // Caps, which 0 lifts: what an answer may have in all holds beside them.
+TEST_CASE("no integer option can make a pass that exceeds memory") {
+  // Caps, which 0 removes. The limits of a whole answer apply with them.
   const std::set<std::string> caps = {"max_threads", "max_depth", "max_total"};
   int bounded = 0;
   for (const DecoderEntry& entry : decoders()) {
@@ -102,7 +102,7 @@ TEST_CASE("no whole number among the options makes a pass that outgrows memory")
   CHECK_THROWS_AS(make_decoder("medusa", {{"tree", "1x1000x1000"}}), ConfigError);
 }
 
-TEST_CASE("a row says which option stacks examples, and the decoder takes that many") {
+TEST_CASE("a row says which option stacks examples, and the decoder accepts that number") {
   for (const DecoderEntry& entry : decoders()) {
     INFO(entry.name);
     const auto decoder = make_decoder(entry.name, Json::object());

@@ -1,5 +1,5 @@
-// Skeleton-of-Thought: what it asks, that each request is answered as ar answers its prompt, and
-// what sharing a prefix changes (the cost) and does not (the answer).
+// Skeleton-of-Thought: its prompts; that each request is answered as ar answers the same prompt;
+// and that sharing a prefix changes the cost and not the answer.
 #include "decoders/skeleton_of_thought/skeleton_of_thought.hpp"
 
 #include <algorithm>
@@ -33,13 +33,13 @@ Request question(const std::string& id, const Decoder& decoder, const Tokenizer&
   return request;
 }
 
-/// What ar chooses behind these ids.
+/// The ids that ar chooses after these ids.
 FieldResult ar_behind(const Tokens& prompt, int limit, Model& model, const Tokenizer& tokenizer) {
   const auto ar = make_decoder("ar", {{"ask", "separately"}});
   return run(model, tokenizer, *ar, {open_request("ar", prompt, limit)}).of().fields[0][0];
 }
 
-/// The rows of a trace that are its prompt.
+/// The rows of a trace that belong to its prompt.
 Tokens prompt_of(const Trace& trace) {
   Tokens prompt;
   for (size_t row = 0; row < trace.tokens.size(); ++row)
@@ -87,7 +87,7 @@ TEST_CASE("skeleton-of-thought: fewer than two points are ar's answer") {
   }
 }
 
-TEST_CASE("skeleton-of-thought: every point is written by a request of its own, side by side") {
+TEST_CASE("skeleton-of-thought: every point is written by its own request, in parallel") {
   const std::vector<std::string> points{"Water them", "Give light", "Wait for spring"};
   const std::string skeleton = "1. Water them\n2. Give light\n3. Wait for spring";
   std::vector<Answers> both;
@@ -124,7 +124,7 @@ TEST_CASE("skeleton-of-thought: every point is written by a request of its own, 
       CHECK_THAT(prompt_text, Catch::Contains("Why sun?") && Catch::Contains(skeleton) &&
                                   Catch::Contains(str("Write out point ", i + 1, " alone")) &&
                                   Catch::EndsWith(str("\n", i + 1, ". ", points[i])));
-      // As ar answers the same ids; under both settings.
+      // The answer of ar to the same ids, with both settings.
       const FieldResult ar = ar_behind(prompt, request.job.limits.max_new_tokens, model, tokenizer);
       ids.insert(ids.end(), ar.tokens.begin(), ar.tokens.end());
       text += str(i ? "\n" : "", i + 1, ". ", points[i], *ar.text);
@@ -142,7 +142,7 @@ TEST_CASE("skeleton-of-thought: every point is written by a request of its own, 
     CHECK(c.forwards == std::ssize(forced) + shared + longest);
     // The skeleton's rows are gone when the points are written.
     CHECK(c.cached_peak == std::max(std::ssize(asked.tokens), rows));
-    // Sharing saves what the points have in common, but once.
+    // Sharing saves what the points have in common, except for once.
     CHECK(c.prompt == prompts - (shared ? 2 * common : 0));
     std::int64_t emitted = 0, passes = 0;
     for (const auto& [tokens, count] : c.emitted) emitted += tokens * count, passes += count;
@@ -155,7 +155,7 @@ TEST_CASE("skeleton-of-thought: every point is written by a request of its own, 
   CHECK(both[0].tokens == both[1].tokens);
 }
 
-TEST_CASE("skeleton-of-thought says what it lacks") {
+TEST_CASE("skeleton-of-thought says what it is missing") {
   TinyNetwork network;
   Model model = network.load(Dtype::fp32);
   const SteadyClock clock;

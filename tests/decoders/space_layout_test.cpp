@@ -48,13 +48,13 @@ RowLogits row_that_chooses(Token best) {
   return row;
 }
 
-/// A worked example, prompt 10 11 12 and candidates 20 21: what each row of the full
-/// input chooses, and what comes of it.
+/// A worked example, prompt 10 11 12 and candidates 20 21: what each row of the full input chooses,
+/// and the result.
 struct Outcome {
   Tokens emitted, candidates;
   std::vector<int> kept;  ///< indices in the full input
   Token x = 0;            ///< newest token
-  int position = 0;       ///< and where it stands
+  int position = 0;       ///< and its position
   bool operator==(const Outcome&) const = default;
 };
 
@@ -78,7 +78,7 @@ Outcome worked_example(const std::map<int, Token>& choices) {
 
 }  // namespace
 
-TEST_CASE("space: worked example: k = 2 behind three tokens") {
+TEST_CASE("space: worked example: k = 2 after three tokens") {
   const SpaceGrid grid = space_grid(2, 2, 2, kFar);
   CHECK(grid.reals == std::vector<int>{0, 3, 6});
   CHECK(grid.masks == std::vector<std::vector<int>>{{1, 2}, {4, 5}, {7, 8}});
@@ -118,7 +118,8 @@ TEST_CASE("space: worked example: all accepted, one rejected, all rejected") {
 }
 
 TEST_CASE(
-    "space: Equation 5 by the letter leaks across groups from k = 3 on, and the layout does not") {
+    "space: Equation 5 taken literally leaks across groups from k = 3 on, and the layout does "
+    "not") {
   const std::map<int, std::pair<int, int>> leaks{
       {1, {0, 0}}, {2, {0, 0}}, {3, {3, 3}}, {4, {12, 8}}, {5, {30, 15}}};
   for (const auto& [k, expected] : leaks) {
@@ -145,14 +146,14 @@ TEST_CASE(
   CHECK(attends_by_equation_5(space_input(1, 3, 3), 3, 5, 3));  // M5 sees M3 of another group
 }
 
-TEST_CASE("space: group i* drafts as many candidates as the next step has places for") {
+TEST_CASE("space: group i* drafts as many candidates as the next step has room for") {
   for (int positions = 1; positions < 30; ++positions)
     for (int k = 1; k <= 6; ++k)
       for (int n = 0; n < positions; ++n)
         for (int candidates = 0; candidates <= std::min(k, positions - 1 - n); ++candidates) {
           const SpaceGrid grid = space_grid(n, candidates, k, positions);
           for (int i = 0; i <= candidates; ++i) {
-            const int next = n + i + 1;  // where x_l of the next step stands, if there is one
+            const int next = n + i + 1;  // position of x_l of the next step, if there is one
             if (next >= positions) continue;
             REQUIRE(std::ssize(grid.masks[static_cast<size_t>(i)]) ==
                     std::min(k, positions - 1 - next));
@@ -186,10 +187,10 @@ TEST_CASE("space: [M] comes from the tokenizer or from the option") {
                                   {"special", true}});
   const Tokenizer with_mask = load();
   CHECK(space_mask_token("", &with_mask, id + 1) == id);
-  CHECK(space_mask_token("<unk>", &with_mask, id + 1) == 2);  // the option has the last word
+  CHECK(space_mask_token("<unk>", &with_mask, id + 1) == 2);  // the option takes precedence
 }
 
-TEST_CASE("space: options of space are read, and wrong ones refused") {
+TEST_CASE("space: options of space are read, and wrong ones are refused") {
   const auto options =
       make_decoder(
           "space",

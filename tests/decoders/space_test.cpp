@@ -1,5 +1,6 @@
-// SPACE against AR and against the paper's algorithm computed from scratch: greedy ids, the exact
-// law of sampling, ends inside an accepted block, counters, and the oracle that accepts by coin.
+// SPACE against AR, and against the paper's algorithm computed from scratch: greedy ids, the exact
+// distribution of sampling, ends inside an accepted block, counters, and the oracle that accepts by
+// coin.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -33,9 +34,9 @@ Tokens random_prompt(int length, int vocab, Rng& rng) {
   return prompt;
 }
 
-/// A network whose every choice follows from the last token alone: a checkpoint with one-hot
-/// embeddings, a head that is a table, and layers that add nothing. `best[t]` follows t; where t
-/// has a `second`, that is the next best.
+/// A network whose every choice depends only on the last token: a checkpoint with one-hot
+/// embeddings, a head that is a table, and layers that add nothing. `best[t]` follows t. If t has a
+/// `second`, that is the next best.
 class TableNetwork {
  public:
   TableNetwork(const Tokens& best, const Tokens& second, const Json& eos, int positions = 256)
@@ -99,7 +100,7 @@ std::int64_t sum(const std::vector<std::int64_t>& values) {
   return std::accumulate(values.begin(), values.end(), std::int64_t{0});
 }
 
-/// What holds of every answer of SPACE that no context limit cut.
+/// Properties of every answer of SPACE that was not cut by the context limit.
 void check_counters(const Counters& c, int k, std::int64_t prompt, std::int64_t chosen) {
   std::int64_t emitted = 0, forwards = 0;
   for (const auto& [tokens, count] : c.emitted) {
@@ -117,7 +118,7 @@ void check_counters(const Counters& c, int k, std::int64_t prompt, std::int64_t 
   CHECK(c.drafted ==
         std::vector<std::int64_t>(c.forwards > 1 ? static_cast<size_t>(k) : 0, c.forwards - 1));
   CHECK(std::is_sorted(c.accepted.rbegin(), c.accepted.rend()));
-  // Each pass gives its accepted candidates and one token, but for the last, which may be cut.
+  // Each pass gives its accepted candidates and one token, except for the last, which may be cut.
   const std::int64_t given = sum(c.accepted) + c.forwards;
   CHECK(chosen <= given);
   CHECK(chosen >= given - 1);
@@ -158,7 +159,7 @@ TEST_CASE("greedy space has ar's ids for k = 1 to 6, on random networks") {
   }
   CHECK(compared == 60);
   INFO("accepted by chance: " << accepted);
-  CHECK(accepted < 60);  // candidates of an untaught network are as good as random
+  CHECK(accepted < 60);  // candidates of an untrained network are as good as random
 }
 
 TEST_CASE("candidates, acceptance and ids are those of Algorithm 1 computed from scratch") {
@@ -200,7 +201,7 @@ TEST_CASE("candidates, acceptance and ids are those of Algorithm 1 computed from
   }
 }
 
-TEST_CASE("logits are computed for the rows that decide and the group that drafts, no others") {
+TEST_CASE("logits are computed only for the rows that decide and the group that drafts") {
   TinyNetwork network("llama", 34);
   const int k = 4;
   Model model = network.load(Dtype::fp32);
@@ -286,7 +287,7 @@ TEST_CASE("ends inside an accepted block are where ar ends") {
   CHECK(inside > 300);
 }
 
-TEST_CASE("where the context ends nothing is fed beyond it, and the last tokens are ar's") {
+TEST_CASE("at the end of the context nothing is fed beyond it, and the last tokens are ar's") {
   Rng rng(3);
   TinyNetwork network("llama", 36, {{"max_position_embeddings", 24}, {"eos_token_id", nullptr}});
   const Token mask = network.tokenizer().vocab_size();
@@ -339,7 +340,9 @@ TEST_CASE("the mask token is neither emitted nor drafted, however likely it is")
   }
 }
 
-TEST_CASE("--oracle accept:A: forwards are those of the coins, and on average of the formula") {
+TEST_CASE(
+    "--oracle accept:A: the number of forwards is that of the coins, and on average that of the "
+    "formula") {
   TinyNetwork network("llama", 37, {{"eos_token_id", nullptr}});
   const Token mask = network.tokenizer().vocab_size();
   Model model = network.load(Dtype::fp32);
@@ -357,7 +360,7 @@ TEST_CASE("--oracle accept:A: forwards are those of the coins, and on average of
       for (size_t i = 0; i < requests.size(); ++i) {
         const Answers& answers = ran.of(i);
         INFO("k " << k << " A " << rate << " request " << i);
-        // The coins by themselves.
+        // Only the coins.
         SeededChance coins(derive_seed(i, "accept"));
         std::int64_t forwards = 1, emitted = 1;
         for (; emitted < tokens; ++forwards) {
@@ -374,7 +377,7 @@ TEST_CASE("--oracle accept:A: forwards are those of the coins, and on average of
         if (rate == 1) CHECK(answers.counters.forwards == 1 + rounded_up(tokens - 1, k + 1));
         check_counters(answers.counters, k, 3, tokens);
       }
-      // E = (1 - A^(k+1)) / (1 - A) tokens a pass; one pass has a deviation below k.
+      // E = (1 - A^(k+1)) / (1 - A) tokens in a pass; one pass has a deviation below k.
       const double E = rate == 1 ? k + 1 : (1 - std::pow(rate, k + 1)) / (1 - rate);
       CHECK(std::abs(static_cast<double>(given) / static_cast<double>(passes) - E) <=
             4 * k / std::sqrt(static_cast<double>(passes)) * (rate > 0 && rate < 1));
@@ -385,9 +388,9 @@ TEST_CASE("--oracle accept:A: forwards are those of the coins, and on average of
 
 namespace {
 
-constexpr Token kMask = 4;  // behind a vocabulary of 0 to 3
+constexpr Token kMask = 4;  // after a vocabulary of 0 to 3
 
-/// Small enough that every outcome can be walked.
+/// Small enough to enumerate every outcome.
 Json walkable() {
   return {{"vocab_size", 5},        {"hidden_size", 16},        {"intermediate_size", 16},
           {"num_hidden_layers", 1}, {"num_attention_heads", 2}, {"num_key_value_heads", 1},
@@ -402,7 +405,7 @@ Task<void> decode_into(const Decoder& decoder, const Request& request,
   tokens = std::move(answers.tokens);
 }
 
-/// The exact law of what a decoder gives, by every way through its random decisions.
+/// The exact distribution of a decoder's results, by every way through its random decisions.
 Law law_of_decoder(Model& model, const Decoder& decoder, const Request& request) {
   const SteadyClock clock;
   Engine engine(model, clock);
@@ -419,8 +422,8 @@ Law law_of_decoder(Model& model, const Decoder& decoder, const Request& request)
   });
 }
 
-/// AR's law by its definition: the product of the warped distributions after each prefix, from the
-/// whole text anew.
+/// AR's distribution by its definition: the product of the warped distributions after each prefix,
+/// computed from the whole text.
 void ar_law(Model& model, const Tokens& text, Tokens tail, double p, int more,
             const Sampling& sampling, Law& law) {
   if (more == 0) {
@@ -468,7 +471,7 @@ double chi_square_tail(double statistic, int degrees) {
 
 }  // namespace
 
-TEST_CASE("sampling: ar's joint law of three tokens, exactly; extra=paper has another") {
+TEST_CASE("sampling: exactly ar's joint distribution of three tokens; extra=paper has another") {
   const TinyNetwork network("llama", 41, walkable());
   Model model = network.load(Dtype::fp64);
   for (const Sampling& sampling :
@@ -489,7 +492,7 @@ TEST_CASE("sampling: ar's joint law of three tokens, exactly; extra=paper has an
   }
 }
 
-TEST_CASE("sampling through the batched engine fits ar's law; extra=paper does not") {
+TEST_CASE("sampling through the batched engine fits ar's distribution; extra=paper does not") {
   const TinyNetwork network("llama", 41, walkable());
   Model model = network.load(Dtype::fp32);
   const Sampling sampling{.temperature = 1.5};
@@ -503,7 +506,7 @@ TEST_CASE("sampling through the batched engine fits ar's law; extra=paper does n
     const Ran ran = run(model, network.tokenizer(), *space(2, kMask, extra), requests, 16);
     std::map<Tokens, int> counts;
     for (size_t i = 0; i < requests.size(); ++i) ++counts[ran.of(i).tokens];
-    double statistic = 0, rare = 0;  // outcomes too rare for the test are one cell
+    double statistic = 0, rare = 0;  // outcomes too rare for the test share one cell
     int cells = 0, rare_count = 0, seen = 0;
     const auto cell = [&](double expected, int count) {
       statistic += (count - expected) * (count - expected) / expected;

@@ -1,5 +1,6 @@
-// Train what you decode: masks in training see and predict what a group of masks does in decoding.
-// And a network taught so drafts for itself: the same ids as AR in fewer passes.
+// Training equals decoding: masks in training see and predict what a group of masks does in
+// decoding. A network that was trained so drafts for itself, and gives the ids of AR in fewer
+// passes.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -27,7 +28,7 @@ Tokens random_tokens(int count, int vocab, Rng& rng) {
   return tokens;
 }
 
-/// Logits of all cells of a step as the decoder feeds it: text[0 .. n) is cached, then x_l and
+/// Logits of all cells of a step as the decoder feeds it: text[0 .. n) is cached, then come x_l and
 /// `candidates` tokens of the text with their groups of masks.
 at::Tensor grid_logits(Model& model, const Tokens& text, int n, int candidates, int k, Token mask,
                        SpaceGrid& grid) {
@@ -53,7 +54,7 @@ at::Tensor grid_logits(Model& model, const Tokens& text, int n, int candidates, 
 
 }  // namespace
 
-TEST_CASE("masks have the logits in training that their group has in decoding") {
+TEST_CASE("masks have the same logits in training and in their group in decoding") {
   Rng rng(12);
   double worst = 0;
   int rows = 0;
@@ -67,8 +68,8 @@ TEST_CASE("masks have the logits in training that their group has in decoding") 
       const Tokens text = random_tokens(prompt + N, 300, rng);
       const Tokens answer(text.begin() + prompt, text.end());
       const TrainingSample causal = causal_sample({text.begin(), text.begin() + prompt}, answer);
-      // The step whose x_l is y_s, with the answer's own next tokens as candidates: group i hangs
-      // from y_{s+i}, as the masks of training do when the answer is cut there.
+      // The step whose x_l is y_s, with the answer's own next tokens as candidates: group i follows
+      // y_{s+i}, as the masks of training do when the answer is cut there.
       const int s = static_cast<int>(rng.below(static_cast<std::uint64_t>(N - 2 * k)));
       SpaceGrid grid;
       const at::Tensor decoding = grid_logits(model, text, prompt - 1 + s, k, k, mask, grid);
@@ -87,8 +88,8 @@ TEST_CASE("masks have the logits in training that their group has in decoding") 
           const int first = static_cast<int>(sample.tokens.size()) - k;
           for (int j = 1; j <= k; ++j)
             compare(first + j - 1, grid.masks[static_cast<size_t>(i)][static_cast<size_t>(j - 1)]);
-          // And they are taught what the decoder needs of them: the token of position
-          // n + i + j + 1, which is answer[s + i + j].
+          // They are trained on what the decoder needs of them: the token of position n + i + j +
+          // 1, which is answer[s + i + j].
           for (int j = 1; j <= k; ++j)
             CHECK(sample.targets[sample.targets.size() - static_cast<size_t>(k - j) - 1].second ==
                   answer[static_cast<size_t>(s + i + j)]);
@@ -173,7 +174,7 @@ Model load_counting(const Json& changes = Json::object()) {
   return Model::load(counting_network(), {.dtype = Dtype::fp32});
 }
 
-/// For its tokenizer, which only spells.
+/// Only for the spelling of its tokenizer.
 const Tokenizer& spelling() {
   static const TinyNetwork network;
   return network.tokenizer();
@@ -183,7 +184,8 @@ std::unique_ptr<Decoder> space(int k) {
   return make_decoder("space", {{"k", k}, {"mask_token", kMask}});
 }
 
-/// Ten prompts that count and four that do not: passes accept much here, little there.
+/// Ten prompts that count and four that do not: passes accept much for the former, little for the
+/// latter.
 std::vector<Request> counting_requests(int tokens) {
   Rng rng(4);
   std::vector<Request> all;
@@ -197,7 +199,7 @@ std::vector<Request> counting_requests(int tokens) {
 }  // namespace
 
 TEST_CASE(
-    "a network taught to guess behind masks: ar's ids in far fewer passes, alone and in batches") {
+    "a network trained to guess at masks: ar's ids in far fewer passes, alone and in batches") {
   const auto ar = make_decoder("ar", Json::object());
   Model model = load_counting();
   const int tokens = 14;
@@ -218,14 +220,14 @@ TEST_CASE(
       least = std::min(least, passes), most = std::max(most, passes);
     }
     INFO("k " << k << ": " << forwards << " passes for " << 10 * tokens << " tokens");
-    // Perfect guesses: 1 + 13 / (k + 1) passes. More masks than were taught guess as they can.
+    // Perfect guesses: 1 + 13 / (k + 1) passes. More masks than in training guess less well.
     const int taught = std::min(k, kMasks);
     CHECK(forwards <= 10 * (1.5 + 1.3 * 13.0 / (taught + 1)));
     CHECK(least < most);  // a batch of different accept counts
   }
 }
 
-TEST_CASE("ends inside the blocks of a taught network are where ar ends") {
+TEST_CASE("ends inside the blocks of a trained network are where ar ends") {
   const auto ar = make_decoder("ar", Json::object());
   int cut = 0;
   const auto compare = [&](Model model, int tokens, std::set<Stop> stops) {
@@ -255,7 +257,7 @@ TEST_CASE("ends inside the blocks of a taught network are where ar ends") {
   CHECK(cut > 50);
 }
 
-TEST_CASE("what a taught network accepts is what Algorithm 1 from scratch accepts, and replays") {
+TEST_CASE("a trained network accepts what Algorithm 1 from scratch accepts, and replays") {
   Model model = load_counting();
   const SlowTransformer slow(counting_network());
   for (const int k : {2, 4}) {

@@ -1,5 +1,6 @@
-// Decoders that guess ahead (speculative, prompt-lookup, self-speculative, lookahead): what they
-// guess, that sampled ids have ar's law, and passes by made-up guesses and under an oracle.
+// Decoders that guess ahead (speculative, prompt-lookup, self-speculative, lookahead): their
+// guesses, that sampled ids have ar's distribution, and passes with made-up guesses and under an
+// oracle.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -22,7 +23,8 @@ using namespace pardec::test;
 namespace {
 
 // fp32: a pass over several rows sums in another order than one over a single row, which moves
-// logits by some 5e-6 (measured in tests/model). Choices with a gap below ten times that may turn.
+// logits by some 5e-6 (measured in tests/model). Choices with a gap below ten times that may
+// change.
 constexpr float kTie = 5e-5f;
 
 struct Arm {
@@ -87,7 +89,7 @@ class Scripted final : public FreeRunningDecoder {
 
 }  // namespace
 
-TEST_CASE("look up: the earliest occurrence of the longest n-gram, clipped where the text ends") {
+TEST_CASE("lookup: the earliest occurrence of the longest n-gram, clipped at the end of the text") {
   const Tokens text{1, 2, 3, 9, 2, 3, 7, 2, 3};
   CHECK(look_up(text, 2, 10) == Tokens{9, 2, 3, 7, 2, 3});
   CHECK(look_up(text, 2, 2) == Tokens{9, 2});
@@ -98,7 +100,7 @@ TEST_CASE("look up: the earliest occurrence of the longest n-gram, clipped where
   CHECK(look_up({5, 5, 5}, 3, 5) == Tokens{5});  // 5 5 at 0, one token follows
   CHECK(look_up({4, 5, 4}, 1, 5) == Tokens{5, 4});
 
-  // A slow reading of the rule.
+  // A slow implementation of the rule.
   Rng rng(3);
   for (int round = 0; round < 2000; ++round) {
     Tokens random;
@@ -186,7 +188,7 @@ TEST_CASE("options of the decoders that guess ahead") {
   make_decoder("self-speculative", {{"skip_mlp", "2"}})->check(context);
 }
 
-TEST_CASE("made-up guesses: good ones save forwards to the formula, wrong ones cost none") {
+TEST_CASE("made-up guesses: good ones save forwards as in the formula, wrong ones cost none") {
   TinyNetwork network("llama", 33);
   Model model = network.load(Dtype::fp32);
   const auto ar = make_decoder("ar", {{"ask", "separately"}});
@@ -238,7 +240,7 @@ TEST_CASE("made-up guesses: good ones save forwards to the formula, wrong ones c
   }
 }
 
-TEST_CASE("a cache budget counts the rows of the network, none of its drafts") {
+TEST_CASE("a cache budget counts the rows of the network, and none of its drafts") {
   TinyNetwork network("llama", 14), other("llama", 16);
   Model model = network.load(Dtype::fp64);
   Model good = network.load(Dtype::fp64), bad = other.load(Dtype::fp64);
@@ -297,7 +299,7 @@ struct Vocabulary4 {
   }
 };
 
-// Flattened, so that all four tokens have a say.
+// Flattened, so that all four tokens have a noticeable probability.
 const Sampling kWarm{.temperature = 3.0};
 
 std::vector<Arm> sampling_arms() {
@@ -312,7 +314,8 @@ std::vector<Arm> sampling_arms() {
 
 }  // namespace
 
-TEST_CASE("sampling: the joint law of three tokens is ar's, by walking every outcome") {
+TEST_CASE(
+    "sampling: the joint distribution of three tokens is ar's, by enumerating every outcome") {
   Vocabulary4 four;
   const auto ar = make_decoder("ar", {{"ask", "separately"}});
   for (const Sampling& sampling : {kWarm, Sampling{.temperature = 2.0, .top_k = 3, .top_p = 0.9}}) {
@@ -331,7 +334,8 @@ TEST_CASE("sampling: the joint law of three tokens is ar's, by walking every out
   }
 }
 
-TEST_CASE("sampling: 6,000 answers through the batched engine have ar's law (chi-square)") {
+TEST_CASE(
+    "sampling: 6,000 answers through the batched engine have ar's distribution (chi-square)") {
   Vocabulary4 four;
   const auto ar = make_decoder("ar", {{"ask", "separately"}});
   const auto decoder = make_decoder("speculative", {{"ask", "separately"}, {"gamma", 2}});
@@ -345,7 +349,7 @@ TEST_CASE("sampling: 6,000 answers through the batched engine have ar's law (chi
       run(four.model, four.network.tokenizer(), *decoder, requests, 50, false, {}, &four.draft);
   std::map<Tokens, int> counts;
   for (size_t i = 0; i < requests.size(); ++i) ++counts[ran.of(i).tokens];
-  // Cells of fewer than 5 expected answers go together.
+  // Cells with fewer than 5 expected answers are joined.
   double statistic = 0, rare_expected = 0, rare_seen = 0;
   int cells = 0;
   for (const auto& [tokens, p] : law) {
@@ -385,7 +389,7 @@ TEST_CASE("lookahead: the pool keeps the newest n-grams of each first token") {
   CHECK(pool.starting_with(2).empty());
 }
 
-TEST_CASE("lookahead: the longest path that agrees, and the law of what paths give") {
+TEST_CASE("lookahead: the longest path that agrees, and the distribution of what paths give") {
   const auto best = [](Token token) {
     RowLogits row;
     row.best = token;
@@ -404,8 +408,8 @@ TEST_CASE("lookahead: the longest path that agrees, and the law of what paths gi
   CHECK(verify_paths(best(3), rows, paths, unused).accepted == 0);
   CHECK(verify_paths(best(3), {}, {}, unused).choices[0].token == 3);
 
-  // Two guesses at the root, of which one is said twice; the rows behind them have laws of their
-  // own.
+  // Two guesses at the root, one of them given twice. The rows after them have their own
+  // distributions.
   RowLogits root, behind, other;
   root.probabilities = {.1, .2, .3, .4};
   behind.probabilities = {.7, .3, 0, 0};
@@ -446,7 +450,7 @@ TEST_CASE("oracle accept:A: the number of forwards is that of the coins, and of 
   for (const Arm& arm : {Arm{"speculative", {{"gamma", 4}}}, Arm{"speculative", {{"gamma", 5}}},
                          Arm{"self-speculative", {{"gamma", 3}, {"threshold", 0}}}}) {
     const int gamma = arm.options["gamma"];
-    const bool guesses_at_once = arm.decoder == "speculative";  // the other prefills first
+    const bool guesses_at_once = arm.decoder == "speculative";  // the other one prefills first
     const auto decoder = make_decoder(arm.decoder, with(arm.options, {{"ask", "separately"}}));
     for (const double rate : {0.0, 0.5, 0.7, 0.8, 1.0}) {
       constexpr int kTokens = 61;
@@ -485,7 +489,7 @@ TEST_CASE("oracle accept:A: the number of forwards is that of the coins, and of 
             4 * sigma * (rate > 0 && rate < 1));
     }
   }
-  // An accepted guess is what goes on; what the network would have chosen stands beside it.
+  // An accepted guess is what continues; the network's own choice is recorded with it.
   const auto decoder = make_decoder("speculative", {{"ask", "separately"}, {"gamma", 3}});
   Request request = open_request("r", {1, 2, 3}, 12);
   const Answers free =
@@ -518,7 +522,7 @@ TEST_CASE("oracle accept:A: passes of prompt-lookup and lookahead") {
       INFO("prompt-lookup rate " << rate << " request " << i);
       const Answers& answers = ran.of(i);
       REQUIRE(std::ssize(answers.tokens) == kTokens);
-      // What it looks up in the text that came about, and the coins.
+      // What is looked up in the generated text, and the coins.
       SeededChance coins(derive_seed(requests[i].job.seed, "accept"));
       Tokens text = requests[i].pieces.prefix;
       int emitted = 0, forwards = 0;

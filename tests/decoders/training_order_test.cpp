@@ -1,7 +1,7 @@
-// Train what you decode: HPD's sequence in natural order (prompt, seg_1, v_1, seg_2, v_2, ...; gap
-// positions, and the index inside a value as rank), in one pass without a cache, has the logits of
-// inference, which feeds step by step. Also against naive loops, and for answers that the decoder
-// itself chose.
+// Training order equals decoding order: HPD's sequence in natural order (prompt, seg_1, v_1, seg_2,
+// v_2, ...; gap positions, and the index inside a value as rank), in one pass without a cache, has
+// the logits of inference, which feeds step by step. Also compared with naive loops, and for
+// answers that the decoder itself chose.
 #include <algorithm>
 
 #include "decoders/hpd/hpd.hpp"
@@ -75,8 +75,8 @@ struct Worst {
   std::string where = "nowhere";
 };
 
-/// Largest difference of two rows over the largest logit of the row, over all rows of `a`, each
-/// beside the same token in `b`.
+/// The largest difference of two rows divided by the largest logit of the row, over all rows of
+/// `a`, each compared with the same token in `b`.
 Worst compare(const Sequenced& a, const at::Tensor& of_a, const Sequenced& b,
               const at::Tensor& of_b, Worst worst) {
   const auto same = [](const HpdToken& x, const HpdToken& y) {
@@ -124,7 +124,7 @@ Tokens random_tokens(int count, int vocab, Rng& rng) {
 }  // namespace
 
 TEST_CASE("training-order logits equal inference logits") {
-  // fp64: sums of some hundred terms in another order, 2^-53 each, carried on by scores up to 40:
+  // fp64: sums of some hundred terms in another order, 2^-53 each, amplified by scores up to 40:
   // far below 1e-9. fp32: the same with 2^-24: 64 terms, scores of 40 and three layers give some
   // 1e-4 of the largest logit.
   const std::pair<Dtype, double> kinds[] = {{Dtype::fp64, 1e-9}, {Dtype::fp32, 2e-4}};
@@ -161,7 +161,7 @@ TEST_CASE("training-order logits equal inference logits") {
         worst = compare(natural, training, fed, inference, worst);
 
         if (dtype == Dtype::fp64 && round < 6) {
-          // The same by naive loops under the paper's formula, which knows nothing of labels.
+          // The same by naive loops with the paper's formula, without labels.
           std::vector<int> positions;
           std::vector<std::vector<int>> visible;
           for (const HpdToken& q : natural.what) {
@@ -188,7 +188,7 @@ TEST_CASE("training-order logits equal inference logits") {
   }
 }
 
-TEST_CASE("the decoder's own answers in training order predict themselves, terminators included") {
+TEST_CASE("the decoder's own answers in training order predict themselves, including terminators") {
   int targets = 0;
   for (const char* family : {"llama", "qwen3"}) {
     TinyNetwork network(family, 43);

@@ -1,5 +1,5 @@
-// The target's verdict on candidates: worked examples as literals, and the law of
-// the accepted tokens by walking every outcome.
+// The target network's verdict on candidates: worked examples as literals, and the distribution of
+// the accepted tokens by enumerating every outcome.
 #include "decoders/speculation/verification.hpp"
 
 #include <algorithm>
@@ -43,7 +43,8 @@ Tokens tokens_of(const Verdict& verdict) {
   return tokens;
 }
 
-/// Law of the first token behind the context when one candidate drawn from q is checked against p.
+/// The distribution of the first token after the context when one candidate drawn from q is checked
+/// against p.
 std::map<Token, double> first_token_law(const Law& p, const Law& q, Extra extra) {
   return law_of<Token>([&](Chance& chance) {
     Candidates candidates{{chance.draw(q)}, {q}};
@@ -132,7 +133,9 @@ TEST_CASE("sampled: a certain candidate (n-gram) is accepted with its probabilit
   CHECK(law.at({2}) == Approx(.3).epsilon(1e-12));
 }
 
-TEST_CASE("sampled: any draft leaves the target's law, also with impossible tokens and a short q") {
+TEST_CASE(
+    "sampled: any draft keeps the target's distribution, also with impossible tokens and a short "
+    "q") {
   Rng rng(8);
   for (int round = 0; round < 300; ++round) {
     const int vocab = 2 + static_cast<int>(rng.below(5));
@@ -146,7 +149,7 @@ TEST_CASE("sampled: any draft leaves the target's law, also with impossible toke
   }
 }
 
-TEST_CASE("sampled: the bonus behind accepted candidates is the last row's own") {
+TEST_CASE("sampled: the bonus token after accepted candidates comes from the last row itself") {
   const Law p{0, 1, 0};
   const auto law = law_of<Tokens>([&](Chance& chance) {
     const std::vector<RowLogits> rows{sampled_row(p), sampled_row(p), sampled_row({.25, .5, .25})};
@@ -157,7 +160,7 @@ TEST_CASE("sampled: the bonus behind accepted candidates is the last row's own")
   CHECK(law == std::map<Tokens, double>{{{1, 1, 0}, .25}, {{1, 1, 1}, .5}, {{1, 1, 2}, .25}});
 }
 
-TEST_CASE("forced: coins decide, and the network's own choices stand beside them") {
+TEST_CASE("forced: coins decide, and the network's own choices are recorded with them") {
   const Candidates candidates{{5, 6, 7}, {}};
   const std::vector<RowLogits> rows = greedy_rows({1, 6, 3, 4});
   SeededChance unused(1);
@@ -170,7 +173,7 @@ TEST_CASE("forced: coins decide, and the network's own choices stand beside them
     for (size_t i = 0; i < verdict.choices.size(); ++i)
       CHECK(verdict.choices[i].unforced == rows[i].best);
   }
-  // With probability A each, one after another.
+  // Each with probability A, one after another.
   const double a = .3;
   const auto law = law_of<int>([&](Chance& coins) {
     return verify(rows, candidates, unused, {AcceptanceLaw{{a}}, coins}).accepted;
@@ -181,7 +184,7 @@ TEST_CASE("forced: coins decide, and the network's own choices stand beside them
   CHECK(law.at(3) == Approx(a * a * a).epsilon(1e-12));
 }
 
-TEST_CASE("forced by place: each guess at its own rate, later ones at the last") {
+TEST_CASE("forced by place: each guess at its own rate, later ones at the last rate") {
   const Candidates candidates{{5, 6, 7}, {}};
   const std::vector<RowLogits> rows = greedy_rows({1, 6, 3, 4});
   SeededChance unused(1);
@@ -210,10 +213,10 @@ TEST_CASE("forced by length: a pass gives that many tokens on average, rounded u
   CHECK(between.size() == 2);
   CHECK(between.at(1) == Approx(.7).epsilon(1e-12));
   CHECK(between.at(2) == Approx(.3).epsilon(1e-12));
-  CHECK(law(9).at(3) == 1);  // no more than there are
+  CHECK(law(9).at(3) == 1);  // no more than exist
 }
 
-TEST_CASE("verify takes the rule that the rows are made for") {
+TEST_CASE("verify applies the rule for which the rows were made") {
   SeededChance chance(3);
   CHECK(tokens_of(verify(greedy_rows({4, 5}), {{4}, {}}, chance)) == Tokens{4, 5});
   const std::vector<RowLogits> rows{sampled_row({0, 1}), sampled_row({1, 0})};

@@ -1,4 +1,5 @@
-// The scheduler: who shares a forward pass, in which order, what is measured, and who fails alone.
+// The scheduler: which steps share a forward pass, in which order, what is measured, and that a
+// failing job fails alone.
 #include "src/engine/engine.hpp"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ using namespace pardec::test;
 
 namespace {
 
-/// Time that stands still unless the test moves it; every reading counts.
+/// A clock that stands still unless the test moves it. Every reading counts.
 class TestClock final : public Clock {
  public:
   std::int64_t now_ns() const override { return now += 1000; }
@@ -47,7 +48,7 @@ Task<void> plain_job(Engine& engine, std::string name, Tokens prompt, int steps,
   sequence.finish();
 }
 
-/// A branch: `count` tokens one by one in a segment of its own.
+/// A branch: `count` tokens one by one in its own segment.
 Task<int> branch(Sequence& sequence, int segment, Token token, int from, int count, int fails_at,
                  std::vector<int>& rows) {
   for (int i = 0; i < count; ++i) {
@@ -100,7 +101,7 @@ struct ScheduledFixture {
 
 }  // namespace
 
-TEST_CASE("jobs enter a forward pass in the order in which they came, at most `live` at a time") {
+TEST_CASE("jobs enter a forward pass in the order of their arrival, at most `live` at a time") {
   ScheduledFixture f;
   std::vector<std::string> log;
   std::vector<int> started, ended;
@@ -128,27 +129,28 @@ TEST_CASE("jobs enter a forward pass in the order in which they came, at most `l
                                         "j3 ends"});
 }
 
-TEST_CASE("a pass takes in so many prompt rows, the first prompt whatever its length") {
+TEST_CASE("a pass takes a limited number of prompt rows, but the first prompt of any length") {
   ScheduledFixture f;
   f.engine.set_cache_budget({.prefill_rows = 50});
-  const int lengths[] = {20, 25, 30, 60, 5};  // the last one would fit, but overtakes nobody
+  const int lengths[] = {20, 25, 30, 60,
+                         5};  // the last one would fit, but does not overtake another
   std::vector<std::string> log;
   f.run(5, 5, [&](int i) {
     return plain_job(f.engine, str("j", i), Tokens(static_cast<size_t>(lengths[i]), 7), 2, log);
   });
   CHECK(f.errors == std::vector<std::string>(5));
-  // A pass a line: those that waited longest go on first.
+  // Each line is a pass: those that waited longest go on first.
   CHECK(log == std::vector<std::string>{"j0", "j1",                        // 20 + 25
                                         "j2", "j0", "j1",                  // 30
                                         "j3", "j2", "j0 ends", "j1 ends",  // 60
                                         "j4", "j3", "j2 ends",             // 5
                                         "j4", "j3 ends", "j4 ends"});
-  // Who waits for room is not in flight.
+  // A job that waits for room is not running.
   CHECK(f.engine.occupancy().passes == 6);
   CHECK(f.engine.occupancy().job_passes == 15);
 }
 
-TEST_CASE("branches of one sequence enter together, in insertion order, and end when they end") {
+TEST_CASE("branches of one sequence start together, in insertion order, and each ends on its own") {
   ScheduledFixture f;
   std::vector<std::vector<int>> rows;
   f.run(1, 1, [&](int) { return branching_job(f.engine, "b", {2, 3, 1}, -1, rows); });
@@ -161,11 +163,11 @@ TEST_CASE("branches of one sequence enter together, in insertion order, and end 
   CHECK(trace.tokens == Tokens{5, 6, 7, 50, 51, 52, 50, 51, 51});
   CHECK(trace.step == std::vector<int>{0, 0, 0, 1, 1, 1, 2, 2, 3});
   CHECK(trace.visible[7] ==
-        std::vector<int>{0, 1, 2, 4, 7});  // its own branch and what its segment sees
+        std::vector<int>{0, 1, 2, 4, 7});  // its own branch, and the rows that its segment sees
   CHECK(trace.position == std::vector<int>{0, 1, 2, 3, 3, 3, 4, 4, 5});
 }
 
-TEST_CASE("a branch that fails takes its siblings' pending steps along, and no other job") {
+TEST_CASE("a branch that fails removes its siblings' pending steps, and no other job") {
   ScheduledFixture f;
   std::vector<std::vector<int>> rows;
   std::vector<std::string> log;
@@ -176,7 +178,7 @@ TEST_CASE("a branch that fails takes its siblings' pending steps along, and no o
   CHECK(f.errors == std::vector<std::string>{"", "branch 2 fails", ""});
   CHECK(std::count(log.begin(), log.end(), "j0 ends") == 1);
   CHECK(std::count(log.begin(), log.end(), "j2 ends") == 1);
-  CHECK(!f.traces.contains("failing"));  // a trace is of a finished sequence
+  CHECK(!f.traces.contains("failing"));  // a trace belongs to a finished sequence
   // Branch 1 had asked for its second token before branch 2 failed: that step was withdrawn.
   CHECK(rows == std::vector<std::vector<int>>{{3}, {4}, {}});
 }
@@ -199,7 +201,7 @@ TEST_CASE("a token or position that the network lacks fails its own job before a
              Catch::Contains("position 64") && Catch::Contains("max_position_embeddings is 64"));
   CHECK_THAT(f.errors[5], Catch::Contains("position 64"));  // in mid-run
   CHECK(f.traces.size() == 2);
-  // Those that live on are as if alone.
+  // The remaining jobs continue as if they were alone.
   for (const int i : {0, 2}) {
     ScheduledFixture alone;
     std::vector<std::string> ignored;
@@ -234,7 +236,7 @@ Task<void> drafting_job(Engine& engine, Model& draft, std::string name, std::vec
 
 }  // namespace
 
-TEST_CASE("a draft network's passes come first, so that all meet in the network's own") {
+TEST_CASE("a draft network's passes come first, so that all jobs meet in the network's own pass") {
   ScheduledFixture f;
   Model draft = f.network.load(Dtype::fp32);
   std::vector<std::string> log;
@@ -245,19 +247,19 @@ TEST_CASE("a draft network's passes come first, so that all meet in the network'
   });
   CHECK(f.errors == std::vector<std::string>{"", ""});
   CHECK(log == std::vector<std::string>{"a drafts", "b drafts", "a drafts", "b", "a drafts", "a",
-                                        // b waited for a; then both go on
+                                        // b waited for a; then both continue
                                         "b drafts", "a drafts", "b drafts", "a", "b"});
   CHECK(a.forwards == 2);
   CHECK(a.fed == 2);
   CHECK(a.draft_forwards == 4);
   CHECK(a.draft_fed == 8);
-  CHECK(a.draft_ns == 4000);  // every pass is two readings of the clock
+  CHECK(a.draft_ns == 4000);  // every pass takes two readings of the clock
   CHECK(b.draft_forwards == 3);
   CHECK(a.emitted == std::map<std::int64_t, std::int64_t>{{1, 2}});
-  CHECK(f.traces.at("a").model.empty());  // the draft's came before
+  CHECK(f.traces.at("a").model.empty());  // the draft's pass came first
 }
 
-TEST_CASE("a root destroyed while it waits leaves the engine usable") {
+TEST_CASE("the engine stays usable after a root is destroyed while it waits") {
   ScheduledFixture f;
   std::vector<std::string> log;
   std::vector<std::vector<int>> rows;
@@ -282,7 +284,7 @@ TEST_CASE(
       Sequence sequence = engine.open("timed", "test");  // reads 1000
       const Tokens prompt{1, 2, 3};
       co_await sequence.forward(
-          causal_step(prompt, 0, Origin::prompt));  // reads 2000 before, 3000 behind it
+          causal_step(prompt, 0, Origin::prompt));  // reads 2000 before, 3000 after
       clock.now += 5'000'000;
       const Tokens next{4};
       co_await sequence.forward(causal_step(next, 3));
@@ -309,7 +311,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "counters of several sequences add up; of times and peaks side by side the longer holds") {
+    "counters of several sequences add up; of parallel times and peaks the larger one counts") {
   Counters a, b;
   a.fed = 3, a.forwards = 2, a.total_ns = 10, a.cached_peak = 5, a.branch_lengths = {1},
   a.emitted = {{1, 2}};
@@ -324,7 +326,7 @@ TEST_CASE(
   CHECK(a.emitted == std::map<std::int64_t, std::int64_t>{{1, 3}, {3, 1}});
 }
 
-TEST_CASE("a trace folds runs of visible rows") {
+TEST_CASE("a trace stores visible rows as ranges") {
   Trace trace;
   trace.request = "r";
   trace.decoder = "d";
@@ -347,13 +349,12 @@ TEST_CASE("a trace folds runs of visible rows") {
 
 namespace {
 
-/// What a job saw of its rows: at once, and asked for afterwards.
+/// A job's view of its rows: at once, and asked for later.
 struct Seen {
   std::vector<RowLogits> at_once, later;
 };
 
-/// Four rows, of which the last is asked for at once and the rest afterwards; `all` at once
-/// instead.
+/// Four rows. The last one is asked for at once and the rest later; with `all`, all at once.
 Task<void> asking_job(Engine& engine, std::string name, Tokens prompt, bool all, Seen& seen) {
   Sequence sequence = engine.open(name, "test");
   Step step = causal_step(prompt, 0, Origin::prompt);
@@ -378,7 +379,7 @@ Task<void> asking_job(Engine& engine, std::string name, Tokens prompt, bool all,
 
 }  // namespace
 
-TEST_CASE("logits that are asked for when others have been seen are those of their rows") {
+TEST_CASE("logits that are asked for after others are those of their own rows") {
   ScheduledFixture f;
   const std::vector<Tokens> prompts{{5, 6, 7, 8}, {9, 10}, {11, 12, 13}};
   std::vector<Seen> at_once(3), later(3);
@@ -398,7 +399,7 @@ TEST_CASE("logits that are asked for when others have been seen are those of the
     for (size_t i = 0; i < later[job].later.size(); ++i) {
       const RowLogits &a = at_once[job].later[i], &b = later[job].later[i];
       CHECK(a.best == b.best);
-      CHECK(std::abs(a.best_logit - b.best_logit) < 1e-4);  // fp32, other rows beside it
+      CHECK(std::abs(a.best_logit - b.best_logit) < 1e-4);  // fp32, together with other rows
       CHECK(b.probabilities[3] == 0);
       for (size_t id = 0; id < a.probabilities.size(); ++id)
         REQUIRE(std::abs(a.probabilities[id] - b.probabilities[id]) < 1e-4);

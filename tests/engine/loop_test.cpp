@@ -1,4 +1,4 @@
-// The engine as a loop: jobs come and go between passes, events tell what `run` gives back.
+// The engine as a loop: jobs start and end between passes, and events report what `run` returns.
 #include <algorithm>
 #include <stdexcept>
 
@@ -12,7 +12,7 @@ using namespace pardec::test;
 
 namespace {
 
-/// Greedy text behind a prompt; fails before token `fails_at`.
+/// Greedy text after a prompt; fails before token `fails_at`.
 Task<void> greedy_job(Engine& engine, std::string name, Tokens prompt, int count, Tokens& chosen,
                       int fails_at = -1) {
   Sequence sequence = engine.open(name, "test");
@@ -65,7 +65,7 @@ struct Loop {
 
 }  // namespace
 
-TEST_CASE("jobs that come between passes answer as alone, and events tell what they chose") {
+TEST_CASE("jobs that arrive between passes answer as if alone, and events report their tokens") {
   Loop f;
   CHECK(f.engine.idle());
   f.engine.step();  // nothing to do
@@ -88,20 +88,21 @@ TEST_CASE("jobs that come between passes answer as alone, and events tell what t
                                           "0 ended", "2 began c after 2", "2 ended"});
 }
 
-TEST_CASE("a job that is cancelled is told of no more and leaves no row; others go on as alone") {
+TEST_CASE(
+    "a cancelled job is not reported any more and leaves no row; others continue as if alone") {
   Loop f;
   Tokens kept, gone;
   f.engine.set_cache_budget({.blocks = 4, .block_rows = 16});
   f.engine.submit(greedy_job(f.engine, "gone", Tokens(40, 3), 20, gone));
   f.engine.step();
   f.engine.step();
-  // No room for it while the other holds three of four blocks.
+  // There is no room for it while the other job holds three of four blocks.
   f.engine.submit(greedy_job(f.engine, "kept", Tokens(20, 4), 4, kept));
   f.engine.step();
   CHECK(kept.empty());
   f.engine.cancel(0);
-  f.engine.cancel(0);   // over already
-  f.engine.cancel(77);  // never was
+  f.engine.cancel(0);   // already over
+  f.engine.cancel(77);  // never existed
   const size_t until_then = gone.size();
   f.drain();
   CHECK(gone.size() == until_then);
@@ -110,7 +111,7 @@ TEST_CASE("a job that is cancelled is told of no more and leaves no row; others 
   CHECK(f.log.back() == "1 ended");
 }
 
-TEST_CASE("who listens may cancel, also the job that is told of, and submit") {
+TEST_CASE("a listener may submit jobs, and cancel them, also the job that is reported") {
   Loop f;
   Tokens first, second;
   const auto listener = [&](const Event& event) {
@@ -126,7 +127,7 @@ TEST_CASE("who listens may cancel, also the job that is told of, and submit") {
   CHECK(second == f.alone({8, 9}, 2));
 }
 
-TEST_CASE("a job that fails is told of with its error, and the others end well") {
+TEST_CASE("a job that fails is reported with its error, and the others finish") {
   Loop f;
   Tokens well, failing;
   std::string error;
@@ -147,7 +148,8 @@ TEST_CASE("a job that fails is told of with its error, and the others end well")
   CHECK(well == f.alone({5, 6, 7}, 6));
 }
 
-TEST_CASE("the closed case wants an idle engine, and leaves one also where it is broken off") {
+TEST_CASE(
+    "a closed run needs an idle engine, and leaves an idle engine also when it is interrupted") {
   Loop f;
   Tokens chosen;
   f.engine.submit(greedy_job(f.engine, "a", {5, 6, 7}, 2, chosen));

@@ -1,4 +1,5 @@
-// A prefix is computed once for all who ask for it in one run, whoever gives up in between.
+// A prefix is computed once for all jobs of a run that ask for it, whichever job gives up in
+// between.
 #include "src/engine/prefix_cache.hpp"
 
 #include <cmath>
@@ -17,7 +18,7 @@ namespace {
 
 const Tokens kPrefix{10, 11, 12, 13, 14};
 
-/// Feeds `next` behind `prefix`, with its logits, in a sequence that began with what is shared.
+/// Feeds `next` after `prefix`, with its logits, in a sequence that began with the shared part.
 Task<void> behind(Engine& engine, Tokens prefix, Token next, Counters& cost,
                   std::vector<float>& logits) {
   Prefixed shared = co_await engine.prefixes().begin(prefix, str("behind ", next), "test");
@@ -83,7 +84,7 @@ struct CachedFixture {
   Model model = network.load(Dtype::fp64);
   SteadyClock clock;
   Engine engine{model, clock};
-  /// Runs the tasks together; errors stay in them.
+  /// Runs the tasks together, and keeps their errors.
   void run(const std::vector<std::function<Task<void>()>>& tasks, int live) {
     engine.run(
         static_cast<int>(tasks.size()), live,
@@ -99,7 +100,7 @@ struct CachedFixture {
 
 }  // namespace
 
-TEST_CASE("prefix cache: the first one pays, all have the logits of the whole text") {
+TEST_CASE("prefix cache: the first job pays, and all have the logits of the whole text") {
   CachedFixture f;
   for (const int live : {1, 2, 6}) {
     std::vector<Counters> costs(6);
@@ -128,7 +129,7 @@ TEST_CASE("prefix cache: the first one pays, all have the logits of the whole te
   }
 }
 
-TEST_CASE("prefix cache: no run finds anything of an earlier one") {
+TEST_CASE("prefix cache: a run finds nothing of an earlier run") {
   CachedFixture f;
   for (int round = 0; round < 2; ++round) {
     Counters cost;
@@ -138,7 +139,7 @@ TEST_CASE("prefix cache: no run finds anything of an earlier one") {
   }
 }
 
-TEST_CASE("prefix cache: when the one who computes gives up, the next one does") {
+TEST_CASE("prefix cache: when the job that computes gives up, the next one computes") {
   CachedFixture f;
   Counters given_up, cost, late;
   std::vector<float> logits, after;
@@ -152,15 +153,15 @@ TEST_CASE("prefix cache: when the one who computes gives up, the next one does")
   CHECK(largest_difference(logits, after) < 1e-5);
 }
 
-TEST_CASE("prefix cache: who waited for one that gives up later computes in the next pass") {
-  // The one that computes is destroyed while another already waits for its pass.
+TEST_CASE("prefix cache: a job that waited for one that gives up later computes in the next pass") {
+  // The task that computes is destroyed while another already waits for its pass.
   CachedFixture f;
   Counters first, second;
   std::vector<float> unused, logits;
   Task<void> computes = behind(f.engine, kPrefix, 40, first, unused);
   bool begun = false;
   f.run({[&] {
-           computes.start();  // waits with the prefix' rows
+           computes.start();  // waits with the rows of the prefix
            begun = true;
            return behind(f.engine, kPrefix, 41, second, logits);
          },
@@ -174,7 +175,7 @@ TEST_CASE("prefix cache: who waited for one that gives up later computes in the 
   CHECK(!logits.empty());
 }
 
-TEST_CASE("prefix cache: under a budget, what was asked for longest ago makes room") {
+TEST_CASE("prefix cache: under a budget, the prefix that was not asked for longest makes room") {
   CachedFixture f;
   f.engine.set_cache_budget({.blocks = 6, .watermark = 0});
   const Tokens other{20, 21};
@@ -192,14 +193,14 @@ TEST_CASE("prefix cache: under a budget, what was asked for longest ago makes ro
         1);
   CHECK(costs[0].forwards == 1);
   CHECK(costs[1].forwards == 1);
-  CHECK(costs[2].forwards == 0);  // four blocks leave both
-  CHECK(costs[3].forwards == 0);  // five leave one: that which was asked for last
+  CHECK(costs[2].forwards == 0);  // four blocks: both stay
+  CHECK(costs[3].forwards == 0);  // five blocks: one stays, the one that was asked for last
   CHECK(costs[4].forwards == 1);
-  CHECK(costs[5].forwards == 1);  // six leave none
+  CHECK(costs[5].forwards == 1);  // six blocks: none stays
   CHECK(f.engine.cache_report().peak_blocks == 6);
 }
 
-TEST_CASE("prefix cache: under a budget, one that grows gets an idle prefix' room") {
+TEST_CASE("prefix cache: under a budget, a growing job gets the room of an idle prefix") {
   CachedFixture f;
   f.engine.set_cache_budget({.blocks = 2, .watermark = 0});
   Counters cost;
@@ -210,8 +211,7 @@ TEST_CASE("prefix cache: under a budget, one that grows gets an idle prefix' roo
   CHECK(f.engine.cache_report().peak_blocks == 2);
 }
 
-TEST_CASE(
-    "prefix cache: under a budget of one sequence, all who share a prefix come to their end") {
+TEST_CASE("prefix cache: under a budget of one sequence, all jobs that share a prefix finish") {
   CachedFixture f;
   const Tokens prefix(40, 9);
   std::vector<Counters> costs(4);
@@ -251,7 +251,7 @@ TEST_CASE("prefix cache: under a budget, rows that sequences share count once") 
   std::vector<std::function<Task<void>()>> tasks;
   for (size_t i = 0; i < 4; ++i)
     tasks.emplace_back([&, i] { return behind(f.engine, prefix, 30, costs[i], logits[i]); });
-  // 20 blocks of prefix, and for each one's new row one more.
+  // 20 blocks of prefix, and one more for each new row.
   f.engine.set_cascade(true);
   f.engine.set_cache_budget({.blocks = 24, .watermark = 0});
   f.run(tasks, 4);

@@ -18,7 +18,7 @@ RowLogits row(Token best, float best_logit, Token second, float second_logit) {
 }  // namespace
 
 TEST_CASE(
-    "greedy takes the best, an oracle what it is given, and both keep the network's choice and "
+    "greedy takes the best id, an oracle the given one, and both keep the network's choice and "
     "gap") {
   SeededChance chance(1);
   Chooser greedy(chance);
@@ -41,7 +41,7 @@ TEST_CASE(
   CHECK(forced.made().size() == 2);
 }
 
-TEST_CASE("draws follow the probabilities, and never choose what has none") {
+TEST_CASE("draws follow the probabilities, and never choose an id of probability 0") {
   Rng rng(3);
   const std::vector<double> p{0.0, 0.5, 0.0, 0.25, 0.25, 0.0};
   std::vector<int> counts(p.size());
@@ -52,11 +52,11 @@ TEST_CASE("draws follow the probabilities, and never choose what has none") {
     // Five standard deviations of a binomial, at most 5 * sqrt(40000 / 4).
     CHECK(std::abs(counts[i] - p[i] * kDraws) <= 500);
   }
-  // Rounding may leave the sum below 1: the last with a share is taken.
+  // Rounding may leave the sum below 1: the last id with a share is taken.
   for (int i = 0; i < 1000; ++i) CHECK(draw({0.0, 1e-12, 0.0}, rng) == 1);
 }
 
-TEST_CASE("a seeded chance draws and tosses by its own generator alone") {
+TEST_CASE("a seeded chance draws and tosses only by its own generator") {
   SeededChance chance(5);
   Rng rng(5);
   const std::vector<double> p{0.25, 0.25, 0.5};

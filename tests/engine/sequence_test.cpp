@@ -1,5 +1,5 @@
-// fork, keep, drop and relabel: what is fed afterwards has the logits of a fresh forward over the
-// rows that are left.
+// fork, keep, drop and relabel: rows that are fed afterwards have the logits of a fresh forward
+// over the remaining rows.
 #include <algorithm>
 #include <cmath>
 
@@ -13,7 +13,7 @@ using namespace pardec::test;
 
 namespace {
 
-// fp64, told as float32 logits below 8: one rounding each.
+// fp64, returned as float32 logits below 8: one rounding each.
 constexpr float kRounding = 2 * 8 * 0x1p-24f;
 
 Step step_of(const Tokens& tokens, const std::vector<RowLabel>& labels) {
@@ -32,7 +32,7 @@ std::vector<RowLabel> causal(int first, int count) {
   return labels;
 }
 
-/// Logits of the last row of a text, in a sequence of its own.
+/// Logits of the last row of a text, in a separate sequence.
 Task<void> fresh(Engine& engine, Tokens tokens, std::vector<RowLabel> labels,
                  std::vector<float>& out) {
   Sequence sequence = engine.open("fresh", "test");
@@ -62,7 +62,7 @@ struct DrivenFixture {
 
 }  // namespace
 
-TEST_CASE("drop and keep: guesses that were refused leave no trace in what follows") {
+TEST_CASE("drop and keep: refused guesses leave no trace in what follows") {
   DrivenFixture f;
   std::vector<float> after_keep, after_drop;
   Counters counters;
@@ -103,7 +103,7 @@ TEST_CASE("drop and keep: guesses that were refused leave no trace in what follo
   CHECK(replay(f.network.slow(), trace, 2e-4).wrong.empty());
 }
 
-TEST_CASE("drafts with sublayers skipped are taken back without a trace") {
+TEST_CASE("drafts with skipped sublayers are removed without a trace") {
   DrivenFixture f;
   const Tokens text{4, 8, 15, 16, 23};
   std::vector<float> after;
@@ -138,7 +138,7 @@ TEST_CASE("drafts with sublayers skipped are taken back without a trace") {
   CHECK(f.traces.at("r").tokens == text);
   CHECK(f.traces.at("r").step == std::vector<int>{0, 0, 0, 1, 1});
 
-  // A whole pass over rows that lack keys would be wrong: it is refused.
+  // A full pass over rows that lack keys would be wrong, so it is refused.
   struct Forgetful {
     static Task<void> run(Engine& engine) {
       Sequence sequence = engine.open("f", "test");
@@ -161,7 +161,7 @@ TEST_CASE("relabel: an accepted tree node joins the trunk") {
       const Tokens prompt{10, 11, 12}, nodes{20, 21}, next{30};
       Step step = step_of(prompt, causal(0, 3));
       co_await sequence.forward(std::move(step));
-      // Two guesses for position 3, each in a segment of its own.
+      // Two guesses for position 3, each in its own segment.
       const std::vector<int> trunk{0};
       const int first = sequence.add_segment(trunk), second = sequence.add_segment(trunk);
       const std::vector<RowLabel> labels{{3, 3, first, 0}, {3, 3, second, 0}};
@@ -185,7 +185,7 @@ TEST_CASE("relabel: an accepted tree node joins the trunk") {
   CHECK(replay(f.network.slow(), trace, 2e-4).wrong.empty());
 }
 
-TEST_CASE("fork: both go their own ways from the same rows") {
+TEST_CASE("fork: both continue independently from the same rows") {
   DrivenFixture f;
   std::vector<float> left, right;
   Counters of_copy;
@@ -222,7 +222,7 @@ TEST_CASE("fork: both go their own ways from the same rows") {
   CHECK(largest_difference(right, f.fresh_logits({10, 11, 12, 13, 30, 32})) <= kRounding);
   CHECK(of_copy.fed == 3);  // its counters start at zero
   CHECK(of_copy.forwards == 3);
-  // Its trace is whole, and its steps go on from the original's.
+  // Its trace is complete, and its steps continue those of the original.
   const Trace& copy = f.traces.at("copy");
   CHECK(copy.tokens == Tokens{10, 11, 12, 13, 30, 31, 32});
   CHECK(copy.step == std::vector<int>{0, 0, 0, 1, 2, 3, 4});
@@ -231,7 +231,7 @@ TEST_CASE("fork: both go their own ways from the same rows") {
   CHECK(f.traces.at("original").tokens == Tokens{10, 11, 12, 13, 20});
 }
 
-TEST_CASE("dropping what is not alive is a bug, and said so") {
+TEST_CASE("dropping a row that is not alive is a bug, and reported as one") {
   DrivenFixture f;
   struct Job {
     static Task<void> run(Engine& engine) {

@@ -11,8 +11,8 @@ using namespace pardec;
 
 namespace {
 
-/// Where coroutines wait until they are let through, in order of arrival. One that is destroyed
-/// leaves the queue.
+/// Coroutines wait here until they are released, in order of arrival. One that is destroyed leaves
+/// the queue.
 class Gate {
  public:
   struct Awaiter {
@@ -43,7 +43,7 @@ class Gate {
   std::deque<Awaiter*> waiting_;
 };
 
-/// Counts how many of it are alive: a frame that is leaked keeps its own.
+/// Counts the living objects: a leaked frame keeps its own.
 struct Alive {
   explicit Alive(int& c) : count(c) { ++count; }
   ~Alive() { --count; }
@@ -95,7 +95,7 @@ Task<std::vector<int>> catching(World& world, std::vector<Plan> plans) {
 
 }  // namespace
 
-TEST_CASE("a task starts when it is told to, and gives its value back") {
+TEST_CASE("a task starts when it is told to, and returns its value") {
   World world;
   Task<int> task = child(world, 7, 2, false);
   CHECK(world.log == "");
@@ -107,7 +107,7 @@ TEST_CASE("a task starts when it is told to, and gives its value back") {
   CHECK(task.result() == 7);
 }
 
-TEST_CASE("tasks side by side: started in order, results in order, whoever ends first") {
+TEST_CASE("parallel tasks: started in order, results in order, whichever ends first") {
   World world;
   Task<std::vector<int>> task = parent(world, {{3}, {1}, {0}, {2}});
   task.start();
@@ -133,16 +133,16 @@ TEST_CASE("no tasks, and tasks that never wait, end at once") {
   CHECK(quick.result() == std::vector<int>{0, 1});
 }
 
-TEST_CASE("a child's exception cancels its siblings and rises in the parent") {
+TEST_CASE("a child's exception cancels its siblings and reaches the parent") {
   World world;
   Task<std::vector<int>> task = parent(world, {{5}, {1, true}, {5}});
   task.start();
   CHECK(world.alive == 4);
-  world.gate.let_one();  // child 0 goes on waiting
+  world.gate.let_one();  // child 0 still waits
   world.gate.let_one();  // child 1 fails
   REQUIRE(task.done());
   CHECK(world.gate.waiting() == 0);  // the siblings have withdrawn
-  CHECK(world.alive == 0);           // and are gone, as is the parent's own frame content
+  CHECK(world.alive == 0);           // and are gone, like the content of the parent's own frame
   CHECK_THROWS_WITH(task.result(), "child 1");
   CHECK(world.log == "s0 s1 s2 ");
 }
@@ -159,7 +159,7 @@ TEST_CASE(
   CHECK(world.alive == 0);
 }
 
-TEST_CASE("the first of several exceptions rises") {
+TEST_CASE("the first of several exceptions is thrown") {
   World world;
   Task<std::vector<int>> task = parent(world, {{2, true}, {1, true}, {1, true}});
   task.start();
@@ -168,7 +168,7 @@ TEST_CASE("the first of several exceptions rises") {
   CHECK_THROWS_WITH(task.result(), "child 1");
 }
 
-TEST_CASE("a parent may catch, and go on with new children") {
+TEST_CASE("a parent may catch an exception, and continue with new children") {
   World world;
   Task<std::vector<int>> task = catching(world, {{3}, {1, true}});
   task.start();
@@ -179,7 +179,7 @@ TEST_CASE("a parent may catch, and go on with new children") {
   CHECK(world.alive == 0);
 }
 
-TEST_CASE("destroying a root frees the tree wherever it stands") {
+TEST_CASE("destroying a root frees its tree at any point") {
   World world;
   {
     Task<std::vector<int>> never = parent(world, {{1}, {1}});

@@ -18,7 +18,7 @@ struct Written : Trace {
     request = "r";
     decoder = name;
   }
-  /// `sees`: rows before it; it sees itself too.
+  /// `sees`: rows before it; it also sees itself.
   int row(int pass, Token token, int at, std::vector<int> sees, std::optional<Token> choice = {},
           std::optional<int> chosen_by = kNobody, bool dropped = false) {
     tokens.push_back(token);
@@ -34,8 +34,8 @@ struct Written : Trace {
   }
 };
 
-/// Threads as a reader would write them down: heading|tokens, + before a guess that was right, ~
-/// before a rejected one, the pass behind each.
+/// Threads as a reader would write them: heading|tokens, + before an accepted guess, ~ before a
+/// rejected one, then the pass of each.
 std::vector<std::string> told(const std::vector<TraceThread>& threads) {
   std::vector<std::string> out;
   for (const TraceThread& thread : threads) {
@@ -53,7 +53,7 @@ std::vector<std::string> told(const std::vector<TraceThread>& threads) {
 
 using Lines = std::vector<std::string>;
 
-/// Two values behind keys 10 11 and 20 21, four positions apart, as HPD lays them out.
+/// Two values after keys 10 11 and 20 21, four positions apart, as in HPD's layout.
 Trace two_values() {
   Written t("hpd");
   t.row(0, 1, 0, {});
@@ -68,7 +68,8 @@ Trace two_values() {
   return t;
 }
 
-/// Text 1 2, guesses 3 4 in the pass of the prompt; `kept` of them hold, then the network's own.
+/// Text 1 2, guesses 3 4 in the pass of the prompt; `kept` of them are accepted, then comes the
+/// network's own token.
 Trace guesses(int kept) {
   Written t("speculative");
   t.row(0, 1, 0, {});
@@ -82,18 +83,19 @@ Trace guesses(int kept) {
 
 }  // namespace
 
-TEST_CASE("threads begin where nobody chose, and go on with what was chosen from them") {
+TEST_CASE(
+    "threads begin at rows that nothing chose, and continue with the tokens chosen from them") {
   CHECK(told(threads_of(two_values(), true)) ==
         Lines{"1 10 11 | 100@0 101@1 102@2", "20 21 | 200@0 201@1"});
 }
 
-TEST_CASE("a guess that holds belongs to its thread, one that does not is told as rejected") {
+TEST_CASE("an accepted guess belongs to its thread, a rejected one is reported as rejected") {
   CHECK(told(threads_of(guesses(0), true)) == Lines{"1 2 | ~3@0 ~4@0 9@0"});
   CHECK(told(threads_of(guesses(1), true)) == Lines{"1 2 | +3@0 ~4@0 8@0"});
   CHECK(told(threads_of(guesses(2), true)) == Lines{"1 2 | +3@0 +4@0 7@0"});
 }
 
-TEST_CASE("masks are no guesses, their choices are") {
+TEST_CASE("masks are no guesses, but their choices are") {
   Written t("space");
   const int x = t.row(0, 1, 0, {}, 5);
   const int mask = t.row(0, 99, 1, {0}, 6, kNobody, true);
@@ -105,7 +107,7 @@ TEST_CASE("masks are no guesses, their choices are") {
   CHECK(told(threads_of(t, true)) == Lines{"1 | 5@0 ~6@1 7@1"});
 }
 
-TEST_CASE("of a tree of guesses the first path is told") {
+TEST_CASE("of a tree of guesses the first path is reported") {
   Written t("medusa");
   const int x = t.row(0, 1, 0, {}, 5);
   t.row(0, 2, 1, {0}, 9, kNobody, true);
@@ -116,7 +118,7 @@ TEST_CASE("of a tree of guesses the first path is told") {
   CHECK(told(threads_of(t, true)) == Lines{"1 | ~2@0 ~6@0 5@0"});
 }
 
-TEST_CASE("a fork's child is a thread of its own") {
+TEST_CASE("the child of a fork is a separate thread") {
   Written t("apar");
   const int p = t.row(0, 1, 0, {}, 50);
   const int fork = t.row(1, 50, 1, {0}, 60, p);  // [Fork]
@@ -126,9 +128,9 @@ TEST_CASE("a fork's child is a thread of its own") {
   CHECK(told(threads_of(t, true)) == Lines{"1 | 50@0 60@1 61@2", "51 | 70@2"});
 }
 
-TEST_CASE("what was sampled and not fed is not known from a trace") {
+TEST_CASE("tokens that were sampled and not fed are unknown from a trace") {
   Trace t = two_values();
-  t.tokens[5] = 500;  // another choice than the likeliest
+  t.tokens[5] = 500;  // another choice than the most likely one
   CHECK(is_greedy(two_values()));
   CHECK_FALSE(is_greedy(t));
   CHECK(told(threads_of(t, false)) == Lines{"1 10 11 | 500@0 101@1", "20 21 | 200@0"});
@@ -153,7 +155,7 @@ TEST_CASE("a trace is read back as it was written") {
   CHECK_THROWS_AS(parse_trace(json, "t"), ConfigError);
 }
 
-TEST_CASE("a trace that names rows it does not have is refused before they are made") {
+TEST_CASE("a trace that names rows it does not have is refused before they are created") {
   const Json good = Json::parse(to_json(two_values()).dump());
   const int last = std::numeric_limits<int>::max();
   const auto refused = [&](const char* column, size_t row, Json value) {
@@ -172,7 +174,7 @@ TEST_CASE("a trace that names rows it does not have is refused before they are m
   refused("position", 7, last);
   refused("position", 7, -1);
   refused("tokens", 7, std::int64_t{1} << 40);
-  // Choices of rows that come later in the answer begin threads of their own.
+  // Choices of rows that come later in the answer begin their own threads.
   Json json = good;
   std::reverse(json["emitted"].begin(), json["emitted"].end());
   CHECK_NOTHROW(threads_of(parse_trace(json, "t"), true));

@@ -1,5 +1,5 @@
-// Which arm others disturbed more, and what that makes of the speedup: against the speedup of the
-// same blocks without the others, which is known here.
+// Which arm other programs disturbed more, and how that changes the speedup: compared with the
+// speedup of the same blocks without the others, which is known here.
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
@@ -17,7 +17,8 @@ constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr int kThreads = 2;
 constexpr int kBlocks = 8;
 
-/// Blocks that take so many seconds alone, each made longer by time in which others had the cores.
+/// Blocks that take this many seconds alone, each prolonged by time in which other programs used
+/// the cores.
 MeasuredBlocks blocks(double seconds, double longer_by) {
   MeasuredBlocks measured;
   for (int i = 0; i < kBlocks; ++i) {
@@ -52,10 +53,11 @@ ArmFinding arm(const char* label, const char* decoder, const MeasuredBlocks& mea
 
 struct Told {
   double speedup;    ///< as it was measured
-  std::string text;  ///< of the only warning of the kind
+  std::string text;  ///< of the only warning of this kind
 };
 
-/// AR takes 4 seconds a block alone and HPD 1, the true speedup is 4; others make them longer.
+/// Alone, AR takes 4 seconds for a block and HPD 1, so the true speedup is 4; other programs
+/// prolong both.
 Told told(double ar_longer_by, double hpd_longer_by) {
   const MeasuredBlocks theirs = blocks(4, ar_longer_by), ours = blocks(1, hpd_longer_by);
   Comparison comparison;
@@ -80,7 +82,7 @@ bool says(const std::string& text, std::initializer_list<const char*> words) {
 
 }  // namespace
 
-TEST_CASE("disturbed: others that had the baseline's cores inflate the speedup") {
+TEST_CASE("disturbed: other programs on the baseline's cores inflate the speedup") {
   const Told baseline_alone = told(4, 0);
   CHECK(baseline_alone.speedup > 4);
   CHECK(
@@ -92,18 +94,19 @@ TEST_CASE("disturbed: others that had the baseline's cores inflate the speedup")
                          "slow-arm suffered more", "the speedup is inflated"}));
 }
 
-TEST_CASE("disturbed: others that had the arm's own cores deflate the speedup") {
+TEST_CASE("disturbed: other programs on the arm's own cores deflate the speedup") {
   const Told method_alone = told(0, 1);
   CHECK(method_alone.speedup < 4);
   CHECK(says(method_alone.text, {" 0.0 % of the time of slow-arm", "50.0 % of that of fast-arm",
                                  "fast-arm suffered more", "the speedup is deflated"}));
-  // The baseline's lost seconds are more, the share of its time is less.
+  // The baseline lost more seconds, but a smaller share of its time.
   const Told both = told(2, 1);
   CHECK(both.speedup < 4);
   CHECK(says(both.text, {"fast-arm suffered more", "the speedup is deflated"}));
 }
 
-TEST_CASE("disturbed: others that took the same share of both arms' time change no speedup") {
+TEST_CASE(
+    "disturbed: other programs that took the same share of both arms' time change no speedup") {
   const Told same = told(4, 1);
   CHECK(std::abs(same.speedup - 4) < 1e-9);
   CHECK(says(same.text, {"both suffered alike"}));

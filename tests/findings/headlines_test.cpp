@@ -1,4 +1,4 @@
-// What is said first of a dataset: only what is shown.
+// The headline of a dataset: only what is shown.
 #include "src/findings/headlines.hpp"
 
 #include <cmath>
@@ -12,7 +12,7 @@ namespace {
 
 const double kNone = std::nan("");
 
-/// An arm whose speedup lies between these ends, and whose score's difference does.
+/// An arm whose speedup lies between these ends, and whose score difference does, too.
 ArmFinding arm(const char* label, const char* decoder, const char* network, Interval speedup,
                Interval difference = {0, -0.01, 0.01}) {
   ArmFinding finding;
@@ -41,7 +41,7 @@ Comparison of(std::vector<ArmFinding> arms) {
   return comparison;
 }
 
-/// The label of the only headline's arm; empty: it has none.
+/// The label of the arm in the only headline; empty: there is none.
 std::string best_of(const Comparison& comparison) {
   const auto headlines = headlines_of(comparison);
   REQUIRE(headlines.size() == 1);
@@ -50,28 +50,29 @@ std::string best_of(const Comparison& comparison) {
 
 }  // namespace
 
-TEST_CASE("the baseline's decoder on another network is no faster decoder") {
+TEST_CASE("the baseline's decoder on another network is not a faster decoder") {
   Comparison comparison = of({ar(), arm("tuned-ar", "ar", "b", {3, 2.9, 3.1})});
   CHECK(headlines_of(comparison).empty());
   comparison.arms.push_back(arm("hpd", "hpd", "b", {2, 1.9, 2.1}));
   CHECK(best_of(comparison) == "hpd");
-  comparison.arms.push_back(arm("ar-16", "ar", "a", {2.5, 2.4, 2.6}));  // on the same one it may be
+  comparison.arms.push_back(
+      arm("ar-16", "ar", "a", {2.5, 2.4, 2.6}));  // on the same network it may be
   CHECK(best_of(comparison) == "ar-16");
 }
 
-TEST_CASE("a headline's speedup has an interval off 1") {
+TEST_CASE("the speedup of a headline has an interval that excludes 1") {
   CHECK(best_of(of({ar(), arm("hpd", "hpd", "a", {3, 1.2, 5})})) == "hpd");
   CHECK(best_of(of({ar(), arm("hpd", "hpd", "a", {3, 0.9, 5})})).empty());
   CHECK(best_of(of({ar(), arm("hpd", "hpd", "a", {3, kNone, kNone})})).empty());
   CHECK(best_of(of({ar(), arm("hpd", "hpd", "a", {0.5, 0.4, 0.6})})).empty());
 }
 
-TEST_CASE("a headline's answers are shown to be not worse, or are the baseline's") {
+TEST_CASE("the answers of a headline are shown to be not worse, or are the baseline's") {
   const Interval fast{5, 4, 6};
   CHECK(best_of(of({ar(), arm("hpd", "hpd", "a", fast, {-0.01, -0.04, 0.02})})) == "hpd");
   CHECK(best_of(of({ar(), arm("hpd", "hpd", "a", fast, {0.02, -0.06, 0.1})})).empty());  // open
   CHECK(best_of(of({ar(), arm("hpd", "hpd", "a", fast, {-0.1, -0.12, -0.08})})).empty());
-  // Equal answers show it of decoders that give the baseline's ids; of others ten are too few.
+  // Equal answers show it for decoders that give the baseline's ids; for others ten are too few.
   Comparison alike = of({ar(), arm("hpd", "hpd", "a", fast, {0, -0.3, 0.3})});
   RunSummary& few = alike.arms[1].run;
   few.generations = few.compared = few.identical = 10;
@@ -102,7 +103,7 @@ TEST_CASE("a headline's answers are shown to be not worse, or are the baseline's
   CHECK(best_of(forced).empty());
 }
 
-TEST_CASE("the fastest of those that are shown, and which are not told apart from it") {
+TEST_CASE("the fastest of those that are shown, and those that cannot be told apart from it") {
   const Comparison comparison =
       of({ar(), arm("hpd", "hpd", "a", {4, 3.5, 4.5}), arm("hpd8", "hpd", "a", {4.2, 3.9, 4.6}),
           arm("slow", "hpd", "a", {2, 1.8, 2.2}),
@@ -117,7 +118,7 @@ TEST_CASE("the fastest of those that are shown, and which are not told apart fro
   CHECK((!open.is_shown() && !open.is_ruled_out()));
 }
 
-TEST_CASE("warnings come in the order of what they undo") {
+TEST_CASE("warnings are ordered by what they invalidate") {
   Comparison comparison = of({ar(), arm("hpd", "hpd", "a", {4, 3.5, 4.5})});
   ArmFinding& first = comparison.arms[0];
   first.jobs = {1, 8};  // short_batch

@@ -14,7 +14,7 @@ struct Arm {
   std::shared_ptr<ExampleNames> names;
   ScoreTable table{names};
 
-  /// `text`: which text the question is of.
+  /// `text`: the text that the question belongs to.
   void add(std::int32_t question, std::int32_t text, bool right, std::int32_t repeat = 0) {
     while (std::ssize(names->keys) <= question)
       names->keys.push_back(std::to_string(names->keys.size()));
@@ -34,9 +34,9 @@ using Verdict = ScoreFinding::Verdict;
 
 }  // namespace
 
-TEST_CASE("A score's difference is over what both arms have", "[scores]") {
-  // Equal on 48 texts. The method has no answer to 12 more, all of which the baseline has wrong:
-  // that gives it no better score.
+TEST_CASE("A score's difference is over the examples that both arms have", "[scores]") {
+  // Equal on 48 texts. The method has no answer to 12 more, all of which the baseline has wrong.
+  // That does not improve its score.
   auto names = std::make_shared<ExampleNames>();
   Arm baseline{names}, method{names};
   for (int i = 0; i < 60; ++i) {
@@ -82,10 +82,11 @@ TEST_CASE("Few equal answers are no evidence, and the finding says how many woul
   }
 }
 
-TEST_CASE("Questions of one text are no independent evidence", "[scores]") {
+TEST_CASE("Questions about one text are no independent evidence", "[scores]") {
   auto names = std::make_shared<ExampleNames>();
   Arm baseline{names}, method{names};
-  // Ten texts with eight questions each; the method has all of six texts wrong, of two more right.
+  // Ten texts with eight questions each. The method has all questions of six texts wrong, and those
+  // of two more right.
   for (int text = 0; text < 10; ++text)
     for (int q = 0; q < 8; ++q) {
       const bool gained = text >= 6 && text < 8;
@@ -96,11 +97,11 @@ TEST_CASE("Questions of one text are no independent evidence", "[scores]") {
   CHECK(*finding.p ==
         Approx(clustered_mcnemar(std::vector<std::int64_t>{8, 8, 8, 8, 8, 8, -8, -8})));
   CHECK(*finding.p > 0.2);               // six of eight texts
-  CHECK(mcnemar_exact(48, 16) < 0.001);  // what 64 independent questions would be
+  CHECK(mcnemar_exact(48, 16) < 0.001);  // the number for 64 independent questions
   CHECK(finding.verdict(0.05) != Verdict::not_worse);
 }
 
-TEST_CASE("Repeats are no new examples", "[scores]") {
+TEST_CASE("Repeats are not new examples", "[scores]") {
   auto names = std::make_shared<ExampleNames>();
   Arm baseline{names}, method{names};
   for (int i = 0; i < 30; ++i)

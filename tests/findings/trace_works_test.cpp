@@ -37,7 +37,7 @@ std::vector<TraceWork> works_of(const std::vector<Trace>& traces) {
 
 }  // namespace
 
-TEST_CASE("requests of one group share passes, whatever they are called") {
+TEST_CASE("requests of one group share passes, whatever their names are") {
   const auto works = works_of({trace_of("first field", "job"), trace_of("second field", "job")});
   REQUIRE(works.size() == 1);
   CHECK(works[0].requests.size() == 2);
@@ -46,17 +46,17 @@ TEST_CASE("requests of one group share passes, whatever they are called") {
   CHECK(works[0].chosen == 2);
 }
 
-TEST_CASE("requests without a group go alone, though their names look like fields") {
+TEST_CASE("requests without a group run alone, though their names look like fields") {
   CHECK(works_of({trace_of("job/0/0", ""), trace_of("job/0/1", "")}).size() == 2);
   CHECK(works_of({trace_of("job/point-1", ""), trace_of("job/point-2", "")}).size() == 2);
 }
 
-TEST_CASE("the same request again, and another group, begin anew") {
+TEST_CASE("the same request again, and another group, start again") {
   CHECK(works_of({trace_of("a", "job"), trace_of("a", "job")}).size() == 2);
   CHECK(works_of({trace_of("a", "one job"), trace_of("b", "other job")}).size() == 2);
 }
 
-TEST_CASE("a trace's group is written and read; one without names none") {
+TEST_CASE("the group of a trace is written and read; a trace without one has none") {
   CHECK(parse_trace(Json(to_json(trace_of("a", "job"))), "t").group == "job");
   CHECK_FALSE(to_json(trace_of("a", "")).contains("group"));
   CHECK(parse_trace(Json(to_json(trace_of("a", ""))), "t").group.empty());

@@ -1,4 +1,4 @@
-// adapter_config.json: what it says of the modules of a network, or an Error.
+// adapter_config.json: what it says about the modules of a network, or an Error.
 #include "src/model/adapter.hpp"
 #include "src/model/files/adapter_config.hpp"
 #include "src/support/error.hpp"

@@ -1,4 +1,4 @@
-// A chat template, and behind the first zero byte what is said, a line a turn: it renders, or is a
+// A chat template, and after the first zero byte the turns, one on each line. It renders, or is a
 // ConfigError, in few steps.
 #include "src/jinja/template.hpp"
 #include "src/support/error.hpp"

@@ -1,5 +1,5 @@
-// config.json, and behind the first zero byte generation_config.json: a network that can be made,
-// or an Error.
+// config.json, and after the first zero byte generation_config.json: a network that can be made, or
+// an Error.
 #include "src/model/files/parameters.hpp"
 #include "src/support/error.hpp"
 #include "tests/fuzz/input.hpp"

@@ -1,4 +1,4 @@
-// A Job: is read, and written back the same, or is an Error.
+// A Job is read and written back unchanged, or is an Error.
 #include "src/prompt/job.hpp"
 #include "src/support/error.hpp"
 #include "tests/fuzz/input.hpp"

@@ -1,5 +1,5 @@
-// Runs a fuzz target without a fuzzer: on its seeds, on what is left of each when it is cut short,
-// and on each with some of its bytes changed. The same inputs every time.
+// Runs a fuzz target without a fuzzer: on its seeds, on truncated seeds, and on seeds with some
+// changed bytes. The inputs are the same every time.
 #include <cstdlib>
 #include <iostream>
 #include <vector>

@@ -1,4 +1,4 @@
-// safetensors: every byte of every tensor is inside the file, or it is a ModelError.
+// safetensors: every byte of every tensor is inside the file, or the file is a ModelError.
 #include <vector>
 
 #include "src/model/files/safetensors.hpp"

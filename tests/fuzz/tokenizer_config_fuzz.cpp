@@ -1,6 +1,5 @@
-// tokenizer_config.json, and behind zero bytes special_tokens_map.json and added_tokens.json,
-// beside a small tokenizer.json: it loads, or is a ModelError; the tokens it has are in its
-// complete text.
+// tokenizer_config.json, and after zero bytes special_tokens_map.json and added_tokens.json, with a
+// small tokenizer.json. It loads, or is a ModelError; its tokens are in its complete text.
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 #include "src/tokenizer/tokenizer.hpp"

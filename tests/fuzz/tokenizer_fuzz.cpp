@@ -1,5 +1,5 @@
-// tokenizer.json, and behind the first zero byte a text: it loads, or is a ModelError; what loads
-// encodes and decodes any text, or says that the text takes too long.
+// tokenizer.json, and after the first zero byte a text. It loads, or is a ModelError. If it loads,
+// it encodes and decodes any text, or says that the text takes too long.
 #include "src/support/error.hpp"
 #include "src/tokenizer/tokenizer.hpp"
 #include "tests/fuzz/input.hpp"

@@ -1,4 +1,4 @@
-// A trace: is read, followed and told pass by pass, or is an Error.
+// A trace is read, followed and told pass by pass, or is an Error.
 #include "src/engine/trace_threads.hpp"
 #include "src/support/error.hpp"
 #include "tests/fuzz/input.hpp"

@@ -1,5 +1,5 @@
-// Renders templates for jinja_oracle.py: one JSON object a line on stdin,
-// {"template": text, "variables": {...}}, one a line on stdout, {"text": ...} or {"error": ...}.
+// Renders templates for jinja_oracle.py. Each line of stdin is a JSON object {"template": text,
+// "variables": {...}}; each line of stdout is {"text": ...} or {"error": ...}.
 #include <iostream>
 #include <optional>
 

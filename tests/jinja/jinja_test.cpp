@@ -18,7 +18,7 @@ std::string render(const std::string& source, const OrderedJson& variables = Ord
 
 }  // namespace
 
-TEST_CASE("white space around tags goes as with trim_blocks and lstrip_blocks") {
+TEST_CASE("white space around tags is treated as with trim_blocks and lstrip_blocks") {
   CHECK(render("a\n  {% if true %}\nb\n  {% endif %}\nc\n") == "a\nb\nc");
   CHECK(render("a\n  {%+ if true %}\nb\n{% endif +%}\nc") == "a\n  b\n\nc");
   CHECK(render("a \n {%- if true -%} \n b {%- endif %} c") == "ab c");
@@ -27,7 +27,7 @@ TEST_CASE("white space around tags goes as with trim_blocks and lstrip_blocks") 
   CHECK(render("{% raw %}{{ x }}{% endraw %}\n!") == "{{ x }}!");
 }
 
-TEST_CASE("scopes: what a loop sets stays in it, a namespace carries it out") {
+TEST_CASE("scopes: variables set in a loop stay in it, a namespace carries them out") {
   CHECK(
       render(
           "{% set x = 1 %}{% for i in [1, 2] %}{{ x }}{% set x = 5 %}{{ x }}{% endfor %}{{ x }}") ==
@@ -37,7 +37,7 @@ TEST_CASE("scopes: what a loop sets stays in it, a namespace carries it out") {
   CHECK(render("{% if true %}{% set x = 2 %}{% endif %}{{ x }}") == "2");
 }
 
-TEST_CASE("scopes: a name that a body sets before it reads it is its own from the beginning") {
+TEST_CASE("scopes: a name that a body sets before reading it is local from the beginning") {
   const OrderedJson given = {{"n", 7}};
   CHECK(render("{{ n }}{% set n = n + 1 %}{{ n }}", given) == "78");
   CHECK(render("{% if false %}{% set n = 1 %}{% endif %}{{ n }}", given) == "7");
@@ -48,11 +48,11 @@ TEST_CASE("scopes: a name that a body sets before it reads it is its own from th
   CHECK(render("{% block b %}{{ n }}{% endblock %}{% set n = 1 %}{{ n }}", given) == "71");
 }
 
-TEST_CASE("the caller's date is the only one") {
+TEST_CASE("the caller's date is the only date") {
   CHECK(render("{{ strftime_now('%d %b %Y') }}") == "05 Jan 2024");
 }
 
-TEST_CASE("what is not supported is named with its line") {
+TEST_CASE("unsupported constructs are named with their line") {
   const std::pair<const char*, const char*> cases[] = {
       {"a\n{% include 'x' %}", "t, line 2: {% include %} is not supported"},
       {"{% import 'x' as y %}", "t, line 1: {% import %} is not supported"},
@@ -82,7 +82,7 @@ TEST_CASE("what is not supported is named with its line") {
   }
 }
 
-TEST_CASE("what is wrong is said with its line") {
+TEST_CASE("errors are reported with their line") {
   const std::pair<const char*, const char*> cases[] = {
       {"{% if x %}\n", "t, line 1: the template ends, expected {% endif %}"},
       {"\n{{ x", "t, line 2: an output has no end, expected }}"},
@@ -146,7 +146,7 @@ TEST_CASE("values nest a hundred deep, and no deeper") {
   CHECK_THROWS_WITH(render("", given(1000000)), Catch::Contains("deeper"));
 }
 
-TEST_CASE("a rendering is bounded in steps, and says where it ran out of them") {
+TEST_CASE("the steps of a rendering are limited, and the error says where they ran out") {
   const std::string doubled = [] {
     std::string source = "{% set x = 'ab' %}\n";
     for (int i = 0; i < 60; ++i) source += "{% set x = x + x %}";
@@ -238,7 +238,7 @@ TEST_CASE("a rendering is bounded in steps, and says where it ran out of them") 
       "over; no conversation needs so many");
 }
 
-TEST_CASE("a long conversation has the steps it needs") {
+TEST_CASE("a long conversation has the steps that it needs") {
   OrderedJson messages = OrderedJson::array();
   for (int i = 0; i < 2000; ++i)
     messages.push_back({{"role", i % 2 ? "assistant" : "user"},

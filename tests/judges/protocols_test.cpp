@@ -42,7 +42,7 @@ bool holds(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("five classes: each field gets its class, or no field gets any") {
+TEST_CASE("five classes: every field gets its class, or none does") {
   const JudgeProtocol protocol = find_protocol("five-classes");
   const Subject subject = product();
   CHECK(protocol.lacks(subject).empty());
@@ -60,7 +60,7 @@ TEST_CASE("five classes: each field gets its class, or no field gets any") {
   CHECK(good.verdicts[1].label == "correct null");
   CHECK(protocol.asks_for<ClassVerdict>()->right ==
         std::vector<std::string>{"correct", "correct null"});
-  // A value was taken or it was not: the class has to go with it.
+  // A value was either taken or not, and the class must match that.
   CHECK(read(R"({"Brand": "correct null", "Roast": "missing"})").verdicts.size() == 2);
   for (const char* classes : {R"({"Brand": "missing", "Roast": "missing"})",
                               R"({"Brand": "correct", "Roast": "incorrect"})",
@@ -81,8 +81,7 @@ TEST_CASE("five classes: each field gets its class, or no field gets any") {
   CHECK_FALSE(protocol.lacks(bare).empty());
 }
 
-TEST_CASE(
-    "single: a second turn is judged with both turns in sight, the first without the second") {
+TEST_CASE("single: a second turn is judged with both turns shown, the first without the second") {
   const JudgeProtocol protocol = find_protocol("single");
   Subject subject = talk();
   subject.turn = 0;
@@ -101,12 +100,12 @@ TEST_CASE(
   CHECK(reading.verdicts[0].value == 6.5);
 }
 
-TEST_CASE("references are shown for mathematics, reasoning and code, or as they are asked for") {
+TEST_CASE("references are shown for mathematics, reasoning and code, or as requested") {
   const auto shows = [](const std::string& category, ShowReferences references) {
     Subject subject = talk(category);
     subject.turn = 0;
     const std::string prompt = prompt_of(find_protocol("single", references), subject);
-    CHECK_FALSE(holds(prompt, "second reference"));  // of a turn that is not in sight
+    CHECK_FALSE(holds(prompt, "second reference"));  // of a turn that is not shown
     return holds(prompt, "first reference");
   };
   using enum ShowReferences;
@@ -141,7 +140,7 @@ TEST_CASE("pairwise: the order decides who is A, and the verdict names the arm")
   CHECK(holds(prompt_of(protocol, fields), R"({"Brand":"Illy","Roast":"dark"})"));
 }
 
-TEST_CASE("an answer cannot close the marks that it stands between") {
+TEST_CASE("an answer cannot close the marks around it") {
   Subject subject = talk();
   subject.turn = 0;
   const std::string mark = mark_of(subject);
@@ -154,11 +153,11 @@ TEST_CASE("an answer cannot close the marks that it stands between") {
        at = prompt.find("</assistant-" + now + ">", at + 1))
     ++closed;
   CHECK(closed == 1);
-  subject.fields[0].answer = "{question} {mark} {unknown}";  // no slot of the wording
+  subject.fields[0].answer = "{question} {mark} {unknown}";  // not a slot of the wording
   CHECK(holds(prompt_of(find_protocol("single"), subject), "{question} {mark} {unknown}"));
 }
 
-TEST_CASE("a reply without a verdict is asked about once more") {
+TEST_CASE("after a reply without a verdict the judge is asked once more") {
   const JudgeProtocol protocol = find_protocol("single");
   Subject subject = talk();
   subject.turn = 0;
@@ -172,7 +171,7 @@ TEST_CASE("a reply without a verdict is asked about once more") {
   CHECK(again.schema == first.schema);
 }
 
-TEST_CASE("a judge explains before it decides, also where the service enforces the schema") {
+TEST_CASE("a judge explains before it decides, also if the service enforces the schema") {
   Subject turn = talk();
   turn.turn = 0;
   for (const auto& [name, subject] : std::vector<std::pair<const char*, Subject>>{
@@ -184,7 +183,7 @@ TEST_CASE("a judge explains before it decides, also where the service enforces t
   }
 }
 
-TEST_CASE("a reply with two verdicts has none, under each protocol") {
+TEST_CASE("a reply with two verdicts counts as none, in each protocol") {
   Subject turn = talk();
   turn.turn = 0;
   const auto read = [](const char* name, const Subject& subject, const std::string& first,
@@ -210,6 +209,6 @@ TEST_CASE("a reply with two verdicts has none, under each protocol") {
   }
 }
 
-TEST_CASE("an unknown protocol is named with the near ones") {
+TEST_CASE("an unknown protocol is answered with similar names") {
   CHECK_THROWS_WITH(find_protocol("pairwize"), Catch::Contains("did you mean 'pairwise'"));
 }

@@ -28,7 +28,7 @@ JudgeProtocol load(const test::TemporaryFolder& folder, const Json& json) {
 
 }  // namespace
 
-TEST_CASE("a template of the user's asks in its words and reads its verdict") {
+TEST_CASE("a user's template asks in its own words and reads its verdict") {
   test::TemporaryFolder folder;
   const JudgeProtocol protocol = load(folder, polite());
   CHECK(protocol.name == "polite");
@@ -36,7 +36,7 @@ TEST_CASE("a template of the user's asks in its words and reads its verdict") {
   subject.fields = {{"answer", "Tea?", {}, "Yes please.", ""}};
   subject.turn = 0;
   const Inquiry inquiry = protocol.ask(subject, Order::method_first);
-  Json turned = polite();  // written here in the order of the alphabet, which a user need not keep
+  Json turned = polite();  // alphabetical here, but a user need not keep that order
   const auto file = folder.path() / "turned.json";
   write_file(file, replace_all(dump(turned),
                                "\"polite\":{\"enum\":[\"yes\",\"no\"],\"type\":\"string\"},\"why\":"
@@ -66,7 +66,7 @@ TEST_CASE("a template of the user's asks in its words and reads its verdict") {
   CHECK(load(folder, changed).hash != protocol.hash);
 }
 
-TEST_CASE("what a template lacks is said before anybody is asked") {
+TEST_CASE("what a template lacks is reported before a judge is asked") {
   test::TemporaryFolder folder;
   const auto refused = [&](const char* pointer, const Json& value, const char* said) {
     Json json = polite();

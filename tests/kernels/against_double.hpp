@@ -1,7 +1,8 @@
 #pragma once
 // Each kernel of each instruction set that this processor has, against the same sum in double.
-// Tolerances: a float32 sum of n terms errs by at most n 2^-24 times the sum of their sizes (in any
-// order, to first order), a result in bf16 by 2^-8 of itself beside that.
+// Tolerances: a float32 sum of n terms has an error of at most n 2^-24 times the sum of their
+// magnitudes (in any order, to first order); a result in bf16 has an additional error of 2^-8 of
+// itself.
 #include <cmath>
 #include <vector>
 
@@ -27,7 +28,7 @@ inline std::vector<float> random_floats(Rng& rng, std::int64_t count) {
   return values;
 }
 
-/// A double sum, and that of the sizes of its terms.
+/// A sum in double, and the sum of the magnitudes of its terms.
 struct Sum {
   double value = 0, sizes = 0;
   void add(double term) { value += term, sizes += std::abs(term); }

@@ -34,10 +34,10 @@ struct Heads {
   bool sees(std::int64_t t, std::int64_t key) const {
     return mask[static_cast<size_t>(t * words + key / 32)] >> key % 32 & 1u;
   }
-  /// Of `count` tokens; the keys in pieces that end at `cuts`, in panels.
+  /// For `count` tokens; the keys in pieces that end at `cuts`, in panels.
   std::vector<std::uint16_t> attend(const Kernels& k, std::int64_t first, std::int64_t count,
                                     std::vector<std::int64_t> cuts = {}) const {
-    // Beyond `end` NaN: what is there is nobody's.
+    // NaN beyond `end`: these values must not be used.
     std::vector<std::uint16_t> panels(static_cast<size_t>(words * kPanel * dim), 0x7FC0);
     for (std::int64_t key = 0; key < end; ++key)
       for (std::int64_t i = 0; i < dim; ++i)
@@ -83,7 +83,7 @@ struct Heads {
 
 }  // namespace
 
-TEST_CASE("attention is softmax of the scores of what is seen, times the values") {
+TEST_CASE("attention is softmax of the scores of visible keys, times the values") {
   with_each_set([](const Kernels& k) {
     Rng rng(5);
     for (const std::int64_t tokens : {1, 3, 20})
@@ -106,15 +106,15 @@ TEST_CASE("attention is softmax of the scores of what is seen, times the values"
                             widen(h.keys[static_cast<size_t>(key * dim + j)]));
                   score[static_cast<size_t>(key)] = scale * sum.value;
                   largest = std::max(largest, scale * sum.value);
-                  // The sum; the product with the scale, the difference to the largest.
+                  // The sum; the product with the scale; the difference to the largest.
                   score_error = std::max(score_error,
                                          static_cast<double>(dim + 4) * kFloat * scale * sum.sizes);
                 }
                 for (std::int64_t key = 0; key < end; ++key)
                   if (h.sees(row / group, key))
                     total += std::exp(score[static_cast<size_t>(key)] - largest);
-                // Of a weight, relative: both scores, 12 roundings of the exponential, up to 7
-                // fadings by such an exponential.
+                // Relative error of a weight: both scores, 12 roundings of the exponential, up to 7
+                // rescalings by such an exponential.
                 const double weight_error = 2 * score_error + 8 * (12 * kFloat + 2 * score_error);
                 for (std::int64_t j = 0; j < dim; ++j) {
                   Sum mixed;
@@ -137,7 +137,7 @@ TEST_CASE("attention is softmax of the scores of what is seen, times the values"
   });
 }
 
-TEST_CASE("what is not finite in a key is not finite in the rows that see it, and there alone") {
+TEST_CASE("a key that is not finite makes only the rows that see it not finite") {
   with_each_set([](const Kernels& k) {
     for (const std::int64_t at : {0, 40, 149})
       for (const std::uint16_t bad : {0x7FC0, 0xFFC0, 0x7F80}) {  // NaN, -NaN, infinity
@@ -161,7 +161,7 @@ TEST_CASE("what is not finite in a key is not finite in the rows that see it, an
   });
 }
 
-TEST_CASE("a row's attention does not depend on the rows beside it") {
+TEST_CASE("a row's attention does not depend on other rows") {
   with_each_set([](const Kernels& k) {
     Rng rng(6);
     const Heads h(rng, 21, 2, 64, 150, 0.3);
@@ -196,7 +196,7 @@ TEST_CASE("attention takes scores of any size, and a token that sees nothing get
     for (std::uint16_t& q : h.queries) q = narrow(widen(q) * 1e4f);
     h.mask[2] = h.mask[3] = 0;
     const auto out = h.attend(k, 0, 2);
-    // The largest score takes all.
+    // The largest score takes everything.
     std::int64_t best = 0;
     double largest = -1e30;
     for (std::int64_t key = 0; key < 64; ++key) {

@@ -1,8 +1,8 @@
 #pragma once
-// Stands in for the CUDA toolkit where a .cu file is compiled as C++: its kernels then run on the
-// host, thread by thread as fibers that change at each synchronisation. What one thread writes
-// without one is there for the threads that run later and not for those that ran before; both
-// orders of threads are for the test to try. Only what src/kernels/cuda uses.
+// Replaces the CUDA toolkit when a .cu file is compiled as C++. Its kernels then run on the host,
+// thread by thread, as fibers that change at each synchronisation. What a thread writes without a
+// synchronisation is visible to threads that run later, and not to those that ran before; a test
+// should try both orders. It has only what src/kernels/cuda uses.
 #include <ucontext.h>
 
 #include <cmath>
@@ -22,7 +22,7 @@ struct dim3 {
 
 namespace on_host {
 
-/// One thread block's threads, and the one that runs.
+/// The threads of one thread block, and the one that runs.
 class Block {
  public:
   Block(int threads, std::size_t shared_bytes, bool backwards)
@@ -37,7 +37,7 @@ class Block {
     index_ = index;
     running_ = this;
     kernel_ = &kernel;
-    std::memset(shared_.get(), 0xFF, shared_bytes_);  // NaN: no sum is made with what nobody wrote
+    std::memset(shared_.get(), 0xFF, shared_bytes_);  // NaN: no sum may use unwritten values
     for (Thread& thread : threads_) {
       thread.ended = false;
       getcontext(&thread.context);
@@ -46,7 +46,7 @@ class Block {
       thread.context.uc_link = &main_;
       makecontext(&thread.context, &Block::enter, 0);
     }
-    // Every pass over the threads takes each to its next synchronisation: so they meet there.
+    // Every round takes each thread to its next synchronisation, so the threads meet there.
     for (bool alive = true; alive;) {
       alive = false;
       for (size_t i = 0; i < threads_.size(); ++i) {
@@ -59,12 +59,12 @@ class Block {
     running_ = nullptr;
   }
 
-  /// All threads come here before one goes on.
+  /// All threads arrive here before one continues.
   void meet() {
     const size_t me = current_;
     swapcontext(&threads_[me].context, &main_);
   }
-  /// `value` of thread `from`, when all of the warp have given theirs.
+  /// `value` of thread `from`, when all threads of the warp have given theirs.
   template <typename T>
   T exchange(T value, std::size_t from) {
     std::memcpy(&threads_[current_].given, &value, sizeof value);
@@ -188,7 +188,7 @@ inline float on_host_float(__nv_bfloat16 x) {
   return value;
 }
 
-/// A warp's matrices: lane 0 does the work of all, when it comes to it.
+/// A warp's matrices: lane 0 does the work of all lanes when it arrives.
 namespace nvcuda::wmma {
 
 struct matrix_a {};

@@ -20,7 +20,7 @@ constexpr double kFloat = 0x1p-24;
 
 std::uint16_t random_bf16(Rng& rng) { return narrow(static_cast<float>(rng.uniform() * 2 - 1)); }
 
-/// Several sequences with keys in pieces, as a pass of the engine has them.
+/// Several sequences with keys in pieces, like a pass of the engine.
 struct Pass {
   int heads, kv_heads, dim, window;
   float scale;
@@ -101,7 +101,7 @@ struct Pass {
     rows += count;
   }
 
-  /// Rows and tiles that are none, as a pass has that is made larger than it is.
+  /// Empty rows and tiles, as in a pass that is made larger than needed.
   void pad() {
     for (int i = 0; i < 3; ++i) tiles.push_back({-1, 0});
     for (int i = 0; i < 2; ++i, ++rows) {
@@ -162,7 +162,7 @@ struct Pass {
       }
   }
 
-  /// The worst error of a result, as a share of what is allowed.
+  /// The worst error of a result, as a share of the permitted error.
   double worst(const std::vector<std::uint16_t>& out) const {
     double worst = 0;
     for (size_t i = 0; i < sequences.size(); ++i)
@@ -185,12 +185,13 @@ struct Pass {
             seen.push_back(key);
             score.push_back(scale * sum);
             largest = std::max(largest, scale * sum);
-            // The sum; the product with the scale, the difference to the largest.
+            // The sum; the product with the scale; the difference to the largest.
             score_error = std::max(score_error, (dim + 4) * kFloat * scale * sizes);
           }
           double total = 0;
           for (const double s : score) total += std::exp(s - largest);
-          // A weight is rounded to bf16; besides both scores, some roundings of exponentials.
+          // A weight is rounded to bf16; added to that are both scores, and some roundings of
+          // exponentials.
           const double weight_error = kBf16 + 2 * score_error + 40 * kFloat;
           for (int j = 0; j < dim; ++j) {
             double mixed = 0, sizes = 0;
@@ -213,7 +214,9 @@ struct Pass {
 
 }  // namespace
 
-TEST_CASE("cuda: attention is softmax of the scores of what the rule shows, times the values") {
+TEST_CASE(
+    "cuda: attention is softmax of the scores of the keys that the rule makes visible, times the "
+    "values") {
   Rng rng(1);
   const std::vector<std::pair<int, int>> sizes = {{1, 1}, {33, 1}, {150, 9}, {40, 20}};
   for (const int dim : {16, 64, 144})
@@ -223,7 +226,8 @@ TEST_CASE("cuda: attention is softmax of the scores of what the rule shows, time
         const auto once = pass.attend(1, false);
         INFO(dim << " " << heads << "/" << kv_heads << " window " << window);
         CHECK(pass.worst(once) <= 1);
-        CHECK(once == pass.attend(1, true));  // no thread waits for another one unsaid
+        CHECK(once ==
+              pass.attend(1, true));  // no thread waits for another one without a synchronisation
         for (const int splits : {3}) {
           const auto split = pass.attend(splits, false);
           CHECK(pass.worst(split) <= 1);
@@ -232,7 +236,7 @@ TEST_CASE("cuda: attention is softmax of the scores of what the rule shows, time
       }
 }
 
-TEST_CASE("cuda: padding changes nothing, and nothing is written of it") {
+TEST_CASE("cuda: padding changes nothing, and is not written") {
   Rng rng(3);
   Pass pass(rng, 6, 2, 16, 0, {{33, 1}, {150, 9}});
   for (const int splits : {1, 3}) {
@@ -309,7 +313,7 @@ TEST_CASE("cuda: the best ids of a row, the lower one of equals first") {
     }
 }
 
-TEST_CASE("cuda: where a row has NaN, the best value is NaN") {
+TEST_CASE("cuda: in a row with NaN, the best value is NaN") {
   for (const int at : {0, 1, 31, 299})
     for (const bool backwards : {false, true}) {
       std::vector<float> logits(300, 1.0f);

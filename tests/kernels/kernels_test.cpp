@@ -1,4 +1,4 @@
-// Kernels on rows, weight memory, and who has which kernels.
+// Kernels on rows, weight memory, and which processors have which kernels.
 #include <algorithm>
 #include <limits>
 
@@ -32,7 +32,7 @@ TEST_CASE("norms, rotation and rounding of rows") {
       const double factor = 1 / std::sqrt(square / static_cast<double>(size) + 1e-5);
       for (size_t i = 0; i < x.size(); ++i) {
         const double want = weight[i] * (x[i] * factor);
-        // Half the sum's error, for the root; 6 roundings beside it.
+        // Half the error of the sum, for the root; and 6 roundings.
         const double error = std::abs(want) * (static_cast<double>(size) / 2 + 6) * kFloat;
         CHECK(std::abs(wide[i] - want) <= error);
         CHECK(std::abs(widen(rounded[i]) - want) <= error + kBf16 * (std::abs(want) + error));
@@ -40,7 +40,7 @@ TEST_CASE("norms, rotation and rounding of rows") {
       k.narrow(x.data(), size, rounded.data());
       for (size_t i = 0; i < x.size(); ++i) CHECK(rounded[i] == narrow(x[i]));
     }
-    // Heads that turn as a whole, and in part: pairs, and how many numbers there are.
+    // Heads that are rotated fully, and in part: pairs, and how many numbers there are.
     const std::pair<std::int64_t, std::int64_t> heads[] = {{1, 2},    {8, 16},  {15, 30}, {32, 64},
                                                            {50, 100}, {12, 32}, {3, 18},  {1, 128}};
     for (const auto& [pairs, size] : heads) {
@@ -91,7 +91,7 @@ TEST_CASE("the two largest, and the first among equals") {
   });
 }
 
-TEST_CASE("where some value is NaN, the best one is") {
+TEST_CASE("if a value is NaN, the best one is NaN") {
   with_each_set([](const Kernels& k) {
     for (const std::int64_t size : {2, 3, 17, 256, 258, 259, 1000, 5001}) {
       std::vector<float> x(static_cast<size_t>(size), 1.0f);
@@ -111,7 +111,7 @@ TEST_CASE("where some value is NaN, the best one is") {
   });
 }
 
-TEST_CASE("weight memory deals out cache lines, and no more than it has") {
+TEST_CASE("weight memory hands out cache lines, and no more than it has") {
   WeightMemory memory(WeightMemory::taken(65) + WeightMemory::taken(1));
   CHECK(memory.bytes() == 128 + 64);
   std::byte* first = memory.take(65);
@@ -125,7 +125,7 @@ TEST_CASE("weight memory deals out cache lines, and no more than it has") {
   CHECK(moved.bytes() == 192);
 }
 
-TEST_CASE("an instruction set that is not there is refused") {
+TEST_CASE("an instruction set that does not exist is refused") {
   CHECK(instruction_sets().front() == InstructionSet::generic);
   CHECK(widest_instruction_set() == instruction_sets().back());
   CHECK_THROWS_AS(kernels(static_cast<InstructionSet>(99)), std::logic_error);

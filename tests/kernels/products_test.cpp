@@ -52,7 +52,7 @@ struct Shape {
 const Shape kShapes[] = {{32, 32}, {64, 512}, {1, 1},     {31, 33}, {33, 31},  {40, 2},
                          {17, 70}, {96, 514}, {50, 1027}, {3, 257}, {33, 2083}};
 
-/// All shapes in bf16, those that differ otherwise in the others.
+/// All shapes in bf16; in the other types only those that behave differently.
 std::vector<std::pair<Shape, WeightType>> shapes_and_types() {
   std::vector<std::pair<Shape, WeightType>> all;
   for (const Shape& shape : kShapes) all.emplace_back(shape, WeightType::bf16);
@@ -64,7 +64,7 @@ std::vector<std::pair<Shape, WeightType>> shapes_and_types() {
 
 }  // namespace
 
-TEST_CASE("packing keeps every weight, and fills up with zeros") {
+TEST_CASE("packing keeps every weight, and pads with zeros") {
   with_each_set([](const Kernels& k) {
     Rng rng(1);
     for (const Shape& shape : kShapes) {
@@ -79,7 +79,7 @@ TEST_CASE("packing keeps every weight, and fills up with zeros") {
 
 namespace {
 
-/// Numbers whose rows have sizes far apart; some rows, and stretches of a row, are zero.
+/// Numbers whose rows have very different magnitudes; some rows, and parts of rows, are zero.
 std::vector<std::uint16_t> uneven(Rng& rng, const Shape& shape) {
   std::vector<std::uint16_t> values;
   for (std::int64_t o = 0; o < shape.outputs; ++o)
@@ -102,7 +102,7 @@ double largest_size(const Matrix& w, std::int64_t output, std::int64_t begin, st
 
 }  // namespace
 
-TEST_CASE("int8 gives the nearest of 255 steps of a row's largest size") {
+TEST_CASE("int8 gives the nearest of 255 steps of a row's largest magnitude") {
   with_each_set([](const Kernels& k) {
     Rng rng(11);
     for (const Shape& shape : kShapes) {
@@ -117,7 +117,7 @@ TEST_CASE("int8 gives the nearest of 255 steps of a row's largest size") {
             REQUIRE(got == 0);
             continue;
           }
-          // A whole number of steps, up to three roundings; the middle between two up to three.
+          // A whole number of steps, up to three roundings; also for the middle between two.
           const double steps = std::round(got / step);
           REQUIRE(std::abs(got - steps * step) <= 4 * kFloat * std::abs(got));
           worst = std::max(worst, std::abs(steps - want / step));
@@ -128,7 +128,7 @@ TEST_CASE("int8 gives the nearest of 255 steps of a row's largest size") {
   });
 }
 
-TEST_CASE("NF4 gives the nearest of 16 levels of a block's largest size, rounded to bf16") {
+TEST_CASE("NF4 gives the nearest of 16 levels of a block's largest magnitude, rounded to bf16") {
   with_each_set([](const Kernels& k) {
     Rng rng(12);
     for (const Shape& shape : kShapes) {
@@ -141,7 +141,8 @@ TEST_CASE("NF4 gives the nearest of 16 levels of a block's largest size, rounded
             const auto at = static_cast<size_t>(o * shape.inputs + i);
             const double want = widen(w.values[at]);
             double nearest = 1e300;
-            std::vector<float> allowed;  // two where it is in the middle, but for 3 roundings
+            std::vector<float>
+                allowed;  // two candidates if it is in the middle, within 3 roundings
             for (const float level : kNf4)
               nearest = std::min(nearest, std::abs(level * scale - want));
             for (const float level : kNf4)
@@ -154,7 +155,7 @@ TEST_CASE("NF4 gives the nearest of 16 levels of a block's largest size, rounded
   });
 }
 
-TEST_CASE("a packed matrix takes the bytes that its type says") {
+TEST_CASE("a packed matrix takes the bytes that its type states") {
   CHECK(packed_bytes(64, 128, WeightType::bf16) == 64 * 128 * 2);
   CHECK(packed_bytes(64, 128, WeightType::int8) == 64 * (128 + 4));
   CHECK(packed_bytes(64, 128, WeightType::nf4) == 64 * (128 / 2 + 2 * 4));
@@ -166,7 +167,7 @@ TEST_CASE("a packed matrix takes the bytes that its type says") {
   CHECK(weight_bytes(3, 65, WeightType::nf4) == 3 * (33 + 2 * 4));
 }
 
-TEST_CASE("products are those of double within the rounding of their sums") {
+TEST_CASE("products equal those in double within the rounding of their sums") {
   with_each_set([](const Kernels& k) {
     Rng rng(2);
     for (const auto& [shape, type] : shapes_and_types()) {
@@ -175,7 +176,7 @@ TEST_CASE("products are those of double within the rounding of their sums") {
       const std::vector<float> bias = random_floats(rng, panels * kPanel);
       for (const std::int64_t rows : kRows) {
         const std::int64_t stride = shape.inputs + rows % 3, out_stride = shape.outputs + rows % 2;
-        const auto x = random_bf16(rng, (rows - 1) * stride + shape.inputs);  // nothing behind it
+        const auto x = random_bf16(rng, (rows - 1) * stride + shape.inputs);  // nothing after it
         const auto before = random_floats(rng, rows * out_stride);
         for (const bool biased : {false, true})
           for (const bool add : {false, true}) {
@@ -224,7 +225,7 @@ TEST_CASE("a gated product is silu(a) * b, rounded once") {
         {70, WeightType::int8}, {70, WeightType::nf4},  {7, WeightType::nf4}};
     for (const std::int64_t width : {16, 48, 1, 19, 33})
       for (const auto& [inputs, type] : cases) {
-        // As a network packs them: a panel has 16 rows of a and the same 16 of b.
+        // As in a network's packing: a panel has 16 rows of a and the same 16 of b.
         const std::int64_t panels = (width + 15) / 16;
         const Matrix a(k, rng, type, width, inputs), b(k, rng, type, width, inputs);
         std::vector<std::byte> packed(static_cast<size_t>(packed_bytes(panels * 32, inputs, type)));
@@ -274,7 +275,7 @@ TEST_CASE("a gated product is silu(a) * b, rounded once") {
 }
 
 TEST_CASE(
-    "a row's product does not depend on the rows beside it, nor on who computes which panel") {
+    "a row's product does not depend on other rows, nor on which thread computes which panel") {
   with_each_set([](const Kernels& k) {
     Rng rng(4);
     for (const auto& [type, inputs] :
@@ -289,7 +290,7 @@ TEST_CASE(
                                                           {WeightType::nf4, 33}}) {
       const Matrix w(k, rng, type, 100, inputs);
       auto x = random_bf16(rng, 65 * inputs);
-      for (size_t i = 0; i < x.size(); ++i)  // a third of the rows where numbers become subnormal
+      for (size_t i = 0; i < x.size(); ++i)  // a third of the rows, where numbers become subnormal
         if (i / static_cast<size_t>(inputs) % 3 == 2) x[i] = narrow(widen(x[i]) * 0x1p-126f);
       const auto multiply = [&](std::int64_t first, std::int64_t rows, std::int64_t cut) {
         std::vector<float> out(static_cast<size_t>(rows * 100));

@@ -1,5 +1,5 @@
-// Quantises a matrix as a network's weights are, and writes what it has become, for the test that
-// compares it with bitsandbytes.
+// Quantises a matrix like a network's weights, and writes the result, for the test that compares it
+// with bitsandbytes.
 //   quantise_dump int8|nf4 OUTPUTS INPUTS < [outputs, inputs] bf16 > [outputs, inputs] float32, for
 //   each instruction set that this processor has, one after another
 #include <cstdio>

@@ -1,4 +1,5 @@
-// Threads that share out loops: each piece once, whoever is late; who has nothing to do sleeps.
+// Threads that share loops: each piece runs once, whichever thread is late; threads without work
+// sleep.
 #include "src/kernels/team.hpp"
 
 #include <sys/resource.h>
@@ -35,7 +36,7 @@ std::int64_t cpu_ns() {
 
 }  // namespace
 
-TEST_CASE("a loop's items are done once each, by any number of members") {
+TEST_CASE("the items of a loop are done once each, by any number of members") {
   for (const int members : {1, 2, 3, 8}) {
     Team team(members);
     CHECK(team.members() == members);
@@ -56,7 +57,7 @@ TEST_CASE("a loop's items are done once each, by any number of members") {
   }
 }
 
-TEST_CASE("many short loops in a row, each with what the ones before it wrote") {
+TEST_CASE("many short loops in a row, each with the results of those before it") {
   Team team(4);
   std::vector<std::int64_t> values(64, 0);
   for (std::int64_t loop = 0; loop < 20000; ++loop)
@@ -68,25 +69,25 @@ TEST_CASE("many short loops in a row, each with what the ones before it wrote") 
   CHECK(sum == 64 * (20000LL * 19999 / 2));
 }
 
-TEST_CASE("a member without a core holds up the piece that it has begun, and no other") {
+TEST_CASE("a member without a core delays only the piece that it has begun") {
   Team team(2);
   std::atomic<bool> held = false;
   std::atomic<std::int64_t> others = 0;
   constexpr std::int64_t kItems = 16;
   team.run(kItems, 1, [&](int member, std::int64_t first, std::int64_t last) {
     if (member == 1 && !held.exchange(true)) {
-      // Until all the rest is done. A split that is fixed beforehand never gets there.
+      // Until all the others are done. A fixed division would never finish.
       wait_until([&] { return others == kItems - (last - first); });
       return;
     }
-    wait_until([&] { return held.load(); });  // so that it has begun one
+    wait_until([&] { return held.load(); });  // so that it has begun a piece
     others += last - first;
   });
   CHECK(others < kItems);
   CHECK(others >= kItems - 1);
 }
 
-TEST_CASE("what a piece throws is thrown by the loop, and the team goes on") {
+TEST_CASE("an exception in a piece is thrown by the loop, and the team continues") {
   Team team(3);
   for (int i = 0; i < 100; ++i) {
     CHECK_THROWS_AS(team.run(64, 1,
@@ -100,7 +101,8 @@ TEST_CASE("what a piece throws is thrown by the loop, and the team goes on") {
   }
 }
 
-TEST_CASE("a loop within a loop, and one beside another thread's, is the caller's alone") {
+TEST_CASE(
+    "a loop inside a loop, and one at the same time as another thread's, run only on the caller") {
   Team team(3);
   std::atomic<std::int64_t> inner = 0;
   std::atomic<int> wrong = 0;
@@ -119,7 +121,7 @@ TEST_CASE("a loop within a loop, and one beside another thread's, is the caller'
   CHECK(wrong == 0);
 }
 
-TEST_CASE("who holds a team shares out its loops; others' are their own alone, until it ends") {
+TEST_CASE("the holder of a team shares its loops; other callers' loops run alone until it ends") {
   Team team(3);
   const auto members_of_a_loop = [&] {
     std::atomic<int> arrived = 0;
@@ -172,7 +174,7 @@ TEST_CASE("a team of another size has other helpers") {
     std::set<std::thread::id> seen;
     team.run(members, 1, [&](int, std::int64_t, std::int64_t) {
       ++arrived;
-      wait_until([&] { return arrived == members; });  // all are here at once
+      wait_until([&] { return arrived == members; });  // all are here at the same time
       const std::lock_guard lock(mutex);
       seen.insert(std::this_thread::get_id());
     });
@@ -181,13 +183,13 @@ TEST_CASE("a team of another size has other helpers") {
   CHECK_THROWS_AS(team.resize(0), std::logic_error);
 }
 
-TEST_CASE("helpers without work sleep, and take no time of the processor") {
+TEST_CASE("helpers without work sleep, and take no processor time") {
   Team team(4);
   team.run(64, 1, [](int, std::int64_t, std::int64_t) {});
   wait_until([&] { return team.sleeping() == 3; });
   const std::int64_t begin = cpu_ns();
   std::this_thread::sleep_for(300ms);
-  CHECK(cpu_ns() - begin < 30 * kMs);  // of 900 that three who spin would take
+  CHECK(cpu_ns() - begin < 30 * kMs);  // of 900 that three spinning threads would take
   std::atomic<std::int64_t> done = 0;
   team.run(64, 1, [&](int, std::int64_t first, std::int64_t last) { done += last - first; });
   CHECK(done == 64);
@@ -206,7 +208,8 @@ TEST_CASE("a caller sleeps while a helper has the last piece") {
   CHECK(cpu_ns() - begin < 30 * kMs);
 }
 
-TEST_CASE("where a member had to be waited for soon after, one less takes part, longer each time") {
+TEST_CASE(
+    "if a member soon has to be waited for again, one member less takes part, longer each time") {
   Attendance attendance(3);
   CHECK(attendance.at(0) == 3);
   attendance.waited(1000 * kMs, kMs / 10, 10 * kMs);  // once, after a second together
@@ -233,7 +236,7 @@ TEST_CASE("where a member had to be waited for soon after, one less takes part, 
   CHECK(attendance.at(1440 * kMs) == 3);
 }
 
-TEST_CASE("what disturbs ten times a second costs no more than itself") {
+TEST_CASE("a disturbance ten times a second costs no more than itself") {
   Attendance attendance(2);
   for (std::int64_t now = 100; now < 60'000; now += 100) {
     CHECK(attendance.at(now * kMs) == 2);
@@ -242,12 +245,12 @@ TEST_CASE("what disturbs ten times a second costs no more than itself") {
   CHECK(attendance.out_ns(60'000 * kMs) == 0);
 }
 
-TEST_CASE("members that are always late stay out for a second at most, and one stays") {
+TEST_CASE("members that are always late stay out for at most a second, and one stays in") {
   Attendance attendance(2);
   std::int64_t now = 0, lost = 0;
   for (int i = 0; i < 40; ++i) {
     while (attendance.at(now) == 1) now += kMs;
-    now += 12 * kMs, lost += 10 * kMs;  // it works for 2 ms, and is waited for
+    now += 12 * kMs, lost += 10 * kMs;  // it works for 2 ms, and others wait for it
     attendance.waited(now, kMs / 10, 10 * kMs);
     CHECK(attendance.active() == 1);
     attendance.waited(now, kMs / 10, 10 * kMs);

@@ -1,5 +1,5 @@
 // agreement_probe < calls
-// One JSON object a line, {"call": NAME, arguments}; answers with one JSON value a line.
+// Each line is a JSON object, {"call": NAME, arguments}; each answer is a line with a JSON value.
 #include <string>
 
 #include "metrics/agreement.hpp"

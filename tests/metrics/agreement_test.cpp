@@ -10,7 +10,7 @@
 
 using namespace pardec;
 
-TEST_CASE("a pair is a tie unless both orders name one winner") {
+TEST_CASE("a pair is a tie unless both orders name the same winner") {
   using enum Winner;
   CHECK(PairVerdict{method, method}.winner() == method);
   CHECK(PairVerdict{baseline, baseline}.winner() == baseline);
@@ -24,10 +24,10 @@ TEST_CASE("position bias: each kind of pair counts once") {
   using enum Winner;
   const std::vector<PairVerdict> pairs{
       {method, method},   {tie, tie},             // consistent
-      {method, baseline},                         // twice the first place
+      {method, baseline},                         // the first place twice
       {method, tie},                              // first, and a tie
       {tie, baseline},                            // a tie, and first
-      {baseline, method},                         // twice the second place
+      {baseline, method},                         // the second place twice
       {tie, method},      {method, std::nullopt}  // a tie, and second; missing
   };
   const PositionBias bias = position_bias(pairs);
@@ -39,7 +39,7 @@ TEST_CASE("position bias: each kind of pair counts once") {
   CHECK(std::isnan(position_bias({}).consistent));
 }
 
-TEST_CASE("agreement on all pairs and on those that both decided") {
+TEST_CASE("agreement on all pairs, and on those that both decided") {
   using enum Winner;
   const std::vector<std::pair<Winner, Winner>> pairs{
       {method, method}, {baseline, baseline}, {tie, tie}, {tie, method}, {method, baseline}};
@@ -51,7 +51,7 @@ TEST_CASE("agreement on all pairs and on those that both decided") {
   CHECK(agreement.kappa == Approx((0.6 - 0.32) / 0.68));
 }
 
-TEST_CASE("win rate and HPD's ratio, of its published outcomes") {
+TEST_CASE("win rate and HPD's ratio, from its published outcomes") {
   const Outcomes outcomes{287, 515, 198};  // HPD against GPT-4.1, in tenths of a per cent
   CHECK(outcomes.win_rate() == Approx(0.5445));
   CHECK(outcomes.hpd_ratio() == Approx(802.0 / 713));
@@ -63,8 +63,7 @@ TEST_CASE("win rate and HPD's ratio, of its published outcomes") {
 }
 
 TEST_CASE(
-    "strengths and adjusted rates of many clusters have the ends of few, in time that grows with "
-    "them") {
+    "strengths and adjusted rates of many clusters have the interval ends of few, in linear time") {
   Rng rng(1);
   std::vector<Game> games;
   std::vector<LengthPair> pairs;

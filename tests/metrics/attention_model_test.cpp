@@ -77,7 +77,7 @@ TEST_CASE("sums over a context, by hand") {
   CHECK(stacked.decode.flops == 2 * 30 + 2 * 32);
 }
 
-TEST_CASE("sums over random stacks are what a count token by token gives") {
+TEST_CASE("sums over random stacks equal a count token by token") {
   Rng rng(11);
   for (int round = 0; round < 200; ++round) {
     const auto p = static_cast<std::int64_t>(rng.below(20));
@@ -89,9 +89,9 @@ TEST_CASE("sums over random stacks are what a count token by token gives") {
         context.y.push_back(static_cast<std::int64_t>(1 + rng.below(7)));
       }
     }
-    // Rows in the cache, grown as tokens are fed; one operation a step.
+    // Rows in the cache, which grow as tokens are fed; one operation in each step.
     std::int64_t rows = p, flops = 0, accesses = 0;
-    std::vector<std::int64_t> left;  // ids still to be fed, of each answer
+    std::vector<std::int64_t> left;  // ids that are still to be fed, for each answer
     for (const CommonContext& context : stack) {
       rows += context.c;
       for (const std::int64_t x : context.x) rows += x;
@@ -109,7 +109,7 @@ TEST_CASE("sums over random stacks are what a count token by token gives") {
     }
     REQUIRE(cost.decode.flops == static_cast<double>(flops));
     REQUIRE(cost.decode.accesses == static_cast<double>(accesses));
-    // One question a context: nothing is shared, and both methods are the same.
+    // One question for each context: nothing is shared, and both methods are the same.
     CommonContext single = stack[0];
     single.x.resize(1), single.y.resize(1);
     const StagedCost a = pcpa_cost(p, single), b = ippd_cost(p, std::vector{single});

@@ -1,6 +1,6 @@
 // attribute_f1_probe DATASET ROOT SPLIT < predictions
-// The scores of predictions, as one JSON object. Predictions: one JSON object a line and example in
-// file order, attribute -> value or null; an attribute that is missing is absent.
+// The scores of predictions, as one JSON object. Predictions: one JSON object on each line, for the
+// examples in file order: attribute -> value or null. A missing attribute is absent.
 #include <exception>
 #include <iostream>
 #include <string>

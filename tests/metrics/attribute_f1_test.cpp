@@ -32,7 +32,7 @@ TEST_CASE("strings are compared as ExtractGPT compares them", "[metrics]") {
   CHECK(five({" Red "}, "Red") == kVC);  // references are stripped,
   CHECK(five({"Red"}, " Red") == kVW);   // predictions are not,
   CHECK(five({"Red"}, "red") == kVW);    // and case counts
-  CHECK(five({"Red"}, "") == kVW);       // the reader of the answer has made "" absent before
+  CHECK(five({"Red"}, "") == kVW);       // the reader of the answer has already made "" absent
   CHECK(five({}, "") == kNV);
   CHECK(five({"Red"}, "n/a") == kVN);
   CHECK(five({"Red"}, "None") == kVN);
@@ -75,7 +75,7 @@ TEST_CASE("micro sums over pairs, macro is their plain mean, pairs without any v
   CHECK(scores.macro_f1 == Approx((2.0 / 3 + 0) / 2).epsilon(1e-15));
 }
 
-TEST_CASE("strict: what nobody annotated is absent", "[metrics]") {
+TEST_CASE("strict: unannotated values are absent", "[metrics]") {
   const Predictions predictions = {
       {"Mug", "Color", true, {"Red"}, "Red"},
       {"Mug", "Color", false, {}, "Red"},
@@ -97,7 +97,7 @@ TEST_CASE("strict: what nobody annotated is absent", "[metrics]") {
   CHECK(strict.macro_f1 == Approx((2.0 / 3 + 0) / 2).epsilon(1e-15));
 }
 
-TEST_CASE("outcomes kept as letters give the same scores without the texts", "[metrics]") {
+TEST_CASE("outcomes stored as letters give the same scores without the texts", "[metrics]") {
   const Predictions predictions = {
       {"Mug", "Color", true, {"Red"}, "Red"},    {"Mug", "Color", true, {"Red"}, "Blue"},
       {"Mug", "Brand", true, {}, "Orm"},         {"Mug", "Brand", true, {"Orm"}, std::nullopt},

@@ -1,6 +1,7 @@
 // conclusions_simulation TRIALS
-// How often intervals and verdicts are wrong, in percent, where the truth is known: the tables of
-// results/statistics.md, in Markdown. The numbers are the same on every machine, but for rounding.
+// How often intervals and verdicts are wrong, in percent, if the truth is known: the tables of
+// results/statistics.md, in Markdown. The numbers are the same on every machine, except for
+// rounding.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -37,7 +38,7 @@ struct Pair {
 
 using Draw = std::function<Pair(Rng&, int)>;
 
-/// Each answer is lost with one chance, gained with another, else equal.
+/// Each answer is lost with one probability, gained with another, and otherwise equal.
 Draw right_or_wrong(double lost, double gained) {
   return [=](Rng& rng, int n) {
     Pair pair;
@@ -55,7 +56,7 @@ Draw right_or_wrong(double lost, double gained) {
   };
 }
 
-/// Most answers gain a little, few lose all: .05 are lost on average.
+/// Most answers gain a little, a few lose everything: .05 are lost on average.
 Draw skewed(double gain) {
   return [=](Rng& rng, int n) {
     Pair pair;
@@ -84,7 +85,7 @@ Draw whole_clusters(const std::function<double(Rng&)>& size) {
   };
 }
 
-/// Five questions a text; texts are hard for the method, or are not.
+/// Five questions on each text; a text is hard for the method, or it is not.
 Pair five_questions(Rng& rng, int n, double hard_loss, double easy_loss, double gained) {
   Pair pair;
   for (int i = 0; i < n; ++i) {
@@ -105,7 +106,7 @@ struct Named {
   Draw draw;
 };
 
-/// In all of them the method truly scores .05 less, but for the first.
+/// In all of them except the first, the method truly scores .05 less.
 std::vector<Named> losses() {
   return {
       {"right or wrong, .10 lost, 0 gained (true loss .10)", right_or_wrong(0.10, 0)},
@@ -168,7 +169,7 @@ void not_worse(int trials) {
     });
 }
 
-/// The method does as the baseline on the easy texts, and has no answer to the hardest fifth.
+/// The method equals the baseline on the easy texts, and has no answer to the hardest fifth.
 void missing(int trials) {
   header(
       "\"Better\" (interval above 0) of a method with the baseline's answers that lacks the "
@@ -226,7 +227,7 @@ void mcnemar(int trials) {
 struct Speed {
   std::string name;
   std::function<double(Rng&)> size;
-  double content;    ///< how far the blocks' own ratios spread (standard deviation of logarithms)
+  double content;    ///< spread of the blocks' own ratios (standard deviation of logarithms)
   double disturbed;  ///< share of the method's blocks that take 1.5 times as long
   bool both_arms = false;
 };

@@ -6,19 +6,20 @@
 
 using namespace pardec;
 
-TEST_CASE("pads fill every prompt's step up to the widest") {
-  // By hand: row A has two values of three tokens, row B one; step 2 is two
-  // wide, so B gets one pad, and so in step 3.
+TEST_CASE("pads fill every prompt's step up to the widest one") {
+  // By hand: row A has two values of three tokens, row B one; step 2 is two wide, so B gets one
+  // pad, and the same in step 3.
   CHECK(pad_columns(std::vector<BranchLengths>{{3, 3}, {3}}) == 2);
   CHECK(pad_columns(std::vector<BranchLengths>{{3, 3}, {2}}) == 1 + 2);
-  CHECK(pad_columns(std::vector<BranchLengths>{{5, 1, 2}}) == 0);  // alone nothing is padded
+  CHECK(pad_columns(std::vector<BranchLengths>{{5, 1, 2}}) ==
+        0);  // nothing is padded in a batch of one
   CHECK(pad_columns(std::vector<BranchLengths>{{1, 1}, {1}}) ==
         0);  // the prefill gives every first token
   CHECK(pad_columns({}) == 0);
 }
 
 TEST_CASE("the paper's prices follow from its throughputs") {
-  // Table 4 (products/s on one GPU) gives Table 1 (USD per 1,000 products, fine-tuned) at 30.13
+  // Table 4 (products/s on one GPU) gives Table 1 (USD for 1,000 products, fine-tuned) at 30.13
   // USD/h for 8 GPUs; both are rounded.
   const struct {
     double throughput, usd;
@@ -31,7 +32,7 @@ TEST_CASE("the paper's prices follow from its throughputs") {
   }
 }
 
-TEST_CASE("parallel metrics: ASPD's worked example, beside an answer without a group") {
+TEST_CASE("parallel metrics: ASPD's worked example, and an answer without a group") {
   const ParallelCounts worked{21, 12, 1, 2, 3'000'000'000, 500'000'000};
   const ParallelMetrics one = parallel_metrics(std::vector{worked});
   CHECK(one.dp == 12.0 / 21.0);

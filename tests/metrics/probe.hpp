@@ -7,7 +7,8 @@
 
 namespace pardec::test {
 
-/// The main of a probe: each line of standard input is a request in JSON, each answer a line.
+/// The main function of a probe: each line of standard input is a request in JSON, each line of
+/// output an answer.
 inline int answer_lines(Json (*answer)(const Json&)) {
   try {
     for (std::string line; std::getline(std::cin, line);)

@@ -4,9 +4,9 @@
 
 using namespace pardec;
 
-TEST_CASE("roofline: a pass takes the larger of moving and computing, counted by hand") {
-  // 1,000 weights in layers, 500 in the head, 10 values an embedding, 4 keys and values a row, 20
-  // operations a query and key; 2 bytes a value.
+TEST_CASE("roofline: a pass takes the longer of moving and computing, counted by hand") {
+  // 1,000 weights in layers, 500 in the head, 10 values in an embedding, 4 keys and values in a
+  // row, 20 operations for a query and key; 2 bytes for a value.
   const NetworkSize network{1000, 500, 10, 4, 20, 2, 2};
   const Hardware slow_memory{"", "", 100, 1e9}, slow_compute{"", "", 1e9, 100};
   const PassWork one{.rows = 1, .head_rows = 1, .cached = 30, .pairs = 31};
@@ -14,16 +14,16 @@ TEST_CASE("roofline: a pass takes the larger of moving and computing, counted by
   CHECK(pass_bound(one, network, slow_memory).memory_seconds == Approx(2 * 1634 / 100.0));
   CHECK(pass_bound(one, network, slow_memory).seconds() == Approx(32.68));
   CHECK(pass_bound(one, network, slow_compute).seconds() == Approx(36.2));
-  // Of layers' weights half a byte: 500 + 2 * 634 bytes, and as many operations.
+  // Half a byte for each weight of the layers: 500 + 2 * 634 bytes, and as many operations.
   const NetworkSize quantised{1000, 500, 10, 4, 20, 2, 0.5};
   CHECK(pass_bound(one, quantised, slow_memory).seconds() == Approx(17.68));
   CHECK(pass_bound(one, quantised, slow_compute).seconds() == Approx(36.2));
-  // No logits, no head; eight rows move the weights once and compute eight times.
+  // No logits, no head. Eight rows move the weights once and compute eight times.
   const PassWork eight{.rows = 8, .head_rows = 0, .cached = 0, .pairs = 36};
   CHECK(pass_bound(eight, network, slow_memory).seconds() == Approx(2 * (1000 + 80 + 32) / 100.0));
   CHECK(pass_bound(eight, network, slow_compute).seconds() == Approx((16000 + 720) / 100.0));
-  // Four devices: a quarter of both each; of 40 summed values a row each sends one and a half times
-  // as many.
+  // Four devices: a quarter of both for each. Of the 40 summed values of a row, each sends one and
+  // a half times as many.
   NetworkSize shared = network;
   shared.summed_per_row = 40;
   Hardware four{"", "", 100, 1e9, 4, 10};

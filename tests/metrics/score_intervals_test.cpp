@@ -12,8 +12,8 @@ using pardec::test::width;
 
 namespace {
 
-/// Two arms on the same clusters of one to six samples of several values, right by chance: a
-/// cluster is easy or hard for both, the method is right in .05 more.
+/// Two arms on the same clusters of one to six samples with several values, right by chance. A
+/// cluster is easy or hard for both arms; the method is right in .05 more.
 struct PairedScores {
   std::vector<ScorePart> baseline, method;
 };
@@ -56,8 +56,8 @@ TEST_CASE("95 % intervals of a score's difference cover the truth at least that 
   }
 }
 
-TEST_CASE("leaving a cluster out takes its parts from every group", "[metrics]") {
-  // Group 1 is cluster 2's alone: without it one group is left.
+TEST_CASE("leaving out a cluster removes its parts from every group", "[metrics]") {
+  // Group 1 belongs only to cluster 2: without it one group is left.
   const std::vector<ScorePart> parts = {{0, 0, 1, 2}, {1, 0, 2, 2}, {2, 0, 0, 1}, {2, 1, 1, 1}};
   const double all = (3.0 / 5 + 1) / 2;
   const std::vector<double> without = {(2.0 / 3 + 1) / 2, (1.0 / 3 + 1) / 2, 3.0 / 4};
@@ -69,7 +69,7 @@ TEST_CASE("leaving a cluster out takes its parts from every group", "[metrics]")
   CHECK(method.high == Approx(all + 7.777848211118755 * std::sqrt(squares * 2 / 3)).epsilon(1e-10));
 }
 
-TEST_CASE("a score of groups is the mean of their ratios, without groups of nothing", "[metrics]") {
+TEST_CASE("a score of groups is the mean of their ratios, without empty groups", "[metrics]") {
   const std::vector<ScorePart> parts = {{0, 0, 1, 2}, {1, 0, 2, 2}, {1, 1, 0, 5}, {0, 2, 0, 0}};
   CHECK(score_intervals({}, parts, 2).method.estimate == Approx((3.0 / 4 + 0.0 / 5) / 2));
 }
@@ -93,11 +93,11 @@ TEST_CASE("equal answers have a difference of 0, with an interval that narrows a
   Rng rng(9);
   const PairedScores scores = draw_clusters(rng, 30);
   CHECK(width(score_intervals(scores.method, scores.method, 30).method) > 0.1);
-  // Of quantities that are no scores nobody knows how far they could be apart.
+  // For quantities that are not scores, the largest possible difference is unknown.
   CHECK(width(score_intervals(scores.method, scores.method, 30, std::nullopt).difference) == 0);
 }
 
-TEST_CASE("what nobody saw weighs by the range of a score", "[metrics]") {
+TEST_CASE("unobserved answers are weighted by the range of a score", "[metrics]") {
   std::vector<ScorePart> grades;
   for (int i = 0; i < 20; ++i) grades.push_back({i, 0, 7, 1});
   const ScoreIntervals of_grades = score_intervals(grades, grades, 20, ScoreRange{1, 10});
@@ -106,7 +106,7 @@ TEST_CASE("what nobody saw weighs by the range of a score", "[metrics]") {
   CHECK(of_grades.difference.low == Approx(9 * of_shares.difference.low).epsilon(1e-6));
   CHECK(of_grades.method.low < 7);
   CHECK(of_grades.method.high < 10);
-  // Without a range, the spread of what was seen.
+  // Without a range, the spread of the observed values.
   CHECK(std::isnan(score_intervals({}, grades, 20, kNoRange).method.low));
 }
 
@@ -122,8 +122,9 @@ TEST_CASE("long clusters count as few", "[metrics]") {
   CHECK(score_intervals(uneven, uneven, 100).differences->effective() < 7);
 }
 
-TEST_CASE("a ratio of scores is Student's about its logarithm, and no surer than the difference",
-          "[metrics]") {
+TEST_CASE(
+    "a ratio of scores is Student's on the logarithm, and no more certain than the difference",
+    "[metrics]") {
   std::vector<ScorePart> before, after;
   for (int i = 0; i < 40; ++i) {
     before.push_back({i, 0, i % 2 ? 1.0 : 0.0, 1});
@@ -145,7 +146,8 @@ TEST_CASE("one cluster has no interval", "[metrics]") {
   CHECK(std::isnan(score_intervals({}, after, 1).difference.estimate));
 }
 
-TEST_CASE("200,000 clusters in classes of like values have the interval of all", "[metrics]") {
+TEST_CASE("200,000 clusters in classes of equal values have the interval of all of them",
+          "[metrics]") {
   Rng rng(4);
   std::vector<ScorePart> before, after;
   for (int i = 0; i < 200'000; ++i) {

@@ -13,9 +13,9 @@ using pardec::test::width;
 
 namespace {
 
-/// Blocks whose true ratio of totals is 2. Their contents differ, and so does what the method makes
-/// of them; each of `repeats` measurements has noise, one in twenty is disturbed and takes up to
-/// several times as long.
+/// Blocks whose true ratio of totals is 2. Their contents differ, and so does the method's result
+/// for them. Each of the `repeats` measurements has noise. One in twenty is disturbed, and takes up
+/// to several times as long.
 std::vector<BlockPair> draw_blocks(Rng& rng, int count, int repeats, double noise) {
   const auto lognormal = [&](double sigma) {
     return std::exp(sigma * rng.normal() - sigma * sigma / 2);
@@ -37,14 +37,14 @@ std::vector<BlockPair> draw_blocks(Rng& rng, int count, int repeats, double nois
 
 }  // namespace
 
-TEST_CASE("ratio of totals weighs blocks by their cost", "[metrics]") {
+TEST_CASE("the ratio of totals weighs blocks by their cost", "[metrics]") {
   const std::vector<BlockPair> blocks = {{10, 1}, {1, 1}};
   CHECK(ratio_of_totals(blocks).estimate == 5.5);
   CHECK(geometric_mean_ratio(blocks) == Approx(std::sqrt(10.0)).epsilon(1e-14));
   CHECK(median_ratio(blocks) == 5.5);
 }
 
-TEST_CASE("an interval holds its estimate, and is wider with more noise and more confidence",
+TEST_CASE("an interval contains its estimate, and is wider with more noise and more confidence",
           "[metrics]") {
   Rng rng(3);
   const auto calm = draw_blocks(rng, 30, 1, 0.02), wild = draw_blocks(rng, 30, 1, 0.8);
@@ -66,7 +66,7 @@ TEST_CASE("blocks are paired: equal ratios of unequal blocks have no spread", "[
   CHECK(interval.high == Approx(3).epsilon(1e-12));
 }
 
-TEST_CASE("one block has no interval, none no estimate", "[metrics]") {
+TEST_CASE("one block has no interval, no block has no estimate", "[metrics]") {
   const std::vector<BlockPair> one = {{3, 2}};
   CHECK(ratio_of_totals(one).estimate == 1.5);
   CHECK(std::isnan(ratio_of_totals(one).low));
@@ -76,7 +76,7 @@ TEST_CASE("one block has no interval, none no estimate", "[metrics]") {
   CHECK(std::isnan(median_ratio({})));
 }
 
-TEST_CASE("the interval of a ratio is Student's of the logarithm, by leaving blocks out",
+TEST_CASE("the interval of a ratio is Student's on the logarithm, by leaving blocks out",
           "[metrics]") {
   const std::vector<BlockPair> blocks = {{10, 4}, {8, 5}, {12, 5}};
   const double all = std::log(30.0 / 14);
@@ -84,8 +84,8 @@ TEST_CASE("the interval of a ratio is Student's of the logarithm, by leaving blo
   const double mean = (without[0] + without[1] + without[2]) / 3;
   double squares = 0;
   for (const double value : without) squares += (value - mean) * (value - mean);
-  // Of how many equal blocks these are: 1 / sum of squared shares. Student's t of 1.886 degrees by
-  // scipy.stats.t.ppf.
+  // The effective number of equal blocks: 1 / sum of squared shares. Student's t of 1.886 degrees
+  // by scipy.stats.t.ppf.
   const double half = 4.360436733584119 * std::sqrt(squares * 2 / 3);
   const Interval interval = ratio_of_totals(blocks);
   CHECK(interval.low == Approx(std::exp(all - half)).epsilon(1e-10));
@@ -109,8 +109,9 @@ TEST_CASE("a few long blocks count as few", "[metrics]") {
   CHECK(few.low < least);
 }
 
-TEST_CASE("blocks that took one arm too long are told, and the interval holds the others'",
-          "[metrics]") {
+TEST_CASE(
+    "blocks that took one arm too long are reported, and the interval contains that of the others",
+    "[metrics]") {
   std::vector<BlockPair> blocks;
   for (int i = 0; i < 12; ++i) blocks.push_back({4.0 + 0.02 * (i % 3), 1.0});
   const RobustRatio calm = robust_ratio_of_totals(blocks);
@@ -126,14 +127,14 @@ TEST_CASE("blocks that took one arm too long are told, and the interval holds th
   CHECK(found.ratio.estimate == ratio_of_totals(blocks).estimate);  // as it was measured
   CHECK(found.ratio.low <= found.without_outliers.low);
   CHECK(found.ratio.high >= found.without_outliers.high);
-  // A tenth more is no outlier, however calm the others are.
+  // A tenth more is no outlier, however steady the other blocks are.
   for (BlockPair& block : blocks) block = {4, 1};
   blocks[0].method = 1.08;
   CHECK(robust_ratio_of_totals(blocks).outliers() == 0);
   CHECK(std::isnan(robust_ratio_of_totals({}).ratio.low));
 }
 
-TEST_CASE("quantiles of Student's t are those of printed tables", "[metrics]") {
+TEST_CASE("quantiles of Student's t equal those of printed tables", "[metrics]") {
   for (const auto& [p, degrees, t] : std::vector<std::array<double, 3>>{{0.975, 1, 12.706},
                                                                         {0.975, 5, 2.571},
                                                                         {0.975, 11, 2.201},
@@ -151,7 +152,7 @@ TEST_CASE("quantiles of Student's t are those of printed tables", "[metrics]") {
   CHECK(student_t_quantile(0.975, 1e7) == Approx(1.959964).margin(1e-5));  // the normal curve's
 }
 
-TEST_CASE("95 % intervals of a ratio cover the truth that often, with outliers and repeats",
+TEST_CASE("95 % intervals of a ratio cover the truth that often, also with outliers and repeats",
           "[metrics]") {
   for (const int repeats : {1, 3})
     for (const int blocks : {6, 12, 60}) {
@@ -170,7 +171,7 @@ TEST_CASE("McNemar's exact test", "[metrics]") {
   CHECK(mcnemar_exact(2, 8) == mcnemar_exact(8, 2));
   CHECK(mcnemar_exact(2, 8) == Approx(2 * (1 + 10 + 45) / 1024.0).epsilon(1e-13));
   CHECK(mcnemar_exact(1'000'000, 1'000'000) == 1);
-  CHECK(mcnemar_exact(0, 1'000'000) == 0);  // under the smallest double
+  CHECK(mcnemar_exact(0, 1'000'000) == 0);  // below the smallest double
   CHECK(mcnemar_exact(499'000, 501'000) ==
         Approx(0.0456).epsilon(0.01));  // the normal curve, at 2 deviations
 }
@@ -181,11 +182,11 @@ TEST_CASE("McNemar's test by cluster is the exact test of random signs", "[metri
   CHECK(clustered_mcnemar(std::vector<std::int64_t>{2, 2, 2}) == Approx(2.0 / 8));
   CHECK(clustered_mcnemar({}) == 1);
   CHECK(clustered_mcnemar(std::vector<std::int64_t>{0, 0}) == 1);
-  // One question a cluster: McNemar's.
+  // One question in each cluster: McNemar's test.
   CHECK(clustered_mcnemar(std::vector<std::int64_t>{1, 1, 1, -1, 0, 1, 1}) == mcnemar_exact(5, 1));
-  // Five questions that go together are one piece of evidence, not five.
+  // Five questions of one cluster are one piece of evidence, not five.
   CHECK(clustered_mcnemar(std::vector<std::int64_t>{5, 5}) == 0.5);
-  // Beyond the exact one's reach, the normal curve: two deviations.
+  // Beyond the reach of the exact test, the normal curve: two deviations.
   std::vector<std::int64_t> many(10'000, 3);
   for (size_t i = 0; i < 4900; ++i) many[i] = -3;
   CHECK(clustered_mcnemar(many) == Approx(0.0455).epsilon(0.01));
@@ -195,7 +196,7 @@ TEST_CASE("Holm's adjustment", "[metrics]") {
   const std::vector<double> p = {0.04, 0.01, 0.03};
   const auto adjusted = holm(p);
   CHECK(adjusted[0] ==
-        Approx(0.06).epsilon(1e-14));  // not 0.04: never under that of a smaller p-value
+        Approx(0.06).epsilon(1e-14));  // not 0.04: never below that of a smaller p-value
   CHECK(adjusted[1] == Approx(0.03).epsilon(1e-14));
   CHECK(adjusted[2] == Approx(0.06).epsilon(1e-14));
   CHECK(holm(std::vector<double>{0.9, 0.8})[0] == 1);

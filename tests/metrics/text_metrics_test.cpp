@@ -31,28 +31,29 @@ TEST_CASE("token F1 of SQuAD", "[metrics]") {
   CHECK(best.f1 == 1);
   CHECK(squad_scores("crow crow", {"crow"}).f1 == Approx(2 * 0.5 * 1 / 1.5));
   CHECK(squad_scores("", {}).exact == 1);
-  CHECK(squad_scores("The!", {}).f1 == 1);  // nothing is left of it
+  CHECK(squad_scores("The!", {}).f1 == 1);  // nothing is left
   CHECK(squad_scores("crow", {}).f1 == 0);
   CHECK(squad_scores("", {"crow"}).f1 == 0);
   CHECK(squad_scores("", {"the"}).exact == 1);  // the only reference normalises to nothing
   CHECK(squad_scores("", {"the", "crow"}).exact == 0);
 }
 
-TEST_CASE("SQuAD's questions without an answer: null says so", "[metrics]") {
+TEST_CASE("SQuAD's questions without an answer: null means that there is none", "[metrics]") {
   for (const char* none : {"null", "NULL", "Null", "null.", "\"null\"", " the Null! ", ""}) {
     INFO(none);
     CHECK(squad_scores(none, {}).exact == 1);
     CHECK(squad_scores(none, {}).f1 == 1);
     CHECK(squad_scores(none, {"the"}).exact == 1);  // no reference is left
     CHECK(squad_scores(none, {"crow"}).f1 == 0);
-    CHECK(squad_scores(none, {"crow", "Null"}).exact == 1);  // an answer that is this word
+    CHECK(squad_scores(none, {"crow", "Null"}).exact == 1);  // an answer that equals this word
   }
   for (const char* some : {"null pointer", "nullify", "none", "no null"}) {
     INFO(some);
     CHECK(squad_scores(some, {}).exact == 0);
     CHECK(squad_scores(some, {}).f1 == 0);
   }
-  CHECK(squad_scores("null", {"null pointer"}).f1 == Approx(2.0 / 3));  // words in common, as ever
+  CHECK(squad_scores("null", {"null pointer"}).f1 ==
+        Approx(2.0 / 3));  // words in common, as before
   CHECK(squad_scores("", {"null pointer"}).f1 == 0);
 }
 
@@ -85,7 +86,7 @@ TEST_CASE("ROUGE counts overlaps and the longest common subsequence", "[metrics]
   CHECK(rouge("cat", {"cat"}, false).rouge2.f1 == 0);  // no pair of words on either side
 }
 
-TEST_CASE("the stemmer of NLTK, where it is not Porter's", "[metrics]") {
+TEST_CASE("the stemmer is NLTK's, also where it differs from Porter's", "[metrics]") {
   CHECK(porter_stem("relational") == "relat");
   CHECK(porter_stem("skies") == "sky");
   CHECK(porter_stem("dies") == "die");
@@ -96,7 +97,7 @@ TEST_CASE("the stemmer of NLTK, where it is not Porter's", "[metrics]") {
   CHECK(porter_stem("geology") == "geolog");
 }
 
-TEST_CASE("exact match leaves white space aside and nothing else", "[metrics]") {
+TEST_CASE("exact match ignores white space and nothing else", "[metrics]") {
   CHECK(exact_match(" Red\n", {"Blue", "Red"}));
   CHECK_FALSE(exact_match("red", {"Red"}));
   CHECK(exact_match(" ", {}));
@@ -155,7 +156,7 @@ TEST_CASE("the judge's classes give LLM-P, R and F1", "[metrics]") {
   CHECK(JudgeCounts{}.f1() == 0);
 }
 
-TEST_CASE("repetition is words over different words", "[metrics]") {
+TEST_CASE("repetition is the number of words divided by that of different words", "[metrics]") {
   CHECK(repetition("to be or not to be") == Approx(6.0 / 4));
   CHECK(repetition("go go go go") == 4);
   CHECK(repetition("go go go go") > kDegenerate);

@@ -77,7 +77,7 @@ TEST_CASE("families differ in defaults, biases, norms and windows") {
 
   const Json qwen2 = with(family("qwen2", "Qwen2ForCausalLM"), {{"num_key_value_heads", 4}});
   const ModelConfig qwen = parsed(with(qwen2, {{"sliding_window", 8}, {"max_window_layers", 1}}));
-  CHECK(qwen.sliding_window == 0);  // as use_sliding_window is not there
+  CHECK(qwen.sliding_window == 0);  // since use_sliding_window is missing
   CHECK(qwen.max_position == 32768);
   CHECK_THAT(names(qwen), Catch::Contains("q_proj.bias[48]"));
   CHECK_THAT(names(qwen), !Catch::Contains("o_proj.bias"));
@@ -146,7 +146,7 @@ TEST_CASE("both forms of the rotary base are read") {
             .rope.theta == 1e6);
 }
 
-TEST_CASE("what is not supported is an error that says which, and what is") {
+TEST_CASE("an unsupported setting is an error that names it and what is supported") {
   CHECK(error_of(with(llama(), {{"model_type", "gpt2"}, {"architectures", {"GPT2LMHeadModel"}}})) ==
         "config.json: model_type 'gpt2' is not supported; supported are llama (LlamaForCausalLM), "
         "mistral (MistralForCausalLM), olmo2 (Olmo2ForCausalLM), phi3 (Phi3ForCausalLM), qwen2 "
@@ -169,7 +169,7 @@ TEST_CASE("what is not supported is an error that says which, and what is") {
              Catch::Contains("partial_rotary_factor"));
 }
 
-TEST_CASE("sizes that cannot be are refused") {
+TEST_CASE("impossible sizes are refused") {
   CHECK(error_of(with(llama(), {{"vocab_size", 0}})) ==
         "config.json: 'vocab_size' is 0, expected a positive number");
   CHECK_THAT(error_of(with(llama(), {{"vocab_size", "many"}})),
@@ -189,7 +189,7 @@ TEST_CASE("sizes that cannot be are refused") {
   CHECK_THAT(error_of(with(llama(), {{"rope_theta", -1.0}})),
              Catch::Contains("'rope_theta' is -1"));
   CHECK(parse_model_config(with(llama(), {{"eos_token_id", {1, 100, -1}}}), "c").eos ==
-        std::vector<Token>{1});  // as in transformers no network chooses the others
+        std::vector<Token>{1});  // as in transformers, where no network chooses the others
   CHECK_FALSE(parse_model_config(with(llama(), {{"bos_token_id", -1}}), "c").bos);
   CHECK_THAT(error_of(with(llama(), {{"eos_token_id", "</s>"}})),
              Catch::Contains("expected an id or a list of ids"));
@@ -199,7 +199,7 @@ TEST_CASE("sizes that cannot be are refused") {
   CHECK_THAT(error_of(Json::array()), Catch::Contains("config.json: is array, expected an object"));
 }
 
-TEST_CASE("generation_config.json has the last word on the ids that end an answer") {
+TEST_CASE("generation_config.json decides which ids end an answer") {
   const test::TemporaryFolder folder;
   write(folder.path() / "config.json",
         dump(with(llama(), {{"eos_token_id", 2}, {"bos_token_id", 1}})));
@@ -215,7 +215,7 @@ TEST_CASE("generation_config.json has the last word on the ids that end an answe
                     Catch::Contains("config.json: line 2: is not valid JSON"));
 }
 
-TEST_CASE("Phi-3 and OLMo-2 have an end of sequence where config.json names none") {
+TEST_CASE("Phi-3 and OLMo-2 have an end of sequence if config.json names none") {
   for (const auto& [type, name, id] : {std::tuple{"phi3", "Phi3ForCausalLM", 32000},
                                        std::tuple{"olmo2", "Olmo2ForCausalLM", 50279}}) {
     const Json silent = with(family(type, name), {{"vocab_size", id + 1}});
@@ -228,7 +228,7 @@ TEST_CASE("Phi-3 and OLMo-2 have an end of sequence where config.json names none
   }
 }
 
-TEST_CASE("a folder that is no checkpoint says what is missing") {
+TEST_CASE("a folder that is not a checkpoint: the error says what is missing") {
   const test::TemporaryFolder folder;
   CHECK_THROWS_WITH(
       read_model_config(folder.path() / "none"),
@@ -298,7 +298,7 @@ TEST_CASE("RoPE scaling is read in both forms, with transformers' defaults") {
   CHECK_THAT(config.positions_key(), Catch::StartsWith("original_max_position_embeddings"));
 }
 
-TEST_CASE("a RoPE scaling that is unknown or cannot be is an error that names it") {
+TEST_CASE("an unknown or impossible RoPE scaling is an error that names it") {
   CHECK(rope_error({{"rope_type", "spiral"}}) ==
         "config.json: 'rope_scaling' has rope_type 'spiral', which is not supported; supported "
         "are default, linear, dynamic, yarn, longrope, llama3");
@@ -318,7 +318,7 @@ TEST_CASE("a RoPE scaling that is unknown or cannot be is an error that names it
              Catch::Contains("partial_rotary_factor"));
 }
 
-TEST_CASE("what would be another network is refused by name") {
+TEST_CASE("keys that would describe another network are refused by name") {
   const Json others = {{"is_encoder_decoder", true},
                        {"is_causal", false},
                        {"attention_chunk_size", 64},

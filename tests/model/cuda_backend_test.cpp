@@ -1,4 +1,4 @@
-// A random history of passes with recordings, without, and by libtorch's operations alone.
+// A random history of passes: with recordings, without them, and only with libtorch's operations.
 #include "src/model/cuda/cuda_backend.hpp"
 
 #include "src/support/rng.hpp"
@@ -30,7 +30,7 @@ Json config_of(int window) {
 
 enum Way { replayed, launched, torch_alone, kWays };
 
-/// One sequence, with a cache for each way.
+/// One sequence, with one cache for each of these ways.
 struct Branch {
   std::vector<KvCache> caches;
   Segments segments;
@@ -78,7 +78,7 @@ class History {
       const std::uint64_t what = rng_.below(12);
       if (what == 0 && branches_.size() < 5) add();
       if (what == 1 && branches_.size() < 5) share();
-      if (what == 2 && branched_) drop(any());  // a window knows no gaps
+      if (what == 2 && branched_) drop(any());  // a window does not know gaps
       if (what == 3) retract(any());
       if (what == 4 && branches_.size() > 1)
         branches_.erase(branches_.begin() +
@@ -89,7 +89,7 @@ class History {
   }
 
   const CudaBackend& backend(Way way) const { return *backends_[way]; }
-  double farthest() const { return farthest_; }  ///< from what libtorch's operations give
+  double farthest() const { return farthest_; }  ///< from the result of libtorch's operations
   double largest() const { return largest_; }
 
  private:
@@ -151,7 +151,7 @@ class History {
       for (const auto what : {&KvCache::Storage::keys, &KvCache::Storage::values})
         check_same(f.branch->caches[replayed].storage(), f.branch->caches[launched].storage(),
                    what);
-    // What the step before kept is as it was.
+    // The rows that the previous step kept are unchanged.
     if (!before_.empty()) further(before_);
     further(fed);
     before_ = std::move(fed);
@@ -195,7 +195,7 @@ class History {
 
 }  // namespace
 
-TEST_CASE("a replayed step is the step launched kernel by kernel") {
+TEST_CASE("a replayed step equals the step launched kernel by kernel") {
   for (const auto& [window, multiprocessors, shapes] :
        {std::tuple(0, 1, size_t{32}), std::tuple(0, 8, size_t{2}), std::tuple(20, 4, size_t{32})}) {
     History history(static_cast<std::uint64_t>(7 + multiprocessors), window, multiprocessors,

@@ -1,4 +1,5 @@
-// What the GPU's kernels are told of a pass: run on the host, against attention by libtorch.
+// What the GPU's kernels are told about a pass. They run on the host and are compared with
+// attention by libtorch.
 #include "src/model/cuda/gpu_attention.hpp"
 
 #include <c10/core/GradMode.h>
@@ -53,7 +54,7 @@ at::Tensor slow(const SequenceStep& step, size_t layer, int window, const at::Te
 
 }  // namespace
 
-TEST_CASE("the GPU's kernels are told who sees whom, and where the keys lie") {
+TEST_CASE("the GPU's kernels are told which rows are visible, and where the keys are") {
   const c10::NoGradGuard no_grad;
   Rng rng(4);
   for (const int window : {0, 25}) {
@@ -78,7 +79,7 @@ TEST_CASE("the GPU's kernels are told who sees whom, and where the keys lie") {
       }
       return fed;
     };
-    // A prompt that three sequences share, one of them twice over, and a sequence apart.
+    // A prompt that three sequences share, one of them twice, and a separate sequence.
     std::vector<KvCache> caches;
     caches.emplace_back(model);
     const auto feed = [&](KvCache& cache, int count) {
@@ -107,7 +108,7 @@ TEST_CASE("the GPU's kernels are told who sees whom, and where the keys lie") {
       storage.reserve(static_cast<int>(fed[i].tokens.size()));
       new_rows.push_back({&storage, fed[i].tokens, fed[i].labels, &segments});
       const std::int64_t own = storage.own();
-      for (auto* tensors : {&storage.keys, &storage.values})  // as a GPU's are
+      for (auto* tensors : {&storage.keys, &storage.values})  // as on a GPU
         for (at::Tensor& tensor : *tensors) tensor.narrow(1, own, tensor.size(1) - own).zero_();
       n += std::ssize(fed[i].tokens);
     }
@@ -117,7 +118,7 @@ TEST_CASE("the GPU's kernels are told who sees whom, and where the keys lie") {
         x.mutable_data_ptr<float>()[i] = static_cast<float>(2 * rng.uniform() - 1);
       return x.to(at::kBFloat16);
     };
-    for (const int multiprocessors : {1, 8})  // keys whole, or cut into parts
+    for (const int multiprocessors : {1, 8})  // keys in one piece, or cut into parts
       for (const int padding : {0, 3}) {
         test::GpuOnHost gpu(multiprocessors);
         const GpuPass pass(model.network(), new_rows);
@@ -154,7 +155,7 @@ TEST_CASE("the GPU's kernels are told who sees whom, and where the keys lie") {
           REQUIRE(got.sizes() == want.sizes());
           INFO("window " << window << ", layer " << layer << ", " << multiprocessors << ", "
                          << padding);
-          // Values below 1; bf16 rounds weights, and then results, by 2^-8 of them at most.
+          // Values below 1; bf16 rounds weights, and then results, by at most 2^-8 of them.
           CHECK((got - want).abs().max().item<double>() < 0x1p-7);
           CHECK(want.abs().max().item<double>() > 0.1);
         }

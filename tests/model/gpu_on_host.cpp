@@ -14,7 +14,7 @@ namespace pardec::test {
 
 namespace {
 
-/// All but what lies in a recording's own memory.
+/// Everything except what is in a recording's own memory.
 auto lasting(const cuda::Attention& a) {
   return std::tuple(a.sequences, a.row_sequences, a.pieces, a.piece_ends, a.labels, a.sees, a.tiles,
                     a.tile_count, a.rows, a.heads, a.kv_heads, a.dim, a.window, a.scale, a.splits);

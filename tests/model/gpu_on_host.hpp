@@ -1,12 +1,12 @@
 #pragma once
-// A GPU that is this host: its kernels run thread by thread (cuda_on_host.hpp).
+// A GPU that is really the host: its kernels run thread by thread (cuda_on_host.hpp).
 #include "src/model/cuda/gpu.hpp"
 #include "src/model/model.hpp"
 
 namespace pardec::test {
 
-/// A recording runs the work again as it was recorded, and sees nothing but what that work holds:
-/// what the kernels are told by value must be as it was.
+/// A recording repeats the recorded work, and sees only what that work holds: arguments that
+/// kernels get by value must be unchanged.
 class GpuOnHost : public Gpu {
  public:
   explicit GpuOnHost(int multiprocessors, bool backwards = false)
@@ -24,7 +24,7 @@ class GpuOnHost : public Gpu {
 
   int multiprocessors_;
   bool backwards_;
-  Work* recording_ = nullptr;  // of the two, one at most
+  Work* recording_ = nullptr;  // of the two, at most one
   Work* replaying_ = nullptr;
 };
 

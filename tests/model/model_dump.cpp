@@ -1,20 +1,20 @@
-// Runs a network as a JSON request on stdin says, and writes its logits to stdout as raw float64,
-// for the tests that compare it with transformers.
-//   {"model", "dtype", "adapter": folder or absent, "segments": [[seen segments] of segment 1,
-//   ...], "cases": [case ...]} case: {"whole": rows}                           all logits of one
-//   pass
-//         {"sequences": [[action ...] ...]}         through caches; the n-th steps of the sequences
-//         go in one forward,
-//                                                   all their rows' logits are written, sequence by
-//                                                   sequence
-//         {"warp": {"rows": [[logit ...] ...], "sampling": [[temperature, top_k, top_p] ...],
-//         "banned": [[ids] ...]}}
-//                                                   a row: best, second, their logits, then the
-//                                                   probabilities
-//   action: {"feed": rows} | {"keep": [first, [rows]]} | {"drop": [rows]} | {"relabel": [row,
-//   label]} | {"fork": true} rows: {"tokens": [...], "labels": [[position, order, segment, rank]
-//   ...]}
-// A fork goes on with the copy, after rows of garbage were fed to the original.
+// Runs a network on a JSON request from stdin, and writes its logits to stdout as raw float64, for
+// tests that compare it with transformers.
+//   request: {"model", "dtype", "adapter": folder or absent,
+//             "segments": [[seen segments] of segment 1, ...], "cases": [case ...]}
+//   case:    {"whole": rows}              all logits of one pass
+//            {"sequences": [[action ...] ...]}
+//                                         with caches. The n-th steps of all sequences are one
+//                                         forward; the logits of all their rows are written,
+//                                         sequence by sequence
+//            {"warp": {"rows": [[logit ...] ...], "sampling": [[temperature, top_k, top_p] ...],
+//                      "banned": [[ids] ...]}}
+//                                         for each row: best, second, their logits, then the
+//                                         probabilities
+//   action:  {"feed": rows} | {"keep": [first, [rows]]} | {"drop": [rows]} |
+//            {"relabel": [row, label]} | {"fork": true}
+//   rows:    {"tokens": [...], "labels": [[position, order, segment, rank] ...]}
+// A fork continues with the copy, after rows of garbage were fed to the original.
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
@@ -50,7 +50,7 @@ class Sequence {
   Sequence(Model& model, const Segments& segments, const Json& actions)
       : model_(model), segments_(segments), actions_(actions), cache_(model) {}
 
-  /// Does what stands before the next feed; false at the end.
+  /// Does the actions before the next feed; false at the end.
   bool advance() {
     for (; next_ < actions_.size() && !actions_[next_].contains("feed"); ++next_)
       act(actions_[next_]);

@@ -1,5 +1,5 @@
-// model_synth CONFIG.json SEED FOLDER: writes a random checkpoint, for the tests that load it
-// elsewhere.
+// model_synth CONFIG.json SEED FOLDER: writes a random checkpoint, for tests that load it with
+// other programs.
 #include <iostream>
 #include <string>
 

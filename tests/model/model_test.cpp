@@ -84,7 +84,7 @@ TEST_CASE("rows alone or packed with other sequences have the same logits") {
       std::vector<std::vector<OutputRequest>> outputs;
       std::vector<SequenceStep> steps;
       for (int i = 0; i < 4; ++i) {
-        const int count = round == 0 ? 5 + 9 * i : (i + round) % 3;  // nothing at all, too
+        const int count = round == 0 ? 5 + 9 * i : (i + round) % 3;  // also nothing at all
         fed.push_back(causal(at[i], count, i));
         outputs.push_back(all_rows(static_cast<size_t>(count)));
         at[i] += count;
@@ -104,13 +104,14 @@ TEST_CASE("rows alone or packed with other sequences have the same logits") {
   }
 }
 
-TEST_CASE("after drop, relabel and fork the logits are those of a fresh forward over the living") {
+TEST_CASE(
+    "after drop, relabel and fork the logits are those of a fresh forward over the living rows") {
   const Checkpointed files;
   Model model = files.load(Dtype::fp64);
   Segments segments;
   KvCache cache(model);
-  // Each row stands in a segment of its own that sees the prompt alone: so its key and value depend
-  // on no other row, and a fresh pass over those that are left gives the same ones.
+  // Each row is in its own segment, which sees only the prompt. So its key and value depend on no
+  // other row, and a fresh pass over the remaining rows gives the same ones.
   const Fed prompt = causal(0, 6);
   feed(model, cache, segments, prompt);
   Tokens history = prompt.tokens;  // by row
@@ -159,7 +160,7 @@ TEST_CASE("after drop, relabel and fork the logits are those of a fresh forward 
     std::vector<int> everything(static_cast<size_t>(segments.count()));
     std::iota(everything.begin(), everything.end(), 0);
     const int all = segments.add(everything);
-    // The first probe sees every row that is left, the second those of a lower order.
+    // The first probe sees every remaining row, the second those of a lower order.
     const Fed probe{{static_cast<Token>(round), 5},
                     {{100, 100000, all, 0}, {101, 6 + 4 * round, all, 0}}};
     const auto got = feed(model, copy, segments, probe);
@@ -168,13 +169,13 @@ TEST_CASE("after drop, relabel and fork the logits are those of a fresh forward 
     const auto want = feed(model, fresh, segments, probe);
     CHECK(difference(got[0], want[0]) <= kRounding);
     CHECK(difference(got[1], want[1]) <= kRounding);
-    CHECK(copy.rows_fed() == cache.rows_fed() + 2);  // the original is as it was
+    CHECK(copy.rows_fed() == cache.rows_fed() + 2);  // the original is unchanged
   }
   CHECK(compactions > 0);
   CHECK(std::ssize(cache.slots()) <= 2 * cache.rows_alive() + 64);
 }
 
-TEST_CASE("the cache names rows by arrival and gives memory back") {
+TEST_CASE("the cache names rows by arrival and frees memory") {
   const Checkpointed files;
   Model model = files.load(Dtype::fp32);
   const Segments segments;
@@ -197,13 +198,13 @@ TEST_CASE("the cache names rows by arrival and gives memory back") {
   cache.relabel(0, {0, 50, 0, 0});
   CHECK(cache.slots().front().label.order == 50);
   cache.drop(std::vector<int>{3});
-  CHECK(cache.slots().size() == 10);  // in the middle: dead, but there
+  CHECK(cache.slots().size() == 10);  // in the middle: dropped, but in its place
   CHECK_FALSE(cache.slots()[3].alive);
   cache.drop(std::vector<int>{0, 1, 2, 4, 5, 6, 10, 11, 12});
   CHECK(cache.slots().empty());
 }
 
-TEST_CASE("the written mask is the visibility rule, bit for bit") {
+TEST_CASE("the computed mask equals the visibility rule, bit by bit") {
   Rng rng(5);
   for (int round = 0; round < 200; ++round) {
     Segments segments;
@@ -213,7 +214,7 @@ TEST_CASE("the written mask is the visibility rule, bit for bit") {
         if (rng.below(2)) sees.push_back(k);
       segments.add(sees);
     }
-    const std::uint64_t breaks = 1 + rng.below(12);  // one label in so many follows no other
+    const std::uint64_t breaks = 1 + rng.below(12);  // one label in this many follows no other
     RowLabel last;
     const auto label = [&] {
       if (rng.below(breaks) > 0)
@@ -368,7 +369,7 @@ TEST_CASE("the top-2 prefers the lower id among equals") {
   CHECK(top({3, 1, 2}).second_logit == 2.0f);
 }
 
-TEST_CASE("outputs are what was asked for, and no more") {
+TEST_CASE("outputs are those that were asked for, and no others") {
   const Checkpointed files;
   Model model = files.load(Dtype::fp32);
   const Segments segments;
@@ -388,7 +389,7 @@ TEST_CASE("outputs are what was asked for, and no more") {
   const auto& free = rows[3].logits;
   const Token better = free[7] >= free[90] ? 7 : 90;
   CHECK((rows[5].best == better && rows[5].second == 97 - better));
-  constexpr float kNear = 1e-5f;  // the same row at another place of the product
+  constexpr float kNear = 1e-5f;  // the same row at another place in the product
   CHECK(std::abs(rows[5].best_logit - free[static_cast<size_t>(better)]) <= kNear);
   CHECK(rows[5].probabilities[7] + rows[5].probabilities[90] == Approx(1.0).epsilon(1e-12));
   Tokens outrank;
@@ -459,7 +460,7 @@ TEST_CASE("a skipped sublayer is one that adds nothing") {
   CHECK_THROWS_AS(model.forward({&step, 1}, wrong), std::logic_error);
 }
 
-TEST_CASE("retract: rows count as never fed, and their names are given again") {
+TEST_CASE("retract: rows count as never fed, and their numbers are used again") {
   const Checkpointed files;
   Model model = files.load(Dtype::fp64);
   const Segments segments;
@@ -479,7 +480,8 @@ TEST_CASE("retract: rows count as never fed, and their names are given again") {
   CHECK_THROWS_AS(cache.retract(8), std::logic_error);
 }
 
-TEST_CASE("ids and positions that the network has not are errors before anything is computed") {
+TEST_CASE(
+    "ids and positions that the network does not have are errors before anything is computed") {
   const Checkpointed files;
   Model model = files.load(Dtype::fp32);
   const Segments segments;
@@ -535,13 +537,13 @@ TEST_CASE("gaps that push a visible row out of a sliding window are an error bef
   CHECK(error(causal(50, 30).labels) == "no error");
   std::vector<RowLabel> gap = causal(0, 4).labels;
   gap.push_back({7, 7, 0, 0});
-  CHECK(error(gap) == "no error");  // 7 back, the window holds all
+  CHECK(error(gap) == "no error");  // 7 positions back, the window contains all
   gap.push_back({8, 8, 0, 0});
   CHECK_THAT(error(gap), Catch::Contains("the sliding window of 8 positions would hide a row 8 "
                                          "positions back that position 8 is to see, though only 5 "
                                          "rows lie nearer") &&
                              Catch::Contains("use a smaller K_max"));
-  gap.back().segment = 1;  // sees itself alone: nothing is cut off
+  gap.back().segment = 1;  // sees only itself: nothing is cut off
   CHECK(error(gap) == "no error");
   std::vector<RowLabel> behind = causal(20, 8).labels;  // a gap out of the window's reach
   behind.insert(behind.begin(), {0, 0, 0, 0});
@@ -549,7 +551,7 @@ TEST_CASE("gaps that push a visible row out of a sliding window are an error bef
   behind.erase(behind.begin());
   CHECK(error(behind) == "no error");
 
-  KvCache cache(model);  // dropped rows leave a gap, too
+  KvCache cache(model);  // dropped rows also leave a gap
   feed(model, cache, segments, causal(0, 10));
   cache.drop(std::vector<int>{5});
   CHECK_THROWS_AS(feed(model, cache, segments, causal(10, 1)), ModelError);
@@ -633,7 +635,7 @@ TEST_CASE("checkpoints that do not fit their config are errors") {
   CHECK_THAT(error(Json::object()), Catch::Contains("has no weights"));
 }
 
-TEST_CASE("weights of the file's own type are used where they lie") {
+TEST_CASE("weights of the file's own type are used in place") {
   const Checkpointed files;
   const Model model = files.load(Dtype::bf16);
   CHECK(model.weight_bytes() == 2 * parameter_count(model.config()));

@@ -1,5 +1,5 @@
-// Loaded bf16 networks run packed, on kernels of their own: against the same weights in float64,
-// and no worse than plain bf16 arithmetic; bit for bit the same in any company.
+// Loaded bf16 networks run packed, on the project's own kernels. They are compared with the same
+// weights in float64, are no worse than plain bf16 arithmetic, and give the same bits in any batch.
 #include "src/model/packed/packed_backend.hpp"
 
 #include <c10/core/GradMode.h>
@@ -46,7 +46,7 @@ Json with(Json config, const Json& changes) {
   return config;
 }
 
-/// Phi-3: 14 of 18 dimensions turn, with a divisor each.
+/// Phi-3: 14 of 18 dimensions are rotated, with a divisor each.
 Json phi3(bool tied) {
   const std::vector<double> divisors{1.0, 1.1, 1.3, 1.6, 2.0, 2.5, 3.0};
   return with(config_of("phi3", tied, false),
@@ -93,7 +93,7 @@ struct Checkpointed {
   Model load(Dtype dtype, std::optional<InstructionSet> set = {}) const {
     return Model::load(folder.path(), {.dtype = dtype, .instruction_set = set});
   }
-  /// bf16 through the library's products, one operation after another.
+  /// bf16 with the library's products, one operation after another.
   std::unique_ptr<Model::Network> plain() const {
     const Model wide = load(Dtype::fp64);
     std::map<std::string, at::Tensor> weights;
@@ -109,7 +109,7 @@ struct Text {
   Segments segments;
   std::vector<OutputRequest> outputs;
 };
-/// A trunk, then two branches behind it that do not see one another.
+/// A trunk, then two branches after it that do not see one another.
 Text branched(int count) {
   Text text;
   const int first = text.segments.add({0}), second = text.segments.add({0});
@@ -162,7 +162,7 @@ void with_each(Test&& test) {
 
 }  // namespace
 
-TEST_CASE("a packed network is nearer to float64 than plain bf16 arithmetic, in every family") {
+TEST_CASE("a packed network is closer to float64 than plain bf16 arithmetic, in every family") {
   with_each([](const Checkpointed& files, InstructionSet set) {
     const Text text = branched(40);
     const Model packed = files.load(Dtype::bf16, set);
@@ -178,8 +178,8 @@ TEST_CASE("a packed network is nearer to float64 than plain bf16 arithmetic, in 
 
 namespace {
 
-/// A matrix quantised and back, in double, straight from the definitions: int8 by row, NF4 by 64 of
-/// a row.
+/// A matrix quantised and back, in double, directly from the definitions: int8 by row, NF4 by 64
+/// values of a row.
 at::Tensor quantised(const at::Tensor& matrix, Dtype dtype) {
   const at::Tensor w = matrix.to(at::kBFloat16).to(at::kDouble);
   if (dtype == Dtype::int8) {
@@ -200,7 +200,8 @@ at::Tensor quantised(const at::Tensor& matrix, Dtype dtype) {
 
 }  // namespace
 
-TEST_CASE("int8 and NF4 networks are their quantised weights' networks, as near as bf16's") {
+TEST_CASE(
+    "int8 and NF4 networks equal networks of their quantised weights, as closely as in bf16") {
   with_each([](const Checkpointed& files, InstructionSet set) {
     const Text text = branched(40);
     const Model wide = files.load(Dtype::fp64);
@@ -232,7 +233,7 @@ TEST_CASE("int8 and NF4 networks are their quantised weights' networks, as near 
   });
 }
 
-TEST_CASE("quantised networks say how many bytes they are, and are refused where they cannot be") {
+TEST_CASE("quantised networks report their bytes, and are refused where they cannot run") {
   // 3 layers; q 108, k and v 36, o 44 from 108, gate and up 50, down 44 from 50 inputs; the rest
   // bf16.
   const Checkpointed files(kConfigs[0]);
@@ -246,7 +247,7 @@ TEST_CASE("quantised networks say how many bytes they are, and are refused where
                   ModelError);
 }
 
-TEST_CASE("a row's logits have the same bits however its text is cut, and in any company") {
+TEST_CASE("a row's logits have the same bits however its text is cut, and in any batch") {
   with_each([](const Checkpointed& files, InstructionSet set) {
     Model model = files.load(Dtype::bf16, set);
     const Text text = branched(40);
@@ -271,7 +272,7 @@ TEST_CASE("a row's logits have the same bits however its text is cut, and in any
   });
 }
 
-TEST_CASE("threads change no bit") {
+TEST_CASE("the number of threads changes no bit") {
   const Checkpointed files(kConfigs[3]);
   Model model = files.load(Dtype::bf16);
   const Text text = branched(40);
@@ -340,7 +341,7 @@ TEST_CASE("a packed network holds each weight once, and cannot be trained") {
     CHECK_FALSE(is_packed(Checkpointed(kConfigs[0]).load(dtype)));
 }
 
-TEST_CASE("extra heads run packed, over the norm that the network's own reads") {
+TEST_CASE("extra heads run packed, on the norm that the network's own head reads") {
   for (const InstructionSet set : instruction_sets())
     for (const bool shares : {false, true})
       DYNAMIC_SECTION(name(set) << (shares ? " shared" : "")) {
@@ -358,7 +359,7 @@ TEST_CASE("extra heads run packed, over the norm that the network's own reads") 
           return feed(model, cache, text, 0, 40);
         };
         const auto got = run(Dtype::bf16), want = run(Dtype::fp64);
-        // The same by the library in bf16: the network's hidden rows, then its heads.
+        // The same with the library in bf16: the network's hidden rows, then its heads.
         const auto rounded = [](const at::Tensor& x) { return x.to(at::kBFloat16); };
         const Model wide = files.load(Dtype::fp64);
         std::vector<ExtraHead> plain = wide.network().extra_heads;
@@ -393,7 +394,7 @@ TEST_CASE("extra heads run packed, over the norm that the network's own reads") 
       }
 }
 
-TEST_CASE("a profile says where the time of a packed network's passes went") {
+TEST_CASE("a profile tells how the time of a packed network's passes was spent") {
   const Checkpointed files(kConfigs[2]);
   Model model = files.load(Dtype::bf16);
   const Text text = branched(40);
@@ -416,11 +417,12 @@ TEST_CASE("a profile says where the time of a packed network's passes went") {
   CHECK_THROWS_AS(wide.set_profile(&profile), ConfigError);
 }
 
-TEST_CASE("a packed network's cache forgets dropped rows, packs the living and is copied") {
+TEST_CASE(
+    "the cache of a packed network forgets dropped rows, packs the living ones and is copied") {
   for (const Json& config : {kConfigs[0], kConfigs[2]}) {
     const Checkpointed files(config);
-    // 200 rows, of which most are dropped, so that the living move; then more rows, on the cache
-    // and on a copy of it.
+    // 200 rows, most of which are dropped, so that the living ones move; then more rows, on the
+    // cache and on a copy of it.
     const auto run = [&](Dtype dtype, bool drop) {
       Model model = files.load(dtype);
       Text text = branched(240);
@@ -447,7 +449,7 @@ TEST_CASE("a packed network's cache forgets dropped rows, packs the living and i
   }
 }
 
-TEST_CASE("memory of a mapped file is given back, and read again where it is needed") {
+TEST_CASE("memory of a mapped file is released, and read again when needed") {
   test::TemporaryFolder folder;
   const std::string text(20000, 'x');
   write_file(folder.path() / "file", [&](const FileSink& put) { put(text.data(), text.size()); });
@@ -456,5 +458,5 @@ TEST_CASE("memory of a mapped file is given back, and read again where it is nee
   file.bytes()[100] = std::byte{'z'};
   file.release(file.bytes().subspan(50, 12000));
   CHECK(file.bytes()[4096] == std::byte{'x'});  // a whole page inside
-  CHECK(file.bytes()[100] == std::byte{'z'});   // a page that is another's, too
+  CHECK(file.bytes()[100] == std::byte{'z'});   // a page that also belongs to another
 }

@@ -29,7 +29,7 @@ std::map<std::string, StoredTensor> parse(std::string& file) {
   return parse_safetensors({reinterpret_cast<std::byte*>(file.data()), file.size()},
                            "x.safetensors");
 }
-/// The error of a file, which has to be one line about it.
+/// The error of a file, which must be one line about it.
 std::string error_of(std::string file) {
   try {
     parse(file);
@@ -77,7 +77,7 @@ TEST_CASE("a file cut at any byte is an error") {
              Catch::Contains("has 33 bytes of data, but its tensors cover only 32"));
 }
 
-TEST_CASE("a header that lies is an error") {
+TEST_CASE("a false header is an error") {
   const auto one = [](const std::string& dtype, const std::string& shape,
                       const std::string& offsets, size_t bytes) {
     return error_of(file_of("{" + tensor("a", dtype, shape, offsets) + "}", bytes));
@@ -120,7 +120,7 @@ TEST_CASE("a header that lies is an error") {
              Catch::Contains("nested deeper than 512 levels"));
 }
 
-TEST_CASE("what is written is read back, and no temporary file stays") {
+TEST_CASE("a file that is written is read back, and no temporary file remains") {
   const test::TemporaryFolder folder;
   const std::vector<TensorToWrite> tensors{
       {"x",
@@ -140,7 +140,7 @@ TEST_CASE("what is written is read back, and no temporary file stays") {
                     Catch::Contains("cannot be written"));
 }
 
-TEST_CASE("an index leads to its shards, and may not lie") {
+TEST_CASE("an index leads to its shards, and must be true") {
   const test::TemporaryFolder folder;
   const auto shard = [&](const std::string& file, const std::string& name) {
     write_safetensors(folder.path() / file,

@@ -1,5 +1,5 @@
-// Caches that share rows against twins that copy them: whatever is done to them, the same logits,
-// bit for bit where the network is packed.
+// Caches that share rows, compared with twins that copy them. After any operation they give the
+// same logits, bit by bit if the network is packed.
 #include <algorithm>
 #include <set>
 
@@ -51,7 +51,7 @@ bool same_rows(const Twin& twin) {
          });
 }
 
-/// The same row in each slot: caches pack their living rows at different times.
+/// The same row in each slot, since caches pack their living rows at different times.
 bool same_places(const Twin& twin) {
   const auto a = twin.shared.slots(), b = twin.copied.slots();
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
@@ -94,7 +94,7 @@ class Twins {
   Rows new_rows(Twin& twin) {
     Rows rows;
     const auto count = rng_.below(5) == 0 ? rng_.below(70) : rng_.below(4);
-    // A window must not meet gaps: one thread there.
+    // A window must not meet gaps, so there is only one thread.
     const int segment = slides_ || rng_.below(3) > 0 ? 0 : twin.segments.add({0});
     for (std::uint64_t i = 0; i < count; ++i) {
       rows.tokens.push_back(static_cast<Token>(rng_.below(97)));
@@ -117,7 +117,7 @@ class Twins {
       copied.push_back(
           {&twin.copied, &twin.segments, rows[i].tokens, rows[i].labels, rows[i].outputs});
     }
-    // Sums over keys in other blocks have other bits, in bf16 seen from afar.
+    // Sums over keys in other blocks have other bits; in bf16 the difference is small.
     std::vector<bool> comparable;
     for (const Twin& twin : twins_) comparable.push_back(!exact_ || same_places(twin));
     const auto got = model_->forward(shared), want = model_->forward(copied);
@@ -141,7 +141,7 @@ class Twins {
     switch (slides_ ? 3 + rng_.below(3) : rng_.below(8)) {
       case 0:
         return both([&](KvCache& cache) { cache.drop(some); });
-      case 1: {  // as a step that keeps some of its rows
+      case 1: {  // like a step that keeps some of its rows
         std::vector<int> others;
         for (const KvCache::Slot& slot : twin.copied.slots())
           if (slot.alive && slot.row >= from &&
@@ -153,7 +153,7 @@ class Twins {
         if (rng_.below(4) == 0) both([&](KvCache& cache) { cache.evict(); });
         return;
       case 3:
-        if (twin.next != twin.copied.rows_fed()) return;  // some rows have come back
+        if (twin.next != twin.copied.rows_fed()) return;  // some rows have returned
         twin.next = from;
         return both([&](KvCache& cache) { cache.retract(from); });
       default:
@@ -183,7 +183,7 @@ TEST_CASE("caches that share rows have the logits of caches that copy them") {
       }
 }
 
-TEST_CASE("many new rows behind shared ones, too many for one product") {
+TEST_CASE("many new rows after shared ones, too many for one product") {
   test::TemporaryFolder folder;
   synthesise_checkpoint(config_of("llama"), 3, folder.path());
   for (const Dtype dtype : {Dtype::fp64, Dtype::bf16}) {
@@ -214,7 +214,7 @@ TEST_CASE("many new rows behind shared ones, too many for one product") {
   }
 }
 
-TEST_CASE("shared rows are held once") {
+TEST_CASE("shared rows are stored once") {
   test::TemporaryFolder folder;
   synthesise_checkpoint(config_of("llama"), 3, folder.path());
   Model model = Model::load(folder.path(), {.dtype = Dtype::fp32});
@@ -233,7 +233,8 @@ TEST_CASE("shared rows are held once") {
   for (const KvCache& fork : forks)
     for (const KvCache::Shared& shared : fork.shared()) memory.insert(shared.memory);
   CHECK(memory.size() == 1);
-  // 96 rows are shared, in the 128 slots they were written in; 4 of 64 slots are each one's own.
+  // 96 rows are shared, in the 128 slots in which they were written; 4 of 64 slots belong to each
+  // one.
   const std::int64_t row = 3 * 2 * 2 * 16 * 4;  // layers, keys and values, heads, floats
   CHECK(forks.front().bytes() == (128 + 64) * row);
 }

@@ -1,4 +1,4 @@
-// What is not finite in a checkpoint's files.
+// Numbers that are not finite in a checkpoint's files.
 #include "src/model/files/weight_check.hpp"
 
 #include <cstring>

@@ -14,7 +14,7 @@ namespace {
 const std::vector<ChatMessage> kTalk{
     {"system", "Be brief."}, {"user", "Hi"}, {"assistant", "Yo"}, {"user", "Bye"}};
 
-/// An empty folder that goes with the test.
+/// An empty folder that is removed after the test.
 struct Folder {
   std::filesystem::path path = std::filesystem::temp_directory_path() / "pardec_chat_template_test";
   Folder() {
@@ -77,7 +77,7 @@ TEST_CASE("a checkpoint's own template is found where transformers finds it") {
   CHECK(choose_chat_template("chatml", folder.path).name() == "chatml");
 }
 
-TEST_CASE("what cannot be used is said with its file") {
+TEST_CASE("unusable templates are reported with their file") {
   const Folder folder;
   CHECK_THROWS_WITH(choose_chat_template("auto", folder.path, {"mood=calm"}),
                     Catch::Contains("has no chat template of its own"));
@@ -97,7 +97,8 @@ TEST_CASE("what cannot be used is said with its file") {
                     Catch::Contains("shows a turn's words never, expected once"));
 }
 
-TEST_CASE("pieces are the checkpoint's own rendering of the whole, where it strips words too") {
+TEST_CASE(
+    "pieces equal the checkpoint's own rendering of the whole, also if it strips white space") {
   Job job;
   job.instruction = "  Extract.";
   job.contexts = {{"a", "", "One", {{"Brand", "", {}}}}, {"b", "", "Two", {{"Brand", "", {}}}}};
@@ -122,7 +123,7 @@ TEST_CASE("pieces are the checkpoint's own rendering of the whole, where it stri
     CHECK(prompt_text(job, Form::value, prompt, chat) == rendered("  Extract.\n\n<One>\nBrand?  "));
     const Pieces pieces = make_pieces(job, Form::value, prompt, chat, tokenizer);
     CHECK(tokenizer.decode(pieces.field_prompt(0, 0), false) ==
-          prompt_text(job, Form::value, prompt, chat));  // no token of the tokenizer's own
+          prompt_text(job, Form::value, prompt, chat));  // not a token of the tokenizer itself
     CHECK(tokenizer.decode(pieces.field_prompt(1, 0), false) ==
           rendered("  Extract.\n\n<Two>\nBrand?  "));
   }

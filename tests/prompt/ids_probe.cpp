@@ -1,8 +1,8 @@
-// Asks for ids for ids_oracle.py: one JSON object a line on stdin, one a line on stdout.
-//   {"chat": name}                   {"template": the built-in one's text}
+// Gives ids to ids_oracle.py: one JSON object on each line of stdin, one on each line of stdout.
+//   {"chat": name}                   {"template": text of the built-in template}
 //   {"tokenizer": file, "folder": checkpoint, "chat": name, "system": text, "turns": [text ...],
-//    "answers": [text ...]}          {"ids": [what is fed before the first answer, before the
-//                                    second ...], "off": turns said to depart from their text}
+//    "answers": [text ...]}          {"ids": [the ids fed before the first answer, before the
+//                                    second ...], "off": turns reported to differ from their text}
 #include <iostream>
 #include <map>
 

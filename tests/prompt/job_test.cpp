@@ -19,7 +19,7 @@ TEST_CASE("a Job is read and written back the same") {
   CHECK(Json::parse(dump(to_json(parse(text)))) == Json::parse(text));
 }
 
-TEST_CASE("what a Job leaves open is as the caller has it") {
+TEST_CASE("what a Job leaves open is set by the caller") {
   const std::string contexts = R"("contexts":[{"text":"t","fields":[{"name":"n"}]}])";
   Job defaults;
   defaults.limits = {.max_new_tokens = 5, .per_field = 4};
@@ -40,7 +40,7 @@ TEST_CASE("what a Job leaves open is as the caller has it") {
   CHECK(said.sampling.top_p == 0.9);
 }
 
-TEST_CASE("fields without a name are called by their number") {
+TEST_CASE("fields without a name are named by their number") {
   const Job job = parse(R"({"contexts":[{"text":"t","fields":[{"question":"a"},{"name":"n"},
     {"question":"b"}]},{"text":"t","fields":[{"question":"c"}]}]})");
   std::vector<std::string> names;

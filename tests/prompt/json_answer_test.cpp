@@ -40,7 +40,8 @@ TEST_CASE("a decoded value is read as its comment says") {
   CHECK(parse_json_value(" 1e5") == "1e5");
   CHECK(parse_json_value(" [1, 2],") == "[1, 2]");
   CHECK(parse_json_value(" bare text,") == "bare text");
-  CHECK(parse_json_value(" \"broken \\q\"") == "broken \\q");  // no JSON string: its quotes go
+  CHECK(parse_json_value(" \"broken \\q\"") ==
+        "broken \\q");  // no JSON string: its quotes are removed
   for (const char* absent :
        {"", " ", "\n", " null,", " \"n/a\",", " n/a", " \"\"", " \"", " \"null\"", ","})
     CHECK_FALSE(parse_json_value(absent).has_value());
@@ -60,7 +61,7 @@ TEST_CASE("values survive being written and read") {
   CHECK_FALSE(parse_json_value(json_value(std::nullopt, true)).has_value());
 }
 
-TEST_CASE("a value that stands alone is read as it is") {
+TEST_CASE("a single value is read unchanged") {
   CHECK(parse_plain_value(" 27\"\nAttribute: Color") == "27\"");
   CHECK(parse_plain_value("\n Nike \n") == "Nike");
   CHECK(parse_plain_value("5,") == "5,");
@@ -68,7 +69,7 @@ TEST_CASE("a value that stands alone is read as it is") {
     CHECK_FALSE(parse_plain_value(absent).has_value());
 }
 
-TEST_CASE("a whole answer is read, also when it is cut or broken") {
+TEST_CASE("a whole answer is read, also if it is cut or broken") {
   const std::vector<Context> contexts{product("a", {"A1", "A2"}), product("b", {"A1", "A2"})};
   const JsonSkeleton skeleton = json_skeleton(contexts);
   const std::string whole = skeleton.segments[0] + json_value("Nike", false) +

@@ -62,21 +62,21 @@ TEST_CASE("pieces joined are the ids of the prompt as one text, for every tokeni
       REQUIRE(value.fields.size() == 2);
       CHECK(value.field_prompt(0, 0) ==
             tokenizer.encode(prompt_text(job, Form::value, prompt, chat), true));
-      Job other = job;  // the other product alone
+      Job other = job;  // only the other product
       other.contexts.erase(other.contexts.begin());
       CHECK(value.field_prompt(1, 0) ==
             tokenizer.encode(prompt_text(other, Form::value, prompt, chat), true));
-      // What is asked alone begins with the ids that many share.
+      // Text that is asked alone begins with the ids that many prompts share.
       CHECK(make_pieces(other, Form::value, prompt, chat, tokenizer).prefix == value.prefix);
       CHECK(value.prefix.size() + 10 > tokenizer.encode("S\n\nExtract.\n\nV", true).size());
-      // Every field prompt is prefix, context, field; nothing of another context.
+      // Every field prompt is prefix, context, field, and has nothing of another context.
       CHECK(value.field_prompt(1, 1) ==
             joined({&value.prefix, &value.contexts[1], &value.fields[1][1]}));
     }
 }
 
-TEST_CASE("a token that reaches over a border stands behind it") {
-  // Line breaks and ">" are one token here, so that a context and what follows share some.
+TEST_CASE("a token that reaches over a border belongs to the piece after it") {
+  // Line breaks and ">" are one token here, so that a context and the text after it share some.
   const Tokenizer tokenizer =
       Tokenizer::load(PARDEC_SOURCE_DIR "/experiments/quickstart/tokenizer.json");
   const PromptFile prompt = parse_prompt_file("[context]\n{text}>\n[field]\n{question}\n", "w");
@@ -99,7 +99,7 @@ TEST_CASE("a token that reaches over a border stands behind it") {
   }
 }
 
-TEST_CASE("the prompt's text holds the parts in order") {
+TEST_CASE("the prompt's text has the parts in order") {
   const std::string text =
       prompt_text(two_products(), Form::json, wording(), find_chat_template("chatml"));
   CHECK(text ==
@@ -111,12 +111,12 @@ TEST_CASE("the prompt's text holds the parts in order") {
       "S\n\nExtract.\n\nV\n\nold title|Brand|Acme\n\n<p id=\"1\">Nike Air</p>\nAttribute: Brand\n");
 }
 
-TEST_CASE("an unknown chat template is answered with the near ones") {
+TEST_CASE("an unknown chat template is answered with similar names") {
   CHECK_THROWS_WITH(find_chat_template("chatmll"),
                     "unknown chat template 'chatmll'; did you mean 'chatml'?");
 }
 
-TEST_CASE("where all fields are asked at once, each is listed beside its context") {
+TEST_CASE("if all fields are asked at once, each is listed with its context") {
   Job job;
   job.contexts.push_back({"a", "", "Text.", {{"q1", "Who?", {}}, {"q2", "What?", {"x", "y"}}}});
   const PromptFile prompt = parse_prompt_file(
@@ -130,7 +130,7 @@ TEST_CASE("where all fields are asked at once, each is listed beside its context
   CHECK(prompt_text(job, Form::value, prompt, plain) == "<1>Text.\nWhat?\nA. x\nB. y\n");
 }
 
-TEST_CASE("a conversation's later turns begin behind an answer") {
+TEST_CASE("later turns of a conversation begin after an answer") {
   Job job;
   job.conversation = true;
   job.contexts.push_back({"a", "", "", {{"1", "Hi.", {}}, {"2", "Why?", {}}}});

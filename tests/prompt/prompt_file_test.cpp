@@ -22,7 +22,7 @@ TEST_CASE("a prompt file is read section by section") {
                     "p.txt: has no [context] section, expected one that holds {text}");
 }
 
-TEST_CASE("slots are filled once, and what fills them is left alone") {
+TEST_CASE("slots are filled once, and the inserted text is not changed") {
   CHECK(fill("{a} and {b}{a}", {{"a", "{b}"}, {"b", "2"}}, "p") == "{b} and 2{b}");
   CHECK(fill("{\"1\": {a}}", {{"a", "x"}}, "p") ==
         "{\"1\": x}");  // other braces belong to the wording
@@ -31,7 +31,7 @@ TEST_CASE("slots are filled once, and what fills them is left alone") {
                     "p.txt: [context]: unknown slot {titel}; did you mean 'title'?");
 }
 
-TEST_CASE("the project's own prompt reads, and names category and fields") {
+TEST_CASE("the project's own prompt can be read, and names category and fields") {
   const PromptFile prompt = parse_prompt_file(
       read_file(PARDEC_SOURCE_DIR "/datasets/prompts/attributes.txt"), "attributes.txt");
   for (const Form form : {Form::json, Form::value, Form::free})
@@ -40,12 +40,12 @@ TEST_CASE("the project's own prompt reads, and names category and fields") {
   const std::string text = instruction_for(prompt, {shoe, shoe}, Form::json);
   CHECK_THAT(text, Catch::Contains("\"Shoes\"") && Catch::Contains("(2 in all)") &&
                        Catch::Contains("\"Brand\", \"Heel \\\"x\\\"\""));
-  // Asked one by one, each prompt shows one context, whatever the stack.
+  // If fields are asked one by one, each prompt shows one context, whatever the stack.
   CHECK(instruction_for(prompt, {shoe, shoe}, Form::value) ==
         instruction_for(prompt, {shoe}, Form::value));
 }
 
-TEST_CASE("what a field asks is its question, its name, or both") {
+TEST_CASE("a field asks its question, its name, or both") {
   CHECK(asked({"q2", "Who?", {}}, 2) == "Who?");
   CHECK(asked({"q1", "Who?", {}}, 2) == "q1: Who?");
   CHECK(asked({"Brand", "Who made it?", {}}, 1) == "Brand: Who made it?");

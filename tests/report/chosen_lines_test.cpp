@@ -35,7 +35,7 @@ using Passes = std::vector<std::int64_t>;
 
 }  // namespace
 
-TEST_CASE("a stream of one token a pass has their numbers, one of several has none") {
+TEST_CASE("a stream with one token in each pass has their numbers, one with several has none") {
   const std::vector<std::vector<FieldAnswer>> fields{{{"x", "", {2}, "eos"}}};
   auto lines = lines_of(one_job(fields, {1, 2, 3}, {{1, 3}}), "a");
   REQUIRE(lines.size() == 1);
@@ -46,7 +46,7 @@ TEST_CASE("a stream of one token a pass has their numbers, one of several has no
   CHECK(lines[0].passes.empty());
 }
 
-TEST_CASE("values of a stack that are written side by side each begin with the first pass") {
+TEST_CASE("values of a stack that are written in parallel each begin with the first pass") {
   // a: 3 and 1 tokens, b: 2 and 0; passes choose 3, 2 and 1 of them.
   const std::vector<std::vector<FieldAnswer>> fields{{{"x", "", {1, 2, 3}, ""}, {"y", "", {4}, ""}},
                                                      {{"x", "", {5, 6}, ""}, {"y", "", {}, ""}}};
@@ -59,11 +59,11 @@ TEST_CASE("values of a stack that are written side by side each begin with the f
   REQUIRE(lines.size() == 1);
   CHECK(lines[0].tokens == Tokens{5, 6});
   CHECK(lines[0].passes == Passes{1, 2});
-  // Other counts: guesses helped, and nobody knows where.
+  // Other counts: guesses helped, and it is unknown where.
   CHECK(lines_of(one_job(fields, {}, {{3, 2}}), "a")[0].passes.empty());
 }
 
-TEST_CASE("turns that are written one after the other go on counting") {
+TEST_CASE("turns that are written one after the other continue the numbers") {
   const auto answers =
       one_job({{{"turn 1", "", {1, 2}, ""}, {"turn 2", "", {3, 4}, ""}}}, {}, {{1, 4}});
   const auto lines = lines_of(answers, "a");
@@ -74,7 +74,8 @@ TEST_CASE("turns that are written one after the other go on counting") {
 
 namespace {
 
-/// Prompt 10, 11; 20 is chosen by the prefill, 21 behind it in the next pass, which checks a guess.
+/// Prompt 10, 11. Token 20 is chosen by the prefill, 21 after it in the next pass, which checks a
+/// guess.
 Trace traced_guess(Token guess) {
   Trace trace;
   trace.tokens = {10, 11, 20, guess};
@@ -91,14 +92,14 @@ Trace traced_guess(Token guess) {
 
 }  // namespace
 
-TEST_CASE("a trace says in which pass a guess that was right was chosen") {
+TEST_CASE("a trace tells in which pass an accepted guess was chosen") {
   Trace trace = traced_guess(21);
   trace.emitted = {1, 2, 3};  // 22 is chosen by the guess
   const auto answers = one_job({{}}, {20, 21, 22}, {{1, 1}, {2, 1}});
   CHECK(lines_of(answers, "a", &trace)[0].passes == Passes{1, 2, 2});
 }
 
-TEST_CASE("a trace says which guesses were rejected, and by which pass") {
+TEST_CASE("a trace tells which guesses were rejected, and by which pass") {
   Trace trace = traced_guess(30);
   trace.dropped_at[3] = 1;
   trace.emitted = {1, 2};

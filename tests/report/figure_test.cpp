@@ -59,7 +59,7 @@ TEST_CASE("a figure's script is the golden one") {
   CHECK(script == expected);
 }
 
-TEST_CASE("texts stand in quotes, in which gnuplot replaces nothing") {
+TEST_CASE("texts are in quotes, in which gnuplot replaces nothing") {
   const std::string script = gnuplot_script(sweep(), FigureFormat::pdf);
   CHECK_THAT(script,
              Catch::Contains(R"("speedup over hpd.k_max: it's \140date\140 @x \042q\042")"));
@@ -68,7 +68,7 @@ TEST_CASE("texts stand in quotes, in which gnuplot replaces nothing") {
   CHECK_THAT(gnuplot_script(lines, FigureFormat::svg), Catch::Contains("\"two lines \""));
 }
 
-TEST_CASE("any text is drawn as it is, wherever it stands") {
+TEST_CASE("any text is drawn literally, at any place") {
   if (!can_draw()) {
     std::cout << "[skipped] gnuplot is missing\n";
     return;
@@ -99,7 +99,7 @@ TEST_CASE("any text is drawn as it is, wherever it stands") {
   CHECK_THAT(draw(rude, FigureFormat::svg), Catch::Contains("éé…<"));
 }
 
-TEST_CASE("formats go by the ending") {
+TEST_CASE("the format follows from the file's ending") {
   CHECK(figure_format("a/b.svg") == FigureFormat::svg);
   CHECK(figure_format("b.pdf") == FigureFormat::pdf);
   CHECK(figure_format("b.png") == FigureFormat::png);
@@ -141,16 +141,16 @@ TEST_CASE("gnuplot draws every kind in every format") {
     CHECK(draw(figure, FigureFormat::pdf).starts_with("%PDF"));
     CHECK(draw(figure, FigureFormat::png).substr(1, 3) == "PNG");
   }
-  // As what it is, not as what gnuplot could make of it.
+  // As literal text, not as gnuplot could interpret it.
   CHECK_THAT(draw(sweep(), FigureFormat::svg), Catch::Contains("`date` @x"));
 }
 
-TEST_CASE("what has no interval has no end of one") {
+TEST_CASE("a value without an interval has no end marks") {
   if (!can_draw()) {
     std::cout << "[skipped] gnuplot is missing\n";
     return;
   }
-  // Strokes of the first plot, which is the intervals'; but of columns and bars it is the bars'.
+  // Strokes of the first plot, that of the intervals; for columns and bars, that of the bars.
   const auto strokes = [](const Figure& figure) {
     const std::string svg = draw(figure, FigureFormat::svg);
     const bool bars = figure.kind == FigureKind::bars || figure.kind == FigureKind::columns;
@@ -173,7 +173,7 @@ TEST_CASE("what has no interval has no end of one") {
   }
 }
 
-TEST_CASE("twelve series have marks that differ in shape, and in colour") {
+TEST_CASE("twelve series have marks that differ in shape and in colour") {
   Figure figure;
   for (int s = 0; s < kMarks; ++s) figure.series.push_back({str("arm ", s), {{1.0 * s, 1}}, s});
   const std::string script = gnuplot_script(figure, FigureFormat::svg);

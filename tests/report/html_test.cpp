@@ -13,7 +13,7 @@ TEST_CASE("a script is named by its hash, as browsers compute it") {
         "'sha256-qznLcsROx4GACP2dm0UCKCzCG+HiZ1guq6ZZDob/Tng='");
 }
 
-TEST_CASE("what HTML would read as markup is escaped, in text and in attributes") {
+TEST_CASE("text that HTML would read as markup is escaped, in text and in attributes") {
   CHECK(escape_html("a<b> & \"c\" 'd'") == "a&lt;b&gt; &amp; &quot;c&quot; &#39;d&#39;");
   CHECK(escape_html("é 日本 \t\n") == "é 日本 \t\n");
   CHECK(escape_html("x\xFFy") == "x\uFFFDy");
@@ -21,7 +21,7 @@ TEST_CASE("what HTML would read as markup is escaped, in text and in attributes"
   CHECK(escape_html("").empty());
 }
 
-TEST_CASE("JSON in a script element cannot end it, and is read back as it was") {
+TEST_CASE("JSON in a script element cannot end it, and is read back unchanged") {
   const Json value = {{"text", "</script><!-- \u2028 \u2029 & \"q\""}, {"x", 0.1}};
   const std::string script = escape_json_script(dump(value));
   CHECK(script.find('<') == std::string::npos);

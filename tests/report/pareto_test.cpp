@@ -10,7 +10,7 @@ using namespace pardec;
 
 using Points = std::vector<std::pair<double, double>>;
 
-TEST_CASE("the front holds who is beaten by nobody") {
+TEST_CASE("the front has the points that no other point beats") {
   CHECK(pareto_front({}).empty());
   CHECK(pareto_front({{1, 0.6}, {4, 0.6}, {3, 0.5}, {5, 0.2}, {0.5, 0.7}}) ==
         std::vector<std::size_t>{4, 1, 3});
@@ -18,7 +18,7 @@ TEST_CASE("the front holds who is beaten by nobody") {
         std::vector<std::size_t>{0});
 }
 
-TEST_CASE("the front is that of a comparison of all with all") {
+TEST_CASE("the front equals that of comparing all points with all") {
   Rng rng(7);
   for (int round = 0; round < 300; ++round) {
     Points points(1 + rng.below(12));

@@ -24,7 +24,7 @@ ArmFinding arm(const char* label, Interval speedup, Interval difference,
 
 }  // namespace
 
-TEST_CASE("a recommendation says what to take, why, and what is not decided") {
+TEST_CASE("a recommendation says which arm to take, why, and what is undecided") {
   Comparison comparison;
   comparison.margin = 0.05;
   comparison.arms = {arm("ar", {}, {}), arm("hpd", {4.8, 4.5, 5.1}, {-0.004, -0.02, 0.01}),

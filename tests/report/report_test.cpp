@@ -61,7 +61,7 @@ TEST_CASE("a cell carries its value in full precision, and a column its key") {
                                    "type=\"button\">products/s</button></th>"));
 }
 
-TEST_CASE("the table's JSON stands in the page as compare prints it") {
+TEST_CASE("the page has the table's JSON as compare prints it") {
   const Report report = example_report();
   const std::string page = render_report(report);
   const std::string open = "<script type=\"application/json\" id=\"comparison-json\">";
@@ -70,7 +70,7 @@ TEST_CASE("the table's JSON stands in the page as compare prints it") {
         Json::parse(render(report.tables[0].table, TableFormat::json)));
 }
 
-TEST_CASE("texts are escaped wherever they stand, marks come before numbers") {
+TEST_CASE("texts are escaped everywhere, and marks come before numbers") {
   const std::string page = render_report(example_report());
   CHECK_THAT(page, Catch::Contains("<h1>ar, &lt;hpd&gt; on oa-mine</h1>"));
   CHECK_THAT(page, Catch::Contains("<title>ar, &lt;hpd&gt; on oa-mine</title>"));
@@ -86,7 +86,7 @@ TEST_CASE("texts are escaped wherever they stand, marks come before numbers") {
   CHECK(page.find("noise &amp; more") < page.find("2.46×"));
 }
 
-TEST_CASE("a table of sentences names its cells, for screens that have rows in lines") {
+TEST_CASE("a table of sentences names its cells, for screens that show rows as lines") {
   const std::string says(60, 's'), why(50, 'w');
   Table table;
   table.title = "Claims";
@@ -104,7 +104,7 @@ TEST_CASE("a table of sentences names its cells, for screens that have rows in l
   CHECK_THAT(render_report(report), !Catch::Contains("sortable prose"));
 }
 
-TEST_CASE("warnings stand at the top, and in the row of their arm without text of its own") {
+TEST_CASE("warnings are at the top, and in the row of their arm without text") {
   const std::string page = render_report(example_report());
   CHECK_THAT(page, Catch::Contains("<h2>2 warnings</h2>"));
   CHECK_THAT(page, Catch::Contains("<li id=\"warning-1\"><strong>cut</strong>: so &lt;what&gt;\n"
@@ -116,7 +116,7 @@ TEST_CASE("warnings stand at the top, and in the row of their arm without text o
                              "aria-label=\"Warning: cut &lt;off&gt;; so &lt;what&gt;\"></a></td>"));
   CHECK(page.find("id=\"warning-2\"") < page.find("2.46×"));
 
-  // Several are one sign with their number.
+  // Several warnings are one sign with their number.
   Report several = example_report();
   for (auto& row : several.tables.front().warnings)
     if (!row.empty()) row.push_back({1, "it is \"short\""});
@@ -128,7 +128,7 @@ TEST_CASE("warnings stand at the top, and in the row of their arm without text o
                       "&quot;short&quot;\"></a></td>"));
 }
 
-TEST_CASE("an example says of each arm what the filters ask for") {
+TEST_CASE("an example has for each arm what the filters need") {
   const std::string page = render_report(example_report());
   CHECK_THAT(page, Catch::Contains("data-arm=\"ar\" data-kinds=\"\""));
   CHECK_THAT(page, Catch::Contains("data-arm=\"hpd\" data-kinds=\"differs limit wrong\""));

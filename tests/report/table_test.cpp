@@ -23,7 +23,7 @@ Table example_table() {
 
 }  // namespace
 
-TEST_CASE("md is aligned by what a terminal shows") {
+TEST_CASE("md is aligned by the width on a terminal") {
   CHECK(render(example_table(), TableFormat::md) ==
         "### Speed on oa-mine\n"
         "\n"
@@ -70,7 +70,7 @@ TEST_CASE("csv has an interval in two columns, named by its key, and a differenc
         "hpd,1.5,2,0.5,0.25,0.75,0.125\n");
 }
 
-TEST_CASE("csv names columns by their keys, and a list of numbers is as many of them") {
+TEST_CASE("csv names columns by their keys, and a list of numbers is as many columns") {
   Table table;
   table.columns = {{"in flight", Align::right, "in_flight", false, {"", "asked"}},
                    {"ratios", Align::left, "ratio_of_repeats"},
@@ -83,7 +83,7 @@ TEST_CASE("csv names columns by their keys, and a list of numbers is as many of 
         ",,3.5,,\n");
 }
 
-TEST_CASE("warnings of many arms name no more of them than they must") {
+TEST_CASE("warnings of many arms name no more arms than needed") {
   Table table;
   for (const char* dataset : {"a", "b", "c"})
     for (const char* arm : {"ar", "hpd", "ippd"}) table.arms.emplace_back(dataset, arm);
@@ -109,7 +109,7 @@ TEST_CASE("warnings of many arms name no more of them than they must") {
         "`format=json` has.");
 }
 
-TEST_CASE("warnings of one code are one line for people, and one an arm for programs") {
+TEST_CASE("warnings of one code are one line for people, and one for each arm for programs") {
   Table table;
   table.columns = {{"arm"}};
   table.warnings = {{"short", "a", "ar", "1 of 8", "longer fill it"},
@@ -143,7 +143,7 @@ TEST_CASE("a list of texts is one text in csv") {
   CHECK(render(table, TableFormat::jsonl) == "{\"arms\":[\"ar\",\"hpd\"]}\n");
 }
 
-TEST_CASE("csv-safe holds no text that a spreadsheet takes for a formula") {
+TEST_CASE("csv-safe has no text that a spreadsheet takes for a formula") {
   Table table;
   table.columns = {{"=a"}, {"b"}};
   table.rows = {{"=1+1", number_cell(-2.5, 1)}, {"+x", "@y"}, {"-z,", "\tt"}, {"\rr", "a=b"}};
@@ -197,7 +197,7 @@ TEST_CASE("latex is a booktabs table with its special characters escaped") {
                "{[1.0, 2.0] $\\times$ \\{x\\} \\& \\#1 \\$ $\\pm$ \\textless{}y\\textgreater{}}"));
 }
 
-TEST_CASE("a cell is one line, and text that is no UTF-8 is repaired in every format") {
+TEST_CASE("a cell is one line, and invalid UTF-8 is repaired in every format") {
   Table table;
   table.columns = {{"a"}};
   table.rows = {{"x\ny\xFF"}};

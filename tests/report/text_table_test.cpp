@@ -1,4 +1,4 @@
-// A table as a terminal shows it: no line wider than the screen, nothing lost.
+// A table on a terminal: no line is wider than the screen, and nothing is lost.
 #include "src/report/text_table.hpp"
 
 #include "src/report/metric_title.hpp"
@@ -42,7 +42,7 @@ std::string squeezed(std::string text) { return replace_all(replace_all(text, "\
 
 }  // namespace
 
-TEST_CASE("as wide as it is where there is room") {
+TEST_CASE("a table has its natural width if there is room") {
   CHECK(
       text_table(speeds(), {120}) ==
       "model, fp32, cpu, 2 threads\n"
@@ -69,7 +69,7 @@ TEST_CASE("as wide as it is where there is room") {
       "- a note that is so long that it goes over more than one line of a terminal of 80\n");
 }
 
-TEST_CASE("at 80 columns every row has its quality, and intervals stay whole") {
+TEST_CASE("at 80 columns every row has its quality, and intervals are not cut") {
   const std::string text = text_table(speeds(), {80});
   CHECK(widest(text) <= 80);
   CHECK_THAT(text, Catch::Contains("prompt-lookup  4.81"));
@@ -80,7 +80,7 @@ TEST_CASE("at 80 columns every row has its quality, and intervals stay whole") {
                       [](const std::string& line) { return line.starts_with("arm "); }) == 1);
 }
 
-TEST_CASE("no width and no name makes a line wider, and no text is lost") {
+TEST_CASE("no width and no name makes a line too wide, and no text is lost") {
   for (const int width : {24, 40, 60, 79, 80, 100, 160})
     for (const std::string& arm :
          {std::string("a"), std::string("hpd,k_max=16,batch_size=4,cache_blocks=300,stack=12"),
@@ -94,7 +94,7 @@ TEST_CASE("no width and no name makes a line wider, and no text is lost") {
     }
 }
 
-TEST_CASE("many columns are bands, each with the names of the rows") {
+TEST_CASE("many columns become bands, each with the names of the rows") {
   Table table;
   table.columns = {{"run"}, {"arm"}};
   for (int c = 0; c < 20; ++c)
@@ -114,7 +114,7 @@ TEST_CASE("many columns are bands, each with the names of the rows") {
   CHECK(begun > 1);
 }
 
-TEST_CASE("colours where they are asked for, and nowhere else") {
+TEST_CASE("colours only where they are asked for") {
   CHECK(text_table(speeds(), {80}).find('\033') == std::string::npos);
   const std::string text = text_table(speeds(), {120, true});
   CHECK_THAT(text, Catch::Contains("\033[33mopen: needs about 75 in all\033[0m"));
@@ -151,11 +151,12 @@ TEST_CASE("the short form, all columns, or the named ones") {
              Catch::Contains("does not have: rouge_l"));
 }
 
-TEST_CASE("a metric's title follows from its key") {
+TEST_CASE("the title of a metric follows from its key") {
   CHECK(metric_title("f1_micro") == "F1 micro");
   CHECK(metric_title("f1_strict") == "F1 strict");
   CHECK(metric_title("token_f1") == "token F1");
   CHECK(metric_title("rouge_l") == "ROUGE L");
   CHECK(metric_title("pass_at_1") == "pass@1");
-  CHECK(metric_title("extractgpt_f1") == "F1 micro");  // as the store calls one answer's
+  CHECK(metric_title("extractgpt_f1") ==
+        "F1 micro");  // the store's name for the tokens of one answer
 }

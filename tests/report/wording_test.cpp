@@ -1,4 +1,4 @@
-// What of a table and of a page is put into the words of those who read it, and what is left alone.
+// Which texts of a table and a page are put into the reader's words, and which stay unchanged.
 #include "src/report/wording.hpp"
 
 #include "src/report/report.hpp"
@@ -9,7 +9,7 @@ using namespace pardec;
 
 namespace {
 
-/// As the command line: `x` is --x.
+/// Like the command line: `x` becomes --x.
 std::string flags(std::string_view text) {
   std::string out;
   for (std::size_t at = 0; at < text.size(); ++at)
@@ -37,7 +37,7 @@ Table example() {
 
 }  // namespace
 
-TEST_CASE("a table's messages are put into words, its other cells are not") {
+TEST_CASE("messages of a table are put into words, other cells are not") {
   const Table table = worded(example(), flags);
   CHECK(table.title == "`x`");
   CHECK(table.rows[0][0].text == "`x`");
@@ -50,7 +50,7 @@ TEST_CASE("a table's messages are put into words, its other cells are not") {
   CHECK(worded(example(), {}).notes.front() == "note `x`");
 }
 
-TEST_CASE("every format puts messages into words, also its own") {
+TEST_CASE("every format puts messages into words, including its own") {
   Table table = example();
   table.columns.push_back({.header = "more", .wide = true});
   const auto wording = [](std::string_view text) {
@@ -75,7 +75,7 @@ TEST_CASE("every format puts messages into words, also its own") {
              Catch::Contains("which `format=json` has"));
 }
 
-TEST_CASE("a page's messages are put into words; what was asked and answered is not") {
+TEST_CASE("messages of a page are put into words; prompts and answers are not") {
   Report report;
   report.title = "page";
   report.marks = {"mark `x`"};

@@ -8,7 +8,7 @@ using namespace pardec;
 
 namespace {
 
-/// A prompt of one row, then passes of `rows` rows, each of which sees itself alone and is chosen.
+/// A prompt of one row, then passes of `rows` rows, each of which sees only itself and is chosen.
 Trace trace_of(const std::string& arm, std::vector<std::string> examples, int passes, int rows) {
   Trace trace;
   trace.request = examples.front();
@@ -25,7 +25,7 @@ Trace trace_of(const std::string& arm, std::vector<std::string> examples, int pa
   return trace;
 }
 
-/// A device whose passes take as long as its memory needs for the weights, about.
+/// A device whose passes take about as long as its memory needs for the weights.
 BoundSetting setting() {
   BoundSetting setting;
   NetworkSize network;
@@ -87,7 +87,7 @@ TEST_CASE("bounds: a ratio of passes is the speedup, and varies as examples do")
   CHECK(evidence.level({place.dataset, {"maths"}}, "ar", "speed").lacks == "traces by category");
 }
 
-TEST_CASE("bounds: a speedup over the baseline is at most that, and other ratios bound nothing") {
+TEST_CASE("bounds: a bound limits a speedup over the baseline, and no other ratio") {
   std::vector<Trace> traces;
   for (int e = 0; e < 12; ++e) {
     traces.push_back(trace_of("ar", {name_of(e)}, 24, 1));
@@ -105,7 +105,7 @@ TEST_CASE("bounds: a speedup over the baseline is at most that, and other ratios
   CHECK(ratio("ar", "two", "speed") == Standing::at_least);
   CHECK(ratio("four", "two", "speed") == Standing::nothing);
   CHECK(ratio("two", "ar", "speedup_spread") == Standing::nothing);
-  // What is counted in the traces is no bound.
+  // A number that is counted in the traces is no bound.
   CHECK(ratio("four", "two", "tokens_per_forward") == Standing::itself);
   CHECK(evidence.level(place, "two", "speed").measured->standing == Standing::at_most);
   CHECK(evidence.level(place, "two", "tokens_per_forward").measured->standing == Standing::itself);
@@ -116,7 +116,7 @@ TEST_CASE("bounds: a speedup over the baseline is at most that, and other ratios
   CHECK(evidence.qualifiers(place.dataset).text() == "bound, scaled");
 }
 
-TEST_CASE("bounds: what is wrong with the answers is wrong with the bound, their time is not") {
+TEST_CASE("bounds: warnings about answers concern the bound, those about their time do not") {
   Overview made;
   made.arms.emplace_back();
   made.arms.back().run.run.label = "k5";
@@ -132,7 +132,7 @@ TEST_CASE("bounds: what is wrong with the answers is wrong with the bound, their
   CHECK(caveats[0].effect == Effect::unfit);
 }
 
-TEST_CASE("bounds: examples of one prompt are one unit, of whatever arm the prompt is") {
+TEST_CASE("bounds: examples of one prompt are one unit, whichever arm has the prompt") {
   std::vector<Trace> traces;
   for (int e = 0; e < 12; ++e) traces.push_back(trace_of("ar", {name_of(e)}, 20, 1));
   for (int e = 0; e < 12; e += 3)
@@ -144,7 +144,7 @@ TEST_CASE("bounds: examples of one prompt are one unit, of whatever arm the prom
   CHECK(near(thrice.value.estimate, 3));
   CHECK(near(evidence.level(place, "stack", "length").measured->value.estimate, 20));
 
-  // All examples in one prompt: nothing can be left out, and nothing is known of their spread.
+  // All examples in one prompt: none can be left out, and their spread is unknown.
   traces.push_back(trace_of(
       "all",
       [] {
@@ -160,7 +160,7 @@ TEST_CASE("bounds: examples of one prompt are one unit, of whatever arm the prom
   CHECK(std::isnan(one.value.low));
 }
 
-TEST_CASE("bounds: jobs side by side share what a pass reads") {
+TEST_CASE("bounds: parallel jobs share what a pass reads") {
   std::vector<Trace> traces;
   for (int e = 0; e < 12; ++e)
     for (const char* arm : {"one", "four"}) traces.push_back(trace_of(arm, {name_of(e)}, 20, 1));
@@ -191,7 +191,7 @@ TEST_CASE("bounds: arms are compared on the examples that both have") {
   CHECK(evidence.ratio(place, "two", "late", "speed").lacks == "an example of two and late");
 }
 
-TEST_CASE("bounds: of two speedups of the same examples what they have in common goes out") {
+TEST_CASE("bounds: in two speedups over the same examples, what is common cancels") {
   std::vector<Trace> traces;
   for (int e = 0; e < 12; ++e) {
     const int share = 2 + e % 3;
@@ -210,17 +210,18 @@ TEST_CASE("bounds: of two speedups of the same examples what they have in common
   CHECK(near(link.value.high, 2));
 }
 
-TEST_CASE("bounds: by the id, the prompt's pass and its id apart") {
+TEST_CASE("bounds: by the token, without the prompt's pass and its token") {
   std::vector<Trace> traces;
   for (int e = 0; e < 12; ++e) {
     traces.push_back(trace_of("ar", {name_of(e)}, 21, 1));
-    traces.push_back(trace_of("longer", {name_of(e)}, 31, 2));  // 2 ids a pass, the prompt's too
+    traces.push_back(
+        trace_of("longer", {name_of(e)}, 31, 2));  // 2 ids in a pass, also in the prompt's
   }
   BoundSetting with_baseline = setting();
   with_baseline.baseline = "ar";
   const BoundEvidence evidence({{"data", traces}}, with_baseline, {});
   const Scope place{"data, net on box"};
-  // Twelve answers of 62 ids in 30 passes after the prompt's, beside 20 in 20.
+  // Twelve answers of 62 ids in 30 passes after the prompt's, compared with 20 in 20.
   const Measured ratio = *evidence.ratio(place, "longer", "ar", "decode_speed").measured;
   CHECK(near(ratio.value.estimate, 61.0 / 30));
   CHECK(ratio.standing == Standing::at_most);
@@ -249,7 +250,7 @@ TEST_CASE("bounds: fewer than six examples have no interval") {
   CHECK(interval().low > 1);
 }
 
-TEST_CASE("bounds: the places of a dataset are its own, whatever others are called") {
+TEST_CASE("bounds: each dataset has its own places, whatever names the others have") {
   const std::vector<Trace> traces{trace_of("ar", {"a"}, 4, 1), trace_of("ar", {"b"}, 6, 1)};
   const BoundEvidence evidence({{"data", traces}, {"data, more of it", traces}}, setting(), {});
   CHECK(evidence.places().size() == 2);

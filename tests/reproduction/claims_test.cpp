@@ -70,7 +70,7 @@ class Simulated : public Evidence {
 
   std::map<std::string, Effect> warned;  ///< by code
   std::string warned_arm = "a";
-  std::map<std::string, double> levels_again;  ///< as they are measured again; empty: they are not
+  std::map<std::string, double> levels_again;  ///< the repeated measurements; empty: there are none
 
  private:
   double value(const Scope& place, const std::string& arm) const {
@@ -83,7 +83,7 @@ class Simulated : public Evidence {
   }
 };
 
-/// A claim as a file has it.
+/// A claim as in a file.
 Claim claim_of(const std::string& test, const std::string& expect = "confirmed") {
   const auto file = std::filesystem::temp_directory_path() /
                     ("pardec_claims_test_" + std::to_string(::getpid()) + ".json");
@@ -111,7 +111,7 @@ ClaimVerdict verdict_of(const std::string& test, const Simulated& evidence = {})
 
 }  // namespace
 
-TEST_CASE("Claims of all kinds are decided by what was measured", "[claims]") {
+TEST_CASE("Claims of all kinds are decided by the measurements", "[claims]") {
   const std::string ratio =
       R"({"kind": "ratio", "metric": "speed", "of": "a", "over": "ar", "op": ">", "than": )";
   CHECK(verdict_of(ratio + "1.5}") == ClaimVerdict::confirmed);
@@ -190,7 +190,7 @@ TEST_CASE("A claim holds on each dataset, or on those that it names", "[claims]"
           evidence) == ClaimVerdict::refuted);
 }
 
-TEST_CASE("A claim may be of categories", "[claims]") {
+TEST_CASE("A claim may be about categories", "[claims]") {
   const Claim each = claim_of(
       R"({"kind": "bound", "metric": "threads", "of": "a", "each": "category", "in": ["squad"], "op": ">=", "than": 2.5})");
   const ClaimFinding finding = test_claim(each, "small", Simulated{});
@@ -211,7 +211,7 @@ TEST_CASE("A claim may be of categories", "[claims]") {
       ClaimVerdict::refuted);
 }
 
-TEST_CASE("An order that lacks a link is refuted by the others, or stays open", "[claims]") {
+TEST_CASE("An order with a missing link is refuted by the others, or stays open", "[claims]") {
   const Claim order = claim_of(
       R"({"kind": "order", "metric": "speed", "arms": ["b", "c", "a", "ar"], "in": ["squad"]})");
   Simulated evidence;
@@ -234,7 +234,7 @@ TEST_CASE("An order that lacks a link is refuted by the others, or stays open", 
   }
 }
 
-TEST_CASE("What lacks makes a claim not testable, by name", "[claims]") {
+TEST_CASE("A missing measurement makes a claim not testable, and is named", "[claims]") {
   Simulated evidence;
   evidence.lacking = "a";
   const Claim claim = claim_of(
@@ -248,7 +248,7 @@ TEST_CASE("What lacks makes a claim not testable, by name", "[claims]") {
                    evidence) == ClaimVerdict::not_testable);
 }
 
-TEST_CASE("A verdict says what it rests on", "[claims]") {
+TEST_CASE("A verdict says what it is based on", "[claims]") {
   const auto why = [](const char* test) {
     const Claim claim = claim_of(test);
     return test_claim(claim, "small", Simulated{}).why();
@@ -287,7 +287,7 @@ TEST_CASE("A loss of time above the machine's balance refutes nothing", "[claims
   CHECK(of(best, "wide", when).verdict == ClaimVerdict::open);
 }
 
-TEST_CASE("A warning that makes a number unfit leaves the claim open, others stand beside",
+TEST_CASE("A warning that makes a number unfit leaves the claim open, others are only shown",
           "[claims]") {
   const Claim claim = claim_of(
       R"({"kind": "ratio", "metric": "speed", "of": ["a", "b"], "over": "ar", "op": ">", "than": 1.5})");
@@ -316,14 +316,14 @@ TEST_CASE("A warning that makes a number unfit leaves the claim open, others sta
         std::string::npos);
   CHECK(of(Effect::by_token, {{"ar", 1}, {"a", 1.2}, {"b", 3}}).why().find("by the token it is") !=
         std::string::npos);
-  // What is refuted by a number that is fit stays so, whatever else is unfit.
+  // A claim refuted by a fit number stays refuted, whatever else is unfit.
   Simulated slow;
   slow.warned = {{"code", Effect::unfit}};
   slow.levels["b"] = 1.2;
   CHECK(test_claim(claim, "small", slow).verdict == ClaimVerdict::refuted);
 }
 
-TEST_CASE("A best that a warning makes unfit is open", "[claims]") {
+TEST_CASE("A best arm that a warning makes unfit leaves the claim open", "[claims]") {
   const Claim claim = claim_of(
       R"({"kind": "optimum", "metric": "speed", "along": ["a", "b", "ar"], "among": ["b"], "in": ["squad"]})");
   Simulated evidence;
@@ -337,7 +337,7 @@ TEST_CASE("A best that a warning makes unfit is open", "[claims]") {
   CHECK(test_claim(claim, "small", evidence).verdict == ClaimVerdict::open);
 }
 
-TEST_CASE("A claim of which a dataset lacks is refuted or open, never confirmed", "[claims]") {
+TEST_CASE("A claim that lacks a dataset is refuted or open, never confirmed", "[claims]") {
   const std::string test =
       R"({"kind": "ratio", "metric": "speed", "of": "a", "over": "ar", "op": ">", "in": ["squad", "xsum"], "than": )";
   class WithoutXsum : public Simulated {
@@ -380,7 +380,7 @@ TEST_CASE("A claim of several tests needs all of them", "[claims]") {
         ConfigError);
 }
 
-TEST_CASE("Claims that cannot fail are marked, and counted apart", "[claims]") {
+TEST_CASE("Claims that cannot fail are marked, and counted separately", "[claims]") {
   const std::string test =
       R"({"kind": "ratio", "metric": "speed", "of": "a", "over": "ar", "op": ">", "than": 1.5})";
   const Claim certain = claim_of(test, R"(confirmed", "by_construction": "it forks)");
@@ -397,7 +397,7 @@ TEST_CASE("Claims that cannot fail are marked, and counted apart", "[claims]") {
   CHECK(counts_text({}) == "nothing is claimed");
 }
 
-TEST_CASE("An identity says how many answers it is of, and by what rule", "[claims]") {
+TEST_CASE("An identity says how many answers it covers, and by which rule", "[claims]") {
   Simulated evidence;
   const Claim claim = claim_of(
       R"({"kind": "identity", "metric": "identical", "of": ["a", "b"], "from": "ar", "op": ">=", "than": 1, "in": ["squad"]})");
@@ -405,7 +405,7 @@ TEST_CASE("An identity says how many answers it is of, and by what rule", "[clai
   CHECK(all.why() == "the baseline's answers throughout, equal logits apart: squad, a; squad, b");
   REQUIRE(all.parts.size() == 2);
   CHECK(all.parts[0].identity->compared == 40);
-  CHECK(all.parts[0].measured.value.low > 0.9);  // of Wilson's, which is not what decides
+  CHECK(all.parts[0].measured.value.low > 0.9);  // of Wilson's interval, which does not decide
   evidence.same = 39;
   CHECK(test_claim(claim, "small", evidence).why() ==
         "not the baseline's answers throughout, equal logits apart: squad, a; squad, b");
@@ -415,7 +415,8 @@ TEST_CASE("An identity says how many answers it is of, and by what rule", "[clai
         "a share of at least 0.5 of the baseline's answers: squad");
 }
 
-TEST_CASE("A bound's verdict has the published numbers and the gap beside it", "[claims]") {
+TEST_CASE("The verdict of a bound has the published numbers and the room that is left",
+          "[claims]") {
   class Bounds : public Simulated {
    public:
     Standing standing = Standing::at_most;
@@ -454,7 +455,7 @@ TEST_CASE("A bound's verdict has the published numbers and the gap beside it", "
 
 namespace {
 
-/// Measures everything that anybody asks for.
+/// Measures everything that is asked for.
 class Everything : public Evidence {
  public:
   explicit Everything(std::vector<std::string> datasets) : datasets_(std::move(datasets)) {}
@@ -484,7 +485,7 @@ class Everything : public Evidence {
 
 }  // namespace
 
-TEST_CASE("Each part of each claim of the papers has a label of its own", "[claims]") {
+TEST_CASE("Each part of each claim of the papers has its own label", "[claims]") {
   for (const PaperItem& item : read_papers().items)
     for (const Claim& claim : item.claims)
       for (const std::string& scale : claim.scales) {

@@ -34,7 +34,7 @@ void warn(Comparison& all, const char* code, const char* label) {
   all.warnings.push_back({code, "vicuna-bench", label, "found", ""});
 }
 
-/// The effect of the one caveat that there is; none: there is none.
+/// The effect of the only caveat; none: there is no caveat.
 Effect effect(const Comparison& all, const std::vector<std::string>& arms, const char* metric) {
   const auto caveats = caveats_of(all, "vicuna-bench", arms, metric);
   CHECK(caveats.size() <= 1);
@@ -43,23 +43,23 @@ Effect effect(const Comparison& all, const std::vector<std::string>& arms, const
 
 }  // namespace
 
-TEST_CASE("fitness: options that were not taught say nothing of speed, passes or quality") {
+TEST_CASE("fitness: options that were not trained decide nothing about speed, passes or quality") {
   Comparison all = comparison();
   warn(all, "untaught", "k5");
   for (const char* metric :
        {"speed", "tokens_per_forward", "acceptance", "rouge_l", "length", "tps", "max_cached"})
     CHECK(effect(all, {"k5", "ar"}, metric) == Effect::unfit);
-  // Whatever it guesses, it has to write what the network would.
+  // Whatever it guesses, it must write the network's own tokens.
   CHECK(effect(all, {"k5", "ar"}, "identical") == Effect::beside);
   CHECK(effect(all, {"apar", "ar"}, "speed") == Effect::none);  // of another arm
   CHECK(caveats_of(all, "mt-bench", {"k5", "ar"}, "speed").empty());
   all = comparison();
   warn(all, "untaught", "ar");
-  CHECK(effect(all, {"ar", "k5"}, "speed") == Effect::beside);  // AR takes what it takes
+  CHECK(effect(all, {"ar", "k5"}, "speed") == Effect::beside);  // AR takes the same time
   CHECK(effect(all, {"ar", "k5"}, "rouge_l") == Effect::unfit);
 }
 
-TEST_CASE("fitness: a stack that was not taught changes answers, and not their passes") {
+TEST_CASE("fitness: a stack that was not trained changes answers, but not passes") {
   Comparison all = comparison();
   all.arms.push_back(arm("hpd", "hpd", "d"));
   RunRow& run = all.arms.back().run.run;
@@ -92,7 +92,7 @@ TEST_CASE("fitness: speed at an acceptance that was not reached decides nothing"
   CHECK(effect(all, {"ar", "spec"}, "speedup") == Effect::unfit);
 }
 
-TEST_CASE("fitness: of forced answers it is no matter what the network was taught") {
+TEST_CASE("fitness: for forced answers the network's training does not matter") {
   for (const char* code : {"untrained", "untaught"})
     for (const char* metric : {"speed", "tokens_per_forward"}) {
       Comparison all = comparison();
@@ -103,7 +103,7 @@ TEST_CASE("fitness: of forced answers it is no matter what the network was taugh
     }
 }
 
-TEST_CASE("fitness: a disturbed time decides where the undisturbed ones decide the same") {
+TEST_CASE("fitness: a disturbed time decides if the undisturbed ones decide the same") {
   Comparison all = comparison();
   all.arms[1].disturbed = 3;
   all.arms[1].measurements = 12;
@@ -128,15 +128,15 @@ TEST_CASE("fitness: a small cache holds fewer jobs by design") {
   CHECK(effect(all, {"apar"}, "tokens_per_second") == Effect::beside);
 }
 
-TEST_CASE("fitness: answers that were cut are no length, and no time of an answer") {
+TEST_CASE("fitness: truncated answers give no length, and no time of an answer") {
   Comparison all = comparison();
   warn(all, "hit_limit", "apar");
   CHECK(effect(all, {"apar", "ar"}, "length") == Effect::unfit);
   CHECK(effect(all, {"apar", "ar"}, "speed") == Effect::by_token);
   CHECK(effect(all, {"apar", "ar"}, "tokens_per_second") == Effect::beside);
-  all.arms[3].run.run.form = "json";  // a form to fill is not measured by its tokens
+  all.arms[3].run.run.form = "json";  // a form that is filled in is not measured by its tokens
   CHECK(effect(all, {"apar", "ar"}, "speed") == Effect::unfit);
-  // The same ids are cut in the same place.
+  // The same ids are cut at the same place.
   all = comparison();
   warn(all, "hit_limit", "spec");
   CHECK(effect(all, {"spec", "ar"}, "speed") == Effect::beside);
@@ -152,7 +152,7 @@ TEST_CASE("fitness: answers of other lengths are other work") {
   CHECK(effect(all, {"apar", "ar"}, "speed") == Effect::none);
 }
 
-TEST_CASE("fitness: a warning that no rule is about stands beside") {
+TEST_CASE("fitness: a warning without a rule is only shown") {
   CHECK(effect_of("new_code", Quantity::score) == Effect::beside);
   CHECK(quantity_of("f1_micro") == Quantity::score);
   CHECK(quantity_of("headline") == Quantity::score);

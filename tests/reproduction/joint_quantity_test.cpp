@@ -1,4 +1,4 @@
-// Intervals of what is computed of several measurements.
+// Intervals of quantities that are computed from several measurements.
 #include "src/reproduction/joint_quantity.hpp"
 
 #include <cmath>
@@ -13,8 +13,8 @@ namespace {
 
 using Levels = std::vector<std::vector<UnitPart>>;
 
-/// Answers of an arm with parallel stages and of a sequential one, whose speeds follow the law but
-/// for `noise` of each measurement. The share of the answers with a stage is 0.6.
+/// Answers of an arm with parallel stages and of a sequential one, whose speeds follow the law
+/// except for `noise` in each measurement. The share of the answers with a stage is 0.6.
 Levels answers(Rng& rng, int count, double noise) {
   Levels levels(6);
   for (int a = 0; a < count; ++a) {
@@ -36,7 +36,7 @@ Levels answers(Rng& rng, int count, double noise) {
 
 }  // namespace
 
-TEST_CASE("the interval about a law holds what its prediction is not sure of") {
+TEST_CASE("the interval about a law includes the uncertainty of its prediction") {
   Rng rng(3);
   const Levels many = answers(rng, 400000, 0);
   const double truth = joint_quantity(many, false, law_of_stages).value.estimate;
@@ -46,7 +46,7 @@ TEST_CASE("the interval about a law holds what its prediction is not sure of") {
     const Levels levels = answers(rng, 24, 0.05);
     const Measured law = joint_quantity(levels, false, law_of_stages);
     joint += law.value.low <= truth && truth <= law.value.high;
-    // As if the prediction were known: the speedup's own interval, over it.
+    // As if the prediction were known: the speedup's own interval, divided by it.
     const Measured speedup = joint_quantity(levels, false, [](std::span<const double> level) {
       return level[kTps] / level[kSequentialTps];
     });
@@ -60,7 +60,7 @@ TEST_CASE("the interval about a law holds what its prediction is not sure of") {
   CHECK(std::abs(joint - 0.95 * kTrials) < std::abs(of_speedup - 0.95 * kTrials));
 }
 
-TEST_CASE("a joint quantity is of the units of both arms") {
+TEST_CASE("a joint quantity has the units of both arms") {
   Rng rng(5);
   Levels levels = answers(rng, 30, 0);
   const Measured both = joint_quantity(levels, true, stage_speedup_per_branch);

@@ -8,7 +8,7 @@ namespace pardec {
 
 namespace {
 
-/// Of single examples, each its own cluster, a score of each.
+/// Single examples, each in its own cluster, with a score each.
 std::vector<QuantityPart> singles(const std::vector<std::pair<std::string, double>>& scores) {
   std::vector<QuantityPart> parts;
   for (const auto& [name, score] : scores) parts.push_back({{name}, {name}, "", score, 1});
@@ -17,8 +17,8 @@ std::vector<QuantityPart> singles(const std::vector<std::pair<std::string, doubl
 
 }  // namespace
 
-TEST_CASE("What only one arm has is left out of both", "[pairing]") {
-  // Both arms are equal where both answered; the other arm alone has two easy examples.
+TEST_CASE("Examples of only one arm are left out of both", "[pairing]") {
+  // Both arms are equal where both answered; only the other arm has two easy examples.
   const auto arm = singles({{"a", 1}, {"b", 0}, {"c", 1}});
   const auto other = singles({{"a", 1}, {"b", 0}, {"c", 1}, {"d", 1}, {"e", 1}});
   const PairedParts pair = paired(arm, other);
@@ -30,7 +30,7 @@ TEST_CASE("What only one arm has is left out of both", "[pairing]") {
   CHECK(level_of(other, std::nullopt).value.estimate == Approx(4.0 / 5));
 }
 
-TEST_CASE("Arms that share no answer compare to nothing", "[pairing]") {
+TEST_CASE("Arms that share no answer give no comparison", "[pairing]") {
   const Measured none = difference_of(singles({{"a", 1}}), singles({{"b", 1}}), std::nullopt);
   CHECK(none.units == 0);
   CHECK(std::isnan(none.value.estimate));
@@ -38,7 +38,8 @@ TEST_CASE("Arms that share no answer compare to nothing", "[pairing]") {
 }
 
 TEST_CASE("A stack is in or out as a whole, and one unit of both arms", "[pairing]") {
-  // Passes of jobs: the arm takes a and b, and c and d, together; the other each alone, without d.
+  // Passes of jobs: the arm takes a and b together, and c and d; the other takes each alone,
+  // without d.
   const std::vector<QuantityPart> arm = {{{"a", "b"}, {"a", "b"}, "", 12, 4},
                                          {{"c", "d"}, {"c", "d"}, "", 90, 1}};
   const auto other = singles({{"a", 3}, {"b", 3}, {"c", 50}});

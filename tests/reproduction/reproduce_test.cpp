@@ -47,7 +47,7 @@ const std::map<std::string, ClaimVerdict> kNotTestable{{"H5a", ClaimVerdict::not
 
 }  // namespace
 
-TEST_CASE("an item is measured, its claims are tested, and what is stored is not run again") {
+TEST_CASE("an item is measured, its claims are tested, and stored results are not run again") {
   Reproducing of;
   const Reproduction made = reproduce(of.item, of.options);
   REQUIRE(made.run);
@@ -88,7 +88,7 @@ TEST_CASE("an item without time, or stopped before it begins, says so in its ver
   CHECK_FALSE(std::filesystem::exists(of.options.db));
 }
 
-TEST_CASE("passes of a bound are made once, and leave out how they were computed") {
+TEST_CASE("passes of a bound are made once, without a record of how they were computed") {
   Reproducing of;
   of.options.scale = "bound";
   of.options.limit = 2;
@@ -108,7 +108,7 @@ TEST_CASE("passes of a bound are made once, and leave out how they were computed
   CHECK(of.verdicts(reproduce(of.item, of.options)) == kNotTestable);
 }
 
-TEST_CASE("what is wrong with an item's networks is thrown, or is what lacks") {
+TEST_CASE("faults of an item's networks are thrown, or are reported as missing") {
   Reproducing of;
   of.options.models = {{"main", (of.folder.path() / "nowhere").string()}};
   CHECK_THROWS_AS(reproduce(of.item, of.options), ConfigError);
@@ -119,7 +119,7 @@ TEST_CASE("what is wrong with an item's networks is thrown, or is what lacks") {
   CHECK_FALSE(runs_here(of.item, of.options));
 }
 
-TEST_CASE("time is shared among what still has to run") {
+TEST_CASE("time is shared among the runs that remain") {
   Reproducing of;
   const PaperItem& other = find_item(of.papers, "hpd", "table2");
   std::vector<const PaperItem*> items{&of.item, &other};

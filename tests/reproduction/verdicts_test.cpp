@@ -14,7 +14,7 @@ namespace pardec {
 
 namespace {
 
-/// Speed of two arms over blocks of unequal length, the first `ratio` times as fast.
+/// Speed of two arms over blocks of unequal length; the first is `ratio` times as fast.
 Measured speed_ratio(Rng& rng, double ratio, int blocks = 16) {
   std::vector<BlockPair> pairs;
   for (int b = 0; b < blocks; ++b) {
@@ -32,7 +32,7 @@ Measured mean(Rng& rng, double level, int examples = 40) {
   return {score_intervals({}, parts, examples, std::nullopt).method, examples, false, false};
 }
 
-/// The difference of two arms on the same examples, of a quantity without a range.
+/// The difference of two arms on the same examples, for a quantity without a range.
 Measured difference(Rng& rng, double apart, int examples = 60) {
   std::vector<ScorePart> before, after;
   for (int e = 0; e < examples; ++e) {
@@ -44,7 +44,7 @@ Measured difference(Rng& rng, double apart, int examples = 60) {
           false};
 }
 
-/// Speeds of points, each against each other one.
+/// Speeds of points, each compared with each other one.
 std::vector<std::vector<Measured>> optimum(Rng& rng, const std::vector<double>& own,
                                            const std::vector<double>& others) {
   std::vector<std::vector<Measured>> better;
@@ -64,8 +64,8 @@ std::map<ClaimVerdict, double> shares(const Trial& trial, int trials = 300) {
   return counts;
 }
 
-/// On one side of the limit the claim is confirmed, on the other refuted, and on it neither more
-/// often than the intervals err.
+/// On one side of the limit the claim is confirmed, on the other refuted. On the limit, neither
+/// happens more often than the intervals err.
 void check_sides(const Trial& right, const Trial& wrong, const Trial& even) {
   const auto yes = shares(right), no = shares(wrong), neither = shares(even);
   const auto of = [](const std::map<ClaimVerdict, double>& all, ClaimVerdict verdict) {
@@ -122,7 +122,7 @@ TEST_CASE("Equal answers of few examples decide nothing about a score", "[verdic
   CHECK(decide(equal(80), limit(">=", -0.05)).verdict == ClaimVerdict::confirmed);
 }
 
-TEST_CASE("Units that are all alike count as so many signs", "[verdicts]") {
+TEST_CASE("Units that are all equal count as that many signs", "[verdicts]") {
   const auto alike = [](std::int64_t units) -> std::vector<Measured> {
     return {{{4, 4 - 1e-16, 4 + 1e-16}, units, true, false}};
   };
@@ -136,7 +136,7 @@ TEST_CASE("Units that are all alike count as so many signs", "[verdicts]") {
   CHECK(decide(computed, limit(">", 3)).verdict == ClaimVerdict::confirmed);
 }
 
-TEST_CASE("An interval counts on the side on which the limit lies", "[verdicts]") {
+TEST_CASE("An interval counts on the side of the limit", "[verdicts]") {
   const std::vector<Measured> wide_below = {{{0, -0.1, 0.01}, 50, false, false}};
   CHECK(decide(wide_below, limit(">=", -0.05)).verdict == ClaimVerdict::open);
   CHECK(decide(wide_below, limit("<=", 0.05)).verdict == ClaimVerdict::confirmed);
@@ -173,7 +173,7 @@ TEST_CASE("An optimum is decided on either side", "[verdicts]") {
               trial({2.4, 2}, {1.6, 2.4}));
 }
 
-TEST_CASE("An identity is refuted by one answer, ties apart", "[verdicts]") {
+TEST_CASE("An identity is refuted by one answer, except for ties", "[verdicts]") {
   const auto of = [](std::int64_t same, std::int64_t compared, std::int64_t ties) {
     return decide_identity(std::vector<IdentityCount>{{same, compared, ties}}).verdict;
   };
@@ -185,7 +185,7 @@ TEST_CASE("An identity is refuted by one answer, ties apart", "[verdicts]") {
   CHECK(decide_identity({}).verdict == ClaimVerdict::not_testable);
 }
 
-TEST_CASE("A bound refutes, and confirms nothing, whatever it is held against", "[verdicts]") {
+TEST_CASE("A bound refutes, and confirms nothing, whatever it is compared with", "[verdicts]") {
   using enum ClaimVerdict;
   const auto of = [](Standing standing, double bound, const char* op, double than) {
     const Measured part{{bound, bound - 0.01, bound + 0.01}, 20, false, false, standing};
@@ -218,7 +218,7 @@ TEST_CASE("A bound refutes, and confirms nothing, whatever it is held against", 
     for (const double bound : {0.2, 4.88}) CHECK(of(Standing::nothing, bound, op, 1) == open);
 }
 
-TEST_CASE("What is bounded of parts is together what the least sure of them says", "[verdicts]") {
+TEST_CASE("The joint verdict of bounded parts is that of the least certain one", "[verdicts]") {
   using enum ClaimVerdict;
   const auto part = [](double value, Standing standing) {
     return Measured{{value, value / 1.01, value * 1.01}, 20, true, false, standing};
@@ -285,7 +285,7 @@ TEST_CASE("Holm keeps a true claim of many parts from being refuted by chance", 
   CHECK((refuted.contains(ClaimVerdict::refuted) ? refuted.at(ClaimVerdict::refuted) : 0) < 0.06);
 }
 
-TEST_CASE("A quotient of two that were measured apart covers the truth", "[verdicts]") {
+TEST_CASE("A quotient of two separately measured numbers covers the truth", "[verdicts]") {
   Rng rng(5);
   int covered = 0;
   for (int i = 0; i < 500; ++i) {
@@ -295,7 +295,7 @@ TEST_CASE("A quotient of two that were measured apart covers the truth", "[verdi
   CHECK(covered > 0.92 * 500);
 }
 
-TEST_CASE("Intervals cover a known ratio, and an arm against itself shows no difference",
+TEST_CASE("Intervals cover a known ratio, and an arm compared with itself shows no difference",
           "[verdicts]") {
   constexpr int kTrials = 2000;
   Rng rng(23);

@@ -25,7 +25,7 @@ TEST_CASE("arms come from --decoder, --arm and --set; an arm's own option wins")
   CHECK(arms[2].options == Json{{"k_max", 30}, {"stack", 3}});
 }
 
-TEST_CASE("an arm's option may be a list with commas") {
+TEST_CASE("an option of an arm may be a list with commas") {
   const auto arms =
       make_arms({}, {"a=aspd,tokens=1,2,3,4,5,</Para>,max_steps=9,batch_size=2"}, {}, 1);
   CHECK(arms.front().options.at("tokens") == "1,2,3,4,5,</Para>");
@@ -49,7 +49,7 @@ TEST_CASE("option values are numbers, booleans or text") {
   CHECK(option_value("[1]") == Json("[1]"));
 }
 
-TEST_CASE("wrong arms are refused with the near names") {
+TEST_CASE("wrong arms are refused with similar names") {
   CHECK_THROWS_WITH(make_arms({}, {}, {}, 1), Catch::Contains("no decoder was named"));
   CHECK_THROWS_WITH(make_arms({"hdp"}, {}, {}, 1), "unknown decoder 'hdp'; did you mean 'hpd'?");
   CHECK_THROWS_WITH(make_arms({"ar", "ar"}, {}, {}, 1),
@@ -70,7 +70,7 @@ TEST_CASE("wrong arms are refused with the near names") {
         str("arm x: batch_size is ", size, ", expected a whole number from 1 to 2147483647"));
 }
 
-TEST_CASE("an option of another decoder, or none's, is refused for every decoder") {
+TEST_CASE("an option of another decoder, or of none, is refused for every decoder") {
   for (const DecoderEntry& entry : decoders()) {
     const std::string name(entry.name);
     INFO(name);
@@ -94,7 +94,7 @@ TEST_CASE("an option of another decoder, or none's, is refused for every decoder
   }
 }
 
-TEST_CASE("data of each shape is asked in a form that fits, or not at all") {
+TEST_CASE("data of each kind is asked in a suitable form, or not at all") {
   for (const DecoderEntry& entry : decoders()) {
     INFO(entry.name);
     const auto decoder = make_decoder(entry.name, Json::object());
@@ -115,7 +115,8 @@ TEST_CASE("data of each shape is asked in a form that fits, or not at all") {
   CHECK(stack("hpd", Shape::questions).examples == 1);
   CHECK(stack("ippd", Shape::questions).examples == 6);
   CHECK(stack("ippd", Shape::open).examples == 1);
-  // What a job's examples have in common: the fields of its one answer, or the instruction's words.
+  // What the examples of a job have in common: the fields of its one answer, or the words of the
+  // instruction.
   CHECK_FALSE(stack("hpd", Shape::attributes).across_categories);
   CHECK(stack("ippd", Shape::attributes).across_categories);
   CHECK(stack("ippd", Shape::questions).across_categories);
@@ -126,7 +127,7 @@ TEST_CASE("data of each shape is asked in a form that fits, or not at all") {
   }
 }
 
-TEST_CASE("what a decoder needs is found without a network's weights") {
+TEST_CASE("the needs of a decoder are found without a network's weights") {
   CheckpointFace face;
   face.config.vocab_size = 20;
   face.config.layers = 5;
@@ -150,7 +151,7 @@ TEST_CASE("what a decoder needs is found without a network's weights") {
   CHECK(needs_of(*make_decoder("apar", Json::object()), nullptr, "").text == "-");
 }
 
-TEST_CASE("each arm's baseline is the one its paper compares with") {
+TEST_CASE("the baseline of each arm is the one of its paper") {
   const auto arms = make_arms({},
                               {"hpd=hpd", "sep=ar,ask=separately", "forced=ar,forced_keys=true",
                                "ar=ar", "stacked=ar,stack=6", "ippd=ippd"},
@@ -165,7 +166,7 @@ TEST_CASE("each arm's baseline is the one its paper compares with") {
                     "`baseline`: no arm is labelled 'arr'; did you mean 'ar'?");
 }
 
-TEST_CASE("a free-running arm is compared with the ar that asks as it does") {
+TEST_CASE("a free-running arm is compared with the ar that asks in the same way") {
   const auto arms = make_arms(
       {}, {"sep=ar,ask=separately", "tog=ar", "a=prompt-lookup", "b=prompt-lookup,ask=separately"},
       {}, 1);
@@ -175,8 +176,7 @@ TEST_CASE("a free-running arm is compared with the ar that asks as it does") {
   CHECK(baseline_of(fewer, 1, "") == 0u);
 }
 
-TEST_CASE(
-    "an arm on a network of its own is compared with ar on that one, where there is such an arm") {
+TEST_CASE("an arm on another network is compared with the ar on that network, if there is one") {
   const auto arms = make_arms({},
                               {"ar=ar", "ar2=ar,model=B", "hpd=hpd,model=B", "look=prompt-lookup",
                                "only=hpd,model=C", "s=speculative,draft=D"},
@@ -238,7 +238,7 @@ TEST_CASE("an experiment file's decoders are arms") {
           "label and name are 'a=b=hpd', expected none of , and = in them");
 }
 
-TEST_CASE("an arm takes what its network was taught, where nobody gave others") {
+TEST_CASE("an arm takes the options of its network's training, unless others are given") {
   const Json settings = {{"format", {"ar", "hpd"}}, {"stack", 2}, {"k_max", 24}, {"ar_stack", 3}};
   auto arms = make_arms({"ar", "hpd", "prompt-lookup"}, {"own=hpd,stack=5"}, {}, 1);
   for (Arm& arm : arms) take_taught_options(arm, settings);
@@ -246,10 +246,10 @@ TEST_CASE("an arm takes what its network was taught, where nobody gave others") 
   CHECK(arms[1].taught == Json{{"stack", 2}, {"k_max", 24}});
   CHECK(arms[1].algorithm->stack() == 2);
   CHECK(arms[1].algorithm->options()["k_max"] == 24);
-  CHECK(arms[2].taught == Json{{"stack", 3}});  // it writes what ar does
+  CHECK(arms[2].taught == Json{{"stack", 3}});  // it writes the same as ar
   CHECK(arms[3].taught == Json{{"k_max", 24}});
   CHECK(arms[3].algorithm->stack() == 5);
-  // Asked as it was taught to be: where that is one way, and nobody says another.
+  // Asked as in its training, if that is only one way and no other is given.
   const auto asks = [](const Arm& arm) { return arm.algorithm->options()["ask"]; };
   for (const auto& [formats, asked] :
        {std::pair{Json{"ar-value", "hpd"}, "separately"}, std::pair{Json{"ar"}, "together"},
@@ -278,7 +278,7 @@ TEST_CASE("an arm takes what its network was taught, where nobody gave others") 
   CHECK(damaged[0].taught.empty());
 }
 
-TEST_CASE("AR is run in the form that each arm needs") {
+TEST_CASE("AR runs in the form that each arm needs") {
   const auto with = [](const std::vector<std::string>& decoders,
                        const std::vector<std::string>& arms, const std::string& baseline = "",
                        const std::vector<std::string>& sets = {}) {
@@ -286,7 +286,7 @@ TEST_CASE("AR is run in the form that each arm needs") {
     spec.arms = make_arms(decoders, arms, sets, 8);
     spec.baseline = baseline;
     add_baselines(spec);
-    std::vector<std::string> found;  // label, "*" where it was added, and what it is compared with
+    std::vector<std::string> found;  // label, "*" if it was added, and its baseline
     for (size_t a = 0; a < spec.arms.size(); ++a) {
       const auto other = baseline_of(spec.arms, a, spec.baseline);
       found.push_back(str(spec.arms[a].label, spec.arms[a].added ? "*" : "", " ",
@@ -303,7 +303,7 @@ TEST_CASE("AR is run in the form that each arm needs") {
   CHECK(with({"ippd", "ar"}, {"l=lookahead,ask=separately", "hpd=hpd"}) ==
         Found{"ippd - > ar-separately", "ar together > nothing", "ar-separately* separately > ar",
               "l separately > ar-separately", "hpd - > ar"});
-  // What somebody asked for is theirs.
+  // What a user asked for is kept.
   CHECK(with({"ippd"}, {"ar=ar,ask=together"}) ==
         Found{"ippd - > nothing", "ar together > nothing"});
   CHECK(with({"ar", "hpd"}, {}, "", {"ar.ask=separately"}) ==
@@ -312,14 +312,14 @@ TEST_CASE("AR is run in the form that each arm needs") {
   CHECK(with({"ar", "ippd"}, {"sep=ar,ask=separately"}) ==
         Found{"ar together > nothing", "ippd - > sep", "sep separately > ar"});
   CHECK(with({"ippd", "hpd"}, {}) == Found{"ippd - > nothing", "hpd - > nothing"});
-  // One that is stacked is no baseline, one on the arm's own network the better one.
+  // A stacked one is no baseline; one on the arm's own network is preferred.
   CHECK(with({"ippd"}, {"ar=ar,stack=6"}) == Found{"ippd - > nothing", "ar together > nothing"});
   CHECK(with({"ar"}, {"b=ar,model=B", "ippd=ippd,model=B", "ar-separately=hpd"}) ==
         Found{"ar together > nothing", "b together > ar", "b-separately* separately > b",
               "ippd - > b-separately", "ar-separately - > ar"});
 }
 
-TEST_CASE("on open prompts all arms ask one way") {
+TEST_CASE("on open prompts all arms ask in one way") {
   RunSpec spec;
   spec.arms = make_arms({"ar", "ippd"}, {}, {}, 8);
   add_baselines(spec);
@@ -331,7 +331,9 @@ TEST_CASE("on open prompts all arms ask one way") {
   CHECK(baseline_of(arms, 1, "", /*open=*/true) == std::nullopt);
 }
 
-TEST_CASE("a network learned a decoder by a format of the decoder, not by a name that begins so") {
+TEST_CASE(
+    "a network learned a decoder by a format of that decoder, not by a name with the same "
+    "beginning") {
   CHECK(learned(find_decoder("hpd"), {"ar", "hpd"}));
   CHECK(learned(find_decoder("aspd"), {"aspd-value"}));
   CHECK_FALSE(learned(find_decoder("hpd"), {"ar", "hpd-of-others"}));

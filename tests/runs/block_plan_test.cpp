@@ -25,7 +25,7 @@ std::vector<Example> examples(const std::vector<std::string>& categories) {
 
 }  // namespace
 
-TEST_CASE("stacks hold one category, a category's rest is shorter") {
+TEST_CASE("stacks contain one category; the rest of a category is shorter") {
   const auto blocks =
       plan_blocks(examples({"a", "b", "a", "a", "a", "a", "b", "a", "a"}), {{1}, {6}}, 100);
   REQUIRE(blocks.size() == 1);
@@ -51,7 +51,7 @@ TEST_CASE("a job of examples that need no common category is full whatever their
   CHECK(sizes({6, false}) == std::vector<size_t>(26, 1));
 }
 
-TEST_CASE("ids of whatever characters make keys and names of their own") {
+TEST_CASE("ids of any characters make unique keys and names") {
   auto all = examples({"x", "x", "x", "x"});
   const auto named = [&](const std::vector<std::string>& ids) {
     for (size_t i = 0; i < ids.size(); ++i) all[i].id = ids[i];
@@ -114,7 +114,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("blocks are equal, about as long as asked, and never short of half of that") {
+TEST_CASE("blocks are equal, about as long as asked, and never shorter than half of that") {
   const auto lengths = [](int count, int block, const std::vector<Stacking>& stackings = {{1}}) {
     std::vector<size_t> out;
     for (const auto& plan : plan_blocks(
@@ -133,7 +133,7 @@ TEST_CASE("blocks are equal, about as long as asked, and never short of half of 
 }
 
 TEST_CASE(
-    "every arm's batch is full for most of a block that fills it, where there are the examples") {
+    "every arm's batch is full for most of a block that fills it, if there are enough examples") {
   const auto plan = [](int count, const std::vector<Stacking>& stackings,
                        const std::vector<int>& batches) {
     std::vector<std::string> categories;
@@ -157,7 +157,7 @@ TEST_CASE(
   for (int round = 0; round < 200; ++round) {
     std::vector<Stacking> stackings;
     std::vector<int> batches;
-    int widest = 1;  // examples in flight
+    int widest = 1;  // examples that run at the same time
     for (std::uint64_t i = 1 + rng.below(3); i > 0; --i) {
       stackings.push_back({1 + static_cast<int>(rng.below(6)), rng.below(2) == 0});
       batches.push_back(1 + static_cast<int>(rng.below(16)));
@@ -171,7 +171,7 @@ TEST_CASE(
         CHECK((blocks.size() == 1 || std::ssize(block.jobs[arm]) >= batches[arm]));
       CHECK((count < 4 * widest || full_share(blocks, arm, batches[arm]) > 0.6));
     }
-    // Where borders may lie anywhere there are as many blocks as the examples allow.
+    // If borders may be anywhere, there are as many blocks as the examples allow.
     const auto alone = plan(count, {{1}}, {batches[0]});
     CHECK((count < 32 * batches[0] || alone.size() >= 8));
     CHECK((count < 4 * batches[0] || full_share(alone, 0, batches[0]) > 0.7));
@@ -179,7 +179,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("by default there are the six blocks that an interval needs, where there can be") {
+TEST_CASE("by default there are the six blocks that an interval needs, if possible") {
   const auto plan = [](const std::vector<Example>& all, const std::vector<Stacking>& stackings,
                        const std::vector<int>& batches) {
     std::vector<size_t> lengths;
@@ -193,11 +193,11 @@ TEST_CASE("by default there are the six blocks that an interval needs, where the
   CHECK(plan(alike(15), {{1}}, {8}) == std::vector<size_t>{2, 2, 2, 2, 2, 2, 3});
   CHECK(plan(alike(6), {{1}}, {8}) == std::vector<size_t>(6, 1));
   CHECK(plan(alike(36), {{1}, {6}}, {8, 8}) == std::vector<size_t>(6, 6));
-  // There cannot be six: whole batches are worth more.
+  // Six blocks are impossible, so whole batches are preferred.
   CHECK(plan(alike(12), {{1}, {6}}, {8, 8}) == std::vector<size_t>{12});
   CHECK(plan(alike(5), {{1}}, {8}) == std::vector<size_t>{5});
   CHECK(default_block_examples({}, {{1}}, {8}) == 1);
-  // With enough of them batches are full, too.
+  // With enough of them, batches are full, too.
   CHECK(default_block_examples(alike(100'000), {{1}}, {8}) == 112);
   CHECK(plan(alike(300), {{1}}, {8}).size() == 10);
 
@@ -221,7 +221,7 @@ TEST_CASE("by default there are the six blocks that an interval needs, where the
   }
 }
 
-TEST_CASE("a block ends between texts where there is such a border near by") {
+TEST_CASE("a block ends between texts if there is such a border near by") {
   auto all = examples(std::vector<std::string>(20, "a"));
   const auto lengths = [&](int block) {
     std::vector<size_t> out;
@@ -229,7 +229,7 @@ TEST_CASE("a block ends between texts where there is such a border near by") {
     return out;
   };
   for (size_t i = 0; i < all.size(); ++i) all[i].cluster = std::string(1, "pqrs"[i / 6]);
-  CHECK(lengths(6) == std::vector<size_t>{6, 6, 8});  // 13 would be half of all that is left
+  CHECK(lengths(6) == std::vector<size_t>{6, 6, 8});  // 13 would be half of what is left
   CHECK(lengths(2) == std::vector<size_t>(10, 2));    // texts are longer than blocks
 }
 
@@ -261,7 +261,7 @@ TEST_CASE("the shards' turns are all turns, each numbered from 0") {
   CHECK(done.size() == 17);
 }
 
-TEST_CASE("whatever is done at a stop is spread over datasets and categories") {
+TEST_CASE("at any stop, the finished part is spread over datasets and categories") {
   CHECK(block_turns({}, {}).empty());
   CHECK(block_turns({0, 0}, {}).empty());
   for (const std::vector<size_t>& blocks :
@@ -280,7 +280,7 @@ TEST_CASE("whatever is done at a stop is spread over datasets and categories") {
         CHECK(std::abs(static_cast<double>(done[d].size()) -
                        share * static_cast<double>(blocks[d])) <=
               static_cast<double>(blocks.size()));
-        // No stretch of the dataset is left out: none of two and a half times the mean gap.
+        // No stretch of the dataset is left out, not even one of two and a half times the mean gap.
         size_t gap = 0, last = 0;
         for (const size_t position : done[d]) {
           CHECK(position < blocks[d]);

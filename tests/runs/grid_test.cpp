@@ -44,7 +44,7 @@ TEST_CASE("a grid multiplies the arms that take its axes") {
   CHECK(last.algorithm->options().at("k_max") == 16);
 }
 
-TEST_CASE("an arm that has an option of its own stays out of that axis") {
+TEST_CASE("an arm that already has an option stays out of that axis") {
   const auto cells = expand_grid(make_arms({"hpd"}, {"ar=ar,batch_size=32"}, {}, 8),
                                  parse_grid({"batch_size=1,2"}));
   CHECK(labels_of(cells.arms) ==
@@ -68,7 +68,7 @@ TEST_CASE("an axis may name an arm by its label, and settings of every arm") {
   CHECK_FALSE(cells.arms[0].seed);
 }
 
-TEST_CASE("a cell that its decoder does not take is kept with the reason") {
+TEST_CASE("a cell that its decoder refuses is kept with the reason") {
   const auto cells = expand_grid(make_arms({"ar", "hpd"}, {}, {}, 8),
                                  parse_grid({"hpd.k_max=8,0,x", "hpd.batch_size=1,0"}));
   CHECK(labels_of(cells.arms) == std::vector<std::string>{"ar", "hpd,k_max=8,batch_size=1"});
@@ -89,7 +89,7 @@ TEST_CASE("a cell is compared with the baseline at the nearest place") {
   CHECK(baseline_label(arms, "hpd,batch_size=1,k_max=16") == "ar,batch_size=1");
   CHECK(baseline_label(arms, "ar,batch_size=4") == "ar,batch_size=1");
   CHECK_FALSE(baseline_label(arms, "ar,batch_size=1"));
-  // --baseline names a cell, or the arm that cells were made of.
+  // --baseline names a cell, or the arm from which cells were made.
   CHECK(baseline_label(arms, "hpd,batch_size=4,k_max=8", "ar,batch_size=1") == "ar,batch_size=1");
   CHECK(baseline_label(arms, "ar,batch_size=4", "ar,batch_size=1") == "ar,batch_size=1");
   CHECK(baseline_label(arms, "ar,batch_size=4", "hpd") == "hpd,batch_size=4,k_max=8");
@@ -109,7 +109,7 @@ TEST_CASE("grids of an experiment file") {
   CHECK(grid_of_experiment(Json(), Json(), "f.json").empty());
 }
 
-TEST_CASE("what is no grid is refused with where, what and what was expected") {
+TEST_CASE("an invalid grid is refused with where, what and what was expected") {
   const auto refused = [](const std::string& flag) {
     return expand_grid(make_arms({"ar", "hpd"}, {"h=hpd,k_max=4"}, {}, 8), parse_grid({flag}));
   };

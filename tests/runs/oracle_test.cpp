@@ -41,7 +41,7 @@ TEST_CASE("oracles are read") {
   }
 }
 
-TEST_CASE("an arm's own oracle wins, and ar stays free next to arms that guess") {
+TEST_CASE("an arm's own oracle wins, and ar stays free if other arms guess") {
   CHECK(under("accept:0.5", "s=space,k=3").oracle.text == "accept:0.5");
   CHECK(under("accept:0.5", "s=space,k=3,oracle=accept:0.9,0.1").oracle.text == "accept:0.9,0.1");
   CHECK(under("accept:0.5", "s=space,k=3,oracle=accept:0.9,0.1").oracle.acceptance->rates ==

@@ -13,23 +13,23 @@ namespace {
 
 /// A cell of a scripted run.
 struct Cell {
-  double seconds;  ///< a unit, while `batch` are in flight
+  double seconds;  ///< for a unit, while `batch` units run at the same time
   std::size_t arm;
   int batch = 1;
-  double gain = 1;  ///< how much slower one alone is
-  double cold = 1;  ///< how much slower the warm-up is than one alone
+  double gain = 1;  ///< how much slower a single one is
+  double cold = 1;  ///< how much slower the warm-up is than a single one
 };
 
 struct Script {
   std::vector<Cell> cells;
   int blocks = 6, units = 6;
-  double jitter = 0;  ///< of a unit's time, to both sides
+  double jitter = 0;  ///< of a unit's time, in both directions
   bool warm_up = true;
-  bool blocked = false;  ///< cell by cell; else block by block, there and back again
+  bool blocked = false;  ///< cell by cell; otherwise block by block, there and back again
 };
 
-/// What was said at the end of each unit over what was then left in truth; and how far the mean of
-/// all units so far would have been off at most, in the first tenth of the time.
+/// The estimate at the end of each unit divided by the time that was really left; and the largest
+/// error of an estimate by the mean of all units so far, in the first tenth of the time.
 struct Told {
   std::vector<double> ratios;
   double worst_mean = 1;
@@ -40,14 +40,14 @@ Told play(const Script& script) {
   struct Unit {
     std::size_t cell;
     int done, of;        ///< in its block
-    double took, begun;  ///< since the end before it, and since the block's begin
+    double took, begun;  ///< since the previous end, and since the block's begin
   };
   std::vector<Unit> units;
   const auto block = [&](std::size_t c) {
     const Cell& cell = script.cells[c];
     double since = 0;
     for (int done = 0; done < script.units;) {
-      // `batch` begin together, end together, and make room for as many.
+      // `batch` units begin and end together, and make room for as many others.
       const int together = std::min(cell.batch, script.units - done);
       const double alone = cell.batch > 1 ? cell.seconds * cell.batch : cell.seconds;
       const double took = alone * (1 + script.jitter * (2 * rng.uniform() - 1));
@@ -125,12 +125,12 @@ TEST_CASE("the time left is within a factor of two from the first unit on") {
     check_within_two(script);
     CHECK(play(script).worst_mean > 2);
   }
-  SECTION("warm-ups that are half as slow again") {
+  SECTION("warm-ups that are one and a half times as slow") {
     Script script{.jitter = 0.2};
     for (std::size_t a = 0; a < 5; ++a) script.cells.push_back({std::pow(1.8, a), a, 1, 1, 1.5});
     check_within_two(script);
   }
-  SECTION("batches, in which an answer takes less than alone") {
+  SECTION("batches, in which an answer takes less time than alone") {
     check_within_two({.cells = {{4, 0, 8, 1.4}, {1, 1, 2, 1.2}, {0.4, 2}}, .units = 24});
   }
   SECTION("two datasets, of which one has answers ten times as long") {
@@ -141,7 +141,7 @@ TEST_CASE("the time left is within a factor of two from the first unit on") {
   }
 }
 
-TEST_CASE("without a warm-up it is told as a lower bound until every arm was seen") {
+TEST_CASE("without a warm-up it is given as a lower bound until every arm was seen") {
   TimeLeft left({{10, 0}, {10, 1}});
   left.finished(0, 4, 8);
   CHECK(left.left().seconds == Approx(12));
@@ -155,7 +155,7 @@ TEST_CASE("without a warm-up it is told as a lower bound until every arm was see
   CHECK(told.ratios.size() > 50);
 }
 
-TEST_CASE("nothing is told from fewer than four units, or a quarter of them where they are few") {
+TEST_CASE("nothing is estimated from fewer than four units, or a quarter of them if they are few") {
   TimeLeft many({{40, 0}}), few({{6, 0}});
   many.is_at(0, 3, 0, 3);
   CHECK(text_of(many.left()) == "");
@@ -167,13 +167,12 @@ TEST_CASE("nothing is told from fewer than four units, or a quarter of them wher
   CHECK(text_of(few.left()) == "0:08 left");
 }
 
-TEST_CASE(
-    "a kind that was not seen is as its group's are, by their warm-ups where there are some") {
+TEST_CASE("an unseen kind takes the time of its group, by their warm-ups if there are some") {
   TimeLeft left({{10, 0}, {10, 0}, {10, 1}});
   left.tried(0, 1, 2);
   left.tried(1, 1, 20);
   left.tried(2, 1, 5);
-  left.finished(0, 10, 10);  // half of what its warm-up promised
+  left.finished(0, 10, 10);  // half of what its warm-up suggested
   CHECK(left.left().seconds == Approx(10 * 10 + 10 * 5));
   TimeLeft untried({{10, 0}, {10, 0}});
   untried.finished(0, 10, 10);

@@ -20,13 +20,13 @@ using namespace pardec;
 
 namespace {
 
-/// Programs that nothing is asked of.
+/// Programs without a task.
 struct Alone {
   PythonSandbox sandbox;
   SandboxResult run(const std::string& program) const { return sandbox.run({.program = program}); }
 };
 
-/// None where bwrap is missing or the kernel refuses: said as a skip.
+/// None if bwrap is missing or the kernel refuses; then the test is skipped.
 std::optional<Alone> sandbox(SandboxLimits limits = {}) {
   try {
     const Alone alone{PythonSandbox(limits)};
@@ -64,7 +64,7 @@ TEST_CASE("a program passes when it ends by itself", "[sandbox]") {
                             "raise SystemExit", "import os; os.kill(os.getpid(), 9)"})
     CHECK(box->run(early).verdict == SandboxVerdict::failed);
   CHECK(box->run("input()").reason.starts_with("EOFError"));
-  // Much on stderr is read to its end, and the last line kept.
+  // A lot of text on stderr is read to its end, and the last line is kept.
   CHECK(box->run("import sys\nsys.stderr.write('x\\n' * 10**6)\nraise ValueError('end')").reason ==
         "ValueError: end");
 }
@@ -81,7 +81,7 @@ TEST_CASE("a program that does not end is stopped", "[sandbox]") {
   }
 }
 
-TEST_CASE("no further process or thread is made", "[sandbox]") {
+TEST_CASE("no further process or thread can be made", "[sandbox]") {
   const auto box = sandbox();
   if (!box) return;
   const auto bomb = box->run("import os\nwhile True: os.fork()");
@@ -93,14 +93,14 @@ TEST_CASE("no further process or thread is made", "[sandbox]") {
         SandboxVerdict::failed);
 }
 
-TEST_CASE("no file of the host is leased, locked or watched, and no timer made", "[sandbox]") {
+TEST_CASE("no file of the host can be leased, locked or watched, and no timer made", "[sandbox]") {
   const auto box = sandbox();
   if (!box) return;
   const auto refused = [&](const std::string& program) {
     INFO(program);
     CHECK(box->run(program).reason.starts_with("PermissionError"));
   };
-  // A lease of root's makes everybody who opens the file wait for 30 s.
+  // A lease held by root makes every process that opens the file wait for 30 s.
   for (const char* call :
        {"fcntl.F_SETLEASE, fcntl.F_RDLCK", "fcntl.F_SETLEASE, fcntl.F_WRLCK",
         "fcntl.F_NOTIFY, fcntl.DN_ACCESS", "fcntl.F_SETSIG, 9", "fcntl.F_SETOWN, 1"})
@@ -112,7 +112,7 @@ TEST_CASE("no file of the host is leased, locked or watched, and no timer made",
   refused("import os\nos.posix_fadvise, os.eventfd(0)");
   refused("import select\nselect.epoll()");
   refused("import os\nos.setxattr('/usr', 'user.x', b'1')");
-  // Calls without a function of Python's, by their numbers.
+  // System calls that Python has no function for, by their numbers.
   for (const int call : {SYS_timer_create, SYS_timerfd_create, SYS_flock, SYS_mlockall, SYS_ptrace,
                          SYS_io_uring_setup, SYS_add_key, SYS_personality, SYS_sethostname,
                          SYS_prctl, SYS_seccomp, 999}) {
@@ -124,7 +124,7 @@ TEST_CASE("no file of the host is leased, locked or watched, and no timer made",
   }
 }
 
-TEST_CASE("what programs compute with is there", "[sandbox]") {
+TEST_CASE("what programs need for computing is available", "[sandbox]") {
   const auto box = sandbox();
   if (!box) return;
   for (const char* program :
@@ -168,7 +168,7 @@ TEST_CASE("there is no network", "[sandbox]") {
         SandboxVerdict::failed);
 }
 
-TEST_CASE("nothing outside is read, and nothing written", "[sandbox]") {
+TEST_CASE("nothing outside can be read, and nothing written", "[sandbox]") {
   const auto box = sandbox();
   if (!box) return;
   const pardec::test::TemporaryFolder folder;
@@ -209,7 +209,7 @@ TEST_CASE("HumanEval-X: its own solutions pass, and empty ones fail", "[sandbox]
   CHECK(tasks == 164);
 }
 
-TEST_CASE("limits that cannot be are refused", "[sandbox]") {
+TEST_CASE("impossible limits are refused", "[sandbox]") {
   CHECK_THROWS_AS(PythonSandbox({.seconds = 0}), ConfigError);
   CHECK_THROWS_AS(PythonSandbox({.memory_megabytes = 1}), ConfigError);
 }

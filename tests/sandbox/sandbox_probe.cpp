@@ -1,4 +1,5 @@
-// Runs tasks through the sandbox: one JSON object {program, head, test} a line in, its verdict out.
+// Runs tasks in the sandbox: each line of input is a JSON object {program, head, test}, each line
+// of output its verdict.
 #include <iostream>
 #include <string>
 

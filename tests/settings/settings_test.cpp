@@ -1,4 +1,4 @@
-// The tables of settings: what JSON gives, what it gets back, and what is refused.
+// The tables of settings: what JSON sets, what is written back, and what is refused.
 #include <cmath>
 
 #include "src/settings/run_settings.hpp"
@@ -11,7 +11,7 @@ using namespace pardec;
 
 namespace {
 
-/// What the error says; "" where there is none.
+/// The text of the error; "" if there is none.
 template <typename Call>
 std::string refusal(Call call) {
   try {
@@ -62,7 +62,7 @@ Json other_value(const Setting& row) {
   return std::visit(Maker(), row.value);
 }
 
-/// Every row of a struct's table takes another value, gives it back, and leaves the others alone.
+/// Every row of a struct's table takes another value, returns it, and does not change the others.
 template <typename Struct>
 void check_every_row(const Struct& defaults) {
   Struct first = defaults;
@@ -82,7 +82,7 @@ void check_every_row(const Struct& defaults) {
   }
 }
 
-/// Every row refuses a value of another kind, by file, key, what was found and what was expected.
+/// Every row refuses a value of another kind, with file, key, what was found and what was expected.
 template <typename Struct>
 void check_kinds(const Struct& defaults) {
   Struct settings = defaults;
@@ -110,7 +110,7 @@ void check_kinds(const Struct& defaults) {
   }
 }
 
-/// The least or the largest value of every bound is taken, and what lies beyond is refused: in
+/// The smallest or largest value of every bound is accepted, and values beyond are refused: in
 /// JSON, and in a struct that a program filled.
 template <typename Struct>
 int check_bounds(const Struct& defaults) {
@@ -164,7 +164,7 @@ int check_bounds(const Struct& defaults) {
   return bounded;
 }
 
-/// The struct's default is within every bound and among every choice.
+/// The default of the struct is within every bound and among every choice.
 template <typename Struct>
 void check_defaults(const Struct& defaults) {
   Struct settings = defaults;
@@ -191,7 +191,7 @@ TEST_CASE("defaults are written and read back to equal settings") {
   CHECK(json_of(read_training_settings(json, "t.json")) == json);
 }
 
-TEST_CASE("each row of a table has a value of its own, and refuses one of another kind") {
+TEST_CASE("each row of a table has its own value, and refuses one of another kind") {
   check_every_row(RunSettings());
   check_every_row(RunSettings{.sweep = true});
   check_every_row(TrainingSettings());
@@ -200,7 +200,7 @@ TEST_CASE("each row of a table has a value of its own, and refuses one of anothe
   check_kinds(TrainingSettings());
 }
 
-TEST_CASE("each bound of a table holds in JSON and in a struct") {
+TEST_CASE("each bound of a table applies in JSON and in a struct") {
   check_defaults(RunSettings());
   check_defaults(RunSettings{.sweep = true});
   check_defaults(TrainingSettings());
@@ -243,7 +243,7 @@ TEST_CASE("an experiment is read with its own keys") {
   CHECK(json_of(cells)["grid"] == sweep["grid"]);
 }
 
-TEST_CASE("what somebody gave beats the experiment") {
+TEST_CASE("a given value beats the experiment") {
   RunSettings settings;
   settings.batch_size = 5;
   settings.spec.datasets = {"squad"};
@@ -260,7 +260,7 @@ TEST_CASE("what somebody gave beats the experiment") {
   CHECK(settings.arms.empty());
 }
 
-TEST_CASE("what an experiment cannot have is refused with its place") {
+TEST_CASE("invalid keys and values of an experiment are refused with their place") {
   CHECK(refused_run({{"batchsize", 2}}) ==
         "e.json: unknown key 'batchsize'; did you mean 'batch_size'?");
   CHECK(refused_run({{"config", "x.json"}}).starts_with("e.json: unknown key 'config'"));
@@ -285,7 +285,7 @@ TEST_CASE("what an experiment cannot have is refused with its place") {
   CHECK(refused_training({{"lr", 0}}) == "t.json: 'lr' is 0, expected a number, more than 0");
 }
 
-TEST_CASE("a spec is refused by the names of settings") {
+TEST_CASE("a spec is refused with the names of settings") {
   RunSettings settings;
   settings.decoders = {"ar"};
   settings.spec.datasets = {"oa-mine"};
@@ -311,7 +311,7 @@ TEST_CASE("a spec is refused by the names of settings") {
         "`dtype` is int8, expected fp32 or bf16: quantised weights cannot be trained");
 }
 
-TEST_CASE("a training's settings follow from what it trains") {
+TEST_CASE("the settings of a training depend on what it trains") {
   TrainingSettings settings;
   CHECK(make_training_spec(settings).trainer.micro_tokens == TrainerOptions().micro_tokens);
   CHECK(make_training_spec(settings).format == usual_formats(false));

@@ -27,7 +27,7 @@ namespace {
 
 const fs::path kQuickstart = fs::path(PARDEC_SOURCE_DIR) / "experiments" / "quickstart";
 
-/// A folder of its own, gone in the end.
+/// A separate folder, removed at the end.
 struct Scratch {
   Scratch() {
     std::string name = (fs::temp_directory_path() / "pardec-settings-XXXXXX").string();

@@ -1,4 +1,4 @@
-// The table of counters, the schema and what is read of it say the same.
+// The table of counters, the schema and the readers agree.
 #include <regex>
 #include <set>
 
@@ -13,7 +13,7 @@ using namespace pardec::test;
 
 namespace {
 
-/// A job each of whose counters is another number.
+/// A job in which each counter is a different number.
 Stack counted(RowId run, const JobKey& samples, std::int64_t first) {
   Stack out = stack(run, samples);
   Counters& c = out.job.counters;
@@ -42,7 +42,7 @@ std::string line_of(const std::string& table, const std::string& begin) {
 
 }  // namespace
 
-TEST_CASE("results/schema.sql has the counters of the table, and says of each what it is") {
+TEST_CASE("results/schema.sql has the counters of the table, with their meanings") {
   const std::string table = job_table();
   for (const CounterColumn& column : counter_columns()) {
     const std::string line = line_of(table, str(column.name, " "));
@@ -96,7 +96,7 @@ TEST_CASE("every counter is stored, read and merged") {
   }
 }
 
-TEST_CASE("what is not there is NULL in the database, and 0 or empty where it is read") {
+TEST_CASE("a missing value is NULL in the database, and 0 or empty when it is read") {
   TemporaryFolder folder;
   Store store(folder.path() / "x.sqlite");
   const RowId run = begin(store, example_run());
@@ -119,7 +119,7 @@ TEST_CASE("what is not there is NULL in the database, and 0 or empty where it is
   CHECK(back.groups == 0);
 }
 
-TEST_CASE("the view run_summary and the program add up the same") {
+TEST_CASE("the view run_summary and the program compute the same sums") {
   TemporaryFolder folder;
   Store store(folder.path() / "x.sqlite");
   const RowId run = begin(store, example_run());

@@ -1,4 +1,4 @@
-// Kills, full disks and several processes: whole jobs only, none twice.
+// Kills, full disks and several processes: only whole jobs, and none twice.
 #include <filesystem>
 
 #include "src/support/error.hpp"
@@ -20,7 +20,7 @@ Stack numbered(RowId run, int job, const std::string& process = "p-1") {
   return stack(run, keys(job * kStack, kStack), 0, process);
 }
 
-/// The database is sound, and each job in it has all its rows.
+/// The database is valid, and each job in it has all its rows.
 void check_whole_jobs(Store& store) {
   Database& db = store.database();
   Statement sound(db, "PRAGMA integrity_check");
@@ -55,7 +55,7 @@ struct Pipe {
   int ends[2];
 };
 
-/// Fills the store until it throws; the number of jobs that were committed, and the error's exit
+/// Fills the store until it throws. Returns the number of committed jobs, and the error's exit
 /// code.
 std::pair<int, int> fill(Store& store, RowId run) {
   for (int job = 0; job < kJobs; ++job) {
@@ -73,8 +73,7 @@ std::pair<int, int> fill(Store& store, RowId run) {
 
 }  // namespace
 
-TEST_CASE(
-    "kill -9 between jobs loses none that was committed, and the run goes on where it stopped") {
+TEST_CASE("kill -9 between jobs loses no committed job, and the run continues where it stopped") {
   TemporaryFolder folder;
   const fs::path file = folder.path() / "x.sqlite";
   RunRow run = example_run();
@@ -132,7 +131,7 @@ TEST_CASE("kill -9 inside a transaction leaves nothing of that job") {
   CHECK(commit(store, numbered(1, 1)) == Committed::inserted);
 }
 
-TEST_CASE("a full database stops the run with whole jobs only") {
+TEST_CASE("a full database stops the run with only whole jobs") {
   TemporaryFolder folder;
   Store store(folder.path() / "x.sqlite");
   const RowId run = begin(store, example_run(), kJobs * kStack);
@@ -147,7 +146,7 @@ TEST_CASE("a full database stops the run with whole jobs only") {
   CHECK(commit(store, numbered(run, jobs)) == Committed::inserted);
 }
 
-TEST_CASE("a full disk stops the run with whole jobs only, and the file still opens") {
+TEST_CASE("a full disk stops the run with only whole jobs, and the file can still be opened") {
   TemporaryFolder folder;
   const fs::path inside = folder.path() / "mounted";
   Mount mount(inside, "size=1m");
@@ -162,7 +161,7 @@ TEST_CASE("a full disk stops the run with whole jobs only, and the file still op
     check_whole_jobs(store);
     jobs = done;
   }
-  fs::copy(inside, folder.path() / "copy");  // as it lies there, its log included
+  fs::copy(inside, folder.path() / "copy");  // as it is on the disk, including its log
   for (const fs::path& file : {inside / "x.sqlite", folder.path() / "copy/x.sqlite"}) {
     Store store(file);
     check_whole_jobs(store);
@@ -170,7 +169,9 @@ TEST_CASE("a full disk stops the run with whole jobs only, and the file still op
   }
 }
 
-TEST_CASE("two processes that make and fill one database at once double and lose nothing") {
+TEST_CASE(
+    "two processes that create and fill one database at once lose nothing and store nothing "
+    "twice") {
   TemporaryFolder folder;
   const fs::path file = folder.path() / "x.sqlite";
   const RunRow shared = example_run("shared");
@@ -225,7 +226,7 @@ TEST_CASE("many processes may open a new database at the same moment") {
   }
 }
 
-TEST_CASE("a writer waits for another's lock") {
+TEST_CASE("a writer waits for another writer's lock") {
   TemporaryFolder folder;
   const fs::path file = folder.path() / "x.sqlite";
   { Store store(file); }

@@ -1,4 +1,4 @@
-// What Store says of a path that holds no database of ours.
+// What Store says about a path that holds no pardec database.
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The message with which opening fails, and its exit code in front; "opened" where it does not.
+/// The exit code and message with which opening fails; "opened" if it does not fail.
 std::string refusal(const fs::path& path, OpenOptions options = {}) {
   try {
     Store store(path, options);
@@ -39,7 +39,7 @@ void make_database(const fs::path& file, const std::string& sql) {
 
 }  // namespace
 
-TEST_CASE("a path that does not exist yet becomes a database, its folder only on request") {
+TEST_CASE("a path that does not exist becomes a database, its folder only on request") {
   TemporaryFolder folder;
   const fs::path file = folder.path() / "a/b/x.sqlite";
   CHECK(refusal(file) == str("2 ", file.string(), ": the folder ", file.parent_path().string(),
@@ -47,10 +47,10 @@ TEST_CASE("a path that does not exist yet becomes a database, its folder only on
   CHECK(!fs::exists(folder.path() / "a"));
   CHECK(refusal(file, {.create_folders = true}) == "opened");
   CHECK(refusal(file) == "opened");
-  CHECK(!fs::exists(file.string() + "-wal"));  // closing takes it in
+  CHECK(!fs::exists(file.string() + "-wal"));  // closing takes the log in
 }
 
-TEST_CASE("closing takes the log into the file, also where another has it open") {
+TEST_CASE("closing takes the log into the file, even if another process has it open") {
   TemporaryFolder folder;
   const fs::path file = folder.path() / "x.sqlite", log = folder.path() / "x.sqlite-wal";
   Store other(file);
@@ -63,7 +63,8 @@ TEST_CASE("closing takes the log into the file, also where another has it open")
   CHECK(other.find_runs({}).size() == 1);
 }
 
-TEST_CASE("names that SQLite takes for no file, and what is no plain file, are refused") {
+TEST_CASE(
+    "names that SQLite does not take for a file, and paths that are not plain files, are refused") {
   const auto folder_before = fs::current_path();
   TemporaryFolder folder;
   fs::current_path(folder.path());
@@ -79,8 +80,8 @@ TEST_CASE("names that SQLite takes for no file, and what is no plain file, are r
             str("2 ", name,
                 ": is a device, pipe or socket, expected a file; choose another database"));
   }
-  CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 1);  // the pipe alone
-  // What would be special elsewhere is a file's name here.
+  CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 1);  // only the pipe
+  // Names that would be special elsewhere are plain file names here.
   for (const char* name : {"./:memory:", "x?mode=memory", "a b%20c#d", "./file:y"}) {
     { Store store(name); }
     CHECK(fs::file_size(name) > 0);
@@ -89,7 +90,7 @@ TEST_CASE("names that SQLite takes for no file, and what is no plain file, are r
   fs::current_path(folder_before);
 }
 
-TEST_CASE("a database that was removed or replaced while it was open is saved beside") {
+TEST_CASE("a database that was removed or replaced while open is saved in a file beside it") {
   TemporaryFolder folder;
   const fs::path file = folder.path() / "runs/x.sqlite", moved = folder.path() / "elsewhere";
   const std::vector<std::pair<const char*, std::function<void()>>> ways{
@@ -108,7 +109,7 @@ TEST_CASE("a database that was removed or replaced while it was open is saved be
   for (const auto& [way, happens] : ways) {
     INFO(way);
     fs::create_directories(file.parent_path());
-    for (int time = 1; time <= 2; ++time) {  // what was saved once stays
+    for (int time = 1; time <= 2; ++time) {  // a saved copy stays
       const fs::path saved = str(file.string(), ".recovered-", time);
       {
         Store store(file, {.resumes = true});
@@ -125,7 +126,7 @@ TEST_CASE("a database that was removed or replaced while it was open is saved be
         }
       }
       Store store(saved);
-      CHECK(store.jobs(1).size() == 2);  // the last one, too
+      CHECK(store.jobs(1).size() == 2);  // including the last one
       CHECK(store.generations(1).size() == 4);
       CHECK(commit(store, stack(1, keys(4, 2))) == Committed::inserted);
       for (const fs::path& left : {file, moved})
@@ -136,7 +137,7 @@ TEST_CASE("a database that was removed or replaced while it was open is saved be
   }
 }
 
-TEST_CASE("a link to the database that is turned elsewhere is noticed") {
+TEST_CASE("a link to the database that is turned to another file is noticed") {
   TemporaryFolder folder;
   const fs::path link = folder.path() / "link.sqlite";
   fs::create_symlink("real.sqlite", link);
@@ -150,7 +151,7 @@ TEST_CASE("a link to the database that is turned elsewhere is noticed") {
   CHECK(Store(folder.path() / "link.sqlite.recovered-1").jobs(1).size() == 1);
 }
 
-TEST_CASE("who loses its file leaves alone what another process makes in its place") {
+TEST_CASE("a process that lost its file does not touch what another process creates in its place") {
   TemporaryFolder folder;
   const fs::path file = folder.path() / "x.sqlite";
   int pipes[2];
@@ -187,7 +188,8 @@ void make_runs(const fs::path& file, int jobs) {
   for (int job = 0; job < jobs; ++job) commit(store, stack(run, keys(job, 1)));
 }
 
-/// Opens `file`, stores so many jobs, and waits to be killed: what it stored is in the log alone.
+/// Opens `file`, stores this many jobs, and waits to be killed: the stored jobs are only in the
+/// log.
 pid_t start_writer(const fs::path& file, int jobs) {
   int pipes[2];
   REQUIRE(pipe(pipes) == 0);
@@ -219,7 +221,7 @@ std::vector<std::string> beside(const fs::path& file) {
 
 }  // namespace
 
-TEST_CASE("what takes the place of an open database is as it was, with all its answers") {
+TEST_CASE("a file that replaces an open database stays unchanged, with all its answers") {
   TemporaryFolder folder;
   const fs::path file = folder.path() / "x.sqlite", good = folder.path() / "good.sqlite";
   for (const bool noticed : {true, false}) {
@@ -244,12 +246,12 @@ TEST_CASE("what takes the place of an open database is as it was, with all its a
   }
 }
 
-TEST_CASE("the log of another database is refused by name, and taken in by nobody") {
+TEST_CASE("the log of another database is refused by name, and never taken in") {
   TemporaryFolder folder;
   const fs::path file = folder.path() / "x.sqlite", good = folder.path() / "good.sqlite";
   make_runs(good, 12);
   fs::copy_file(good, folder.path() / "reserve");
-  // Replaced by a database of its own, and by one that is a copy with all attributes.
+  // Replaced by an independent database, and by a copy with all attributes.
   for (const bool copy : {false, true}) {
     INFO(copy);
     make_runs(file, 0);
@@ -278,7 +280,8 @@ TEST_CASE("the log of another database is refused by name, and taken in by nobod
   }
 }
 
-TEST_CASE("a database that was removed while a process writes is not begun anew beside its log") {
+TEST_CASE(
+    "a database that was removed while a process writes is not created again beside its log") {
   TemporaryFolder folder;
   const fs::path file = folder.path() / "x.sqlite";
   const pid_t writer = start_writer(file, 5);
@@ -289,7 +292,7 @@ TEST_CASE("a database that was removed while a process writes is not begun anew 
   CHECK(Store(file).find_runs({}).empty());
 }
 
-TEST_CASE("a killed process's log is taken in, also where both were moved or copied") {
+TEST_CASE("a killed process's log is taken in, also if both files were moved or copied") {
   TemporaryFolder folder;
   for (const char* how : {"stays", "mv", "cp", "cp -a", "folder"}) {
     INFO(how);
@@ -315,7 +318,7 @@ TEST_CASE("a killed process's log is taken in, also where both were moved or cop
   }
 }
 
-TEST_CASE("what is stored after a database was lost is in the same copy") {
+TEST_CASE("jobs stored after a database was lost are in the same copy") {
   TemporaryFolder folder;
   const fs::path file = folder.path() / "x.sqlite";
   {
@@ -329,7 +332,7 @@ TEST_CASE("what is stored after a database was lost is in the same copy") {
   CHECK(!fs::exists(file.string() + ".recovered-2"));
 }
 
-TEST_CASE("copies are for the same people as the database") {
+TEST_CASE("copies have the same permissions as the database") {
   TemporaryFolder folder;
   const fs::path file = folder.path() / "x.sqlite";
   for (const auto mode : {fs::perms(0600), fs::perms(0640), fs::perms(0644)}) {
@@ -365,7 +368,7 @@ TEST_CASE("an empty file is a new database") {
   CHECK(refusal(folder.path() / "x.sqlite") == "opened");
 }
 
-TEST_CASE("a file that is no database is refused and left as it is") {
+TEST_CASE("a file that is not a database is refused and left unchanged") {
   TemporaryFolder folder;
   const fs::path file = folder.path() / "notes.txt";
   for (const std::string& text : {std::string("hello\n"), std::string(5000, 'x')}) {
@@ -381,7 +384,7 @@ TEST_CASE("a file that is no database is refused and left as it is") {
   CHECK_THAT(refusal(folder.path()), Catch::StartsWith("2 ") && Catch::Contains("is a folder"));
 }
 
-TEST_CASE("another application's database is refused and left as it is") {
+TEST_CASE("another application's database is refused and left unchanged") {
   TemporaryFolder folder;
   const fs::path file = folder.path() / "x.sqlite";
   make_database(file, "CREATE TABLE theirs (a)");
@@ -393,7 +396,7 @@ TEST_CASE("another application's database is refused and left as it is") {
   CHECK(read_file(file) == before);
 }
 
-TEST_CASE("a database of another schema version is refused and left as it is") {
+TEST_CASE("a database of another schema version is refused and left unchanged") {
   TemporaryFolder folder;
   const fs::path file = folder.path() / "x.sqlite", ours = folder.path() / "y.sqlite";
   for (const fs::path& one : {file, ours}) CHECK(refusal(one) == "opened");
@@ -412,7 +415,7 @@ TEST_CASE("a database of another schema version is refused and left as it is") {
   }
 }
 
-TEST_CASE("what may not be written is refused, but can be read") {
+TEST_CASE("a read-only database is refused for writing, but can be read") {
   CHECK_THAT(refusal("/proc/x.sqlite"), Catch::StartsWith("2 /proc/x.sqlite: "));
   TemporaryFolder folder;
   const fs::path inside = folder.path() / "mounted";
@@ -453,8 +456,7 @@ TEST_CASE("what may not be written is refused, but can be read") {
   }
 }
 
-TEST_CASE(
-    "a database in a folder that may not be written is read, with what a killed writer left") {
+TEST_CASE("a database in a read-only folder is read, with what a killed writer left") {
   TemporaryFolder folder;
   const fs::path open = folder.path() / "open", closed = folder.path() / "closed";
   fs::create_directories(open);
@@ -470,7 +472,7 @@ TEST_CASE(
   }
   REQUIRE(fs::file_size(open / "killed.sqlite-wal") > 0);
   fs::copy(open, closed);
-  fs::remove(closed / "killed.sqlite-shm");  // what was copied has none
+  fs::remove(closed / "killed.sqlite-shm");  // the copy has none
   for (const auto& place : {open, closed}) fs::permissions(place, fs::perms(0555));
   fs::permissions(folder.path(), fs::perms(0755));
   const auto list = [&] {
@@ -499,7 +501,7 @@ TEST_CASE(
   for (const auto& place : {open, closed}) fs::permissions(place, fs::perms(0755));
 }
 
-TEST_CASE("reading makes no file and changes none") {
+TEST_CASE("reading creates no file and changes none") {
   TemporaryFolder folder;
   const fs::path file = folder.path() / "x.sqlite";
   CHECK_THAT(refusal(file, {.read_only = true}),

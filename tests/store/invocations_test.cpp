@@ -42,7 +42,7 @@ std::string error_of(auto&& call) {
 
 }  // namespace
 
-TEST_CASE("an invocation is found by its name, or how its id or a run's begins") {
+TEST_CASE("an invocation is found by its name, or by the beginning of its id or of a run's id") {
   TemporaryFolder folder;
   Store store(folder.path() / "x.sqlite");
   const RowId run = measured_run(store, "aaaa-1", "ar");
@@ -55,7 +55,7 @@ TEST_CASE("an invocation is found by its name, or how its id or a run's begins")
   CHECK(error_of([&] { find_invocation(store, "aa"); }).find("2 invocations") != std::string::npos);
   CHECK(error_of([&] { find_invocation(store, "zz"); }).find("'zz'") != std::string::npos);
 
-  // A name that begins another one's id would be taken for that, by rm too.
+  // A name that begins another run's id would be taken for that run, also by rm.
   for (const std::string& taken : {std::string("aaa"), std::string("a"), uuid, uuid.substr(0, 5)})
     CHECK_THAT(error_of([&] { name_invocation(store, "aabb-2", taken); }),
                Catch::Contains("begins the id of invocation aaaa-1"));
@@ -95,7 +95,7 @@ TEST_CASE("removing an invocation leaves what others refer to, and nothing else"
   note_invocation(store, "second", "to go");
   remove_invocation(store, "second");
   auto after = counts(store);
-  // The two samples of the first one's dataset that nobody answered go too.
+  // The two unanswered samples of the first run's dataset are removed, too.
   CHECK(after.at("sample") == 2);
   after["sample"] = before.at("sample");
   CHECK(after == before);
@@ -108,7 +108,7 @@ TEST_CASE("removing an invocation leaves what others refer to, and nothing else"
   }
 }
 
-TEST_CASE("samples that a run is about to answer stay when another one is removed") {
+TEST_CASE("samples that a run is about to answer stay when another run is removed") {
   TemporaryFolder folder;
   Store store(folder.path() / "x.sqlite");
   RunRow going = example_run("ar");
@@ -119,7 +119,8 @@ TEST_CASE("samples that a run is about to answer stay when another one is remove
   CHECK(counts(store).at("sample") == 4);
 }
 
-TEST_CASE("machines that differ are told by what differs, the clock of the moment aside") {
+TEST_CASE(
+    "machines that differ are described by the differences, except for the current clock rate") {
   RunRow a = example_run("ar"), b = a;
   a.environment = {{"processor", "one"}, {"cores", 2}, {"mhz", "2100"}};
   b.environment = {{"processor", "two"}, {"cores", 2}, {"mhz", "2400"}, {"governor", "powersave"}};

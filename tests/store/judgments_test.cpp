@@ -32,7 +32,7 @@ struct Judged {
 
 }  // namespace
 
-TEST_CASE("judges and protocols are stored once, by all that makes them what they are") {
+TEST_CASE("judges and protocols are stored once, identified by their whole content") {
   Judged judged;
   CHECK(put_judge(judged.store, {"m", {{"model", "m"}}}) == judged.judge);
   CHECK(put_judge(judged.store, {"m", {{"model", "m"}, {"effort", "high"}}}) != judged.judge);
@@ -40,7 +40,7 @@ TEST_CASE("judges and protocols are stored once, by all that makes them what the
   CHECK(protocols_of(judged.store).at(judged.protocol).json == Json{{"schema", 1}});
 }
 
-TEST_CASE("an attempt is there before it is sent, and settled afterwards") {
+TEST_CASE("an attempt is stored before it is sent, and completed afterwards") {
   Judged judged;
   AttemptRow attempt{.process = "p", .call_key = "k", .cost = 2, .outcome_unknown = true};
   attempt.tokens = {300, 50, -1, -1};
@@ -70,7 +70,7 @@ TEST_CASE("an attempt is there before it is sent, and settled afterwards") {
             "AND (error IS NULL OR error = 'cut \uFFFD')") == 2);
 }
 
-TEST_CASE("a reply is kept whatever it holds, and found where it answers") {
+TEST_CASE("a reply is kept whatever it contains, and found if it has an answer") {
   Judged judged;
   const auto put = [&](const char* process, ReplyEnd end, const char* text, bool valid) {
     return put_votes(
@@ -90,7 +90,8 @@ TEST_CASE("a reply is kept whatever it holds, and found where it answers") {
   CHECK(judged.store.database().integer("SELECT count(*) FROM judge_reply") == 5);
 }
 
-TEST_CASE("votes go in with their reply or not at all, and a later one takes a place") {
+TEST_CASE(
+    "votes are stored with their reply or not at all, and a later one replaces an earlier one") {
   Judged judged;
   const ReplyRow reply{.process = "p", .call_key = "k", .end = ReplyEnd::answered, .valid = true};
   JudgmentRow unknown = judged.vote(0, {"turn 1", 0, VoteState::scored, "", 7.5, ""});
@@ -113,7 +114,7 @@ TEST_CASE("votes go in with their reply or not at all, and a later one takes a p
   CHECK_FALSE(votes[1].vote.value);
 }
 
-TEST_CASE("a comparison names a winner exactly where it is scored") {
+TEST_CASE("a comparison names a winner exactly if it is scored") {
   Judged judged;
   JudgmentRow row = judged.vote(0, {"", 0, VoteState::scored, "method", std::nullopt, ""});
   row.baseline = judged.answers[1];
@@ -130,6 +131,6 @@ TEST_CASE("a comparison names a winner exactly where it is scored") {
   REQUIRE(votes.size() == 2);
   CHECK(votes[0].vote.label == "method");
   CHECK(votes[1].vote.reason == "it may not");
-  judged.store.database().run("DELETE FROM run");  // takes what was said of it
+  judged.store.database().run("DELETE FROM run");  // also takes its judgments
   CHECK(judged.store.database().integer("SELECT count(*) FROM comparison") == 0);
 }

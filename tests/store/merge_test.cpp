@@ -1,4 +1,4 @@
-// Two states of one run come together as the later one, whichever file is merged first.
+// Two states of one run are merged to the later one, whichever file is merged first.
 #include <filesystem>
 
 #include "src/store/invocations.hpp"
@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// All that a database holds, without its ids.
+/// Everything in a database, without its ids.
 std::vector<std::string> content(Store& store) {
   std::vector<std::string> out;
   for (const char* sql :
@@ -78,7 +78,7 @@ TEST_CASE("merging keeps the later state of a run, in either order of the files"
   fs::copy_file(early, late);
   {
     Store store(late);
-    commit(store, stack(run, keys(0, 2), 2));  // a retry that goes well
+    commit(store, stack(run, keys(0, 2), 2));  // a successful retry
     CHECK(store.finish_block(1, "p-2", 900));
     CHECK(store.finish_block(2, "p-2", 500));
     commit(store, stack(run, keys(4, 2)));
@@ -126,7 +126,7 @@ TEST_CASE("the newest run is the one that began last, not the one that was merge
   CHECK(latest_invocation(all) == "2025");
 }
 
-TEST_CASE("no name is lost where runs come together") {
+TEST_CASE("no name is lost when runs are merged") {
   TemporaryFolder folder;
   const auto make = [&](const std::string& file, const std::string& invocation,
                         const std::string& name, const std::string& note) {

@@ -21,7 +21,7 @@ RowId block_of(Store& store, RowId run, int position, const std::vector<std::str
 
 }  // namespace
 
-TEST_CASE("a block's time is stored when all its jobs are there, and the last pass counts") {
+TEST_CASE("a block's time is stored when all its jobs are stored, and the last pass counts") {
   TemporaryFolder folder;
   Store store(folder.path() / "x.sqlite");
   const RowId run = begin(store, example_run());
@@ -33,7 +33,7 @@ TEST_CASE("a block's time is stored when all its jobs are there, and the last pa
   commit(store, stack(run, keys(2, 2), whole));
   CHECK(store.finish_block(whole, "p-1", 200));
   store.repair_block(whole, "p-1", 190, {});
-  CHECK(store.finish_block(whole, "p-2", 210));  // a time takes its repair with it
+  CHECK(store.finish_block(whole, "p-2", 210));  // a new time removes its repair
   CHECK(store.database().integer("SELECT wall_ns FROM block WHERE id = ? AND process = 'p-2'",
                                  whole) == 210);
   CHECK(store.database().integer("SELECT count(*) FROM block_repair") == 0);
@@ -50,10 +50,10 @@ TEST_CASE("a block's time is stored when all its jobs are there, and the last pa
   commit(store, failed(stack(run, keys(8, 2), broken), "boom"));
   CHECK(!store.finish_block(broken, "p-1", 100));
   commit(store, stack(run, keys(8, 2), broken));
-  CHECK(store.finish_block(broken, "p-1", 100));  // a pass in which none failed
+  CHECK(store.finish_block(broken, "p-1", 100));  // a pass without a failed job
 }
 
-TEST_CASE("a job that is replaced takes the block's time and others' comparison with it") {
+TEST_CASE("replacing a job removes the block's time and others' comparison with it") {
   TemporaryFolder folder;
   Store store(folder.path() / "x.sqlite");
   const RowId ar = begin(store, example_run("ar")), hpd = begin(store, example_run());
@@ -76,7 +76,7 @@ TEST_CASE("a job that is replaced takes the block's time and others' comparison 
   CHECK(store.summaries({.label = "hpd"}).at(0).identical == 1);
 }
 
-TEST_CASE("block pairs are whole, of one process, and of the same examples") {
+TEST_CASE("block pairs are complete, of one process, and of the same examples") {
   TemporaryFolder folder;
   Store store(folder.path() / "x.sqlite");
   const RowId ar = begin(store, example_run("ar")), hpd = begin(store, example_run());
@@ -144,7 +144,7 @@ TEST_CASE("scores and answers are paired by sample and repeat") {
             "SELECT scored = 6 AND not_a_number = 2 FROM paper_table WHERE label = 'hpd'") == 1);
 }
 
-TEST_CASE("merging brings the shards together, and twice is once") {
+TEST_CASE("merging joins the shards, and merging twice changes nothing") {
   TemporaryFolder folder;
   const RunRow shared = example_run(), own = example_run("ar");
   {
@@ -155,7 +155,7 @@ TEST_CASE("merging brings the shards together, and twice is once") {
   }
   {
     Store second(folder.path() / "1.sqlite");
-    const RowId other = begin(second, own, 3);  // ids that do not line up with the first file's
+    const RowId other = begin(second, own, 3);  // ids that differ from those of the first file
     commit(second, stack(other, keys(0, 3)));
     const RowId run = begin(second, shared);
     measure(second, run, 1, keys(4, 4), 200, "p-1");
@@ -202,7 +202,7 @@ TEST_CASE("merging brings the shards together, and twice is once") {
     CHECK(count("model") == 2);
   }
   const RunSummary summary = store.summaries({.label = "hpd"}).at(0);
-  CHECK(summary.failed_jobs == 0);  // the good one of the second file took the failed one's place
+  CHECK(summary.failed_jobs == 0);  // the good job of the second file replaced the failed one
   CHECK(summary.measured_wall_ns == 300);
   CHECK(summary.totals.chosen == 30);
   CHECK(differences(shared, summary.run).empty());
@@ -224,7 +224,7 @@ TEST_CASE("merging brings the shards together, and twice is once") {
   CHECK_THROWS_WITH(store.merge(folder.path() / "none.sqlite"), Catch::Contains("no such file"));
 }
 
-TEST_CASE("a run that was merged before its end gets the times that came behind") {
+TEST_CASE("a run that was merged before its end gets the later times") {
   TemporaryFolder folder;
   const auto from = folder.path() / "from.sqlite";
   Store all(folder.path() / "all.sqlite");
@@ -256,7 +256,7 @@ TEST_CASE("a run that was merged before its end gets the times that came behind"
   check();
   all.merge(from);
   check();
-  // An earlier state does not take them away.
+  // An earlier state does not remove them.
   const auto before = folder.path() / "before.sqlite";
   {
     Store store(before);

@@ -14,8 +14,8 @@
 
 namespace pardec::test {
 
-/// Runs `work` in a child process; 0 where it returns, 1 where it throws. No Catch assertion in
-/// there.
+/// Runs `work` in a child process; 0 if it returns, 1 if it throws. Catch assertions must not be
+/// used in it.
 inline pid_t start(const std::function<void()>& work) {
   std::fflush(nullptr);
   const pid_t child = fork();
@@ -36,8 +36,8 @@ inline int wait_for(pid_t child) {
   return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/// A file system of its own kind at `folder`, seen by this process alone and gone with it. `made`
-/// is false where the machine does not allow that.
+/// A separate file system at `folder`, seen only by this process and removed with it. `made` is
+/// false if the machine does not allow that.
 class Mount {
  public:
   Mount(const std::filesystem::path& folder, const char* options) : folder_(folder) {

@@ -126,7 +126,7 @@ inline bool measure(Store& store, RowId run, int position, const std::vector<std
   return store.finish_block(id, process, wall_ns);
 }
 
-/// Of two runs by their ids, with the block's key in letters.
+/// For two runs by their ids, with the block's key in letters.
 struct KeyedPair : BlockPairRow {
   std::string key_text;
 };

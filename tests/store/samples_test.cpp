@@ -17,7 +17,7 @@ const Json kFields = {{{"name", "Brand"}, {"annotated", true}, {"references", {"
 
 }  // namespace
 
-TEST_CASE("a sample keeps its text and what counts as right") {
+TEST_CASE("a sample keeps its text and the answers that count as right") {
   TemporaryFolder folder;
   Store store(folder.path() / "x.sqlite");
   const RowId dataset = store.put_dataset({"oa-mine", "test", "d", true});
@@ -34,7 +34,7 @@ TEST_CASE("a sample keeps its text and what counts as right") {
   CHECK(samples[2].fields == kFields);
 }
 
-TEST_CASE("merging takes texts along") {
+TEST_CASE("merging includes texts") {
   TemporaryFolder folder;
   const auto file = folder.path() / "x.sqlite";
   {
@@ -77,7 +77,7 @@ TEST_CASE("turns are stored, and merged") {
   }
 }
 
-TEST_CASE("jobs are told apart by the list of their samples, whatever the ids hold") {
+TEST_CASE("jobs are distinguished by the list of their samples, whatever characters the ids have") {
   TemporaryFolder folder;
   const std::vector<std::string> ids{"a+b", "c",      "a",         "b+c",  "/x/0", "tab\t\x01",
                                      "é😀",  "q\"u'o", "new\nline", "a, b", "[]",   "back\\slash"};
@@ -119,7 +119,7 @@ TEST_CASE("jobs are told apart by the list of their samples, whatever the ids ho
   }
 }
 
-TEST_CASE("what shared a block's passes is stored with its time, and merged") {
+TEST_CASE("the jobs that shared a block's passes are stored with its time, and merged") {
   TemporaryFolder folder;
   const auto file = folder.path() / "x.sqlite";
   RowId run = 0;
@@ -146,7 +146,9 @@ TEST_CASE("what shared a block's passes is stored with its time, and merged") {
   CHECK(measured(all) == std::vector<std::int64_t>{15, 25, 78});
 }
 
-TEST_CASE("who had the machine is stored with a block's time, and the time once more") {
+TEST_CASE(
+    "the use of the machine by others is stored with a block's time, and again with a repeated "
+    "time") {
   TemporaryFolder folder;
   const auto file = folder.path() / "x.sqlite";
   RowId ar = 0, hpd = 0;
@@ -178,7 +180,7 @@ TEST_CASE("who had the machine is stored with a block's time, and the time once 
     CHECK(pairs[0].repaired->first.wall_ns == 900);
     CHECK(pairs[0].repaired->second.wall_ns == 450);
     CHECK(pairs[0].repaired->second.use.machine.waited_ns == 3);
-    CHECK(!pairs[1].repaired);  // of one arm alone
+    CHECK(!pairs[1].repaired);  // of only one arm
   };
   Store store(file);
   ar = begin(store, example_run("ar"));
@@ -200,7 +202,7 @@ TEST_CASE("who had the machine is stored with a block's time, and the time once 
   CHECK(all.jobs(1)[0].counters.first_token_ns == 123);
 }
 
-TEST_CASE("merging keeps names and notes of invocations, and lets no name stand twice") {
+TEST_CASE("merging keeps names and notes of invocations, and lets no name occur twice") {
   TemporaryFolder folder;
   const auto named = [&](const std::string& file, const std::string& uuid) {
     Store store(folder.path() / file);
@@ -217,7 +219,7 @@ TEST_CASE("merging keeps names and notes of invocations, and lets no name stand 
   CHECK(db.integer("SELECT name = 'nightly (2)' FROM invocation WHERE uuid = 'u-2'") == 1);
 }
 
-TEST_CASE("what is read beside a run that stores is of one moment") {
+TEST_CASE("reads during a run that stores see a single moment") {
   TemporaryFolder folder;
   const auto file = folder.path() / "x.sqlite";
   constexpr int kJobs = 300;

@@ -24,7 +24,7 @@ std::set<std::string> names(Database& db, const std::string& type) {
 
 }  // namespace
 
-TEST_CASE("the program carries results/schema.sql as it is") {
+TEST_CASE("the program contains results/schema.sql unchanged") {
   CHECK(schema_sql() == read_file(std::string(PARDEC_SOURCE_DIR) + "/results/schema.sql"));
 }
 
@@ -61,7 +61,7 @@ TEST_CASE("the schema has the tables, views and columns that readers rely on") {
   CHECK(journal.text(0) == "wal");
 }
 
-TEST_CASE("the sqlite3 command line makes a database that we open") {
+TEST_CASE("the sqlite3 command line makes a database that pardec opens") {
   if (std::system("command -v sqlite3 > /dev/null") != 0) {
     std::cout << "[skipped] the sqlite3 command is missing\n";
     return;
@@ -94,14 +94,14 @@ TEST_CASE("types, references and states are enforced") {
   CHECK_THROWS_WITH(db.run("UPDATE run SET config = '{'"), Catch::Contains("CHECK"));
   CHECK_THROWS_WITH(db.run("UPDATE score SET value = NULL"), Catch::Contains("CHECK"));
   CHECK_THROWS_WITH(db.run("DELETE FROM sample"), Catch::Contains("FOREIGN KEY"));
-  db.run("DELETE FROM run");  // takes with it what belongs to it alone
+  db.run("DELETE FROM run");  // also removes what belongs only to it
   for (const char* table : {"job", "generation", "score", "step_histogram"}) {
     CHECK(db.integer(str("SELECT count(*) FROM ", table)) == 0);
   }
   CHECK(db.integer("SELECT count(*) FROM sample") == 24);
 }
 
-TEST_CASE("a run under an oracle takes no score") {
+TEST_CASE("a run with an oracle takes no score") {
   TemporaryFolder folder;
   Store store(folder.path() / "x.sqlite");
   RunRow row = example_run();

@@ -24,7 +24,7 @@ void do_shard(Store& store, int index, const std::string& invocation, int seed =
 
 }  // namespace
 
-TEST_CASE("shards of one run are one in a copy, whatever else the database holds") {
+TEST_CASE("shards of one run are one in a copy, whatever else the database has") {
   TemporaryFolder folder;
   Store store(folder.path() / "x.sqlite");
   CHECK(store.join_shards("") == nullptr);
@@ -61,10 +61,10 @@ TEST_CASE("shards of one run are one in a copy, whatever else the database holds
   CHECK(store.shards_of("twice") == std::vector<std::string>{"first", "twice", "third"});
   CHECK(store.shards_of("other") == std::vector<std::string>{"other"});
   CHECK(store.shards_of("invocation-1") == std::vector<std::string>{"invocation-1"});
-  CHECK(store.summaries({.invocation = "third"}).at(0).generations == 2);  // the file is as it was
+  CHECK(store.summaries({.invocation = "third"}).at(0).generations == 2);  // the file is unchanged
 }
 
-TEST_CASE("a shard that is not done, or has not all arms, is taken as far as it is") {
+TEST_CASE("a shard that is not finished, or lacks arms, is used as far as it goes") {
   TemporaryFolder folder;
   Store store(folder.path() / "x.sqlite");
   do_shard(store, 0, "first");

@@ -11,7 +11,7 @@
 using namespace pardec;
 using namespace pardec::test;
 
-TEST_CASE("what a run says of itself comes back") {
+TEST_CASE("the description of a run is read back") {
   TemporaryFolder folder;
   Store store(folder.path() / "x.sqlite");
   const RunRow run = example_run();
@@ -40,7 +40,7 @@ TEST_CASE("what a run says of itself comes back") {
   CHECK(!store.model_hash("/models/a", "7:2"));
 }
 
-TEST_CASE("a run without experiment, draft and baseline comes back without") {
+TEST_CASE("a run without experiment, draft and baseline is read back without them") {
   TemporaryFolder folder;
   Store store(folder.path() / "x.sqlite");
   RunRow run = example_run("ar");
@@ -75,7 +75,7 @@ TEST_CASE("runs are found by what is asked, the latest first") {
   CHECK(store.find_runs({.status = RunStatus::done}).at(0).ended_utc.has_value());
 }
 
-TEST_CASE("a job comes back as it was committed") {
+TEST_CASE("a job is read back as it was committed") {
   TemporaryFolder folder;
   Store store(folder.path() / "x.sqlite");
   const RowId run = begin(store, example_run());
@@ -109,7 +109,7 @@ TEST_CASE("a job comes back as it was committed") {
   CHECK(back[1].row.scores.at(0).details == Json{{"VC", 1}});
 }
 
-TEST_CASE("everything that is put twice is there once") {
+TEST_CASE("everything that is put twice is stored once") {
   TemporaryFolder folder;
   Store store(folder.path() / "x.sqlite");
   const RunRow row = example_run();
@@ -195,7 +195,7 @@ TEST_CASE("old errors stay until a retry is better") {
   CHECK(store.jobs(run).at(0).error == std::optional<std::string>("out of memory"));
   CHECK(store.jobs(run).at(0).attempts == 2);
 
-  Stack half = good;  // ran, one answer unreadable
+  Stack half = good;  // done, one answer unreadable
   half.generations[2].error = "not JSON";
   CHECK(commit(store, half) == Committed::replaced);
   CHECK(store.finished_jobs(run)[0].failed);
@@ -228,7 +228,7 @@ TEST_CASE("a commit that cannot be finished leaves nothing") {
   CHECK(store.jobs(run).size() == 1);
 }
 
-TEST_CASE("NaN is a value of its own, infinity a number") {
+TEST_CASE("NaN is a separate value, infinity a number") {
   TemporaryFolder folder;
   Store store(folder.path() / "x.sqlite");
   const RowId run = begin(store, example_run());
@@ -249,7 +249,7 @@ TEST_CASE("NaN is a value of its own, infinity a number") {
   CHECK(means[1].not_a_number == 1);
 }
 
-TEST_CASE("scores are put again, not twice") {
+TEST_CASE("scores are replaced, not stored twice") {
   TemporaryFolder folder;
   Store store(folder.path() / "x.sqlite");
   const RowId run = begin(store, example_run());
@@ -278,7 +278,7 @@ TEST_CASE("scores of several answers become current at once") {
   std::vector<AnswerScores> scores;
   for (const auto& answer : store.generations(run))
     scores.push_back({answer.row.id, {{"exact_match", 0.5}}});
-  // One that cannot be stored: none is.
+  // If one cannot be stored, none is.
   auto wrong = scores;
   wrong.push_back({999, {{"exact_match", 0.5}}});
   CHECK_THROWS_AS(store.put_scores(wrong), StoreError);
@@ -287,7 +287,7 @@ TEST_CASE("scores of several answers become current at once") {
   CHECK(values() == std::vector<double>(6, 0.5));
   const auto replaced = [&](std::optional<std::vector<AnswerScores>> by) {
     store.replace_scores("exact_match", std::vector{run}, [&] {
-      CHECK(values() == std::vector<double>(6, 0.5));  // beside it those of before are whole
+      CHECK(values() == std::vector<double>(6, 0.5));  // the earlier ones are complete
       return by;
     });
   };
@@ -300,7 +300,7 @@ TEST_CASE("scores of several answers become current at once") {
   CHECK(values() == std::vector<double>(5, 0.25));
 }
 
-TEST_CASE("text that is no UTF-8 is repaired, the ids are the record") {
+TEST_CASE("invalid UTF-8 in text is repaired; the ids are the record") {
   TemporaryFolder folder;
   Store store(folder.path() / "x.sqlite");
   const RowId run = begin(store, example_run());
@@ -358,7 +358,7 @@ TEST_CASE("uuids and dates have their form") {
   CHECK(now.back() == 'Z');
 }
 
-TEST_CASE("a stand-in of a split is another dataset than the split, whatever it is called") {
+TEST_CASE("a stand-in of a split is another dataset than the split, whatever its name") {
   TemporaryFolder folder;
   Store store(folder.path() / "x.sqlite");
   RunRow published = example_run("ar"), made = published;

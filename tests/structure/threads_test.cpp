@@ -1,5 +1,6 @@
-// One pool of threads: the team's. libtorch computes on the thread that calls it, and starts none
-// that compute; own kernels and its operations are shared out over the team.
+// There is one pool of threads: the team's. libtorch computes on the thread that calls it, and
+// starts no threads that compute. The project's kernels and libtorch's operations are shared over
+// the team.
 #include <atomic>
 #include <filesystem>
 #include <iterator>
@@ -21,7 +22,7 @@ long threads_of_this_process() {
 
 }  // namespace
 
-TEST_CASE("libtorch's operations start no threads beside the team") {
+TEST_CASE("libtorch's operations start no threads besides the team") {
   constexpr int kThreads = 3;
   pardec::set_threads(kThreads);
   CHECK(pardec::threads() == kThreads);
@@ -34,7 +35,7 @@ TEST_CASE("libtorch's operations start no threads beside the team") {
   pardec::team().run(kThreads, 1, [&](int, std::int64_t, std::int64_t) {
     ++arrived;
     while (arrived < kThreads)
-      std::this_thread::yield();  // all are here at once, or this hangs until the time-out
+      std::this_thread::yield();  // all are here at the same time, or this hangs until the time-out
     const std::lock_guard lock(mutex);
     seen.insert(std::this_thread::get_id());
   });
@@ -47,7 +48,7 @@ TEST_CASE("libtorch's operations start no threads beside the team") {
   CHECK(threads_of_this_process() == before);
 }
 
-TEST_CASE("products by any number of threads are those of libtorch, bit by bit") {
+TEST_CASE("products by any number of threads equal those of libtorch, bit by bit") {
   const c10::NoGradGuard no_grad;
   const at::Tensor bias = at::randn({700});
   const pardec::Linear wide{at::randn({2100, 256})}, odd{at::randn({700, 256}), bias};
@@ -62,7 +63,7 @@ TEST_CASE("products by any number of threads are those of libtorch, bit by bit")
   }
 }
 
-TEST_CASE("what a team cuts up has no gradient") {
+TEST_CASE("work that a team divides has no gradient") {
   pardec::set_threads(2);
   pardec::Linear map{at::randn({2100, 256})};
   map.weight.requires_grad_(true);

@@ -55,8 +55,8 @@ SlowApar slow_apar(const SlowTransformer& theta, const Tokens& prompt, const Slo
     out.slots.push_back(std::ssize(held));
     out.live.push_back(static_cast<int>(live()));
 
-    // What may fork so that there are never too many threads: those that will fork in this step
-    // count already, then the oldest.
+    // Which threads may fork so that there are never too many: those that will fork in this step
+    // count already, and the oldest come first.
     long threads = live();
     for (const Sequence& s : g) threads += !s.finished && s.tokens.back() == rules.fork;
     std::vector<Sequence*> snapshot;

@@ -1,4 +1,4 @@
-// Archives that are written here by libarchive itself, entry by entry.
+// Archives that are written here with libarchive itself, entry by entry.
 #include "src/support/archive.hpp"
 
 #include <archive.h>
@@ -47,8 +47,8 @@ void write_archive(const fs::path& file, const std::vector<Entry>& entries) {
 
 void nothing(std::int64_t) {}
 
-/// Unpacks into a folder that has `kept` and an old `data/a`, and expects a refusal that changes
-/// nothing there nor beside it.
+/// Unpacks into a folder that has `kept` and an old `data/a`. Expects a refusal that changes
+/// nothing in it or beside it.
 void check_refused(const std::vector<Entry>& entries, const std::string& message, int strip = 0) {
   INFO(message);
   const test::TemporaryFolder temporary;
@@ -67,7 +67,7 @@ void check_refused(const std::vector<Entry>& entries, const std::string& message
 
 }  // namespace
 
-TEST_CASE("a tar's files come without their first folders, in place of what was there") {
+TEST_CASE("the files of a tar come without their first folders, and replace what was there") {
   const test::TemporaryFolder folder;
   fs::create_directories(folder.path() / "test/old");
   write_file(folder.path() / "test/old/1.txt", "old");
@@ -93,7 +93,7 @@ TEST_CASE("a tar's files come without their first folders, in place of what was 
   CHECK_FALSE(fs::exists(folder.path() / ".unpacking"));
 }
 
-TEST_CASE("an archive that would write elsewhere is refused, and changes nothing") {
+TEST_CASE("an archive that would write outside the folder is refused, and changes nothing") {
   const Entry good{"data/b", "new", "", ""};
   check_refused({good, {"../outside", "x", "", ""}}, "leads out of the archive");
   check_refused({good, {"data/../../outside", "x", "", ""}}, "leads out of the archive");
@@ -105,7 +105,7 @@ TEST_CASE("an archive that would write elsewhere is refused, and changes nothing
 }
 
 TEST_CASE("an archive that unpacks to far more than its size is refused") {
-  // 80 MiB of zeros, which gzip makes some 80 kB of.
+  // 80 MiB of zeros, which gzip compresses to some 80 kB.
   check_refused({{"data/b", std::string(80 << 20, '\0'), "", ""}}, "unpacks to more than");
   // A hole of a terabyte, as GNU tar notes it.
   const test::TemporaryFolder folder;

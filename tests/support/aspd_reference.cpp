@@ -8,7 +8,7 @@ namespace pardec::test {
 
 namespace {
 
-/// P_t: tokens decoded at time t; moved copies are no decoding.
+/// P_t: tokens decoded at time t; moved copies do not count.
 int decoded_at(const AspdCase& c, int t) {
   int count = 0;
   for (const AspdToken& token : flattened_order(c)) count += !token.moved && token.t == t;
@@ -24,7 +24,7 @@ int longest(const AspdCase::Block& block) {
   return *std::max_element(block.lengths.begin(), block.lengths.end());
 }
 
-/// The first token of stage g, which is the main branch's for a serial one.
+/// The first token of stage g; in a serial stage it belongs to the main branch.
 AspdToken first_of(const AspdCase& c, int g) {
   for (const AspdToken& token : flattened_order(c))
     if (token.g == g && !token.moved) return token;
@@ -85,7 +85,8 @@ std::vector<AspdToken> flattened_order(const AspdCase& c) {
 
 std::vector<AspdToken> arrival_order(const AspdCase& c) {
   std::vector<AspdToken> order, flat = flattened_order(c);
-  /// In which forward pass of its block a token comes: the prefix in one, then one a token.
+  /// The forward pass of its block in which a token is fed: the prefix in one pass, then one token
+  /// in each.
   const auto pass = [&](const AspdToken& token) {
     if (c.shared) return token.r;
     const int prefix = block_of(c, token.g).prefix[static_cast<size_t>(token.b) - 1];
@@ -119,7 +120,7 @@ bool attends(const AspdCase& c, const AspdToken& i, const AspdToken& j) {
   if (c.positions.scheme == AspdScheme::same_re && j.b > 0) {
     if (i.g != j.g) return j.moved;        // later stages see the new place
     if (i.moved != j.moved) return false;  // one place does not see the other
-    if (i.moved) return i.b == j.b;        // computed anew with the independent mask
+    if (i.moved) return i.b == j.b;        // computed again with the independent mask
   }
   if (c.shared) return true;
   return i.b == 0 || i.g != j.g || i.b == j.b;  // Eq. 3

@@ -6,9 +6,9 @@
 
 namespace pardec::test {
 
-// ASPD written slowly from the paper: arXiv:2508.08895, section 3.2, Eq. 1 to 4, and the position
-// schemes of section 4.5.3, with what they leave out: a token sees itself, and none fed later. It
-// knows tokens by branch, stage and time, and nothing of order, segment or rank.
+// ASPD, written slowly from the paper: arXiv:2508.08895, section 3.2, Eq. 1 to 4, and the position
+// schemes of section 4.5.3. Added is what these leave out: a token sees itself, and none that is
+// fed later. It knows tokens by branch, stage and time, without order, segment or rank.
 
 /// One answer by its lengths: serial, parallel, serial, ...
 struct AspdCase {
@@ -18,14 +18,14 @@ struct AspdCase {
     std::vector<int> prefix;   ///< forced tokens of each branch; for arrival_order only
   };
   std::vector<Block> blocks;
-  int tail = 0;  ///< main tokens behind the last block
+  int tail = 0;  ///< main tokens after the last block
   AspdPositions positions;
   bool shared = false;
 
   std::string text() const;
 };
 
-/// One token, as the paper speaks of it.
+/// One token, in the terms of the paper.
 struct AspdToken {
   int b = 0;           ///< branch index: 0 main, k = 1, 2, ... in the blocks
   int g = 0;           ///< stage number
@@ -35,18 +35,18 @@ struct AspdToken {
   bool operator==(const AspdToken&) const = default;
 };
 
-/// Serial text, branch 1, branch 2, ..., serial text: as training has it. Under Same-Re the moved
-/// copies of a block stand behind it.
+/// Serial text, branch 1, branch 2, ..., serial text, as in training. Under Same-Re the moved
+/// copies of a block come after it.
 std::vector<AspdToken> flattened_order(const AspdCase& c);
-/// As they come into the cache: with the independent mask a block's prefixes stand together, else
-/// time by time; the moved copies of a block behind it.
+/// In the order of the cache: with the independent mask, all prefixes of a block come first;
+/// otherwise time by time. The moved copies of a block come after it.
 std::vector<AspdToken> arrival_order(const AspdCase& c);
 
 /// Eq. 4 and section 4.5.3.
 int position(const AspdCase& c, const AspdToken& i);
 
-/// Eq. 2 and 3: whether i sees j, both taken from everything that is ever fed. Under Same-Re, what
-/// was moved is seen at its new place by later stages, and at its old one by its own block.
+/// Eq. 2 and 3: whether i sees j, both from all tokens that are ever fed. Under Same-Re, later
+/// stages see moved tokens at their new place, and their own block sees them at the old one.
 bool attends(const AspdCase& c, const AspdToken& i, const AspdToken& j);
 
 }  // namespace pardec::test

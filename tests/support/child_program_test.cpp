@@ -7,7 +7,7 @@
 
 using namespace pardec;
 
-TEST_CASE("another program gets its input, and of the environment what is no secret") {
+TEST_CASE("another program gets its input, and those environment variables that are no secret") {
   ::setenv("PARDEC_TEST_KEY", "sk-secret", 1);
   ::setenv("LC_PARDEC_TEST", "kept", 1);
   const ChildRun run = run_child({"sh", "-c", "cat; env; echo complaint >&2; exit 3"}, "input\n");
@@ -22,6 +22,6 @@ TEST_CASE("another program gets its input, and of the environment what is no sec
   CHECK(run.out.find("PATH=") != std::string::npos);
 }
 
-TEST_CASE("a program that is not there is no error of ours") {
+TEST_CASE("a missing program is not an error of pardec") {
   CHECK(run_child({"pardec-no-such-program"}, "").error == ENOENT);
 }

@@ -62,8 +62,7 @@ std::string wrong_stream_counts(const Answers& answers, bool bare) {
     return std::accumulate(places.begin(), places.end(), std::int64_t{0});
   };
   const std::int64_t drafted = sum(c.drafted), accepted = sum(c.accepted);
-  // The last pass may end with a guess; none is made for the place where an answer ends at the
-  // latest.
+  // The last pass may end with a guess; none is made for the place where an answer must end.
   const bool at_the_limit = answers.stop == Stop::limit || answers.stop == Stop::context;
   const std::int64_t own = c.chosen - accepted;
   if (own != c.forwards && (own != c.forwards - 1 || (at_the_limit && bare)))

@@ -8,7 +8,7 @@ using namespace pardec;
 
 namespace {
 
-/// Each number is another one, from `first` on in steps of `step`.
+/// Each number is different, from `first` on in steps of `step`.
 Counters numbered(std::int64_t first, std::int64_t step) {
   Counters counters;
   for (const Counter& counter : kCounters)
@@ -31,7 +31,7 @@ using Names = std::set<std::string>;
 
 }  // namespace
 
-TEST_CASE("each counter is in the table once, under names and columns of its own") {
+TEST_CASE("each counter is in the table once, with unique names and columns") {
   std::set<std::string_view> names, columns;
   for (const Counter& counter : kCounters) {
     CAPTURE(counter.name);
@@ -40,7 +40,7 @@ TEST_CASE("each counter is in the table once, under names and columns of its own
     CHECK_FALSE(counter.unit.empty());
     CHECK_FALSE(counter.meaning.empty());
   }
-  // Each row of the table counts another number: all of them are seen in JSON.
+  // Each row of the table counts a different number, and all of them are in JSON.
   const OrderedJson json = to_json(numbered(1, 1));
   std::set<std::int64_t> values;
   for (const Counter& counter : kCounters)
@@ -48,7 +48,7 @@ TEST_CASE("each counter is in the table once, under names and columns of its own
   CHECK(values.size() == sizeof(Counts) / sizeof(std::int64_t));
 }
 
-TEST_CASE("of sequences side by side counts and peaks add up, and the longer time holds") {
+TEST_CASE("for parallel sequences counts and peaks add up, and the longer time counts") {
   const Counters a = numbered(1000, 7), b = numbered(3000, -11);
   for (const auto& [one, two] : {std::pair(a, b), std::pair(b, a)}) {
     Counters sum = one;
@@ -67,7 +67,7 @@ TEST_CASE("of sequences side by side counts and peaks add up, and the longer tim
   CHECK(silent.first_token_ns == a.first_token_ns);
 }
 
-TEST_CASE("of what comes one after another counts and times add up, and the higher peak holds") {
+TEST_CASE("for consecutive sequences counts and times add up, and the higher peak counts") {
   const Counters a = numbered(1000, 7), b = numbered(3000, -11);
   for (const auto& [one, two] : {std::pair(a, b), std::pair(b, a)}) {
     Counters sum = one;
@@ -79,7 +79,7 @@ TEST_CASE("of what comes one after another counts and times add up, and the high
   }
 }
 
-TEST_CASE("lists of branches follow each other, lists by place and histograms add up") {
+TEST_CASE("lists of branches are joined, lists by place and histograms add up") {
   Counters a, b;
   a.count_branch(3);
   a.count_branch(1);

@@ -7,8 +7,9 @@
 
 namespace pardec::test {
 
-/// The folder of real data ($PARDEC_TEST_DATA, else ../shared/data beside the project), or of one
-/// part of it. Where it is absent the test prints `[skipped] what is missing`, and should return.
+/// The folder of real data ($PARDEC_TEST_DATA, otherwise ../shared/data beside the project), or of
+/// one part of it. If it does not exist, the test prints `[skipped] what is missing`, and should
+/// return.
 inline std::optional<std::filesystem::path> data(const std::string& part) {
   const char* set = std::getenv("PARDEC_TEST_DATA");
   const std::filesystem::path root =
@@ -19,7 +20,7 @@ inline std::optional<std::filesystem::path> data(const std::string& part) {
   return std::nullopt;
 }
 
-/// A new empty folder that goes away with the object.
+/// A new empty folder that is removed with the object.
 class TemporaryFolder {
  public:
   TemporaryFolder() {

@@ -159,7 +159,8 @@ void write_bf16(const std::filesystem::path& file, const std::vector<WholeTensor
 
 TinyNetwork::TinyNetwork(const std::string& family, std::uint64_t seed, const Json& changes,
                          const Tokens& loud) {
-  set_threads(1);  // so small a network gains nothing from more, and loses much on a busy machine
+  set_threads(
+      1);  // such a small network gains nothing from more threads, and loses much on a busy machine
   write_file(folder_.path() / "tokenizer.json", line_break_tokenizer().dump());
   tokenizer_.emplace(Tokenizer::load(folder_.path() / "tokenizer.json"));
   Json config = {
@@ -365,7 +366,7 @@ Replay replay(const SlowTransformer& slow, const Trace& trace, double tolerance)
       wrong(i, "chose ", *trace.predicts[i], ", but ", top.best, " is better by ", short_of);
   }
   for (const int row : trace.emitted) {
-    // `banned` alone makes the choice again; how far it is from the next one, `allowed` says.
+    // Only `banned` decides the choice again; `allowed` says how far it is from the next one.
     const auto at = static_cast<size_t>(row);
     std::vector<double>& own = logits[at];
     const Tokens allowed = at < trace.allowed.size() ? trace.allowed[at] : Tokens{};

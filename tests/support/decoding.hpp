@@ -14,12 +14,13 @@
 namespace pardec::test {
 
 /// A byte-level tokenizer.json: `</s>` is 0, `<s>` 1, byte b is b + 4, then merges. About one token
-/// in three holds a line break, most of them with a letter before or after it, so that a random
+/// in three contains a line break, most of them with a letter before or after it, so that a random
 /// network ends values early, some at once.
 Json line_break_tokenizer();
 inline constexpr Token kLineBreak = 4 + '\n';
 
-/// Writes tensors of bf16; `value(name, index)` says each element, which bf16 must hold exactly.
+/// Writes tensors of bf16; `value(name, index)` gives each element, which bf16 must represent
+/// exactly.
 struct WholeTensor {
   std::string name;
   std::vector<std::int64_t> shape;
@@ -27,16 +28,16 @@ struct WholeTensor {
 void write_bf16(const std::filesystem::path& file, const std::vector<WholeTensor>& tensors,
                 const std::function<float(const std::string& name, std::int64_t index)>& value);
 
-/// A random network of a few thousand weights with that tokenizer, as a checkpoint of its own.
+/// A random network of a few thousand weights with that tokenizer, as a separate checkpoint.
 class TinyNetwork {
  public:
   /// `changes` are merged over the config of the family ("llama" or "qwen3"). The logits of `loud`
-  /// ids are doubled, so that they are chosen often: control tokens.
+  /// ids are doubled, so that control tokens are chosen often.
   explicit TinyNetwork(const std::string& family = "llama", std::uint64_t seed = 1,
                        const Json& changes = Json::object(), const Tokens& loud = {});
 
-  /// Gives it random extra heads, each with `blocks` residual blocks and a matrix; or without, on
-  /// the network's own head.
+  /// Adds random extra heads, each with `blocks` residual blocks and a matrix; or without a matrix,
+  /// on the network's own head.
   void add_heads(int heads, int blocks, std::uint64_t seed = 1, bool share_head = false);
 
   Model load(Dtype dtype) const;
@@ -53,29 +54,28 @@ class TinyNetwork {
 
 /// A job over `products` made-up texts with fields A1 .. An; equal arguments, equal job.
 Job random_job(const std::string& id, int products, int fields, std::uint64_t seed);
-/// Asked for in this wording; without one, in a short one of the tests'.
+/// Asked in this wording; without one, in a short wording of the tests.
 Request make_request(Job job, const Decoder& decoder, const Tokenizer& tokenizer,
                      const PromptFile& wording);
 Request make_request(Job job, const Decoder& decoder, const Tokenizer& tokenizer);
-/// An open prompt of these ids, as `generate --prompt-tokens` makes it.
+/// An open prompt of these ids, as made by `generate --prompt-tokens`.
 Request open_request(const std::string& id, Tokens prompt, int max_new_tokens,
                      const Sampling& sampling = {}, std::uint64_t seed = 1);
 
-/// What came of a list of requests.
+/// The results of a list of requests.
 struct Ran {
-  std::vector<std::optional<Answers>>
-      answers;                          ///< in order of the requests; empty where one failed
-  std::vector<std::string> errors;      ///< empty where one did not
-  std::map<std::string, Trace> traces;  ///< by name of the sequence
+  std::vector<std::optional<Answers>> answers;  ///< in order of the requests; empty if one failed
+  std::vector<std::string> errors;              ///< empty if one succeeded
+  std::map<std::string, Trace> traces;          ///< by name of the sequence
   CacheReport cache;
 
   /// Answers of request i, which must not have failed.
   const Answers& of(size_t i = 0) const;
 };
 
-/// Decodes with at most `live` requests at a time; traces are recorded where `traced` (those of a
-/// draft network under the sequence's name with "#draft"). `chance`: null, or what takes all random
-/// decisions. `cascade`: as Engine::set_cascade.
+/// Decodes with at most `live` requests at a time. With `traced`, traces are recorded (those of a
+/// draft network under the sequence's name with "#draft"). `chance`: null, or the source of all
+/// random decisions. `cascade`: as Engine::set_cascade.
 Ran run(Model& model, const Tokenizer& tokenizer, const Decoder& decoder,
         const std::vector<Request>& requests, int live = 1, bool traced = false,
         const CacheBudget& budget = {}, Model* draft = nullptr, Chance* chance = nullptr,
@@ -83,15 +83,15 @@ Ran run(Model& model, const Tokenizer& tokenizer, const Decoder& decoder,
 
 /// All values of all contexts in one list, product-major.
 std::vector<FieldResult> flat(const Answers& answers);
-/// All ids that were chosen, in a list per stream.
+/// All chosen ids, in one list for each stream.
 std::vector<Tokens> chosen_ids(const Answers& answers);
 /// The smallest distance between best and second best logit of any choice: how far an answer is
-/// from another one.
+/// from a different one.
 float smallest_gap(const Answers& answers);
 
-/// One full forward over all rows ever fed, each seeing what was recorded, must make the recorded
-/// choices. Also checks the structure: a row sees itself and nothing of a later step or dropped,
-/// and feeds what its `from` row chose.
+/// One full forward over all rows ever fed, each with its recorded visible rows, must make the
+/// recorded choices. Also checks the structure: a row sees itself and nothing of a later step or
+/// dropped, and feeds the choice of its `from` row.
 struct Replay {
   int choices = 0;
   std::vector<std::string> wrong;  ///< empty: all is well

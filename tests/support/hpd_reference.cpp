@@ -20,7 +20,7 @@ void add_attribute(const HpdCase& c, int n, std::vector<HpdToken>& out) {
 }
 int count(const HpdCase& c) { return static_cast<int>(c.attributes.size()); }
 
-/// Whether `key` is `query` itself, or stands before it in the finished text.
+/// Whether `key` is `query` itself, or comes before it in the finished text.
 bool not_after(const HpdToken& key, const HpdToken& query) {
   if (key.kind == Kind::prompt && query.kind == Kind::prompt) return key.i <= query.i;
   if (key.kind == Kind::prompt) return true;
@@ -46,7 +46,7 @@ bool isolated_from(const HpdCase& c, const HpdToken& query, const HpdToken& key)
   return false;
 }
 
-/// The inference step that feeds a token: all of s in step 1, what step k chose in step k + 1.
+/// The inference step that feeds a token: all of s in step 1; a choice of step k in step k + 1.
 int fed_in_step(const HpdToken& token) { return token.kind == Kind::value ? token.i + 1 : 1; }
 
 }  // namespace

@@ -7,12 +7,12 @@
 
 namespace pardec::test {
 
-// HPD written slowly from the paper: "Breaking the Autoregressive Chain", sections 4.3.2, 4.3.3
+// HPD, written slowly from the paper: "Breaking the Autoregressive Chain", sections 4.3.2, 4.3.3
 // and 4.4, Algorithms 1 and 2. It knows tokens by what they are (prompt, attribute n, k-th token of
-// value n) and nothing of order, segment or rank. Attributes and values count from 1 over all
-// stacked products: number (j - 1) * N + n.
+// value n), without order, segment or rank. Attributes and values count from 1 over all stacked
+// products: number (j - 1) * N + n.
 
-/// One token, as the paper speaks of it.
+/// One token, in the terms of the paper.
 struct HpdToken {
   enum class Kind { prompt, attribute, value };
   Kind kind = Kind::prompt;
@@ -34,25 +34,25 @@ struct HpdCase {
   std::string text() const;
 };
 
-/// p, a_1, v_1, a_2, v_2, ...: as the finished answer reads, and as training has it.
+/// p, a_1, v_1, a_2, v_2, ...: the order of the finished answer, and of training.
 std::vector<HpdToken> natural_order(const HpdCase& c);
-/// s, then v_{1,1}, v_{2,1}, ..., v_{1,2}, ...: as inference feeds them.
+/// s, then v_{1,1}, v_{2,1}, ..., v_{1,2}, ...: the order in which inference feeds them.
 std::vector<HpdToken> feeding_order(const HpdCase& c);
 
 /// Algorithm 2: position ids of s.
 std::vector<int> algorithm_2(const HpdCase& c);
-/// Of any token: a value's is pos_id[end(a_n)] + k (appendix A.1).
+/// For any token: the position of a value's token is pos_id[end(a_n)] + k (appendix A.1).
 int position(const HpdCase& c, const HpdToken& token);
 
 /// Section 4.4: the causal mask, the mask on later tokens of earlier values, and the mask on values
 /// for attributes.
 bool attends_in_training(const HpdCase& c, const HpdToken& query, const HpdToken& key);
-/// Section 4.3: what is there when the query is fed, masked causally in natural order.
+/// Section 4.3: the tokens that exist when the query is fed, masked causally in natural order.
 bool attends_at_inference(const HpdCase& c, const HpdToken& query, const HpdToken& key);
 
-/// Algorithm 1 with the choices given: `values[r]` are the ids chosen for value r, terminator
-/// included. Every row that may be fed, in order, with all that a trace says of it; only `predicts`
-/// of rows that chose an answer token is filled.
+/// Algorithm 1 with the given choices: `values[r]` are the ids chosen for value r, including the
+/// terminator. Returns every row that may be fed, in order, with everything that a trace has of it;
+/// `predicts` is filled only for rows that chose an answer token.
 Trace algorithm_1(const Tokens& prompt, const std::vector<Tokens>& segments,
                   const std::vector<Tokens>& values, int products, const HpdOptions& options);
 

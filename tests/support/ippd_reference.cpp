@@ -171,7 +171,7 @@ std::vector<std::vector<Tokens>> slow_ippd(const SlowTransformer& slow,
             tokens.push_back(chosen[b][number(q.j, q.k)][i - 1]);
             break;
         }
-        // A rotary table has no row for infinity; nobody looks at what a pad computes.
+        // A rotary table has no row for infinity, and the result of a pad is not used.
         rope.push_back(q.kind == Kind::pad ? 0 : static_cast<int>(virtual_position(cases[b], q)));
         auto& of_query = seen.emplace_back();
         for (size_t key = 0; key < rows[b].size(); ++key)

@@ -8,11 +8,11 @@
 
 namespace pardec::test {
 
-// IPPD written slowly from the paper: "Intra-Prompt Parallel Decoding for Common-Context Question
+// IPPD, written slowly from the paper: "Intra-Prompt Parallel Decoding for Common-Context Question
 // Answering", sections 3 and 4.1 to 4.4, with the pads of section 4.4. It knows tokens by what they
-// are and nothing of order, segment or rank. Contexts j and questions k of a context count from 1.
+// are, without order, segment or rank. Contexts j and questions k of a context count from 1.
 
-/// One token, as the paper speaks of it.
+/// One token, in the terms of the paper.
 struct IppdToken {
   enum class Kind { pad, instruction, context, question, answer };
   Kind kind = Kind::pad;
@@ -32,12 +32,12 @@ struct IppdCase {
 
 /// Eq. 1.
 std::vector<IppdToken> header(const IppdCase& prompt);
-/// Rows of a padded batch, each as it lies in memory in the end: left pads up to the longest
-/// header; the header; then, step by step, the t-th token of every answer that is still open, and
-/// pads up to the row with the most (section 4.4). All rows are equally long.
+/// Rows of a padded batch, each in its final memory order: left pads up to the longest header; the
+/// header; then, step by step, the t-th token of every open answer, and pads up to the row with the
+/// most (section 4.4). All rows are equally long.
 std::vector<std::vector<IppdToken>> padded_batch(const std::vector<IppdCase>& prompts);
 
-/// Eqs 2 to 5; of a pad: infinity, "implemented as the maximum long integer value".
+/// Eqs 2 to 5; for a pad infinity, "implemented as the maximum long integer value".
 std::int64_t virtual_position(const IppdCase& prompt, const IppdToken& token);
 /// Eqs 6 to 9. The paper gives pads neither a context nor a question; here they are -1.
 bool final_mask(const IppdCase& prompt, const IppdToken& query, const IppdToken& key);
@@ -49,8 +49,9 @@ struct IppdPrompt {
   std::vector<std::vector<Tokens>> x;
 };
 
-/// The whole method by a transformer of naive loops, the text computed anew in every step: a padded
-/// batch, greedy, each answer up to `limit` ids or one of `eos`. [prompt][question of any context]
+/// The whole method by a transformer of naive loops, with the text computed again in every step: a
+/// padded batch, greedy, each answer up to `limit` ids or one of `eos`. [prompt][question of any
+/// context]
 std::vector<std::vector<Tokens>> slow_ippd(const SlowTransformer& slow,
                                            const std::vector<IppdPrompt>& prompts, int limit,
                                            const std::vector<Token>& eos);

@@ -1,4 +1,4 @@
-// The reader that keeps the order of keys, against nlohmann's own, which it must equal.
+// The reader that keeps the order of keys, compared with nlohmann's own, which it must equal.
 #include "src/support/json.hpp"
 
 #include <unistd.h>
@@ -23,7 +23,7 @@ struct WrittenFile {
 
 OrderedJson read(const std::string& text) { return read_ordered_json(WrittenFile(text).path); }
 
-/// A random value; keys come again within an object.
+/// A random value; keys repeat within an object.
 std::string random_json(Rng& rng, int depth) {
   const auto kind = rng.below(depth > 0 ? 9 : 7);
   const auto list = [&](const auto& item) {
@@ -57,7 +57,7 @@ std::string random_json(Rng& rng, int depth) {
 
 }  // namespace
 
-TEST_CASE("what keeps the order of keys equals nlohmann's, also where keys come twice") {
+TEST_CASE("the reader that keeps the order of keys equals nlohmann's, also with repeated keys") {
   Rng rng(7);
   for (int i = 0; i < 3000; ++i) {
     const std::string text = random_json(rng, 5);
@@ -67,7 +67,7 @@ TEST_CASE("what keeps the order of keys equals nlohmann's, also where keys come 
         R"({"b":{"c":2},"a":{"x":[1]}})");
 }
 
-TEST_CASE("what is no JSON is told with its line, whoever reads it") {
+TEST_CASE("invalid JSON is reported with its line by every reader") {
   for (const char* text : {"", "{", "[1,]", "{\"a\": 1\n \"b\": 2}", "{} {}", "nul", "\"\xFF\""}) {
     const WrittenFile file(text);
     std::string ordered, sorted;
@@ -89,7 +89,7 @@ TEST_CASE("what is no JSON is told with its line, whoever reads it") {
 
 TEST_CASE("an object of many keys is read in one pass") {
   std::string text = "{";
-  constexpr int kKeys = 300'000;  // nlohmann's own takes minutes
+  constexpr int kKeys = 300'000;  // nlohmann's own reader takes minutes
   for (int i = 0; i < kKeys; ++i) text += str(i ? "," : "", "\"token", i, "\":", i);
   const OrderedJson read_back = read(text + "}");
   CHECK(read_back.size() == kKeys);

@@ -1,4 +1,5 @@
-// Who has the machine: others' share is that of the threads that compute, and never more than all.
+// Use of the machine: the others' share is that of the computing threads, and never more than
+// everything.
 #include "src/support/machine_use.hpp"
 
 #include <sched.h>
@@ -33,7 +34,7 @@ std::int64_t ns_since(std::chrono::steady_clock::time_point begin) {
 
 }  // namespace
 
-TEST_CASE("threads of one's own that wait for each other wait for nobody else") {
+TEST_CASE("threads of this process that wait for each other do not count as waiting for others") {
   const auto cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   const auto begin = std::chrono::steady_clock::now();
   const MachineMeter meter(cores);
@@ -88,7 +89,7 @@ TEST_CASE("a share is at most all of the time") {
   CHECK(taken_share({1, 10, 10, {}}, 100, 2) == 0.1);
 }
 
-TEST_CASE("a process that is stopped is seen, and one that may wait for something else is not") {
+TEST_CASE("a stopped process is seen, and one that may wait for something else is not") {
   const auto begin = std::chrono::steady_clock::now();
   const MachineMeter meter(1);
   const pid_t self = getpid(), other = fork();
@@ -124,7 +125,7 @@ TEST_CASE("cores that others use are not free, and own ones are") {
   CHECK(free < cores + 0.3);  // ticks are long
 }
 
-TEST_CASE("so many threads fit as find a core each") {
+TEST_CASE("as many threads fit as find a core each") {
   CHECK(threads_that_fit(2.0, 2) == 2);
   CHECK(threads_that_fit(1.6, 2) == 2);
   CHECK(threads_that_fit(1.1, 2) == 1);

@@ -8,7 +8,7 @@ namespace pardec::test {
 
 namespace {
 
-/// Ids from the best on; the lower one first of two equal ones.
+/// Ids from the best on; of two equal ones the lower one first.
 Tokens ranking(const std::vector<double>& logits) {
   Tokens ids(logits.size());
   std::iota(ids.begin(), ids.end(), 0);
@@ -50,7 +50,7 @@ std::vector<RankPath> sparse_paths() {
 SlowMedusa slow_medusa(const SlowTransformer& theta, const Tokens& prompt,
                        const std::vector<RankPath>& paths, int limit) {
   SlowMedusa out;
-  Tokens text = prompt;  // of which the last accepted token's row is the last
+  Tokens text = prompt;  // of which the row of the last accepted token is the last
   const auto emit = [&](Token token) {
     text.push_back(token);
     out.tokens.push_back(token);
@@ -64,7 +64,7 @@ SlowMedusa slow_medusa(const SlowTransformer& theta, const Tokens& prompt,
   size_t heads = 0;
   for (const RankPath& path : paths) heads = std::max(heads, path.size());
   while (true) {
-    // The heads at the row that chose the root; head h guesses the token h behind the root.
+    // The heads at the row that chose the root; head h guesses the token h places after the root.
     std::vector<Tokens> guesses;
     for (size_t h = 1; h <= heads; ++h)
       guesses.push_back(ranking(theta.head_logits(text, static_cast<int>(h))));

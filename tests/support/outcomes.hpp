@@ -9,9 +9,9 @@
 
 namespace pardec::test {
 
-/// A scripted generator: the same computation, run again and again, is led through every sequence
-/// of random decisions that has a probability, depth first. What it yields is then known with its
-/// exact law instead of estimated from samples.
+/// A scripted generator: the same computation is run again and again, and led through every
+/// sequence of random decisions that has a probability, depth first. So the exact distribution of
+/// its result is known, instead of an estimate from samples.
 class Outcomes final : public Chance {
  public:
   Token draw(const std::vector<double>& probabilities) override {
@@ -30,7 +30,7 @@ class Outcomes final : public Chance {
     return product;
   }
 
-  /// Turns to the next path; false when all have been walked.
+  /// Turns to the next path; false if all have been enumerated.
   bool next() {
     while (!path_.empty()) {
       Decision& last = path_.back();
@@ -49,7 +49,7 @@ class Outcomes final : public Chance {
     size_t taken;
   };
 
-  /// To the first possible outcome from `from` on; false where there is none.
+  /// To the first possible outcome from `from` on; false if there is none.
   static bool advance(Decision& decision, size_t from) {
     for (size_t i = from; i < decision.probabilities.size(); ++i)
       if (decision.probabilities[i] > 0) {
@@ -71,7 +71,7 @@ class Outcomes final : public Chance {
   size_t at_ = 0;
 };
 
-/// The exact law of what `compute` yields.
+/// The exact distribution of the results of `compute`.
 template <typename Result>
 std::map<Result, double> law_of(const std::function<Result(Chance&)>& compute) {
   std::map<Result, double> law;
@@ -83,7 +83,8 @@ std::map<Result, double> law_of(const std::function<Result(Chance&)>& compute) {
   return law;
 }
 
-/// The largest difference of two laws in the probability of any set: half the sum of |a - b|.
+/// The largest difference between two distributions in the probability of any set: half the sum of
+/// |a - b|.
 template <typename Result>
 double total_variation(const std::map<Result, double>& a, const std::map<Result, double>& b) {
   double sum = 0;
@@ -96,7 +97,7 @@ double total_variation(const std::map<Result, double>& a, const std::map<Result,
   return sum / 2;
 }
 
-/// A Chance for those who want to own one: passes on to another, which outlives it.
+/// A Chance for owners that need one: forwards to another one, which outlives it.
 class Borrowed final : public Chance {
  public:
   explicit Borrowed(Chance& to) : to_(to) {}

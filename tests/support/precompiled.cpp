@@ -1,1 +1,1 @@
-// Catch2 beside what src/support/precompiled.hpp has is compiled for it.
+// Compiles Catch2 into the precompiled header, with the content of src/support/precompiled.hpp.

@@ -6,7 +6,7 @@
 
 namespace pardec::test {
 
-/// A row a string, "1101": whether it sees row 0, 1, ... of `labels`.
+/// Each row as a string, "1101": whether it sees row 0, 1, ... of `labels`.
 using Rows = std::vector<std::string>;
 
 inline Rows mask(const std::vector<RowLabel>& labels, const Segments& segments) {

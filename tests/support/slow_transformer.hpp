@@ -9,9 +9,9 @@
 namespace pardec::test {
 
 /// A Llama or Qwen3 network as naive loops over doubles, without cache, batch, packing or a mask
-/// rule: each row is told which rows it sees. Its own reading of config.json; weights as stored.
-/// Written from Hugging Face's definition: RMS norm, rotary embedding over half heads (angles in
-/// float32, as there), grouped-query attention, SwiGLU.
+/// rule: each row is told which rows it sees. It reads config.json by itself, and weights as
+/// stored. Written from Hugging Face's definition: RMS norm, rotary embedding over half heads
+/// (angles in float32, as there), grouped-query attention, SwiGLU.
 class SlowTransformer {
  public:
   explicit SlowTransformer(const std::filesystem::path& checkpoint);
@@ -21,10 +21,11 @@ class SlowTransformer {
                                           const std::vector<std::vector<int>>& visible) const;
   /// The causal case: row i at position i sees rows 0 to i.
   std::vector<std::vector<double>> logits(const Tokens& tokens) const;
-  /// The next token by the whole text computed anew.
+  /// The next token, with the whole text computed again.
   Token next(const Tokens& text) const;
-  /// What extra head `head` (1 ...) makes of a text's last row: residual blocks of one linear layer
-  /// and SiLU, then a matrix (arXiv:2401.10774, section 2.1.1), the own head's where it has none.
+  /// The output of extra head `head` (1 ...) on a text's last row: residual blocks of one linear
+  /// layer and SiLU, then a matrix (arXiv:2401.10774, section 2.1.1), or the network's own head if
+  /// it has none.
   std::vector<double> head_logits(const Tokens& text, int head) const;
 
  private:

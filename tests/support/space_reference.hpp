@@ -3,7 +3,7 @@
 
 #include "tests/support/slow_transformer.hpp"
 
-// SPACE as its paper writes it, without cache, labels or engine (Yi et al., section 3.2 and A.3).
+// SPACE as in its paper, without cache, labels or engine (Yi et al., section 3.2 and A.3).
 namespace pardec::test {
 
 /// One token of I (Equation 4): a mask with its group, counted from 0, or a real token.
@@ -20,7 +20,7 @@ std::vector<SpaceItem> space_input(int l, int k, int candidates);
 /// non-masked tokens". Counted from 0.
 bool attends(const std::vector<SpaceItem>& I, int i, int j);
 
-/// Equation 5 by the letter, which leaks across groups from k = 3 on.
+/// Equation 5 taken literally, which leaks across groups from k = 3 on.
 bool attends_by_equation_5(const std::vector<SpaceItem>& I, int k, int i, int j);
 
 /// P_i = sum over j of A_ij, minus 1.
@@ -32,8 +32,8 @@ struct SpaceStep {
   Tokens emitted;  ///< c_1 .. c_i* and a
 };
 
-/// Algorithm 1, greedy, from scratch in every step, until at least `tokens` are out. `mask` is
-/// never chosen; the first step has no candidates.
+/// Algorithm 1, greedy, from scratch in every step, until at least `tokens` are generated. `mask`
+/// is never chosen; the first step has no candidates.
 std::vector<SpaceStep> slow_space(const SlowTransformer& slow, const Tokens& prompt, int k,
                                   Token mask, int tokens);
 

@@ -8,7 +8,7 @@
 
 using namespace pardec;
 
-TEST_CASE("invalid UTF-8 is repaired as Python's errors='replace' does") {
+TEST_CASE("invalid UTF-8 is repaired as with Python's errors='replace'") {
   CHECK(repair_utf8("plain é ▁ 𝄞") == "plain é ▁ 𝄞");
   CHECK(repair_utf8("a\xFF"
                     "b") == "a\uFFFDb");
@@ -19,7 +19,7 @@ TEST_CASE("invalid UTF-8 is repaired as Python's errors='replace' does") {
   CHECK(repair_utf8("\xF4\x90\x80\x80") == "\uFFFD\uFFFD\uFFFD\uFFFD");
 }
 
-TEST_CASE("controls and marks of direction never reach a terminal") {
+TEST_CASE("control and direction characters never reach a terminal") {
   CHECK(visible_text("a\x1B[2Jb") == "a·[2Jb");
   CHECK(visible_text(std::string_view("a\0b", 3)) == "a·b");
   CHECK(visible_text("\xC2\x9B"
@@ -31,7 +31,7 @@ TEST_CASE("controls and marks of direction never reach a terminal") {
   CHECK(visible_text("\xC2") == "\uFFFD");
 }
 
-TEST_CASE("an unknown name is answered with the near ones, else with all") {
+TEST_CASE("an unknown name is answered with similar names, otherwise with all") {
   CHECK(known_names("hdp", {"ar", "hpd", "ippd"}) == "; did you mean 'hpd'?");
   CHECK(known_names("medusa", {"ar", "hpd"}) == "; known: ar, hpd");
   CHECK(known_names("hdp", {"hpd", "ar", "hpd"}) == "; did you mean 'hpd'?");
@@ -47,7 +47,7 @@ TEST_CASE("a JSON reader refuses wrong types and unknown keys") {
   CHECK_THROWS_WITH(read.finish(), "job.json: unknown key 'sed'; did you mean 'seed'?");
 }
 
-TEST_CASE("JSON that is nested too deeply is refused where it becomes so") {
+TEST_CASE("JSON that is nested too deeply is refused at the place where it becomes so") {
   const auto nested = [](int levels, const char* open, const char* close) {
     std::string text;
     for (int i = 0; i < levels; ++i) text += open;
@@ -59,11 +59,11 @@ TEST_CASE("JSON that is nested too deeply is refused where it becomes so") {
                     "x.json:2: is nested too deeply at column 513; expected at most 512 levels");
   CHECK_THROWS_WITH(parse_json(nested(500000, "{\"a\":[", "]}"), "x.jsonl", 7),
                     Catch::StartsWith("x.jsonl:7: is nested too deeply"));
-  // Brackets in texts are none.
+  // Brackets in texts do not count.
   CHECK_NOTHROW(parse_json("[\"" + std::string(1000, '[') + "\\\"[\"]", "x.json", 0));
 }
 
-TEST_CASE("a JSON syntax error says its line") {
+TEST_CASE("a JSON syntax error names its line") {
   CHECK_THROWS_WITH(parse_json("{\n\"a\": 1,\n \"b\": }", "x.json", 0),
                     Catch::Contains("x.json:3: is not valid JSON"));
   CHECK_THROWS_WITH(parse_json("{\"a\": ", "x.jsonl", 12),
@@ -80,7 +80,7 @@ TEST_CASE("the generator is the published one") {
   CHECK(derive_seed(1, "a") != derive_seed(1, "b"));
 }
 
-TEST_CASE("what is finished of a text is no half character, and stays as it is") {
+TEST_CASE("the finished part of a text has no partial character, and does not change") {
   CHECK(finished_utf8("") == 0);
   CHECK(finished_utf8("a\xC3") == 1);
   CHECK(finished_utf8("a\xC3\xA9") == 3);

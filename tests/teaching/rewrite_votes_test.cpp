@@ -14,7 +14,7 @@ const Rewrite kRewrite{"What is good in tea and coffee?",
 
 }  // namespace
 
-TEST_CASE("each check of a rewritten answer shows what it is about, and reads its own verdict") {
+TEST_CASE("each check of a rewritten answer shows what it needs, and reads its own verdict") {
   const auto prompt = [](RewriteCheck check) {
     return ask_about(kRewrite, check).messages[1].text;
   };
@@ -34,7 +34,7 @@ TEST_CASE("each check of a rewritten answer shows what it is about, and reads it
   CHECK(read_vote(yes + no, integrity).problem.find("contradict") != std::string::npos);
 }
 
-TEST_CASE("a check is passed by three of three votes") {
+TEST_CASE("a check is passed by three votes of three") {
   const RewriteVote yes{true, ""}, no{false, ""}, unread{std::nullopt, "?"};
   CHECK(accepted({yes, yes, yes}));
   CHECK_FALSE(accepted({yes, yes, no}));

@@ -6,7 +6,8 @@
 using namespace pardec;
 
 TEST_CASE(
-    "a teacher is shown question and answer, and rewrites it or says that nothing is parallel") {
+    "a teacher is shown question and answer, and rewrites the answer or says that nothing is "
+    "parallel") {
   const Inquiry inquiry = ask_rewrite("Why tea?", "It calms.\nIt warms.");
   const std::string& prompt = inquiry.messages[1].text;
   CHECK(prompt.find("Why tea?") != std::string::npos);
@@ -26,7 +27,7 @@ TEST_CASE(
   CHECK(read_rewrite(marked("a") + marked("b")).problem.find("contradict") != std::string::npos);
 }
 
-TEST_CASE("a teacher's value stands in the text, is a choice, or none") {
+TEST_CASE("a teacher's value occurs in the text, is a choice, or none") {
   const std::string text = "Acme Tea, 3 oz";
   const std::vector<WantedValue> wanted{{"Brand", "", {}},
                                         {"Kind", "Which kind?", {"tea", "coffee"}}};

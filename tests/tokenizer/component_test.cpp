@@ -58,7 +58,7 @@ std::string decoded(const char* json, std::vector<std::string> tokens) {
 
 }  // namespace
 
-TEST_CASE("Split treats what it finds in five ways") {
+TEST_CASE("Split has five ways to treat what it finds") {
   CHECK(split("Removed") == "a|b");
   CHECK(split("Isolated") == "-|a|-|-|b|-");
   CHECK(split("MergedWithPrevious") == "-|a-|-|b-");
@@ -67,7 +67,7 @@ TEST_CASE("Split treats what it finds in five ways") {
   CHECK(split("Removed", true) == "-|-|-|-");
 }
 
-TEST_CASE("Metaspace writes spaces as a mark and may put one in front") {
+TEST_CASE("Metaspace writes spaces as a mark, and may add one at the front") {
   const char* always =
       R"({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": true})";
   const char* first =
@@ -135,7 +135,7 @@ TEST_CASE("Lowercase, Strip and StripAccents") {
   CHECK(normal(both, " a ", Place::later) == " a ");
 }
 
-TEST_CASE("a part begins the text when its first character came from the text's first one") {
+TEST_CASE("a part begins the text if its first character came from the text's first one") {
   const char* first =
       R"({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": false})";
   const auto after = [&](const char* normalizer, const std::string& text) {
@@ -149,11 +149,11 @@ TEST_CASE("a part begins the text when its first character came from the text's 
   CHECK(after(R"({"type": "Lowercase"})", "İ") == "▁i\u0307");
   const char* strip = R"({"type": "Strip", "strip_left": true, "strip_right": true})";
   CHECK(after(strip, "a ") == "▁a");
-  CHECK(after(strip, " a") == "a");  // what was first is gone
+  CHECK(after(strip, " a") == "a");  // the original text is gone
   CHECK(after(R"({"type": "StripAccents"})", "\u0301a") == "a");
   CHECK(after(R"({"type": "StripAccents"})", "a\u0301") == "▁a");
   const char* replace = R"({"type": "Replace", "pattern": {"String": "ab"}, "content": "x"})";
-  CHECK(after(replace, "abc") == "xc");  // takes the place of the last character replaced
+  CHECK(after(replace, "abc") == "xc");  // replaces the last replaced character
   CHECK(after(R"({"type": "Prepend", "prepend": "x"})", "a") == "▁xa");
 
   // Parts of "é" decomposed both come from the first character.
@@ -219,7 +219,7 @@ TEST_CASE("a whole word of the vocabulary may skip the merges") {
   CHECK(spell(test::load(json), test::load(json).encode("abc", false)) == "abc");
 }
 
-TEST_CASE("a template may end a text, inside a Sequence too") {
+TEST_CASE("a template may end a text, also inside a Sequence") {
   Json json = test::tiny();
   Json& single = json["post_processor"]["single"];
   single.push_back({{"SpecialToken", {{"id", "<s>"}, {"type_id", 0}}}});

@@ -6,7 +6,7 @@ using namespace pardec;
 
 namespace {
 
-/// What loading says, without the folder; a single line.
+/// The error of loading, without the folder; a single line.
 std::string error_of(const std::string& text) {
   try {
     test::load_text(text);
@@ -29,7 +29,7 @@ std::string error_with(const char* pointer, Json value) {
 
 }  // namespace
 
-TEST_CASE("a file that is missing or no JSON is named, with the line") {
+TEST_CASE("a file that is missing or not JSON is named, with the line") {
   CHECK_THROWS_WITH(Tokenizer::load("/nowhere/tokenizer.json"),
                     Catch::Contains("/nowhere/tokenizer.json"));
   CHECK_THROWS_AS(Tokenizer::load("/nowhere/tokenizer.json"), ModelError);
@@ -129,7 +129,7 @@ TEST_CASE("added tokens agree with the vocabulary") {
 
 namespace {
 
-/// What encoding says with such a pre-tokenizer.
+/// The error of encoding with such a pre-tokenizer.
 std::string encoding_error(const char* pointer, Json value, const std::string& text) {
   Json json = test::tiny();
   json[Json::json_pointer(pointer)] = std::move(value);
@@ -164,20 +164,20 @@ TEST_CASE("a tree of parts that is nested too deeply is refused") {
              Catch::Contains("normalizer has 101 components, expected at most 64"));
 }
 
-TEST_CASE("an expression that goes back again and again is an error of that text") {
+TEST_CASE("an expression that backtracks without end is an error of that text") {
   const std::string evil = std::string(40, 'a') + "!";
   CHECK_THAT(encoding_error("/pre_tokenizer", split_at("(a+)+$"), "b " + evil),
              Catch::StartsWith("tokenizer.json: regular expression '(a+)+$' fails at byte ") &&
                  Catch::Contains("retry-limit"));
   CHECK(encoding_error("/pre_tokenizer", split_at("(a+)+$"), "ab") == "no error");
-  // What a tokenizer's own expression does on a long run is let be.
+  // The cost of a tokenizer's own expression on a long run is accepted.
   const std::string spaces(300000, ' ');
   const auto own =
       split_at(R"( ?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)");
   CHECK(encoding_error("/pre_tokenizer", own, spaces + "x\n1" + spaces) == "no error");
 }
 
-TEST_CASE("components that double a text again and again are an error of that text") {
+TEST_CASE("components that double a text repeatedly are an error of that text") {
   const Json twice = {{"type", "Replace"}, {"pattern", {{"String", "a"}}}, {"content", "aa"}};
   Json parts = Json::array();
   for (int i = 0; i < 60; ++i) parts.push_back(twice);

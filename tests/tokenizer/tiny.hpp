@@ -8,7 +8,7 @@
 
 namespace pardec::test {
 
-/// A byte-fallback tokenizer with a few merges, as Llama-2's is built; tests change its parts.
+/// A byte-fallback tokenizer with a few merges, built like Llama-2's. Tests change its parts.
 inline Json tiny() {
   Json vocab = {{"<unk>", 0}, {"<s>", 1}, {"</s>", 2}};
   int next = 3;

@@ -1,5 +1,5 @@
 // tokenizer_dump TOKENIZER_JSON < requests > answers, one JSON value a line:
-//   {"encode": text, "special": bool}   ids; with "decode": [skip, ...] behind them their texts
+//   {"encode": text, "special": bool}   ids; with "decode": [skip, ...] after them their texts
 //   {"piece": text, "first": bool}      ids
 //   {"decode": ids, "skip": bool}       text
 //   {"round": text}                     the text of its ids, without adding or skipping special

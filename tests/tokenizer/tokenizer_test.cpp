@@ -9,7 +9,7 @@
 using namespace pardec;
 using test::spell;
 
-TEST_CASE("merges are taken by rank, of equal rank the leftmost first") {
+TEST_CASE("merges are applied by rank, with equal rank the leftmost first") {
   const Tokenizer tokenizer = test::load(test::tiny());
   CHECK(spell(tokenizer, tokenizer.encode("abc", false)) == "▁a|bc");  // "b c" has rank 0
   CHECK(spell(tokenizer, tokenizer.encode("cab", false)) == "▁|c|ab");
@@ -17,7 +17,7 @@ TEST_CASE("merges are taken by rank, of equal rank the leftmost first") {
   CHECK(spell(tokenizer, tokenizer.encode("ab", false)) == "▁ab");
 }
 
-TEST_CASE("what the vocabulary lacks becomes bytes") {
+TEST_CASE("text that the vocabulary lacks becomes bytes") {
   const Tokenizer tokenizer = test::load(test::tiny());
   const Tokens ids = tokenizer.encode("é", false);
   CHECK(spell(tokenizer, ids) == "▁|<0xC3>|<0xA9>");
@@ -46,7 +46,7 @@ TEST_CASE("special tokens are found in the text, added and skipped on request") 
   CHECK(tokenizer.encode("", false).empty());
 }
 
-TEST_CASE("only the first piece begins as a text does") {
+TEST_CASE("only the first piece begins like a text") {
   const Tokenizer tokenizer = test::load(test::tiny());
   Tokens ids = tokenizer.encode_piece("ab", true);
   CHECK(spell(tokenizer, ids) == "<s>|▁ab");
@@ -54,12 +54,12 @@ TEST_CASE("only the first piece begins as a text does") {
   CHECK(spell(tokenizer, later) == "ab|▁|</s>|▁|c");
   ids.insert(ids.end(), later.begin(), later.end());
   CHECK(tokenizer.decode(ids, true) == "abab  c");
-  // Behind an added token text begins anew, as in a whole text.
+  // After an added token, text is treated as at the beginning of a text.
   CHECK(spell(tokenizer, tokenizer.encode_piece("<s>a</s>a", true)) == "<s>|<s>|▁a|</s>|▁a");
   CHECK(tokenizer.encode_piece("<s>a</s>a", true) == tokenizer.encode("<s>a</s>a", true));
 }
 
-TEST_CASE("bytes of a token are those in the middle of a text") {
+TEST_CASE("the bytes of a token are those that it has in the middle of a text") {
   const Tokenizer tokenizer = test::load(test::tiny());
   CHECK(tokenizer.bytes(*tokenizer.id("▁ab")) == " ab");
   CHECK(tokenizer.bytes(*tokenizer.id("<0x0A>")) == "\n");
@@ -99,7 +99,7 @@ TEST_CASE("one tokenizer serves several threads") {
 
 namespace {
 
-/// Of the processor, so that a busy machine does not matter.
+/// Processor time, so that a busy machine does not matter.
 double seconds_to_encode(const Tokenizer& tokenizer, const std::string& text) {
   const std::clock_t begin = std::clock();
   const Tokens ids = tokenizer.encode(text, false);
@@ -116,7 +116,7 @@ std::string repeat(const std::string& part, std::size_t bytes) {
 
 }  // namespace
 
-TEST_CASE("time grows with the length of a text without a border, not with its square") {
+TEST_CASE("time grows linearly with the length of a text without a border") {
   for (const char* name : {"llama-2", "qwen"}) {
     const auto file = test::data(std::string("tokenizers/") + name + "/tokenizer.json");
     if (!file) return;

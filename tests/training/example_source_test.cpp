@@ -1,4 +1,4 @@
-// Of which values a training run learns.
+// The values that a training run learns.
 #include "src/finetune/example_source.hpp"
 
 #include "decoders/training_formats.hpp"
@@ -13,7 +13,7 @@ using namespace pardec;
 
 namespace {
 
-/// Titles of which each has `fields` attributes, one of them annotated.
+/// Titles with `fields` attributes each, one of them annotated.
 TrainingExamples titles(int count, int fields) {
   TrainingExamples all{.shape = Shape::attributes, .task = "attributes"};
   all.prompt = load_prompt(all.task);
@@ -50,7 +50,7 @@ std::int64_t targets(const std::vector<TrainingSample>& samples) {
 
 }  // namespace
 
-TEST_CASE("so large a share of the attributes that nobody annotated is learned as absent") {
+TEST_CASE("the given share of the unannotated attributes is learned as absent") {
   for (const std::string format : {"ar", "ar-value", "hpd"}) {
     INFO(format);
     const std::int64_t none = targets(epoch(format, 0)), all = targets(epoch(format, 1));
@@ -66,7 +66,7 @@ TEST_CASE("so large a share of the attributes that nobody annotated is learned a
   }
 }
 
-TEST_CASE("each epoch draws anew which of them are learned, and feeds them all") {
+TEST_CASE("each epoch draws again which of them are learned, and feeds all of them") {
   const auto first = epoch("hpd", 0.3), second = epoch("hpd", 0.3, 1), whole = epoch("hpd", 1);
   CHECK(targets(first) != targets(second));
   const auto fed = [](const std::vector<TrainingSample>& samples) {
@@ -77,7 +77,7 @@ TEST_CASE("each epoch draws anew which of them are learned, and feeds them all")
   CHECK(fed(first) == fed(whole));
 }
 
-TEST_CASE("each dataset has a share of its own, or all have the same") {
+TEST_CASE("each dataset has its own share, or all have the same") {
   TrainingSpec spec;
   spec.dataset = {"oa-mine", "ae-110k"};
   spec.unannotated = {0.25, 0.5};

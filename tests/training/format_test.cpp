@@ -1,4 +1,4 @@
-// What is taught: worked examples by letter, and real ids beside the decoders'.
+// Training sequences: worked examples as literals, and real ids compared with the decoders'.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -106,7 +106,7 @@ TEST_CASE("hpd: a terminator is a target and never an input; a long value is cut
       }
     CHECK(sample.tokens.size() == layout.tokens.size() + value_rows);
     CHECK(sample.targets.size() == static_cast<size_t>(layout.values()) + value_rows);
-    // The targets are what the decoder is forced to choose under an oracle.
+    // The targets are the tokens that the decoder is forced to choose under an oracle.
     Tokens taught, forced;
     for (const auto& [row, target] : sample.targets) taught.push_back(target);
     for (const Tokens& value : hpd_values(example.references, 6, tokenizer)) {
@@ -122,7 +122,7 @@ TEST_CASE("hpd: a terminator is a target and never an input; a long value is cut
                   ConfigError);
 }
 
-TEST_CASE("ar: the whole answer is taught, and reads back") {
+TEST_CASE("ar: the whole answer is trained, and reads back") {
   TinyNetwork network;
   const Tokenizer& tokenizer = network.tokenizer();
   const auto decoder = make_decoder("ar", {{"stack", 2}});
@@ -151,7 +151,7 @@ TEST_CASE("ar: the whole answer is taught, and reads back") {
   }
 }
 
-TEST_CASE("ar-value: one sequence a field, ended by the end of sequence") {
+TEST_CASE("ar-value: one sequence for each field, ended by the end of sequence") {
   TinyNetwork network;
   const Tokenizer& tokenizer = network.tokenizer();
   const auto decoder = make_decoder("ar", {{"ask", "separately"}});
@@ -168,7 +168,7 @@ TEST_CASE("ar-value: one sequence a field, ended by the end of sequence") {
   }
 }
 
-TEST_CASE("apar: what is taught is what the decoder does under an oracle, and reads back") {
+TEST_CASE("apar: the trained sequence is what the decoder does under an oracle, and reads back") {
   TinyNetwork network;
   const Tokenizer& tokenizer = network.tokenizer();
   Model model = network.load(Dtype::fp32);
@@ -183,7 +183,7 @@ TEST_CASE("apar: what is taught is what the decoder does under an oracle, and re
     const TrainingExample example =
         example_of(tokenizer, *decoder, 1 + static_cast<int>(seed % 2), 3, seed);
     const TrainingSample sample = packed->samples(example).front();
-    // By thread: those that begin at [Child] and the prompt's own.
+    // By thread: those that begin at [Child], and the prompt's own.
     const auto threads = unrolled->samples(example);
     REQUIRE(threads.size() == 1 + 3 * example.references.size());
     std::vector<Tokens> streams;
@@ -196,8 +196,8 @@ TEST_CASE("apar: what is taught is what the decoder does under an oracle, and re
     CHECK(sample.targets.size() == targets);
     for (size_t t = 1; t < streams.size(); ++t) CHECK(streams[t].back() == E);
 
-    // The order in which Algorithm 1 makes these choices: a thread is born two choices behind the
-    // key that forks.
+    // The order in which Algorithm 1 makes these choices: a thread begins two choices after the key
+    // that forks.
     Tokens order;
     std::vector<size_t> at(streams.size(), 0), born{0};
     for (bool any = true; any;) {
@@ -221,7 +221,7 @@ TEST_CASE("apar: what is taught is what the decoder does under an oracle, and re
     CHECK(answers.stop == Stop::terminator);
     for (size_t c = 0; c < example.references.size(); ++c)
       for (size_t f = 0; f < 3; ++f) CHECK(answers.fields[c][f].text == example.references[c][f]);
-    // Train what you decode: the rows are the same, with the same positions and paths.
+    // Training equals decoding: the rows are the same, with the same positions and paths.
     const Trace& trace = ran.traces.begin()->second;
     REQUIRE(trace.tokens.size() == sample.tokens.size());
     const auto path_of = [](const auto& tokens, const auto& position, const auto& keys) {
@@ -278,7 +278,7 @@ TEST_CASE("space: a worked example of SAR-SFT") {
   CHECK(mask_of(sample) == std::vector<std::string>{"10000", "11000", "11100", "11110", "11111"});
   CHECK(sample.targets == std::vector<std::pair<int, Token>>{{1, 5}, {2, 6}, {3, 7}, {4, 8}});
 
-  // s = 0 .. 3; the last mask of the last guesses the end of sequence.
+  // s = 0 .. 3; the last mask of the last one guesses the end of sequence.
   CHECK(sar_sample(causal, 0, 2, M).tokens == Tokens{1, 2, M, M});
   const TrainingSample end = sar_sample(causal, 3, 2, M);
   CHECK(end.tokens == Tokens{1, 2, 5, 6, 7, M, M});
@@ -287,7 +287,7 @@ TEST_CASE("space: a worked example of SAR-SFT") {
   CHECK_THROWS_AS(sar_sample(causal, -1, 2, M), std::logic_error);
 }
 
-TEST_CASE("space in one pass: the answer stays whole, and it and the masks do not see each other") {
+TEST_CASE("space in one pass: the answer stays whole, and answer and masks do not see each other") {
   constexpr Token M = 77, kEos = 99;
   const TrainingSample causal = causal_sample({1, 2}, {5, 6, 7, 8, 9, kEos});
   const TrainingSample sample = sar_one_pass(causal, {1}, 2, M);
@@ -311,7 +311,7 @@ TEST_CASE("space in one pass: the answer stays whole, and it and the masks do no
   CHECK_THROWS_AS(sar_one_pass(causal, {1, 4}, 2, M), std::logic_error);
 }
 
-TEST_CASE("space in one pass: groups behind as many places of an answer as were asked for") {
+TEST_CASE("space in one pass: groups after as many places of an answer as were asked for") {
   TinyNetwork network;
   const Token mask = network.tokenizer().vocab_size();
   const ArFormatOptions ar{.together = false, .eos = 0};
@@ -329,7 +329,8 @@ TEST_CASE("space in one pass: groups behind as many places of an answer as were 
         const auto places = std::max<std::ptrdiff_t>(0, std::ssize(causal[i].targets) - 2);
         const auto expected = std::min<std::ptrdiff_t>(groups, places);
         CHECK(std::count(samples[i].tokens.begin(), samples[i].tokens.end(), mask) == 2 * expected);
-        std::set<int> behind;  // a group's first mask stands one behind the last that it sees
+        std::set<int>
+            behind;  // the first mask of a group is one position after the last token that it sees
         for (size_t row = causal[i].tokens.size(); row < samples[i].tokens.size(); row += 2)
           behind.insert(samples[i].labels[row].position);
         CHECK(std::ssize(behind) == expected);
@@ -338,7 +339,7 @@ TEST_CASE("space in one pass: groups behind as many places of an answer as were 
   }
 }
 
-TEST_CASE("space: a share of AR's sequences gets masks, everywhere, anew by seed") {
+TEST_CASE("space: a share of AR's sequences gets masks, at any place, drawn by seed") {
   TinyNetwork network;
   const Tokenizer& tokenizer = network.tokenizer();
   const Token mask = tokenizer.vocab_size();
@@ -398,7 +399,7 @@ TEST_CASE("space: a share of AR's sequences gets masks, everywhere, anew by seed
   }
 }
 
-TEST_CASE("ar, hpd: values that nobody knows are fed and teach nothing") {
+TEST_CASE("ar, hpd: unknown values are fed and are no targets") {
   TinyNetwork network;
   const Tokenizer& tokenizer = network.tokenizer();
   const auto tokens_of = [](const TrainingSample& sample) {
@@ -427,7 +428,7 @@ TEST_CASE("ar, hpd: values that nobody knows are fed and teach nothing") {
     CHECK(some.tokens == whole.tokens);
     CHECK((some.labels == whole.labels));
     CHECK(tokens_of(some) == known);
-    // Of ar keys and the end stay targets: what is left out are the ids of the unknown values.
+    // For ar, keys and the end stay targets; only the ids of the unknown values are left out.
     const auto ar = make_ar_format({.stack = 2}, tokenizer, 1 << 20);
     const TrainingSample all = ar->samples(example).front(), part = ar->samples(gaps).front();
     const JsonAnswerIds ids = json_answer_ids(gaps, tokenizer);

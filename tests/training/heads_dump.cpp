@@ -1,10 +1,9 @@
-// Trains extra heads over a network as a JSON request on stdin says, in float64, for the oracle
-// test.
-//   {"model": folder, "heads", "blocks", "shares_head", "samples": [{"prompt": [ids], "answer":
-//   [ids]} ...],
+// Trains extra heads over a network on a JSON request from stdin, in float64, for the oracle test.
+//   {"model": folder, "heads", "blocks", "shares_head",
+//    "samples": [{"prompt": [ids], "answer": [ids]} ...],
 //    "share": samples that share one copy of their beginning, "micro_tokens", "steps", "lr"}
-// Writes {"losses": [before each update], "loss", "ranks": [head, rank: share of the targets, after
-// the last],
+// Writes {"losses": [before each update], "loss",
+//         "ranks": [head, rank: share of the targets, after the last update],
 //         "weights": {name: [values]}, "network_changed": false}
 #include <iostream>
 

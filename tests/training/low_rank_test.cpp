@@ -1,4 +1,4 @@
-// Low-rank adapters: gradients, what is kept of activations, dropout, and what is written.
+// Low-rank adapters: gradients, stored activations, dropout, and the written files.
 #include <cmath>
 
 #include "decoders/ar/format.hpp"
@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kVocab = 61;
 
-/// A random checkpoint. `family`: of those, phi3 has fused matrices, qwen2 biases.
+/// A random checkpoint. Of the families, phi3 has fused matrices and qwen2 biases.
 struct Base {
   explicit Base(const std::string& family, bool tied) {
     set_threads(1);
@@ -57,12 +57,12 @@ std::vector<TrainingSample> samples(std::uint64_t seed) {
   std::vector<TrainingSample> all;
   for (const int length : {9, 4, 14})
     all.push_back(causal_sample(random(length / 2 + 1), random(length)));
-  all.front().tokens[1] = 11;  // a token with rows of its own is fed, and is a target
+  all.front().tokens[1] = 11;  // a token with its own rows is fed, and is a target
   all.back().targets.back().second = 40;
   return all;
 }
 
-/// Weights as they could be after some training; a new adapter changes nothing.
+/// Weights as they could be after some training; a new adapter would change nothing.
 void disturb(Trainer& trainer) {
   Rng rng(3);
   for (const AdamW::Slot& slot : trainer.optimiser().slots())
@@ -81,7 +81,7 @@ double worst(const std::vector<at::Tensor>& a, const std::vector<at::Tensor>& b)
 
 }  // namespace
 
-TEST_CASE("tokens that the checkpoint has one row for begin apart, others as they are") {
+TEST_CASE("tokens with equal rows in the checkpoint begin with different rows, others unchanged") {
   const Base base("llama", true);
   auto weights = base.weights(at::kFloat);
   at::Tensor rows = weights.at("model.embed_tokens.weight").clone();
@@ -117,7 +117,8 @@ TEST_CASE("an adapter's gradients agree with central differences") {
     const double untouched =
         Trainer(*whole_network(base.config), base.weights(at::kDouble), {.dtype = Dtype::fp64})
             .loss(batch_of(batch));
-    CHECK(std::abs(trainer.loss(batch_of(batch)) - untouched) <= 1e-12);  // it begins as nothing
+    CHECK(std::abs(trainer.loss(batch_of(batch)) - untouched) <=
+          1e-12);  // it begins without effect
     disturb(trainer);
     CHECK(std::abs(trainer.loss(batch_of(batch)) - untouched) > 1e-3);
     Trainer::Report report;
@@ -128,7 +129,8 @@ TEST_CASE("an adapter's gradients agree with central differences") {
   }
 }
 
-TEST_CASE("extra heads learn beside an adapter: gradients, files, and what is decoded") {
+TEST_CASE(
+    "extra heads are trained together with an adapter: gradients, files, and what is decoded") {
   for (const bool shares : {false, true}) {
     const Base base("llama", shares);
     const ExtraHeadShape shape{.heads = 2, .blocks = 1, .shares_head = shares};
@@ -150,7 +152,7 @@ TEST_CASE("extra heads learn beside an adapter: gradients, files, and what is de
     CHECK(measure.ranks.size() == 3);
     CHECK(std::abs(measure.loss - report.loss) <= 1e-12 * report.loss);
 
-    // Written and loaded over the checkpoint, it computes what was trained.
+    // After it is written and loaded over the checkpoint, it computes what was trained.
     const TemporaryFolder folder;
     write_adapter_config(base.shape(), base.config, "base", folder.path());
     export_weights(folder.path(), trainer);
@@ -191,7 +193,7 @@ TEST_CASE("layers that are computed again have the gradients of layers that are 
   }
 }
 
-TEST_CASE("dropout: by seed and update, at its share, in training alone") {
+TEST_CASE("dropout: by seed and update, at its share, only in training") {
   const Base base("llama", true);
   const auto batch = samples(6);
   const auto gradients = [&](double dropout, std::uint64_t seed, std::int64_t update) {
@@ -224,7 +226,7 @@ TEST_CASE("dropout: by seed and update, at its share, in training alone") {
   CHECK(std::abs(kept.eq(0).to(at::kDouble).mean().item<double>() - 0.25) <= 0.0123);
 }
 
-TEST_CASE("an adapter that is written and merged computes what it computed in training") {
+TEST_CASE("an adapter that is written and merged computes the same as in training") {
   for (const auto& [family, tied] :
        {std::pair{"llama", true}, std::pair{"qwen2", false}, std::pair{"phi3", false}}) {
     const Base base(family, tied);
@@ -234,7 +236,7 @@ TEST_CASE("an adapter that is written and merged computes what it computed in tr
     Trainer trainer(*what, base.weights(at::kDouble), {.dtype = Dtype::fp64});
     for (int step = 0; step < 15; ++step) trainer.step(batch_of(batch), 2e-2);
     for (const AdamW::Slot& slot : trainer.optimiser().slots())
-      slot.weight.copy_(slot.weight.to(at::kBFloat16));  // as it is written
+      slot.weight.copy_(slot.weight.to(at::kBFloat16));  // as written
     trainer.refresh();
     const double unmerged = trainer.loss(batch_of(batch));
     const TemporaryFolder folder;
@@ -252,7 +254,7 @@ TEST_CASE("an adapter that is written and merged computes what it computed in tr
     CHECK(unmerged < 0.8 * Trainer(*whole, base.weights(at::kDouble), {.dtype = Dtype::fp64})
                                .loss(batch_of(batch)));
 
-    // As it is loaded, and as it is stored: in the types that the checkpoint has.
+    // As loaded, and as stored: in the types of the checkpoint.
     const Model loaded =
         Model::load(base.folder.path(), {.dtype = Dtype::fp64, .adapter = folder.path()});
     const TemporaryFolder out;
@@ -270,7 +272,7 @@ TEST_CASE("an adapter that is written and merged computes what it computed in tr
   }
 }
 
-TEST_CASE("adapters that do not fit are refused, and say why") {
+TEST_CASE("unsuitable adapters are refused, with the reason") {
   const Base base("llama", true);
   AdapterShape shape = base.shape();
   CHECK_THROWS_AS(low_rank_adapter(base.config, {.rank = 2, .targets = {"qproj"}}, 1), ConfigError);

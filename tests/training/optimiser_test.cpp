@@ -7,7 +7,7 @@
 
 using namespace pardec;
 
-TEST_CASE("the learning rate rises in a line and falls in half a cosine") {
+TEST_CASE("the learning rate rises linearly and falls as half a cosine") {
   const Schedule schedule{.peak = 2.0, .floor = 0.1, .warmup = 4, .steps = 12};
   const double expected[] = {0.5, 1.0, 1.5, 2.0, 2.0};
   for (int step = 0; step < 5; ++step)

@@ -1,5 +1,5 @@
-// Open prompts and conversations as decoders' formats: what is fed, what is a target, and that one
-// pass over it computes what decoding step by step does.
+// Open prompts and conversations in the decoders' formats: what is fed, what is a target, and that
+// one pass over a sequence computes the same as decoding step by step.
 #include <algorithm>
 #include <numeric>
 #include <set>
@@ -46,7 +46,7 @@ Tokens target_ids(const TrainingSample& sample) {
   return ids;
 }
 
-/// Logits of all rows by one of the heads, each fed in a step of its own, in order of time.
+/// Logits of all rows by one of the heads, each row fed in its own step, in order of time.
 at::Tensor step_by_step(Model& model, const TrainingSample& sample, int head = 0) {
   KvCache cache(model);
   std::vector<size_t> order(sample.tokens.size());
@@ -93,7 +93,7 @@ double mean_loss(Trainer& trainer, const std::vector<TrainingSample>& samples) {
 
 }  // namespace
 
-TEST_CASE("a conversation: fed as decoding feeds it, every answer learned, no prompt") {
+TEST_CASE("a conversation: fed as in decoding, every answer learned, no prompt") {
   TinyNetwork tiny("llama", 3);
   const Tokenizer& tokenizer = tiny.tokenizer();
   TrainingExample example = example_of(tokenizer, {{"Hi.", "Hello."}, {"Who?", "Me, you."}});
@@ -101,8 +101,8 @@ TEST_CASE("a conversation: fed as decoding feeds it, every answer learned, no pr
   const std::vector<TrainingSample> made = format->samples(example);
   REQUIRE(made.size() == 1);
   const TrainingSample& sample = made.front();
-  // As src/tasks/conversation.cpp puts a later turn: prompt, the answer's ids without its end, what
-  // stands between.
+  // A later turn as in src/tasks/conversation.cpp: prompt, the answer's ids without its end, the
+  // text in between.
   Tokens fed = example.pieces.field_prompt(0, 0), first = tokenizer.encode_piece("Hello.", false),
          second = tokenizer.encode_piece("Me, you.", false), wanted = first;
   fed.insert(fed.end(), first.begin(), first.end());
@@ -117,7 +117,7 @@ TEST_CASE("a conversation: fed as decoding feeds it, every answer learned, no pr
   Model model = tiny.load(Dtype::fp64);
   CHECK(worst_difference(model, sample) < 1e-9);
 
-  // A shorter context: what it holds is as before, and it says that more would follow.
+  // A shorter context: its content is the same, and it says that more would follow.
   for (const int most : {static_cast<int>(fed.size()) - 3, 20, 12}) {
     const auto shorter = make_ar_format({.eos = kEos}, tokenizer, most)->samples(example);
     if (most <= std::ssize(example.pieces.field_prompt(0, 0))) {
@@ -134,7 +134,7 @@ TEST_CASE("a conversation: fed as decoding feeds it, every answer learned, no pr
   }
   CHECK_THROWS_AS(make_ar_format({}, tokenizer, 1000)->samples(example), ConfigError);
 
-  // An answer that was cut when it was written: its end is not learned, all else is.
+  // An answer that was cut when it was written: its end is not learned, everything else is.
   example.unfinished = true;
   const auto cut = make_ar_format({.eos = kEos}, tokenizer, 1000)->samples(example);
   REQUIRE(cut.size() == 1);
@@ -144,7 +144,7 @@ TEST_CASE("a conversation: fed as decoding feeds it, every answer learned, no pr
   CHECK(target_ids(cut.front()) == ends);
 }
 
-TEST_CASE("space: one turn of a conversation gets masks, turns before it stay") {
+TEST_CASE("space: one turn of a conversation gets masks, earlier turns are unchanged") {
   TinyNetwork tiny("llama", 4);
   TrainingExample example = example_of(
       tiny.tokenizer(), {{"Hi.", "Hello there."}, {"Who?", "Me, and you."}, {"Why?", "So."}});
@@ -162,7 +162,7 @@ TEST_CASE("space: one turn of a conversation gets masks, turns before it stay") 
       REQUIRE(made.size() == 1);
       const TrainingSample& sample = made.front();
       CHECK(std::count(sample.tokens.begin(), sample.tokens.end(), kMask) == 3);
-      // Which turn: the first whose answer is not whole, or in one pass the last.
+      // Which turn: the first one whose answer is not whole, or in one pass the last.
       const Tokens ids = target_ids(sample);
       size_t turn = 0, before = 0;
       while (turn < 2 && causal_turns(text, turn + 1).tokens.size() + 3 < sample.tokens.size())
@@ -174,7 +174,7 @@ TEST_CASE("space: one turn of a conversation gets masks, turns before it stay") 
       CHECK((own == answer.size()) == one_pass);
       CHECK(std::equal(answer.begin(), answer.begin() + static_cast<std::ptrdiff_t>(own),
                        ids.begin() + static_cast<std::ptrdiff_t>(before)));
-      // The masks' targets follow one another in the answer.
+      // The targets of the masks are consecutive tokens of the answer.
       CHECK(std::search(answer.begin(), answer.end(), ids.end() - 3, ids.end()) != answer.end());
       if (seed <= 4) CHECK(worst_difference(model, sample) < 1e-9);
     }
@@ -188,8 +188,7 @@ TEST_CASE("apar: lists and paragraphs become trees, each token a target once") {
   for (const auto& [text, threads] : {std::pair{kList, 4}, std::pair{kParagraphs, 4}}) {
     const auto tree = paragraph_tree(text, tokenizer);
     REQUIRE(tree);
-    // [Fork] stands for the line breaks that are put back; a list's details begin a line of their
-    // own then.
+    // [Fork] replaces line breaks, which are restored; the details of a list then begin a new line.
     std::string restored = restore(*tree, tokenizer).bytes, expected = text;
     if (text == kList) {
       for (const char* number : {"2.", "3."})
@@ -215,7 +214,8 @@ TEST_CASE("apar: lists and paragraphs become trees, each token a target once") {
               ->samples(example));
     REQUIRE(made[0].size() == 1);
     CHECK(std::ssize(made[1]) == threads);
-    // All tokens of the tree, a [Fork] for each details, an end for each thread; [Child] never.
+    // All tokens of the tree, one [Fork] for each group of details, one end for each thread, and
+    // never [Child].
     Tokens wanted, packed = target_ids(made[0].front()), apart;
     for (int node = 0; node < tree->size(); ++node)
       wanted.insert(wanted.end(), tree->node(node).tokens.begin(), tree->node(node).tokens.end());
@@ -238,7 +238,7 @@ TEST_CASE("apar: lists and paragraphs become trees, each token a target once") {
   }
 }
 
-TEST_CASE("apar: what is no tree, and what teaches not to fork") {
+TEST_CASE("apar: texts that are not trees, and that train not to fork") {
   TinyNetwork tiny("llama", 6);
   const Tokenizer& tokenizer = tiny.tokenizer();
   const auto tree = [&](const std::string& text) {
@@ -246,7 +246,7 @@ TEST_CASE("apar: what is no tree, and what teaches not to fork") {
   };
   CHECK_FALSE(
       tree("1. Red: the colour of apples.\n2. Blue: the colour of the sky."));  // two points
-  // The last detail ends at an empty line, not with the text.
+  // The last detail ends at an empty line, not at the end of the text.
   const std::string points =
       "1. Red: the colour of apples.\n2. Blue: the colour of the sky.\n3. Green: the grass below.";
   CHECK_FALSE(tree(points));
@@ -328,7 +328,7 @@ TEST_CASE("aspd: markup is fed as it is decoded, each token a target once") {
     }
 }
 
-TEST_CASE("medusa: heads learn the logits that they decode with, each token a target once") {
+TEST_CASE("medusa: heads learn the logits with which they decode, each token a target once") {
   for (const bool shares : {false, true})
     for (const int blocks : {1, 2}) {
       constexpr int kHeads = 3;
@@ -359,7 +359,7 @@ TEST_CASE("medusa: heads learn the logits that they decode with, each token a ta
           if (at.tokens.size() > loss) learned.push_back(at.tokens[loss]);
         CHECK(learned == wanted);
       }
-      // A step's rows by several heads at once: those on one matrix are one product.
+      // The rows of a step by several heads at once; heads on one matrix are one product.
       std::vector<OutputRequest> outputs;
       for (int row : {4, 1, 4, 2})
         for (int head : {2, 0, 3, 1}) outputs.push_back({.index = row, .head = head});

@@ -1,4 +1,5 @@
-// One update from end to end: packed logits, gradients, and what bf16 and several forwards change.
+// One update from end to end: packed logits, gradients, and the effect of bf16 and of several
+// forwards.
 #include <torch/csrc/autograd/autograd.h>
 
 #include <cmath>
@@ -39,7 +40,7 @@ std::vector<TrainingSample> samples_of(int vocab, Rng& rng) {
                            {.k_max = 4, .stack = 2, .isolated = static_cast<HpdIsolation>(i % 3)}),
                    values));
   }
-  TrainingSample causal;  // has no mask of its own in the fused kernel
+  TrainingSample causal;  // has no mask in the fused kernel
   for (int i = 0; i < 9; ++i) {
     causal.add(static_cast<Token>(i % vocab), {i, i, 0, 0});
     causal.expect(static_cast<Token>(rng.below(static_cast<std::uint64_t>(vocab))));
@@ -57,7 +58,7 @@ std::map<std::string, at::Tensor> weights_of(const Model& model) {
 
 }  // namespace
 
-TEST_CASE("packed sequences have the logits that each has alone") {
+TEST_CASE("packed sequences have the same logits as each one alone") {
   set_threads(1);
   for (const char* family : {"llama", "qwen3"}) {
     TinyNetwork tiny(family, 5);
@@ -101,7 +102,8 @@ TEST_CASE("a training step's gradients agree with central differences") {
   check_gradients(trainer, batch, gradients, rng, "qwen3");
 }
 
-TEST_CASE("sequences that share their beginning have the loss and gradients of sequences apart") {
+TEST_CASE(
+    "sequences that share their beginning have the loss and gradients of separate sequences") {
   set_threads(1);
   TinyNetwork tiny("qwen3", 3);
   Model model = tiny.load(Dtype::fp64);
@@ -160,7 +162,7 @@ TEST_CASE("sequences that share their beginning have the loss and gradients of s
           1e-11 * std::max(1.0, gradients[0][i].abs().max().item<double>()));
 }
 
-TEST_CASE("several forwards, at once or not, make the gradient and the loss of one") {
+TEST_CASE("several forwards, at once or not, give the gradient and the loss of one") {
   set_threads(1);
   TinyNetwork tiny("llama", 8);
   Model model = tiny.load(Dtype::fp64);
@@ -213,7 +215,7 @@ TEST_CASE("bf16 computes near fp32 and keeps fp32 masters") {
 }
 
 TEST_CASE(
-    "initial weights are the same for a seed, and quiet where they feed the residual stream") {
+    "initial weights are the same for a seed, and small where they feed the residual stream") {
   TinyNetwork tiny("llama", 1);
   ModelConfig config = tiny.load(Dtype::fp32).config();
   config.initializer_range = 0.05;
@@ -265,7 +267,7 @@ TEST_CASE("apar: the tree's mask and plain sequences of threads have the same lo
       const auto threads = apar_threads(prompt, tree, control, ends);
       REQUIRE(threads.size() == 6);
       INFO(family << " round " << round);
-      // Means over the same targets, each within rounding of a logit in double.
+      // Means over the same targets, each within the rounding of a logit in double.
       CHECK(std::abs(trainer.loss(batch_of(packed)) - trainer.loss(batch_of(threads))) < 1e-9);
     }
   }
@@ -273,7 +275,7 @@ TEST_CASE("apar: the tree's mask and plain sequences of threads have the same lo
 
 namespace {
 
-/// Learns the norm before the head, over a frozen network, and writes the network with it.
+/// Trains the norm before the head, over a frozen network, and writes the network with it.
 class FinalNorm final : public Trainable {
  public:
   explicit FinalNorm(const ModelConfig& config)
@@ -321,7 +323,7 @@ class FinalNorm final : public Trainable {
 
 }  // namespace
 
-TEST_CASE("a part learns over a frozen network, and the network is written with it") {
+TEST_CASE("a part is trained over a frozen network, and the network is written with it") {
   set_threads(1);
   TinyNetwork tiny("llama", 9);
   const Model model = tiny.load(Dtype::fp64);
@@ -333,7 +335,7 @@ TEST_CASE("a part learns over a frozen network, and the network is written with 
   Trainer trainer(what, weights_of(model), options);
   REQUIRE(trainer.optimiser().slots().size() == 1);
 
-  // Its gradient is the one that the whole network has there.
+  // Its gradient equals the one in the whole network.
   Trainer::Report report;
   const at::Tensor gradient = trainer.gradients(batch_of(samples), report).front();
   const auto all = whole_network(model.config());
