@@ -128,7 +128,8 @@ endfunction()
 function(pardec_python_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "MAY_SKIP" "LABEL;COST;SCRIPT" "ARGS")
   file(STRINGS ${arg_SCRIPT} tests REGEX "^def test_")
-  if(tests)  # as a script it would do nothing, and pass
+  file(STRINGS ${arg_SCRIPT} main REGEX "__main__")
+  if(tests AND NOT main)  # as a script it would do nothing, and pass
     message(FATAL_ERROR "${arg_SCRIPT} has tests of pytest: register it with pardec_pytest")
   endif()
   add_test(NAME ${name} COMMAND ${PARDEC_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/${arg_SCRIPT} ${arg_ARGS})
