@@ -13,9 +13,9 @@ namespace pardec {
 ///                    ...}, ...]}, ...}
 ///
 /// An example is a patient: all documents in file order, each with its number, and the questions
-/// q1, q2, ... with their five choices. The reference is the letter of the choice whose text
-/// "correct" repeats. The id is the patient's. The only split is test. Faults: invalid members, a
-/// "correct" that is not one of the choices.
+/// q1, q2, ... with their five choices. The key "correct" has the text of the right
+/// choice; the reference is the letter of that choice. The id is the patient's. The only split is
+/// test. Faults: invalid members, a "correct" that is not one of the choices.
 Dataset load_longhealth(const std::filesystem::path& folder, std::string_view split,
                         Inspection* inspection);
 

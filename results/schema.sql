@@ -1,6 +1,6 @@
 -- pardec's database. SQLite 3.37 or newer (STRICT tables).
 -- Built into the binary; `sqlite3 new.sqlite < results/schema.sql` makes the same empty database.
--- How to read it: results/README.md.
+-- How to read it: results/database.md.
 -- Times are nanoseconds (_ns) of a monotonic clock, dates UTC in ISO 8601, JSON is text, flags are
 -- 0 or 1.
 

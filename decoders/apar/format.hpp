@@ -52,10 +52,10 @@ struct AparFormatOptions {
 
 /// The format based on `tokenizer`, which must outlive it. Of an open example (free form), only the
 /// first answer is considered. If it has a tree by the rules of APAR's data, it is trained as that
-/// tree. If APAR's data would use it as an example without forks, the whole conversation is trained
-/// as one plain sequence. Other open examples give no sequence, and neither do those whose tree is
-/// too long or whose only answer has a tree but is unfinished. Absent references are trained as
-/// "n/a". ConfigError: a tree of another form has a position beyond `context_length`.
+/// tree; but a tree that is too long, or an unfinished only answer with a tree, gives no sequence.
+/// If APAR's data would use the answer as an example without forks, the whole conversation is
+/// trained as one plain sequence. Other open examples give no sequence. Absent references are
+/// trained as "n/a". ConfigError: a tree of another form has a position beyond `context_length`.
 std::unique_ptr<TrainingFormat> make_apar_format(const AparFormatOptions& options,
                                                  const Tokenizer& tokenizer, int context_length);
 

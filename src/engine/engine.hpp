@@ -60,7 +60,7 @@ inline RowLabel text_label(int position) {
 Step prompt_step(const Tokens& tokens, int fed);
 
 struct StepResult {
-  int first_row = 0;               ///< name of the step's first row; the other rows follow in order
+  int first_row = 0;  ///< number of the step's first row; the other rows follow in order
   std::vector<RowLogits> outputs;  ///< in the order of the requests
   HiddenRows hidden;               ///< rows of the step, if it was computed with `later`
 };
@@ -94,7 +94,7 @@ class Sequence {
   void keep(int first, std::span<const int> rows);
   void relabel(int row, const RowLabel& label);
   /// Removes the rows that were computed with skipped sublayers. They appear in no trace, and later
-  /// rows get their names again.
+  /// rows reuse their numbers.
   void take_back_drafts();
   /// A sequence that continues from the same rows. Its counters start at zero.
   Sequence fork(const RequestName& request);

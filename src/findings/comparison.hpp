@@ -43,7 +43,7 @@ void check_compare_options(const CompareOptions& options);
 
 /// A reason to distrust a number.
 struct Warning {
-  std::string code;          ///< for programs, e.g. "hit_limit"; results/README.md lists all codes
+  std::string code;          ///< for programs, e.g. "hit_limit"; results/table.md lists all codes
   std::string dataset, arm;  ///< empty: applies to all
   std::string found;
   std::string advice;  ///< the meaning and what to do, equal for all arms; may be empty
@@ -195,7 +195,7 @@ struct Overview {
   /// Datasets and arms that could not be run, with the reason.
   std::map<std::pair<std::string, std::string>, std::string> not_applicable;
 
-  /// Each oracle of the arms, once. ar stays free next to arms whose guesses are forced.
+  /// The different oracles of the arms. ar is not forced if other arms have forced guesses.
   std::vector<std::string> oracles() const;
   bool forced() const { return !oracles().empty(); }
   const ArmFinding* baseline_of(const ArmFinding& arm) const {

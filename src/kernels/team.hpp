@@ -10,11 +10,11 @@
 namespace pardec {
 
 /// Decides how many members of a team take part while other programs compete for their cores. A
-/// member that has a piece of work but no core delays all others. If all members were present for
-/// long before such a delay, their gain exceeded its cost, and all stay. Otherwise one member less
-/// takes part, for twice the delay. If a delay follows soon after the member's return, it is left
-/// out four times as long, up to a second. Thus a permanently busy machine costs little, and an
-/// occasional disturbance costs no more than itself.
+/// member that has a piece of work but no core delays all others. After such a delay, all members
+/// stay if they have taken part long enough for the gain to exceed the delay. Otherwise one member
+/// is left out, for twice the time of the delay. If another delay follows soon after its return, it
+/// is left out four times as long, up to a second. Thus a permanently busy machine costs little,
+/// and an occasional disturbance costs no more than itself.
 class Attendance {
  public:
   explicit Attendance(int members) : members_(members), active_(members) {}
@@ -33,7 +33,7 @@ class Attendance {
 
   int members_, active_;
   std::int64_t since_ns_ = 0, out_ns_ = 0;  // time of the last change; sum until then
-  std::int64_t back_ns_ = 0;  // when a member returns, returned, or was waited for and stayed
+  std::int64_t back_ns_ = 0;  // when a member will return or did, or last caused a delay and stayed
   std::int64_t rest_ns_ = 0;  // how long it was left out; 0: it stayed
 };
 

@@ -85,8 +85,8 @@ class BoundEvidence : public Evidence {
 
   /// Null: there is none; `lacks` is set to the reason.
   const Bound* bound(const Scope& place, const std::string& arm, std::string& lacks) const;
-  /// `of` the sums of each member over the units that all members have, with its interval. All
-  /// places must be of the same dataset.
+  /// Adds up the sums of each member over the units that all members have, and returns `of` these
+  /// totals with its interval. All places must be of the same dataset.
   using Members = std::vector<std::pair<Scope, std::string>>;  ///< arms at places
   Found over_units(const Members& members, bool logarithmic,
                    const std::function<double(const std::vector<Sums>&)>& of) const;

@@ -38,7 +38,7 @@ enum class Effect {
   by_token,     ///< the number decides if the speed per token gives the same decision
 };
 std::string_view name(Effect effect);
-/// For codes of results/README.md. Unknown codes: Effect::beside.
+/// For codes of results/table.md. Unknown codes: Effect::beside.
 Effect effect_of(std::string_view code, Quantity quantity);
 
 /// A warning about a number.

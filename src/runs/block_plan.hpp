@@ -53,8 +53,9 @@ std::vector<BlockTurn> block_turns(const std::vector<size_t>& blocks, const Shar
 /// With fewer distinct blocks, a speedup has no interval.
 inline constexpr int kLeastBlocks = 6;
 
-/// The block length at which each arm's batch is full during three quarters of its jobs. Up to four
-/// times this length if there are still twenty blocks. All examples if there are too few.
+/// The block length at which each arm's batch is full during three quarters of its jobs. If this
+/// gives many blocks, the length is increased up to four times, but at least twenty blocks remain.
+/// All examples if there are too few.
 int filling_block_examples(int examples, const std::vector<Stacking>& stackings,
                            const std::vector<int>& batch_sizes);
 

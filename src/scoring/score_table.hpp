@@ -81,7 +81,7 @@ class ScoreTable {
   std::map<std::string, Column, std::less<>> columns_;
 };
 
-/// The stored scores of each run that some metric uses.
+/// The stored scores of each run; scores of unknown metrics are left out.
 std::vector<ScoreTable> read_scores(Store& store, const Figures& figures);
 
 /// The scores of generations, which need not be stored.

@@ -13,8 +13,8 @@
 
 /// The values that are written to the store and read from it. They are plain values and use no
 /// types of decoders, datasets or models. results/schema.sql defines the same in SQL;
-/// results/README.md says how to read it. Times are nanoseconds of a monotonic clock; dates are UTC
-/// in ISO 8601. Text that is not valid UTF-8 is repaired when it is written; token ids are the
+/// results/database.md says how to read it. Times are nanoseconds of a monotonic clock; dates are
+/// UTC in ISO 8601. Text that is not valid UTF-8 is repaired when it is written; token ids are the
 /// exact record.
 namespace pardec {
 
