@@ -91,7 +91,7 @@ std::string content_of(const Record& message, const char* key, bool may_be_empty
   std::vector<std::string> texts;
   for (const Record& part : message.records(key)) {
     if (part.has("type") && part.text("type") != "text")
-      part.fail(str("is of type '", part.text("type"), "', expected text alone"));
+      part.fail(str("is of type '", part.text("type"), "', expected only text"));
     texts.push_back(part.text("text"));
   }
   if (texts.empty()) message.fail(str("'", key, "' is empty, expected what is said"));
@@ -110,7 +110,7 @@ class OwnRecords {
     if (first_ && shape != *first_)
       record.fail(
           "is of another shape than the records before; expected all with questions, all with "
-          "names alone, or all open prompts");
+          "names only, or all open prompts");
     if (shape == Shape::attributes) {
       std::vector<std::string> names;
       for (const auto& field : example.fields) names.push_back(field.name);
@@ -132,8 +132,8 @@ class OwnRecords {
       if (std::find(known.begin(), known.end(), key) != known.end()) continue;
       if (key == "references")
         record.fail(
-            "'references' stands where nothing is read from it: beside messages, or beside "
-            "'fields', which have their own");
+            "'references' is where it is not read: together with messages, or with 'fields', which "
+            "have their own");
       count_unread(dataset_, record, key, [&name = key, &known] {
         return str("unknown key '", name, "'", known_names(name, known));
       });
@@ -187,7 +187,7 @@ class OwnRecords {
     if (turns.size() == 1)
       read_references(record, example.fields.front());
     else if (record.has("references"))
-      record.fail("'references' stands beside several turns, expected none");
+      record.fail("'references' is given for several turns, expected none");
     example.conversation = turns.size() > 1;
   }
 

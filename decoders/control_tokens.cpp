@@ -36,8 +36,9 @@ Token find_control_token(const ControlToken& token, const Tokenizer* tokenizer, 
   for (const std::string& name : token.names)
     if (const auto id = tokenizer->id(name)) return in_vocabulary(*id);
   throw ConfigError(str("tokenizer.json has no token ", join(token.names, " or "), "; ",
-                        token.to_train ? "'pardec model add-tokens' adds one"
-                                       : "weights that were taught it (`adapter=DIR`) bring it",
+                        token.to_train
+                            ? "'pardec model add-tokens' adds one"
+                            : "weights that were trained with it (`adapter=DIR`) bring it",
                         ", else name one by id or text: ", token.setting));
 }
 

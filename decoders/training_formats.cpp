@@ -138,7 +138,7 @@ std::vector<std::string> untaught_options(const DecoderEntry& decoder, const Jso
   const Json all = taught_options(decoder, settings);
   for (const auto& [name, taught] : all.items())
     if (const Json now = options.value(name, Json()); !now.is_null() && now != taught)
-      untaught.push_back(str(option_text(name, now), ", taught ", option_text("", taught)));
+      untaught.push_back(str(option_text(name, now), ", trained with ", option_text("", taught)));
   return untaught;
 }
 

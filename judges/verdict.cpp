@@ -144,7 +144,7 @@ FoundVerdict find_verdict(std::string_view reply, const Json& schema, const std:
       read += *stopped;
       if (open == last_open) parsed(part, &problem);
       if (read / kInVain > reply.size())
-        return {{}, str("it has too many ", kVerdictOpens, " behind which there is no verdict")};
+        return {{}, str("it has too many ", kVerdictOpens, " after which there is no verdict")};
       continue;
     }
     const auto value = parsed(part, &problem);

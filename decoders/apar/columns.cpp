@@ -41,9 +41,10 @@ OwnColumns apar_columns() {
                       {.header = "max cached", .key = "max_cached", .decimals = 1},
                       {.header = "attended", .key = "attended_per_token", .decimals = 1}},
           .note =
-              "threads, parallel, max cached, attended as APAR counts them (section 4): threads an "
-              "answer (of a conversation: a turn) and share of answers with several; rows in the "
-              "cache at most, mean of answers; tokens before each token of the text on its path.",
+              "threads, parallel, max cached, attended as APAR counts them (section 4): threads in "
+              "an answer (of a conversation: in a turn) and share of answers with several; largest "
+              "number of rows in the cache, mean over answers; tokens before each token of the "
+              "text on its path.",
           .values = values};
 }
 

@@ -31,10 +31,10 @@ OwnColumns aspd_columns() {
                       {.header = "TPS", .key = "tps", .decimals = 1},
                       {.header = "P-TPS", .key = "p_tps", .decimals = 1}},
           .note =
-              "DP, ABN, PPD, TPS, P-TPS as ASPD counts them (section 4.1), over answers, of a "
-              "conversation its turns: share of the answer in branches and branches a stage, where "
-              "there are any; share of answers that have some; tokens/s of an answer, and of its "
-              "branches in parallel stages, prefill apart.",
+              "DP, ABN, PPD, TPS, P-TPS as ASPD counts them (section 4.1), over answers (of a "
+              "conversation: over its turns): share of the answer in branches and branches in a "
+              "stage, if there are any; share of answers that have some; tokens/s of an answer, "
+              "and of its branches in parallel stages, without prefill.",
           .values = values};
 }
 

@@ -29,14 +29,14 @@ int whole(const Json& value) {
   const auto number = value.is_number_integer() ? value.get<std::int64_t>() : -1;
   if (number < std::numeric_limits<int>::min() || number > std::numeric_limits<int>::max() ||
       !value.is_number_integer())
-    throw Json::type_error::create(302, str(value.type_name(), " where a 32-bit integer stands"),
+    throw Json::type_error::create(302, str(value.type_name(), ", expected a 32-bit integer"),
                                    &value);
   return static_cast<int>(number);
 }
 
 const Json& list(const Json& values) {
   if (!values.is_array())
-    throw Json::type_error::create(302, str(values.type_name(), " where a list stands"), &values);
+    throw Json::type_error::create(302, str(values.type_name(), ", expected a list"), &values);
   return values;
 }
 

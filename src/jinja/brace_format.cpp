@@ -235,7 +235,7 @@ class BraceFormat {
     size_t end = 0;
     for (bool bracket = false; end < inside.size(); ++end) {
       const char c = inside[end];
-      if (c == '{') throw Fault{"format: a '{' stands in a name"};
+      if (c == '{') throw Fault{"format: a '{' is in a name"};
       if (c == '[') bracket = true;
       if (c == ']') bracket = false;
       if (!bracket && (c == ':' || c == '!')) break;
@@ -264,10 +264,10 @@ class BraceFormat {
       return !part.empty() && part.find_first_not_of("0123456789") == std::string::npos;
     };
     if (name.empty()) {
-      if (by_number_) throw Fault{"format: '{}' stands beside '{0}'"};
+      if (by_number_) throw Fault{"format: '{}' is used together with '{0}'"};
       name = std::to_string(next_++);
     } else if (is_number(name)) {
-      if (next_ > 0) throw Fault{"format: '{0}' stands beside '{}'"};
+      if (next_ > 0) throw Fault{"format: '{0}' is used together with '{}'"};
       by_number_ = true;
     }
     size_t at = std::min(name.find_first_of(".["), name.size());

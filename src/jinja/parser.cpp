@@ -70,7 +70,7 @@ class TemplateParser {
       return made;
     }
     if (word == "break" || word == "continue") {
-      if (loops_ == 0) throw Fault{str("'", word, "' stands outside a for"), line};
+      if (loops_ == 0) throw Fault{str("'", word, "' is outside of a for"), line};
       return make(word == "break" ? Kind::leave : Kind::next, line);
     }
     throw Fault{str("{% ", word, " %} is not supported",
@@ -186,7 +186,7 @@ class TemplateParser {
     Statement made = make(Kind::block, line);
     made.text = stream_.expect_name();
     if (!blocks_.insert(made.text).second)
-      throw Fault{str("block '", made.text, "' stands here again"), line};
+      throw Fault{str("block '", made.text, "' is given here again"), line};
     made.is_scoped = stream_.skip_name("scoped");
     if (stream_.is_name("required")) throw Fault{"a required block is not supported", line};
     implicit().enter_block();
@@ -231,7 +231,7 @@ class TemplateParser {
       parameter.name = stream_.expect_name();
       for (size_t i = 0; i + 1 < made.parameters.size(); ++i)
         if (made.parameters[i].name == parameter.name)
-          throw Fault{str("parameter '", parameter.name, "' stands here again"), made.line};
+          throw Fault{str("parameter '", parameter.name, "' is given here again"), made.line};
       if (stream_.skip_symbol("="))
         parameter.fallback = expressions_.expression();
       else if (made.parameters.size() > 1 && made.parameters.end()[-2].fallback)

@@ -48,8 +48,8 @@ class Nesting {
   int& depth_;
 };
 
-/// Which of `caller`, `varargs` and `kwargs` the open macros use: names that are read before they
-/// are set.
+/// Which of `caller`, `varargs` and `kwargs` the open macros use. A macro uses such a name if it
+/// reads the name before setting it.
 class ImplicitNames {
  public:
   void open() { macros_.emplace_back(); }

@@ -43,7 +43,7 @@ class PercentFormat {
   };
 
   char take() {
-    if (at_ >= text_.size()) throw Fault{"'%' stands at the end of its text"};
+    if (at_ >= text_.size()) throw Fault{"'%' is at the end of its text"};
     return text_[at_++];
   }
   bool skip(char wanted) {

@@ -130,7 +130,7 @@ class Tested {
   std::string rule() const {
     const Limit& limit = test_.limit;
     if (test_.kind != Kind::identity) return limit.text();
-    return limit.value == 1 ? "the baseline's answers throughout, equal logits apart"
+    return limit.value == 1 ? "the baseline's answers throughout, except for equal logits"
                             : str("a share of ", limit.text(), " of the baseline's answers");
   }
 
@@ -437,7 +437,7 @@ std::string bound_remark(const ClaimFinding& finding) {
            : theirs_most <= least        ? both + ": the bound leaves room"
            : theirs_least <= most
                ? both +
-                     ": the bound leaves room for a part of that alone; other answers, or a "
+                     ": the bound leaves room for only a part of that; other answers, or a "
                      "baseline far from its roofline, give more"
                : both +
                      ": more than the bound leaves room for; other answers, or a baseline far "

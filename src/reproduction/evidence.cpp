@@ -193,7 +193,7 @@ bool ties_at(const Answered& ours, size_t field, const Tokens& ids, const Tokens
 std::string undecided_of(const ArmFinding& arm) {
   const RunRow& run = arm.run.run;
   if (run.oracle) return "";
-  if (run.untrained) return str("a network that was taught ", run.decoder);
+  if (run.untrained) return str("a network that was trained for ", run.decoder);
   return arm.broken() ? str("answers of ", run.label, " on ", run.dataset.name,
                             ", most of which are not broken")
                       : "";

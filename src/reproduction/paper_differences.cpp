@@ -39,7 +39,7 @@ std::string training_text(const std::string& folder) {
     for (const char* key : {"steps", "epochs", "lr"})
       if (record.settings.value(key, Json(0)) != 0)
         words.push_back(str(key, " ", dump(record.settings[key])));
-    return str(", taught ", join(*record.formats, " and "), words.empty() ? "" : " (",
+    return str(", trained with ", join(*record.formats, " and "), words.empty() ? "" : " (",
                join(words, ", "), words.empty() ? "" : ")");
   } catch (const Error&) {
     return "";
@@ -107,8 +107,8 @@ std::vector<Difference> differences_from(const PaperItem& item, const Overview& 
   if (!oracles.empty())
     lines.push_back({Of::oracle, str("differs: forced: `oracle` ", listed(oracles))});
   if (!untrained.empty())
-    lines.push_back(
-        {Of::training, str("differs: not taught its format: the network of ", listed(untrained))});
+    lines.push_back({Of::training, str("differs: not trained on its format: the network of ",
+                                       listed(untrained))});
   for (const Doubt& doubt : item.published.doubts) {
     std::string at = doubt.at.is_null() ? "" : dump(doubt.at) + ": ";
     lines.push_back({std::nullopt, str("doubt: ", at, doubt.why)});

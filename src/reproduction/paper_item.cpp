@@ -220,7 +220,7 @@ void check_arms(const PaperItem& item) {
           for (const std::string& arm : {point.arm, point.over})
             if (!arm.empty() && std::find(labels.begin(), labels.end(), arm) == labels.end())
               throw ConfigError(str(item.file.string(), ": claim ", claim.id, " names arm '", arm,
-                                    "', which scale ", scale, " has not",
+                                    "', which scale ", scale, " does not have",
                                     known_names(arm, labels)));
     }
 }

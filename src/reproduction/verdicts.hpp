@@ -86,9 +86,9 @@ ClaimVerdict together(std::span<const ClaimVerdict> parts);
 Decision decide(std::span<const Measured> parts, const Limit& limit,
                 const VerdictRules& rules = {});
 
-/// A claim that the best of all points is one of some points. `better[i][o]`: how many times better
-/// point i of these is than point o of the others. Confirmed: the point of these that seems best is
-/// better than every other point. Refuted: one of the other points is better than each of these.
+/// A claim that the best of all points is one of the named points. `better[i][o]`: how many times
+/// better named point i is than other point o. Confirmed: the named point with the best estimate is
+/// better than every other point. Refuted: one of the other points is better than every named one.
 /// REQUIRES: the same number of others for each point.
 Decision decide_optimum(const std::vector<std::vector<Measured>>& better,
                         const VerdictRules& rules = {});

@@ -66,7 +66,7 @@ void leave_out_unneeded(Workload& work, const std::vector<Arm>& arms) {
       work.not_applicable[added.arm] = "asks an open prompt as the other arms do";
     else if (!needed)
       work.not_applicable[added.arm] =
-          str("is a baseline of ", join(added.serves, ", "), " alone, not run here");
+          str("is only a baseline of ", join(added.serves, ", "), ", which does not run here");
   }
 }
 

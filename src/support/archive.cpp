@@ -133,7 +133,7 @@ std::int64_t unpack_tar(const fs::path& archive, const fs::path& folder, int str
       const fs::path inner = inner_name(reader, name, strip);
       if (inner.empty() || archive_entry_filetype(entry) == AE_IFDIR) continue;
       if (archive_entry_filetype(entry) != AE_IFREG || archive_entry_hardlink(entry))
-        reader.fail(str("holds '", name, "', which is a link or no file; expected files alone"));
+        reader.fail(str("holds '", name, "', which is a link or no file; expected only files"));
       const fs::path file = stage / inner;
       if (made.insert(file.parent_path()).second) fs::create_directories(file.parent_path());
       // There can be 200,000 files; they are synced together.

@@ -17,8 +17,8 @@ struct TrainerOptions {
   /// approximate number of tokens per forward pass; gradients are summed
   std::int64_t micro_tokens = 2048;
   int workers = 1;  ///< number of concurrent forward passes, each on its own thread
-  /// Layers keep only their inputs and are computed again for their gradients: half as much work in
-  /// addition, for a fraction of the memory.
+  /// Layers keep only their inputs and are computed again for their gradients: half as much more
+  /// work, and a fraction of the memory.
   bool checkpoint_activations = false;
   std::uint64_t seed = 1;  ///< seed of the dropout
 };

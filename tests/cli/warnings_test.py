@@ -92,7 +92,7 @@ def untaught(tell):
         tell.silent(db, code)
     tell.check(tell.pardec("compare", "--db", db, "--strict").returncode in (0, 3), "a sound run")
     db = tell.run("stacked", "--model", QUICKSTART, "--arm", "ar=ar", "--arm", "hpd=hpd,stack=6,k_max=16", "--dataset", "oa-mine", "--limit", 12, "--chat-template", "chatml")
-    tell.has(db, "untaught", "hpd", "stack 6, taught 2", "k_max 16, taught 30", "chat template plain")
+    tell.has(db, "untaught", "hpd", "stack 6, trained with 2", "k_max 16, trained with 30", "chat template plain")
     tell.has(db, "untaught", "ar", "chat template plain")
     tell.has(db, "few_blocks", "hpd", "no interval")
     # What nobody asked otherwise is as it was taught, and the table says so.
@@ -116,7 +116,7 @@ def untaught(tell):
     if most == 2:
         tell.silent(db, "untaught")
     else:
-        tell.has(db, "untaught", "hpd", f"stack {most}, taught 2")
+        tell.has(db, "untaught", "hpd", f"stack {most}, trained with 2")
 
 
 def side_by_side(tell):

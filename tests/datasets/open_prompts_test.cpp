@@ -182,7 +182,7 @@ TEST_CASE("jsonl: each form of own records", "[datasets]") {
   fault(R"({"text":"t","fields":[{"name":"n"},{"question":"q"}]})", "with and without 'question'");
   fault(R"({"text":"t","fields":[{"name":"n","references":{"r":1}}]})",
         "'references' is object, expected some text, or a number");
-  fault(R"({"turns":["p","q"],"references":["r"]})", "'references' stands beside several turns");
+  fault(R"({"turns":["p","q"],"references":["r"]})", "'references' is given for several turns");
   fault(R"({"messages":[{"role":"assistant","content":"a"}]})", "expected user");
   fault(R"({"messages":[{"role":"user","content":"a"},{"role":"user","content":"b"}]})",
         "expected assistant");
@@ -239,7 +239,7 @@ TEST_CASE("jsonl: system messages, whole numbers, additional keys and empty line
   fault(R"({"messages":[{"role":"system","content":"a"}]})", "'messages' is empty");
   fault(R"({"messages":[{"role":"tool","content":"a"}]})", "'role' is 'tool', expected user");
   fault(R"({"messages":[{"role":"user","content":[{"type":"image_url","url":"x"}]}]})",
-        "is of type 'image_url', expected text alone");
+        "is of type 'image_url', expected only text");
   fault(R"({"prompt":"p","id":1.5})", "'id' is number, expected");
 }
 

@@ -738,10 +738,11 @@ TEST_CASE("aspd finds its tokens by name or option, and says which are missing")
   const TinyNetwork& network = quiet();
   Model model = network.load(Dtype::fp32);
   const int vocab = model.config().vocab_size;
-  CHECK_THROWS_WITH(find_aspd_tokens("", &network.tokenizer(), vocab),
-                    "tokenizer.json has no token <Title> or <|title|>; weights that were taught it "
-                    "(`adapter=DIR`) bring it, else name one by id or text: "
-                    "`set=aspd.tokens=TITLE,/TITLE,BRANCH,/BRANCH,PARA,/PARA`");
+  CHECK_THROWS_WITH(
+      find_aspd_tokens("", &network.tokenizer(), vocab),
+      "tokenizer.json has no token <Title> or <|title|>; weights that were trained with it "
+      "(`adapter=DIR`) bring it, else name one by id or text: "
+      "`set=aspd.tokens=TITLE,/TITLE,BRANCH,/BRANCH,PARA,/PARA`");
   CHECK_THROWS_WITH(find_aspd_tokens("1,2,3", &network.tokenizer(), vocab),
                     Catch::Contains("expected six ids or texts"));
   CHECK_THROWS_WITH(find_aspd_tokens("1,2,3,4,,6", &network.tokenizer(), vocab),

@@ -23,7 +23,7 @@ TEST_CASE(
   CHECK(find_control_token({"x.fork_token", "17", {}}, nullptr, 600) == 17);
 
   CHECK_THROWS_WITH(find("", {"[Fork]", "[F]"}),
-                    "tokenizer.json has no token [Fork] or [F]; weights that were taught it "
+                    "tokenizer.json has no token [Fork] or [F]; weights that were trained with it "
                     "(`adapter=DIR`) bring it, else name one by id or text: `set=x.fork_token=ID`");
   CHECK_THROWS_WITH(
       find("[Fork]", {"<pad>"}),

@@ -99,7 +99,7 @@ TEST_CASE("families differ in defaults, biases, norms and windows") {
                     {{"num_attention_heads", 64}, {"head_dim", 4}}))
             .kv_heads == 32);
   CHECK_THAT(error_of(with(mistral, {{"layer_types", {"full_attention", "sliding_attention"}}})),
-             Catch::Contains("layers without the window, which mistral has not"));
+             Catch::Contains("layers without the window, which mistral does not have"));
 
   const Json phi3 = family("phi3", "Phi3ForCausalLM");
   const ModelConfig phi = parsed(with(phi3, {{"partial_rotary_factor", 0.5}}));

@@ -262,7 +262,7 @@ TEST_CASE("an arm takes the options of its network's training, unless others are
     CHECK(asking[0].taught.contains("ask") == (asks(asking[0]) == "separately"));
     CHECK(untaught_options(find_decoder("ar"), {{"ask", "together"}}, {{"format", formats}}) ==
           (asks(asking[0]) == "separately"
-               ? std::vector<std::string>{"ask together, taught separately"}
+               ? std::vector<std::string>{"ask together, trained with separately"}
                : std::vector<std::string>{}));
   }
   auto untaught = make_arms({"hpd"}, {}, {}, 1);

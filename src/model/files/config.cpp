@@ -141,7 +141,7 @@ void read_window(const Json& json, JsonReader& read, const std::string& where,
   }
   if (!by_layer && types != expected)
     throw ModelError(where, str("'layer_types' has layers without the window, which ",
-                                model_type(config.family), " has not"));
+                                model_type(config.family), " does not have"));
   if (config.sliding_window == 0) config.slides.clear();
 }
 
