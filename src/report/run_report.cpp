@@ -66,7 +66,8 @@ std::vector<std::string> marks_of(const Comparison& comparison) {
   }
   if (failed > 0)
     marks.push_back(str(counted(failed, "answer"),
-                        " failed; the tables count what failed, and scores are of the rest."));
+                        " failed; the tables count them. In scores of right and wrong answers, a "
+                        "failed answer is wrong."));
   if (open > 0)
     marks.push_back(str("Still running, or stopped: ", open, " of ",
                         counted(std::ssize(runs), "arm"),
