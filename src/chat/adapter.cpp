@@ -24,10 +24,6 @@ const Json& member(const Json& value, std::string_view key) {
   return found == value.end() ? kNull : *found;
 }
 
-std::string shortened(std::string_view text, std::size_t most) {
-  return str(visible_text(text.substr(0, most)), text.size() > most ? "..." : "");
-}
-
 std::string text_of(const Json& value) {
   return value.is_string() ? value.get<std::string>() : std::string();
 }

@@ -43,9 +43,6 @@ const Adapter& openai_responses();
 
 /// A member of an object; null if it is missing, or if the value is not an object.
 const Json& member(const Json& value, std::string_view key);
-/// Text from a service for a one-line message: at most `most` bytes, with control characters
-/// replaced, and "..." for the rest.
-std::string shortened(std::string_view text, std::size_t most);
 /// A text; empty for other values.
 std::string text_of(const Json& value);
 /// A token count; -1 for other values.

@@ -132,7 +132,7 @@ std::string words_of(const Complaint& complaint, const std::string& body) {
   const std::string& name = complaint.code.empty() ? complaint.type : complaint.code;
   if (!name.empty()) words = words.empty() ? name : str(name, ": ", words);
   if (words.empty()) words = body;
-  return shortened(words, kMost);
+  return visible_text(shortened(words, kMost));
 }
 
 Outcome again(std::string what) {

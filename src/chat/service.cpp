@@ -354,7 +354,7 @@ class Service::Impl {
                 task->attempt.number};
     constexpr std::size_t kMostWords = 300;
     if (reply.state == ReplyState::kRefused && !reply.text.empty())
-      reply.reason += str(": ", shortened(reply.text, kMostWords));
+      reply.reason += str(": ", visible_text(shortened(reply.text, kMostWords)));
     const Call call = std::move(task->call);
     tasks_.erase(task);
     dry_ = false;

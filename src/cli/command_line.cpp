@@ -177,7 +177,7 @@ int run_command_line(const std::vector<Verb>& verbs, int argc, char** argv) {
     if (extra.rfind("-", 0) == 0)
       usage_error(app, str("unknown flag '", extra, "'",
                            known_names(split(extra, '=').front(), long_flags(app))));
-    usage_error(app, str("unexpected argument '", extra, "'"));
+    usage_error(app, str("unexpected argument '", shortened(extra, 60), "'"));
   }
   check_written(app, app.written);
   try {

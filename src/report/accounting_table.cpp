@@ -11,14 +11,7 @@ namespace pardec {
 namespace {
 
 /// The beginning of a long text; csv and json have the whole text.
-Cell shortened(const std::string& text) {
-  constexpr size_t kShown = 40;
-  if (text.size() <= kShown) return text;
-  size_t end = kShown;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80)
-    --end;  // not within a character
-  return {text.substr(0, end) + "...", Json(text)};
-}
+Cell shortened_cell(const std::string& text) { return {shortened(text, 40), Json(text)}; }
 
 }  // namespace
 
@@ -84,7 +77,7 @@ Table differences_table(const DifferingAnswers& answers) {
   for (const DifferingAnswer& one : answers.first) {
     table.rows.push_back(with_dataset(
         dataset_cells(one.dataset),
-        {one.arm, one.sample, one.field, shortened(one.baseline), shortened(one.answer),
+        {one.arm, one.sample, one.field, shortened_cell(one.baseline), shortened_cell(one.answer),
          number_cell(one.token.value_or(-1)), number_cell(one.gap, 4)}));
     if (answers.repeated) table.rows.back().push_back(number_cell(one.repeats));
   }

@@ -13,10 +13,9 @@ namespace {
 
 /// The value found, for an error message; long values are truncated.
 std::string found(const Json& value) {
-  constexpr size_t kMost = 80;
-  std::string text = value.is_string() ? str("'", value.get<std::string>(), "'") : dump(value);
-  if (text.size() > kMost) text = text.substr(0, kMost) + "...";
-  return repair_utf8(text);
+  const std::string text =
+      value.is_string() ? str("'", value.get<std::string>(), "'") : dump(value);
+  return repair_utf8(shortened(text, 80));
 }
 
 /// "a, b or c"

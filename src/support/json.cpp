@@ -199,9 +199,8 @@ const Json& JsonReader::any(const std::string& key) {
 
 void JsonReader::wrong_type(const std::string& key, const Json& value,
                             std::string_view expected) const {
-  std::string shown = dump(value);
-  if (shown.size() > 60) shown = shown.substr(0, 57) + "...";
-  throw ConfigError(str(where(key), " is ", repair_utf8(shown), ", expected ", expected));
+  throw ConfigError(
+      str(where(key), " is ", repair_utf8(shortened(dump(value), 60)), ", expected ", expected));
 }
 
 template <typename T>

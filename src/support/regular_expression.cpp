@@ -28,10 +28,6 @@ struct FreeParam {
   void operator()(OnigMatchParam* param) const { onig_free_match_param(param); }
 };
 
-std::string shortened(const std::string& expression) {
-  return expression.size() > 60 ? repair_utf8(expression.substr(0, 57)) + "..." : expression;
-}
-
 }  // namespace
 
 void RegularExpression::Free::operator()(re_pattern_buffer* regex) const { onig_free(regex); }
@@ -104,7 +100,7 @@ std::optional<std::pair<std::size_t, std::size_t>> RegularExpression::Searches::
     const bool over =
         found == ONIGERR_RETRY_LIMIT_IN_SEARCH_OVER || found == ONIGERR_RETRY_LIMIT_IN_MATCH_OVER;
     if (!over || state.left == 0)
-      throw RunError(str("regular expression '", shortened(state.expression.expression_),
+      throw RunError(str("regular expression '", shortened(state.expression.expression_, 60),
                          "' fails at byte ", at, " of a text of ", state.text.size(), ": ",
                          message(found, nullptr)));
   }

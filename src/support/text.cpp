@@ -139,6 +139,12 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+std::string shortened(std::string_view text, size_t most) {
+  if (text.size() <= most) return std::string(text);
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;
+  return str(text.substr(0, most), "...");
+}
+
 std::vector<std::string> near_names(std::string_view name,
                                     const std::vector<std::string>& candidates) {
   std::vector<std::pair<size_t, std::string>> near;

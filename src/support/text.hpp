@@ -34,6 +34,9 @@ std::string repair_utf8(std::string_view text);
 /// above. With `lines`, line breaks and tabs are kept.
 std::string visible_text(std::string_view bytes, bool lines = false);
 
+/// At most the first `most` bytes, in whole characters; "..." is added where something is left out.
+std::string shortened(std::string_view text, size_t most);
+
 /// The candidates within a small edit distance of `name`: at most three, nearest first.
 std::vector<std::string> near_names(std::string_view name,
                                     const std::vector<std::string>& candidates);

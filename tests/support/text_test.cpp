@@ -31,6 +31,14 @@ TEST_CASE("control and direction characters never reach a terminal") {
   CHECK(visible_text("\xC2") == "\uFFFD");
 }
 
+TEST_CASE("a text is shortened in whole characters") {
+  CHECK(shortened("twelve", 6) == "twelve");
+  CHECK(shortened("twelve", 5) == "twelv...");
+  CHECK(shortened("zwölf", 3) == "zw...");  // the "ö" has bytes 2 and 3
+  CHECK(shortened("zwölf", 4) == "zwö...");
+  CHECK(shortened("ö", 1) == "...");
+}
+
 TEST_CASE("an unknown name is answered with similar names, otherwise with all") {
   CHECK(known_names("hdp", {"ar", "hpd", "ippd"}) == "; did you mean 'hpd'?");
   CHECK(known_names("medusa", {"ar", "hpd"}) == "; known: ar, hpd");

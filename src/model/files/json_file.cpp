@@ -12,11 +12,7 @@ ModelError as_model_error(const Error& error, const std::string& where) {
   return ModelError(where, what);
 }
 
-std::string one_line(const Json& value) {
-  std::string text = dump(value);
-  if (text.size() > 80) text = text.substr(0, 77) + "...";
-  return repair_utf8(text);
-}
+std::string one_line(const Json& value) { return repair_utf8(shortened(dump(value), 80)); }
 
 Json read_model_json(const std::filesystem::path& file) {
   try {
