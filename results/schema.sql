@@ -352,6 +352,14 @@ CREATE TABLE artifact (
 ) STRICT;
 
 -- Views -------------------------------------------------------------------------------------------
+-- The same thing has the same column in all of them: invocation (a run, as --run takes it),
+-- dataset, split, arm, decoder, sample, repeat. A metric has the name that tables and csv give it.
+
+-- A row of table run by the names of tables and pages.
+CREATE VIEW run_names AS
+SELECT run.id AS run_id, run.invocation, run.uuid AS run, dataset.name AS dataset, dataset.split,
+       run.label AS arm, run.decoder
+FROM run JOIN dataset ON dataset.id = run.dataset_id;
 
 -- Blocks whose time counts: measured whole in one process, and no job of them failed.
 CREATE VIEW measured_block AS
@@ -359,7 +367,148 @@ SELECT block.* FROM block
 WHERE wall_ns IS NOT NULL
   AND NOT EXISTS (SELECT 1 FROM job WHERE job.block_id = block.id AND job.error IS NOT NULL);
 
+-- One row an answer to one example; a repeat answers the same example once more. Flags are 0 or 1,
+-- and sum up to the columns of these names in compare --format csv. Seconds are the latency of its
+-- job, which answered examples_in_job examples at once.
+CREATE VIEW generations AS
+WITH answer AS (
+  SELECT generation.*, generation.error IS NOT NULL AS failed,
+         CASE WHEN generation.error IS NOT NULL THEN 0
+              WHEN field_count = 0 THEN stop IN ('limit', 'context')
+              ELSE 2 * (SELECT count(*) FROM json_each(generation.fields) AS field
+                        WHERE json_extract(field.value, '$.stop') IN ('limit', 'context')
+                           OR json_extract(field.value, '$.thought.open')) > field_count
+         END AS hit_limit,
+         generation.error IS NULL
+           AND EXISTS (SELECT 1 FROM newest_score WHERE generation_id = generation.id
+                       AND metric = 'parsed' AND value = 0) AS unparsed,
+         generation.error IS NULL
+           AND trim(text, ' ' || char(9, 10, 11, 12, 13)) = '' AS empty
+  FROM generation)
+SELECT run_names.*, sample.key AS sample, sample.cluster, sample.category, answer.repeat,
+       answer.id AS generation_id, answer.job_id AS job, sample.text AS asked,
+       sample.fields AS "references", answer.text, answer.error, answer.stop, answer.fields,
+       answer.tokens, answer.field_count, answer.failed, answer.hit_limit, answer.unparsed,
+       answer.empty,
+       answer.failed OR answer.unparsed OR answer.empty
+         OR (answer.hit_limit AND run.form <> 'free') AS broken,
+       answer.identical, answer.first_difference, answer.gap_at_difference,
+       job.total_ns / 1e9 AS seconds, json_array_length(job.key) AS examples_in_job
+FROM answer
+JOIN run_names ON run_names.run_id = answer.run_id
+JOIN run ON run.id = answer.run_id
+JOIN sample ON sample.id = answer.sample_id
+JOIN job ON job.id = answer.job_id;
+
+-- Scores by the newest definition of their metric.
+CREATE VIEW newest_score AS
+SELECT score.* FROM score
+WHERE NOT EXISTS (SELECT 1 FROM score AS newer
+                  WHERE newer.generation_id = score.generation_id AND newer.metric = score.metric
+                    AND CAST(newer.version AS INTEGER) > CAST(score.version AS INTEGER));
+
+-- Which rows of table score a metric is counted from, and how.
+CREATE VIEW metric_source AS
+SELECT column1 AS metric, column2 AS stored, column3 AS counted FROM (VALUES
+  ('f1_micro', 'value_correct', 'annotated values'),
+  ('f1_macro', 'value_correct', 'annotated values by attribute'),
+  ('f1_strict', 'value_correct', 'values'),
+  ('f1_strict_macro', 'value_correct', 'values by attribute'),
+  ('token_f1', 'token_f1', 'mean'),
+  ('token_f1_has_answer', 'token_f1', 'has answer'),
+  ('token_f1_no_answer', 'token_f1', 'no answer'),
+  ('squad_exact', 'squad_exact', 'mean'),
+  ('squad_exact_has_answer', 'squad_exact', 'has answer'),
+  ('squad_exact_no_answer', 'squad_exact', 'no answer'),
+  ('exact_match', 'exact_match', 'mean'),
+  ('rouge_l', 'rouge_l', 'mean'), ('rouge_1', 'rouge_1', 'mean'), ('rouge_2', 'rouge_2', 'mean'),
+  ('rouge_l_unicode', 'rouge_l_unicode', 'mean'),
+  ('rouge_1_unicode', 'rouge_1_unicode', 'mean'),
+  ('rouge_2_unicode', 'rouge_2_unicode', 'mean'),
+  ('accuracy', 'accuracy', 'mean'),
+  ('repetition', 'repetition', 'mean'), ('degenerate', 'repetition', 'above 3.5'),
+  ('pass_at_1', 'passed', 'pass at 1'), ('pass_at_10', 'passed', 'pass at 10'),
+  ('judge_f1', 'judge_class', 'f1'), ('judge_precision', 'judge_class', 'precision'),
+  ('judge_recall', 'judge_class', 'recall'),
+  ('judge_score', 'judge_score', 'mean'), ('judge_win_rate', 'judge_preference', 'mean'),
+  ('judge_template', 'judge_template', 'mean'),
+  ('log_likelihood', 'likelihood', 'likelihood'));
+
+-- What each answer adds to a metric. The score of any set of answers is sum(numerator) /
+-- sum(denominator) in each score_group, then the mean over groups whose denominators are not 0.
+-- Only the macro scores have several groups. A failed answer counts as wrong.
+CREATE VIEW score_parts AS
+WITH drawn AS (  -- repeats of a programming task are its draws
+  SELECT generation.run_id, generation.sample_id, newest_score.field, newest_score.value
+  FROM generation JOIN newest_score ON newest_score.generation_id = generation.id
+  WHERE newest_score.metric = 'passed'),
+part AS (
+  SELECT generation.run_id, generation.sample_id, generation.id AS generation_id,
+         generation.repeat, generation.error IS NOT NULL AS failed, source.metric, source.counted,
+         score.field, score.value, score.details,
+         CASE WHEN counted LIKE 'pass%' THEN
+           (SELECT count(*) FROM drawn WHERE drawn.run_id = generation.run_id
+            AND drawn.sample_id = generation.sample_id AND drawn.field = score.field) END AS draws,
+         CASE WHEN counted = 'pass at 10' THEN
+           (SELECT sum(drawn.value = 0) FROM drawn WHERE drawn.run_id = generation.run_id
+            AND drawn.sample_id = generation.sample_id AND drawn.field = score.field) END AS missed
+  FROM generation
+  JOIN newest_score AS score ON score.generation_id = generation.id
+  JOIN metric_source AS source ON source.stored = score.metric
+  WHERE CASE WHEN counted LIKE 'annotated%' THEN json_extract(details, '$.annotated')
+             WHEN counted = 'has answer' THEN json_extract(details, '$.has_answer')
+             WHEN counted = 'no answer' THEN NOT json_extract(details, '$.has_answer')
+             WHEN counted = 'pass at 10' THEN 10 <=
+               (SELECT min(draws) FROM (SELECT count(*) AS draws FROM drawn
+                WHERE drawn.run_id = generation.run_id GROUP BY drawn.sample_id, drawn.field))
+             ELSE 1 END)
+SELECT run_names.*, sample.key AS sample, sample.cluster, sample.category, part.repeat,
+       part.generation_id, part.failed, part.field, part.metric,
+       CASE WHEN counted LIKE '%by attribute' THEN sample.category || '/' || part.field
+            ELSE 'all' END AS score_group,
+       CASE
+         WHEN counted LIKE '%values%' THEN 2.0 * (json_extract(details, '$.counts_as') = 'vc')
+         WHEN counted = 'above 3.5' THEN 1.0 * (value > 3.5)
+         WHEN counted = 'pass at 1' THEN value / draws
+         WHEN counted = 'pass at 10' THEN (1 - 1.0 * max(0, missed) / draws
+           * max(0, missed - 1) / (draws - 1) * max(0, missed - 2) / (draws - 2)
+           * max(0, missed - 3) / (draws - 3) * max(0, missed - 4) / (draws - 4)
+           * max(0, missed - 5) / (draws - 5) * max(0, missed - 6) / (draws - 6)
+           * max(0, missed - 7) / (draws - 7) * max(0, missed - 8) / (draws - 8)
+           * max(0, missed - 9) / (draws - 9)) / draws
+         WHEN counted = 'f1' THEN 2 * value
+         WHEN counted = 'likelihood' THEN json_extract(details, '$.log_likelihood')
+         ELSE value END AS numerator,
+       CASE
+         WHEN counted LIKE '%values%' THEN
+           CASE json_extract(details, '$.counts_as') WHEN 'nn' THEN 0.0 WHEN 'vc' THEN 2.0
+                WHEN 'vw' THEN 2.0 ELSE 1.0 END
+         WHEN counted LIKE 'pass%' THEN 1.0 / draws
+         WHEN counted = 'f1' THEN 2 * value
+           + 2.0 * (json_extract(details, '$.class') = 'incorrect')
+           + (json_extract(details, '$.class') IN ('hallucination', 'missing'))
+         WHEN counted = 'precision' THEN value
+           + 1.0 * (json_extract(details, '$.class') IN ('incorrect', 'hallucination'))
+         WHEN counted = 'recall' THEN value
+           + 1.0 * (json_extract(details, '$.class') IN ('incorrect', 'missing'))
+         WHEN counted = 'likelihood' THEN 1.0 * json_extract(details, '$.tokens')
+         ELSE 1.0 END AS denominator
+FROM part
+JOIN run_names ON run_names.run_id = part.run_id
+JOIN sample ON sample.id = part.sample_id;
+
+-- The score of each answer by each metric; NULL where the answer adds nothing. The score of an arm
+-- is no mean of these: see score_parts and paper_table.
+CREATE VIEW scores_by_example AS
+SELECT run_id, invocation, run, dataset, split, arm, decoder, sample, cluster, category, repeat,
+       generation_id, failed, metric,
+       CASE WHEN max(score_group) = 'all' THEN sum(numerator) / nullif(sum(denominator), 0)
+            ELSE avg(numerator / nullif(denominator, 0)) END AS score
+FROM score_parts
+GROUP BY run_id, invocation, dataset, arm, generation_id, metric;  -- filters by these are fast
+
 -- One row a run. Sums are over jobs without error; measured_* over the jobs of measured blocks.
+-- generations, failed and the like count repeats; n is the number of examples.
 CREATE VIEW run_summary AS
 WITH counted AS (
   SELECT run_id, count(*) AS jobs, sum(error IS NOT NULL) AS failed_jobs FROM job GROUP BY run_id),
@@ -371,10 +520,11 @@ totals AS (
          max(cached_peak) AS cached_peak, sum(cached_sum) AS cached_sum, sum(attended) AS attended,
          sum(scratch) AS scratch, sum(branches) AS branches, avg(parallel_ratio) AS parallel_ratio
   FROM job WHERE error IS NULL GROUP BY run_id),
-generations AS (
-  SELECT run_id, count(*) AS generations, sum(error IS NOT NULL) AS failed_generations,
-         count(identical) AS compared, sum(identical) AS identical
-  FROM generation GROUP BY run_id),
+answers AS (
+  SELECT run_id, count(DISTINCT sample) AS n, count(*) AS generations, sum(failed) AS failed,
+         sum(hit_limit) AS hit_limit, sum(unparsed) AS unparsed, sum(empty) AS empty,
+         sum(broken) AS broken, count(identical) AS compared, avg(identical) AS identical
+  FROM generations GROUP BY run_id),
 blocks AS (SELECT run_id, count(*) AS blocks FROM block GROUP BY run_id),
 measured AS (
   SELECT run_id, count(*) AS measured_blocks, sum(wall_ns) AS measured_wall_ns,
@@ -389,17 +539,22 @@ measured_generations AS (
   JOIN job ON job.id = generation.job_id
   JOIN measured_block ON measured_block.id = job.block_id
   GROUP BY generation.run_id)
-SELECT run.id AS run_id, run.uuid, run.invocation, run.label, run.decoder, run.baseline,
-       dataset.name AS dataset, dataset.split, dataset.is_sample, dataset.is_standin,
+SELECT run_names.*, run.baseline,
+       dataset.is_sample AS dataset_is_sample, dataset.is_standin AS dataset_is_standin,
        model.path AS model,
        run.oracle, run.untrained, run.device, run.dtype, run.batch_size, run.build_type,
        run.status, run.started_utc, run.ended_utc,
        coalesce(jobs, 0) AS jobs,
        coalesce(failed_jobs, 0) AS failed_jobs,
+       coalesce(n, 0) AS n,
        coalesce(generations, 0) AS generations,
-       coalesce(failed_generations, 0) AS failed_generations,
+       coalesce(failed, 0) AS failed,
+       coalesce(hit_limit, 0) AS hit_limit,
+       coalesce(unparsed, 0) AS unparsed,
+       coalesce(empty, 0) AS empty,
+       coalesce(broken, 0) AS broken,
        coalesce(compared, 0) AS compared,
-       coalesce(identical, 0) AS identical,
+       identical,
        coalesce(blocks, 0) AS blocks,
        coalesce(measured_blocks, 0) AS measured_blocks,
        coalesce(measured_wall_ns, 0) AS measured_wall_ns,
@@ -407,8 +562,8 @@ SELECT run.id AS run_id, run.uuid, run.invocation, run.label, run.decoder, run.b
        coalesce(measured_fields, 0) AS measured_fields,
        coalesce(measured_chosen, 0) AS measured_chosen,
        coalesce(measured_text_tokens, 0) AS measured_text_tokens,
-       1e9 * measured_examples / nullif(measured_wall_ns, 0) AS examples_per_s,
-       1e9 * measured_fields / nullif(measured_wall_ns, 0) AS fields_per_s,
+       1e9 * measured_examples / nullif(measured_wall_ns, 0) AS examples_per_second,
+       1e9 * measured_fields / nullif(measured_wall_ns, 0) AS fields_per_second,
        coalesce(prompt_tokens, 0) AS prompt_tokens,
        coalesce(chosen, 0) AS chosen,
        coalesce(forced, 0) AS forced,
@@ -416,7 +571,7 @@ SELECT run.id AS run_id, run.uuid, run.invocation, run.label, run.decoder, run.b
        coalesce(text_tokens, 0) AS text_tokens,
        coalesce(text_attended, 0) AS text_attended,
        coalesce(forwards, 0) AS forwards,
-       1.0 * chosen / nullif(forwards, 0) AS chosen_per_forward,
+       1.0 * chosen / nullif(forwards, 0) AS tokens_per_forward,
        coalesce(prefill_ns, 0) AS prefill_ns,
        coalesce(decode_ns, 0) AS decode_ns,
        coalesce(total_ns, 0) AS total_ns,
@@ -427,11 +582,12 @@ SELECT run.id AS run_id, run.uuid, run.invocation, run.label, run.decoder, run.b
        coalesce(branches, 0) AS branches,
        parallel_ratio
 FROM run
+JOIN run_names ON run_names.run_id = run.id
 JOIN dataset ON dataset.id = run.dataset_id
 JOIN model ON model.id = run.model_id
 LEFT JOIN counted ON counted.run_id = run.id
 LEFT JOIN totals ON totals.run_id = run.id
-LEFT JOIN generations ON generations.run_id = run.id
+LEFT JOIN answers ON answers.run_id = run.id
 LEFT JOIN blocks ON blocks.run_id = run.id
 LEFT JOIN measured ON measured.run_id = run.id
 LEFT JOIN measured_jobs ON measured_jobs.run_id = run.id
@@ -439,63 +595,113 @@ LEFT JOIN measured_generations ON measured_generations.run_id = run.id;
 
 -- A run and the run that it is compared with: same invocation, dataset, model and shard.
 CREATE VIEW run_pair AS
-SELECT base.id AS baseline_run, run.id AS run_id, base.label AS baseline, run.label AS label,
-       run.dataset_id, run.invocation
+SELECT run.id AS run_id, base.id AS baseline_run, base.label AS baseline
 FROM run
 JOIN run AS base ON base.invocation = run.invocation AND base.dataset_id = run.dataset_id
                 AND base.model_id = run.model_id AND base.shard = run.shard
                 AND base.label = run.baseline AND base.id <> run.id;
 
 -- Blocks that one process measured whole for both. speedup > 1: the arm is the faster one.
+-- disturbed: other programs had 5 % or more of the time of either; NULL: nobody knows.
 CREATE VIEW speedup_pairs AS
-SELECT run_pair.baseline_run, run_pair.run_id, run_pair.baseline, run_pair.label,
-       dataset.name AS dataset, method.repeat, method.block_key, method.process,
-       method.example_count, base.wall_ns AS baseline_ns, method.wall_ns AS method_ns,
-       1.0 * base.wall_ns / method.wall_ns AS speedup
+WITH timed AS (
+  SELECT measured_block.*, block_repair.process AS repair_process,
+         block_repair.wall_ns AS repaired_wall_ns,
+         1.0 * CASE WHEN measured_block.waited_ns IS NULL AND measured_block.stolen_ns IS NULL
+                    THEN NULL
+                    ELSE coalesce(measured_block.waited_ns, 0)
+                         + coalesce(measured_block.stolen_ns, 0) END
+           / (measured_block.wall_ns * run.threads) >= 0.05 AS disturbed
+  FROM measured_block
+  JOIN run ON run.id = measured_block.run_id
+  LEFT JOIN block_repair ON block_repair.block_id = measured_block.id)
+SELECT run_names.*, run_pair.baseline, run_pair.baseline_run, method.repeat,
+       method.position AS block, method.block_key, method.samples, method.example_count,
+       method.process, base.wall_ns AS baseline_ns, method.wall_ns AS method_ns,
+       1.0 * base.wall_ns / method.wall_ns AS speedup,
+       base.disturbed OR method.disturbed AS disturbed, base.traced OR method.traced AS traced,
+       CASE WHEN base.repair_process = method.repair_process
+            THEN base.repaired_wall_ns END AS baseline_repaired_ns,
+       CASE WHEN base.repair_process = method.repair_process
+            THEN method.repaired_wall_ns END AS method_repaired_ns
 FROM run_pair
-JOIN dataset ON dataset.id = run_pair.dataset_id
-JOIN measured_block AS method ON method.run_id = run_pair.run_id
-JOIN measured_block AS base ON base.run_id = run_pair.baseline_run
-                           AND base.repeat = method.repeat
-                           AND base.block_key = method.block_key
-                           AND base.process = method.process;
+JOIN run_names ON run_names.run_id = run_pair.run_id
+JOIN timed AS method ON method.run_id = run_pair.run_id
+JOIN timed AS base ON base.run_id = run_pair.baseline_run
+                  AND base.repeat = method.repeat
+                  AND base.block_key = method.block_key
+                  AND base.process = method.process;
 
--- One metric of one example by both.
-CREATE VIEW quality_pairs AS
-SELECT run_pair.baseline_run, run_pair.run_id, run_pair.baseline, run_pair.label,
-       dataset.name AS dataset, sample.key AS sample, sample.cluster, sample.category,
-       method.repeat, method_score.metric, method_score.version, method_score.field,
-       base_score.value AS baseline_value, method_score.value AS method_value, method.identical
+-- The answers of an arm and of its baseline to the same example, a row for each metric that the
+-- arm's answer has (NULL: none), with the scores of both.
+CREATE VIEW answer_pairs AS
+SELECT run_names.*, run_pair.baseline, run_pair.baseline_run, method.sample, method.cluster,
+       method.category, method.repeat, method.asked, method."references",
+       base.text AS baseline_text, method.text, method.identical, method.first_difference,
+       base.failed AS baseline_failed, method.failed, base.hit_limit AS baseline_hit_limit,
+       method.hit_limit, base.broken AS baseline_broken, method.broken,
+       base.seconds AS baseline_seconds, method.seconds, metric_source.metric,
+       (SELECT CASE WHEN max(score_group) = 'all' THEN sum(numerator) / nullif(sum(denominator), 0)
+                    ELSE avg(numerator / nullif(denominator, 0)) END
+        FROM score_parts WHERE score_parts.generation_id = base.generation_id
+                           AND score_parts.metric = metric_source.metric) AS baseline_score,
+       (SELECT CASE WHEN max(score_group) = 'all' THEN sum(numerator) / nullif(sum(denominator), 0)
+                    ELSE avg(numerator / nullif(denominator, 0)) END
+        FROM score_parts WHERE score_parts.generation_id = method.generation_id
+                           AND score_parts.metric = metric_source.metric) AS score
 FROM run_pair
-JOIN dataset ON dataset.id = run_pair.dataset_id
-JOIN generation AS method ON method.run_id = run_pair.run_id
-JOIN generation AS base ON base.run_id = run_pair.baseline_run
-                       AND base.sample_id = method.sample_id
-                       AND base.repeat = method.repeat
-JOIN sample ON sample.id = method.sample_id
-JOIN score AS method_score ON method_score.generation_id = method.id
-JOIN score AS base_score ON base_score.generation_id = base.id
-                        AND base_score.metric = method_score.metric
-                        AND base_score.version = method_score.version
-                        AND base_score.field = method_score.field;
+JOIN run_names ON run_names.run_id = run_pair.run_id
+JOIN generation ON generation.run_id = run_pair.run_id
+JOIN generation AS other ON other.run_id = run_pair.baseline_run
+                        AND other.sample_id = generation.sample_id
+                        AND other.repeat = generation.repeat
+JOIN generations AS method ON method.generation_id = generation.id
+JOIN generations AS base ON base.generation_id = other.id
+LEFT JOIN metric_source
+  ON EXISTS (SELECT 1 FROM score_parts WHERE score_parts.generation_id = generation.id
+                                         AND score_parts.metric = metric_source.metric);
+
+-- One field of an example by both: what it adds to a metric, as numerator / denominator.
+CREATE VIEW quality_pairs AS
+SELECT method.run_id, method.invocation, method.run, method.dataset, method.split, method.arm,
+       method.decoder, run_pair.baseline, run_pair.baseline_run, method.sample, method.cluster,
+       method.category, method.repeat, method.metric, method.field,
+       base.numerator / nullif(base.denominator, 0) AS baseline_value,
+       method.numerator / nullif(method.denominator, 0) AS method_value, generation.identical
+FROM run_pair
+JOIN score_parts AS method ON method.run_id = run_pair.run_id
+JOIN generation ON generation.id = method.generation_id
+JOIN generation AS other ON other.run_id = run_pair.baseline_run
+                        AND other.sample_id = generation.sample_id
+                        AND other.repeat = generation.repeat
+JOIN score_parts AS base ON base.generation_id = other.id
+                        AND base.metric = method.metric
+                        AND base.field = method.field;
 
 -- One row a run and metric (NULL where a run has none): speed, identity and quality side by side.
+-- score is what compare says; parts counts what it is made of, not_a_number what has no value.
 CREATE VIEW paper_table AS
 WITH speed AS (
-  SELECT run_id, count(*) AS block_pairs, 1.0 * sum(baseline_ns) / sum(method_ns) AS speedup
+  SELECT run_id, count(DISTINCT block_key) AS blocks,
+         1.0 * sum(baseline_ns) / sum(method_ns) AS speedup,
+         sum(disturbed) AS disturbed_measurements
   FROM speedup_pairs GROUP BY run_id),
 quality AS (
-  SELECT generation.run_id, metric, version, avg(value) AS mean, count(value) AS scored,
-         sum(is_nan) AS not_a_number
-  FROM score JOIN generation ON generation.id = score.generation_id
-  GROUP BY generation.run_id, metric, version)
-SELECT summary.run_id, summary.model, summary.dataset, summary.split, summary.is_sample,
-       summary.is_standin, summary.label, summary.decoder, summary.oracle, summary.untrained, summary.build_type,
-       summary.baseline, summary.examples_per_s, summary.fields_per_s,
-       summary.chosen_per_forward, speed.speedup, speed.block_pairs,
-       1.0 * summary.identical / nullif(summary.compared, 0) AS identical_share,
-       summary.generations, summary.failed_generations, quality.metric, quality.version,
-       quality.mean, quality.scored, quality.not_a_number
+  SELECT run_id, metric, avg(score) AS score, sum(parts) AS parts, sum(not_a_number) AS not_a_number
+  FROM (SELECT run_id, metric,
+               CASE WHEN count(numerator) = count(*)
+                    THEN sum(numerator) / nullif(sum(denominator), 0) END AS score,
+               count(*) AS parts, sum(numerator IS NULL) AS not_a_number
+        FROM score_parts GROUP BY run_id, metric, score_group)
+  GROUP BY run_id, metric)
+SELECT run_names.*, summary.model, summary.dataset_is_sample, summary.dataset_is_standin,
+       summary.oracle, summary.untrained, summary.build_type, summary.status, summary.baseline,
+       summary.examples_per_second, summary.fields_per_second, summary.tokens_per_forward,
+       speed.speedup, speed.blocks, speed.disturbed_measurements,
+       summary.identical, summary.n, summary.generations, summary.failed, summary.hit_limit,
+       summary.broken,
+       quality.metric, quality.score, quality.parts, quality.not_a_number
 FROM run_summary AS summary
+JOIN run_names ON run_names.run_id = summary.run_id
 LEFT JOIN speed ON speed.run_id = summary.run_id
 LEFT JOIN quality ON quality.run_id = summary.run_id;

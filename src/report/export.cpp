@@ -7,6 +7,7 @@
 #include "src/report/comparison_table.hpp"
 #include "src/store/counter_columns.hpp"
 #include "src/store/sqlite.hpp"
+#include "src/store/views.hpp"
 #include "src/support/child_program.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
@@ -24,10 +25,12 @@ struct ExportColumn {
 };
 
 /// The names of all tables that may be written.
-constexpr std::array kTables{"comparison", "runs",  "blocks",   "jobs",  "generations",
-                             "judgments",  "pairs", "attempts", "judges"};
+constexpr std::array kTables{"comparison",    "warnings",    "runs",        "blocks",
+                             "jobs",          "generations", "score_parts", "answer_pairs",
+                             "speedup_pairs", "judgments",   "pairs",       "attempts",
+                             "judges"};
 
-/// The first columns of every table except the comparison.
+/// The first columns of every table except comparison, warnings, attempts and judges.
 const std::vector<ExportColumn> kOfRun = {{"invocation", "text", "run.invocation"},
                                           {"run", "text", "run.uuid"},
                                           {"dataset", "text", "dataset.name"},
@@ -69,7 +72,7 @@ std::vector<ExportColumn> run_columns() {
 
 std::vector<ExportColumn> block_columns() {
   return joined({kOfRun,
-                 columns_of("block", "integer", {"repeat", "position"}),
+                 {{"repeat", "integer", "block.repeat"}, {"block", "integer", "block.position"}},
                  columns_of("block", "text", {"samples", "arms"}),
                  columns_of("block", "integer", {"example_count"}),
                  columns_of("block", "text", {"process"}),
@@ -111,32 +114,92 @@ std::vector<ExportColumn> job_columns(Database& db) {
        cost_columns(db)});
 }
 
-std::vector<ExportColumn> generation_columns(Database& db, const std::string& invocation) {
+/// A view of the schema: its columns, and the SQL after SELECT's columns, with the invocation as
+/// ?1.
+struct ExportView {
+  std::vector<ExportColumn> columns;
+  std::string from;
+};
+
+/// Columns of a view under their own names, after those that name the run.
+std::vector<ExportColumn> view_columns(const std::string& view,
+                                       const std::vector<std::vector<ExportColumn>>& parts) {
+  std::vector<std::vector<ExportColumn>> all{
+      columns_of(view, "text", {"invocation", "run", "dataset", "split", "arm", "decoder"})};
+  all.insert(all.end(), parts.begin(), parts.end());
+  return joined(all);
+}
+
+/// Answers, with one column per metric: the score of this answer.
+ExportView generations_view(Database& db, const std::string& invocation) {
+  const std::string view = "generations";
   std::vector<ExportColumn> columns =
-      joined({kOfRun,
-              {{"sample", "text", "sample.key"},
-               {"cluster", "text", "sample.cluster"},
-               {"category", "text", "sample.category"}},
-              columns_of("generation", "integer", {"repeat"}),
-              {{"job", "integer", "generation.job_id"}},
-              columns_of("generation", "text", {"text", "error", "stop", "fields", "tokens"}),
-              columns_of("generation", "integer", {"field_count", "identical", "first_difference"}),
-              columns_of("generation", "number", {"gap_at_difference"}),
-              {{"asked", "text", "sample.text"}, {"references", "text", "sample.fields"}}});
+      view_columns(view, {columns_of(view, "text", {"sample", "cluster", "category"}),
+                          columns_of(view, "integer", {"repeat", "job"}),
+                          columns_of(view, "text", {"asked"}),
+                          {{"references", "text", "generations.\"references\""}},
+                          columns_of(view, "text", {"text", "error", "stop", "fields", "tokens"}),
+                          columns_of(view, "integer",
+                                     {"field_count", "failed", "hit_limit", "unparsed", "empty",
+                                      "broken", "identical", "first_difference"}),
+                          columns_of(view, "number", {"gap_at_difference", "seconds"}),
+                          columns_of(view, "integer", {"examples_in_job"})});
+  std::vector<std::string> scores;
   Statement metrics(db,
-                    "SELECT DISTINCT metric FROM score JOIN generation ON generation.id = "
-                    "generation_id JOIN run ON run.id = run_id WHERE invocation = ? AND field = '' "
-                    "ORDER BY metric");
+                    "SELECT metric FROM metric_source WHERE metric IN (SELECT metric FROM "
+                    "scores_by_example WHERE invocation = ?)");
   metrics.bind(invocation);
   while (metrics.step()) {
     const std::string metric = metrics.text(0);
-    columns.push_back(
-        {"score_" + metric, "number",
-         str("(SELECT value FROM score WHERE generation_id = generation.id AND field = '' AND "
-             "metric = '",
-             replace_all(metric, "'", "''"), "' ORDER BY CAST(version AS INTEGER) DESC LIMIT 1)")});
+    scores.push_back(str(", max(score) FILTER (WHERE metric = '", metric, "') AS ", metric));
+    columns.push_back({metric, "number", "scores." + metric});
   }
-  return columns;
+  return {std::move(columns),
+          str("generations LEFT JOIN (SELECT generation_id", join(scores, ""),
+              " FROM scores_by_example WHERE invocation = ?1 GROUP BY generation_id) AS scores "
+              "ON scores.generation_id = generations.generation_id WHERE generations.invocation = "
+              "?1 ORDER BY generations.run_id, generations.generation_id")};
+}
+
+ExportView score_parts_view() {
+  const std::string view = "score_parts";
+  return {view_columns(view, {columns_of(view, "text", {"sample", "cluster", "category"}),
+                              columns_of(view, "integer", {"repeat", "failed"}),
+                              columns_of(view, "text", {"field", "metric", "score_group"}),
+                              columns_of(view, "number", {"numerator", "denominator"})}),
+          "score_parts WHERE invocation = ?1 ORDER BY run_id, generation_id, metric, field"};
+}
+
+ExportView answer_pairs_view() {
+  const std::string view = "answer_pairs";
+  return {view_columns(
+              view, {columns_of(view, "text", {"baseline", "sample", "cluster", "category"}),
+                     columns_of(view, "integer", {"repeat"}),
+                     columns_of(view, "text", {"asked"}),
+                     {{"references", "text", "answer_pairs.\"references\""}},
+                     columns_of(view, "text", {"baseline_text", "text"}),
+                     columns_of(view, "integer",
+                                {"identical", "first_difference", "baseline_failed", "failed",
+                                 "baseline_hit_limit", "hit_limit", "baseline_broken", "broken"}),
+                     columns_of(view, "number", {"baseline_seconds", "seconds"}),
+                     columns_of(view, "text", {"metric"}),
+                     columns_of(view, "number", {"baseline_score", "score"})}),
+          "answer_pairs WHERE invocation = ?1 ORDER BY run_id, repeat, sample, metric"};
+}
+
+ExportView speedup_pairs_view() {
+  const std::string view = "speedup_pairs";
+  return {
+      view_columns(
+          view,
+          {columns_of(view, "text", {"baseline"}), columns_of(view, "integer", {"repeat", "block"}),
+           columns_of(view, "text", {"samples"}), columns_of(view, "integer", {"example_count"}),
+           columns_of(view, "text", {"process"}),
+           columns_of(view, "integer", {"baseline_ns", "method_ns"}),
+           columns_of(view, "number", {"speedup"}),
+           columns_of(view, "integer",
+                      {"disturbed", "traced", "baseline_repaired_ns", "method_repaired_ns"})}),
+      "speedup_pairs WHERE invocation = ?1 ORDER BY run_id, repeat, block"};
 }
 
 /// A table: names and types of its columns, and its rows, which are passed on one by one.
@@ -178,9 +241,14 @@ Source source_of(Database& db, const std::string& name, const std::vector<Export
   return source;
 }
 
+Source source_of(Database& db, const std::string& name, const ExportView& view,
+                 const std::string& invocation) {
+  return source_of(db, name, view.columns, view.from, invocation);
+}
+
 /// `table` must outlive the result.
-Source source_of(const FlatTable& table) {
-  Source source{"comparison", {}, {}};
+Source source_of(const std::string& name, const FlatTable& table) {
+  Source source{name, {}, {}};
   for (size_t c = 0; c < table.columns.size(); ++c) {
     bool any = false, whole = true, flags = true;
     for (const auto& row : table.rows) {
@@ -281,6 +349,15 @@ std::vector<Source> judged_sources(
   return sources;
 }
 
+/// A row for each warning about the rows of a table.
+Table warnings_table(const Table& of) {
+  Table table;
+  table.columns = {{"dataset"}, {"arm"}, {"code"}, {"text"}};
+  for (const Table::Warning& warning : of.warnings)
+    table.rows.push_back({warning.dataset, warning.arm, warning.code, warning.text()});
+  return table;
+}
+
 std::int64_t write(const Source& source, bool csv, const std::filesystem::path& file) {
   std::int64_t rows = 0;
   write_file(file, [&](const FileSink& sink) {
@@ -363,16 +440,20 @@ std::vector<ExportedFile> export_tables(Store& store, const Comparison& comparis
   if (format == ExportFormat::parquet) check_pyarrow();
   const Unfinished unfinished(folder);
   Database& db = store.database();
+  use_own_views(db);
   const std::string& invocation = comparison.invocation;
   const std::string runs =
       "run JOIN dataset ON dataset.id = run.dataset_id JOIN model ON model.id = run.model_id JOIN "
       "environment ON environment.id = run.environment_id";
-  const FlatTable compared = flat(worded(comparison_table(comparison), wording));
+  const Table table = worded(comparison_table(comparison), wording);
+  const FlatTable compared = flat(table), warnings = flat(warnings_table(table));
   const auto of_run = [&](const std::string& of, const std::string& join_with = "") {
     return str(runs, join_with, " WHERE run.invocation = ?1 ORDER BY run.id, ", of, ".id");
   };
   std::vector<Source> sources = {
-      source_of(compared), source_of(db, "runs", run_columns(), of_run("run"), invocation),
+      source_of("comparison", compared),
+      source_of("warnings", warnings),
+      source_of(db, "runs", run_columns(), of_run("run"), invocation),
       source_of(db, "blocks", block_columns(),
                 of_run("block", " JOIN block ON block.run_id = run.id"), invocation),
       source_of(db, "jobs", job_columns(db),
@@ -380,8 +461,10 @@ std::vector<ExportedFile> export_tables(Store& store, const Comparison& comparis
                        " JOIN job ON job.run_id = run.id LEFT JOIN block ON block.id = "
                        "job.block_id"),
                 invocation),
-      source_of(db, "generations", generation_columns(db, invocation),
-                of_run("generation", kGenerations), invocation)};
+      source_of(db, "generations", generations_view(db, invocation), invocation),
+      source_of(db, "score_parts", score_parts_view(), invocation),
+      source_of(db, "answer_pairs", answer_pairs_view(), invocation),
+      source_of(db, "speedup_pairs", speedup_pairs_view(), invocation)};
   for (Source& source : judged_sources(db, invocation, of_run))
     sources.push_back(std::move(source));
   const bool csv = format == ExportFormat::csv;

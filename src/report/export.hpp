@@ -17,10 +17,11 @@ std::vector<std::filesystem::path> table_files(ExportFormat format,
                                                const std::filesystem::path& folder);
 
 /// Writes one invocation as flat tables, one file each in `folder`, which is created if necessary:
-/// comparison (the result of compare, with columns as in its csv), runs, blocks, jobs, generations;
-/// if there were judges, also judgments, pairs, attempts and judges. results/export.md explains the
-/// columns. Earlier tables in the same format are replaced together, after all new ones are
-/// written. `wording`: for messages in comparison. Returns the files with their numbers of rows.
+/// comparison (the result of compare, with columns as in its csv), warnings, runs, blocks, jobs,
+/// and the views generations, score_parts, answer_pairs and speedup_pairs of the schema; if there
+/// were judges, also judgments, pairs, attempts and judges. results/export.md explains the columns.
+/// Earlier tables in the same format are replaced together, after all new ones are written.
+/// `wording`: for messages in comparison. Returns the files with their numbers of rows.
 /// ConfigError: the folder cannot be created; for parquet, there is no Python with pyarrow.
 /// RunError.
 struct ExportedFile {

@@ -19,6 +19,7 @@
 
 #include "src/store/schema.hpp"
 #include "src/store/side_files.hpp"
+#include "src/store/views.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
@@ -142,7 +143,10 @@ Store::Store(const fs::path& path, OpenOptions options) : path_(path), resumes_(
   if (options.read_only) return;
   set_journal(db_, on_network(folder_of(path)) ? "delete" : "wal");
   db_.execute("PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON");
-  if (db_.integer("PRAGMA user_version") == 0) create_tables();
+  if (db_.integer("PRAGMA user_version") == 0)
+    create_tables();
+  else
+    update_views(db_);
   place_ = place_of(path_);
   side_files_ = SideFiles(sqlite3_db_filename(db_.handle(), "main"));
 }

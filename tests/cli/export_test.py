@@ -11,7 +11,9 @@ import sys
 from harness import ROOT, Checks, query, scratch
 
 QUICKSTART = ROOT / "experiments" / "quickstart" / "model"
-TABLES = ("comparison", "runs", "blocks", "jobs", "generations")
+TABLES = ("comparison", "warnings", "runs", "blocks", "jobs", "generations", "score_parts", "answer_pairs", "speedup_pairs")
+SAME_AS_VIEWS = TABLES[-4:]
+OF_RUNS = TABLES[2:]
 
 
 def flattened(row):
@@ -52,9 +54,13 @@ def counters():
     return set(re.findall(r"^  ([a-z_]+) [^\n]*-- (?:ns|JSON: |[a-z]+s )", job[job.index("prompt_tokens"):], re.M)) - {"parallel_ratio", "top2"}
 
 
+def as_set(rows, columns=None):
+    return {tuple(row[c] for c in columns or row) for row in rows}
+
+
 def check_tables(check, read, db, compared, kind):
     """What each format holds; `read` gives the rows of a table as dictionaries."""
-    wanted = [flattened(row) for row in compared]
+    wanted = [flattened(row) for row in compared["rows"]]
     rows = read("comparison")
     check(len(rows) == len(wanted), f"{kind}: {len(rows)} rows of the comparison, expected {len(wanted)}")
     for row, other in zip(rows, wanted):
@@ -64,16 +70,21 @@ def check_tables(check, read, db, compared, kind):
     for table, single in (("runs", "run"), ("blocks", "block"), ("jobs", "job"), ("generations", "generation")):
         rows, stored = read(table), query(db, f"SELECT {single}.*, run.uuid AS of_run, run.label AS arm FROM {single} {'' if single == 'run' else 'JOIN run ON run.id = run_id'} ORDER BY run.id, {single}.id")
         check(len(rows) == len(stored) > 0, f"{kind}: {len(rows)} {table}, the database has {len(stored)}")
-        common = sorted((rows[0].keys() & stored[0].keys()) - {"run", "dataset", "model", "samples" if table == "jobs" else "", "job"})
+        common = sorted((rows[0].keys() & stored[0].keys()) - {"run", "dataset", "model", "samples" if table == "jobs" else "", "job", "block"})
         check(len(common) > 8, f"{kind}: {table} has {common} of the database")
         for row, other in zip(rows, stored):
             differs = {c: (row[c], other[c]) for c in common if row[c] != other[c]}
             check(not differs and row["run"] == other["of_run"], f"{kind}: {table}: {differs}")
-    scores = {(r["label"], r["key"], r["repeat"], r["metric"]): r["value"] for r in query(
-        db, """SELECT label, sample.key, repeat, metric, value FROM score JOIN generation ON generation.id = generation_id JOIN run ON run.id = run_id
-               JOIN sample ON sample.id = sample_id WHERE field = '' AND NOT is_nan""")}
-    found = {(r["arm"], r["sample"], r["repeat"], name.removeprefix("score_")): value for r in read("generations") for name, value in r.items() if name.startswith("score_") and value is not None}
+    for view in SAME_AS_VIEWS:
+        rows, stored = as_set(read(view)), query(db, f"SELECT * FROM {view}")
+        columns = [c for c in read(view)[0] if c in stored[0]]
+        check(len(columns) >= 16 and as_set(read(view), columns) == as_set(stored, columns) and len(rows) > 2, f"{kind}: {view} has the rows of the view, in {columns}")
+    scores = {(r["arm"], r["dataset"], r["sample"], r["repeat"], r["metric"]): r["score"] for r in query(db, "SELECT * FROM scores_by_example WHERE score IS NOT NULL")}
+    metrics = {r["metric"] for r in query(db, "SELECT metric FROM score_parts")}
+    found = {(r["arm"], r["dataset"], r["sample"], r["repeat"], name): r[name] for r in read("generations") for name in metrics if r[name] is not None}
     check(found == scores and len(scores) > 20, f"{kind}: {len(found)} scores of generations, the database has {len(scores)}")
+    said = [(w["dataset"], w["arm"], w["code"], w["text"]) for w in compared["warnings"]]
+    check([tuple(w.values()) for w in read("warnings")] == said and said, f"{kind}: warnings {read('warnings')}, compare has {said}")
     jobs = {r["job"]: r for r in read("jobs")}
     check(all(r["sample"] in json.loads(jobs[r["job"]]["samples"]) and jobs[r["job"]]["arm"] == r["arm"] for r in read("generations")), f"{kind}: a generation's job has its sample")
 
@@ -109,8 +120,8 @@ def main():
         db = pardec.folder / "r.sqlite"
         pardec.good("run", "--model", QUICKSTART, "--decoder", "ar,hpd", "--dataset", "oa-mine,mt-bench", "--limit", 6, "--block", 1, "--runs", 2, "--max-new-tokens", 60, "--db", db,
                     "--progress", "none")
-        compared = json.loads(pardec.good("compare", "--db", db, "--format", "json"))["rows"]
-        check(len(compared) == 4 and any(r["cannot_run"] for r in compared), f"rows of the comparison: {compared}")
+        compared = json.loads(pardec.good("compare", "--db", db, "--format", "json"))
+        check(len(compared["rows"]) == 4 and any(r["cannot_run"] for r in compared["rows"]), f"rows of the comparison: {compared}")
         if "parquet" in sys.argv:
             try:
                 import pyarrow.parquet
@@ -124,7 +135,8 @@ def main():
             check(kinds["arm"] == "string" and kinds["n"] == "int64" and kinds["speedup_low"] == "double", f"types of columns: {kinds}")
             return check.finish()
         said = pardec.good("export", "--db", db, "--format", "jsonl", "--out", pardec.folder / "deep" / "j")
-        check([line.split("/")[-1] for line in said.splitlines()] == ["comparison.jsonl 4", "runs.jsonl 3", "blocks.jsonl 24", "jobs.jsonl 30", "generations.jsonl 36"],
+        counts = dict(line.split("/")[-1].split(".jsonl ") for line in said.splitlines())
+        check(list(counts) == list(TABLES) and [counts[t] for t in ("comparison", *OF_RUNS[:4])] == ["4", "3", "24", "30", "36"] and counts["speedup_pairs"] == "6",
               f"files and their rows: {said}")
         pardec.good("export", "--db", db, "--out", pardec.folder / "c", "--run", query(db, "SELECT invocation FROM run")[0]["invocation"][:8])
         lines = {table: [json.loads(line) for line in (pardec.folder / "deep" / "j" / f"{table}.jsonl").read_text(encoding="utf-8").splitlines()] for table in TABLES}
@@ -138,7 +150,8 @@ def main():
                 differs = {k: (row[k], v) for k, v in other.items() if row[k] != (v or "" if not isinstance(v, (int, float)) else row[k]) or (isinstance(v, (int, float)) and typed(row[k]) != v)}
                 check(not differs, f"csv: {table}: {differs}")
             if table != "comparison":
-                missing = {c for c in rows[0] if not c.startswith("score_")} - told["all"] - told[table]
+                metrics = {line["metric"] for line in lines["score_parts"]} if table == "generations" else set()
+                missing = set(rows[0]) - metrics - (told["all"] if table in OF_RUNS else set()) - told[table]
                 check(not missing, f"results/export.md does not explain {missing} of {table}")
                 check(told[table] <= set(rows[0]), f"results/export.md explains {told[table] - set(rows[0])}, which {table} has not")
         check((pardec.folder / "c" / "comparison.csv").read_text(encoding="utf-8") == pardec.good("compare", "--db", db, "--format", "csv"), "the comparison is compare's csv, byte by byte")

@@ -70,7 +70,7 @@ def kills(check, pardec, model, wanted, rng):
 
 def paired(db):
     """Blocks that count for a speedup, by arm, and how many blocks each arm has no time of."""
-    pairs = {(r["dataset"], r["label"]): r["n"] for r in query(db, "SELECT dataset, label, count(*) AS n FROM speedup_pairs GROUP BY 1, 2")}
+    pairs = {(r["dataset"], r["arm"]): r["n"] for r in query(db, "SELECT dataset, arm, count(*) AS n FROM speedup_pairs GROUP BY 1, 2")}
     return pairs, query(db, "SELECT count(*) AS n FROM block WHERE wall_ns IS NULL")[0]["n"]
 
 

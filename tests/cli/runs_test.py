@@ -31,7 +31,7 @@ def sums(db, invocation):
     return query(db, """SELECT (SELECT count(DISTINCT sample_id) FROM generation JOIN run ON run.id = run_id WHERE invocation = ?1) AS n,
                                (SELECT count(*) FROM generation JOIN run ON run.id = run_id WHERE invocation = ?1 AND error IS NOT NULL) AS failed,
                                (SELECT max(speedup) FROM (SELECT 1.0 * sum(baseline_ns) / sum(method_ns) AS speedup FROM speedup_pairs
-                                 JOIN run ON run.id = run_id WHERE invocation = ?1 GROUP BY run_id)) AS speedup""", invocation)[0]
+                                 WHERE invocation = ?1 GROUP BY run_id)) AS speedup""", invocation)[0]
 
 
 def headline(check, pardec, ids):

@@ -56,7 +56,7 @@ def kills(check, pardec, command, whole, times, rng):
     ran = pardec(*command, "--db", db, timeout=3000)
     check(ran.returncode == 0 and "goes on with invocation" in ran.stderr, f"after {times} kills: exit {ran.returncode}: {ran.stderr}")
     check(len({r["invocation"] for r in query(db, "SELECT invocation FROM run")}) == 1, "a killed sweep goes on in its own invocation")
-    counts = [query(file, "SELECT label, count(*) AS blocks FROM speedup_pairs GROUP BY 1 ORDER BY 1") for file in (db, whole)]
+    counts = [query(file, "SELECT arm, count(*) AS blocks FROM speedup_pairs GROUP BY 1 ORDER BY 1") for file in (db, whole)]
     check(counts[0] == counts[1], f"every cell has its blocks after {times} kills: {counts[0]}, of an uninterrupted sweep {counts[1]}")
     check_same(check, pardec, f"killed {times} times", db, whole)
     before = query(db, "SELECT * FROM job ORDER BY id")

@@ -1,5 +1,6 @@
-"""What results/datasette_metadata.py prints names tables and columns that a store has, all of its tables, and queries that run on one."""
+"""What results/datasette_metadata.py prints names tables and columns that a store has, all of its tables, and queries that run on one. results/database.md lists all views."""
 import json
+import re
 import sqlite3
 import subprocess
 import sys
@@ -17,6 +18,10 @@ def main():
     for name, table in told["tables"].items():
         columns = {row[1] for row in db.execute(f"PRAGMA table_info({name})")}
         faults += [f"{name} has no column {column}" for column in table.get("columns", {}) if column not in columns]
+    page = (ROOT / "results" / "database.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"`(\w+)`", " ".join(line.split("|")[1] for line in re.search(r"^## Views$(.*?)^## ", page, re.M | re.S)[1].splitlines() if line.startswith("| `"))))
+    views = {name for name, kind in there.items() if kind == "view"}
+    faults += [f"results/database.md lists the views {sorted(listed)}, the schema has {sorted(views)}"] * (listed != views)
     for query in told["queries"].values():
         db.execute(query["sql"]).fetchall()
     described = sum(len(table.get("columns", {})) for table in told["tables"].values())

@@ -100,12 +100,11 @@ TEST_CASE("block pairs are complete, of one process, and of the same examples") 
   CHECK(pairs[0].method.wall_ns == 1000);
   CHECK(pairs[1].baseline.wall_ns == 6000);
   Database& db = store.database();
-  CHECK(db.integer("SELECT count(*) FROM speedup_pairs WHERE label = 'hpd' AND baseline = 'ar'") ==
+  CHECK(db.integer("SELECT count(*) FROM speedup_pairs WHERE arm = 'hpd' AND baseline = 'ar'") ==
         2);
   CHECK(db.integer("SELECT speedup = 4.0 FROM speedup_pairs ORDER BY block_key = ? DESC",
                    block_key(keys(0, 4))) == 1);
-  CHECK(db.integer(
-            "SELECT speedup = 2.0 AND block_pairs = 2 FROM paper_table WHERE label = 'hpd'") == 1);
+  CHECK(db.integer("SELECT speedup = 2.0 AND blocks = 2 FROM paper_table WHERE arm = 'hpd'") == 1);
 }
 
 TEST_CASE("scores and answers are paired by sample and repeat") {
@@ -139,9 +138,9 @@ TEST_CASE("scores and answers are paired by sample and repeat") {
   CHECK(answers[1].baseline_tokens == Tokens{4, 5});
   CHECK(answers[1].method_tokens == Tokens{4, 6});
   CHECK(store.database().integer(
-            "SELECT scored = 3 AND not_a_number = 2 FROM paper_table WHERE label = 'hpd'") == 0);
-  CHECK(store.database().integer(
-            "SELECT scored = 6 AND not_a_number = 2 FROM paper_table WHERE label = 'hpd'") == 1);
+            "SELECT parts = 4 AND not_a_number = 2 FROM paper_table WHERE arm = 'hpd'") == 0);
+  CHECK(store.database().integer("SELECT parts = 8 AND not_a_number = 2 AND score IS NULL FROM "
+                                 "paper_table WHERE arm = 'hpd'") == 1);
 }
 
 TEST_CASE("merging joins the shards, and merging twice changes nothing") {

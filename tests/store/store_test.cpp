@@ -174,7 +174,8 @@ TEST_CASE("counters belong to the job: a stack of six counts once") {
   CHECK(summary.measured_fields == 12);
   CHECK(summary.measured_chosen == 20);
   CHECK(summary.measured_text_tokens == 16);
-  CHECK(store.database().integer("SELECT examples_per_s = 1e9 * 12 / 12000 FROM run_summary") == 1);
+  CHECK(store.database().integer(
+            "SELECT examples_per_second = 1e9 * 12 / 12000 FROM run_summary") == 1);
 }
 
 TEST_CASE("old errors stay until a retry is better") {
