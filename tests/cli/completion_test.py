@@ -18,7 +18,22 @@ def completed(script, *words):
     """What bash offers for the last of these words."""
     ask = f'source "{script}"; COMP_WORDS=({" ".join(repr(w) if w else chr(39) * 2 for w in words)}); COMP_CWORD={len(words) - 1}; _pardec; printf "%s\\n" "${{COMPREPLY[@]}}"'
     ran = subprocess.run(["bash", "--norc", "-c", ask], capture_output=True, text=True, timeout=60)
-    return set(ran.stdout.split()) if not ran.stderr else {ran.stderr}
+    offered = ran.stdout.split()
+    if ran.stderr or len(offered) != len(set(offered)):
+        return {ran.stderr or f"offered more than once: {sorted({word for word in offered if offered.count(word) > 1})}"}
+    return set(offered)
+
+
+def once(check, script):
+    """Each place offers each of its words once, and no place stands twice."""
+    text = script.read_text(encoding="utf-8")
+    places = re.findall(r"^    (\S+)\) (?:printf '%s\\n' (.*) ;;$)?", text[:text.index("_pardec() {")], re.M)
+    check(len(places) > 25 and max(len(words.split()) for _, words in places) > 100, f"{len(places)} places with words")
+    for of, words in places:
+        twice = sorted({word for word in words.split() if words.split().count(word) > 1})
+        check(not twice, f"{of}: {twice} more than once")
+    names = [name for of, _ in places for name in of.split("|")]
+    check(len(names) == len(set(names)), f"places that stand twice: {sorted({n for n in names if names.count(n) > 1})}")
 
 
 def known(pardec, *words):
@@ -92,6 +107,7 @@ def main():
         check(completed(script, "pardec", "sweep", "--dataset", "oa") == {"oa-mine"}, "names of datasets")
         check(completed(script, "pardec", "compare", "--db", "") == set(), "files are bash's own")
         values(check, pardec, script)
+        once(check, script)
         for verb in verbs - {"completion"}:
             flags = set(re.findall(r"^  (?:-\w,)?(--[a-z-]+)", help_of(pardec.path, verb), re.M))
             check(completed(script, "pardec", verb, "--") == flags, f"{verb}: bash has {completed(script, 'pardec', verb, '--') ^ flags} too much or too little")

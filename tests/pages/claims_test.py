@@ -1,4 +1,4 @@
-"""What the pages and the help say is there: files, verbs, flags, exit codes. And comments give reasons, not pointers to documents that readers have not.
+"""What the pages and the help say is there: files, verbs, flags, exit codes. Tables have as many cells in each row. And comments give reasons, not pointers to documents that readers have not.
 
 Usage: claims_test.py PROGRAM
 """
@@ -57,6 +57,24 @@ def links(check, page):
         check(not anchor or (there.is_file() and anchor in anchors(there)), f"{page.relative_to(ROOT)}: link to {target}#{anchor}, a heading that is not there")
 
 
+def tables(check, page):
+    """Each table has a header, a rule below it, and as many cells in each row; a renderer cuts or shows raw what has not."""
+    text = re.sub(r"^```.*?^```", lambda block: "\n" * block[0].count("\n"), page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    lines, width, found = text.splitlines(), 0, 0
+    for number, line in enumerate(lines, 1):
+        where = f"{page.relative_to(ROOT)}:{number}"
+        if not line.lstrip().startswith("|"):
+            width = 0
+            continue
+        here = len(re.split(r"(?<!\\)\|", line.strip().removeprefix("|").removesuffix("|")))
+        if not width:
+            width, found = here, found + 1
+            check(re.fullmatch(r"\|(\s*:?-+:?\s*\|)+", lines[number].strip() if number < len(lines) else ""), f"{where}: a table without a rule below its header: {line}")
+            check(number == 1 or not lines[number - 2].strip() or lines[number - 2].startswith("<!--"), f"{where}: no empty line above the table")
+        check(here == width, f"{where}: {here} cells in a table of {width}: {line}")
+    return found
+
+
 def folders(check):
     """The table of folders in src/README.md is the one that the layers are held to."""
     rows = [cells(line) for line in (ROOT / "src" / "README.md").read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
@@ -86,9 +104,11 @@ def main():
 
     comments(check)
     folders(check)
+    found = 0
     for page in PAGES:
         name, text = str(page.relative_to(ROOT)), page.read_text(encoding="utf-8")
         links(check, page)
+        found += tables(check, page)
         paths(check, name, text)
         for block in blocks(page):
             for command in commands(block) if block.language == "sh" else ():
@@ -108,6 +128,8 @@ def main():
         paths(check, f"pardec {verb} --help", text)
         for other in re.findall(r"(?:'|^ *)pardec ([a-z]+)", text, re.M):
             check(other in verbs, f"pardec {verb} --help: there is no verb {other}")
+
+    check(found > 100, f"{found} tables in the pages")
 
     def codes(text):
         return re.findall(r"\b\d+\b", re.search(r"Exit codes: ([^.]*)", text)[1])
