@@ -440,7 +440,7 @@ SELECT column1 AS metric, column2 AS stored, column3 AS counted FROM (VALUES
 CREATE VIEW score_parts AS
 WITH drawn AS (  -- repeats of a programming task are its draws
   SELECT generation.run_id, generation.sample_id, newest_score.field, newest_score.value
-  FROM generation JOIN newest_score ON newest_score.generation_id = generation.id
+  FROM generation CROSS JOIN newest_score ON newest_score.generation_id = generation.id
   WHERE newest_score.metric = 'passed'),
 part AS (
   SELECT generation.run_id, generation.sample_id, generation.id AS generation_id,
@@ -458,9 +458,10 @@ part AS (
   WHERE CASE WHEN counted LIKE 'annotated%' THEN json_extract(details, '$.annotated')
              WHEN counted = 'has answer' THEN json_extract(details, '$.has_answer')
              WHEN counted = 'no answer' THEN NOT json_extract(details, '$.has_answer')
-             WHEN counted = 'pass at 10' THEN 10 <=
-               (SELECT min(draws) FROM (SELECT count(*) AS draws FROM drawn
-                WHERE drawn.run_id = generation.run_id GROUP BY drawn.sample_id, drawn.field))
+             WHEN counted = 'pass at 10' THEN generation.run_id IN  -- each task has ten draws
+               (SELECT run_id FROM (SELECT run_id, count(*) AS draws FROM drawn
+                                    GROUP BY run_id, sample_id, field)
+                GROUP BY run_id HAVING min(draws) >= 10)
              ELSE 1 END)
 SELECT run_names.*, sample.key AS sample, sample.cluster, sample.category, part.repeat,
        part.generation_id, part.failed, part.field, part.metric,
