@@ -16,7 +16,7 @@ Verb export_verb() {
     std::string format = "csv", out;
   };
   return {"export",
-          "one run as flat tables: comparison, runs, blocks, jobs, generations, verdicts of judges",
+          "one run as flat tables for pandas and others: answers, scores, speeds, jobs, verdicts",
           "pardec export --db r.sqlite --format csv --out tables\n  pardec export --db r.sqlite "
           "--run ID --format parquet --out tables",
           [](CLI::App& app) -> std::function<int()> {
