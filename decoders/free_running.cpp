@@ -66,6 +66,10 @@ int StreamWriter::add(std::span<const Choice> choices, std::span<const int> rows
   }
   stream_.passes.push_back(static_cast<int>(added));
   if (rule_.reader) rule_.reader(stream_.bytes);
+  if (!ended_ && context_.interrupted()) {  // the reader may have seen enough
+    stream_.stop = Stop::interrupted;
+    ended_ = true;
+  }
   return static_cast<int>(added);
 }
 

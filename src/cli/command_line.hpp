@@ -39,6 +39,7 @@ std::string flags_of(const std::vector<std::string>& actions);
 Verb run_verb();
 Verb sweep_verb();
 Verb generate_verb();
+Verb serve_verb();
 Verb compare_verb();
 Verb score_verb();
 Verb judge_verb();

@@ -42,11 +42,11 @@ int after_printing(int code) {
 }  // namespace
 
 std::vector<pardec::Verb> pardec::all_verbs() {
-  std::vector<Verb> verbs{run_verb(),      sweep_verb(), reproduce_verb(), generate_verb(),
-                          compare_verb(),  score_verb(), judge_verb(),     report_verb(),
-                          plot_verb(),     merge_verb(), export_verb(),    runs_verb(),
-                          roofline_verb(), data_verb(),  model_verb(),     train_verb(),
-                          list_verb(),     doctor_verb()};
+  std::vector<Verb> verbs{run_verb(),    sweep_verb(),    reproduce_verb(), generate_verb(),
+                          serve_verb(),  compare_verb(),  score_verb(),     judge_verb(),
+                          report_verb(), plot_verb(),     merge_verb(),     export_verb(),
+                          runs_verb(),   roofline_verb(), data_verb(),      model_verb(),
+                          train_verb(),  list_verb(),     doctor_verb()};
   verbs.push_back(completion_verb(verbs));
   return verbs;
 }

@@ -18,6 +18,7 @@ if(NOT PARDEC_CORE)
   find_package(OpenSSL REQUIRED COMPONENTS Crypto)
   find_package(CURL REQUIRED)
   find_package(LibArchive REQUIRED)
+  find_path(BOOST_BEAST_INCLUDE boost/beast/version.hpp REQUIRED)  # libboost1.81-dev: headers alone
   find_package(Catch2 REQUIRED)
   find_library(LIBCSV_LIBRARY csv REQUIRED)
   find_path(LIBCSV_INCLUDE csv.h REQUIRED)

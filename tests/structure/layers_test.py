@@ -37,7 +37,8 @@ ALLOWED = {
     "src/report": {"src/support", "src/tokenizer", "src/engine", "src/store", "src/findings", "src/reproduction", "src/scoring", "datasets"},
     "src/finetune": {"src/support", "src/tokenizer", "src/model", "src/prompt", "src/training", "src/store", "src/checkpoint", "src/tasks",
                      "src/scoring", "datasets", "decoders"},
-    "src/cli": {"src/settings", "src/support", "src/model", "src/prompt", "src/sandbox", "src/http", "src/chat", "src/store",
+    "src/serve": {"src/support", "src/engine", "src/prompt", "src/checkpoint", "src/tasks", "src/runs", "decoders"},
+    "src/cli": {"src/settings", "src/serve", "src/support", "src/model", "src/prompt", "src/sandbox", "src/http", "src/chat", "src/store",
                 "src/checkpoint", "src/tasks", "src/scoring", "src/runs", "src/findings", "src/reproduction", "src/report", "src/finetune", "src/asking", "src/teaching", "decoders", "datasets"},
 }
 # What src/cli may include of a layer: its entries, what makes a spec, takes it, or is printed. All headers of layers that do not stand here.
@@ -56,6 +57,7 @@ ENTRIES = {
     "src/runs": "arm_sessions arms baseline_arms execute likelihood prepare prompt_sizes record run_spec runner workload",
     "src/sandbox": "python_sandbox",
     "src/scoring": "ask_judge judging labels rescore task_metrics",
+    "src/serve": "serve",
     "src/store": "invocations store",
     "src/tasks": "answers_json checkpoint_fit conversation decode_options ends generation_speed given_requests protocol request session",
     "src/teaching": "labelling rewriting",

@@ -1,0 +1,71 @@
+// `pardec serve`: answers over HTTP, as OpenAI's service does.
+#include "src/serve/serve.hpp"
+
+#include <iostream>
+#include <memory>
+
+#include "src/cli/command_line.hpp"
+#include "src/cli/common_flags.hpp"
+#include "src/cli/setting_flags.hpp"
+#include "src/cli/signal_stop.hpp"
+#include "src/cli/with_flags.hpp"
+#include "src/settings/shared_settings.hpp"
+
+namespace pardec {
+
+namespace {
+
+int serve_until_stopped(const serve::ServeSpec& spec) {
+  const SignalStop stop;
+  const bool all = serve::serve(spec, stop.token(), [](const std::string& line) {
+    std::cerr << with_flags(line) << std::endl;
+  });
+  std::cerr << (all ? "stopped: all requests were answered\n"
+                    : "stopped: requests that took longer were broken off\n");
+  return all ? 0 : 3;
+}
+
+void add_flags(CLI::App& app, serve::ServeSpec& spec) {
+  add_texts(app, "--decoder", spec.decoders,
+            "decoders ('pardec list decoders'); the first one answers where none is asked for");
+  app.add_option("--alias", spec.aliases, "a further model id, e.g. wide=medusa,tree=8; repeatable")
+      ->type_name("ID=NAME[,OPTION=VALUE...]");
+  app.add_option("--model-name", spec.name,
+                 "the network's model id, NAME; NAME:DECODER are the others (default: the name of "
+                 "its folder)")
+      ->type_name("NAME");
+  app.add_option("--listen", spec.listen, "address and port; port 0: any free one")
+      ->capture_default_str()
+      ->type_name("ADDRESS:PORT");
+  app.add_option("--batch-size", spec.batch_size, "answers decoded at a time")
+      ->capture_default_str()
+      ->type_name("N");
+  app.add_option("--queue", spec.queue, "answers that may wait for that; more are refused (503)")
+      ->capture_default_str()
+      ->type_name("N");
+  app.add_option("--drain", spec.drain_seconds,
+                 "seconds that running answers have to end in after SIGTERM or Ctrl-C")
+      ->capture_default_str()
+      ->type_name("S");
+  add_flags(app, spec.model);
+  // Requests say themselves how they are sampled.
+  const std::set<std::string> theirs{"seed",  "temperature", "top_k",
+                                     "top_p", "ignore_eos",  "prompt_file"};
+  for (const Setting& setting : decode_settings(spec.decode))
+    if (!theirs.contains(std::string(setting.name))) add_flag(app, setting);
+}
+
+}  // namespace
+
+Verb serve_verb() {
+  return {"serve", "answer over HTTP, as OpenAI's service does",
+          "pardec serve --model experiments/quickstart/model --decoder ar,hpd",
+          [](CLI::App& app) -> std::function<int()> {
+            auto spec = std::make_shared<serve::ServeSpec>();
+            spec->decoders = {kPlainDecoder};
+            add_flags(app, *spec);
+            return [spec] { return serve_until_stopped(*spec); };
+          }};
+}
+
+}  // namespace pardec

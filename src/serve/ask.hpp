@@ -1,0 +1,73 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "src/prompt/chat_template.hpp"
+#include "src/support/json.hpp"
+#include "src/support/types.hpp"
+
+namespace pardec::serve {
+
+/// Limits of one request.
+struct AskBounds {
+  int choices = 128;              ///< prompts times `n`
+  int stops = 16;                 ///< stop strings
+  std::size_t stop_bytes = 1024;  ///< of one stop string
+};
+
+enum class Endpoint { completions, chat };
+
+/// What a request asks for, as sent: fields that were not sent are empty.
+struct Ask {
+  Endpoint endpoint = Endpoint::completions;
+  std::string model;
+  std::vector<std::variant<std::string, Tokens>> prompts;  ///< completions: at least one
+  std::vector<ChatMessage> messages;                       ///< chat: at least one
+  int n = 1;                                               ///< answers to each prompt
+  std::optional<int> max_tokens, top_k;
+  std::optional<double> temperature, top_p;
+  std::optional<std::uint64_t> seed;
+  std::vector<std::string> stops;
+  bool ignore_eos = false;
+  bool stream = false, include_usage = false, continuous_usage = false;
+  bool return_token_ids = false;
+  /// `pardec`: the decoder by its name, and options that replace those of the model id.
+  std::string decoder;
+  Json options = Json::object();
+  std::vector<std::string> ignored;  ///< names of fields that are not known
+};
+
+/// Reads the body of a request. ApiError 400, which names the field: a wrong type, a value out of
+/// range, or a field that asks for what is not supported. Neutral values of such fields are
+/// accepted.
+Ask parse_ask(std::string_view body, Endpoint endpoint, const AskBounds& bounds = {});
+
+/// The body of a request as a JSON object. ApiError 400.
+Json parse_body(std::string_view body);
+
+/// `prompt` as vLLM's /tokenize takes it, and the like: reads fields with type checks.
+class BodyReader {
+ public:
+  /// `body` must be an object and outlive this object.
+  explicit BodyReader(const Json& body) : body_(body) {}
+
+  /// The value; null if it is missing. Marks the field as known.
+  const Json& any(const char* key);
+  /// Empty: missing, or null. ApiError 400.
+  std::optional<std::string> text(const char* key);
+  std::optional<bool> flag(const char* key);
+  std::optional<double> number(const char* key, double least, double most);
+  std::optional<std::int64_t> whole(const char* key, std::int64_t least, std::int64_t most);
+  /// Fields that were not read.
+  std::vector<std::string> unknown() const;
+
+ private:
+  const Json& body_;
+  std::vector<std::string> known_;
+};
+
+}  // namespace pardec::serve

@@ -1,0 +1,125 @@
+#include "src/serve/prepare.hpp"
+
+#include <utility>
+
+#include "src/serve/api_error.hpp"
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+#include "src/tasks/request.hpp"
+
+namespace pardec::serve {
+
+namespace {
+
+/// A conversation as an open prompt: the last message is asked after the earlier ones.
+Job chat_job(const Ask& ask, const DecodeOptions& options) {
+  std::vector<ChatMessage> messages = ask.messages;
+  const auto refuse = [](const std::string& what) { throw ApiError(400, what, "messages"); };
+  if (messages.back().role != "user")
+    refuse(str("the last message is the ", messages.back().role, "'s, expected the user's"));
+  Job job = open_job("prompt-1", messages.back().content, options);
+  messages.pop_back();
+  if (!messages.empty() && messages.front().role == "system") {
+    job.system = messages.front().content;
+    messages.erase(messages.begin());
+  }
+  for (std::size_t i = 0; i < messages.size(); i += 2) {
+    if (messages[i].role != "user" || i + 1 == messages.size() ||
+        messages[i + 1].role != "assistant")
+      refuse(
+          "the messages do not alternate; expected the system's at most once and first, then the "
+          "user's and the assistant's in turn");
+    job.shots.push_back({"", messages[i].content, messages[i + 1].content});
+  }
+  return job;
+}
+
+std::vector<GivenRequests> given_requests(const Ask& ask, const ServedModel& model,
+                                          const DecodeOptions& options, const Session& session) {
+  std::vector<GivenRequests> all;
+  if (ask.endpoint == Endpoint::chat) {
+    all.push_back(job_requests({chat_job(ask, options)}, true, *model.algorithm, options, session));
+    return all;
+  }
+  if (!model.algorithm->wording().empty())
+    throw ApiError(400,
+                   str("decoder ", model.decoder,
+                       " words its own questions, which a plain prompt leaves no place for; ask "
+                       "/v1/chat/completions"),
+                   "model");
+  for (const auto& prompt : ask.prompts) {
+    const auto* const text = std::get_if<std::string>(&prompt);
+    Tokens ids = text ? session.tokenizer()->encode_piece(*text, true) : std::get<Tokens>(prompt);
+    if (ids.empty())
+      throw ApiError(400, "the prompt is empty, expected at least one token", "prompt");
+    all.push_back(token_requests({std::move(ids)}, session.checkpoint.model.config(), options));
+    all.back().requests.front().thinking = session.thinking;
+  }
+  return all;
+}
+
+}  // namespace
+
+Sampling default_sampling(const std::filesystem::path& folder, bool left_out) {
+  const std::filesystem::path file = folder / "generation_config.json";
+  const OrderedJson json = left_out ? OrderedJson::object() : read_object_if_there(file);
+  const auto number = [&](const char* key, double fallback) {
+    const OrderedJson value = value_or_null(json, key);
+    if (value.is_null()) return fallback;
+    if (!value.is_number())
+      throw ConfigError(
+          str(file.string(), ": '", key, "' is ", dump(value), ", expected a number"));
+    return value.get<double>();
+  };
+  return {.temperature = number("temperature", 1),
+          .top_k = static_cast<int>(number("top_k", 0)),
+          .top_p = number("top_p", 1)};
+}
+
+DecodeOptions options_of(const Ask& ask, DecodeOptions server, const Sampling& sampling,
+                         std::uint64_t random) {
+  constexpr int kUsualCompletion = 16;  // as OpenAI's service
+  if (ask.endpoint == Endpoint::completions) server.max_new_tokens = kUsualCompletion;
+  server.max_new_tokens = ask.max_tokens.value_or(server.max_new_tokens);
+  server.temperature = ask.temperature.value_or(sampling.temperature);
+  server.top_p = ask.top_p.value_or(sampling.top_p);
+  server.top_k = ask.top_k.value_or(sampling.top_k);
+  server.seed = ask.seed.value_or(random);
+  server.ignore_eos = ask.ignore_eos;
+  server.prompt_file.clear();
+  try {
+    server.sampling();
+  } catch (const ConfigError& error) {
+    throw ApiError(400, error.what());
+  }
+  return server;
+}
+
+std::vector<Prepared> prepare(const Ask& ask, const ServedModel& model,
+                              const DecodeOptions& options, const Session& session) {
+  const char* const param = ask.endpoint == Endpoint::chat ? "messages" : "prompt";
+  if (!find_decoder(model.decoder).free_running)
+    throw ApiError(
+        400, str("decoder ", model.decoder, " fills the fields of a Job and takes no open prompt"),
+        "model");
+  try {
+    if (!ask.options.empty()) model.algorithm->check(session.context);
+    std::vector<Prepared> all;
+    for (GivenRequests& given : given_requests(ask, model, options, session)) {
+      const Request& request = given.requests.front();
+      const std::int64_t tokens = std::ssize(request.pieces.field_prompt(0, 0));
+      const int positions = session.checkpoint.model.config().positions();
+      if (model.algorithm->positions_needed(request) > positions)
+        throw ApiError(400,
+                       str("This model's maximum context length is ", positions,
+                           " tokens, and the prompt has ", tokens, "; expected a shorter prompt"),
+                       param, "context_length_exceeded");
+      all.push_back({std::make_shared<GivenRequests>(std::move(given)), tokens});
+    }
+    return all;
+  } catch (const Error& error) {
+    throw ApiError(400, error.what(), param);
+  }
+}
+
+}  // namespace pardec::serve

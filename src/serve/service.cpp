@@ -1,0 +1,271 @@
+#include "src/serve/service.hpp"
+
+#include <chrono>
+#include <iomanip>
+#include <optional>
+#include <random>
+#include <sstream>
+#include <utility>
+
+#include "src/serve/api_error.hpp"
+#include "src/serve/ask.hpp"
+#include "src/serve/prepare.hpp"
+#include "src/serve/replies.hpp"
+#include "src/support/error.hpp"
+#include "src/support/rng.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec::serve {
+
+namespace {
+
+std::int64_t seconds_since_1970() {
+  return std::chrono::duration_cast<std::chrono::seconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+std::uint64_t random_number() {
+  std::random_device device;
+  return static_cast<std::uint64_t>(device()) << 32 | device();
+}
+
+std::string new_id(Endpoint endpoint) {
+  std::ostringstream id;
+  id << (endpoint == Endpoint::chat ? "chatcmpl-" : "cmpl-") << std::hex << std::setfill('0');
+  for (int i = 0; i < 2; ++i) id << std::setw(16) << random_number();
+  return id.str();
+}
+
+/// The error of a job as the client's or the server's.
+ApiError api_error(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const ApiError& known) {
+    return known;
+  } catch (const ConfigError& known) {
+    return {400, known.what()};
+  } catch (const std::exception& other) {
+    return {500, reason_of(other)};
+  }
+}
+
+}  // namespace
+
+/// A request in work: what its jobs have given so far, and how that is sent.
+class Completion : public std::enable_shared_from_this<Completion> {
+ public:
+  Completion(Service& service, std::shared_ptr<HttpAnswer> answer, Ask ask, ReplyHead head,
+             Decoding decoding)
+      : service_(service),
+        answer_(std::move(answer)),
+        ask_(std::move(ask)),
+        head_(std::move(head)),
+        decoding_(std::move(decoding)) {}
+
+  /// Hands the jobs to the engine. ApiError 503.
+  void start(const std::vector<Prepared>& prompts, const ServedModel& model) {
+    std::vector<Work> works;
+    for (const Prepared& prompt : prompts) {
+      usage_.prompt += prompt.prompt_tokens;
+      for (int k = 0; k < ask_.n; ++k) works.push_back(work(prompt, model));
+    }
+    choices_.resize(works.size());
+    open_choices_ = works.size();
+    numbers_ = service_.worker_.submit(std::move(works));
+    if (numbers_.empty()) throw ApiError(503, "too many requests are waiting; try again later");
+    service_.open_.insert(shared_from_this());
+    answer_->on_gone([self = weak_from_this()] {
+      if (const auto completion = self.lock()) completion->cancel();
+    });
+  }
+
+  void cancel() {
+    over_ = true;
+    service_.worker_.cancel(numbers_);
+    service_.open_.erase(shared_from_this());
+  }
+
+  /// Tells the client why there is no answer, or no whole one.
+  void fail(const ApiError& error) {
+    if (over_) return;
+    if (begun_) {
+      answer_->event(error_body(error));
+      answer_->end_events(/*whole=*/false);
+    } else {
+      answer_->send(error_reply(error));
+    }
+    cancel();
+  }
+
+ private:
+  struct Choice {
+    bool begun = false;  // a chunk was sent
+    ChoiceText whole;
+  };
+
+  Work work(const Prepared& prompt, const ServedModel& model) {
+    const auto index = next_index_++;
+    const auto on_thread = [this, self = shared_from_this(), index](auto does) {
+      service_.post_([self, index, does = std::move(does)]() mutable { does(*self, index); });
+    };
+    Work work{
+        .decoder = model.algorithm,
+        .given = prompt.given,
+        .seed = index == 0 ? decoding_.seed : derive_seed(decoding_.seed, str("choice ", index)),
+        .stops = ask_.stops,
+        .ignore_eos = ask_.ignore_eos};
+    if (ask_.stream)
+      work.text = [on_thread](std::string text) {
+        on_thread([text = std::move(text)](Completion& self, std::size_t choice) mutable {
+          self.take_text(choice, std::move(text));
+        });
+      };
+    work.ended = [on_thread](WorkResult result) {
+      on_thread([result = std::move(result)](Completion& self, std::size_t choice) mutable {
+        self.take_end(choice, std::move(result));
+      });
+    };
+    return work;
+  }
+
+  void take_text(std::size_t index, std::string text) {
+    if (over_) return;
+    send_chunk(index, {.index = static_cast<int>(index), .text = std::move(text)});
+  }
+
+  void take_end(std::size_t index, WorkResult result) {
+    if (over_) return;
+    if (result.error) return fail(api_error(result.error));
+    const Answers& answers = result.answers;
+    ChoiceText& choice = choices_[index].whole;
+    choice.index = static_cast<int>(index);
+    choice.text = std::move(result.text);
+    choice.finish = finish_reason(answers.stop, result.at_stop);
+    if (ask_.return_token_ids) choice.tokens = answers.tokens;
+    usage_.completion += answers.counters.chosen;
+    decoding_.counters.add_after(answers.counters);
+    --open_choices_;
+    if (ask_.stream) {
+      ChoiceText end = choice;
+      end.text.clear();
+      send_chunk(index, end);
+    }
+    if (open_choices_ == 0) finish();
+  }
+
+  void send_chunk(std::size_t index, const ChoiceText& choice) {
+    OrderedJson json = chunk(head_, choice, !std::exchange(choices_[index].begun, true));
+    if (ask_.continuous_usage)
+      json["usage"] = to_json(usage_);
+    else if (ask_.include_usage)
+      json["usage"] = nullptr;
+    if (open_choices_ == 0 && !ask_.include_usage) json["pardec"] = to_json(decoding_);
+    begun_ = true;
+    answer_->event(dump(json));
+  }
+
+  void finish() {
+    over_ = true;
+    if (ask_.stream) {
+      if (ask_.include_usage) {
+        OrderedJson json = usage_chunk(head_, usage_);
+        json["pardec"] = to_json(decoding_);
+        answer_->event(dump(json));
+      }
+      answer_->event("[DONE]");
+      answer_->end_events(/*whole=*/true);
+    } else {
+      std::vector<ChoiceText> choices;
+      for (Choice& choice : choices_) choices.push_back(std::move(choice.whole));
+      answer_->send({.body = dump(whole_reply(head_, choices, usage_, decoding_))});
+    }
+    service_.open_.erase(shared_from_this());
+  }
+
+  Service& service_;
+  const std::shared_ptr<HttpAnswer> answer_;
+  const Ask ask_;
+  const ReplyHead head_;
+  Decoding decoding_;
+  Usage usage_;
+  std::vector<Choice> choices_;
+  std::vector<std::uint64_t> numbers_;  // of the jobs
+  std::size_t next_index_ = 0, open_choices_ = 0;
+  bool begun_ = false;  // a stream
+  bool over_ = false;
+};
+
+Service::Service(const Session& session, Worker& worker, std::vector<ServedModel> models,
+                 DecodeOptions options, Sampling sampling, std::string root, Post post)
+    : session_(session),
+      worker_(worker),
+      models_(std::move(models)),
+      options_(std::move(options)),
+      sampling_(sampling),
+      root_(std::move(root)),
+      post_(std::move(post)),
+      created_(seconds_since_1970()) {}
+
+Service::~Service() = default;
+
+void Service::handle(const HttpRequest& request, const std::shared_ptr<HttpAnswer>& answer) {
+  try {
+    const std::string path = split(request.target, '?').front();
+    const bool completions = path == "/v1/completions", chat = path == "/v1/chat/completions";
+    const bool posts = completions || chat;
+    const bool reads = path == "/health" || path.starts_with("/v1/models");
+    if (!posts && !reads) throw ApiError(404, "there is no such path");
+    if (posts ? request.method != "POST" : request.method != "GET" && request.method != "HEAD")
+      throw ApiError(405, str("this path takes ", posts ? "POST" : "GET", " only"));
+    if (reads) return answer->send(get(path));
+    if (request.content_type != "application/json")
+      throw ApiError(415, "the content type is another one, expected application/json");
+    complete(request.body, chat ? Endpoint::chat : Endpoint::completions, answer);
+  } catch (const std::exception&) {
+    answer->send(error_reply(api_error(std::current_exception())));
+  }
+}
+
+HttpReply Service::get(const std::string& path) const {
+  if (path == "/health") {
+    if (draining_) throw ApiError(503, "the server is about to end");
+    return {.body = "{}"};
+  }
+  const std::string begin = "/v1/models/";
+  OrderedJson entries = OrderedJson::array();
+  for (const ServedModel& model : models_) {
+    OrderedJson entry =
+        model_entry(model.id, root_, created_, session_.checkpoint.model.config().positions());
+    if (path == begin + model.id) return {.body = dump(entry)};
+    entries.push_back(std::move(entry));
+  }
+  if (path != "/v1/models")
+    throw ApiError(404, "there is no such model; GET /v1/models lists them", "model",
+                   "model_not_found");
+  return {.body = dump(model_list(std::move(entries)))};
+}
+
+void Service::complete(const std::string& body, Endpoint endpoint,
+                       const std::shared_ptr<HttpAnswer>& answer) {
+  if (draining_) throw ApiError(503, "the server is about to end");
+  Ask ask = parse_ask(body, endpoint);
+  const ServedModel model = chosen_model(models_, ask);
+  const DecodeOptions options = options_of(ask, options_, sampling_, random_number() >> 12);
+  const std::vector<Prepared> prompts = prepare(ask, model, options, session_);
+  ReplyHead head{endpoint, new_id(endpoint), model.id, seconds_since_1970()};
+  Decoding decoding{.decoder = model.decoder,
+                    .options = model.algorithm->options(),
+                    .sampling = options.sampling(),
+                    .seed = options.seed,
+                    .ignored = ask.ignored};
+  std::make_shared<Completion>(*this, answer, std::move(ask), std::move(head), std::move(decoding))
+      ->start(prompts, model);
+}
+
+void Service::abort() {
+  const std::set<std::shared_ptr<Completion>> open = open_;
+  for (const auto& completion : open) completion->fail({503, "the server ends"});
+}
+
+}  // namespace pardec::serve

@@ -1,0 +1,54 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "src/serve/http.hpp"
+#include "src/serve/models.hpp"
+#include "src/serve/worker.hpp"
+#include "src/tasks/decode_options.hpp"
+#include "src/tasks/session.hpp"
+
+namespace pardec::serve {
+
+class Completion;
+
+/// The paths of the server, and what they do. All members are called on the server's thread.
+class Service {
+ public:
+  /// Calls a function on the server's thread; may be called on any thread.
+  using Post = std::function<void(std::function<void()>)>;
+
+  /// `root`: the network's folder, for /v1/models. `session` and `worker` must outlive this object.
+  Service(const Session& session, Worker& worker, std::vector<ServedModel> models,
+          DecodeOptions options, Sampling sampling, std::string root, Post post);
+  ~Service();
+
+  void handle(const HttpRequest& request, const std::shared_ptr<HttpAnswer>& answer);
+  /// Refuses new work from now on.
+  void drain() { draining_ = true; }
+  /// Cancels all work, and breaks off its answers.
+  void abort();
+
+ private:
+  friend class Completion;
+  HttpReply get(const std::string& path) const;
+  void complete(const std::string& body, Endpoint endpoint,
+                const std::shared_ptr<HttpAnswer>& answer);
+
+  const Session& session_;
+  Worker& worker_;
+  const std::vector<ServedModel> models_;
+  const DecodeOptions options_;
+  const Sampling sampling_;
+  const std::string root_;
+  const Post post_;
+  const std::int64_t created_;
+  bool draining_ = false;
+  std::set<std::shared_ptr<Completion>> open_;
+};
+
+}  // namespace pardec::serve

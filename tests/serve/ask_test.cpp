@@ -1,0 +1,145 @@
+#include "src/serve/ask.hpp"
+
+#include "src/serve/api_error.hpp"
+#include "src/support/text.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace pardec;
+using namespace pardec::serve;
+
+namespace {
+
+Ask completion(const std::string& body) { return parse_ask(body, Endpoint::completions); }
+Ask chat(const std::string& body) { return parse_ask(body, Endpoint::chat); }
+
+/// The field that is refused; "no error" if none is.
+std::string refused(const std::string& body, Endpoint endpoint = Endpoint::completions) {
+  try {
+    parse_ask(body, endpoint);
+  } catch (const ApiError& error) {
+    CHECK(error.status == 400);
+    CHECK(*error.what() != '\0');
+    return error.param;
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("a prompt is a text, ids, or a list of either") {
+  using Prompts = std::vector<std::variant<std::string, Tokens>>;
+  CHECK(completion(R"({"prompt": "a"})").prompts == Prompts{"a"});
+  CHECK(completion(R"({"prompt": [1, 2]})").prompts == Prompts{Tokens{1, 2}});
+  CHECK(completion(R"({"prompt": ["a", "b"]})").prompts == Prompts{"a", "b"});
+  CHECK(completion(R"({"prompt": [[1], [2, 3]]})").prompts == Prompts{Tokens{1}, Tokens{2, 3}});
+  CHECK(completion(R"({"prompt": ["a", [2]]})").prompts == Prompts{"a", Tokens{2}});
+  for (const char* bad :
+       {R"({})", R"({"prompt": null})", R"({"prompt": 1})", R"({"prompt": []})",
+        R"({"prompt": {}})", R"({"prompt": [true]})", R"({"prompt": [1, "a"]})",
+        R"({"prompt": [-1]})", R"({"prompt": [1.5]})", R"({"prompt": [4294967296]})",
+        R"({"prompt": [18446744073709551615]})", R"({"prompt": [["a"]]})"}) {
+    INFO(bad);
+    CHECK(refused(bad) == "prompt");
+  }
+}
+
+TEST_CASE("messages are texts, or parts of type text") {
+  const Ask ask = chat(
+      R"({"messages": [{"role": "developer", "content": "s"}, {"role": "user", "content": "u"},
+          {"role": "assistant", "content": null},
+          {"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}]})");
+  REQUIRE(ask.messages.size() == 4);
+  CHECK(ask.messages[0].role == "system");
+  CHECK(ask.messages[2].content.empty());
+  CHECK(ask.messages[3].content == "ab");
+  for (const char* bad :
+       {R"({})", R"({"messages": []})", R"({"messages": "hi"})", R"({"messages": [1]})",
+        R"({"messages": [{"role": "tool", "content": "x"}]})",
+        R"({"messages": [{"content": "x"}]})", R"({"messages": [{"role": "user", "content": 1}]})",
+        R"({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]})",
+        R"({"messages": [{"role": "user", "content": ["x"]}]})"}) {
+    INFO(bad);
+    CHECK(refused(bad, Endpoint::chat) == "messages");
+  }
+}
+
+TEST_CASE("what is sent is read, what is not sent is empty") {
+  const Ask bare = completion(R"({"prompt": "a", "stop": [], "seed": null, "logprobs": null})");
+  CHECK(!bare.max_tokens);
+  CHECK(!bare.temperature);
+  CHECK(!bare.seed);
+  CHECK(bare.stops.empty());
+  CHECK(bare.n == 1);
+  CHECK(!bare.stream);
+  const Ask full = completion(
+      R"({"model": "m", "prompt": "a", "n": 3, "max_tokens": 5, "max_completion_tokens": 7,
+          "temperature": 0, "top_p": 0.5, "top_k": -1, "seed": -4, "stop": "x", "stream": true,
+          "stream_options": {"include_usage": true}, "ignore_eos": true, "return_token_ids": true,
+          "pardec": {"decoder": "ar", "options": {"ask": "together"}},
+          "best_of": 1, "presence_penalty": 0.0, "repetition_penalty": 1.0, "logit_bias": {},
+          "user": "me", "new_field": [1]})");
+  CHECK(full.model == "m");
+  CHECK(full.n == 3);
+  CHECK(full.max_tokens == 7);
+  CHECK(full.temperature == 0.0);
+  CHECK(full.top_p == 0.5);
+  CHECK(full.top_k == 0);
+  CHECK(full.seed == static_cast<std::uint64_t>(-4));
+  CHECK(full.stops == std::vector<std::string>{"x"});
+  CHECK((full.stream && full.include_usage && full.ignore_eos && full.return_token_ids));
+  CHECK(full.decoder == "ar");
+  CHECK(full.options == Json{{"ask", "together"}});
+  CHECK(full.ignored == std::vector<std::string>{"new_field", "user"});
+}
+
+TEST_CASE("what is not supported is refused by its name") {
+  for (const auto& [field, value] :
+       std::vector<std::pair<std::string, std::string>>{{"n", "0"},
+                                                        {"n", "129"},
+                                                        {"n", "1.5"},
+                                                        {"max_tokens", "0"},
+                                                        {"max_tokens", "\"5\""},
+                                                        {"max_tokens", "18446744073709551615"},
+                                                        {"temperature", "-1"},
+                                                        {"temperature", "\"hot\""},
+                                                        {"top_p", "0"},
+                                                        {"top_p", "1.01"},
+                                                        {"seed", "0.5"},
+                                                        {"stop", "\"\""},
+                                                        {"stop", "[1]"},
+                                                        {"stream", "1"},
+                                                        {"stream_options", "{}"},
+                                                        {"best_of", "2"},
+                                                        {"presence_penalty", "0.5"},
+                                                        {"repetition_penalty", "1.1"},
+                                                        {"logit_bias", R"({"5": 1})"},
+                                                        {"suffix", "\"end\""},
+                                                        {"min_tokens", "3"},
+                                                        {"tools", R"([{"type": "function"}])"},
+                                                        {"pardec", "[]"},
+                                                        {"pardec", R"({"decodr": "ar"})"},
+                                                        {"pardec.options", "5"}}) {
+    INFO(field << " " << value);
+    const std::string sent =
+        field == "pardec.options" ? R"("pardec": {"options": 5})" : str("\"", field, "\": ", value);
+    CHECK(refused(str(R"({"prompt": "a", )", sent, "}")) == field);
+  }
+  CHECK(refused(R"({"prompt": ["a", "b"], "n": 65})") == "n");
+  CHECK(refused(str(R"({"prompt": "a", "stop": [)", std::string(16, ' '), R"("a")",
+                    [] {
+                      std::string more;
+                      for (int i = 0; i < 16; ++i) more += ", \"a\"";
+                      return more;
+                    }(),
+                    "]}")) == "stop");
+}
+
+TEST_CASE("a body that is no object is refused") {
+  for (const std::string& bad :
+       {std::string(), std::string("[]"), std::string("null"), std::string("{"),
+        std::string("{\"prompt\": \"\xff\"}"), std::string("{\"prompt\": 1e999}"),
+        std::string(100'000, '['), std::string("{\"a\":\"\0\"}", 9)}) {
+    INFO(bad.substr(0, 40));
+    CHECK(refused(bad).empty());
+  }
+}

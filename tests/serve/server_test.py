@@ -1,0 +1,282 @@
+"""`pardec serve` from outside: its answers are those of `generate`, and no client brings it down.
+
+Usage: server_test.py PROGRAM
+"""
+import concurrent.futures
+import json
+import pathlib
+import socket
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+from harness import ROOT, Checks, scratch
+from server import serving
+
+QUICKSTART = ROOT / "experiments" / "quickstart"
+PROMPTS = ["Blue shoes for men", "Größe: 42, \u20ac 5", "Orm Mug, 300 ml\nBrand:"]
+DECODERS = ["ar", "prompt-lookup", "lookahead", "medusa", "self-speculative", "speculative", "ippd", "skeleton-of-thought"]
+
+
+def chat(text, **more):
+    return {"messages": [{"role": "user", "content": text}], "temperature": 0, "max_tokens": 24, "seed": 1, "return_token_ids": True, **more}
+
+
+def generated(pardec, decoder, text, *more):
+    draft = ("--draft-model", QUICKSTART / "draft") if decoder == "speculative" else ()
+    return json.loads(pardec.good("generate", "--model", QUICKSTART / "model", *draft, "--decoder", decoder, "--prompt", text, "--max-new-tokens", 24, "--format", "json", *more))
+
+
+def joined(events):
+    """The text of a stream's only choice."""
+    parts = [c for e in events if e for c in e["choices"]]
+    return "".join(p["delta"].get("content", "") if "delta" in p else p["text"] for p in parts)
+
+
+def as_generate(check, pardec, server):
+    """Stream, non-stream and `generate` give the same ids, alone and in a batch."""
+    wanted = {(d, t): generated(pardec, d, t) for d in DECODERS for t in PROMPTS}
+    bodies = {key: chat(key[1], model=f"model:{key[0]}") for key in wanted}
+
+    def one(key):
+        return key, server.post("/v1/chat/completions", bodies[key])
+
+    alone = [one(key) for key in wanted]
+    with concurrent.futures.ThreadPoolExecutor(len(wanted)) as pool:
+        together = list(pool.map(one, wanted))
+    for how, answers in (("alone", alone), ("in a batch", together)):
+        for key, (status, reply) in answers:
+            if not check(status == 200, f"{key} {how}: {status} {reply}"):
+                continue
+            choice, want = reply["choices"][0], wanted[key]
+            check(choice["message"]["content"] == want["text"] and choice["token_ids"] == want["tokens"], f"{key} {how}: {choice}, generate has {want['text']!r} {want['tokens']}")
+            counters = want["counters"]
+            check((reply["usage"]["completion_tokens"], reply["pardec"]["passes"]) == (counters["chosen"], counters["forwards"]), f"{key} {how}: {reply['usage']} {reply['pardec']}, generate counts {counters}")
+            check(reply["pardec"]["accepted_guesses"] == sum(counters["accepted"]), f"{key} {how}: {reply['pardec']}, generate counts {counters['accepted']}")
+    for key, (_, reply) in alone:
+        events = server.stream("/v1/chat/completions", {**bodies[key], "stream_options": {"include_usage": True}})
+        check(events[-1] is None and all(e["usage"] is None for e in events[:-2]) and events[-2]["choices"] == [], f"{key}: the end of the stream: {events[-3:]}")
+        check(joined(events) == reply["choices"][0]["message"]["content"] and events[-2]["usage"] == reply["usage"], f"{key}: streamed {joined(events)!r}, {events[-2]}, whole {reply}")
+        check(events[-3]["choices"][0]["token_ids"] == reply["choices"][0]["token_ids"], f"{key}: ids of the stream: {events[-3]}")
+        roles = [e["choices"][0]["delta"].get("role") for e in events[:-2]]
+        check(roles[0] == "assistant" and not any(roles[1:]), f"{key}: roles {roles}")
+        check(all(e["id"] == events[0]["id"] and e["model"] == bodies[key]["model"] for e in events[:-1]), f"{key}: ids of the chunks")
+        if key[0] == "ar":
+            check(len(events) > 5, f"{key}: streamed in {len(events)} events")
+
+
+def plain_prompts(check, pardec, server):
+    """Completions take texts and ids as they are."""
+    ids = [3, 14, 15, 92, 65, 35, 89]
+    want = json.loads(pardec.good("generate", "--model", QUICKSTART / "model", "--prompt-tokens", ",".join(map(str, ids)), "--max-new-tokens", 16, "--format", "json"))
+    greedy = {"temperature": 0, "return_token_ids": True}
+    status, reply = server.post("/v1/completions", {"prompt": ids, **greedy})
+    check(status == 200 and reply["choices"][0]["token_ids"] == want["tokens"] and reply["usage"]["prompt_tokens"] == len(ids), f"ids: {reply}, generate {want['tokens']}")
+    events = server.stream("/v1/completions", {"prompt": ids, **greedy})
+    check(joined(events) == reply["choices"][0]["text"] and "pardec" in events[-2], f"streamed ids: {events}")
+    status, reply = server.post("/v1/completions", {"prompt": [ids, ids[:3]], "n": 2, **greedy})
+    check([c["index"] for c in reply["choices"]] == [0, 1, 2, 3], f"two prompts, twice: {reply}")
+    check([c["token_ids"] == want["tokens"] for c in reply["choices"]] == [True, True, False, False], f"two prompts, twice: {reply}")
+    check(reply["usage"] == {"prompt_tokens": len(ids) + 3, "completion_tokens": reply["usage"]["completion_tokens"], "total_tokens": len(ids) + 3 + reply["usage"]["completion_tokens"]},
+          f"usage: {reply['usage']}")
+    status, reply = server.post("/v1/completions", {"prompt": "Blue", "max_tokens": 40, "ignore_eos": True, "temperature": 0})
+    check(reply["choices"][0]["finish_reason"] == "length" and reply["usage"]["completion_tokens"] == 40, f"ignore_eos: {reply}")
+    text = reply["choices"][0]["text"]
+    for stop in (text[7:10], text[20:21], [text[12:14], text[5:8]]):
+        first = min(text.find(s) for s in ([stop] if isinstance(stop, str) else stop))
+        body = {"prompt": "Blue", "max_tokens": 40, "ignore_eos": True, "temperature": 0, "stop": stop}
+        status, cut = server.post("/v1/completions", body)
+        check(cut["choices"][0]["text"] == text[:first] and cut["choices"][0]["finish_reason"] == "stop", f"stop {stop!r}: {cut}, whole {text!r}")
+        check(cut["usage"]["completion_tokens"] < 40, f"stop {stop!r}: {cut['usage']}")
+        check(joined(server.stream("/v1/completions", body)) == text[:first], f"stop {stop!r}, streamed")
+
+
+def sampled(check, pardec, server):
+    """A seed decides; without one, answers differ; `generate` draws the same."""
+    body = {"messages": [{"role": "user", "content": PROMPTS[0]}], "max_tokens": 24, "temperature": 1.3, "top_p": 0.9, "seed": 7, "return_token_ids": True, "ignore_eos": True}
+    ids = lambda reply: [c["token_ids"] for c in reply["choices"]]
+    replies = [server.post("/v1/chat/completions", {**body, "n": 3})[1] for _ in range(2)]
+    check(ids(replies[0]) == ids(replies[1]) and len({str(i) for i in ids(replies[0])}) == 3, f"a seed: {replies}")
+    want = generated(pardec, "ar", PROMPTS[0], "--temperature", 1.3, "--top-p", 0.9, "--seed", 7, "--ignore-eos")
+    check(ids(replies[0])[0] == want["tokens"], f"generate draws {want['tokens']}, the server {ids(replies[0])[0]}")
+    free = [server.post("/v1/chat/completions", {**body, "seed": None})[1] for _ in range(2)]
+    check(ids(free[0]) != ids(free[1]) and free[0]["pardec"]["seed"] != free[1]["pardec"]["seed"], f"without a seed: {free}")
+    again = server.post("/v1/chat/completions", {**body, "seed": free[0]["pardec"]["seed"]})[1]
+    check(ids(again) == ids(free[0]), "the seed that was told gives the same answer again")
+    check(free[0]["pardec"]["temperature"] == 1.3, "temperature is told")
+    plain = server.post("/v1/chat/completions", {"messages": body["messages"], "max_tokens": 1})[1]
+    check(plain["pardec"]["temperature"] == 1, f"without a temperature: {plain['pardec']}")
+
+
+def conversation(check, server):
+    """Earlier messages count."""
+    turns = [{"role": "system", "content": "Be short."}, {"role": "user", "content": "Blue"}, {"role": "assistant", "content": "Yes"}, {"role": "user", "content": "Red"}]
+    sizes = [server.post("/v1/chat/completions", chat("", messages=turns[i:]))[1]["usage"]["prompt_tokens"] for i in (0, 1, 3)]
+    check(sizes[0] > sizes[1] > sizes[2], f"tokens of prompts: {sizes}")
+    for bad in (turns[:3], turns[1:2] * 2, turns[:1], [turns[1], turns[0], turns[3]]):
+        status, reply = server.post("/v1/chat/completions", chat("", messages=bad))
+        check(status == 400 and reply["error"]["param"] == "messages", f"{bad}: {reply}")
+
+
+def refused(check, server):
+    """Bad requests are told from good ones, in OpenAI's shape."""
+    post = lambda body, path="/v1/completions", **options: server.post(path, body, **options)
+    cases = [(400, None, post("{")), (400, None, post(b'{"prompt": "\xff"}', headers={"Content-Type": "application/json"})), (400, None, post([1])),
+             (415, None, post('{"prompt": "a"}', headers={"Content-Type": "text/plain"})), (415, None, post('{"prompt": "a"}')),
+             (404, "model", post({"model": "none", "prompt": "a"})), (400, "prompt", post({"prompt": [4096]})), (400, "prompt", post({"prompt": ""})),
+             (400, "prompt", post({"prompt": []})), (400, "temperature", post({"prompt": "a", "temperature": -1})), (400, "tools", post(chat("a", tools=[{}]), "/v1/chat/completions")),
+             (400, "pardec", post({"prompt": "a", "pardec": {"options": {"draft": 1}}})), (400, "model", post({"prompt": "a", "model": "model:skeleton-of-thought"})),
+             (404, None, post({}, "/v1/none")), (405, None, server.get("/v1/completions")), (405, None, post({}, "/v1/models")), (404, "model", server.get("/v1/models/none"))]
+    cases[0] = (400, None, post("{", headers={"Content-Type": "application/json"}))
+    for wanted, param, (status, reply) in cases:
+        error = reply.get("error", {})
+        check(status == wanted and set(error) == {"message", "type", "param", "code"} and error["param"] == param and error["message"], f"expected {wanted} {param}: {status} {reply}")
+    status, reply = post({"prompt": [5] * 9000})
+    check(status == 400 and reply["error"]["code"] == "context_length_exceeded" and "maximum context length" in reply["error"]["message"], f"too long: {status} {reply}")
+    status, reply = post(chat("word " * 9000), "/v1/chat/completions")
+    check(status == 400 and reply["error"]["code"] == "context_length_exceeded", f"too long: {status} {reply}")
+    status, headers, text = server.request("HEAD", "/health")
+    check(status == 200 and text == b"", "HEAD")
+
+
+def raw(server, data, pieces=1, wait=5.0):
+    """What the server answers to these bytes, until it closes."""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=wait) as connection:
+        answer = b""
+        try:
+            size = -(-len(data) // pieces)
+            for at in range(0, len(data), size):
+                connection.sendall(data[at:at + size])
+            while more := connection.recv(65536):
+                answer += more
+        except (TimeoutError, ConnectionError):
+            pass
+        return answer
+
+
+def hostile(check, server):
+    """Whatever bytes come, an answer of 4xx or a closed connection; the server lives."""
+    body = json.dumps({"prompt": "Blue", "temperature": 0, "max_tokens": 2}).encode()
+    head = b"POST /v1/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    length = b"Content-Length: %d\r\n" % len(body)
+    good = head + length + b"Connection: close\r\n\r\n" + body
+    check(raw(server, good, pieces=len(good)).startswith(b"HTTP/1.1 200 "), "byte by byte")
+    pipelined = raw(server, head + length + b"\r\n" + body + good)
+    check(pipelined.count(b"HTTP/1.1 200 ") == 2, f"two requests at once: {pipelined[:300]}")
+    chunked = b"Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+    check(raw(server, head + chunked + b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body)).startswith(b"HTTP/1.1 200 "), "a chunked body")
+    check(raw(server, b"GET /health HTTP/1.0\r\n\r\n").startswith(b"HTTP/1.1 200 "), "HTTP/1.0")
+    stream = json.dumps({"prompt": "Blue", "temperature": 0, "max_tokens": 2, "stream": True}).encode()
+    old = raw(server, head.replace(b"1.1", b"1.0") + b"Content-Length: %d\r\n\r\n" % len(stream) + stream)
+    check(b"Transfer-Encoding" not in old and old.endswith(b"data: [DONE]\n\n"), f"a stream to HTTP/1.0: {old[-200:]}")
+    bad = {
+        "an extension of a chunk": head + chunked + b"%x;a=b\r\n%s\r\n0\r\n\r\n" % (len(body), body),
+        "a body that is too large": head + b"Content-Length: 99999999999\r\n\r\n",
+        "a length that is none": head + b"Content-Length: -5\r\n\r\n" + body,
+        "two lengths": head + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\n" + body,
+        "10,000 headers": head + b"".join(b"X-%d: 1\r\n" % i for i in range(10000)) + length + b"\r\n" + body,
+        "a long header": head + b"X: " + b"a" * 100000 + b"\r\n\r\n",
+        "a long target": b"GET /" + b"a" * 100000 + b" HTTP/1.1\r\n\r\n",
+        "no HTTP": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" * 20,
+        "line breaks in a field": b"GET /health HTTP/1.1\r\nHost: x\r\nX: a\rb\r\n\r\n",
+        "a method that is none": b"FETCH /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+        "a large chunked body": head + chunked + b"".join(b"100000\r\n" + b"a" * 0x100000 + b"\r\n" for _ in range(20)),
+    }
+    for name, data in bad.items():
+        answer = raw(server, data)
+        check(not answer or answer.startswith(b"HTTP/1.1 4"), f"{name}: {answer[:200]}")
+        check(server.get("/health")[0] == 200, f"{name}: the server lives")
+    deep = server.post("/v1/completions", '{"prompt": ' + "[" * 100000 + "]" * 100000 + "}", headers={"Content-Type": "application/json"})
+    check(deep[0] == 400, f"deep JSON: {deep}")
+    evil = "a\r\nX-Evil: 1\r\n\r\n"
+    status, headers, text = server.request("POST", "/v1/completions", {"prompt": "a", "model": evil, evil: 1})
+    check(status == 404 and "X-Evil" not in headers and json.loads(text), f"line breaks in a name: {status} {headers}")
+    for early in (good[:-5], head, b"", good):  # the client goes before the end
+        with socket.create_connection(("127.0.0.1", server.port)) as connection:
+            connection.sendall(early)
+    check(server.get("/health")[0] == 200, "the server lives")
+
+
+def gone(check, server):
+    """Who leaves costs nothing more: 60 long answers are given up, streamed or not, and one comes at once."""
+    sockets = []
+    for i in range(60):
+        body = json.dumps({"prompt": "Blue", "max_tokens": 4000, "ignore_eos": True, "stream": i % 2 == 0}).encode()
+        connection = socket.create_connection(("127.0.0.1", server.port))
+        connection.sendall(b"POST /v1/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+        sockets.append(connection)
+    time.sleep(1)
+    for connection in sockets:
+        connection.close()
+    begin = time.monotonic()
+    status, _ = server.post("/v1/completions", {"prompt": "Blue", "max_tokens": 3})
+    check(status == 200 and time.monotonic() - begin < 5, f"after the others left: {status}, {time.monotonic() - begin:.1f} s")
+
+
+def ends(check, pardec):
+    """SIGTERM: what runs is answered whole, or broken off when the time is over."""
+    long = {"prompt": "Blue", "max_tokens": 2000, "ignore_eos": True, "temperature": 0}
+    with serving(pardec, "--model", QUICKSTART / "model", "--model-name", "net", "--batch-size", 1, "--queue", 1, "--drain", 300) as server, concurrent.futures.ThreadPoolExecutor(3) as pool:
+        running = [pool.submit(server.stream, "/v1/completions", long)]
+        time.sleep(0.3)
+        running.append(pool.submit(server.stream, "/v1/completions", long))
+        time.sleep(0.2)
+        status, headers, text = server.request("POST", "/v1/completions", long)
+        check(status == 503 and int(headers["Retry-After"]) > 0, f"a full queue: {status} {text}")
+        code, said = server.end(timeout=300)
+        check(code == 0 and "all requests were answered" in said, f"ended: {code} {said}")
+        check([r.result()[-1] for r in running] == [None, None], "the streams are whole")
+    with serving(pardec, "--model", QUICKSTART / "model", "--drain", 1) as server:
+        with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
+            body = json.dumps({**long, "max_tokens": 8000, "stream": True}).encode()
+            connection.sendall(b"POST /v1/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+            time.sleep(0.3)
+            server.process.terminate()
+            answer = b""
+            while more := connection.recv(65536):
+                answer += more
+        code, said = server.wait()
+        check(code == 3 and "broken off" in said, f"broken off: {code} {said}")
+        last = answer.rstrip().rsplit(b"data: ", 1)[-1]
+        check(not answer.endswith(b"0\r\n\r\n") and b"[DONE]" not in answer and "error" in json.loads(last), f"a stream that is broken off ends {answer[-200:]}")
+
+
+def start_up(check, pardec):
+    model = ("--model", QUICKSTART / "model")
+    with serving(pardec, *model) as server:
+        taken = pardec("serve", *model, "--listen", f"127.0.0.1:{server.port}")
+        check(taken.returncode == 2 and "--listen" in taken.stderr and "in use" in taken.stderr, f"a port in use: {taken.stderr}")
+    for args, said in ((("--listen", "here"), "--listen is 'here'"), (("--listen", "127.0.0.1:70000"), "--listen"), (("--decoder", "none"), "none"),
+                       (("--alias", "x=ar,draft=1"), "draft"), (("--batch-size", 0), "--batch-size"), (("--decoder", "speculative"), "--draft-model"),
+                       (("--draft-model", QUICKSTART / "draft"), "--draft-model")):
+        ran = pardec("serve", *model, *args, timeout=60)
+        check(ran.returncode == 2 and said in ran.stderr, f"{args}: {ran.returncode} {ran.stderr}")
+
+
+def main():
+    check = Checks()
+    with scratch(sys.argv[1]) as pardec:
+        with serving(pardec, "--model", QUICKSTART / "model", "--draft-model", QUICKSTART / "draft", "--decoder", ",".join(DECODERS), "--alias", "short=prompt-lookup,draft=3") as server:
+            status, models = server.get("/v1/models")
+            ids = [m["id"] for m in models["data"]]
+            check(ids == ["model", *(f"model:{d}" for d in DECODERS), "short"], f"models: {ids}")
+            check(all({"id", "object", "created", "owned_by", "root", "max_model_len"} <= set(m) for m in models["data"]), f"models: {models['data'][0]}")
+            check(server.get("/v1/models/model:ar")[1]["id"] == "model:ar" and server.get("/v1/models/model")[1]["id"] == "model", "one model")
+            reply = server.post("/v1/completions", {"prompt": "a", "model": "short", "max_tokens": 1, "new": 1})[1]
+            check(reply["pardec"]["options"]["draft"] == 3 and reply["pardec"]["ignored"] == ["new"], f"an alias: {reply}")
+            as_generate(check, pardec, server)
+            plain_prompts(check, pardec, server)
+            sampled(check, pardec, server)
+            conversation(check, server)
+            refused(check, server)
+            hostile(check, server)
+            gone(check, server)
+            code, said = server.end()
+            check(code == 0, f"ended: {code} {said}")
+        ends(check, pardec)
+        start_up(check, pardec)
+    return check.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
