@@ -63,7 +63,6 @@ const std::vector<Neutral>& neutral_fields() {
       {"continue_final_message", {false}},
       {"chat_template", {}},
       {"chat_template_kwargs", {Json::object()}},
-      {"response_format", {Json::object({{"type", "text"}})}},
       {"guided_json", {}},
       {"guided_regex", {}},
       {"guided_choice", {}},
@@ -278,6 +277,12 @@ Ask parse_ask(std::string_view body, Endpoint endpoint, const AskBounds& bounds)
   if (const auto seed = read.whole("seed", std::numeric_limits<std::int64_t>::min(),
                                    std::numeric_limits<std::int64_t>::max()))
     ask.seed = static_cast<std::uint64_t>(*seed);
+  if (!read.any("response_format").is_null()) {
+    const OrderedJson ordered = OrderedJson::parse(body);  // the order of properties counts
+    ask.fields = response_fields(ordered["response_format"]);
+    if (ask.fields && endpoint == Endpoint::completions)
+      wrong("response_format", "'response_format' goes with messages only");
+  }
   ask.stops = stops_of(read.any("stop"), bounds);
   ask.ignore_eos = read.flag("ignore_eos").value_or(false);
   ask.stream = read.flag("stream").value_or(false);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "src/prompt/chat_template.hpp"
+#include "src/serve/response_fields.hpp"
 #include "src/support/json.hpp"
 #include "src/support/types.hpp"
 
@@ -32,6 +33,7 @@ struct Ask {
   std::optional<double> temperature, top_p;
   std::optional<std::uint64_t> seed;
   std::vector<std::string> stops;
+  std::optional<ResponseFields> fields;  ///< chat: `response_format`
   bool ignore_eos = false;
   bool stream = false, include_usage = false, continuous_usage = false;
   bool return_token_ids = false;

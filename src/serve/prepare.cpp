@@ -1,5 +1,6 @@
 #include "src/serve/prepare.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "src/serve/api_error.hpp"
@@ -34,11 +35,59 @@ Job chat_job(const Ask& ask, const DecodeOptions& options) {
   return job;
 }
 
+/// A Job with the fields that a response is to have.
+Job fields_job(const Ask& ask, const DecodeOptions& options) {
+  const ChatMessage& text = ask.messages.back();
+  const bool system = ask.messages.size() == 2 && ask.messages.front().role == "system";
+  if (text.role != "user" || ask.messages.size() != (system ? 2 : 1))
+    throw ApiError(400,
+                   "with a 'response_format' of fields, expected one message of the user's, after "
+                   "at most one of the system's",
+                   "messages");
+  Job job = empty_job(options);
+  job.id = "prompt-1";
+  if (system) job.system = ask.messages.front().content;
+  job.contexts.push_back({"text", ask.fields->title, text.content, ask.fields->fields});
+  return job;
+}
+
+/// Whether the decoder's answer has a text for each field of a Job, whatever the network chooses.
+bool fills_fields(const ServedModel& model) {
+  return model.algorithm->form() == Form::value || !find_decoder(model.decoder).free_running;
+}
+
+void check_fits(const Ask& ask, const ServedModel& model) {
+  const DecoderEntry& entry = find_decoder(model.decoder);
+  if (!ask.fields && !entry.free_running)
+    throw ApiError(400,
+                   str("decoder ", entry.name,
+                       " fills the fields of a response_format of type json_schema, and takes no "
+                       "open prompt"),
+                   "model");
+  if (ask.fields && !fills_fields(model))
+    throw ApiError(400,
+                   str("decoder ", entry.name,
+                       " cannot promise a 'response_format'; expected a decoder that fills fields, "
+                       "or option ask=separately"),
+                   "response_format");
+}
+
+/// Number of different tokens of the prompts.
+std::int64_t prompt_tokens(const Pieces& pieces) {
+  std::int64_t tokens = std::ssize(pieces.whole_prompt());
+  for (const Tokens& context : pieces.contexts) tokens += std::ssize(context);
+  for (const auto& fields : pieces.fields)
+    for (const Tokens& field : fields) tokens += std::ssize(field);
+  return tokens;
+}
+
 std::vector<GivenRequests> given_requests(const Ask& ask, const ServedModel& model,
                                           const DecodeOptions& options, const Session& session) {
   std::vector<GivenRequests> all;
   if (ask.endpoint == Endpoint::chat) {
-    all.push_back(job_requests({chat_job(ask, options)}, true, *model.algorithm, options, session));
+    const bool open = !ask.fields;
+    all.push_back(job_requests({open ? chat_job(ask, options) : fields_job(ask, options)}, open,
+                               *model.algorithm, options, session));
     return all;
   }
   if (!model.algorithm->wording().empty())
@@ -81,6 +130,8 @@ DecodeOptions options_of(const Ask& ask, DecodeOptions server, const Sampling& s
   constexpr int kUsualCompletion = 16;  // as OpenAI's service
   if (ask.endpoint == Endpoint::completions) server.max_new_tokens = kUsualCompletion;
   server.max_new_tokens = ask.max_tokens.value_or(server.max_new_tokens);
+  if (ask.max_tokens)
+    server.per_field = std::min(*ask.max_tokens, server.per_field.value_or(Limits{}.per_field));
   server.temperature = ask.temperature.value_or(sampling.temperature);
   server.top_p = ask.top_p.value_or(sampling.top_p);
   server.top_k = ask.top_k.value_or(sampling.top_k);
@@ -98,16 +149,13 @@ DecodeOptions options_of(const Ask& ask, DecodeOptions server, const Sampling& s
 std::vector<Prepared> prepare(const Ask& ask, const ServedModel& model,
                               const DecodeOptions& options, const Session& session) {
   const char* const param = ask.endpoint == Endpoint::chat ? "messages" : "prompt";
-  if (!find_decoder(model.decoder).free_running)
-    throw ApiError(
-        400, str("decoder ", model.decoder, " fills the fields of a Job and takes no open prompt"),
-        "model");
+  check_fits(ask, model);
   try {
     if (!ask.options.empty()) model.algorithm->check(session.context);
     std::vector<Prepared> all;
     for (GivenRequests& given : given_requests(ask, model, options, session)) {
       const Request& request = given.requests.front();
-      const std::int64_t tokens = std::ssize(request.pieces.field_prompt(0, 0));
+      const std::int64_t tokens = prompt_tokens(request.pieces);
       const int positions = session.checkpoint.model.config().positions();
       if (model.algorithm->positions_needed(request) > positions)
         throw ApiError(400,

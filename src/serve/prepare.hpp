@@ -31,7 +31,8 @@ struct Prepared {
 
 /// The prompts of a request, in its order. Prompts of completions are tokenized as they are, with
 /// the tokenizer's special tokens; messages get the session's chat template, as open prompts of
-/// `generate` do. ApiError 400: the decoder cannot continue such a prompt, the template refuses the
+/// `generate` do. With `fields`, the last message is the text of a Job with these fields. ApiError
+/// 400: the decoder cannot continue such a prompt or fill fields, the template refuses the
 /// messages, an id is not in the vocabulary, or a prompt exceeds the network's positions
 /// (context_length_exceeded).
 std::vector<Prepared> prepare(const Ask& ask, const ServedModel& model,

@@ -37,6 +37,13 @@ std::string new_id(Endpoint endpoint) {
   return id.str();
 }
 
+/// Why an answer of fields ended: at a limit if one of the values did.
+Stop stop_of_fields(const std::vector<FieldResult>& fields) {
+  for (const FieldResult& field : fields)
+    if (field.stop == Stop::limit || field.stop == Stop::context) return field.stop;
+  return Stop::terminator;
+}
+
 /// The error of a job as the client's or the server's.
 ApiError api_error(const std::exception_ptr& error) {
   try {
@@ -115,6 +122,10 @@ class Completion : public std::enable_shared_from_this<Completion> {
         .seed = index == 0 ? decoding_.seed : derive_seed(decoding_.seed, str("choice ", index)),
         .stops = ask_.stops,
         .ignore_eos = ask_.ignore_eos};
+    if (ask_.fields)
+      work.written = [format = *ask_.fields](const Answers& answers) {
+        return response_object(format, answers.fields.at(0));
+      };
     if (ask_.stream)
       work.text = [on_thread](std::string text) {
         on_thread([text = std::move(text)](Completion& self, std::size_t choice) mutable {
@@ -141,7 +152,8 @@ class Completion : public std::enable_shared_from_this<Completion> {
     ChoiceText& choice = choices_[index].whole;
     choice.index = static_cast<int>(index);
     choice.text = std::move(result.text);
-    choice.finish = finish_reason(answers.stop, result.at_stop);
+    const Stop stop = ask_.fields ? stop_of_fields(answers.fields.at(0)) : answers.stop;
+    choice.finish = finish_reason(stop, result.at_stop);
     if (ask_.return_token_ids) choice.tokens = answers.tokens;
     usage_.completion += answers.counters.chosen;
     decoding_.counters.add_after(answers.counters);

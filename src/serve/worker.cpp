@@ -19,6 +19,7 @@ struct Worker::Live {
     request.job.seed = work.seed;
     context.ignore_eos = work.ignore_eos;
     context.stop = stop.get_token();
+    if (work.written) return;
     request.reader = [this](std::string_view bytes) {
       take(bytes.substr(std::min(seen, bytes.size())));
       seen = bytes.size();
@@ -146,7 +147,8 @@ void Worker::start(Queued queued) {
 Task<void> Worker::decode(Live& live) {
   try {
     live.result.answers = co_await decode_request(*live.work.decoder, live.request, live.context);
-    if (live.seen == 0) live.take(live.result.answers.text);
+    const Answers& answers = live.result.answers;
+    if (live.seen == 0) live.take(live.work.written ? live.work.written(answers) : answers.text);
     live.say(live.release.finish());
   } catch (...) {
     live.result.error = std::current_exception();

@@ -25,13 +25,17 @@ struct WorkResult {
   std::exception_ptr error;
 };
 
-/// One job for the engine. Both functions are called on the engine's thread, and must not throw.
+/// One job for the engine. Its functions are called on the engine's thread; `text` and `ended` must
+/// not throw.
 struct Work {
   std::shared_ptr<const Decoder> decoder;
   std::shared_ptr<const GivenRequests> given;  ///< with one request
   std::uint64_t seed = 1;
   std::vector<std::string> stops;
   bool ignore_eos = false;
+  /// Makes the text of the answer, which is then known at its end only. Empty: it is the text that
+  /// the decoder writes.
+  std::function<std::string(const Answers& answers)> written;
   /// Receives the answer's text in order, as soon as it is certain. Empty: only the end matters.
   std::function<void(std::string text)> text;
   /// Called once, unless the job was cancelled before.

@@ -118,6 +118,39 @@ def conversation(check, server):
         check(status == 400 and reply["error"]["param"] == "messages", f"{bad}: {reply}")
 
 
+def fields(check, pardec, server):
+    """A JSON schema becomes fields: what HPD and IPPD fill is what `generate --job` says."""
+    job = json.loads((QUICKSTART / "job.json").read_text())
+    context = job["contexts"][0]
+    names = [field["name"] for field in context["fields"]]
+    schema = {"title": context["category"], "type": "object", "properties": {n: {"type": ["string", "null"]} for n in names}, "required": names, "additionalProperties": False}
+    form = {"type": "json_schema", "json_schema": {"name": "product", "strict": True, "schema": schema}}
+    body = {"messages": [{"role": "user", "content": context["text"]}], "temperature": 0, "response_format": form}
+    for decoder in ("hpd", "ippd"):
+        want = json.loads(pardec.good("generate", "--model", QUICKSTART / "model", "--decoder", decoder, "--job", QUICKSTART / "job.json", "--format", "json"))
+        values = {a["field"]: a["text"] for a in want["answers"]}
+        status, reply = server.post("/v1/chat/completions", {**body, "model": f"model:{decoder}"})
+        if not check(status == 200, f"{decoder}: {status} {reply}"):
+            continue
+        said = json.loads(reply["choices"][0]["message"]["content"])
+        check(said == values and list(said) == names, f"{decoder}: {said}, generate {values}")
+        check(reply["usage"]["completion_tokens"] == want["counters"]["chosen"] and reply["pardec"]["passes"] == want["counters"]["forwards"], f"{decoder}: {reply}")
+        if decoder == "hpd":
+            check(values["Brand"] == "Pinafell" and reply["pardec"]["tokens_per_pass"] > 3, f"{reply}")
+        check(json.loads(joined(server.stream("/v1/chat/completions", {**body, "model": f"model:{decoder}"}))) == values, f"{decoder}: streamed")
+    for model, status_wanted in (("model:ar", 400), ("model:hpd", 200)):
+        status, reply = server.post("/v1/chat/completions", {**body, "model": model})
+        check(status == status_wanted, f"{model}: {status} {reply}")
+    status, reply = server.post("/v1/chat/completions", {**body, "model": "model:ar", "pardec": {"options": {"ask": "separately"}}})
+    check(status == 200 and list(json.loads(reply["choices"][0]["message"]["content"])) == names, f"ar separately: {reply}")
+    schema["properties"]["Brand"] = {"type": "integer"}
+    for format in (form, {"type": "json_object"}):
+        status, reply = server.post("/v1/chat/completions", {**body, "model": "model:hpd", "response_format": format})
+        check(status == 400 and reply["error"]["param"] == "response_format", f"{format}: {status} {reply}")
+    status, reply = server.post("/v1/chat/completions", chat("a", model="model:hpd"))
+    check(status == 400 and reply["error"]["param"] == "model", f"hpd without fields: {status} {reply}")
+
+
 def refused(check, server):
     """Bad requests are told from good ones, in OpenAI's shape."""
     post = lambda body, path="/v1/completions", **options: server.post(path, body, **options)
@@ -256,10 +289,10 @@ def start_up(check, pardec):
 def main():
     check = Checks()
     with scratch(sys.argv[1]) as pardec:
-        with serving(pardec, "--model", QUICKSTART / "model", "--draft-model", QUICKSTART / "draft", "--decoder", ",".join(DECODERS), "--alias", "short=prompt-lookup,draft=3") as server:
+        with serving(pardec, "--model", QUICKSTART / "model", "--draft-model", QUICKSTART / "draft", "--decoder", ",".join([*DECODERS, "hpd"]), "--alias", "short=prompt-lookup,draft=3") as server:
             status, models = server.get("/v1/models")
             ids = [m["id"] for m in models["data"]]
-            check(ids == ["model", *(f"model:{d}" for d in DECODERS), "short"], f"models: {ids}")
+            check(ids == ["model", *(f"model:{d}" for d in DECODERS), "model:hpd", "short"], f"models: {ids}")
             check(all({"id", "object", "created", "owned_by", "root", "max_model_len"} <= set(m) for m in models["data"]), f"models: {models['data'][0]}")
             check(server.get("/v1/models/model:ar")[1]["id"] == "model:ar" and server.get("/v1/models/model")[1]["id"] == "model", "one model")
             reply = server.post("/v1/completions", {"prompt": "a", "model": "short", "max_tokens": 1, "new": 1})[1]
@@ -268,6 +301,7 @@ def main():
             plain_prompts(check, pardec, server)
             sampled(check, pardec, server)
             conversation(check, server)
+            fields(check, pardec, server)
             refused(check, server)
             hostile(check, server)
             gone(check, server)
