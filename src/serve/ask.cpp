@@ -90,27 +90,17 @@ void check_neutral(BodyReader& read) {
   }
 }
 
-Tokens ids_of(const Json& list, const std::string& param) {
-  Tokens ids;
-  for (const Json& id : list) {
-    if (!id.is_number_integer() || id < 0 || id > std::numeric_limits<Token>::max())
-      unexpected(param, id, "a token id");
-    ids.push_back(id.get<Token>());
-  }
-  return ids;
-}
-
 std::vector<std::variant<std::string, Tokens>> prompts_of(const Json& prompt) {
   constexpr std::string_view kExpected = "a text, a list of token ids, or a list of either";
   if (prompt.is_string()) return {prompt.get<std::string>()};
   if (!prompt.is_array() || prompt.empty()) unexpected("prompt", prompt, kExpected);
-  if (prompt.front().is_number()) return {ids_of(prompt, "prompt")};
+  if (prompt.front().is_number()) return {read_ids(prompt, "prompt")};
   std::vector<std::variant<std::string, Tokens>> prompts;
   for (const Json& one : prompt) {
     if (one.is_string())
       prompts.emplace_back(one.get<std::string>());
     else if (one.is_array())
-      prompts.emplace_back(ids_of(one, "prompt"));
+      prompts.emplace_back(read_ids(one, "prompt"));
     else
       unexpected("prompt", one, kExpected);
   }
@@ -133,24 +123,6 @@ std::string content_of(const Json& content, const std::string& where) {
     text += part["text"].get<std::string>();
   }
   return text;
-}
-
-std::vector<ChatMessage> messages_of(const Json& given) {
-  if (!given.is_array() || given.empty())
-    unexpected("messages", given, "a list of messages, at least one");
-  std::vector<ChatMessage> messages;
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    const std::string where = str("messages[", i, "]");
-    if (!given[i].is_object())
-      wrong("messages", str(where, " is ", shown(given[i]), ", expected {role, content}"));
-    const Json role = given[i].value("role", Json());
-    if (role != "system" && role != "developer" && role != "user" && role != "assistant")
-      wrong("messages", str(where, ".role is ", shown(role),
-                            ", expected system, developer, user or assistant"));
-    messages.push_back({role == "developer" ? "system" : role.get<std::string>(),
-                        content_of(given[i].value("content", Json()), where)});
-  }
-  return messages;
 }
 
 std::vector<std::string> stops_of(const Json& stop, const AskBounds& bounds) {
@@ -192,6 +164,35 @@ void read_own_fields(Ask& ask, const Json& own) {
 }
 
 }  // namespace
+
+Tokens read_ids(const Json& list, const std::string& param) {
+  if (!list.is_array()) unexpected(param, list, "a list of token ids");
+  Tokens ids;
+  for (const Json& id : list) {
+    if (!id.is_number_integer() || id < 0 || id > std::numeric_limits<Token>::max())
+      unexpected(param, id, "a token id");
+    ids.push_back(id.get<Token>());
+  }
+  return ids;
+}
+
+std::vector<ChatMessage> read_messages(const Json& given) {
+  if (!given.is_array() || given.empty())
+    unexpected("messages", given, "a list of messages, at least one");
+  std::vector<ChatMessage> messages;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const std::string where = str("messages[", i, "]");
+    if (!given[i].is_object())
+      wrong("messages", str(where, " is ", shown(given[i]), ", expected {role, content}"));
+    const Json role = given[i].value("role", Json());
+    if (role != "system" && role != "developer" && role != "user" && role != "assistant")
+      wrong("messages", str(where, ".role is ", shown(role),
+                            ", expected system, developer, user or assistant"));
+    messages.push_back({role == "developer" ? "system" : role.get<std::string>(),
+                        content_of(given[i].value("content", Json()), where)});
+  }
+  return messages;
+}
 
 const Json& BodyReader::any(const char* key) {
   static const Json kNone;
@@ -259,7 +260,7 @@ Ask parse_ask(std::string_view body, Endpoint endpoint, const AskBounds& bounds)
   ask.endpoint = endpoint;
   ask.model = read.text("model").value_or("");
   if (endpoint == Endpoint::chat)
-    ask.messages = messages_of(read.any("messages"));
+    ask.messages = read_messages(read.any("messages"));
   else
     ask.prompts = prompts_of(read.any("prompt"));
   ask.n = static_cast<int>(read.whole("n", 1, bounds.choices).value_or(1));

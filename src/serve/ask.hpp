@@ -50,8 +50,12 @@ Ask parse_ask(std::string_view body, Endpoint endpoint, const AskBounds& bounds 
 
 /// The body of a request as a JSON object. ApiError 400.
 Json parse_body(std::string_view body);
+/// `messages`: texts, or lists of parts of type text. ApiError 400.
+std::vector<ChatMessage> read_messages(const Json& given);
+/// A list of ids. ApiError 400, which names `param`.
+Tokens read_ids(const Json& list, const std::string& param);
 
-/// `prompt` as vLLM's /tokenize takes it, and the like: reads fields with type checks.
+/// Reads the fields of a body with type checks.
 class BodyReader {
  public:
   /// `body` must be an object and outlive this object.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "src/serve/api_error.hpp"
+#include "src/serve/metrics.hpp"
 
 namespace pardec::serve {
 
@@ -78,8 +79,13 @@ OrderedJson whole_reply(const ReplyHead& head, const std::vector<ChoiceText>& ch
     list.push_back(std::move(one));
   }
   reply["usage"] = to_json(usage);
-  reply["pardec"] = to_json(decoding);
+  end(reply, decoding, choices.size());
   return reply;
+}
+
+void end(OrderedJson& reply, const Decoding& decoding, std::size_t choices) {
+  reply["pardec"] = to_json(decoding);
+  if (choices == 1) reply["metrics"] = reply_metrics(decoding.counters);
 }
 
 OrderedJson chunk(const ReplyHead& head, const ChoiceText& choice, bool first) {
@@ -112,9 +118,7 @@ OrderedJson to_json(const Usage& usage) {
 
 OrderedJson to_json(const Decoding& decoding) {
   const Counters& counters = decoding.counters;
-  std::int64_t drafted = 0, accepted = 0;
-  for (const std::int64_t count : counters.drafted) drafted += count;
-  for (const std::int64_t count : counters.accepted) accepted += count;
+  const GuessCounts guesses = guess_counts(counters);
   OrderedJson json{{"decoder", decoding.decoder},
                    {"options", decoding.options},
                    {"temperature", decoding.sampling.temperature},
@@ -123,8 +127,8 @@ OrderedJson to_json(const Decoding& decoding) {
                    {"seed", decoding.seed},
                    {"passes", counters.forwards},
                    {"tokens_per_pass", counters.parallel_ratio()},
-                   {"guesses", drafted},
-                   {"accepted_guesses", accepted},
+                   {"guesses", guesses.drafted},
+                   {"accepted_guesses", guesses.accepted},
                    {"draft_passes", counters.draft_forwards},
                    {"streams", counters.branches}};
   if (!decoding.ignored.empty()) json["ignored"] = decoding.ignored;

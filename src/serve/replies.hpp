@@ -47,6 +47,9 @@ std::string_view finish_reason(Stop stop, bool at_stop);
 
 OrderedJson whole_reply(const ReplyHead& head, const std::vector<ChoiceText>& choices,
                         const Usage& usage, const Decoding& decoding);
+/// Adds to the last object of a reply how it was decoded: `pardec`, and for a single choice
+/// `metrics`.
+void end(OrderedJson& reply, const Decoding& decoding, std::size_t choices);
 /// A chunk of a stream. `first`: the first of this choice, which has the role.
 OrderedJson chunk(const ReplyHead& head, const ChoiceText& choice, bool first);
 /// The chunk without choices that tells the usage.

@@ -11,6 +11,7 @@
 #include "src/serve/ask.hpp"
 #include "src/serve/prepare.hpp"
 #include "src/serve/replies.hpp"
+#include "src/serve/texts.hpp"
 #include "src/support/error.hpp"
 #include "src/support/rng.hpp"
 #include "src/support/text.hpp"
@@ -75,7 +76,10 @@ class Completion : public std::enable_shared_from_this<Completion> {
     std::vector<Work> works;
     for (const Prepared& prompt : prompts) {
       usage_.prompt += prompt.prompt_tokens;
-      for (int k = 0; k < ask_.n; ++k) works.push_back(work(prompt, model));
+      for (int k = 0; k < ask_.n; ++k) {
+        works.push_back(work(prompt, model));
+        prompt_tokens_.push_back(prompt.prompt_tokens);
+      }
     }
     choices_.resize(works.size());
     open_choices_ = works.size();
@@ -87,8 +91,10 @@ class Completion : public std::enable_shared_from_this<Completion> {
     });
   }
 
-  void cancel() {
+  /// Ends the jobs that run.
+  void cancel(std::string_view finish = "abort") {
     over_ = true;
+    for (std::size_t i = 0; i < open_choices_; ++i) service_.metrics_.add_failed(finish);
     service_.worker_.cancel(numbers_);
     service_.open_.erase(shared_from_this());
   }
@@ -102,14 +108,17 @@ class Completion : public std::enable_shared_from_this<Completion> {
     } else {
       answer_->send(error_reply(error));
     }
-    cancel();
+    cancel("error");
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
   struct Choice {
     bool begun = false;  // a chunk was sent
     ChoiceText whole;
   };
+
+  static double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
   Work work(const Prepared& prompt, const ServedModel& model) {
     const auto index = next_index_++;
@@ -156,6 +165,13 @@ class Completion : public std::enable_shared_from_this<Completion> {
     choice.finish = finish_reason(stop, result.at_stop);
     if (ask_.return_token_ids) choice.tokens = answers.tokens;
     usage_.completion += answers.counters.chosen;
+    service_.metrics_.add(
+        {.finish = choice.finish,
+         .prompt_tokens = prompt_tokens_.at(index),
+         .counters = answers.counters,
+         .queued = seconds(result.queued_ns),
+         .first_token = seconds(result.queued_ns + answers.counters.first_token_ns),
+         .whole = std::chrono::duration<double>(Clock::now() - begin_).count()});
     decoding_.counters.add_after(answers.counters);
     --open_choices_;
     if (ask_.stream) {
@@ -172,7 +188,7 @@ class Completion : public std::enable_shared_from_this<Completion> {
       json["usage"] = to_json(usage_);
     else if (ask_.include_usage)
       json["usage"] = nullptr;
-    if (open_choices_ == 0 && !ask_.include_usage) json["pardec"] = to_json(decoding_);
+    if (open_choices_ == 0 && !ask_.include_usage) end(json, decoding_, choices_.size());
     begun_ = true;
     answer_->event(dump(json));
   }
@@ -182,7 +198,7 @@ class Completion : public std::enable_shared_from_this<Completion> {
     if (ask_.stream) {
       if (ask_.include_usage) {
         OrderedJson json = usage_chunk(head_, usage_);
-        json["pardec"] = to_json(decoding_);
+        end(json, decoding_, choices_.size());
         answer_->event(dump(json));
       }
       answer_->event("[DONE]");
@@ -202,8 +218,10 @@ class Completion : public std::enable_shared_from_this<Completion> {
   Decoding decoding_;
   Usage usage_;
   std::vector<Choice> choices_;
-  std::vector<std::uint64_t> numbers_;  // of the jobs
+  std::vector<std::uint64_t> numbers_;       // of the jobs
+  std::vector<std::int64_t> prompt_tokens_;  // of each choice's prompt
   std::size_t next_index_ = 0, open_choices_ = 0;
+  const Clock::time_point begin_ = Clock::now();
   bool begun_ = false;  // a stream
   bool over_ = false;
 };
@@ -224,26 +242,39 @@ Service::~Service() = default;
 void Service::handle(const HttpRequest& request, const std::shared_ptr<HttpAnswer>& answer) {
   try {
     const std::string path = split(request.target, '?').front();
-    const bool completions = path == "/v1/completions", chat = path == "/v1/chat/completions";
-    const bool posts = completions || chat;
-    const bool reads = path == "/health" || path.starts_with("/v1/models");
+    const bool reads = path == "/health" || path == "/metrics" || path == "/tokenizer_info" ||
+                       path.starts_with("/v1/models");
+    const bool posts = path == "/v1/completions" || path == "/v1/chat/completions" ||
+                       path == "/tokenize" || path == "/detokenize";
     if (!posts && !reads) throw ApiError(404, "there is no such path");
     if (posts ? request.method != "POST" : request.method != "GET" && request.method != "HEAD")
       throw ApiError(405, str("this path takes ", posts ? "POST" : "GET", " only"));
     if (reads) return answer->send(get(path));
     if (request.content_type != "application/json")
       throw ApiError(415, "the content type is another one, expected application/json");
-    complete(request.body, chat ? Endpoint::chat : Endpoint::completions, answer);
+    if (path == "/tokenize") return answer->send(tokenize(request.body, session_));
+    if (path == "/detokenize") return answer->send(detokenize(request.body, session_));
+    complete(request.body, path == "/v1/chat/completions" ? Endpoint::chat : Endpoint::completions,
+             answer);
   } catch (const std::exception&) {
     answer->send(error_reply(api_error(std::current_exception())));
   }
 }
 
 HttpReply Service::get(const std::string& path) const {
-  if (path == "/health") {
-    if (draining_) throw ApiError(503, "the server is about to end");
-    return {.body = "{}"};
+  if (path == "/tokenizer_info") return tokenizer_info(session_);
+  if (path == "/metrics") {
+    const Worker::Load load = worker_.load();
+    return {.body = metrics_.text(models_.front().id, {load.running, load.waiting,
+                                                       load.passes.passes, load.passes.job_passes}),
+            .content_type = "text/plain; version=0.0.4; charset=utf-8"};
   }
+  if (path != "/health") return models(path);
+  if (draining_) throw ApiError(503, "the server is about to end");
+  return {.body = "{}"};
+}
+
+HttpReply Service::models(const std::string& path) const {
   const std::string begin = "/v1/models/";
   OrderedJson entries = OrderedJson::array();
   for (const ServedModel& model : models_) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "src/serve/http.hpp"
+#include "src/serve/metrics.hpp"
 #include "src/serve/models.hpp"
 #include "src/serve/worker.hpp"
 #include "src/tasks/decode_options.hpp"
@@ -36,6 +37,7 @@ class Service {
  private:
   friend class Completion;
   HttpReply get(const std::string& path) const;
+  HttpReply models(const std::string& path) const;
   void complete(const std::string& body, Endpoint endpoint,
                 const std::shared_ptr<HttpAnswer>& answer);
 
@@ -48,6 +50,7 @@ class Service {
   const Post post_;
   const std::int64_t created_;
   bool draining_ = false;
+  Metrics metrics_;
   std::set<std::shared_ptr<Completion>> open_;
 };
 

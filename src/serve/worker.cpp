@@ -1,6 +1,7 @@
 #include "src/serve/worker.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <stop_token>
 #include <utility>
 
@@ -34,6 +35,12 @@ struct Worker::Live {
   void say(std::string more) {
     text += more;
     if (work.text && !more.empty()) work.text(std::move(more));
+  }
+
+  void end() {
+    result.text = std::move(text);
+    result.at_stop = release.stopped();
+    work.ended(std::move(result));
   }
 
   const std::uint64_t number;
@@ -72,7 +79,7 @@ std::vector<std::uint64_t> Worker::submit(std::vector<Work> works) {
     if (queue_.size() + works.size() > most_waiting_ + free) return {};
     for (Work& work : works) {
       numbers.push_back(next_number_);
-      queue_.push_back({next_number_++, std::move(work)});
+      queue_.push_back({next_number_++, std::move(work), session_.clock.now_ns()});
     }
   }
   wake_.notify_one();
@@ -89,7 +96,7 @@ void Worker::cancel(const std::vector<std::uint64_t>& numbers) {
 
 Worker::Load Worker::load() const {
   const std::lock_guard lock(mutex_);
-  return {running_, queue_.size()};
+  return {running_, queue_.size(), passes_};
 }
 
 void Worker::run() {
@@ -108,16 +115,25 @@ void Worker::run() {
       }
       running_ = live_.size() + joining.size();
     }
+    std::list<Live> over;
     try {
       for (Queued& queued : joining) start(std::move(queued));
       session_.engine.step();
-      end_those_that_are_over();
+      over = take_over();
     } catch (...) {  // an error of the engine itself
-      fail_all(std::current_exception());
+      for (Live& one : live_) {
+        session_.engine.cancel(one.job);
+        one.result.error = std::current_exception();
+      }
+      over.swap(live_);
     }
     if (session_.engine.idle()) session_.engine.prefixes().clear();
-    const std::lock_guard lock(mutex_);
-    running_ = live_.size();
+    {
+      const std::lock_guard lock(mutex_);
+      running_ = live_.size();
+      passes_ = session_.engine.occupancy();
+    }
+    for (Live& one : over) one.end();
   }
   for (const Live& one : live_) session_.engine.cancel(one.job);
   live_.clear();
@@ -140,7 +156,9 @@ void Worker::drop_cancelled() {
 }
 
 void Worker::start(Queued queued) {
+  const std::int64_t since = queued.since_ns;
   Live& live = live_.emplace_back(std::move(queued), session_.context);
+  live.result.queued_ns = session_.clock.now_ns() - since;
   live.job = session_.engine.submit(decode(live));
 }
 
@@ -156,26 +174,14 @@ Task<void> Worker::decode(Live& live) {
   live.over = true;
 }
 
-void Worker::end_those_that_are_over() {
+std::list<Worker::Live> Worker::take_over() {
+  std::list<Live> over;
   for (auto one = live_.begin(); one != live_.end();) {
-    if (!one->over) {
-      ++one;
-      continue;
-    }
-    one->result.text = std::move(one->text);
-    one->result.at_stop = one->release.stopped();
-    one->work.ended(std::move(one->result));
-    one = live_.erase(one);
+    const auto next = std::next(one);
+    if (one->over) over.splice(over.end(), live_, one);
+    one = next;
   }
-}
-
-void Worker::fail_all(const std::exception_ptr& error) {
-  for (Live& one : live_) {
-    session_.engine.cancel(one.job);
-    one.result.error = error;
-    one.work.ended(std::move(one.result));
-  }
-  live_.clear();
+  return over;
 }
 
 }  // namespace pardec::serve

@@ -20,8 +20,9 @@ namespace pardec::serve {
 /// The end of a job.
 struct WorkResult {
   Answers answers;
-  std::string text;      ///< up to the first stop string
-  bool at_stop = false;  ///< it ended at a stop string
+  std::string text;            ///< up to the first stop string
+  bool at_stop = false;        ///< it ended at a stop string
+  std::int64_t queued_ns = 0;  ///< time before it was begun
   std::exception_ptr error;
 };
 
@@ -66,6 +67,7 @@ class Worker {
 
   struct Load {
     std::size_t running = 0, waiting = 0;
+    Occupancy passes;  ///< since the start
   };
   Load load() const;
 
@@ -74,12 +76,12 @@ class Worker {
   struct Queued {
     std::uint64_t number;
     Work work;
+    std::int64_t since_ns;
   };
   void drop_cancelled();
   void start(Queued queued);
   Task<void> decode(Live& live);
-  void end_those_that_are_over();
-  void fail_all(const std::exception_ptr& error);
+  std::list<Live> take_over();
 
   Session& session_;
   const std::size_t most_live_, most_waiting_;
@@ -90,6 +92,7 @@ class Worker {
   std::vector<std::uint64_t> cancelled_;
   std::uint64_t next_number_ = 1;
   std::size_t running_ = 0;  // as `live_`, for `load`
+  Occupancy passes_;         // as the engine's, for `load`
   bool stopping_ = false;
 };
 

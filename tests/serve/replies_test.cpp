@@ -27,7 +27,10 @@ TEST_CASE("whole replies") {
       R"({"index":0,"message":{"role":"assistant","content":"hi"},"logprobs":null,"finish_reason":"stop"}],)"
       R"("usage":{"prompt_tokens":3,"completion_tokens":6,"total_tokens":9},)"
       R"("pardec":{"decoder":"lookahead","options":{},"temperature":0.5,"top_p":1.0,"top_k":0,"seed":9,)"
-      R"("passes":4,"tokens_per_pass":1.5,"guesses":6,"accepted_guesses":2,"draft_passes":0,"streams":0}})");
+      R"("passes":4,"tokens_per_pass":1.5,"guesses":6,"accepted_guesses":2,"draft_passes":0,"streams":0},)"
+      R"("metrics":{"speculative_decoding":{"num_spec_tokens":2,"num_spec_steps":4,"num_draft_tokens":6,)"
+      R"("num_accepted_draft_tokens":2,"mean_acceptance_length":1.5,"draft_acceptance_rate":0.3333333333333333,)"
+      R"("acceptance_histogram":[2,2,0]}}})");
   const OrderedJson plain = whole_reply(
       kPlain, {{.index = 0, .text = "a", .finish = "length", .tokens = Tokens{7}}, {.index = 1}},
       {}, {});

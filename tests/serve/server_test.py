@@ -5,6 +5,7 @@ Usage: server_test.py PROGRAM
 import concurrent.futures
 import json
 import pathlib
+import re
 import socket
 import sys
 import time
@@ -151,6 +152,63 @@ def fields(check, pardec, server):
     check(status == 400 and reply["error"]["param"] == "model", f"hpd without fields: {status} {reply}")
 
 
+def texts(check, pardec, server):
+    """Texts into ids and back, as prompts are tokenized."""
+    status, reply = server.post("/tokenize", {"prompt": PROMPTS[1], "return_token_strs": True})
+    asked = server.post("/v1/completions", {"prompt": reply["tokens"], "max_tokens": 1})[1]["usage"]["prompt_tokens"]
+    check(status == 200 and reply["count"] == len(reply["tokens"]) == len(reply["token_strs"]) == asked and reply["max_model_len"] == 8192, f"/tokenize: {reply}")
+    same = [server.post("/v1/completions", {"prompt": p, "max_tokens": 5, "temperature": 0, "return_token_ids": True})[1]["choices"][0]["token_ids"] for p in (PROMPTS[1], reply["tokens"])]
+    check(same[0] == same[1], f"the ids of a text: {same}")
+    check(server.post("/detokenize", {"tokens": reply["tokens"]}) == (200, {"prompt": PROMPTS[1]}), "/detokenize")
+    message = {"messages": [{"role": "user", "content": PROMPTS[1]}]}
+    asked = server.post("/v1/chat/completions", {**message, "max_tokens": 1})[1]["usage"]["prompt_tokens"]
+    check(server.post("/tokenize", message)[1]["count"] == asked, "messages are tokenized as they are asked")
+    info = server.get("/tokenizer_info")[1]
+    check(info["eos_token"] == "</s>" and "messages" in info["chat_template"], f"/tokenizer_info: {info}")
+    for path, body in (("/tokenize", {}), ("/tokenize", {"prompt": 1}), ("/detokenize", {"tokens": "a"}), ("/detokenize", {"tokens": [-1]})):
+        status, reply = server.post(path, body)
+        check(status == 400, f"{path} {body}: {reply}")
+
+
+def metrics(server):
+    """The numbers of /metrics by name and labels."""
+    status, headers, text = server.request("GET", "/metrics")
+    lines = text.decode().splitlines()
+    known = {line.split()[2] for line in lines if line.startswith("# TYPE ")}
+    numbers = {}
+    for line in lines:
+        if line.startswith("#"):
+            continue
+        name, value = line.rsplit(" ", 1)
+        plain = re.sub(r"_(bucket|sum|count)$", "", name.split("{")[0])
+        if status != 200 or not headers["Content-Type"].startswith("text/plain; version=0.0.4") or not {plain, name.split("{")[0]} & known or name in numbers:
+            raise AssertionError(f"{status} {headers}: {line}")
+        numbers[re.sub(r'model_name="model",?|\{model_name="model"\}', "", name).removesuffix("{}")] = float(value)
+    return numbers
+
+
+def counted(check, server):
+    """What /metrics adds up is what the replies say."""
+    before = metrics(server)
+    replies = [server.post("/v1/completions", {"prompt": "Blue", "max_tokens": 30, "temperature": 0, "ignore_eos": True, "seed": 1, "model": f"model:{d}"})[1] for d in ("ar", "lookahead", "speculative")]
+    after = metrics(server)
+    more = lambda name: after[name] - before.get(name, 0)
+    check(more("pardec:generation_tokens_total") == 90 and more("pardec:prompt_tokens_total") == sum(r["usage"]["prompt_tokens"] for r in replies), "tokens")
+    check(more('pardec:request_success_total{finished_reason="length"}') == more("pardec:e2e_request_latency_seconds_count") == 3, "answers")
+    check(more("pardec:passes_total") == more("pardec:pass_answers_total") == sum(r["pardec"]["passes"] for r in replies), "passes")
+    check(more("vllm:spec_decode_num_draft_tokens_total") == sum(r["pardec"]["guesses"] for r in replies), "guesses")
+    check(more("vllm:spec_decode_num_accepted_tokens_total") == sum(r["pardec"]["accepted_guesses"] for r in replies) > 0, "accepted guesses")
+    places = [name for name in after if name.startswith("vllm:spec_decode_num_accepted_tokens_per_pos_total")]
+    check(sum(map(more, places)) == more("vllm:spec_decode_num_accepted_tokens_total"), "accepted guesses by place")
+    check(replies[0]["metrics"] is None, f"no guesses: {replies[0]}")
+    for reply in replies[1:]:  # what AIPerf checks before it takes a record
+        spec, own = reply["metrics"]["speculative_decoding"], reply["pardec"]
+        histogram = spec["acceptance_histogram"]
+        check(sum(histogram) == spec["num_spec_steps"] > 0 and len(histogram) == spec["num_spec_tokens"] + 1, f"{spec}")
+        check(sum(j * count for j, count in enumerate(histogram)) == spec["num_accepted_draft_tokens"] == own["accepted_guesses"] <= spec["num_draft_tokens"] == own["guesses"], f"{spec} {own}")
+    check(after["pardec:num_requests_running"] == after["pardec:num_requests_waiting"] == 0, "nothing runs")
+
+
 def refused(check, server):
     """Bad requests are told from good ones, in OpenAI's shape."""
     post = lambda body, path="/v1/completions", **options: server.post(path, body, **options)
@@ -244,6 +302,8 @@ def gone(check, server):
     begin = time.monotonic()
     status, _ = server.post("/v1/completions", {"prompt": "Blue", "max_tokens": 3})
     check(status == 200 and time.monotonic() - begin < 5, f"after the others left: {status}, {time.monotonic() - begin:.1f} s")
+    after = metrics(server)
+    check(after['pardec:request_success_total{finished_reason="abort"}'] >= 60 and after["pardec:num_requests_running"] == 0, f"given up: {after}")
 
 
 def ends(check, pardec):
@@ -302,6 +362,8 @@ def main():
             sampled(check, pardec, server)
             conversation(check, server)
             fields(check, pardec, server)
+            texts(check, pardec, server)
+            counted(check, server)
             refused(check, server)
             hostile(check, server)
             gone(check, server)
