@@ -1,10 +1,11 @@
 #include "src/runs/likelihood.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <span>
 #include <utility>
 
 #include "src/engine/engine.hpp"
+#include "src/engine/log_probability.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
@@ -14,14 +15,6 @@ namespace {
 
 /// Number of rows whose logits are in memory at once.
 constexpr int kRows = 64;
-
-double log_probability(const RowLogits& row, Token id) {
-  double sum = 0;
-  for (const float logit : row.logits)
-    sum += std::exp(static_cast<double>(logit) - static_cast<double>(row.best_logit));
-  return static_cast<double>(row.logits[static_cast<size_t>(id)]) -
-         static_cast<double>(row.best_logit) - std::log(sum);
-}
 
 }  // namespace
 
@@ -83,7 +76,8 @@ double AnswerLikelihood::log_likelihood(const Tokens& prompt, const Tokens& answ
     for (size_t i = 0; i < outputs.size(); ++i) {
       if (!rows[0][i].finite())
         throw ModelError(checkpoint_.folder.string(), "its logits are not finite numbers");
-      sum += log_probability(rows[0][i], answer[static_cast<size_t>(done) + i]);
+      sum += log_probabilities(rows[0][i],
+                               std::span(answer).subspan(static_cast<size_t>(done) + i, 1))[0];
     }
   }
   return sum;

@@ -49,9 +49,6 @@ const std::vector<Neutral>& neutral_fields() {
       {"min_tokens", {0}},
       {"logit_bias", {Json::object()}},
       {"suffix", {""}},
-      {"echo", {false}},
-      {"logprobs", {false}},
-      {"top_logprobs", {0}},
       {"prompt_logprobs", {}},
       {"use_beam_search", {false}},
       {"stop_token_ids", {Json::array()}},
@@ -138,6 +135,26 @@ std::vector<std::string> stops_of(const Json& stop, const AskBounds& bounds) {
     stops.push_back(one.get<std::string>());
   }
   return stops;
+}
+
+constexpr int kMostTop = 20;  // as OpenAI's service
+
+void read_scores(Ask& ask, BodyReader& read) {
+  const bool chat = ask.endpoint == Endpoint::chat;
+  ask.echo = read.flag("echo").value_or(false);
+  if (ask.echo && chat) wrong("echo", "'echo' goes with a prompt only");
+  const Json& asked = read.any("logprobs");
+  const auto top = read.whole("top_logprobs", 0, kMostTop);
+  if (asked.is_boolean() ? !asked.get<bool>() : asked.is_null()) {
+    if (top.value_or(0) > 0)
+      wrong("top_logprobs", "'top_logprobs' goes with 'logprobs': true only");
+    return;
+  }
+  if (chat && !asked.is_boolean()) unexpected("logprobs", asked, "true or false");
+  if (asked.is_boolean())
+    ask.logprobs = static_cast<int>(top.value_or(0));
+  else
+    ask.logprobs = static_cast<int>(*read.whole("logprobs", 0, kMostTop));
 }
 
 void read_stream_options(Ask& ask, const Json& options) {
@@ -267,7 +284,8 @@ Ask parse_ask(std::string_view body, Endpoint endpoint, const AskBounds& bounds)
   if (const auto choices = std::max<std::int64_t>(1, std::ssize(ask.prompts)) * ask.n;
       choices > bounds.choices)
     wrong("n", str("prompts times n is ", choices, ", expected at most ", bounds.choices));
-  const auto most = read.whole("max_tokens", 1, kMostTokens);
+  read_scores(ask, read);
+  const auto most = read.whole("max_tokens", ask.echo ? 0 : 1, kMostTokens);
   const auto newer = read.whole("max_completion_tokens", 1, kMostTokens);
   if (most || newer) ask.max_tokens = static_cast<int>(newer ? *newer : *most);
   if (const auto top_k = read.whole("top_k", -1, kMostTokens))

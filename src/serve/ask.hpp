@@ -33,6 +33,8 @@ struct Ask {
   std::optional<double> temperature, top_p;
   std::optional<std::uint64_t> seed;
   std::vector<std::string> stops;
+  std::optional<int> logprobs;  ///< how many of the likeliest ids each token's score has
+  bool echo = false;            ///< completions: the prompt is part of the text and its scores
   std::optional<ResponseFields> fields;  ///< chat: `response_format`
   bool ignore_eos = false;
   bool stream = false, include_usage = false, continuous_usage = false;

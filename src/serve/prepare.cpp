@@ -64,12 +64,24 @@ void check_fits(const Ask& ask, const ServedModel& model) {
                        " fills the fields of a response_format of type json_schema, and takes no "
                        "open prompt"),
                    "model");
+  const bool reads_in_order = entry.exact || entry.name == kPlainDecoder;
+  if (ask.logprobs && (ask.fields || !reads_in_order))
+    throw ApiError(400,
+                   str("'logprobs' are those of a text that is written in reading order; decoder ",
+                       entry.name, ask.fields ? " fills fields here" : " may write in another one",
+                       ", expected no 'logprobs'"),
+                   "logprobs");
   if (ask.fields && !fills_fields(model))
     throw ApiError(400,
                    str("decoder ", entry.name,
                        " cannot promise a 'response_format'; expected a decoder that fills fields, "
                        "or option ask=separately"),
                    "response_format");
+}
+
+std::string text_of(const std::variant<std::string, Tokens>& prompt, const Tokenizer& tokenizer) {
+  const auto* const text = std::get_if<std::string>(&prompt);
+  return text ? *text : tokenizer.decode(std::get<Tokens>(prompt), true);
 }
 
 /// Number of different tokens of the prompts.
@@ -129,9 +141,10 @@ DecodeOptions options_of(const Ask& ask, DecodeOptions server, const Sampling& s
                          std::uint64_t random) {
   constexpr int kUsualCompletion = 16;  // as OpenAI's service
   if (ask.endpoint == Endpoint::completions) server.max_new_tokens = kUsualCompletion;
-  server.max_new_tokens = ask.max_tokens.value_or(server.max_new_tokens);
+  server.max_new_tokens = std::max(1, ask.max_tokens.value_or(server.max_new_tokens));
   if (ask.max_tokens)
-    server.per_field = std::min(*ask.max_tokens, server.per_field.value_or(Limits{}.per_field));
+    server.per_field =
+        std::min(server.max_new_tokens, server.per_field.value_or(Limits{}.per_field));
   server.temperature = ask.temperature.value_or(sampling.temperature);
   server.top_p = ask.top_p.value_or(sampling.top_p);
   server.top_k = ask.top_k.value_or(sampling.top_k);
@@ -162,7 +175,9 @@ std::vector<Prepared> prepare(const Ask& ask, const ServedModel& model,
                        str("This model's maximum context length is ", positions,
                            " tokens, and the prompt has ", tokens, "; expected a shorter prompt"),
                        param, "context_length_exceeded");
-      all.push_back({std::make_shared<GivenRequests>(std::move(given)), tokens});
+      std::string text;
+      if (ask.echo) text = text_of(ask.prompts.at(all.size()), *session.tokenizer());
+      all.push_back({std::make_shared<GivenRequests>(std::move(given)), tokens, std::move(text)});
     }
     return all;
   } catch (const Error& error) {

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "src/serve/ask.hpp"
@@ -27,6 +28,7 @@ DecodeOptions options_of(const Ask& ask, DecodeOptions server, const Sampling& s
 struct Prepared {
   std::shared_ptr<const GivenRequests> given;  ///< with one request
   std::int64_t prompt_tokens = 0;
+  std::string text;  ///< completions: the prompt as text
 };
 
 /// The prompts of a request, in its order. Prompts of completions are tokenized as they are, with

@@ -19,7 +19,7 @@ OrderedJson begun(const ReplyHead& head, std::string_view object) {
 
 /// The members that end a choice.
 void close(OrderedJson& json, const ChoiceText& choice) {
-  json["logprobs"] = nullptr;
+  json["logprobs"] = choice.logprobs;
   json["finish_reason"] = choice.finish.empty() ? OrderedJson() : OrderedJson(choice.finish);
   if (choice.tokens) json["token_ids"] = *choice.tokens;
 }

@@ -26,6 +26,7 @@ struct ChoiceText {
   std::string text;
   std::string_view finish;            ///< finish_reason; empty: null, the choice goes on
   std::optional<Tokens> tokens = {};  ///< `token_ids`
+  OrderedJson logprobs = nullptr;
 };
 
 struct Usage {

@@ -78,7 +78,7 @@ class Completion : public std::enable_shared_from_this<Completion> {
       usage_.prompt += prompt.prompt_tokens;
       for (int k = 0; k < ask_.n; ++k) {
         works.push_back(work(prompt, model));
-        prompt_tokens_.push_back(prompt.prompt_tokens);
+        prompts_.push_back(prompt);
       }
     }
     choices_.resize(works.size());
@@ -131,6 +131,9 @@ class Completion : public std::enable_shared_from_this<Completion> {
         .seed = index == 0 ? decoding_.seed : derive_seed(decoding_.seed, str("choice ", index)),
         .stops = ask_.stops,
         .ignore_eos = ask_.ignore_eos};
+    work.decodes = ask_.max_tokens != 0;
+    work.logprobs = ask_.logprobs;
+    work.prompt_scores = ask_.echo;
     if (ask_.fields)
       work.written = [format = *ask_.fields](const Answers& answers) {
         return response_object(format, answers.fields.at(0));
@@ -160,14 +163,15 @@ class Completion : public std::enable_shared_from_this<Completion> {
     const Answers& answers = result.answers;
     ChoiceText& choice = choices_[index].whole;
     choice.index = static_cast<int>(index);
-    choice.text = std::move(result.text);
+    choice.text = prompts_[index].text + result.text;
     const Stop stop = ask_.fields ? stop_of_fields(answers.fields.at(0)) : answers.stop;
     choice.finish = finish_reason(stop, result.at_stop);
+    choice.logprobs = logprobs(index, result);
     if (ask_.return_token_ids) choice.tokens = answers.tokens;
     usage_.completion += answers.counters.chosen;
     service_.metrics_.add(
         {.finish = choice.finish,
-         .prompt_tokens = prompt_tokens_.at(index),
+         .prompt_tokens = prompts_.at(index).prompt_tokens,
          .counters = answers.counters,
          .queued = seconds(result.queued_ns),
          .first_token = seconds(result.queued_ns + answers.counters.first_token_ns),
@@ -177,13 +181,23 @@ class Completion : public std::enable_shared_from_this<Completion> {
     if (ask_.stream) {
       ChoiceText end = choice;
       end.text.clear();
-      send_chunk(index, end);
+      send_chunk(index, std::move(end));
     }
     if (open_choices_ == 0) finish();
   }
 
-  void send_chunk(std::size_t index, const ChoiceText& choice) {
-    OrderedJson json = chunk(head_, choice, !std::exchange(choices_[index].begun, true));
+  OrderedJson logprobs(std::size_t index, const WorkResult& result) const {
+    if (!ask_.logprobs) return nullptr;
+    const Tokenizer& tokenizer = *service_.session_.tokenizer();
+    if (ask_.endpoint == Endpoint::chat) return chat_logprobs(result.scores, tokenizer);
+    const Tokens prompt = prompts_[index].given->requests.front().pieces.prefix;
+    return completion_logprobs(ask_.echo ? prompt : Tokens{}, result.scores, tokenizer);
+  }
+
+  void send_chunk(std::size_t index, ChoiceText choice) {
+    const bool first = !std::exchange(choices_[index].begun, true);
+    if (first) choice.text.insert(0, prompts_[index].text);
+    OrderedJson json = chunk(head_, choice, first);
     if (ask_.continuous_usage)
       json["usage"] = to_json(usage_);
     else if (ask_.include_usage)
@@ -218,8 +232,8 @@ class Completion : public std::enable_shared_from_this<Completion> {
   Decoding decoding_;
   Usage usage_;
   std::vector<Choice> choices_;
-  std::vector<std::uint64_t> numbers_;       // of the jobs
-  std::vector<std::int64_t> prompt_tokens_;  // of each choice's prompt
+  std::vector<std::uint64_t> numbers_;  // of the jobs
+  std::vector<Prepared> prompts_;       // of each choice
   std::size_t next_index_ = 0, open_choices_ = 0;
   const Clock::time_point begin_ = Clock::now();
   bool begun_ = false;  // a stream

@@ -163,11 +163,21 @@ void Worker::start(Queued queued) {
 }
 
 Task<void> Worker::decode(Live& live) {
+  const Work& work = live.work;
+  Answers& answers = live.result.answers;
   try {
-    live.result.answers = co_await decode_request(*live.work.decoder, live.request, live.context);
-    const Answers& answers = live.result.answers;
-    if (live.seen == 0) live.take(live.work.written ? live.work.written(answers) : answers.text);
-    live.say(live.release.finish());
+    if (work.decodes) {
+      answers = co_await decode_request(*work.decoder, live.request, live.context);
+      if (live.seen == 0) live.take(work.written ? work.written(answers) : answers.text);
+      live.say(live.release.finish());
+    }
+    if (work.logprobs) {
+      Tokens ids = live.request.pieces.field_prompt(0, 0);
+      const int first = work.prompt_scores ? 1 : static_cast<int>(ids.size());
+      ids.insert(ids.end(), answers.tokens.begin(), answers.tokens.end());
+      live.result.scores =
+          co_await score_tokens(session_.engine, std::move(ids), first, *work.logprobs);
+    }
   } catch (...) {
     live.result.error = std::current_exception();
   }

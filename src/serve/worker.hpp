@@ -7,11 +7,13 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "decoders/decoder.hpp"
 #include "src/serve/text_release.hpp"
+#include "src/serve/token_scores.hpp"
 #include "src/tasks/given_requests.hpp"
 #include "src/tasks/session.hpp"
 
@@ -20,8 +22,9 @@ namespace pardec::serve {
 /// The end of a job.
 struct WorkResult {
   Answers answers;
-  std::string text;            ///< up to the first stop string
-  bool at_stop = false;        ///< it ended at a stop string
+  std::string text;      ///< up to the first stop string
+  bool at_stop = false;  ///< it ended at a stop string
+  std::vector<TokenScore> scores;
   std::int64_t queued_ns = 0;  ///< time before it was begun
   std::exception_ptr error;
 };
@@ -34,6 +37,10 @@ struct Work {
   std::uint64_t seed = 1;
   std::vector<std::string> stops;
   bool ignore_eos = false;
+  bool decodes = true;  ///< false: there is no answer, the prompt is scored alone
+  std::optional<int>
+      logprobs;                ///< scores of the answer's tokens, with so many of the likeliest ids
+  bool prompt_scores = false;  ///< with `logprobs`: of the prompt's tokens too, without the first
   /// Makes the text of the answer, which is then known at its end only. Empty: it is the text that
   /// the decoder writes.
   std::function<std::string(const Answers& answers)> written;

@@ -92,6 +92,21 @@ TEST_CASE("what is sent is read, what is not sent is empty") {
   CHECK(full.ignored == std::vector<std::string>{"new_field", "user"});
 }
 
+TEST_CASE("scores of tokens") {
+  CHECK(completion(R"({"prompt": "a", "logprobs": 1, "echo": true, "max_tokens": 0})").logprobs ==
+        1);
+  CHECK(completion(R"({"prompt": "a", "logprobs": 0})").logprobs == 0);
+  CHECK(!completion(R"({"prompt": "a", "logprobs": false})").logprobs);
+  const std::string message = R"("messages": [{"role": "user", "content": "a"}])";
+  CHECK(chat("{" + message + R"(, "logprobs": true})").logprobs == 0);
+  CHECK(chat("{" + message + R"(, "logprobs": true, "top_logprobs": 5})").logprobs == 5);
+  CHECK(!chat("{" + message + R"(, "top_logprobs": 0})").logprobs);
+  CHECK(refused("{" + message + R"(, "logprobs": 1})", Endpoint::chat) == "logprobs");
+  CHECK(refused("{" + message + R"(, "top_logprobs": 5})", Endpoint::chat) == "top_logprobs");
+  CHECK(refused(R"({"prompt": "a", "logprobs": 21})") == "logprobs");
+  CHECK(refused(R"({"prompt": "a", "max_tokens": 0})") == "max_tokens");
+}
+
 TEST_CASE("what is not supported is refused by its name") {
   for (const auto& [field, value] :
        std::vector<std::pair<std::string, std::string>>{{"n", "0"},

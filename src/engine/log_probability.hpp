@@ -1,0 +1,23 @@
+#pragma once
+#include <cmath>
+#include <span>
+#include <vector>
+
+#include "src/model/model.hpp"
+
+namespace pardec {
+
+/// The natural logarithms of the probabilities of these ids, before any warping. REQUIRES: the row
+/// was asked for with `logits`, and is finite.
+inline std::vector<double> log_probabilities(const RowLogits& row, std::span<const Token> ids) {
+  double sum = 0;
+  for (const float logit : row.logits)
+    sum += std::exp(static_cast<double>(logit) - static_cast<double>(row.best_logit));
+  std::vector<double> logs;
+  for (const Token id : ids)
+    logs.push_back(static_cast<double>(row.logits[static_cast<size_t>(id)]) -
+                   static_cast<double>(row.best_logit) - std::log(sum));
+  return logs;
+}
+
+}  // namespace pardec
