@@ -85,9 +85,9 @@ void add_field(ResponseFields& format, const std::string& name, const OrderedJso
 }
 
 /// The value of one answer under the schema.
-OrderedJson value_of(const Field& field, bool nullable, const FieldResult& answer) {
-  if (!answer.text && nullable) return nullptr;
-  const std::string text = answer.text.value_or(std::string(kAbsent));
+OrderedJson value_of(const Field& field, bool nullable, const std::optional<std::string>& answer) {
+  if (!answer && nullable) return nullptr;
+  const std::string text = answer.value_or(std::string(kAbsent));
   if (field.choices.empty()) return text;
   if (const auto same = std::find(field.choices.begin(), field.choices.end(), text);
       same != field.choices.end())
@@ -130,7 +130,8 @@ std::optional<ResponseFields> response_fields(const OrderedJson& response_format
   return format;
 }
 
-std::string response_object(const ResponseFields& format, const std::vector<FieldResult>& answers) {
+std::string response_object(const ResponseFields& format,
+                            const std::vector<std::optional<std::string>>& answers) {
   OrderedJson object = OrderedJson::object();
   for (std::size_t i = 0; i < format.fields.size(); ++i)
     object[format.fields[i].name] = value_of(format.fields[i], format.nullable[i], answers.at(i));

@@ -3,7 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "decoders/decoder.hpp"
 #include "src/prompt/job.hpp"
 #include "src/support/json.hpp"
 
@@ -23,6 +22,7 @@ std::optional<ResponseFields> response_fields(const OrderedJson& response_format
 /// The answers to the fields as an object that satisfies the schema. Absent values are null if the
 /// schema allows it, otherwise "n/a". ApiError 500 (response_format_unmet): an answer is none of
 /// the choices.
-std::string response_object(const ResponseFields& format, const std::vector<FieldResult>& answers);
+std::string response_object(const ResponseFields& format,
+                            const std::vector<std::optional<std::string>>& answers);
 
 }  // namespace pardec::serve

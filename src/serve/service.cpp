@@ -136,7 +136,9 @@ class Completion : public std::enable_shared_from_this<Completion> {
     work.prompt_scores = ask_.echo;
     if (ask_.fields)
       work.written = [format = *ask_.fields](const Answers& answers) {
-        return response_object(format, answers.fields.at(0));
+        std::vector<std::optional<std::string>> texts;
+        for (const FieldResult& field : answers.fields.at(0)) texts.push_back(field.text);
+        return response_object(format, texts);
       };
     if (ask_.stream)
       work.text = [on_thread](std::string text) {
