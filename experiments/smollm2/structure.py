@@ -5,8 +5,8 @@ Small networks write few lists, and poor ones. So each part is asked for by itse
 
   structure.py questions OUT          one question for each aspect of each subject of datasets/made_prompts.json, as OUT/jsonl/train.jsonl
   pardec run --dataset jsonl --split train --data-root OUT --decoder ar --max-new-tokens 72 --db DB ...
-  structure.py answers DB OUT         the answers' first sentences, as lists with a name for each part: OUT/apar (numbered lists) and
-                                      OUT/aspd (the paper's markup), conversations that `pardec train --dataset jsonl` reads
+  structure.py answers DB OUT         the answers' first sentences, as lists with a name for each part: OUT/apar (numbered lists), OUT/aspd (the
+                                      paper's markup) and OUT/aspd-seq (the same without it), conversations that `pardec train --dataset jsonl` reads
 
 With --plain DB, a run over the prompts of `pardec data prompts`, its answers to tasks of code and sums stand beside them, which have one part alone: half as many.
 
@@ -88,7 +88,7 @@ def answers(db, out, plain, seed):
     with sqlite3.connect(db) as store:
         said = dict(store.execute("SELECT s.key, g.text FROM generation g JOIN sample s ON s.id = g.sample_id WHERE g.error IS NULL AND g.repeat = 0"))
     rng = random.Random(seed)
-    lists, markup = [], []
+    lists, markup, sequences = [], [], []
     for subject in json.loads(WORDS.read_text())["subjects"]["things"]:
         parts = []
         for aspect in ASPECTS:
@@ -104,14 +104,18 @@ def answers(db, out, plain, seed):
             listed = "\n".join(f"{number}. {name}: {detail}" for number, (name, detail) in enumerate(chosen, 1))
             titles = "".join(f"<Title>{name}</Title>" for name, _ in chosen)
             branches = "".join(f"<Branch>{name}: {detail}</Branch>" for name, detail in chosen)
-            for rows, answer in ((lists, f"{opening}\n\n{listed}\n\n{closing}"), (markup, f"{opening}\n\n{titles}<Para>{branches}</Para>\n\n{closing}")):
+            sequence = "\n".join(f"{name}: {detail}" for name, detail in chosen)
+            for rows, answer in ((lists, f"{opening}\n\n{listed}\n\n{closing}"), (markup, f"{opening}\n\n{titles}<Para>{branches}</Para>\n\n{closing}"),
+                                 (sequences, f"{opening}\n\n{sequence}\n\n{closing}")):
                 rows.append({"category": subject, "messages": [prompt, {"role": "assistant", "content": answer}]})
     if plain:
         alone = plain_answers(plain, len(lists) // 2, rng)
         lists += alone
         markup += alone
+        sequences += alone
     write(out / "apar" / "jsonl" / "train.jsonl", lists)
     write(out / "aspd" / "jsonl" / "train.jsonl", markup)
+    write(out / "aspd-seq" / "jsonl" / "train.jsonl", sequences)
 
 
 def main():

@@ -65,7 +65,10 @@ int reproduce_items(const std::vector<const PaperItem*>& items, const ReproduceF
       if (items.size() > 1) continue;
       if (!item.scales.empty()) item.scale(options.scale);  // throws an error that lists the scales
       shown_items.push_back(
-          {&item, published_table(item, "nothing of it is measured here", NoEvidence({}), {}), {}});
+          {&item,
+           published_table(item, "nothing of it is measured here", NoEvidence({}),
+                           {{std::nullopt, str("not measured here, for lack of: ", item.lacks)}}),
+           {}});
       printer.print(shown_items.back().table);
       continue;
     }

@@ -41,6 +41,7 @@ std::string text_of(const Json& value) {
 struct Counterpart {
   Scope place;
   std::string arm, metric;
+  double times = 1;  ///< the paper's unit: its number is this many times the one here
 };
 
 /// Finds counterparts by `match`; none: there is no counterpart.
@@ -59,25 +60,35 @@ class Matching {
 
   std::optional<Counterpart> of(const PublishedCell& cell) const {
     std::map<std::string, std::string> values;
+    double times = 1;
     for (size_t k = 0; k < item_.published.keys.size(); ++k) {
       const std::string& key = item_.published.keys[k];
       const std::string value = text_of(cell.at[k]);
       const Json here = match(key);
       if (here.is_object() && !here.contains(value)) return std::nullopt;
-      values[key] = here.is_object() ? text_of(here.at(value)) : value;
+      const Json named = here.is_object() ? here.at(value) : Json(value);
+      values[key] = text_of(named.is_object() ? named.at("metric") : named);
+      if (named.is_object()) times = named.at("times").get<double>();
     }
+    const std::string theirs = item_.published.dataset_of(cell);
+    const auto dataset = item_.published.datasets.find(theirs);
+    if (dataset == item_.published.datasets.end() || !dataset->second) return std::nullopt;
     const auto named = [&](const char* role, const char* key) {
       std::string text = values.contains(key) ? values.at(key) : "";
-      if (const Json said = match(role);
-          said.is_string() && (role != std::string(key) || text.empty()))
+      const Json said = match(role);
+      if (said.is_string() && (role != std::string(key) || text.empty()))
         text = said.get<std::string>();
+      if (text.empty() && said.is_object() && said.contains("times")) {
+        text = said.at("metric").get<std::string>();
+        times = said.at("times").get<double>();
+      }
       for (const auto& [name, value] : values) text = replace_all(text, str("{", name, "}"), value);
       return text;
     };
-    Counterpart here{
-        {named("dataset", "dataset")}, named("arm", "method"), named("metric", "metric")};
+    Counterpart here{{*dataset->second}, named("arm", "method"), named("metric", "metric")};
     if (values.contains("category")) here.place.categories = split(values.at("category"), '+');
-    if (here.place.dataset.empty() || here.arm.empty() || here.metric.empty()) return std::nullopt;
+    here.times = times;
+    if (here.arm.empty() || here.metric.empty()) return std::nullopt;
     return here;
   }
 
@@ -87,6 +98,48 @@ class Matching {
   }
   const PaperItem& item_;
 };
+
+/// What lacks where a cell is of a dataset that does not exist here; empty: it is of none, or of
+/// several.
+std::string unknown_dataset(const Published& published, const PublishedCell& cell) {
+  const std::string theirs = published.dataset_of(cell);
+  const auto found = published.datasets.find(theirs);
+  return found == published.datasets.end() || found->second
+             ? ""
+             : str("a dataset here for the paper's '", theirs, "'");
+}
+
+/// The speed that the item's speedups are of.
+std::string speed_measure(const PaperItem& item) {
+  const Json metric = item.match.is_object() ? item.match.value("metric", Json()) : Json();
+  for (const auto& [speedup, speed] : {std::pair{"decode_speedup", "decode_speed"},
+                                       std::pair{"token_speedup", "tokens_per_second"}})
+    if (metric == speedup ||
+        (metric.is_object() && std::any_of(metric.begin(), metric.end(),
+                                           [&](const Json& one) { return one == speedup; })))
+      return speed;
+  return "speed";
+}
+
+Interval times(const Interval& interval, double factor) {
+  return {interval.estimate * factor, interval.low * factor, interval.high * factor};
+}
+
+/// "amazon-reviews, stand-in"
+std::string measured_on(const Counterpart& here, const Evidence& evidence) {
+  const std::string& dataset = here.place.dataset;
+  return str(dataset, evidence.qualifiers(dataset).standin ? ", stand-in" : "");
+}
+
+/// The codes of the warnings that make a number unfit to decide anything.
+Cell unfit_cell(const Counterpart& here, const Evidence& evidence) {
+  std::vector<std::string> codes;
+  for (const Caveat& caveat : evidence.caveats(here.place.dataset, {here.arm}, here.metric))
+    if (caveat.effect == Effect::unfit &&
+        std::find(codes.begin(), codes.end(), caveat.code) == codes.end())
+      codes.push_back(caveat.code);
+  return codes.empty() ? no_cell() : Cell(join(codes, ", "));
+}
 
 /// "2.18 to 33.01", "at 6", or the text itself.
 std::string published_text(const Json& published) {
@@ -117,8 +170,37 @@ std::string standing_text(const ClaimFinding::Part& part) {
   return "";
 }
 
-/// "squad 5.12 [4.80, 5.44]; race ...": at most six parts.
-std::string measured_text(const ClaimFinding& finding) {
+/// The unit of a speed; empty: it is no speed.
+std::string unit_of(const std::string& metric, const std::string& paper) {
+  static const std::map<std::string, std::string> kUnits{
+      {"fields_per_second", "questions/s"},
+      {"tokens_per_second", "tokens/s"},
+      {"tokens_per_second_a_request", "tokens/s of a request"},
+      {"decode_speed", "tokens/s after the prompt's pass"},
+      {"tps", "tokens/s of an answer"},
+      {"seconds_per_job", "seconds"},
+      {"latency", "seconds"}};
+  if (metric == "speed" || metric == "examples_per_second")
+    return paper == "hpd" ? "products/s" : "examples/s";
+  const auto found = kUnits.find(metric);
+  return found == kUnits.end() ? "" : found->second;
+}
+
+/// "ratio of tokens/s", the unit of the measured numbers; empty: they have none.
+std::string unit_text(const Claim& claim, const std::string& paper) {
+  std::vector<std::string> units;
+  for (const ClaimTest& test : claim.tests) {
+    std::string unit = unit_of(test.metric, paper);
+    if (unit.empty()) continue;
+    const bool level = test.kind == ClaimTest::Kind::bound && test.points.front().over.empty();
+    unit = level ? unit : "ratio of " + unit;
+    if (std::find(units.begin(), units.end(), unit) == units.end()) units.push_back(unit);
+  }
+  return join(units, ", ");
+}
+
+/// "squad 5.12 [4.80, 5.44]; race ... (ratio of tokens/s)": at most six parts.
+std::string measured_text(const ClaimFinding& finding, const std::string& unit) {
   constexpr size_t kMost = 6;
   std::vector<std::string> parts;
   for (const auto& part : finding.parts) {
@@ -135,7 +217,7 @@ std::string measured_text(const ClaimFinding& finding) {
     };
     parts.push_back(str(part.label, " ", value(), interval.empty() ? "" : " ", interval));
   }
-  return parts.empty() ? "-" : join(parts, "; ");
+  return parts.empty() ? "-" : str(join(parts, "; "), unit.empty() ? "" : str(" (", unit, ")"));
 }
 
 Json parts_json(const ClaimFinding& finding) {
@@ -216,9 +298,13 @@ Table published_table(const PaperItem& item, const std::string& where, const Evi
   Table table;
   table.title = heading(item, where);
   for (const std::string& key : item.published.keys) table.columns.push_back({key});
-  table.columns.push_back({str("published ", item.published.unit), Align::right, "published"});
+  const bool derived = item.published.source.starts_with("derived");
+  table.columns.push_back(
+      {str(derived ? "derived " : "published ", item.published.unit), Align::right, "published"});
   table.columns.push_back({"measured", Align::right, "measured"});
   table.columns.push_back({"95 % interval", Align::left, "measured_interval"});
+  table.columns.push_back({"measured on", Align::left, "measured_on"});
+  table.columns.push_back({"unfit by", Align::left, "unfit"});
   const Matching matching(item);
   size_t left_out = 0, unmeasured = 0;
   std::vector<std::string> lacks;
@@ -228,7 +314,8 @@ Table published_table(const PaperItem& item, const std::string& where, const Evi
       continue;
     }
     const auto here = matching.of(cell);
-    const Found found = here ? evidence.level(here->place, here->arm, here->metric) : Found{};
+    const Found found = here ? evidence.level(here->place, here->arm, here->metric)
+                             : Found{std::nullopt, unknown_dataset(item.published, cell)};
     if (!found.lacks.empty() && std::find(lacks.begin(), lacks.end(), found.lacks) == lacks.end())
       lacks.push_back(found.lacks);
     if (measured_only && !found.measured) {
@@ -238,10 +325,20 @@ Table published_table(const PaperItem& item, const std::string& where, const Evi
     auto& row = table.rows.emplace_back();
     for (const Json& key : cell.at) row.emplace_back(text_of(key), key);
     row.push_back(number_or_none(cell.value));
-    row.push_back(found.measured ? number_or_none(found.measured->value.estimate) : no_cell());
-    row.push_back(found.measured && !found.measured->exact ? interval_or_none(found.measured->value)
-                                                           : no_cell());
+    const Interval value = found.measured ? times(found.measured->value, here->times) : Interval{};
+    row.push_back(found.measured ? number_or_none(value.estimate) : no_cell());
+    row.push_back(found.measured && !found.measured->exact ? interval_or_none(value) : no_cell());
+    row.push_back(found.measured ? Cell(measured_on(*here, evidence)) : no_cell());
+    row.push_back(found.measured ? unfit_cell(*here, evidence) : no_cell());
   }
+  if (std::all_of(table.rows.begin(), table.rows.end(),
+                  [](const auto& row) { return row.back().text == no_cell().text; })) {
+    table.columns.pop_back();
+    for (auto& row : table.rows) row.pop_back();
+  }
+  if (item.published.source != "printed")
+    table.notes.push_back(
+        str(derived ? "not printed in the paper: " : "published: ", item.published.source));
   if (unmeasured)
     table.notes.push_back(str(unmeasured, " published numbers have no measured counterpart"));
   if (left_out)
@@ -264,14 +361,12 @@ Table bounds_table(const PaperItem& item, const Evidence& evidence,
                    {"tokens/example", Align::right, "tokens_per_example"},
                    {"speedup at most", Align::right, "speedup"},
                    {"95% interval", Align::left, "speedup_interval"}};
-  const bool by_token =
-      item.match.is_object() && item.match.value("metric", Json()) == "decode_speedup";
+  const std::string speed = speed_measure(item);
   for (const std::string& place : evidence.places())
     for (const std::string& arm : arms) {
       const Found tokens = evidence.level({place}, arm, "tokens_per_forward");
       if (!tokens.measured) continue;
-      const Found ratio =
-          evidence.ratio({place}, arm, baseline, by_token ? "decode_speed" : "speed");
+      const Found ratio = evidence.ratio({place}, arm, baseline, speed);
       const auto cell = [](const Found& found) {
         return found.measured ? number_or_none(found.measured->value.estimate) : no_cell();
       };
@@ -281,13 +376,15 @@ Table bounds_table(const PaperItem& item, const Evidence& evidence,
            ratio.measured && arm != baseline ? ratio_interval_cell(ratio.measured->value)
                                              : no_cell()});
     }
-  table.notes.push_back(
-      str("speedup at most: time of the baseline's passes over that of the arm's, if each were as "
-          "fast as the machine allows (roofline), ",
-          by_token ? "by the generated token (control tokens included, the prompt's pass and its "
-                     "token excluded)"
-                   : "by the example, however many tokens an arm chose for it",
-          "; interval over ", kFewestBlocks, " examples or more."));
+  table.notes.push_back(str(
+      "speedup at most: time of the baseline's passes over that of the arm's, if each were as fast "
+      "as the machine allows (roofline), ",
+      speed == "decode_speed"
+          ? "by the generated token (control tokens included, the prompt's pass and its token "
+            "excluded)"
+      : speed == "tokens_per_second" ? "by the generated token"
+                                     : "by the example, however many tokens an arm chose for it",
+      "; interval over ", kFewestBlocks, " examples or more."));
   for (const Difference& one : differs) table.notes.push_back(one.text);
   return table;
 }
@@ -310,9 +407,11 @@ Table claims_table(const std::vector<ReproducedItem>& items, const std::string& 
   for (const Column& column :
        {Column{"claim"}, Column{"verdict"}, Column{"qualified"}, Column{"says"},
         Column{"published"}, Column{"measured"}, Column{"why"}, Column{"warnings"},
-        Column{"expected"}, Column{"scale"}})
+        Column{"expected"}, Column{"scale"}, Column{"unit", Align::left, "measured_unit"},
+        Column{"by construction", Align::left, "by_construction"}})
     table.columns.push_back(column);
-  table.columns.back().data_only = true;
+  for (std::size_t last = 1; last <= 3; ++last)
+    table.columns[table.columns.size() - last].data_only = true;
   for (Column& column : table.columns)
     column.messages =
         column.header == "measured" || column.header == "why" || column.header == "warnings";
@@ -328,13 +427,17 @@ Table claims_table(const std::vector<ReproducedItem>& items, const std::string& 
       row.emplace_back(decided ? qualified_text(finding) : "-");
       row.emplace_back(finding.claim->says);
       row.emplace_back(published_text(finding.claim->published), finding.claim->published);
-      row.emplace_back(measured_text(finding), parts_json(finding));
+      const std::string unit = unit_text(*finding.claim, of_item.item->paper);
+      row.emplace_back(measured_text(finding, unit), parts_json(finding));
       row.emplace_back(why.empty() ? "-" : why);
       row.emplace_back(caveats_text(finding), caveats_json(finding));
       row.emplace_back(expected == finding.claim->expect.end() ? std::string("-")
                        : finding.unexpected()                  ? str(name(expected->second), " (!)")
                                               : std::string(name(expected->second)));
       row.emplace_back(finding.scale);
+      row.push_back(unit.empty() ? no_cell() : Cell(unit));
+      const std::string cannot = finding.by_construction();
+      row.push_back(cannot.empty() ? no_cell() : Cell(cannot));
     }
   std::vector<const ClaimFinding*> findings;
   for (const ReproducedItem& of_item : items)

@@ -51,8 +51,11 @@ double BoundEvidence::speed(const Sums& sums) { return sums.examples / sums.seco
 
 double BoundEvidence::decode_speed(const Sums& sums) { return sums.decoded / sums.decode_seconds; }
 
+double BoundEvidence::token_speed(const Sums& sums) { return sums.chosen / sums.seconds; }
+
 BoundEvidence::Value BoundEvidence::value_of(const std::string& metric) {
   if (metric == "speed") return speed;
+  if (metric == "tokens_per_second") return token_speed;
   if (metric == "decode_speed") return decode_speed;
   if (metric == "tokens_per_forward") return [](const Sums& s) { return s.chosen / s.passes; };
   if (metric == "rows_per_pass") return [](const Sums& s) { return s.rows / s.passes; };
@@ -244,7 +247,7 @@ Standing BoundEvidence::standing_of(const std::string& arm, const std::string& o
 Found BoundEvidence::ratio(const Scope& place, const std::string& arm, const std::string& other,
                            const std::string& metric) const {
   if (metric == "speedup_spread") return spread(place, arm, other);
-  const auto value = value_of(metric);
+  const auto value = value_of(metric == "fields_per_second" ? "speed" : metric);
   if (!value) return {std::nullopt, lacks_metric(metric)};
   return stands(over_units({{place, arm}, {place, other}}, true,
                            [&](const auto& sums) { return value(sums[0]) / value(sums[1]); }),

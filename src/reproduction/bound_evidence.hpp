@@ -27,8 +27,9 @@ struct BoundSetting {
 };
 
 /// Bounds by the roofline, which are computed, not measured. A place is "DATASET, NETWORK on
-/// MACHINE". Metrics: `speed` (examples per second), `decode_speed` (generated tokens per second,
-/// including control tokens, without the prompt's pass and its token), `tokens_per_forward`,
+/// MACHINE". Metrics: `speed` (examples per second), `fields_per_second` (of ratios alone: both
+/// arms answer the same fields), `tokens_per_second` (generated tokens, including control tokens),
+/// `decode_speed` (the same without the prompt's pass and its token), `tokens_per_forward`,
 /// `rows_per_pass`, `length` (generated tokens per example), and `speedup_spread` (the largest
 /// `speed` of an arm over the others divided by the smallest, over all networks of a dataset and
 /// machine).
@@ -78,8 +79,11 @@ class BoundEvidence : public Evidence {
                         const BoundSetting::Network& network, const Hardware& machine, int batch);
   static double speed(const Sums& sums);
   static double decode_speed(const Sums& sums);
+  static double token_speed(const Sums& sums);
   using Value = double (*)(const Sums&);
-  static bool is_speed(Value value) { return value == speed || value == decode_speed; }
+  static bool is_speed(Value value) {
+    return value == speed || value == decode_speed || value == token_speed;
+  }
   /// Null: the roofline has no such metric.
   static Value value_of(const std::string& metric);
 

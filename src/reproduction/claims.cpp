@@ -69,8 +69,9 @@ std::string shown(const Caveat& caveat) {
 /// Collects the parts of one test of a claim, and what is missing.
 class Tested {
  public:
-  Tested(const ClaimTest& test, const Evidence& evidence, Views& views, const VerdictRules& rules)
-      : test_(test), evidence_(evidence), views_(views), rules_(rules) {}
+  Tested(const Claim& claim, const ClaimTest& test, const Evidence& evidence, Views& views,
+         const VerdictRules& rules)
+      : claim_(claim), test_(test), evidence_(evidence), views_(views), rules_(rules) {}
 
   ClaimFinding run() {
     std::vector<std::string> places =
@@ -239,9 +240,22 @@ class Tested {
         add_optimum(place);
         break;
     }
-    if (finding_.parts.size() > before)
-      finding_.qualifiers = finding_.qualifiers.with(
-          evidence_.qualifiers(points.front().dataset.empty() ? place.dataset : ""));
+    if (finding_.parts.size() > before) {
+      Qualifiers own = evidence_.qualifiers(points.front().dataset.empty() ? place.dataset : "");
+      own.other_data = std::any_of(points.begin(), points.end(), [&](const Point& point) {
+        return !is_of_claim(at(place, point).dataset);
+      });
+      finding_.qualifiers = finding_.qualifiers.with(own);
+    }
+  }
+
+  /// Whether the paper's numbers are of this place's dataset.
+  bool is_of_claim(const std::string& place) const {
+    return std::any_of(claim_.datasets.begin(), claim_.datasets.end(),
+                       [&](const std::string& dataset) {
+                         const auto places = evidence_.places_of(dataset);
+                         return std::find(places.begin(), places.end(), place) != places.end();
+                       });
   }
 
   /// Adds each link of an order or trend. If a point cannot be compared, the one after it is used.
@@ -402,6 +416,7 @@ class Tested {
     finding_.verdict = ClaimVerdict::open;
   }
 
+  const Claim& claim_;
   const ClaimTest& test_;
   const Evidence& evidence_;
   Views& views_;
@@ -529,7 +544,7 @@ ClaimFinding test_claim(const Claim& claim, const std::string& scale, const Evid
       if (std::find(to.begin(), to.end(), one) == to.end()) to.push_back(one);
   };
   for (const ClaimTest& test : claim.tests) {
-    ClaimFinding one = Tested(test, evidence, views, rules).run();
+    ClaimFinding one = Tested(claim, test, evidence, views, rules).run();
     if (one.verdict != ClaimVerdict::not_testable) verdicts.push_back(one.verdict);
     for (ClaimFinding::Part& part : one.parts) {
       if (!test.label.empty()) part.label += str(part.label.empty() ? "" : ", ", test.label);

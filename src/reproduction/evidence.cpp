@@ -100,6 +100,10 @@ const std::map<std::string, OfJob>& job_metrics() {
                               }),
                           sum(v, [](const ResponseCounts& r) { return seconds_of(r.decode_ns); })};
        }},
+      {"tokens_per_example",
+       [](const JobView& v) -> Two {
+         return std::pair{real(v.job->counters.chosen), real(std::ssize(v.clusters))};
+       }},
       {"length",
        [](const JobView& v) -> Two {
          return std::pair{real(v.job->counters.text), real(v.answers)};
@@ -212,6 +216,17 @@ bool of_blocks(const std::string& metric) {
   return std::find(kMetrics.begin(), kMetrics.end(), metric) != kMetrics.end();
 }
 
+/// The speed that a speedup over the arm's baseline is of; empty: the metric is no such speedup.
+std::string speed_of(const std::string& speedup) {
+  static const std::map<std::string, std::string> kSpeeds{{"speedup", "speed"},
+                                                          {"field_speedup", "fields_per_second"},
+                                                          {"token_speedup", "tokens_per_second"},
+                                                          {"decode_speedup", "decode_speed"},
+                                                          {"tps_speedup", "tps"}};
+  const auto found = kSpeeds.find(speedup);
+  return found == kSpeeds.end() ? "" : found->second;
+}
+
 /// What is missing for a metric that is not measured here; empty: nothing.
 std::string lacking_metric(const std::string& metric) {
   if (metric == "usd_per_thousand") return "the price of an hour of this machine";
@@ -236,13 +251,14 @@ std::string Qualifiers::text() const {
   if (bound) said.emplace_back("bound");
   if (forced) said.emplace_back("forced");
   if (standin) said.emplace_back("stand-in");
+  if (other_data) said.emplace_back("other data");
   if (scaled) said.emplace_back("scaled");
   return said.empty() ? "measured" : join(said, ", ");
 }
 
 Qualifiers Qualifiers::with(const Qualifiers& other) const {
   return {forced || other.forced, standin || other.standin, scaled || other.scaled,
-          bound || other.bound};
+          bound || other.bound, other_data || other.other_data};
 }
 
 Found Evidence::ratio_of_ratios(const Scope& place, const ArmPair& a, const ArmPair& b,
@@ -392,12 +408,13 @@ StoredRun::StoredRun(Store& store, const std::string& invocation, const std::str
 StoredRun::~StoredRun() = default;
 
 StoredEvidence::StoredEvidence(std::shared_ptr<const StoredRun> run, Lacking lacking, bool smaller,
-                               double balance)
+                               double balance, std::vector<Warning> warnings)
     : run_(std::move(run)),
       comparison_(run_->comparison()),
       lacking_(std::move(lacking)),
       smaller_(smaller),
-      balance_(balance) {}
+      balance_(balance),
+      warnings_(std::move(warnings)) {}
 
 const StoredEvidence::Cell* StoredEvidence::cell(const std::string& dataset,
                                                  const std::string& arm) const {
@@ -438,7 +455,7 @@ std::vector<std::string> StoredEvidence::categories(const std::string& dataset) 
 }
 
 std::unique_ptr<Evidence> StoredEvidence::seen(MeasuredView view) const {
-  auto other = std::make_unique<StoredEvidence>(run_, lacking_, smaller_, balance_);
+  auto other = std::make_unique<StoredEvidence>(run_, lacking_, smaller_, balance_, warnings_);
   other->view_ = view;
   return other;
 }
@@ -455,11 +472,13 @@ Found StoredEvidence::level(const Scope& place, const std::string& arm,
   if (!one) return {std::nullopt, lack_of(place.dataset, arm)};
   const ArmFinding& found = *one->arm;
   if (const std::string lacks = undecided_of(found); !lacks.empty()) return {std::nullopt, lacks};
-  if (metric == "speedup" || metric == "decode_speedup") {
+  const std::string ratio_of_speed = speed_of(metric);
+  const bool over_baseline = !ratio_of_speed.empty() || metric == "em" || metric == "identical";
+  if (over_baseline && !lacking_.baseline.empty()) return {std::nullopt, lacking_.baseline};
+  if (!ratio_of_speed.empty()) {
     const ArmFinding* baseline = comparison_.baseline_of(found);
     if (!baseline) return {Measured{{1, 1, 1}, 0, true, true}, ""};
-    return ratio(place, arm, baseline->run.run.label,
-                 metric == "speedup" ? "speed" : "decode_speed");
+    return ratio(place, arm, baseline->run.run.label, ratio_of_speed);
   }
   const auto measured = view_ == MeasuredView::undisturbed
                             ? undisturbed_speed(found, one->measured, comparison_.confidence)
@@ -542,6 +561,21 @@ Found StoredEvidence::speed_ratio(const Scope& place, const Cell& arm, const Cel
   return {Measured{ratio_of_totals(both), std::ssize(both), true, false}, ""};
 }
 
+Found StoredEvidence::token_speed_ratio(const Scope& place, const Cell& arm,
+                                        const Cell& other) const {
+  Found speed = speed_ratio(place, arm, other);
+  if (!speed.measured) return speed;
+  const auto ours = arm.parts(place, "tokens_per_example"),
+             theirs = other.parts(place, "tokens_per_example");
+  const Found fewer = compared(ratio_of(theirs, ours, std::nullopt), arm.arm->run.run.label,
+                               other.arm->run.run.label);
+  if (!fewer.measured) return fewer;
+  const double times_fewer = fewer.measured->value.estimate;
+  // Arms that choose as many tokens have no interval of their number.
+  if (times_fewer == 1 && !std::isfinite(fewer.measured->value.low)) return speed;
+  return {quotient(*speed.measured, *fewer.measured), ""};
+}
+
 Found StoredEvidence::of_stages(const Scope& place, const Cell& arm, const Cell& other,
                                 const std::string& metric) const {
   const auto level = [&](const Cell& cell, const char* name) {
@@ -588,7 +622,9 @@ Found StoredEvidence::ratio_of_view(const Scope& place, const std::string& arm,
   for (const Cell* side : {one, two})
     if (const std::string lacks = undecided_of(*side->arm); !lacks.empty())
       return {std::nullopt, lacks};
-  if (metric == "speed") return speed_ratio(place, *one, *two);
+  // Both arms answer the same fields of an example.
+  if (metric == "speed" || metric == "fields_per_second") return speed_ratio(place, *one, *two);
+  if (metric == "tokens_per_second") return token_speed_ratio(place, *one, *two);
   if (metric == "parallel_stage_speedup") {
     const bool quiet = undisturbed_only(metric);
     const auto stages = one->parts(place, "p_tps", quiet), serial = two->parts(place, "tps", quiet);

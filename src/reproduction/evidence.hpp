@@ -34,6 +34,7 @@ struct ArmPair {
 /// The circumstances of a verdict.
 struct Qualifiers {
   bool forced = false, standin = false, scaled = false, bound = false;
+  bool other_data = false;  ///< a dataset that the paper's numbers are not of
 
   /// e.g. "forced, stand-in"; "measured": no circumstance differs from the paper's.
   std::string text() const;
@@ -85,6 +86,8 @@ class Evidence {
 /// for all.
 struct Lacking {
   std::map<std::string, std::string> arms, datasets;
+  /// what the baseline of the scale lacks; empty: it was run. No other arm stands for it.
+  std::string baseline = "";
 };
 
 /// Evidence if nothing could be measured; reports what is missing.
@@ -145,11 +148,12 @@ class StoredRun {
 };
 
 /// Measurements of such an invocation. `balance`: as in Evidence; NaN: not known. `smaller`: its
-/// networks are smaller, or its examples are fewer, than the paper's.
+/// networks are smaller, or its examples are fewer, than the paper's. `warnings`: beside those of
+/// the comparison.
 class StoredEvidence : public Evidence {
  public:
   StoredEvidence(std::shared_ptr<const StoredRun> run, Lacking lacking, bool smaller,
-                 double balance);
+                 double balance, std::vector<Warning> warnings = {});
 
   std::vector<std::string> places() const override;
   std::vector<std::string> categories(const std::string& dataset) const override;
@@ -164,7 +168,7 @@ class StoredEvidence : public Evidence {
   Qualifiers qualifiers(const std::string& place) const override;
   std::vector<Caveat> caveats(const std::string& place, const std::vector<std::string>& arms,
                               const std::string& metric) const override {
-    return caveats_of(comparison_, place, arms, metric);
+    return caveats_of(comparison_, place, arms, metric, warnings_);
   }
   std::unique_ptr<Evidence> seen(MeasuredView view) const override;
   double balance() const override { return balance_; }
@@ -181,12 +185,17 @@ class StoredEvidence : public Evidence {
   Found ratio_of_view(const Scope& place, const std::string& arm, const std::string& other,
                       const std::string& metric) const;
   Found speed_ratio(const Scope& place, const Cell& arm, const Cell& other) const;
+  /// By the chosen token: the ratio of speeds by the example, times that of the tokens an example.
+  /// Its interval treats the two as independent. Longer answers take longer, so the interval is
+  /// rather too wide.
+  Found token_speed_ratio(const Scope& place, const Cell& arm, const Cell& other) const;
 
   std::shared_ptr<const StoredRun> run_;
   const Comparison& comparison_;
   Lacking lacking_;
   bool smaller_;
   double balance_;
+  std::vector<Warning> warnings_;
   MeasuredView view_ = MeasuredView::all;
 };
 

@@ -108,9 +108,12 @@ Effect effect_here(const Warning& warning, const ArmFinding& arm,
 }  // namespace
 
 Quantity quantity_of(std::string_view metric) {
-  constexpr std::array<std::string_view, 6> kAnswerSpeeds{
-      "speed", "speedup", "examples_per_second", "fields_per_second", "latency", "seconds_per_job"};
-  constexpr std::array<std::string_view, 10> kTokenSpeeds{"tokens_per_second",
+  constexpr std::array<std::string_view, 7> kAnswerSpeeds{
+      "speed",         "speedup", "examples_per_second", "fields_per_second",
+      "field_speedup", "latency", "seconds_per_job"};
+  constexpr std::array<std::string_view, 12> kTokenSpeeds{"tokens_per_second",
+                                                          "token_speedup",
+                                                          "tps_speedup",
                                                           "tokens_per_second_a_request",
                                                           "decode_speed",
                                                           "decode_speedup",
@@ -130,8 +133,8 @@ Quantity quantity_of(std::string_view metric) {
   if (names(kTokenSpeeds, metric)) return Quantity::token_speed;
   if (names(kPasses, metric)) return Quantity::passes;
   if (names(kStructure, metric)) return Quantity::structure;
-  if (metric == "length") return Quantity::length;
-  if (metric == "exact_match" || metric == "identical") return Quantity::identity;
+  if (metric == "length" || metric == "tokens_per_example") return Quantity::length;
+  if (metric == "em" || metric == "identical") return Quantity::identity;
   return Quantity::score;
 }
 
@@ -157,7 +160,8 @@ Effect effect_of(std::string_view code, Quantity quantity) {
 }
 
 std::vector<Caveat> caveats_of(const Overview& comparison, const std::string& dataset,
-                               const std::vector<std::string>& labels, std::string_view metric) {
+                               const std::vector<std::string>& labels, std::string_view metric,
+                               const std::vector<Warning>& more) {
   const Quantity quantity = quantity_of(metric);
   std::vector<const ArmFinding*> arms;
   for (const ArmFinding& arm : comparison.arms)
@@ -169,8 +173,10 @@ std::vector<Caveat> caveats_of(const Overview& comparison, const std::string& da
     if (effect != Effect::none)
       caveats.push_back({warning.code, warning.dataset, warning.arm, warning.found, effect});
   };
+  std::vector<Warning> warnings = comparison.warnings;
+  warnings.insert(warnings.end(), more.begin(), more.end());
   for (const ArmFinding* arm : arms) {
-    for (const Warning& warning : comparison.warnings) {
+    for (const Warning& warning : warnings) {
       // These two warnings compare an arm with its own baseline. Below, they are found for these
       // arms.
       if (warning.dataset != dataset || warning.arm != arm->run.run.label ||

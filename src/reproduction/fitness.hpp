@@ -50,9 +50,11 @@ struct Caveat {
 };
 
 /// The warnings of a comparison about these arms on a dataset that concern a number computed from
-/// all of them (e.g. a ratio). Arms that were not run have no warnings.
+/// all of them (e.g. a ratio). Arms that were not run have no warnings. `more`: warnings beside
+/// those of the comparison.
 std::vector<Caveat> caveats_of(const Overview& comparison, const std::string& dataset,
-                               const std::vector<std::string>& arms, std::string_view metric);
+                               const std::vector<std::string>& arms, std::string_view metric,
+                               const std::vector<Warning>& more = {});
 
 /// The speed of an arm over the blocks that were measured without disturbance.
 struct UndisturbedSpeed {

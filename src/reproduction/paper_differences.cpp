@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "decoders/decoder.hpp"
 #include "src/checkpoint/checkpoint.hpp"
 #include "src/support/error.hpp"
 #include "src/support/number_text.hpp"
@@ -20,6 +21,28 @@ double parameters_of(const RunRow& run) { return run.model.shape.value("paramete
 std::string size_text(double parameters) {
   return parameters >= 1e9 ? str(fixed(parameters / 1e9, 1), " B")
                            : str(fixed(parameters / 1e6, 0), " M");
+}
+
+/// "greedy", or "temperature 0.7, top-k 20, top-p 0.8"
+std::string sampling_text(const RunRow& run) {
+  const auto value = [&](const char* key) { return run.config.value(key, 0.0); };
+  if (value("temperature") == 0) return "greedy";
+  std::string text = str("temperature ", value("temperature"));
+  if (value("top_k") > 0) text += str(", top-k ", value("top_k"));
+  if (value("top_p") > 0 && value("top_p") < 1) text += str(", top-p ", value("top_p"));
+  return text;
+}
+
+/// The GPU, or the processor with its threads.
+std::string machine_text(const RunRow& run) {
+  if (run.device != "cpu" && !run.device.empty()) {
+    const auto gpus = run.environment.value("gpus", std::vector<std::string>());
+    const std::size_t colon = run.device.find(':');
+    const std::size_t index =
+        colon == std::string::npos ? 0 : std::stoul("0" + run.device.substr(colon + 1));
+    return index < gpus.size() ? str(gpus[index], " (", run.device, ")") : run.device;
+  }
+  return str(run.environment.value("processor", run.device), ", ", counted(run.threads, "thread"));
 }
 
 std::string setting(const PaperItem& item, const char* key) {
@@ -39,6 +62,10 @@ std::string training_text(const std::string& folder) {
     for (const char* key : {"steps", "epochs", "lr"})
       if (record.settings.value(key, Json(0)) != 0)
         words.push_back(str(key, " ", dump(record.settings[key])));
+    for (const char* key : {"k", "ar_share"})
+      if (const Json value = record.settings.value("space", Json::object()).value(key, Json());
+          !value.is_null())
+        words.push_back(str(key, " ", dump(value)));
     return str(", trained with ", join(*record.formats, " and "), words.empty() ? "" : " (",
                join(words, ", "), words.empty() ? "" : ")");
   } catch (const Error&) {
@@ -58,11 +85,36 @@ bool is_smaller(const PaperItem& item, const Overview& comparison) {
   });
 }
 
+std::vector<Warning> unlike_papers_training(const PaperItem& item, const Overview& comparison) {
+  const Json& setting = item.published.setting;
+  const Json wanted = setting.is_object() ? setting.value("training", Json()) : Json();
+  std::vector<Warning> warnings;
+  if (!wanted.is_object()) return warnings;
+  for (const ArmFinding& arm : comparison.arms) {
+    const RunRow& run = arm.run.run;
+    if (run.oracle || !find_decoder(run.decoder).trained) continue;
+    try {
+      const TrainingRecord record = read_training_record(run.model.path);
+      const Json own = record.settings.value(run.decoder, Json::object());
+      std::vector<std::string> others;
+      for (const auto& [key, theirs] : wanted.items())
+        if (own.contains(key) && own[key] != theirs)
+          others.push_back(
+              str("trained with ", key, " ", dump(own[key]), ", in the paper ", dump(theirs)));
+      if (!others.empty())
+        warnings.push_back({"untaught", run.dataset.name, run.label, join(others, ", "), ""});
+    } catch (const Error&) {  // no record says how it was trained
+    }
+  }
+  return warnings;
+}
+
 std::vector<Difference> differences_from(const PaperItem& item, const Overview& comparison,
                                          const std::vector<JudgedShare>& judged) {
   using Of = Difference::Of;
   std::vector<Difference> lines;
-  std::map<std::string, std::vector<std::string>> networks, batches;
+  std::map<std::string, std::vector<std::string>> networks, batches, sampling, limits;
+  std::map<std::string, std::map<std::string, std::vector<std::string>>> options;
   std::set<std::string> data, types, machines, oracles, untrained;
   for (const ArmFinding& arm : comparison.arms) {
     const RunRow& run = arm.run.run;
@@ -74,8 +126,13 @@ std::vector<Difference> differences_from(const PaperItem& item, const Overview& 
                      size_text(parameters_of(run)), training_text(run.model.path))]);
     add(batches[str(run.batch_size)]);
     types.insert(run.dtype);
-    machines.insert(
-        str(run.environment.value("processor", run.device), ", ", counted(run.threads, "thread")));
+    add(sampling[sampling_text(run)]);
+    if (const auto limit = run.config.value("max_new_tokens", std::int64_t{0}); limit > 0)
+      add(limits[str(limit)]);
+    for (const char* option : {"stack", "k"})
+      if (const Json value = run.options.value(option, Json()); value.is_number())
+        add(options[option][dump(value)]);
+    machines.insert(machine_text(run));
     if (run.oracle) oracles.insert(*run.oracle);
     if (run.untrained) untrained.insert(run.label);
     data.insert(str(run.dataset.name, " ", run.dataset.split_text(), ", ", arm.run.examples,
@@ -98,6 +155,15 @@ std::vector<Difference> differences_from(const PaperItem& item, const Overview& 
   differs(Of::machine, "machine", listed(machines), "hardware");
   differs(Of::data, "data", listed(data), "data");
   differs(Of::jobs, "jobs in flight", by_label(batches), "batch");
+  // Said where they differ; the paper's setting is a text of the same form.
+  const auto differs_if = [&](Of of, const char* what, const auto& values, const char* key) {
+    const std::string here = by_label(values);
+    if (!here.empty() && here != setting(item, key)) differs(of, what, here, key);
+  };
+  differs_if(Of::sampling, "sampling", sampling, "sampling");
+  differs_if(Of::limit, "most new tokens", limits, "max_new_tokens");
+  differs_if(Of::option, "examples in a job (stack)", options["stack"], "stack");
+  differs_if(Of::option, "guesses in a pass (k)", options["k"], "k");
   std::map<std::string, std::vector<std::string>> judges;
   for (const JudgedShare& share : judged)
     judges[str(share.judge, " (", share.protocol, ")")].push_back(

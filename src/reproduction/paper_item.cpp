@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "src/support/error.hpp"
+#include "src/support/number_text.hpp"
 #include "src/support/project_files.hpp"
 #include "src/support/text.hpp"
 
@@ -187,6 +188,17 @@ Published read_published(const Json& json, const std::string& where) {
   published.source = read.required<std::string>("source");
   published.setting = read.any("setting");
   published.keys = read.required<std::vector<std::string>>("keys");
+  const Json datasets = read.any("datasets");
+  if (!datasets.is_object())
+    throw ConfigError(str(read.where("datasets"), " is ", dump(datasets),
+                          ", expected an object: the dataset here, or null, by the paper's name"));
+  for (const auto& [theirs, here] : datasets.items()) {
+    if (!here.is_null() && !here.is_string())
+      throw ConfigError(str(read.where("datasets"), ": ", theirs, " is ", dump(here),
+                            ", expected the name of a dataset, or null"));
+    published.datasets[theirs] =
+        here.is_null() ? std::nullopt : std::optional(here.get<std::string>());
+  }
   const Json cells = read.any("cells");
   for (size_t i = 0; i < cells.size(); ++i) {
     const Json& cell = cells[i];
@@ -195,6 +207,10 @@ Published read_published(const Json& json, const std::string& where) {
                             published.keys.size(), " keys and a number"));
     published.cells.push_back(
         {std::vector<Json>(cell.begin(), cell.end() - 1), cell.back().get<double>()});
+    if (const std::string of = published.dataset_of(published.cells.back());
+        !of.empty() && !published.datasets.contains(of))
+      throw ConfigError(str(read.where("cells"), "[", i, "] is of dataset '", of,
+                            "', which `datasets` does not have"));
   }
   for (const Json& doubt : read.any("doubts")) {
     JsonReader one(doubt, read.where("doubts"));
@@ -249,6 +265,12 @@ std::string item_key(const std::string& text) {
 
 }  // namespace
 
+std::string Published::dataset_of(const PublishedCell& cell) const {
+  for (std::size_t k = 0; k < keys.size(); ++k)
+    if (keys[k] == "dataset" && cell.at[k].is_string()) return cell.at[k].get<std::string>();
+  return datasets.size() == 1 ? datasets.begin()->first : "";
+}
+
 bool Claim::tested_at(const std::string& scale) const {
   return std::find(scales.begin(), scales.end(), scale) != scales.end();
 }
@@ -292,11 +314,23 @@ PaperItem read_paper_item(const std::filesystem::path& file) {
   of_paper.finish();
   item.published = read_published(read.any("published"), read.where("published"));
   item.match = read.any("match");
+  if (item.match.is_object() && item.match.contains("dataset"))
+    throw ConfigError(str(read.where("match"),
+                          " has a dataset, expected none: `published.datasets` says of which "
+                          "dataset a cell is"));
   item.scales = read.any("scales");
   if (item.scales.is_null()) item.scales = Json::object();
+  item.lacks = read.optional<std::string>("lacks", "");
+  if (item.scales.empty() == item.lacks.empty())
+    throw ConfigError(str(read.where("lacks"), " is '", item.lacks, "' beside ",
+                          counted(static_cast<std::int64_t>(item.scales.size()), "scale"),
+                          ", expected scales, or what lacks to measure anything"));
   const Json claims = read.any("claims");
   for (size_t i = 0; i < claims.size(); ++i)
     item.claims.push_back(read_claim(claims[i], str(read.where("claims"), "[", i, "]")));
+  for (Claim& claim : item.claims)
+    for (const auto& [theirs, here] : item.published.datasets)
+      if (here) claim.datasets.insert(*here);
   read.finish();
   check_arms(item);
   return item;

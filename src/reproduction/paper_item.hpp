@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,8 +28,14 @@ struct Published {
   std::string unit, source;  ///< source: printed, stated in the text, or derived
   Json setting;              ///< hardware, dtype, batch and other conditions of the numbers
   std::vector<std::string> keys;
+  /// The names here of the datasets that the paper names; null: it is none of the datasets here.
+  std::map<std::string, std::optional<std::string>> datasets;
   std::vector<PublishedCell> cells;
   std::vector<Doubt> doubts;
+
+  /// The dataset of a cell, as the paper names it: the value of key `dataset`, otherwise the only
+  /// one of `datasets`. Empty: the cell is of several datasets, or of none.
+  std::string dataset_of(const PublishedCell& cell) const;
 };
 
 /// An arm on a dataset, of which a quantity is computed; with `over`, relative to that arm.
@@ -64,6 +71,8 @@ struct Claim {
   std::map<std::string, ClaimVerdict> expect;  ///< by scale
   /// by scale: why the claim cannot fail there
   std::map<std::string, std::string> by_construction;
+  /// the datasets here that the paper's numbers are of; on others, it is tested on other data
+  std::set<std::string> datasets;
 
   bool tested_at(const std::string& scale) const;
 };
@@ -75,11 +84,13 @@ struct PaperItem {
   std::string paper, item, cls;  ///< e.g. ippd, Table 5, A
   std::string section, measures;
   Published published;
-  /// For each key of the published cells: a text (only cells with this value are compared), or an
-  /// object that maps its values to arms, datasets, categories or metrics. `arm`, `dataset` and
-  /// `metric` give the same for all cells if no key determines them.
+  /// For each key of the published cells but `dataset`: a text (only cells with this value are
+  /// compared), or an object that maps its values to arms, categories or metrics. `arm` and
+  /// `metric` give the same for all cells if no key determines them. A cell is compared on its own
+  /// dataset (Published::datasets), and on no other.
   Json match;
-  Json scales;  ///< by name, in the form of experiments
+  Json scales;        ///< by name, in the form of experiments
+  std::string lacks;  ///< what nobody has here to measure it with; empty if it has scales
   std::vector<Claim> claims;
 
   /// The named scale; a scale that is `like` another one is completed from it. ConfigError.

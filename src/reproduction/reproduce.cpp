@@ -39,14 +39,16 @@ bool whole(const RunSpec& spec, const std::string& invocation) {
                      [](const RunRow& run) { return run.status == RunStatus::done; });
 }
 
-double balance_here(const PaperItem& item, const std::string& scale, const std::string& dtype) {
+double balance_here(const PaperItem& item, const std::string& scale, const RunRow& run) {
+  // What is measured here is this processor.
+  if (run.device != "cpu") return std::nan("");
   if (std::none_of(item.claims.begin(), item.claims.end(), [&](const Claim& claim) {
         return claim.tested_at(scale) &&
                std::any_of(claim.tests.begin(), claim.tests.end(),
                            [](const ClaimTest& test) { return test.below_balance; });
       }))
     return std::nan("");
-  const Dtype type = parse_dtype(dtype == "auto" ? "bf16" : dtype);
+  const Dtype type = parse_dtype(run.dtype == "auto" ? "bf16" : run.dtype);
   const MachineSpeed speed = measure_machine(type);
   const double bytes = type == parse_dtype("fp32") ? 4 : 2;
   return speed.flop_per_second / speed.bytes_per_second * bytes / 2;
@@ -58,7 +60,8 @@ void take_run(Reproduction& result, std::shared_ptr<const StoredRun> run, Lackin
   const Comparison& comparison = result.run->comparison();
   result.evidence = std::make_unique<StoredEvidence>(
       result.run, std::move(lacking), is_smaller(*result.item, comparison),
-      balance_here(*result.item, result.scale, comparison.arms.front().run.run.dtype));
+      balance_here(*result.item, result.scale, comparison.arms.front().run.run),
+      unlike_papers_training(*result.item, comparison));
   result.differs = differences_from(*result.item, comparison, comparison.judged);
 }
 
@@ -109,6 +112,10 @@ void measure(Reproduction& result, const Json& scale, const ReproduceOptions& op
   ArmSessions sessions(spec);
   const OpenOptions open{.create_folders = options.create_folders};
   const auto before = earlier(spec, open);
+  if (!before && !could_be_tested(item, result.scale, runnable.lacking)) {
+    result.evidence = std::make_unique<NoEvidence>(runnable.lacking);
+    return;
+  }
   if (!options.effort.runs && !before) {
     result.evidence = std::make_unique<NoEvidence>(Lacking{{}, {{"", "time"}}});
     return;
@@ -155,7 +162,8 @@ std::string work_of(const PaperItem& item, const std::string& scale) {
 
 bool runs_here(const PaperItem& item, const ReproduceOptions& options) {
   try {
-    return runnable_of(item.scale(options.scale), options).any;
+    const Runnable runnable = runnable_of(item.scale(options.scale), options);
+    return runnable.any && could_be_tested(item, options.scale, runnable.lacking);
   } catch (const Error&) {  // it is reported when this item is reproduced
     return false;
   }
@@ -195,6 +203,7 @@ Lacking not_in(const Comparison& comparison, const Json& scale) {
     arms.insert(arm.run.run.label);
   }
   Lacking lacking;
+  const std::string baseline = scale.value("baseline", "");
   for (const Json& one : scale.value("datasets", Json::array()))
     if (const auto name = one.get<std::string>(); !datasets.contains(name))
       lacking.datasets[name] = str("dataset ", name, ", which that run does not have");
@@ -204,6 +213,8 @@ Lacking not_in(const Comparison& comparison, const Json& scale) {
         std::none_of(comparison.not_applicable.begin(), comparison.not_applicable.end(),
                      [&](const auto& one) { return one.first.second == label; }))
       lacking.arms[label] = str("arm ", label, ", which that run does not have");
+  if (const auto lacks = lacking.arms.find(baseline); lacks != lacking.arms.end())
+    lacking.baseline = lacks->second;
   return lacking;
 }
 

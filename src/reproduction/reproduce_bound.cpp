@@ -104,7 +104,7 @@ void reproduce_bound(Reproduction& result, const ReproduceOptions& options, Made
   auto made = bounds.find(work);
   if (made == bounds.end()) {
     const Runnable runnable = runnable_of(scale, options);
-    if (!runnable.any) {
+    if (!runnable.any || !could_be_tested(*result.item, result.scale, runnable.lacking)) {
       result.evidence = std::make_unique<NoEvidence>(runnable.lacking);
       return;
     }

@@ -53,6 +53,13 @@ size_t chosen_alternative(const Json& networks, const ReproduceOptions& options)
   return most - 1;
 }
 
+/// The network that lacks, and the recipe by which it can be trained, if there is one.
+std::string lacking_weights(const std::string& label, const std::string& folder) {
+  const std::string recipe =
+      str("experiments/smollm2/recipes/", fs::path(folder).filename().string(), ".json");
+  return str("network '", label, "' (", folder, folder_at(recipe) ? ", recipe " + recipe : "", ")");
+}
+
 /// The networks of a scale by name: given ones, otherwise those of the chosen alternative. ""
 /// stands for no network.
 Json networks_of_scale(const Json& scale, const ReproduceOptions& options,
@@ -73,7 +80,7 @@ Json networks_of_scale(const Json& scale, const ReproduceOptions& options,
     else if (given)
       throw ConfigError(str("`model` ", label, ": there is no ", *given));
     else
-      missing[label] = str("network '", label, "' (", named.get<std::string>(), ")");
+      missing[label] = lacking_weights(label, named.get<std::string>());
   }
   return models;
 }
@@ -176,12 +183,34 @@ Runnable runnable_of(const Json& scale, const ReproduceOptions& options) {
   const std::string baseline = scale.value("baseline", "");
   if (std::none_of(arms.begin(), arms.end(), [&](const Json& arm) {
         return arm.value("label", arm.value("name", "")) == baseline;
-      }))
+      })) {
     runnable.experiment.erase("baseline");
+    if (const auto lacks = runnable.lacking.arms.find(baseline);
+        lacks != runnable.lacking.arms.end())
+      runnable.lacking.baseline = lacks->second;
+  }
   // A single arm cannot be compared with a paper's several arms.
   const size_t wanted = std::min<size_t>(2, scale.value("decoders", Json::array()).size());
   runnable.any = arms.size() >= wanted && !arms.empty() && !runnable.experiment["datasets"].empty();
   return runnable;
+}
+
+bool could_be_tested(const PaperItem& item, const std::string& scale, const Lacking& lacking) {
+  const auto can_run = [&](const ClaimTest& test) {
+    const auto there =
+        std::count_if(test.points.begin(), test.points.end(), [&](const Point& point) {
+          return !lacking.arms.contains(point.arm) && !lacking.arms.contains(point.over);
+        });
+    return there >=
+           (test.kind >= ClaimTest::Kind::order && test.kind <= ClaimTest::Kind::optimum ? 2 : 1);
+  };
+  bool any = false;
+  for (const Claim& claim : item.claims) {
+    if (!claim.tested_at(scale)) continue;
+    any = true;
+    if (std::any_of(claim.tests.begin(), claim.tests.end(), can_run)) return true;
+  }
+  return !any;
 }
 
 RunSpec spec_of(const Runnable& runnable, const std::string& name, const fs::path& where,

@@ -23,6 +23,10 @@ struct Runnable {
 /// requests them. ConfigError: a given network does not exist.
 Runnable runnable_of(const Json& scale, const ReproduceOptions& options);
 
+/// Whether the arms that are there are enough to test one of the item's claims at this scale, or
+/// nothing is claimed. Otherwise a run decides nothing.
+bool could_be_tested(const PaperItem& item, const std::string& scale, const Lacking& lacking);
+
 /// As a run with this name. `where`: the file of the scale. ConfigError.
 RunSpec spec_of(const Runnable& runnable, const std::string& name,
                 const std::filesystem::path& where, const ReproduceOptions& options);

@@ -8,10 +8,9 @@ TimeShares::TimeShares(std::optional<double> budget, const std::vector<const Pap
                        const ReproduceOptions& options)
     : budget_(budget), scale_(options.scale) {
   if (!budget) return;
-  std::set<std::string> looked_at;
   for (const PaperItem* item : items)
     if (const std::string work = work_of(*item, scale_);
-        !work.empty() && looked_at.insert(work).second && runs_here(*item, options))
+        !work.empty() && !to_make_.contains(work) && runs_here(*item, options))
       to_make_.insert(work);
 }
 

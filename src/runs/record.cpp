@@ -69,15 +69,18 @@ std::string hash_of_ids(const Tokenizer& tokenizer) {
 Json environment_json() {
   utsname system{};
   ::uname(&system);
-  return {{"processor", processor_name()},
-          {"cores", std::thread::hardware_concurrency()},
-          {"memory", line_of("/proc/meminfo", "MemTotal")},
-          {"governor", line_of("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "")},
-          {"mhz", line_of("/proc/cpuinfo", "cpu MHz")},
-          {"system", str(system.sysname, " ", system.release, " ", system.machine)},
-          {"libtorch", libtorch_version()},
-          {"compiler", version().compiler},
-          {"flags", version().flags}};
+  Json environment = {
+      {"processor", processor_name()},
+      {"cores", std::thread::hardware_concurrency()},
+      {"memory", line_of("/proc/meminfo", "MemTotal")},
+      {"governor", line_of("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "")},
+      {"mhz", line_of("/proc/cpuinfo", "cpu MHz")},
+      {"system", str(system.sysname, " ", system.release, " ", system.machine)},
+      {"libtorch", libtorch_version()},
+      {"compiler", version().compiler},
+      {"flags", version().flags}};
+  if (const auto gpus = gpu_names(); !gpus.empty()) environment["gpus"] = gpus;
+  return environment;
 }
 
 JobRow job_row(const JobKey& key, const Answers& answers) {

@@ -1,5 +1,6 @@
 #include "src/support/processor.hpp"
 
+#include <algorithm>
 #include <fstream>
 
 #include "src/support/text.hpp"
@@ -17,5 +18,18 @@ std::string line_of(const std::string& file, const std::string& key) {
 }
 
 std::string processor_name() { return line_of("/proc/cpuinfo", "model name"); }
+
+std::vector<std::string> gpu_names(const std::filesystem::path& driver) {
+  std::vector<std::filesystem::path> folders;
+  std::error_code none;  // there is no such driver
+  for (const auto& entry : std::filesystem::directory_iterator(driver, none))
+    folders.push_back(entry.path());
+  std::sort(folders.begin(), folders.end());
+  std::vector<std::string> names;
+  for (const auto& folder : folders)
+    if (std::string name = line_of((folder / "information").string(), "Model"); !name.empty())
+      names.push_back(std::move(name));
+  return names;
+}
 
 }  // namespace pardec

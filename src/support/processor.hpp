@@ -1,5 +1,7 @@
 #pragma once
+#include <filesystem>
 #include <string>
+#include <vector>
 
 namespace pardec {
 
@@ -9,5 +11,10 @@ std::string line_of(const std::string& file, const std::string& key);
 
 /// The processor's model as the system reports it; empty: unknown.
 std::string processor_name();
+
+/// The models of the GPUs, as NVIDIA's driver reports them, in the order of their bus addresses.
+/// `driver`: the driver's folder.
+std::vector<std::string> gpu_names(
+    const std::filesystem::path& driver = "/proc/driver/nvidia/gpus");
 
 }  // namespace pardec

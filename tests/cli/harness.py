@@ -37,10 +37,10 @@ TINY = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_ac
         "rms_norm_eps": 1e-6, "rope_theta": 10000.0, "tie_word_embeddings": False}
 
 
-# Columns of a comparison, and of claims (scale), that csv and json alone have, also beside --wide: intervals, differences of all scores but a dataset's first (the short table has
+# Columns of a comparison, and of claims (scale, unit, by_construction), that csv and json alone have, also beside --wide: intervals, differences of all scores but a dataset's first (the short table has
 # that one in columns of its own), most that says how it was measured.
 FOR_PROGRAMS = re.compile(r".*_difference$|.*_interval$|score(_name)?$|dataset_is_|(forwards|prompt_tokens)_per_second$|roofline_share$|latency_p9[59]|first_token|.*_measurements$|speedup_(un|of)|"
-                          r"(repeats|unparsed|empty|hit_limit|broken|tokens_per_answer)$|scale$")
+                          r"(repeats|unparsed|empty|hit_limit|broken|tokens_per_answer)$|scale$|measured_unit$|by_construction$")
 
 
 def for_people(key, headers):

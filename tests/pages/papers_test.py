@@ -40,6 +40,89 @@ def derived(check, items):
         check(math.isclose(table["Mean", "saved"], of / 100, abs_tol=1e-9), f"{name}: mean of {table['Mean', 'saved']}")
 
 
+# The datasets that the papers name, by their names here; None: there is none. An item cannot call its data otherwise.
+DATASETS = {
+    "OA-Mine": "oa-mine", "AE-110k": "ae-110k", "Amazon, base": "amazon-reviews", "Amazon, tuned": "amazon-reviews", "Amazon Reviews 2023": "amazon-reviews",
+    "MT-Bench": "mt-bench", "MT": "mt-bench", "Vicuna Bench": "vicuna-bench", "Vicuna": "vicuna-bench", "XSum": "xsum", "HumanEval-X": "humaneval-x", "CIP": "cip",
+    "RACE": "race", "SQuAD 2.0": "squad", "MATH500": "math500", "maths": {"aspd-figure6": "math500", "aspd-figure1": None},  # of answers; of corpora
+    **{name: name for name in ("oa-mine", "ae-110k", "amazon-reviews", "narrativeqa", "squad", "race", "longhealth")},
+    "settings of the training": "training",
+    **dict.fromkeys(("ShareGPT", "RAG Bench", "MRC", "LR", "AI Search", "AMC23", "AIME", "AIME2024", "AIME2025", "GPQA", "MMLU", "AGIEval", "CommonSenseQA", "BoolQ", "PIQA", "RTE",
+                     "HellaSwag", "alpaca-gpt4-zh", "alpaca-gpt4-en", "lima", "oaast-sft", "codealpaca", "openplatypus",
+                     "best category", "benches", "categories", "general", "other, about")),
+}
+# What each paper calls speed: HPD section 3, IPPD section 3 and (17), APAR sections 3.3 and C, ASPD section 4.1, SPACE section 4.1.
+SPEEDS = {
+    "hpd": {"speed", "examples_per_second", "speedup", "speedup_spread", "usd_per_thousand"},
+    "ippd": {"fields_per_second", "field_speedup"},
+    "apar": {"decode_speed", "decode_speedup", "tokens_per_second", "seconds_per_job"},
+    "aspd": {"tps", "p_tps", "tps_speedup", "parallel_stage_speedup", "stage_speedup_per_branch", "serial_parallel_law"},
+    "space": {"tokens_per_second", "tokens_per_second_a_request", "token_speedup"},
+}
+
+
+def scale_of(items, item, name):
+    """A scale with what it takes of another."""
+    scale = dict(item["scales"][name])
+    like = scale.pop("like", "")
+    if not like:
+        return scale
+    other, _, of = like.rpartition("#")
+    return {**scale_of(items, items[other.replace("/", "-")] if other else item, of), **scale}
+
+
+def own_data(check, items):
+    """A cell stands beside its own dataset, or beside none."""
+    beside = 0
+    for name, item in items.items():
+        published = item["published"]
+        keys, datasets = published["keys"], published["datasets"]
+        for theirs, here in datasets.items():
+            known = DATASETS.get(theirs, "unknown")
+            check(here == (known.get(name, "unknown") if isinstance(known, dict) else known), f"{name}: {theirs} is {here} here, expected {known}")
+        at = keys.index("dataset") if "dataset" in keys else None
+        for cell in published["cells"]:
+            check(at is None or cell[at] in datasets, f"{name}: {cell} is of a dataset that `datasets` does not have")
+        check("dataset" not in item["match"] and not {"benchmark", "domain"} & set(keys), f"{name}: match or keys call a dataset otherwise")
+        run = {dataset for scale in item["scales"] for dataset in scale_of(items, item, scale).get("datasets", [])}
+        beside += bool(run & set(datasets.values()))
+    check(beside >= 33, f"only {beside} items run a dataset of their own")
+
+
+def speeds(check, items):
+    """Speed is the paper's measure of it."""
+    all_of_them = set().union(*SPEEDS.values()) | {"latency"}
+    for name, item in items.items():
+        own = SPEEDS[item["paper"]["id"]]
+        for claim in item["claims"]:
+            for test in claim["test"] if isinstance(claim["test"], list) else [claim["test"]]:
+                check(test["metric"] not in all_of_them - own, f"{name}, {claim['id']}: {test['metric']} is not this paper's measure of speed")
+                faster = re.search(r"\bfaster?\b|\bfastest\b", claim["says"])
+                check(not faster or test["metric"] in own, f"{name}, {claim['id']} says '{claim['says']}' and is decided by {test['metric']}")
+        metric = item["match"].get("metric", {})
+        for one in metric.values() if isinstance(metric, dict) else [metric]:
+            one = one["metric"] if isinstance(one, dict) else one
+            check(one not in all_of_them - own, f"{name}: {one} is not this paper's measure of speed")
+
+
+def weights(check, items):
+    """Weights that items name are here, or there is a recipe for them; and no adapter stands for the network that a paper compares it with."""
+    folder = ROOT / "experiments" / "smollm2"
+    for name, item in items.items():
+        for of, scale in item["scales"].items():
+            for label, places in scale.get("models", {}).items():
+                for place in places if isinstance(places, list) else [places]:
+                    if place and place.startswith("experiments/smollm2/"):
+                        made = (ROOT / place).is_dir() or (folder / "recipes" / f"{place.rpartition('/')[2]}.json").is_file()
+                        check(made, f"{name}, {of}: network {label} is {place}, for which there is no recipe")
+            adapters = {arm["label"]: arm.get("adapter") for arm in scale.get("decoders", [])}
+            check(adapters.get("seq", "seq") == "seq" and all(adapter == "original" for label, adapter in adapters.items() if label.startswith("original")) and
+                  adapters.get("sft", "sft") == "sft", f"{name}, {of}: {adapters}")
+            models = scale.get("models", {})
+            for label, own in (("seq", "aspd"), ("original", "apar"), ("sft", "space")):
+                check(label not in models or models[label] != models.get(own), f"{name}, {of}: {label} is the adapter of {own}")
+
+
 def codes_of(file, heading):
     """The codes in the first column of the first table below a heading."""
     text = re.split(rf"\n##+ {heading}\n", file.read_text(encoding="utf-8"))[1]
@@ -115,6 +198,16 @@ def main():
     derived(check, items)
     warnings(check)
     certain(check, items)
+    own_data(check, items)
+    speeds(check, items)
+    weights(check, items)
+    lacking = {name for name, item in items.items() if not item["scales"]}
+    check(lacking == {"hpd-figure11", "space-table5", "aspd-figure1", "aspd-figure9"} and all(bool(item.get("lacks")) == (name in lacking) for name, item in items.items()),
+          f"items without a scale say what lacks: {lacking}")
+    for name in ("ippd-table3", "ippd-figure3"):  # numbers that no paper prints
+        check(items[name]["published"]["source"].startswith("derived"), f"{name}: its numbers are derived")
+    against = {(name, claim["id"]) for name, item in items.items() for claim in item["claims"] if "a claim against" in claim.get("where", "")}
+    check(against >= {("ippd-table5", "I4l"), ("aspd-figure8", "D6v")}, f"claims against a method: {against}")
     return check.finish()
 
 

@@ -90,6 +90,7 @@ Claim claim_of(const std::string& test, const std::string& expect = "confirmed")
   std::ofstream(file) << R"({"name": "p-table1",
     "paper": {"id": "hpd", "item": "Table 1", "class": "A", "measures": "speed"},
     "published": {"unit": "ratio", "source": "printed", "setting": {}, "keys": ["method"],
+                  "datasets": {"SQuAD 2.0": "squad", "RACE": "race"},
                   "cells": [["x", 2.5]], "doubts": []},
     "match": {}, "scales": {"small": {}},
     "claims": [{"id": "X", "says": "so", "test": )"
