@@ -1,7 +1,7 @@
-"""Odd situations that were said badly, or not at all: runs removed under a process, two trainings in one folder, variables of the environment, numbers, files.
-
-Usage: edges_test.py PROGRAM
+"""Odd situations: runs removed under a process, two trainings in one folder, variables of the
+environment, numbers, files.
 """
+
 import contextlib
 import json
 import os
@@ -9,152 +9,379 @@ import shutil
 import signal
 import socket
 import struct
-import sys
 import threading
 import time
 
-from harness import Checks, change, job_count, query, scratch
+import pytest
+from harness import change, job_count, query
 from scripted_service import Judge
 
 RUN = ["run", "--dataset", "oa-mine", "--max-new-tokens", 8, "--progress", "none"]
+TRAIN = [
+    "train", "--dataset", "oa-mine", "--format", "ar", "--context-length", 1024, "--progress",
+    "none",
+]
 
 
-def refused(check, ran, *words, code=2):
-    check(ran.returncode == code and all(w in ran.stderr for w in words) and len(ran.stderr.strip().splitlines()) == 1 and "internal error" not in ran.stderr,
-          f"{' '.join(map(str, ran.args[1:] if ran.args else []))}: exit {ran.returncode}, expected {words}: {ran.stderr}")
+@pytest.fixture(scope="module")
+def model(pardec):
+    return pardec.synthesise("model")
 
 
-def live_run(check, pardec, model):
-    """A run that goes on is not taken away under its process, also with --yes."""
-    db = pardec.folder / "live.sqlite"
+@pytest.fixture(scope="module")
+def stored(pardec, model):
+    """A database of two arms; tests that change it take a copy."""
+    db = pardec.folder / "r.sqlite"
+    pardec.good(
+        "run", "--model", model, "--decoder", "ar,prompt-lookup", "--dataset", "mt-bench",
+        "--limit", 3, "--max-new-tokens", 4, "--db", db, "--progress", "none",
+    )
+    return db
+
+
+@pytest.fixture
+def db(stored, tmp_path):
+    """A copy of that database."""
+    return shutil.copy(stored, tmp_path / "r.sqlite")
+
+
+def check_refused(ran, *words):
+    """One line that holds the words."""
+    assert ran.returncode == 2, ran.stderr
+    for word in words:
+        assert word in ran.stderr
+    assert len(ran.stderr.strip().splitlines()) == 1
+    assert "internal error" not in ran.stderr
+
+
+def test_a_run_that_goes_on_is_not_removed_under_its_process(pardec, model, tmp_path):
+    """Not even with --yes; one that was killed is removed."""
+    db = tmp_path / "live.sqlite"
     process = pardec.start(*RUN, "--model", model, "--decoder", "ar,hpd", "--runs", 20, "--db", db)
     while process.poll() is None and (not db.exists() or job_count(db) < 2):
         time.sleep(0.01)
     process.send_signal(signal.SIGSTOP)
     invocation = query(db, "SELECT invocation FROM run")[0]["invocation"][:8]
-    refused(check, pardec("runs", "rm", invocation, "--db", db, "--yes"), "may go on in process", str(process.pid))
+    check_refused(
+        pardec("runs", "rm", invocation, "--db", db, "--yes"),
+        "may go on in process",
+        str(process.pid),
+    )
     process.send_signal(signal.SIGCONT)
     process.kill()
     process.communicate()
-    check(pardec("runs", "rm", invocation, "--db", db, "--yes").returncode == 0 and not query(db, "SELECT * FROM run"), "one that was killed is")
+    pardec.good("runs", "rm", invocation, "--db", db, "--yes")
+    assert not query(db, "SELECT * FROM run")
 
 
-def two_trainings(check, pardec, model):
-    command = ["train", "--model", model, "--dataset", "oa-mine", "--format", "ar", "--steps", 400, "--context-length", 1024, "--progress", "none"]
+@pytest.fixture(scope="module")
+def training(pardec, model):
+    """The folder of a training that goes on, which a link names as well; its files stay."""
     os.symlink("tuned", pardec.folder / "other-name")
-    first = pardec.start(*command, "--out", "tuned")
+    process = pardec.start(*TRAIN, "--model", model, "--steps", 4000, "--out", "tuned")
     until = time.monotonic() + 60
-    while not (pardec.folder / "tuned" / "training.json").exists() and first.poll() is None and time.monotonic() < until:
+    while (
+        not (pardec.folder / "tuned" / "training.json").exists()
+        and process.poll() is None
+        and time.monotonic() < until
+    ):
         time.sleep(0.02)
+    process.send_signal(signal.SIGSTOP)
     before = {p.name for p in (pardec.folder / "tuned").iterdir()}
-    for out in ("tuned", "other-name"):
-        for more in ([], ["--resume"]):
-            ran = pardec(*command, "--out", out, *more)
-            check(ran.returncode in (1, 2) and ("another process trains into" if more else "holds a training run") in ran.stderr, f"{out} {more}: exit {ran.returncode}: {ran.stderr[-300:]}")
-    first.kill()
-    first.communicate()
-    check({p.name for p in (pardec.folder / "tuned").iterdir()} >= before, "the folder is the first one's")
-    check(pardec(*command[:-2], "--steps", 1, "--progress", "none", "--out", "free").returncode in (0, 2), "another folder is free")
+    yield
+    process.kill()
+    process.communicate()
+    assert {p.name for p in (pardec.folder / "tuned").iterdir()} >= before
 
 
-def variables(check, pardec, model, db):
-    """A variable means the same to all verbs, and confirms nothing."""
-    shutil.copy(db, pardec.folder / "kept.sqlite")
-    invocation = query(db, "SELECT invocation FROM run")[0]["invocation"][:8]
-    ran = pardec("runs", "rm", invocation, "--db", "kept.sqlite", env={"PARDEC_YES": "true"})
-    check(ran.returncode == 2 and "--yes" in ran.stderr and query(pardec.folder / "kept.sqlite", "SELECT * FROM run"), f"PARDEC_YES: exit {ran.returncode}: {ran.stderr}")
-    settings = {"PARDEC_MODEL": model, "PARDEC_DATASET": "rotten", "PARDEC_DECODER": "hpd", "PARDEC_LIMIT": "1"}
-    plain = pardec.good("runs", "--db", db)
-    check(pardec("runs", "--db", db, env=settings).stdout == plain and invocation in plain, "runs lists the same, whichever network is set")
-    for verb in (["score", "--db", db], ["reproduce", "list", "--db", db], ["compare", "--db", db], ["report", "--db", db]):
-        ran = pardec(*verb, env={"PARDEC_MODEL": model, "PARDEC_TRACE": "t.jsonl"})
-        check(ran.returncode == 0, f"{verb[0]} beside PARDEC_MODEL and PARDEC_TRACE: exit {ran.returncode}: {ran.stderr}")
-    ran = pardec(*RUN, "--decoder", "ar", "--limit", 1, "--db", "by-variable.sqlite", env={"PARDEC_MODEL": model})
-    check(ran.returncode == 0, f"run takes PARDEC_MODEL: {ran.stderr}")
+@pytest.mark.usefixtures("training")
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [([], "holds a training run"), (["--resume"], "another process trains into")],
+    ids=["begun", "resumed"],
+)
+@pytest.mark.parametrize("out", ["tuned", "other-name"])
+def test_a_second_training_into_a_folder_is_refused(pardec, model, out, flags, said):
+    ran = pardec(*TRAIN, "--model", model, "--steps", 4000, "--out", out, *flags)
+    assert ran.returncode in (1, 2), ran.stderr
+    assert said in ran.stderr
 
 
-def numbers(check, pardec, model):
-    for size in ("0x10G", "0x1p40", "1e999", "nan", "inf", "-1G", "1e999G", ""):
-        if size:
-            refused(check, pardec(*RUN, "--model", model, "--decoder", "ar", "--db", "n.sqlite", "--memory-limit", size), "--memory-limit", "expected a size")
-    for rate in ("0x1", "1e999", "nan", "0x0.8p0", "1e-999"):
-        refused(check, pardec(*RUN, "--model", model, "--decoder", "ar", "--db", "n.sqlite", "--oracle", f"accept:{rate}"), "--oracle", "expected")
-    for flag, value in (("--temperature", "1e999"), ("--top-p", "1e999"), ("--limit", "0x10"), ("--cache-watermark", "1e999"), ("--fail-on-error", "1e999"), ("--seed", "1e999"),
-                        ("--max-new-tokens", "1e999")):
-        refused(check, pardec(*RUN, "--model", model, "--decoder", "ar", "--db", "n.sqlite", flag, value), flag, "expected")
-    for setting in ("hpd.k_max=1e999", "hpd.k_max=0x10"):
-        refused(check, pardec(*RUN, "--model", model, "--decoder", "hpd", "--db", "n.sqlite", "--set", setting), "k_max", "expected")
-    (pardec.folder / "big.json").write_text('{"datasets": ["oa-mine"], "decoders": [{"label": "ar", "name": "ar"}], "temperature": 1e999}')
-    refused(check, pardec("run", "-c", "big.json", "--model", model, "--db", "n.sqlite"), "big.json", "number")
-    # What CLI11 says of a flag without a kind.
-    for verb in ("runs", "compare", "judge", "model", "data"):
-        ran = pardec(verb, "--db")
-        check("kind  " not in ran.stderr and not ran.stderr.rstrip().endswith("kind") and "of kind \n" not in ran.stderr, f"{verb}: {ran.stderr}")
+@pytest.mark.usefixtures("training")
+def test_another_folder_is_free_beside_a_training(pardec, model):
+    ran = pardec(
+        *TRAIN, "--model", model, "--steps", 1, "--limit", 6, "--batch-tokens", 256, "--out", "free"
+    )
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_a_variable_of_the_environment_confirms_nothing(pardec, stored):
+    invocation = query(stored, "SELECT invocation FROM run")[0]["invocation"][:8]
+    ran = pardec("runs", "rm", invocation, "--db", stored, env={"PARDEC_YES": "true"})
+    assert ran.returncode == 2, ran.stderr
+    assert "--yes" in ran.stderr
+    assert query(stored, "SELECT * FROM run")
+
+
+def test_runs_lists_the_same_whichever_network_is_set(pardec, stored):
+    settings = {
+        "PARDEC_MODEL": pardec.folder / "model",
+        "PARDEC_DATASET": "rotten",
+        "PARDEC_DECODER": "hpd",
+        "PARDEC_LIMIT": "1",
+    }
+    plain = pardec.good("runs", "--db", stored)
+    assert pardec("runs", "--db", stored, env=settings).stdout == plain
+    assert query(stored, "SELECT invocation FROM run")[0]["invocation"][:8] in plain
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [["score"], ["reproduce", "list"], ["compare"], ["report", "-o", "variables.html"]],
+    ids=lambda verb: verb[0],
+)
+def test_verbs_without_a_network_accept_variables_of_run(pardec, model, db, verb):
+    pardec.good(*verb, "--db", db, env={"PARDEC_MODEL": model, "PARDEC_TRACE": "t.jsonl"})
+
+
+def test_run_reads_the_network_from_the_environment(pardec, model):
+    pardec.good(
+        *RUN, "--decoder", "ar", "--limit", 1, "--db", "by-variable.sqlite",
+        env={"PARDEC_MODEL": model},
+    )
+
+
+@pytest.mark.parametrize("size", ["0x10G", "0x1p40", "1e999", "nan", "inf", "-1G", "1e999G"])
+def test_a_size_that_is_no_decimal_number_is_refused(pardec, model, size):
+    check_refused(
+        pardec(
+            *RUN, "--model", model, "--decoder", "ar", "--db", "n.sqlite", "--memory-limit", size
+        ),
+        "--memory-limit",
+        "expected a size",
+    )
+
+
+@pytest.mark.parametrize("rate", ["0x1", "1e999", "nan", "0x0.8p0", "1e-999"])
+def test_a_rate_that_is_no_decimal_number_is_refused(pardec, model, rate):
+    check_refused(
+        pardec(
+            *RUN, "--model", model, "--decoder", "ar", "--db", "n.sqlite", "--oracle",
+            f"accept:{rate}",
+        ),
+        "--oracle",
+        "expected",
+    )
+
+
+@pytest.mark.parametrize(
+    ("flag", "value"),
+    [
+        ("--temperature", "1e999"),
+        ("--top-p", "1e999"),
+        ("--limit", "0x10"),
+        ("--cache-watermark", "1e999"),
+        ("--fail-on-error", "1e999"),
+        ("--seed", "1e999"),
+        ("--max-new-tokens", "1e999"),
+    ],
+)
+def test_a_number_that_is_no_decimal_one_or_too_large_is_refused(pardec, model, flag, value):
+    check_refused(
+        pardec(*RUN, "--model", model, "--decoder", "ar", "--db", "n.sqlite", flag, value),
+        flag,
+        "expected",
+    )
+
+
+@pytest.mark.parametrize("setting", ["hpd.k_max=1e999", "hpd.k_max=0x10"])
+def test_a_setting_that_is_no_decimal_number_is_refused(pardec, model, setting):
+    check_refused(
+        pardec(*RUN, "--model", model, "--decoder", "hpd", "--db", "n.sqlite", "--set", setting),
+        "k_max",
+        "expected",
+    )
+
+
+def test_a_number_of_an_experiment_that_is_too_large_is_refused(pardec, model, tmp_path):
+    file = tmp_path / "big.json"
+    file.write_text(
+        '{"datasets": ["oa-mine"], "decoders": [{"label": "ar", "name": "ar"}], "temperature":'
+        " 1e999}"
+    )
+    check_refused(
+        pardec("run", "-c", file, "--model", model, "--db", "n.sqlite"), "big.json", "number"
+    )
+
+
+@pytest.mark.parametrize("verb", ["runs", "compare", "judge", "model", "data"])
+def test_a_flag_without_its_value_is_said_without_an_empty_kind(pardec, verb):
+    """CLI11 would say `of kind` and nothing."""
+    ran = pardec(verb, "--db")
+    assert "kind  " not in ran.stderr
+    assert not ran.stderr.rstrip().endswith("kind")
+    assert "of kind \n" not in ran.stderr
+
+
+def test_an_unknown_flag_is_said_without_an_empty_kind(pardec):
     ran = pardec("runs", "--arguments=", "--db", "x")
-    check("of kind  " not in ran.stderr and "of kind (" not in ran.stderr, ran.stderr)
+    assert "of kind  " not in ran.stderr
+    assert "of kind (" not in ran.stderr
 
 
-def documents(check, pardec, db):
-    """What json is printed is one document."""
+@pytest.fixture(scope="module")
+def judged(pardec, stored):
+    """A copy of the database that three judges judged."""
+    db = pardec.folder / "judged.sqlite"
+    shutil.copy(stored, db)
+    change(
+        db,
+        "UPDATE generation SET fields = json_set(fields, '$[0].text', 'another answer') WHERE"
+        " run_id = (SELECT id FROM run WHERE label <> 'ar')",
+    )
     judge = Judge(lambda *_: '{"explanation": "", "score": 5}')
     pairs = Judge(lambda *_: '{"explanation": "", "winner": "A"}')
-    change(db, "UPDATE generation SET fields = json_set(fields, '$[0].text', 'another answer') WHERE run_id = (SELECT id FROM run WHERE label <> 'ar')")
-    for name, service, protocol in (("single", judge, "single"), ("again", judge, "single"), ("pairs", pairs, "pairwise")):
-        ran = pardec("judge", "--db", db, "--service", service.file(pardec.folder, name), "--protocol", protocol, "--progress", "none", "--format", "json")
-        check(ran.returncode == 0, f"judge: {ran.stderr}")
-    tables = json.loads(pardec.good("judge", "--db", db, "--format", "json"))
-    check(isinstance(tables, list) and len(tables) > 1 and all("rows" in table for table in tables), f"judge: {str(tables)[:200]}")
-    listed = json.loads(pardec.good("list", "--format", "json"))
-    check(len(listed) == 2 and isinstance(json.loads(pardec.good("list", "datasets", "--format", "json")), dict), "list")
+    for name, service, protocol in (
+        ("single", judge, "single"),
+        ("again", judge, "single"),
+        ("pairs", pairs, "pairwise"),
+    ):
+        pardec.good(
+            "judge", "--db", db, "--service", service.file(pardec.folder, name), "--protocol",
+            protocol, "--progress", "none", "--format", "json",
+        )
+    return db
 
 
-def files(check, pardec, model, db):
-    (pardec.folder / "empty.jsonl").write_text("")
-    for verb in (["compare"], ["report"], ["export", "--out", "tables"]):
-        refused(check, pardec(*verb, "--db", db, "--hardware", "here", "--trace", "empty.jsonl"), "--trace", "empty.jsonl", "holds no trace")
-    for header in (2**60, 2**40, 2**30, 99_000_000):
-        folder = pardec.folder / f"long-{header}"
-        shutil.copytree(model, folder)
-        with (folder / "model.safetensors").open("wb") as file:
-            file.write(struct.pack("<Q", header))
-            file.truncate(8 + min(header, 99_000_000))
-        ran = pardec("generate", "--model", folder, "--prompt", "x", "--max-new-tokens", 1)
-        check(ran.returncode == 2 and "header" in ran.stderr and "memory" not in ran.stderr.lower(), f"a header of {header}: exit {ran.returncode}: {ran.stderr[:300]}")
-        shutil.rmtree(folder)
-    for table, column, value in (("run", "options", "[1]"), ("run", "config", "7"), ("run", "argv", "{}"), ("job", "tokens", '"x"'), ("generation", "fields", "{}"), ("generation", "fields", "[1]"),
-                                 ("score", "details", "[]"), ("model", "shape", "[]"), ("sample", "fields", "5"), ("job", "branch_lengths", '["x"]')):
-        broken = pardec.folder / "broken.sqlite"
-        shutil.copy(db, broken)
-        change(broken, f"UPDATE {table} SET {column} = ?", value)
-        for verb in (["compare"], ["score"], ["report"], ["export", "--out", "broken-tables"], ["runs"], ["compare", "--accounting"]):
-            ran = pardec(*verb, "--db", broken)
-            check("internal error" not in ran.stderr and (ran.returncode == 0 or "broken.sqlite" in ran.stderr or "in the database" in ran.stderr), f"{table}.{column} = {value}: {verb}: exit {ran.returncode}: {ran.stderr}")
-    shutil.copytree(model, pardec.folder / "adapted")
-    pardec.good("train", "--model", model, "--dataset", "oa-mine", "--format", "ar", "--steps", 1, "--lora-rank", 2, "--context-length", 1024, "--progress", "none", "--out", "adapter")
+def test_judge_prints_one_json_document(pardec, judged):
+    tables = json.loads(pardec.good("judge", "--db", judged, "--format", "json"))
+    assert isinstance(tables, list)
+    assert len(tables) > 1
+    assert all("rows" in table for table in tables)
+
+
+def test_list_prints_one_json_document(pardec):
+    assert len(json.loads(pardec.good("list", "--format", "json"))) == 2
+    assert isinstance(json.loads(pardec.good("list", "datasets", "--format", "json")), dict)
+
+
+@pytest.mark.parametrize(
+    "verb", [["compare"], ["report"], ["export", "--out", "tables"]], ids=lambda verb: verb[0]
+)
+def test_a_trace_file_without_a_trace_is_refused(pardec, stored, tmp_path, verb):
+    file = tmp_path / "empty.jsonl"
+    file.write_text("")
+    check_refused(
+        pardec(*verb, "--db", stored, "--hardware", "here", "--trace", file),
+        "--trace",
+        "empty.jsonl",
+        "holds no trace",
+    )
+
+
+@pytest.mark.parametrize("header", [2**60, 2**40, 2**30, 99_000_000])
+def test_a_header_of_weights_that_is_too_long_is_refused(pardec, model, tmp_path, header):
+    folder = tmp_path / "long"
+    shutil.copytree(model, folder)
+    with (folder / "model.safetensors").open("wb") as file:
+        file.write(struct.pack("<Q", header))
+        file.truncate(8 + min(header, 99_000_000))
+    ran = pardec("generate", "--model", folder, "--prompt", "x", "--max-new-tokens", 1)
+    assert ran.returncode == 2, ran.stderr
+    assert "header" in ran.stderr
+    assert "memory" not in ran.stderr.lower()
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "value"),
+    [
+        ("run", "options", "[1]"),
+        ("run", "config", "7"),
+        ("run", "argv", "{}"),
+        ("job", "tokens", '"x"'),
+        ("generation", "fields", "{}"),
+        ("generation", "fields", "[1]"),
+        ("score", "details", "[]"),
+        ("model", "shape", "[]"),
+        ("sample", "fields", "5"),
+        ("job", "branch_lengths", '["x"]'),
+    ],
+)
+def test_json_of_another_kind_in_a_database_is_no_internal_error(
+    pardec, db, tmp_path, table, column, value
+):
+    change(db, f"UPDATE {table} SET {column} = ?", value)
+    for verb in (
+        ["compare"],
+        ["score"],
+        ["report", "-o", tmp_path / "broken.html"],
+        ["export", "--out", tmp_path / "tables"],
+        ["runs"],
+        ["compare", "--accounting"],
+    ):
+        ran = pardec(*verb, "--db", db)
+        assert "internal error" not in ran.stderr, f"{verb}: {ran.stderr}"
+        assert ran.returncode == 0 or "r.sqlite" in ran.stderr or "in the database" in ran.stderr, (
+            f"{verb}: exit {ran.returncode}: {ran.stderr}"
+        )
+
+
+def test_a_key_that_an_adapter_has_twice_is_refused(pardec, model):
+    pardec.good(
+        *TRAIN, "--model", model, "--steps", 1, "--limit", 6, "--batch-tokens", 256, "--lora-rank",
+        2, "--out", "adapter",
+    )
     config = pardec.folder / "adapter" / "adapter_config.json"
     config.write_text(config.read_text().rstrip().removesuffix("}") + ', "r": 4}')
-    refused(check, pardec("generate", "--model", model, "--adapter", "adapter", "--prompt", "x", "--max-new-tokens", 1), "adapter_config.json", 'has "r" twice')
-    pardec.good("judge", "export", "--db", db, "--protocol", "single", "--out", "sheet.csv")
-    item = (pardec.folder / "sheet.csv").read_text().splitlines()[1].split(",")[0]
-    (pardec.folder / "labels.json").write_text(f'{{"protocol": "single", "labels": [{{"item": "{item}", "verdict": "3", "verdict": "9"}}]}}')
-    refused(check, pardec("judge", "import", "--db", db, "--protocol", "single", "--labels", "labels.json", "--name", "A"), "labels.json", "'verdict' occurs twice")
-    (pardec.folder / "labels.csv").write_text(f"item,verdict,verdict\n{item},3,9\n")
-    refused(check, pardec("judge", "import", "--db", db, "--protocol", "single", "--labels", "labels.csv", "--name", "A"), "labels.csv", "verdict", "twice")
+    check_refused(
+        pardec(
+            "generate", "--model", model, "--adapter", "adapter", "--prompt", "x",
+            "--max-new-tokens", 1,
+        ),
+        "adapter_config.json",
+        'has "r" twice',
+    )
 
 
-def unknown_use(check, pardec, db):
-    """What the system did not tell is none, not 0."""
-    old = pardec.folder / "old.sqlite"
-    shutil.copy(db, old)
-    disturbed = lambda: {row["arm"]: (row["disturbed_measurements"], row["repaired_measurements"]) for row in json.loads(pardec.good("compare", "--db", old, "--format", "json"))["rows"]}
+def test_labels_that_have_a_verdict_twice_are_refused(pardec, stored, tmp_path):
+    pardec.good(
+        "judge", "export", "--db", stored, "--protocol", "single", "--out", tmp_path / "sheet.csv"
+    )
+    item = (tmp_path / "sheet.csv").read_text().splitlines()[1].split(",")[0]
+    (tmp_path / "labels.json").write_text(
+        f'{{"protocol": "single", "labels": [{{"item": "{item}", "verdict": "3", "verdict":'
+        ' "9"}]}'
+    )
+    imported = [
+        "judge", "import", "--db", stored, "--protocol", "single", "--name", "A", "--labels",
+    ]
+    check_refused(
+        pardec(*imported, tmp_path / "labels.json"), "labels.json", "'verdict' occurs twice"
+    )
+    (tmp_path / "labels.csv").write_text(f"item,verdict,verdict\n{item},3,9\n")
+    check_refused(pardec(*imported, tmp_path / "labels.csv"), "labels.csv", "verdict", "twice")
+
+
+def test_what_the_system_did_not_tell_of_a_measurement_is_none(pardec, db):
+    """And not 0."""
+
+    def disturbed():
+        rows = json.loads(pardec.good("compare", "--db", db, "--format", "json"))["rows"]
+        return {
+            row["arm"]: (row["disturbed_measurements"], row["repaired_measurements"])
+            for row in rows
+        }
+
     told = disturbed()
-    check(told["ar"] == (None, None) and all(isinstance(n, int) for n in told["prompt-lookup"]), f"told: {told}")
-    change(old, "UPDATE block SET cpu_ns = NULL, waited_ns = NULL, stolen_ns = NULL, mhz = NULL")
-    check(set(disturbed().values()) == {(None, None)}, f"not told: {disturbed()}")
+    assert told["ar"] == (None, None)
+    assert all(isinstance(n, int) for n in told["prompt-lookup"])
+    change(db, "UPDATE block SET cpu_ns = NULL, waited_ns = NULL, stolen_ns = NULL, mhz = NULL")
+    assert set(disturbed().values()) == {(None, None)}
 
 
-def long_header(check, pardec, db):
-    """An answer whose head has an endless line is said to have one."""
+def test_an_answer_of_a_service_whose_head_has_an_endless_line_is_said_to_have_one(
+    pardec, db, tmp_path
+):
     server = socket.create_server(("127.0.0.1", 0))
 
     def serve():
@@ -162,47 +389,54 @@ def long_header(check, pardec, db):
             connection, _ = server.accept()
             connection.recv(1 << 20)
             with contextlib.suppress(OSError):
-                connection.sendall(b"HTTP/1.1 200 OK\r\nX-Long: " + b"a" * 300_000 + b"\r\nContent-Length: 2\r\n\r\n{}")
+                connection.sendall(
+                    b"HTTP/1.1 200 OK\r\nX-Long: "
+                    + b"a" * 300_000
+                    + b"\r\nContent-Length: 2\r\n\r\n{}"
+                )
             connection.close()
 
     threading.Thread(target=serve, daemon=True).start()
-    file = pardec.folder / "long.json"
-    file.write_text(json.dumps({"interface": "openai-chat", "base_url": f"http://127.0.0.1:{server.getsockname()[1]}/v1", "model": "long", "retries": 0}))
-    ran = pardec("judge", "--db", db, "--service", file, "--protocol", "single", "--limit", 1, "--progress", "none")
+    file = tmp_path / "long.json"
+    file.write_text(
+        json.dumps(
+            {
+                "interface": "openai-chat",
+                "base_url": f"http://127.0.0.1:{server.getsockname()[1]}/v1",
+                "model": "long",
+                "retries": 0,
+            }
+        )
+    )
+    ran = pardec(
+        "judge", "--db", db, "--service", file, "--protocol", "single", "--limit", 1, "--progress",
+        "none",
+    )
+    assert ran.returncode in (1, 3)
     said = ran.stdout + ran.stderr
-    check(ran.returncode in (1, 3) and "a line of the answer's head" in said and "Out of memory" not in said, f"a long header: exit {ran.returncode}: {said[-400:]}")
+    assert "a line of the answer's head" in said
+    assert "Out of memory" not in said
 
 
-def advice(check, pardec, db):
-    """--resume is advised to verbs that have it."""
-    judge = Judge(lambda *_: '{"explanation": "", "score": 5}', delay=0.3)
-    own = pardec.folder / "own.sqlite"
-    shutil.copy(db, own)
-    process = pardec.start("judge", "--db", own, "--service", judge.file(pardec.folder, "advice", concurrency=1), "--protocol", "single", "--progress", "none")
+def test_judge_whose_database_vanishes_says_how_to_go_on(pardec, db, tmp_path):
+    """--resume is advised to verbs that have it, and judge does not."""
+    judge = Judge(lambda *_: '{"explanation": "", "score": 5}', delay=0.2)
+    process = pardec.start(
+        "judge",
+        "--db",
+        db,
+        "--service",
+        judge.file(tmp_path, "advice", concurrency=1),
+        "--protocol",
+        "single",
+        "--progress",
+        "none",
+    )
     while not judge.asked and process.poll() is None:
         time.sleep(0.01)
-    own.unlink()
-    out, err = process.communicate(timeout=60)
-    check(process.returncode == 1 and "--resume" not in err and "go on with --db" in err and "own.sqlite.recovered-1" in err, f"judge: exit {process.returncode}: {err}")
-
-
-def main():
-    check = Checks()
-    with scratch(sys.argv[1]) as pardec:
-        model = pardec.synthesise("model")
-        db = pardec.folder / "r.sqlite"
-        pardec.good("run", "--model", model, "--decoder", "ar,prompt-lookup", "--dataset", "mt-bench", "--limit", 3, "--max-new-tokens", 4, "--db", db, "--progress", "none")
-        live_run(check, pardec, model)
-        two_trainings(check, pardec, model)
-        variables(check, pardec, model, db)
-        numbers(check, pardec, model)
-        documents(check, pardec, db)
-        files(check, pardec, model, db)
-        unknown_use(check, pardec, db)
-        long_header(check, pardec, db)
-        advice(check, pardec, db)
-    return check.finish()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    db.unlink()
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 1, err
+    assert "--resume" not in err
+    assert "go on with --db" in err
+    assert "r.sqlite.recovered-1" in err

@@ -1,161 +1,289 @@
-"""Input made to do harm: without end, nested, or growing without bound, and controls for the terminal.
+"""Input made to do harm: without end, nested, or growing without bound, and controls for the
+terminal.
 
-Usage: hostile_input_test.py PROGRAM
-
-Each call ends by itself, in little memory, with an error that names the place; a job that fails so is a row, and the run goes on.
+Each call ends by itself, in little memory, with an error that names the place; a job that fails so
+is a row, and the run goes on.
 """
+
 import errno
 import json
 import os
 import pty
 import resource
 import shutil
-import sys
 
-from harness import SAMPLES, TOKENIZER, Checks, clean_environment, query, records, scratch, write_lines
+import pytest
+from harness import SAMPLES, TOKENIZER, clean_environment, query, records, write_lines
 
 SECONDS = 120  # far beyond what any call takes
 MEMORY = 6 << 30
 DEEP = 200_000
 
 
-def bound(pardec):
-    """Bounds the memory of all that is called from now on, where the program can start at all then (a sanitizer's shadow is larger)."""
+@pytest.fixture(scope="module", autouse=True)
+def bounded(pardec):
+    """Bounds the memory of every call, unless the program cannot start with the bound (a
+    sanitizer's shadow is larger).
+    """
     before = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, before[1]))
     if pardec("--version").returncode != 0:
         resource.setrlimit(resource.RLIMIT_AS, before)
+    yield
+    resource.setrlimit(resource.RLIMIT_AS, before)
 
 
-class Hostile:
-    def __init__(self, check, pardec, model):
-        self.check, self.pardec, self.model, self.folder = check, pardec, model, pardec.folder
-
-    def refused(self, what, args, *pieces, code=2):
-        """One line on stderr that holds the pieces."""
-        ran = self.pardec(*args, timeout=SECONDS)
-        last = (ran.stderr.splitlines() or [""])[-1]
-        good = ran.returncode == code and not ran.stdout and all(piece in last for piece in pieces) and "internal error" not in last
-        self.check(good, f"{what}: exit {ran.returncode}, expected {code} and {pieces}: {ran.stdout[:80]!r} {ran.stderr[-400:]!r}")
-
-    def copy(self, name):
-        folder = self.folder / name
-        shutil.copytree(self.model, folder)
-        return folder
-
-    def data(self, name, lines=None):
-        """A data root whose oa-mine has these lines, or no test file."""
-        root = self.folder / name
-        (root / "oa-mine").mkdir(parents=True)
-        shutil.copy(SAMPLES / "oa-mine" / "train.jsonl", root / "oa-mine")
-        if lines is not None:
-            write_lines(root / "oa-mine" / "test.jsonl", lines)
-        return root
-
-    def run(self, root, model=None, db="new.sqlite", dataset="oa-mine"):
-        return ["run", "--model", model or self.model, "--decoder", "ar", "--dataset", dataset, "--data-root", root, "--db", db, "--max-new-tokens", 4,
-                "--progress", "none"]
-
-    def readers(self, place, where, make):
-        """Every kind of file that is read, with `make(file)` in its place."""
-        generate = ["generate", "--prompt", "x", "--max-new-tokens", 1, "--model"]
-        for name in ("config.json", "tokenizer.json", "chat_template.jinja", "generation_config.json", "tokenizer_config.json", "training.json",
-                     "medusa_heads.safetensors", "model.safetensors"):
-            folder = self.copy(f"{place}-{name}")
-            (folder / name).unlink(missing_ok=True)
-            make(folder / name, self.model / name)
-            yield f"{name}: {place}", [*generate, folder]
-        odd = self.folder / f"{place}-files"
-        odd.mkdir()
-        for name in ("job.json", "jobs.jsonl", "ids.txt", "trace.jsonl", "experiment.json", "prompt.txt"):
-            make(odd / name, None)
-        model = ["--model", self.model]
-        yield f"a job: {place}", ["generate", *model, "--job", odd / "job.json"]
-        yield f"jobs: {place}", ["generate", *model, "--job", odd / "jobs.jsonl"]
-        yield f"an experiment: {place}", ["run", "-c", odd / "experiment.json"]
-        yield f"a stored trace: {place}", ["generate", "--watch", "--from-trace", odd / "trace.jsonl"]
-        yield f"a trace to judge: {place}", ["roofline", *model, "--trace", odd / "trace.jsonl", "--hardware", "h100"]
-        root = self.data(f"{place}-data")
-        make(root / "oa-mine" / "test.jsonl", None)
-        yield f"a dataset: {place}", self.run(root)
-        (root / "squad").mkdir()
-        make(root / "squad" / "dev-v2.0.json", None)
-        yield f"a dataset of one value: {place}", self.run(root, dataset="squad")
-        if where == "no file":
-            yield f"token ids: {place}", ["generate", *model, "--prompt-tokens", f"@{odd / 'ids.txt'}"]
-            yield f"a wording: {place}", ["generate", *model, "--prompt", "x", "--prompt-file", odd / "prompt.txt"]
+@pytest.fixture(scope="module")
+def model(bounded, pardec):
+    return pardec.synthesise("model")
 
 
-def endless(hostile):
-    """A FIFO that nobody writes to, and a device that never ends."""
-    for place, make, said in (("fifo", lambda file, _: os.mkfifo(file), "FIFO"), ("device", lambda file, _: file.symlink_to("/dev/zero"), "device")):
-        for what, args in hostile.readers(place, "no file", make):
-            pieces = ["not a regular file"] if "safetensors" in what else [f"is a {said}, expected a regular file"]
-            hostile.refused(what, args, *pieces)
+def check_refused(ran, *pieces):
+    """One line on stderr that holds the pieces."""
+    last = (ran.stderr.splitlines() or [""])[-1]
+    assert ran.returncode == 2, ran.stderr[-400:]
+    assert not ran.stdout
+    for piece in pieces:
+        assert piece in last
+    assert "internal error" not in last
 
 
-def nested(hostile):
+def copied(model, folder):
+    """A copy of the network."""
+    shutil.copytree(model, folder)
+    return folder
+
+
+def data_root(root, lines=None):
+    """A data root whose oa-mine has these lines, or no test file."""
+    (root / "oa-mine").mkdir(parents=True)
+    shutil.copy(SAMPLES / "oa-mine" / "train.jsonl", root / "oa-mine")
+    if lines is not None:
+        write_lines(root / "oa-mine" / "test.jsonl", lines)
+    return root
+
+
+def run_on(root, model, db="new.sqlite", dataset="oa-mine"):
+    """The arguments of a run on a data root."""
+    return [
+        "run", "--model", model, "--decoder", "ar", "--dataset", dataset, "--data-root", root,
+        "--db", db, "--max-new-tokens", 4, "--progress", "none",
+    ]
+
+
+def readers(folder, model, make):
+    """(what is read, arguments) of every kind of file that is read, with `make(file, original)`
+    in its place.
+    """
+    for name in (
+        "config.json", "tokenizer.json", "chat_template.jinja", "generation_config.json",
+        "tokenizer_config.json", "training.json", "medusa_heads.safetensors", "model.safetensors",
+    ):
+        network = copied(model, folder / name)
+        (network / name).unlink(missing_ok=True)
+        make(network / name)
+        yield name, ["generate", "--prompt", "x", "--max-new-tokens", 1, "--model", network]
+    for name in (
+        "job.json", "jobs.jsonl", "ids.txt", "trace.jsonl", "experiment.json", "prompt.txt",
+    ):
+        make(folder / name)
+    asked = ["--model", model]
+    yield "a job", ["generate", *asked, "--job", folder / "job.json"]
+    yield "jobs", ["generate", *asked, "--job", folder / "jobs.jsonl"]
+    yield "an experiment", ["run", "-c", folder / "experiment.json"]
+    yield "a stored trace", ["generate", "--watch", "--from-trace", folder / "trace.jsonl"]
+    yield (
+        "a trace to judge",
+        ["roofline", *asked, "--trace", folder / "trace.jsonl", "--hardware", "h100"],
+    )
+    root = data_root(folder / "data")
+    make(root / "oa-mine" / "test.jsonl")
+    yield "a dataset", run_on(root, model)
+    (root / "squad").mkdir()
+    make(root / "squad" / "dev-v2.0.json")
+    yield "a dataset of one value", run_on(root, model, dataset="squad")
+    yield "token ids", ["generate", *asked, "--prompt-tokens", f"@{folder / 'ids.txt'}"]
+    yield "a wording", ["generate", *asked, "--prompt", "x", "--prompt-file", folder / "prompt.txt"]
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        pytest.param(os.mkfifo, "FIFO", id="a-FIFO-that-nobody-writes-to"),
+        pytest.param(
+            lambda file: file.symlink_to("/dev/zero"), "device", id="a-device-that-never-ends"
+        ),
+    ],
+)
+def test_files_without_an_end_are_refused(subtests, pardec, model, tmp_path, make, said):
+    for what, args in readers(tmp_path, model, make):
+        with subtests.test(what):
+            check_refused(
+                pardec(*args, timeout=SECONDS),
+                (
+                    "not a regular file"
+                    if "safetensors" in what
+                    else f"is a {said}, expected a regular file"
+                ),
+            )
+
+
+def nested(file):
     """JSON in JSON in JSON."""
-    def deep(file, _):
-        if file.suffix == ".safetensors":
-            header = (b'{"a":' + b"[" * DEEP + b"]" * DEEP + b"}")
-            file.write_bytes(len(header).to_bytes(8, "little") + header)
-        else:
-            file.write_text('{"a":' * DEEP + "1" + "}" * DEEP)
-
-    for what, args in hostile.readers("nested", "file", deep):
-        if "chat_template" not in what:
-            hostile.refused(what, args, "nested")
-    hostile.refused("a variable of a chat template", ["generate", "--model", hostile.model, "--prompt", "x", "--chat-set", "x=" + "[" * 60000 + "]" * 60000],
-                    "--chat-set: 'x' is nested")
+    if file.suffix == ".safetensors":
+        header = b'{"a":' + b"[" * DEEP + b"]" * DEEP + b"}"
+        file.write_bytes(len(header).to_bytes(8, "little") + header)
+    else:
+        file.write_text('{"a":' * DEEP + "1" + "}" * DEEP)
 
 
-def one_job(hostile):
-    """A text that a tokenizer, or a template, cannot do in its steps: a row with a reason beside good ones."""
-    check, pardec = hostile.check, hostile.pardec
-    good = records("oa-mine")[:3]
-    evil = {**good[0], "input": "b " + "a" * 60 + "!"}
+def test_files_of_deeply_nested_json_are_refused(subtests, pardec, model, tmp_path):
+    for what, args in readers(tmp_path, model, nested):
+        if what not in ("chat_template.jinja", "token ids", "a wording"):
+            with subtests.test(what):
+                check_refused(pardec(*args, timeout=SECONDS), "nested")
+
+
+def test_a_deeply_nested_variable_of_a_chat_template_is_refused(pardec, model):
+    ran = pardec(
+        "generate", "--model", model, "--prompt", "x", "--chat-set",
+        "x=" + "[" * 60000 + "]" * 60000, timeout=SECONDS,
+    )
+    check_refused(ran, "--chat-set: 'x' is nested")
+
+
+@pytest.fixture(scope="module")
+def slow_tokenizer(pardec, model):
+    """A network whose tokenizer takes exponentially many steps on one text, and a record with
+    that text.
+    """
     tokenizer = json.loads(TOKENIZER.read_text())
-    tokenizer["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [
-        {"type": "Split", "pattern": {"Regex": "(a+)+$"}, "behavior": "Isolated"}, tokenizer["pre_tokenizer"]]}
-    model = hostile.copy("evil-tokenizer")
-    (model / "tokenizer.json").write_text(json.dumps(tokenizer))
-    db = hostile.folder / "evil.sqlite"
-    # The evil one comes first, in warm-up too.
-    ran = pardec(*hostile.run(hostile.data("evil-data", [evil, *good[1:]]), model, db), timeout=SECONDS)
+    split = {"type": "Split", "pattern": {"Regex": "(a+)+$"}, "behavior": "Isolated"}
+    tokenizer["pre_tokenizer"] = {
+        "type": "Sequence",
+        "pretokenizers": [split, tokenizer["pre_tokenizer"]],
+    }
+    folder = copied(model, pardec.folder / "evil-tokenizer")
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+    return folder, {**records("oa-mine")[0], "input": "b " + "a" * 60 + "!"}
+
+
+def test_a_text_that_a_tokenizer_cannot_split_in_its_steps_is_a_row_with_a_reason(
+    pardec, slow_tokenizer, tmp_path
+):
+    folder, evil = slow_tokenizer
+    db = tmp_path / "evil.sqlite"
+    # The evil text comes first, also in the warm-up.
+    ran = pardec(
+        *run_on(data_root(tmp_path / "data", [evil, *records("oa-mine")[1:3]]), folder, db),
+        timeout=SECONDS,
+    )
+    assert ran.returncode == 3, ran.stderr
     rows = query(db, "SELECT error FROM generation ORDER BY id")
+    assert len(rows) == 3
     errors = [row["error"] for row in rows if row["error"]]
-    check(ran.returncode == 3 and len(rows) == 3 and len(errors) == 1, f"a run with an evil text: exit {ran.returncode}: {rows} {ran.stderr}")
-    check(errors and "evil-tokenizer/tokenizer.json: regular expression '(a+)+$' fails at byte" in errors[0], f"its reason: {errors}")
+    assert len(errors) == 1
+    assert "evil-tokenizer/tokenizer.json: regular expression '(a+)+$' fails at byte" in errors[0]
 
-    jobs = write_lines(hostile.folder / "evil-jobs.jsonl", [{"contexts": [{"text": r["input"], "fields": [{"name": "Brand"}]}]} for r in (evil, good[1])])
-    ran = pardec("generate", "--model", model, "--job", jobs, "--max-new-tokens", 2, "--format", "json", timeout=SECONDS)
-    check(ran.returncode == 3 and len(ran.stdout.splitlines()) == 1 and "regular expression" in ran.stderr, f"jobs with an evil text: {ran}")
 
-    model = hostile.copy("evil-template")
-    (model / "chat_template.jinja").write_text("{{ messages[0].content }}\n{% for i in range(100000) %}{% for j in range(100000) %}{% endfor %}{% endfor %}")
-    hostile.refused("an evil template", ["generate", "--model", model, "--prompt", "x"], "evil-template/chat_template.jinja, line 2", "steps")
-    db = hostile.folder / "template.sqlite"
-    ran = pardec(*hostile.run(hostile.data("template-data", good), model, db), timeout=SECONDS)
+def test_a_job_that_a_tokenizer_cannot_split_fails_beside_a_good_one(
+    pardec, slow_tokenizer, tmp_path
+):
+    folder, evil = slow_tokenizer
+    jobs = write_lines(
+        tmp_path / "jobs.jsonl",
+        [
+            {"contexts": [{"text": r["input"], "fields": [{"name": "Brand"}]}]}
+            for r in (evil, records("oa-mine")[1])
+        ],
+    )
+    ran = pardec(
+        "generate", "--model", folder, "--job", jobs, "--max-new-tokens", 2, "--format", "json",
+        timeout=SECONDS,
+    )
+    assert ran.returncode == 3, ran.stderr
+    assert len(ran.stdout.splitlines()) == 1
+    assert "regular expression" in ran.stderr
+
+
+@pytest.fixture(scope="module")
+def slow_template(pardec, model):
+    """A network whose chat template has loops in loops."""
+    folder = copied(model, pardec.folder / "evil-template")
+    (folder / "chat_template.jinja").write_text(
+        "{{ messages[0].content }}\n{% for i in range(100000) %}{% for j in range(100000) %}{%"
+        " endfor %}{% endfor %}"
+    )
+    return folder
+
+
+def test_a_chat_template_that_takes_too_many_steps_is_refused(pardec, slow_template):
+    ran = pardec("generate", "--model", slow_template, "--prompt", "x", timeout=SECONDS)
+    check_refused(ran, "evil-template/chat_template.jinja, line 2", "steps")
+
+
+def test_each_example_of_a_template_that_takes_too_many_steps_is_a_row_with_the_line(
+    pardec, slow_template, tmp_path
+):
+    db = tmp_path / "template.sqlite"
+    ran = pardec(
+        *run_on(data_root(tmp_path / "data", records("oa-mine")[:2]), slow_template, db),
+        "--warmup",
+        0,
+        timeout=SECONDS,
+    )
+    assert ran.returncode == 3, ran.stderr
     rows = query(db, "SELECT error FROM generation")
-    check(ran.returncode == 3 and len(rows) == 3 and all("line 2" in row["error"] for row in rows), f"a run with an evil template: {rows} {ran.stderr}")
+    assert len(rows) == 2
+    assert all("line 2" in row["error"] for row in rows)
 
 
-def traces(hostile):
-    """Rows and passes that a trace does not have."""
-    base = {"request": "r", "decoder": "ar", "tokens": [1, 2], "position": [0, 1], "step": [0, 1], "visible": [[0], [[0, 2]]], "predicts": [2, 3],
-            "from": [None, 0], "banned": [None, None], "dropped_at": [None, None], "emitted": [0, 1]}
-    for i, (column, value) in enumerate((("visible", [[0], [[0, 2**31 - 1]]]), ("visible", [[0], [[1, 2], [0, 1]]]), ("visible", [[0], [[-5, 1]]]),
-                                         ("visible", [[0], [2**40]]), ("step", [0, 2**31 - 1]), ("position", [0, 2**31 - 1]), ("emitted", [2**32]))):
-        file = write_lines(hostile.folder / f"trace-{i}.jsonl", [{**base, column: value}])
-        for verb in (["generate", "--watch", "--from-trace", file], ["roofline", "--model", hostile.model, "--hardware", "h100", "--trace", file]):
-            hostile.refused(f"a trace with {column} {value}: {verb[0]}", verb, f"trace-{i}.jsonl:1:", "expected")
-    # Passes that are far apart are two all the same.
-    file = write_lines(hostile.folder / "far.jsonl", [{**base, "step": [0, 2**31 - 2]}])
-    ran = hostile.pardec("roofline", "--model", hostile.model, "--hardware", "h100", "--trace", file, timeout=SECONDS)
-    hostile.check(ran.returncode == 0, f"passes far apart, roofline: {ran.stderr}")
-    ran = hostile.pardec("generate", "--watch", "--from-trace", file, timeout=SECONDS)
-    hostile.check(ran.returncode == 0 and " 2 tokens in " in ran.stderr, f"passes far apart, watch: {ran.stderr}")
+TRACE = {
+    "request": "r",
+    "decoder": "ar",
+    "tokens": [1, 2],
+    "position": [0, 1],
+    "step": [0, 1],
+    "visible": [[0], [[0, 2]]],
+    "predicts": [2, 3],
+    "from": [None, 0],
+    "banned": [None, None],
+    "dropped_at": [None, None],
+    "emitted": [0, 1],
+}
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("visible", [[0], [[0, 2**31 - 1]]]),
+        ("visible", [[0], [[1, 2], [0, 1]]]),
+        ("visible", [[0], [[-5, 1]]]),
+        ("visible", [[0], [2**40]]),
+        ("step", [0, 2**31 - 1]),
+        ("position", [0, 2**31 - 1]),
+        ("emitted", [2**32]),
+    ],
+    ids=str,
+)
+def test_rows_and_passes_that_a_trace_lacks_are_refused(pardec, model, tmp_path, column, value):
+    file = write_lines(tmp_path / "trace.jsonl", [{**TRACE, column: value}])
+    for verb in (
+        ["generate", "--watch", "--from-trace", file],
+        ["roofline", "--model", model, "--hardware", "h100", "--trace", file],
+    ):
+        check_refused(pardec(*verb, timeout=SECONDS), "trace.jsonl:1:", "expected")
+
+
+def test_passes_that_are_far_apart_are_two(pardec, model, tmp_path):
+    file = write_lines(tmp_path / "far.jsonl", [{**TRACE, "step": [0, 2**31 - 2]}])
+    ran = pardec(
+        "roofline", "--model", model, "--hardware", "h100", "--trace", file, timeout=SECONDS
+    )
+    assert ran.returncode == 0, ran.stderr
+    ran = pardec("generate", "--watch", "--from-trace", file, timeout=SECONDS)
+    assert ran.returncode == 0, ran.stderr
+    assert " 2 tokens in " in ran.stderr
 
 
 def on_a_terminal(pardec, *args):
@@ -181,47 +309,89 @@ def on_a_terminal(pardec, *args):
     return shown
 
 
-def controls(hostile):
-    """No control reaches a terminal from ids, labels and answers; elsewhere every byte is as it was."""
-    check, pardec = hostile.check, hostile.pardec
-    rude = "a\x1b[2J\x07\u009b31mb"
-    bad = [b"\x1b[2J", b"\x07", b"\xc2\x9b", b"\x00"]
-    shown = lambda *args: [piece for piece in bad if piece in on_a_terminal(pardec, *args)]
-    db = hostile.folder / "rude.sqlite"
-    root = hostile.folder / "rude-data"
-    write_lines(root / "jsonl" / "test.jsonl", [{"id": f"x{rude}\0{i}", "prompt": f"What is {i}?"} for i in range(2)])
-    pardec.good("run", "--model", hostile.model, "--arm", f"{rude}=ar", "--arm", "b=prompt-lookup", "--dataset", "jsonl", "--data-root", root, "--db", db,
-                "--max-new-tokens", 4)
-    for extra in ([], ["--format", "csv"], ["--format", "json"], ["--format", "latex"], ["--differences", 5], ["--differences", 5, "--format", "csv"]):
-        check(not shown("compare", "--db", db, *extra), f"compare {extra}: {shown('compare', '--db', db, *extra)} on a terminal")
-    check("a·[2J··31mb" in pardec.good("compare", "--db", db), "a table has signs in their place")
-    check("\x1b[2J" in pardec.good("compare", "--db", db, "--format", "csv"), "csv in a pipe has the label as it is")
-    job = hostile.folder / "rude.json"
-    job.write_text(json.dumps({"id": rude, "contexts": [{"text": "Nike " * 5000, "fields": [{"name": "Brand"}]}]}))
-    check(not shown("generate", "--model", hostile.model, "--job", job), "an error on a terminal")
-    check("\x1b" not in pardec("generate", "--model", hostile.model, "--job", job).stderr, "an error in a pipe")
+RUDE = "a\x1b[2J\x07\u009b31mb"
 
+
+def check_no_controls(shown):
+    """A terminal gets no control of the texts."""
+    for piece in (b"\x1b[2J", b"\x07", b"\xc2\x9b", b"\x00"):
+        assert piece not in shown
+
+
+@pytest.fixture(scope="module")
+def rude_run(pardec, model):
+    """A database whose label and whose ids have controls."""
+    db, root = pardec.folder / "rude.sqlite", pardec.folder / "rude-data"
+    write_lines(
+        root / "jsonl" / "test.jsonl",
+        [{"id": f"x{RUDE}\0{i}", "prompt": f"What is {i}?"} for i in range(2)],
+    )
+    pardec.good(
+        "run", "--model", model, "--arm", f"{RUDE}=ar", "--arm", "b=prompt-lookup", "--dataset",
+        "jsonl", "--data-root", root, "--db", db, "--max-new-tokens", 4, "--progress", "none",
+        "--warmup", 0,
+    )
+    return db
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        [],
+        ["--format", "csv"],
+        ["--format", "json"],
+        ["--format", "latex"],
+        ["--differences", 5],
+        ["--differences", 5, "--format", "csv"],
+    ],
+    ids=str,
+)
+def test_no_control_of_a_label_or_an_id_reaches_a_terminal(pardec, rude_run, flags):
+    check_no_controls(on_a_terminal(pardec, "compare", "--db", rude_run, *flags))
+
+
+def test_tables_have_signs_in_the_place_of_controls(pardec, rude_run):
+    assert "a·[2J··31mb" in pardec.good("compare", "--db", rude_run)
+
+
+def test_csv_in_a_pipe_has_a_label_as_it_is(pardec, rude_run):
+    assert "\x1b[2J" in pardec.good("compare", "--db", rude_run, "--format", "csv")
+
+
+def test_no_control_of_a_jobs_id_is_in_an_error(pardec, model, tmp_path):
+    """Neither on a terminal nor in a pipe."""
+    job = tmp_path / "rude.json"
+    job.write_text(
+        json.dumps(
+            {"id": RUDE, "contexts": [{"text": "Nike " * 5000, "fields": [{"name": "Brand"}]}]}
+        )
+    )
+    check_no_controls(on_a_terminal(pardec, "generate", "--model", model, "--job", job))
+    assert "\x1b" not in pardec("generate", "--model", model, "--job", job).stderr
+
+
+@pytest.fixture(scope="module")
+def rude_answer(pardec, model):
+    """A call whose answer has controls: its tokenizer decodes to them."""
     tokenizer = json.loads(TOKENIZER.read_text())
-    tokenizer["decoder"] = {"type": "Sequence", "decoders": [
-        tokenizer["decoder"], {"type": "Replace", "pattern": {"Regex": "."}, "content": "\x1b[2J\0"}]}
-    model = hostile.copy("rude-model")
-    (model / "tokenizer.json").write_text(json.dumps(tokenizer))
-    generate = ["generate", "--model", model, "--prompt", "x", "--max-new-tokens", 8, "--ignore-eos"]
-    text = on_a_terminal(pardec, *generate)
-    check("·[2J·".encode() in text and b"\x1b[2J" not in text, f"an answer on a terminal: {text[-200:]}")
-    check("\x1b[2J\0" in pardec.good(*generate), "an answer in a pipe is what it is")
-    check(not shown(*generate, "--format", "json"), "an answer as JSON on a terminal")
+    tokenizer["decoder"] = {
+        "type": "Sequence",
+        "decoders": [
+            tokenizer["decoder"],
+            {"type": "Replace", "pattern": {"Regex": "."}, "content": "\x1b[2J\0"},
+        ],
+    }
+    folder = copied(model, pardec.folder / "rude-model")
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+    return ["generate", "--model", folder, "--prompt", "x", "--max-new-tokens", 8, "--ignore-eos"]
 
 
-def main():
-    check = Checks()
-    with scratch(sys.argv[1]) as pardec:
-        bound(pardec)
-        hostile = Hostile(check, pardec, pardec.synthesise("model"))
-        for part in (endless, nested, one_job, traces, controls):
-            part(hostile)
-    return check.finish()
+def test_no_control_of_an_answer_reaches_a_terminal(pardec, rude_answer):
+    text = on_a_terminal(pardec, *rude_answer)
+    assert "·[2J·".encode() in text
+    assert b"\x1b[2J" not in text
+    check_no_controls(on_a_terminal(pardec, *rude_answer, "--format", "json"))
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def test_an_answer_in_a_pipe_is_what_it_is(pardec, rude_answer):
+    assert "\x1b[2J\0" in pardec.good(*rude_answer)

@@ -1,220 +1,592 @@
-"""Records of a user's own in a run: system messages, further columns, files beside datasets, limits of their own, tables, worked examples, Hugging Face's exports."""
-import json
-import pathlib
-import shutil
-import sys
+"""Records of a user's own in a run: system messages, further columns, files beside datasets,
+limits of their own, tables, worked examples, Hugging Face's exports.
+"""
 
-from harness import DATA, ROOT, Checks, query, scratch, write_lines
+import csv
+import json
+import shutil
+
+import pytest
+from harness import DATA, ROOT, change, query, write_lines
 
 SHORT = ["--decoder", "ar", "--max-new-tokens", 5, "--progress", "none", "--warmup", 0]
 # What a template shows of a conversation, and refuses to be rendered without a system message.
-SHOWS_SYSTEM = "{% for m in messages %}<{{ m.role }}>{{ m.content }}</{{ m.role }}>\n{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}"
+SHOWS_SYSTEM = (
+    "{% for m in messages %}<{{ m.role }}>{{ m.content }}</{{ m.role }}>\n{% endfor %}{% if"
+    " add_generation_prompt %}<assistant>{% endif %}"
+)
 
 
-def system(check, pardec, model):
-    """The system's text goes to the template: the prompt is as much longer as its text, by transformers' ids."""
-    from tokenizers import Tokenizer
-    tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))
-    user, told = "Name a colour.", "Be brief."
-    shapes = {"messages": {"messages": [{"role": "system", "content": told}, {"role": "user", "content": user}]}, "beside a prompt": {"prompt": user, "system": told},
-              "parts": {"messages": [{"role": "system", "content": [{"type": "text", "text": told}]}, {"role": "user", "content": user}]},
-              "of an empty text": {"messages": [{"role": "system", "content": ""}, {"role": "user", "content": user}]}, "key, empty": {"prompt": user, "system": ""},
-              "conversations with roles": {"conversations": [{"role": "system", "content": told}, {"role": "user", "content": user}]}, "list of messages as a prompt": {"prompt": [{"role": "system", "content": told}, {"role": "user", "content": user}]},
-              "developer": {"messages": [{"role": "developer", "content": told}, {"role": "user", "content": user}]},
-              "ShareGPT": {"conversations": [{"from": "system", "value": told}, {"from": "human", "value": user}]}, "none": {"prompt": user}}
-    for name, record in shapes.items():
-        write_lines(pardec.folder / "s.jsonl", [record])
-        db = pardec.folder / f"system-{name.split()[0]}.sqlite"
-        pardec.good("run", "--model", model, "--dataset", "mine=s.jsonl", "--db", db, *SHORT)
-        text = ("" if name in ("none", "key, empty") else f"<system>{'' if name == 'of an empty text' else told}</system>\n") + f"<user>{user}</user>\n<assistant>"
-        wanted = len(tokenizer.encode(text, add_special_tokens=False).ids)
-        check(query(db, "SELECT prompt_tokens FROM job")[0]["prompt_tokens"] == wanted, f"{name}: {query(db, 'SELECT prompt_tokens FROM job')}, expected {wanted}")
+@pytest.fixture(scope="module")
+def model(pardec):
+    """A random network whose chat template shows system messages."""
+    folder = pardec.synthesise("model")
+    (folder / "tokenizer.json").write_text(
+        (ROOT / "experiments/quickstart/tokenizer.json").read_text()
+    )
+    (folder / "tokenizer_config.json").write_text(json.dumps({"chat_template": SHOWS_SYSTEM}))
+    return folder
 
 
-def moved_system(check, pardec, model):
-    """A template that puts the system's words into the last turn (Mistral-Nemo's does): what a later turn would be asked behind is not what was said, and no answer is made of it."""
-    moving = pardec.folder / "moving"
-    shutil.copytree(model, moving)
-    (moving / "tokenizer_config.json").write_text(json.dumps({"chat_template": "{% if messages[0].role == 'system' %}{% set told = messages[0].content %}{% set messages = messages[1:] %}{% endif %}{% for m in messages %}"
-                                                              "{% if m.role == 'user' %}[INST] {% if loop.last and told is defined %}{{ told }}\n\n{% endif %}{{ m.content }}[/INST]{% else %}{{ m.content }}</s>{% endif %}{% endfor %}"}))
-    turns = [{"role": "user", "content": "Name a colour."}, {"role": "assistant", "content": "Blue."}, {"role": "user", "content": "Another?"}]
-    told = [{"role": "system", "content": "Be brief."}]
-    for name, messages, good in (("one turn", told + turns[:1], True), ("no system", turns, True), ("both", told + turns, False)):
-        write_lines(pardec.folder / "moved.jsonl", [{"messages": messages}])
-        db = pardec.folder / f"moved-{name}.sqlite"
-        ran = pardec("run", "--model", moving, "--dataset", "mine=moved.jsonl", "--db", db, *SHORT)
-        row = query(db, "SELECT job.error FROM job")[0]
-        check((ran.returncode == 0 and row["error"] is None) if good else (ran.returncode == 3 and "writes a turn differently when another one follows it" in row["error"]), f"{name}: exit {ran.returncode}, {row}")
+@pytest.fixture(scope="module")
+def tokenizer(model):
+    """The network's tokenizer in the package tokenizers."""
+    return pytest.importorskip("tokenizers").Tokenizer.from_file(str(model / "tokenizer.json"))
 
 
-def stacked_systems(check, pardec, model):
-    """Examples that one job asks for together have one system message, and it is in the prompt."""
+def first_fields(db):
+    """The first field of each example."""
+    return [json.loads(r["fields"])[0] for r in query(db, "SELECT fields FROM sample ORDER BY id")]
+
+
+def check_refused(ran, *words):
+    assert ran.returncode == 2, ran.stderr
+    for word in words:
+        assert word in ran.stderr
+
+
+USER, TOLD = "Name a colour.", "Be brief."
+OF_USER, OF_SYSTEM = {"role": "user", "content": USER}, {"role": "system", "content": TOLD}
+# Records, and what the template shows of their system message.
+SYSTEMS = {
+    "messages": ({"messages": [OF_SYSTEM, OF_USER]}, TOLD),
+    "beside a prompt": ({"prompt": USER, "system": TOLD}, TOLD),
+    "parts": (
+        {"messages": [{"role": "system", "content": [{"type": "text", "text": TOLD}]}, OF_USER]},
+        TOLD,
+    ),
+    "an empty text": ({"messages": [{"role": "system", "content": ""}, OF_USER]}, ""),
+    "an empty key": ({"prompt": USER, "system": ""}, None),
+    "conversations with roles": ({"conversations": [OF_SYSTEM, OF_USER]}, TOLD),
+    "a list of messages as a prompt": ({"prompt": [OF_SYSTEM, OF_USER]}, TOLD),
+    "developer": ({"messages": [{"role": "developer", "content": TOLD}, OF_USER]}, TOLD),
+    "ShareGPT": (
+        {"conversations": [{"from": "system", "value": TOLD}, {"from": "human", "value": USER}]},
+        TOLD,
+    ),
+    "none": ({"prompt": USER}, None),
+}
+
+
+@pytest.mark.parametrize(("record", "told"), SYSTEMS.values(), ids=SYSTEMS)
+def test_a_system_message_goes_to_the_template(pardec_alone, model, tokenizer, record, told):
+    """The prompt has as many ids as transformers' template and tokenizer give."""
+    write_lines(pardec_alone.folder / "s.jsonl", [record])
+    pardec_alone.good(
+        "run", "--model", model, "--dataset", "mine=s.jsonl", "--db", "s.sqlite", *SHORT
+    )
+    text = (
+        "" if told is None else f"<system>{told}</system>\n"
+    ) + f"<user>{USER}</user>\n<assistant>"
+    wanted = len(tokenizer.encode(text, add_special_tokens=False).ids)
+    assert (
+        query(pardec_alone.folder / "s.sqlite", "SELECT prompt_tokens FROM job")[0]["prompt_tokens"]
+        == wanted
+    )
+
+
+# A template that puts the system's words into the last turn, as Mistral-Nemo's does.
+MOVES_SYSTEM = (
+    "{% if messages[0].role == 'system' %}{% set told = messages[0].content %}{% set messages ="
+    " messages[1:] %}{% endif %}{% for m in messages %}{% if m.role == 'user' %}[INST] {% if"
+    " loop.last and told is defined %}{{ told }}\n\n{% endif %}{{ m.content }}[/INST]{% else %}{{"
+    " m.content }}</s>{% endif %}{% endfor %}"
+)
+TURNS = [
+    OF_USER,
+    {"role": "assistant", "content": "Blue."},
+    {"role": "user", "content": "Another?"},
+]
+
+
+@pytest.fixture(scope="module")
+def moving(pardec, model):
+    """A network with that template."""
+    folder = pardec.folder / "moving"
+    shutil.copytree(model, folder)
+    (folder / "tokenizer_config.json").write_text(json.dumps({"chat_template": MOVES_SYSTEM}))
+    return folder
+
+
+@pytest.mark.parametrize("messages", [[OF_SYSTEM, OF_USER], TURNS], ids=["one-turn", "no-system"])
+def test_a_template_that_moves_the_system_message_answers_one_turn_or_no_system(
+    pardec_alone, moving, messages
+):
+    write_lines(pardec_alone.folder / "moved.jsonl", [{"messages": messages}])
+    pardec_alone.good(
+        "run", "--model", moving, "--dataset", "mine=moved.jsonl", "--db", "moved.sqlite", *SHORT
+    )
+    assert (
+        query(pardec_alone.folder / "moved.sqlite", "SELECT job.error FROM job")[0]["error"] is None
+    )
+
+
+def test_a_template_that_moves_the_system_message_fails_on_later_turns(pardec_alone, moving):
+    """What comes before a later turn would not be what was said."""
+    write_lines(pardec_alone.folder / "moved.jsonl", [{"messages": [OF_SYSTEM, *TURNS]}])
+    ran = pardec_alone(
+        "run", "--model", moving, "--dataset", "mine=moved.jsonl", "--db", "moved.sqlite", *SHORT
+    )
+    assert ran.returncode == 3, ran.stderr
+    error = query(pardec_alone.folder / "moved.sqlite", "SELECT job.error FROM job")[0]["error"]
+    assert "writes a turn differently when another one follows it" in error
+
+
+def test_examples_that_one_job_asks_for_together_have_one_system_message(
+    pardec_alone, model, tokenizer
+):
+    """And it is in the prompt."""
     fields = [{"name": "Brand"}, {"name": "Colour"}]
-    write_lines(pardec.folder / "stack.jsonl", [{"text": f"Mug {n}", "fields": fields, **({"system": told} if told else {})} for n, told in enumerate(["", "Be brief.", "Be brief.", "", "Be exact.", "Be brief."])])
-    db = pardec.folder / "stack.sqlite"
-    pardec.good("run", "--model", model, "--decoder", "hpd", "--dataset", "mine=stack.jsonl", "--set", "hpd.k_max=3", "--db", db, "--max-new-tokens", 20, "--progress", "none", "--warmup", 0, "--trace", "stack.trace")
-    jobs = [json.loads(r["key"]) if r["key"].startswith("[") else [r["key"]] for r in query(db, "SELECT key FROM job ORDER BY id")]
-    check(sorted(map(sorted, jobs)) == [["test-0", "test-3"], ["test-1", "test-2", "test-5"], ["test-4"]], f"jobs by system message: {jobs}")
-    from tokenizers import Tokenizer
-    tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))
-    traces = [json.loads(line) for line in (pardec.folder / "stack.trace").read_text().splitlines()]
-    prompts = [tokenizer.decode([t for t, step in zip(trace["tokens"], trace["step"]) if step == 0], skip_special_tokens=False) for trace in traces]
-    for told, n in (("Be brief.", 1), ("Be exact.", 1), ("from them with care.", 1)):
-        check(sum(told in prompt for prompt in prompts) == n, f"{told} stands in {n} prompts: {prompts}")
+    systems = ["", TOLD, TOLD, "", "Be exact.", TOLD]
+    write_lines(
+        pardec_alone.folder / "stack.jsonl",
+        [
+            {"text": f"Mug {n}", "fields": fields, **({"system": told} if told else {})}
+            for n, told in enumerate(systems)
+        ],
+    )
+    pardec_alone.good(
+        "run", "--model", model, "--decoder", "hpd", "--dataset", "mine=stack.jsonl", "--set",
+        "hpd.k_max=3", "--db", "stack.sqlite", "--max-new-tokens", 20, "--progress", "none",
+        "--warmup", 0, "--trace", "stack.trace",
+    )
+    jobs = [
+        json.loads(r["key"]) if r["key"].startswith("[") else [r["key"]]
+        for r in query(pardec_alone.folder / "stack.sqlite", "SELECT key FROM job ORDER BY id")
+    ]
+    assert sorted(map(sorted, jobs)) == [
+        ["test-0", "test-3"],
+        ["test-1", "test-2", "test-5"],
+        ["test-4"],
+    ]
+    traces = [
+        json.loads(line) for line in (pardec_alone.folder / "stack.trace").read_text().splitlines()
+    ]
+    prompts = [
+        tokenizer.decode(
+            [t for t, step in zip(trace["tokens"], trace["step"]) if step == 0],
+            skip_special_tokens=False,
+        )
+        for trace in traces
+    ]
+    for told in (TOLD, "Be exact.", "from them with care."):
+        assert sum(told in prompt for prompt in prompts) == 1, told
 
 
-def columns(check, pardec, model):
-    write_lines(pardec.folder / "c/jsonl/test.jsonl", [{"prompt": "a", "source": "mine"}, {"prompt": "b", "n": 1, "id": 5}])
-    run = ["run", "--model", model, "--dataset", "jsonl", "--data-root", "c", *SHORT]
-    ran = pardec(*run, "--db", "c.sqlite")
-    check(ran.returncode == 0 and "jsonl: columns that are not read: source (1 record), n (1 record)" in ran.stderr, f"further columns: {ran.stderr}")
-    check([r["key"] for r in query(pardec.folder / "c.sqlite", "SELECT key FROM sample ORDER BY id")] == ["test-0", "5"], "a whole number is an id")
-    check("columns that are not read" in pardec.good(*run, "--dry-run"), "the plan says so")
-    ran = pardec(*run, "--db", "c2.sqlite", "--strict-columns")
-    check(ran.returncode == 2 and "test.jsonl:1: unknown key 'source'; known: id, category" in ran.stderr, f"--strict-columns: {ran.stderr}")
+@pytest.fixture(scope="module")
+def further(pardec, model):
+    """A run on records with further columns: its arguments up to the database."""
+    write_lines(
+        pardec.folder / "c/jsonl/test.jsonl",
+        [{"prompt": "a", "source": "mine"}, {"prompt": "b", "n": 1, "id": 5}],
+    )
+    return [
+        "run", "--model", model, "--dataset", "jsonl", "--data-root", pardec.folder / "c", *SHORT,
+    ]
 
 
-def tables(check, pardec, model):
-    """Files as pandas and Python's csv read them: quotes inside fields, tabs, JSON by what it holds, endings in capitals."""
-    import csv
-    files = {"a.tsv": 'id, too\tprompt\tanswer\n1\tSay "a", then b.\tb "c" d\n2\t"Say\tc\nand ""d""."\te\n', "b.CSV": 'prompt,n\nHe said "no".,1\n"x, ""y""",2\n', "c.csv": "prompt;n\na, b;1\n"}
-    for file, text in files.items():
-        (pardec.folder / file).write_text(text)
-        column = "prompt"
-        rows = list(csv.DictReader(text.splitlines(keepends=True), delimiter={"a.tsv": "\t", "c.csv": ";"}.get(file, ",")))
-        db = pardec.folder / f"{file}.sqlite"
-        pardec.good("run", "--model", model, "--dataset", f"mine={file}:{column}" + (":answer" if file == "a.tsv" else ""), "--db", db, *SHORT)
-        asked = [json.loads(r["fields"])[0] for r in query(db, "SELECT fields FROM sample ORDER BY id")]
-        check([a["question"] for a in asked] == [row[column] for row in rows], f"{file}: {asked}, expected {rows}")
-        check(file != "a.tsv" or [a["references"] for a in asked] == [[row["answer"]] for row in rows], f"{file}: references {asked}")
-    for file, text in {"d.json": '{"prompt": "a"}\n{"prompt": "b"}\n', "e.jsonl": '\n [{"prompt": "a"},\n{"prompt": "b"}]', "f.JSON": '[{"prompt": "a"}, {"prompt": "b"}]', "g.ndjson": '\ufeff{"prompt": "a"}\r\n\r\n{"prompt": "b"}'}.items():
-        (pardec.folder / file).write_text(text, newline="")
-        told = json.loads(pardec.good("run", "--model", model, "--dataset", f"mine={file}", *SHORT, "--dry-run", "--format", "json"))
-        check(told["rows"][0]["examples"] == 2, f"{file}: {told}")
-    rows = [{"question": "Two and two?", "answer": "4", "id": 7, "prompt": "not this"}, {"question": "And three?", "answer": 7, "prompt": "nor this"}, {"question": "Of what?", "answer": None, "source": "x"}]
-    write_lines(pardec.folder / "i.jsonl", rows)
-    (pardec.folder / "i.json").write_text(json.dumps(rows))
-    for file in ("i.jsonl", "i.json"):
-        ran = pardec("run", "--model", model, "--dataset", f"mine={file}:question:answer", "--db", f"{file}.sqlite", *SHORT)
-        fields = [json.loads(r["fields"])[0] for r in query(pardec.folder / f"{file}.sqlite", "SELECT fields FROM sample ORDER BY id")]
-        check([(f["question"], f.get("references", [])) for f in fields] == [(r["question"], [str(r["answer"])] if r["answer"] else []) for r in rows], f"{file}, columns by name: {fields}; {ran.stderr}")
-        check("not read: prompt (2 records), source (1 record)" in ran.stderr, f"{file}: {ran.stderr}")
-    choice = {"text": "t", "fields": [{"question": "Q", "choices": {"label": ["1", "2"], "text": ["red", "blue"]}, "references": "2"}, {"question": "R", "choices": {"A": "x", "B": "y"}, "references": ["y"]}, {"question": "S", "choices": [5, 2.5], "references": [2.5]}]}
-    write_lines(pardec.folder / "h.jsonl", [choice])
-    pardec.good("run", "--model", model, "--dataset", "mine=h.jsonl", "--db", "h.sqlite", *SHORT)
-    fields = json.loads(query(pardec.folder / "h.sqlite", "SELECT fields FROM sample")[0]["fields"])
-    check([(f["choices"], f["references"]) for f in fields] == [(["red", "blue"], ["B"]), (["x", "y"], ["B"]), (["5", "2.5"], ["B"])], f"choices with labels of their own: {fields}")
+def test_columns_that_are_not_read_are_named(pardec, further):
+    """Also in the plan. A whole number is an id."""
+    ran = pardec(*further, "--db", "c.sqlite")
+    assert ran.returncode == 0, ran.stderr
+    assert "jsonl: columns that are not read: source (1 record), n (1 record)" in ran.stderr
+    assert [
+        r["key"] for r in query(pardec.folder / "c.sqlite", "SELECT key FROM sample ORDER BY id")
+    ] == ["test-0", "5"]
+    assert "columns that are not read" in pardec.good(*further, "--dry-run")
 
 
-def several(check, pardec, model):
-    """Files of one's own beside a dataset, each with its limit; stored runs are compared, scored and exported under their names."""
-    write_lines(pardec.folder / "short.jsonl", [{"prompt": f"Say {n}.", "references": ["x"]} for n in range(3)])
+def test_strict_columns_refuse_further_ones(pardec, further):
+    check_refused(
+        pardec(*further, "--db", "c2.sqlite", "--strict-columns"),
+        "test.jsonl:1: unknown key 'source'; known: id, category",
+    )
+
+
+TABLES = {
+    "a.tsv": (
+        'id, too\tprompt\tanswer\n1\tSay "a", then b.\tb "c" d\n2\t"Say\tc\nand ""d""."\te\n',
+        "\t",
+    ),
+    "b.CSV": ('prompt,n\nHe said "no".,1\n"x, ""y""",2\n', ","),
+    "c.csv": ("prompt;n\na, b;1\n", ";"),
+}
+
+
+@pytest.mark.parametrize("file", TABLES)
+def test_tables_are_read_as_python_reads_them(pardec_alone, model, file):
+    """Quotes inside fields, tabs, and endings in capitals."""
+    text, delimiter = TABLES[file]
+    (pardec_alone.folder / file).write_text(text)
+    rows = [*csv.DictReader(text.splitlines(keepends=True), delimiter=delimiter)]
+    answer = ":answer" if "answer" in rows[0] else ""
+    pardec_alone.good(
+        "run", "--model", model, "--dataset", f"mine={file}:prompt{answer}", "--db", "t.sqlite",
+        *SHORT,
+    )
+    asked = first_fields(pardec_alone.folder / "t.sqlite")
+    assert [a["question"] for a in asked] == [row["prompt"] for row in rows]
+    if answer:
+        assert [a["references"] for a in asked] == [[row["answer"]] for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("d.json", '{"prompt": "a"}\n{"prompt": "b"}\n'),
+        ("e.jsonl", '\n [{"prompt": "a"},\n{"prompt": "b"}]'),
+        ("f.JSON", '[{"prompt": "a"}, {"prompt": "b"}]'),
+        ("g.ndjson", '\ufeff{"prompt": "a"}\r\n\r\n{"prompt": "b"}'),
+    ],
+    ids=["lines", "array", "capitals", "byte-order-mark"],
+)
+def test_json_is_read_by_what_it_holds(pardec_alone, model, file, text):
+    """A list or one record a line, whatever the file's ending."""
+    (pardec_alone.folder / file).write_text(text, newline="")
+    told = json.loads(
+        pardec_alone.good(
+            "run", "--model", model, "--dataset", f"mine={file}", *SHORT, "--dry-run", "--format",
+            "json",
+        )
+    )
+    assert told["rows"][0]["examples"] == 2
+
+
+@pytest.mark.parametrize("file", ["i.jsonl", "i.json"])
+def test_columns_of_json_are_chosen_by_name(pardec_alone, model, file):
+    rows = [
+        {"question": "Two and two?", "answer": "4", "id": 7, "prompt": "not this"},
+        {"question": "And three?", "answer": 7, "prompt": "nor this"},
+        {"question": "Of what?", "answer": None, "source": "x"},
+    ]
+    if file == "i.json":
+        (pardec_alone.folder / file).write_text(json.dumps(rows))
+    else:
+        write_lines(pardec_alone.folder / file, rows)
+    ran = pardec_alone(
+        "run", "--model", model, "--dataset", f"mine={file}:question:answer", "--db", "i.sqlite",
+        *SHORT,
+    )
+    assert ran.returncode == 0, ran.stderr
+    found = [
+        (f["question"], f.get("references", []))
+        for f in first_fields(pardec_alone.folder / "i.sqlite")
+    ]
+    assert found == [(r["question"], [str(r["answer"])] if r["answer"] else []) for r in rows]
+    assert "not read: prompt (2 records), source (1 record)" in ran.stderr
+
+
+def test_choices_may_have_labels_of_their_own(pardec_alone, model):
+    choice = {
+        "text": "t",
+        "fields": [
+            {
+                "question": "Q",
+                "choices": {"label": ["1", "2"], "text": ["red", "blue"]},
+                "references": "2",
+            },
+            {"question": "R", "choices": {"A": "x", "B": "y"}, "references": ["y"]},
+            {"question": "S", "choices": [5, 2.5], "references": [2.5]},
+        ],
+    }
+    write_lines(pardec_alone.folder / "h.jsonl", [choice])
+    pardec_alone.good(
+        "run", "--model", model, "--dataset", "mine=h.jsonl", "--db", "h.sqlite", *SHORT
+    )
+    fields = json.loads(
+        query(pardec_alone.folder / "h.sqlite", "SELECT fields FROM sample")[0]["fields"]
+    )
+    assert [(f["choices"], f["references"]) for f in fields] == [
+        (["red", "blue"], ["B"]),
+        (["x", "y"], ["B"]),
+        (["5", "2.5"], ["B"]),
+    ]
+
+
+@pytest.fixture(scope="module")
+def files(pardec, model):
+    """Three files of a user's own."""
+    write_lines(
+        pardec.folder / "short.jsonl",
+        [{"prompt": f"Say {n}.", "references": ["x"]} for n in range(3)],
+    )
     (pardec.folder / "long.csv").write_text('question,answer\n"Say ""a"", b",y\nSay c,z\n')
-    (pardec.folder / "list.json").write_text(json.dumps([{"text": "The sky.", "fields": [{"question": "Colour?", "choices": ["red", "blue"], "references": ["blue"]}]}]))
+    (pardec.folder / "list.json").write_text(
+        json.dumps(
+            [
+                {
+                    "text": "The sky.",
+                    "fields": [
+                        {"question": "Colour?", "choices": ["red", "blue"], "references": ["blue"]}
+                    ],
+                }
+            ]
+        )
+    )
+
+
+@pytest.fixture(scope="module")
+def several(pardec, model, files):
+    """The database of a run on these files and on a dataset, two of the files with a limit of
+    their own.
+    """
     db = pardec.folder / "several.sqlite"
-    sets = "short=short.jsonl,long=long.csv:question:answer,list=list.json,math500"
-    pardec.good("run", "--model", model, "--dataset", sets, "--db", db, *SHORT, "--ignore-eos", "--answer-tokens", "short=2", "--answer-tokens", "long=7")
-    rows = query(db, "SELECT dataset.name, max(json_array_length(generation.tokens)) AS ids, count(*) AS n FROM generation JOIN run ON run.id = run_id JOIN dataset ON dataset.id = dataset_id GROUP BY 1")
+    pardec.good(
+        "run",
+        "--model",
+        model,
+        "--dataset",
+        "short=short.jsonl,long=long.csv:question:answer,list=list.json,math500",
+        "--limit",
+        3,
+        "--db",
+        db,
+        *SHORT,
+        "--ignore-eos",
+        "--answer-tokens",
+        "short=2",
+        "--answer-tokens",
+        "long=7",
+    )
+    return db
+
+
+def test_each_file_beside_a_dataset_has_its_limit(several):
+    rows = query(
+        several,
+        "SELECT dataset.name, max(json_array_length(generation.tokens)) AS ids, count(*) AS n FROM"
+        " generation JOIN run ON run.id = run_id JOIN dataset ON dataset.id = dataset_id GROUP"
+        " BY 1",
+    )
     found = {row["name"]: (row["ids"], row["n"]) for row in rows}
-    check({k: v for k, v in found.items() if k != "math500"} == {"short": (2, 3), "long": (7, 2), "list": (5, 1)} and found["math500"][0] == 5, f"each has its limit: {found}")
-    names = {row["dataset"].split()[0] for row in json.loads(pardec.good("compare", "--db", db, "--format", "json"))["rows"]}
-    check(names == {"short", "long", "list", "math500"}, f"compare names them: {names}")
-    check("short" in pardec.good("score", "--db", db) and "short" in pardec.good("runs", "--db", db, "--dataset", "short"), "score and runs do")
-    pardec.good("report", "--db", db, "-o", pardec.folder / "r.html")
-    rows = json.loads(pardec.good("score", "--db", db, "--metric", "accuracy", "--format", "json"))["rows"]
-    check([row["dataset"].split()[0] for row in rows] == ["list"], f"a choice's text is its letter: {rows}")
-    for flags, says in ((["--dataset", "a=none.jsonl"], "none.jsonl is missing"), (["--dataset", "a=short.jsonl,a=list.json"], "names 'a' twice"),
-                        (["--dataset", "squad=short.jsonl"], "expected another name"), (["--dataset", "a=long.csv"], "has no column 'prompt'; known: question, answer"),
-                        (["--dataset", "a=short.jsonl", "--answer-tokens", "b=3"], "--dataset does not name b"), (["--dataset", "a=short.jsonl", "--answer-tokens", "a=0"], "expected NAME=N"),
-                        (["--dataset", "a=short.jsonl:a:b:c"], "expected NAME=FILE.jsonl"), (["--dataset", "a=short.jsonl:question"], "has no 'question'; known: prompt, references"), (["--dataset", "a=x.parquet"], "x.parquet is missing"), (["--dataset", "a=x.parquet:question"], "x.parquet is missing")):
-        ran = pardec("run", "--model", model, *flags, "--db", "e.sqlite", *SHORT)
-        check(ran.returncode == 2 and says in ran.stderr and not (pardec.folder / "e.sqlite").exists(), f"{flags}: {ran.stderr}")
+    assert {k: v for k, v in found.items() if k != "math500"} == {
+        "short": (2, 3),
+        "long": (7, 2),
+        "list": (5, 1),
+    }
+    assert found["math500"][0] == 5
 
 
-def shown(check, pardec, model):
-    """Worked examples: as earlier turns before open prompts, of the evaluated split where there is no other, and not evaluated."""
-    from tokenizers import Tokenizer
-    write_lines(pardec.folder / "shots.jsonl", [{"prompt": f"Say {n}.", "references": [f"It is {n}."]} for n in ("one", "two", "three")])
+def test_stored_runs_are_listed_compared_and_scored_under_the_names_of_files(pardec, several):
+    names = {
+        row["dataset"].split()[0]
+        for row in json.loads(pardec.good("compare", "--db", several, "--format", "json"))["rows"]
+    }
+    assert names == {"short", "long", "list", "math500"}
+    assert "short" in pardec.good("score", "--db", several)
+    assert "short" in pardec.good("runs", "--db", several, "--dataset", "short")
+    pardec.good("report", "--db", several, "-o", pardec.folder / "r.html")
+
+
+def test_a_choice_is_scored_by_its_letter(pardec, several):
+    rows = json.loads(
+        pardec.good("score", "--db", several, "--metric", "accuracy", "--format", "json")
+    )["rows"]
+    assert [row["dataset"].split()[0] for row in rows] == ["list"]
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("flags", "says"),
+    [
+        (["--dataset", "a=none.jsonl"], "none.jsonl is missing"),
+        (["--dataset", "a=short.jsonl,a=list.json"], "names 'a' twice"),
+        (["--dataset", "squad=short.jsonl"], "expected another name"),
+        (["--dataset", "a=long.csv"], "has no column 'prompt'; known: question, answer"),
+        (["--dataset", "a=short.jsonl", "--answer-tokens", "b=3"], "--dataset does not name b"),
+        (["--dataset", "a=short.jsonl", "--answer-tokens", "a=0"], "expected NAME=N"),
+        (["--dataset", "a=short.jsonl:a:b:c"], "expected NAME=FILE.jsonl"),
+        (["--dataset", "a=short.jsonl:question"], "has no 'question'; known: prompt, references"),
+        (["--dataset", "a=x.parquet"], "x.parquet is missing"),
+        (["--dataset", "a=x.parquet:question"], "x.parquet is missing"),
+    ],
+    ids=lambda value: " ".join(value[1:]) if isinstance(value, list) else None,
+)
+def test_what_is_wrong_in_a_dataset_is_said(pardec, model, tmp_path, flags, says):
+    db = tmp_path / "e.sqlite"
+    check_refused(pardec("run", "--model", model, *flags, "--db", db, *SHORT), says)
+    assert not db.exists()
+
+
+@pytest.fixture(scope="module")
+def shots(pardec):
+    """A file of three examples."""
+    return write_lines(
+        pardec.folder / "shots.jsonl",
+        [{"prompt": f"Say {n}.", "references": [f"It is {n}."]} for n in ("one", "two", "three")],
+    )
+
+
+def test_worked_examples_are_earlier_turns_before_an_open_prompt_and_are_not_asked(
+    pardec, model, tokenizer, shots
+):
+    """They are of the evaluated split where there is no other."""
     db = pardec.folder / "shots.sqlite"
-    pardec.good("run", "--model", model, "--dataset", "mine=shots.jsonl", "--db", db, *SHORT, "--shots", 2)
-    rows = query(db, "SELECT sample.fields, job.prompt_tokens FROM generation JOIN sample ON sample.id = sample_id JOIN job ON job.id = job_id")
-    check(len(rows) == 1 and json.loads(query(db, "SELECT config FROM run")[0]["config"])["shots"] == 2, f"one of three is asked: {rows}")
+    pardec.good(
+        "run", "--model", model, "--dataset", f"mine={shots}", "--db", db, *SHORT, "--shots", 2
+    )
+    rows = query(
+        db,
+        "SELECT sample.fields, job.prompt_tokens FROM generation JOIN sample ON sample.id ="
+        " sample_id JOIN job ON job.id = job_id",
+    )
+    assert len(rows) == 1
+    assert json.loads(query(db, "SELECT config FROM run")[0]["config"])["shots"] == 2
     asked = json.loads(rows[0]["fields"])[0]["question"]
     others = [n for n in ("one", "two", "three") if n not in asked]
-    tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))
     lengths = set()
     for a, b in (others, others[::-1]):
-        text = "".join(f"<user>Say {n}.</user>\n<assistant>It is {n}.</assistant>\n" for n in (a, b)) + f"<user>{asked}</user>\n<assistant>"
+        text = (
+            "".join(f"<user>Say {n}.</user>\n<assistant>It is {n}.</assistant>\n" for n in (a, b))
+            + f"<user>{asked}</user>\n<assistant>"
+        )
         lengths.add(len(tokenizer.encode(text, add_special_tokens=False).ids))
-    check(rows[0]["prompt_tokens"] in lengths, f"as turns before it: {rows[0]['prompt_tokens']}, expected {lengths}")
-    write_lines(pardec.folder / "q.jsonl", [{"text": f"Text {n}.", "fields": [{"question": "Which?", "references": [str(n)]}]} for n in range(4)])
-    told = json.loads(pardec.good("run", "--model", model, "--decoder", "ippd", "--dataset", "mine=q.jsonl", "--shots", 3, "--dry-run", "--format", "json"))
-    check(any("3 worked examples" in note for note in told["notes"]) and told["rows"][0]["examples"] == 1, f"asked field by field: {told}")
-    ran = pardec("run", "--model", model, "--dataset", "mine=shots.jsonl", "--db", "e.sqlite", *SHORT, "--shots", 9)
-    check(ran.returncode == 2 and "dataset mine: its prompt shows 9 worked examples" in ran.stderr, f"too many: {ran.stderr}")
+    assert rows[0]["prompt_tokens"] in lengths
 
 
-def exports(check, pardec, model):
-    """Hugging Face's exports, Parquet in shards among them."""
-    rows = [{"id": "1", "title": "T", "context": "A crow.", "question": "Who?", "answers": {"text": ["A crow"], "answer_start": [0]}},
-            {"id": "2", "title": "T", "context": "A crow.", "question": "When?", "answers": {"text": [], "answer_start": []}}]
-    folder = pardec.folder / "hf/squad"
-    folder.mkdir(parents=True)
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        print("[skipped] pyarrow is missing")
-        write_lines(folder / "validation.jsonl", rows)
-    else:
-        for shard, row in enumerate(rows):
-            pyarrow.parquet.write_table(pyarrow.Table.from_pylist([row]), folder / f"validation-0000{shard}-of-00002.parquet")
-        table = pyarrow.Table.from_pylist([{"ask": "Say a word", "gold": "word"}, {"ask": "Another one", "gold": "one"}])
-        pyarrow.parquet.write_table(table, pardec.folder / "own.parquet")
-        for what in ("own.parquet:ask:gold", "own.parquet:ask"):
-            pardec.good("run", "--model", model, "--dataset", f"mine={what}", *SHORT, "--db", "own.sqlite")
-            texts = [json.loads(row["fields"])[0]["question"] for row in query(pardec.folder / "own.sqlite", "SELECT fields FROM sample ORDER BY id")]
-            check(texts[:2] == ["Say a word", "Another one"], f"a Parquet file of one's own: {texts}")
-            (pardec.folder / "own.sqlite").unlink()
-        ran = pardec("run", "--model", model, "--dataset", "mine=own.parquet:no:gold", *SHORT, "--db", "own.sqlite")
-        check(ran.returncode == 2 and "has no 'no'" in ran.stderr, f"a column that is not there: {ran.stderr}")
-    pardec.good("run", "--model", model, "--dataset", "squad", "--data-root", "hf", *SHORT, "--db", "hf.sqlite")
-    fields = json.loads(query(pardec.folder / "hf.sqlite", "SELECT fields FROM sample")[0]["fields"])
-    check([f["references"] for f in fields] == [["A crow"], []], f"one example with both questions: {fields}")
+def test_worked_examples_of_fields_are_not_asked(pardec_alone, model):
+    write_lines(
+        pardec_alone.folder / "q.jsonl",
+        [
+            {"text": f"Text {n}.", "fields": [{"question": "Which?", "references": [str(n)]}]}
+            for n in range(4)
+        ],
+    )
+    told = json.loads(
+        pardec_alone.good(
+            "run", "--model", model, "--decoder", "ippd", "--dataset", "mine=q.jsonl", "--shots", 3,
+            "--dry-run", "--format", "json",
+        )
+    )
+    assert any("3 worked examples" in note for note in told["notes"]), told["notes"]
+    assert told["rows"][0]["examples"] == 1
 
 
-def cases(check, pardec, model):
-    """What others had refused."""
-    folder = DATA.parent / "cases"
-    for case in ("15-system-message", "16-extra-column", "19-letters", "20-rouge-not-latin"):
-        if not (folder / case).is_dir():
-            print(f"not tried: no folder {folder / case}")
-            continue
-        db = pardec.folder / f"{case}.sqlite"
-        ran = pardec("run", "--model", model, "--dataset", "jsonl", "--data-root", folder / case, "--db", db, *SHORT)
-        check(ran.returncode == 0, f"{case}: {ran.stderr}")
-        if case.startswith("20"):
-            reference = json.loads((folder / case / "jsonl/test.jsonl").read_text())["references"][0]
-            import sqlite3
-            with sqlite3.connect(db) as connection:
-                connection.execute("UPDATE generation SET fields = json_set(fields, '$[0].text', ?)", (reference,))
-            told = json.loads(pardec.good("score", "--db", db, "--metric", "rouge,rouge_unicode", "--format", "json"))
-            scores = {row["metric"]: row["score"] for row in told["rows"]}
-            check(scores["rouge_l"] == 0 and scores["rouge_l_unicode"] == 1 and any("outside a-z and 0-9" in note and "rouge_unicode" in note for note in told["notes"]), f"{case}: {told}")
-            warnings = json.loads(pardec.good("compare", "--db", db, "--format", "json"))["warnings"]
-            check(any(w["code"] == "rouge_letters" for w in warnings), f"{case}: the table warns, too: {warnings}")
+def test_more_worked_examples_than_there_are_are_refused(pardec, model, shots):
+    ran = pardec(
+        "run", "--model", model, "--dataset", f"mine={shots}", "--db", "e.sqlite", *SHORT,
+        "--shots", 9,
+    )
+    check_refused(ran, "dataset mine: its prompt shows 9 worked examples")
 
 
-def main():
-    check = Checks()
-    with scratch(sys.argv[1]) as pardec:
-        model = pardec.synthesise("model")
-        (model / "tokenizer.json").write_text((ROOT / "experiments/quickstart/tokenizer.json").read_text())
-        (model / "tokenizer_config.json").write_text(json.dumps({"chat_template": SHOWS_SYSTEM}))
-        for part in (system, moved_system, stacked_systems, tables, columns, several, shown, exports, cases):
-            part(check, pardec, pathlib.Path(model))
-    return check.finish()
+SQUAD = [
+    {
+        "id": "1",
+        "title": "T",
+        "context": "A crow.",
+        "question": "Who?",
+        "answers": {"text": ["A crow"], "answer_start": [0]},
+    },
+    {
+        "id": "2",
+        "title": "T",
+        "context": "A crow.",
+        "question": "When?",
+        "answers": {"text": [], "answer_start": []},
+    },
+]
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+@pytest.fixture(scope="module")
+def write_parquet():
+    """Writes rows into a Parquet file."""
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    return lambda file, rows: parquet.write_table(pyarrow.Table.from_pylist(rows), file)
+
+
+def check_squad(pardec, model):
+    """One example has both questions."""
+    pardec.good(
+        "run", "--model", model, "--dataset", "squad", "--data-root", ".", *SHORT, "--db",
+        "hf.sqlite",
+    )
+    fields = json.loads(
+        query(pardec.folder / "hf.sqlite", "SELECT fields FROM sample")[0]["fields"]
+    )
+    assert [f["references"] for f in fields] == [["A crow"], []]
+
+
+def test_an_export_of_hugging_face_is_read_from_json_lines(pardec_alone, model):
+    write_lines(pardec_alone.folder / "squad/validation.jsonl", SQUAD)
+    check_squad(pardec_alone, model)
+
+
+def test_an_export_of_hugging_face_is_read_from_shards_of_parquet(
+    pardec_alone, model, write_parquet
+):
+    (pardec_alone.folder / "squad").mkdir()
+    for shard, row in enumerate(SQUAD):
+        write_parquet(pardec_alone.folder / f"squad/validation-0000{shard}-of-00002.parquet", [row])
+    check_squad(pardec_alone, model)
+
+
+@pytest.fixture
+def own_parquet(pardec_alone, write_parquet):
+    write_parquet(
+        pardec_alone.folder / "own.parquet",
+        [{"ask": "Say a word", "gold": "word"}, {"ask": "Another one", "gold": "one"}],
+    )
+
+
+@pytest.mark.usefixtures("own_parquet")
+@pytest.mark.parametrize("columns", ["ask:gold", "ask"])
+def test_columns_of_a_parquet_file_are_chosen_by_name(pardec_alone, model, columns):
+    pardec_alone.good(
+        "run", "--model", model, "--dataset", f"mine=own.parquet:{columns}", *SHORT, "--db",
+        "own.sqlite",
+    )
+    assert [field["question"] for field in first_fields(pardec_alone.folder / "own.sqlite")] == [
+        "Say a word",
+        "Another one",
+    ]
+
+
+@pytest.mark.usefixtures("own_parquet")
+def test_a_column_that_a_parquet_file_lacks_is_refused(pardec_alone, model):
+    check_refused(
+        pardec_alone(
+            "run", "--model", model, "--dataset", "mine=own.parquet:no:gold", *SHORT, "--db",
+            "own.sqlite",
+        ),
+        "has no 'no'",
+    )
+
+
+def case_folder(case):
+    """A case that another reader of records refused."""
+    folder = DATA.parent / "cases" / case
+    if not folder.is_dir():
+        pytest.skip(f"not done here: {folder} is missing")
+    return folder
+
+
+@pytest.mark.parametrize("case", ["15-system-message", "16-extra-column", "19-letters"])
+def test_shared_cases_are_answered(pardec_alone, model, case):
+    pardec_alone.good(
+        "run", "--model", model, "--dataset", "jsonl", "--data-root", case_folder(case), "--db",
+        "case.sqlite", *SHORT,
+    )
+
+
+def test_rouge_of_other_letters_is_scored_by_rouge_unicode_and_warned_of(pardec_alone, model):
+    folder, db = case_folder("20-rouge-not-latin"), pardec_alone.folder / "case.sqlite"
+    pardec_alone.good(
+        "run", "--model", model, "--dataset", "jsonl", "--data-root", folder, "--db", db, *SHORT
+    )
+    reference = json.loads((folder / "jsonl/test.jsonl").read_text())["references"][0]
+    change(db, "UPDATE generation SET fields = json_set(fields, '$[0].text', ?)", reference)
+    told = json.loads(
+        pardec_alone.good(
+            "score", "--db", db, "--metric", "rouge,rouge_unicode", "--format", "json"
+        )
+    )
+    scores = {row["metric"]: row["score"] for row in told["rows"]}
+    assert scores["rouge_l"] == 0
+    assert scores["rouge_l_unicode"] == 1
+    assert any(
+        "outside a-z and 0-9" in note and "rouge_unicode" in note for note in told["notes"]
+    ), told["notes"]
+    warnings = json.loads(pardec_alone.good("compare", "--db", db, "--format", "json"))["warnings"]
+    assert any(w["code"] == "rouge_letters" for w in warnings), warnings

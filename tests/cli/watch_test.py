@@ -1,10 +1,10 @@
-"""`generate --watch` shows what a decoder does, as its trace has it: plain lines off a terminal, a picture in colour on one.
+"""`generate --watch` shows what a decoder does, as its trace has it: plain lines off a terminal,
+a picture in colour on one.
 
-Usage: watch_test.py PROGRAM
-
-What is shown is held against the traces and the answers of the same decoders, run without it. The terminal is a pseudo-terminal, and a small
-emulator here says what stands on its screen.
+What is shown is compared with the traces and the answers of the same decoders, run without it. The
+terminal is a pseudo-terminal, and a small emulator here says what stands on its screen.
 """
+
 import collections
 import fcntl
 import json
@@ -13,18 +13,22 @@ import pty
 import re
 import struct
 import subprocess
-import sys
 import termios
 
-from harness import TOKENIZER, Checks, clean_environment, scratch
+import pytest
+from harness import TOKENIZER, clean_environment
 
 IDS = {k: v for k, v in json.loads(TOKENIZER.read_text())["model"]["vocab"].items()}
 PROMPT = "3,14,15,92,65,35,89,79,32,38,46,26,43,38"
-LINE = re.compile(r"^(\S+ \S+)(?: pass (\d+):(.*)|: (\d+) tokens? in (\d+) pass(?:es)?, \d+\.\d\d a pass)$")
+LINE = re.compile(
+    r"^(\S+ \S+)(?: pass (\d+):(.*)|: (\d+) tokens? in (\d+) pass(?:es)?, \d+\.\d\d a pass)$"
+)
 
 
 def plain_lines(text):
-    """Of each sequence: [pass, thread, rejected, text] of every token shown, and what its last line counts."""
+    """Of each sequence: [pass, thread, rejected, text] of every token shown, and what its last
+    line counts.
+    """
     shown, ends = collections.defaultdict(list), {}
     for line in text.splitlines():
         found = LINE.match(line)
@@ -35,7 +39,9 @@ def plain_lines(text):
             ends[name] = (int(tokens), int(passes))
             continue
         thread = None
-        for head, tilde, token in re.findall(r' (?:\[(\d+)(?: "(?:[^"\\]|\\.)*")?\]|(~?)"((?:[^"\\]|\\.)*)")', rest):
+        for head, tilde, token in re.findall(
+            r' (?:\[(\d+)(?: "(?:[^"\\]|\\.)*")?\]|(~?)"((?:[^"\\]|\\.)*)")', rest
+        ):
             if head:
                 thread = int(head)
             else:
@@ -53,7 +59,9 @@ def choices(trace):
 
 
 def screen(output):
-    """Lines that stand on a terminal in the end, and the longest line ever; knows what the picture uses and nothing else."""
+    """Lines that stand on a terminal in the end, and the longest line ever; knows what the
+    picture uses and nothing else.
+    """
     lines, row, widest = [""], 0, 0
     for part in re.findall(r"\x1b\[[0-9;]*[A-Za-z]|[\r\n]|[^\x1b\r\n]+", output):
         if part == "\n":
@@ -78,8 +86,14 @@ def on_terminal(pardec, *args, columns=80, rows=24, env=None):
     """Runs with a terminal for stderr; returns exit code, stdout and what the terminal got."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-    process = subprocess.Popen(pardec.arguments(args), cwd=pardec.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=theirs,
-                               env=clean_environment(TERM="xterm", **(env or {})))
+    process = subprocess.Popen(
+        pardec.arguments(args),
+        cwd=pardec.folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        env=clean_environment(TERM="xterm", **(env or {})),
+    )
     os.close(theirs)
     got = b""
     while True:
@@ -95,134 +109,249 @@ def on_terminal(pardec, *args, columns=80, rows=24, env=None):
     return process.wait(60), out.decode(), got.decode().replace("\r\n", "\n")
 
 
-def decoders(pardec, model, job):
-    """(name, arguments of generate) of every kind of decoder; what steers APAR is a token that this network does choose."""
-    tokens = ("--prompt-tokens", PROMPT, "--max-new-tokens", 20)
-    plain = json.loads(pardec.good("generate", "--model", model, *tokens, "--format", "json"))["tokens"]
-    fork = next(t for t in plain[2:] if plain.count(t) == 1)
-    yield "ar", ("--decoder", "ar", *tokens)
-    yield "hpd", ("--decoder", "hpd", "--job", job, "--set", "hpd.k_max=6")
-    yield "ippd", ("--decoder", "ippd", "--job", job, "--set", "ippd.prefix_cache=true")
-    yield "ar separately", ("--decoder", "ar", "--job", job, "--set", "ar.ask=separately")
-    yield "apar", ("--decoder", "apar", *tokens, "--set", f"apar.fork_token={fork}", "--set", "apar.child_token=11")
-    yield "speculative, good", ("--decoder", "speculative", "--draft-model", model, *tokens)
-    yield "speculative, bad", ("--decoder", "speculative", "--draft-model", "other", *tokens)
-    for name in ("prompt-lookup", "self-speculative", "lookahead"):
-        yield name, ("--decoder", name, *tokens)
-    yield "space", ("--decoder", "space", *tokens, "--set", "space.mask_token=7", "--set", "space.k=3")
+JOB = {
+    "id": "one",
+    "contexts": [
+        {
+            "id": "c1",
+            "category": "Shoes",
+            "text": "Alpina runner, blue",
+            "fields": [{"name": "Brand"}, {"name": "Color"}],
+        },
+        {
+            "id": "c2",
+            "category": "Shoes",
+            "text": "Nordak boot",
+            "fields": [{"name": "Brand"}, {"name": "Color"}],
+        },
+    ],
+    "limits": {"max_new_tokens": 12, "per_field": 5},
+}
+TOKENS = ("--prompt-tokens", PROMPT, "--max-new-tokens", 20)
+OF_JOB = ("--job", "job.json")
+# Arguments of generate, of every kind of decoder. FORK: a token that this network does choose,
+# which steers APAR.
+DECODERS = {
+    "ar": ("--decoder", "ar", *TOKENS),
+    "hpd": ("--decoder", "hpd", *OF_JOB, "--set", "hpd.k_max=6"),
+    "ippd": ("--decoder", "ippd", *OF_JOB, "--set", "ippd.prefix_cache=true"),
+    "ar separately": ("--decoder", "ar", *OF_JOB, "--set", "ar.ask=separately"),
+    "apar": (
+        "--decoder", "apar", *TOKENS, "--set", "apar.fork_token=FORK", "--set",
+        "apar.child_token=11",
+    ),
+    "speculative, good": ("--decoder", "speculative", "--draft-model", "model", *TOKENS),
+    "speculative, bad": ("--decoder", "speculative", "--draft-model", "other", *TOKENS),
+    **{
+        name: ("--decoder", name, *TOKENS)
+        for name in ("prompt-lookup", "self-speculative", "lookahead")
+    },
+    "space": ("--decoder", "space", *TOKENS, "--set", "space.mask_token=7", "--set", "space.k=3"),
+}
 
 
-def plainly(check, pardec, model, name, args):
-    """Off a terminal. Returns the file with the traces."""
-    file = pardec.folder / "trace.jsonl"
-    args = ("generate", "--model", model, *args)
-    without = pardec(*args, "--trace", file)
-    watched = pardec(*args, "--watch", "--batch-size", 2)
-    check(watched.returncode == 0 and watched.stdout == without.stdout, f"{name}: watched, it answers something else: {watched.stderr[-300:]}")
-    check("\x1b" not in watched.stderr, f"{name}: escape codes off a terminal")
-    traces = [t for t in map(json.loads, file.read_text().splitlines()) if "model" not in t and t["emitted"]]
-    *lines, speed = watched.stderr.splitlines()
-    check(speed.startswith("speed: "), f"{name}: how fast it was, without the drawing, is not said: {speed}")
-    drawn = "".join(f"{line}\n" for line in lines)
-    shown, ends = plain_lines(drawn)
-    if not check(shown is not None, f"{name}: a line that is none: {ends!r}"):
-        return None
-    check(len(shown) == len(ends) == len(traces), f"{name}: {len(shown)} sequences shown, {len(ends)} ended, {len(traces)} traced")
+@pytest.fixture(scope="module")
+def model(pardec):
+    (pardec.folder / "job.json").write_text(json.dumps(JOB))
+    pardec.synthesise("other", seed=9)
+    return pardec.synthesise("model")
+
+
+@pytest.fixture(scope="module")
+def fork(pardec, model):
+    plain = json.loads(pardec.good("generate", "--model", model, *TOKENS, "--format", "json"))[
+        "tokens"
+    ]
+    return next(t for t in plain[2:] if plain.count(t) == 1)
+
+
+class Watched:
+    """A decoder with --watch, off a terminal: its arguments, what ran, the lines without that of
+    speed, and what they show.
+    """
+
+    def __init__(self, pardec, name, model, fork):
+        self.name = name
+        self.args = (
+            "generate",
+            "--model",
+            model,
+            *(str(part).replace("FORK", str(fork)) for part in DECODERS[name]),
+        )
+        self.by_ids = "--prompt-tokens" in self.args
+        self.ran = pardec(*self.args, "--watch", "--batch-size", 2)
+        *self.lines, self.speed = self.ran.stderr.splitlines()
+        self.drawn = "".join(f"{line}\n" for line in self.lines)
+        self.shown, self.ends = plain_lines(self.drawn)
+        assert self.shown is not None, f"a line that is none: {self.ends!r}"
+
+    def rejected(self):
+        return any(rejected for tokens in self.shown.values() for _, _, rejected, _ in tokens)
+
+
+@pytest.fixture(scope="module", params=DECODERS)
+def watched(request, pardec, model, fork):
+    return Watched(pardec, request.param, model, fork)
+
+
+@pytest.fixture(scope="module")
+def traced(pardec, watched):
+    """The same without --watch: what ran, the traces with an answer, and their file."""
+    file = pardec.folder / f"{watched.name}.jsonl"
+    ran = pardec(*watched.args, "--trace", file)
+    traces = [json.loads(line) for line in file.read_text().splitlines()]
+    return ran, [t for t in traces if "model" not in t and t["emitted"]], file
+
+
+def test_watching_changes_no_answer(watched, traced):
+    assert watched.ran.returncode == 0, watched.ran.stderr
+    assert watched.ran.stdout == traced[0].stdout
+
+
+def test_off_a_terminal_lines_have_no_escape_codes_and_the_last_is_the_speed(watched):
+    assert "\x1b" not in watched.ran.stderr
+    assert watched.speed.startswith("speed: ")
+
+
+def test_each_traced_token_is_shown(watched, traced):
+    traces = traced[1]
+    assert len(watched.shown) == len(watched.ends) == len(traces)
     for trace in traces:
-        tokens = shown[f"{trace['decoder']} {trace['request']}"]
-        count = sum(not rejected for _, _, rejected, _ in tokens)
-        check(ends[f"{trace['decoder']} {trace['request']}"] == (len(trace["emitted"]), max(trace["step"]) + 1) and count == len(trace["emitted"]),
-              f"{name}: {count} tokens shown, {len(trace['emitted'])} chosen")
-        if "--prompt-tokens" in args:
-            check(sorted(numbers(tokens)) == sorted(choices(trace)), f"{name}: {numbers(tokens)} shown, {choices(trace)} chosen")
-    replayed = pardec("generate", "--model", model, "--watch", "--from-trace", file)
-    # With a tokenizer even where ids were given: the trace does not tell.
-    if "--prompt-tokens" not in args:
-        check(replayed.returncode == 0 and sorted(replayed.stderr.splitlines()) == sorted(lines) and not replayed.stdout,
-              f"{name}: drawn from the trace it is something else: {replayed.stderr[:300]}")
-    else:
+        name = f"{trace['decoder']} {trace['request']}"
+        tokens = watched.shown[name]
+        assert watched.ends[name] == (len(trace["emitted"]), max(trace["step"]) + 1)
+        assert sum(not rejected for _, _, rejected, _ in tokens) == len(trace["emitted"])
+        if watched.by_ids:
+            assert sorted(numbers(tokens)) == sorted(choices(trace))
+
+
+def test_a_stored_trace_is_drawn_as_the_decoder_was(pardec, model, watched, traced):
+    """With a tokenizer only where texts were given: a trace does not tell."""
+    file = traced[2]
+    if watched.by_ids:
         bare = pardec("generate", "--watch", "--from-trace", file)
-        check(bare.returncode == 0 and bare.stderr == drawn, f"{name}: drawn from the trace it is something else: {bare.stderr[:300]}")
-    return shown
+        assert bare.returncode == 0, bare.stderr
+        assert bare.stderr == watched.drawn
+    else:
+        replayed = pardec("generate", "--model", model, "--watch", "--from-trace", file)
+        assert replayed.returncode == 0, replayed.stderr
+        assert sorted(replayed.stderr.splitlines()) == sorted(watched.lines)
+        assert not replayed.stdout
 
 
-def in_colour(check, pardec, model, name, args, shown):
-    code, out, got = on_terminal(pardec, "generate", "--model", model, *args, "--watch", "--pace", 0, "--batch-size", 2, columns=60, rows=12)
-    if not check(code == 0, f"{name}: on a terminal: exit {code}: {got[-300:]}"):
-        return
-    lines, widest = screen(got[:got.rindex("speed: ")])
-    check(widest < 60, f"{name}: a line of {widest} columns on a terminal of 60")
+def test_each_branch_is_a_thread(watched):
+    threads = {thread for tokens in watched.shown.values() for _, thread, _, _ in tokens}
+    assert len(threads) == {"hpd": 4, "ippd": 4, "apar": 2}.get(watched.name, 1)
+    if watched.name == "speculative, bad":
+        assert watched.rejected()
+
+
+def test_a_terminal_gets_a_picture_in_colour(pardec, watched):
+    code, _, got = on_terminal(
+        pardec, *watched.args, "--watch", "--pace", 0, "--batch-size", 2, columns=60, rows=12
+    )
+    assert code == 0, got[-300:]
+    lines, widest = screen(got[: got.rindex("speed: ")])
+    assert widest < 60
     text = "".join(lines).replace(" ", "")
-    for of, tokens in shown.items():
-        check(of.replace(" ", "") in text, f"{name}: {of} does not stand on the screen in the end")
-        threads = {thread for _, thread, _, _ in tokens}
-        for thread in threads:
-            check(re.search(rf"\x1b\[3[1-6];1m\[{thread}\]", got) or thread > 6, f"{name}: thread {thread} has no colour")
+    for of, tokens in watched.shown.items():
+        assert of.replace(" ", "") in text, f"{of} does not stand on the screen in the end"
+        for thread in {thread for _, thread, _, _ in tokens}:
+            assert re.search(rf"\x1b\[3[1-6];1m\[{thread}\]", got) or thread > 6, (
+                f"thread {thread} has no colour"
+            )
             if not any(rejected for _, of_thread, rejected, _ in tokens if of_thread == thread):
-                whole = "".join(t for _, of_thread, _, t in tokens if of_thread == thread).replace(" ", "")
-                # Part of a character, which a line a pass shows as an ellipsis, joins what comes behind it on the screen.
-                check("…" in whole or whole in text, f"{name}: thread {thread} does not stand on the screen in the end: {whole!r}")
-    rejected = any(r for tokens in shown.values() for _, _, r, _ in tokens)
-    check(("\x1b[2;9m" in got) == rejected, f"{name}: rejected guesses are struck through, and nothing else is")
-    return got
+                whole = "".join(t for _, of_thread, _, t in tokens if of_thread == thread).replace(
+                    " ", ""
+                )
+                # Part of a character, which a line a pass shows as an ellipsis, joins what follows
+                # it on the screen.
+                assert "…" in whole or whole in text, (
+                    f"thread {thread} does not stand on the screen in the end"
+                )
+    # Rejected guesses are struck through, and nothing else is.
+    assert ("\x1b[2;9m" in got) == watched.rejected()
+    if watched.name == "speculative, good":
+        assert ";4m" in got, "guesses that were right are underlined"
+        assert max(at for tokens in watched.shown.values() for at, *_ in tokens) < 20
 
 
-def odd_texts(check, pardec, model):
-    """A character of two tokens, and bytes that a terminal must not get."""
-    wide = [IDS["Ã"], IDS["©"], IDS["ě"], IDS["Ċ"], IDS["Ã"]]  # e with an acute accent, ESC, a line break, half a character
+def test_without_colours_a_terminal_gets_plain_lines(pardec, model):
+    code, _, got = on_terminal(
+        pardec, "generate", "--model", model, "--prompt-tokens", PROMPT, "--max-new-tokens", 5,
+        "--watch", env={"NO_COLOR": "1"},
+    )
+    assert code == 0, got
+    assert "\x1b" not in got
+    assert "pass 5:" in got
+
+
+def test_sampled_ids_are_shown(pardec, model):
+    ran = pardec(
+        "generate", "--model", model, "--prompt-tokens", PROMPT, "--max-new-tokens", 8, "--watch",
+        "--temperature", 5, "--seed", 3,
+    )
+    shown = plain_lines(ran.stderr[: ran.stderr.rindex("speed: ")])[0]
+    assert numbers(next(iter(shown.values()))) == [int(t) for t in ran.stdout.split(",")]
+
+
+@pytest.fixture(scope="module")
+def odd_trace(pardec):
+    """A trace with a character of two tokens, and with bytes that a terminal must not get."""
+    wide = [
+        IDS["Ã"], IDS["©"], IDS["ě"], IDS["Ċ"], IDS["Ã"],
+    ]  # e with an acute accent, ESC, a line break, half a character
     n = len(wide)
-    trace = {"request": "odd", "decoder": "ar", "tokens": [IDS["A"], *wide[:-1]], "position": list(range(n)), "step": list(range(n)),
-             "visible": [[[0, i + 1]] for i in range(n)], "predicts": wide, "from": [None, *range(n - 1)], "banned": [None] * n,
-             "dropped_at": [None] * n, "emitted": list(range(n))}
-    (pardec.folder / "odd.jsonl").write_text(json.dumps(trace) + "\n")
-    said = pardec("generate", "--model", model, "--watch", "--from-trace", "odd.jsonl").stderr.splitlines()
-    check(said == ['ar odd pass 1: [1 "A"] "…"', 'ar odd pass 2: [1] "é"', 'ar odd pass 3: [1] "·"', 'ar odd pass 4: [1] "↵"', 'ar odd pass 5: [1] "…"',
-                   "ar odd: 5 tokens in 5 passes, 1.00 a pass"], f"odd texts: {said}")
-    _, _, got = on_terminal(pardec, "generate", "--model", model, "--watch", "--from-trace", "odd.jsonl", "--pace", 1)
-    lines, _ = screen(got)
-    check(lines[:2] == ["ar odd · 5 tokens in 5 passes, 1.00 a pass", "[1] A é·↵…"], f"odd texts on a terminal: {lines}")
+    trace = {
+        "request": "odd",
+        "decoder": "ar",
+        "tokens": [IDS["A"], *wide[:-1]],
+        "position": list(range(n)),
+        "step": list(range(n)),
+        "visible": [[[0, i + 1]] for i in range(n)],
+        "predicts": wide,
+        "from": [None, *range(n - 1)],
+        "banned": [None] * n,
+        "dropped_at": [None] * n,
+        "emitted": list(range(n)),
+    }
+    file = pardec.folder / "odd.jsonl"
+    file.write_text(json.dumps(trace) + "\n")
+    return file
 
 
-def refusals(check, pardec, model):
-    for args, said in ((("--pace", 5, "--prompt", "x"), "expected --watch with it"), (("--from-trace", "trace.jsonl"), "expected --watch with it"),
-                       (("--watch", "--from-trace", "trace.jsonl", "--prompt", "x"), "expected none of --job"),
-                       (("--watch", "--pace", -1, "--prompt", "x"), "--pace is -1"), (("--watch", "--from-trace", "none.jsonl"), "none.jsonl"),
-                       (("--watch", "--from-trace", "bad.jsonl"), "bad.jsonl:1: is no trace")):
-        (pardec.folder / "bad.jsonl").write_text('{"request": "a", "decoder": "ar"}\n')
-        ran = pardec("generate", "--model", model, *args)
-        check(ran.returncode == 2 and said in ran.stderr, f"{args}: exit {ran.returncode}: {ran.stderr}")
+def test_lines_show_a_character_once_it_is_whole_and_signs_for_controls(pardec, model, odd_trace):
+    said = pardec(
+        "generate", "--model", model, "--watch", "--from-trace", odd_trace
+    ).stderr.splitlines()
+    assert said == [
+        'ar odd pass 1: [1 "A"] "…"', 'ar odd pass 2: [1] "é"', 'ar odd pass 3: [1] "·"',
+        'ar odd pass 4: [1] "↵"', 'ar odd pass 5: [1] "…"',
+        "ar odd: 5 tokens in 5 passes, 1.00 a pass",
+    ]
 
 
-def main():
-    check = Checks()
-    with scratch(sys.argv[1]) as pardec:
-        model = pardec.synthesise("model")
-        pardec.synthesise("other", seed=9)
-        job = {"id": "one", "contexts": [{"id": "c1", "category": "Shoes", "text": "Alpina runner, blue", "fields": [{"name": "Brand"}, {"name": "Color"}]},
-                                         {"id": "c2", "category": "Shoes", "text": "Nordak boot", "fields": [{"name": "Brand"}, {"name": "Color"}]}],
-               "limits": {"max_new_tokens": 12, "per_field": 5}}
-        (pardec.folder / "job.json").write_text(json.dumps(job))
-        for name, args in decoders(pardec, model, "job.json"):
-            shown = plainly(check, pardec, model, name, args)
-            if shown is None:
-                continue
-            passes = [(at, rejected) for tokens in shown.values() for at, _, rejected, _ in tokens]
-            threads = {thread for tokens in shown.values() for _, thread, _, _ in tokens}
-            check(len(threads) == {"hpd": 4, "ippd": 4, "apar": 2}.get(name, 1), f"{name}: threads {threads}")
-            if name == "speculative, bad":
-                check(any(rejected for _, rejected in passes), f"{name}: no rejected guess is shown")
-            got = in_colour(check, pardec, model, name, args, shown)
-            if name == "speculative, good" and got:
-                check(";4m" in got and max(at for at, _ in passes) < 20, f"{name}: guesses that were right are underlined")
-        code, _, got = on_terminal(pardec, "generate", "--model", model, "--prompt-tokens", PROMPT, "--max-new-tokens", 5, "--watch", env={"NO_COLOR": "1"})
-        check(code == 0 and "\x1b" not in got and "pass 5:" in got, f"NO_COLOR: {got!r}")
-        sampled = pardec("generate", "--model", model, "--prompt-tokens", PROMPT, "--max-new-tokens", 8, "--watch", "--temperature", 5, "--seed", 3)
-        ids, shown = [int(t) for t in sampled.stdout.split(",")], plain_lines(sampled.stderr[:sampled.stderr.rindex("speed: ")])[0]
-        check(numbers(next(iter(shown.values()))) == ids, f"sampled: {shown} shown, {ids} chosen")
-        odd_texts(check, pardec, model)
-        refusals(check, pardec, model)
-    return check.finish()
+def test_a_picture_shows_whole_characters_and_signs_for_controls(pardec, model, odd_trace):
+    _, _, got = on_terminal(
+        pardec, "generate", "--model", model, "--watch", "--from-trace", odd_trace, "--pace", 1
+    )
+    assert screen(got)[0][:2] == ["ar odd · 5 tokens in 5 passes, 1.00 a pass", "[1] A é·↵…"]
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("--pace", 5, "--prompt", "x"), "expected --watch with it"),
+        (("--from-trace", "bad.jsonl"), "expected --watch with it"),
+        (("--watch", "--from-trace", "bad.jsonl", "--prompt", "x"), "expected none of --job"),
+        (("--watch", "--pace", -1, "--prompt", "x"), "--pace is -1"),
+        (("--watch", "--from-trace", "none.jsonl"), "none.jsonl"),
+        (("--watch", "--from-trace", "bad.jsonl"), "bad.jsonl:1: is no trace"),
+    ],
+    ids=lambda value: " ".join(map(str, value)) if isinstance(value, tuple) else None,
+)
+def test_what_is_wrong_in_a_call_is_said(pardec, model, args, said):
+    (pardec.folder / "bad.jsonl").write_text('{"request": "a", "decoder": "ar"}\n')
+    ran = pardec("generate", "--model", model, *args)
+    assert ran.returncode == 2, ran.stderr
+    assert said in ran.stderr
