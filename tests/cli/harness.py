@@ -89,12 +89,12 @@ class ForkServer:
         self.path = path
         self.process = None
 
-    def __call__(self, arguments, folder, environment, timeout):
-        """As `subprocess.run` with captured text."""
+    def __call__(self, arguments, folder, environment, timeout, stdout=None):
+        """As `subprocess.run` with captured text; `stdout` is a file, or terminal, to write to instead."""
         if self.process is None:
             self.process = subprocess.Popen([self.path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=clean_environment(), start_new_session=True)
         with tempfile.NamedTemporaryFile("r", encoding="utf-8") as out, tempfile.NamedTemporaryFile("r", encoding="utf-8") as err:
-            call = {"arguments": arguments, "folder": str(folder), "environment": environment, "stdout": out.name, "stderr": err.name}
+            call = {"arguments": arguments, "folder": str(folder), "environment": environment, "stdout": stdout or out.name, "stderr": err.name}
             self.process.stdin.write(json.dumps(call) + "\n")
             self.process.stdin.flush()
             if not select.select([self.process.stdout], [], [], timeout)[0]:
@@ -118,13 +118,13 @@ class Program:
         self.forks = forks if forks.exists() and forks.stat().st_mtime >= pathlib.Path(self.path).stat().st_mtime else None
         self.servers = threading.local()  # a server takes one call at a time
 
-    def forked(self, arguments, environment, timeout):
+    def forked(self, arguments, environment, timeout, stdout=None):
         """A call in a fork of a loaded program; None where the call needs a start of its own."""
         if not self.forks or environment.get("OMP_NUM_THREADS") != "1" or any(not a.isprintable() for a in arguments):
             return None
         if not hasattr(self.servers, "mine"):
             self.servers.mine = ForkServer(self.forks)
-        return self.servers.mine(arguments, self.folder, environment, timeout)
+        return self.servers.mine(arguments, self.folder, environment, timeout, stdout)
 
     def arguments(self, args):
         """The whole command line; verbs that compute get one thread."""

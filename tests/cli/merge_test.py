@@ -1,13 +1,15 @@
-"""`pardec merge`: shards come together in one file; and the queries of results/*.md answer on it.
-
-Usage: merge_test.py PROGRAM
+"""`pardec merge`: shards come together in one file; and the queries of results/*.md answer on
+it.
 """
+
 import contextlib
 import re
+import shutil
 import sqlite3
-import sys
 
-from harness import ROOT, Checks, query, scratch
+import pytest
+
+from harness import ROOT, query
 
 TABLES = ("run", "block", "job", "generation", "score", "sample", "step_histogram")
 
@@ -21,55 +23,112 @@ def dump(db):
         return list(connection.iterdump())
 
 
-def merging(check, pardec, shards):
-    together = pardec.folder / "all.sqlite"
+def keys(db):
+    rows = query(
+        db,
+        "SELECT label, key, generation.text FROM generation JOIN run ON run.id = run_id JOIN sample"
+        " ON sample.id = sample_id",
+    )
+    return {(row["label"], row["key"], row["text"]) for row in rows}
+
+
+@pytest.fixture(scope="module")
+def shards(pardec):
+    """The databases of two shards."""
+    found = [pardec.folder / f"shard-{i}.sqlite" for i in (0, 1)]
+    for i, shard in enumerate(found):
+        pardec.good(
+            "run",
+            "--model",
+            ROOT / "experiments" / "quickstart" / "model",
+            "--decoder",
+            "ar,hpd",
+            "--dataset",
+            "oa-mine",
+            "--limit",
+            12,
+            "--block",
+            3,
+            "--shard",
+            f"{i}/2",
+            "--db",
+            shard,
+            "--progress",
+            "none",
+        )
+    return found
+
+
+@pytest.fixture(scope="module")
+def merged(pardec, shards):
+    """What `merge` prints, the database, and whether its sources stayed as they were."""
     before = [dump(shard) for shard in shards]
+    together = pardec.folder / "all.sqlite"
     said = pardec.good("merge", together, *shards, "--format", "md")
-    check([dump(shard) for shard in shards] == before, "what is merged stays as it is")
+    return said, together, [dump(shard) for shard in shards] == before
+
+
+@pytest.fixture
+def together(merged):
+    return merged[1]
+
+
+def test_what_is_merged_stays_as_it_is(merged):
+    assert merged[2]
+
+
+def test_every_row_of_both_is_there(merged, shards):
+    said, together, _ = merged
     sums = {table: sum(counts(shard)[table] for shard in shards) for table in TABLES}
-    check(counts(together) == {**sums, "sample": counts(together)["sample"]}, f"every row of both: {counts(together)}, expected {sums}")
-    keys = lambda db: {(r["label"], r["key"], r["text"]) for r in query(db, "SELECT label, key, generation.text FROM generation JOIN run ON run.id = run_id JOIN sample ON sample.id = sample_id")}
-    check(keys(together) == keys(shards[0]) | keys(shards[1]) and len(keys(together)) == 24, "the same answers")
-    check(f"| {sums['run']} | " in re.sub(" +", " ", said.splitlines()[-3]), f"the table's last row has them all: {said}")
-    once = dump(together)
-    pardec.good("merge", together, *shards, shards[0])
-    check(dump(together) == once, "a second time changes nothing")
-    compared = pardec("compare", "--db", together, "--format", "json")
-    check(compared.returncode == 0, f"compare reads it: {compared.stderr}")
-    return together
+    assert counts(together) == {**sums, "sample": counts(together)["sample"]}
+    assert f"| {sums['run']} | " in re.sub(" +", " ", said.splitlines()[-3]), "the last row"
 
 
-def refused(check, pardec, shards):
+def test_the_answers_are_those_of_both(together, shards):
+    assert keys(together) == keys(shards[0]) | keys(shards[1])
+    assert len(keys(together)) == 24
+
+
+def test_a_second_time_changes_nothing(pardec, together, shards):
+    copy = shutil.copy(together, pardec.folder / "twice.sqlite")
+    once = dump(copy)
+    pardec.good("merge", copy, *shards, shards[0])
+    assert dump(copy) == once
+
+
+def test_compare_reads_a_merged_database(pardec, together):
+    ran = pardec("compare", "--db", together, "--format", "json")
+    assert ran.returncode == 0, ran.stderr
+
+
+@pytest.mark.parametrize(
+    "sources, said",
+    [
+        ([], "from"),
+        (["shard-0.sqlite", "none.sqlite"], "none.sqlite"),
+        (["shard-0.sqlite", "words.sqlite"], "words.sqlite"),
+    ],
+    ids=["no source", "a source that is not there", "a source that is none"],
+)
+def test_what_cannot_be_merged_is_refused_and_makes_no_database(pardec, shards, sources, said):
     (pardec.folder / "words.sqlite").write_text("no database")
-    for what, args, says in (("no source", ["new.sqlite"], "from"), ("a source that is not there", ["new.sqlite", shards[0], "none.sqlite"], "none.sqlite"),
-                             ("a source that is none", ["new.sqlite", shards[0], "words.sqlite"], "words.sqlite")):
-        ran = pardec("merge", *args)
-        check(ran.returncode == 2 and says in ran.stderr and len(ran.stderr.splitlines()) == 1, f"{what}: exit {ran.returncode}: {ran.stderr}")
-        check(not (pardec.folder / "new.sqlite").exists(), f"{what}: no database is made")
+    ran = pardec("merge", "new.sqlite", *sources)
+    assert ran.returncode == 2
+    assert said in ran.stderr
+    assert len(ran.stderr.splitlines()) == 1
+    assert not (pardec.folder / "new.sqlite").exists()
+
+
+def test_a_database_is_not_merged_into_itself(pardec, shards):
     ran = pardec("merge", shards[0], shards[0])
-    check(ran.returncode == 2 and "merged into" in ran.stderr, f"into itself: exit {ran.returncode}: {ran.stderr}")
+    assert ran.returncode == 2
+    assert "merged into" in ran.stderr
 
 
-def queries(check, db):
+def test_the_queries_of_the_pages_answer(together):
     pages = "".join(page.read_text() for page in sorted((ROOT / "results").glob("*.md")))
-    asked = [q.strip() for block in re.findall(r"```sql\n(.*?)```", pages, re.S) for q in block.split(";") if q.strip()]
-    check(len(asked) >= 6, f"queries: {len(asked)}")
+    blocks = re.findall(r"```sql\n(.*?)```", pages, re.S)
+    asked = [sql.strip() for block in blocks for sql in block.split(";") if sql.strip()]
+    assert len(asked) >= 6
     for sql in asked:
-        rows = query(db, sql)
-        check(rows or "What failed" in sql, f"comes out empty: {sql}")
-
-
-def main():
-    check = Checks()
-    with scratch(sys.argv[1]) as pardec:
-        shards = [pardec.folder / f"shard-{i}.sqlite" for i in (0, 1)]
-        for i, shard in enumerate(shards):
-            pardec.good("run", "--model", ROOT / "experiments" / "quickstart" / "model", "--decoder", "ar,hpd", "--dataset", "oa-mine", "--limit", 12, "--block", 3,
-                        "--shard", f"{i}/2", "--db", shard, "--progress", "none")
-        queries(check, merging(check, pardec, shards))
-        refused(check, pardec, shards)
-    return check.finish()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        assert query(together, sql) or "What failed" in sql, sql
