@@ -89,23 +89,76 @@ class ForkServer:
         self.path = path
         self.process = None
 
-    def __call__(self, arguments, folder, environment, timeout, stdout=None):
-        """As `subprocess.run` with captured text; `stdout` is a file, or terminal, to write to instead."""
+    def begin(self, arguments, folder, environment, out, err):
+        """Begins a call that writes to these files."""
         if self.process is None:
             self.process = subprocess.Popen([self.path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=clean_environment(), start_new_session=True)
+        call = {"arguments": arguments, "folder": str(folder), "environment": environment, "stdout": out, "stderr": err}
+        self.process.stdin.write(json.dumps(call) + "\n")
+        self.process.stdin.flush()
+
+    def ended(self, timeout):
+        """Whether the call ends within so many seconds."""
+        return bool(select.select([self.process.stdout], [], [], timeout)[0])
+
+    def code(self):
+        """The exit code of the call that has ended."""
+        return int(self.process.stdout.readline())
+
+    def __call__(self, arguments, folder, environment, timeout, stdout=None):
+        """As `subprocess.run` with captured text; `stdout` is a file, or terminal, to write to instead."""
         with tempfile.NamedTemporaryFile("r", encoding="utf-8") as out, tempfile.NamedTemporaryFile("r", encoding="utf-8") as err:
-            call = {"arguments": arguments, "folder": str(folder), "environment": environment, "stdout": stdout or out.name, "stderr": err.name}
-            self.process.stdin.write(json.dumps(call) + "\n")
-            self.process.stdin.flush()
-            if not select.select([self.process.stdout], [], [], timeout)[0]:
+            self.begin(arguments, folder, environment, stdout or out.name, err.name)
+            if not self.ended(timeout):
                 self.end()
                 raise subprocess.TimeoutExpired(arguments, timeout)
-            return subprocess.CompletedProcess(arguments, int(self.process.stdout.readline()), out.read(), err.read())
+            return subprocess.CompletedProcess(arguments, self.code(), out.read(), err.read())
 
     def end(self):
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.communicate()
         self.process = None
+
+
+class Running:
+    """A call in a fork of a loaded program that a test does not wait for: what tests use of
+    `subprocess.Popen`. Its server, when the call has ended, is for the next one.
+    """
+
+    def __init__(self, servers, server, arguments, folder, environment, stdout, stderr):
+        self.servers, self.server, self.args, self.returncode = servers, server, arguments, None
+        self.files = [tempfile.NamedTemporaryFile("r", encoding="utf-8") for _ in range(2)]
+        out, err = (str(to or file.name) for to, file in zip((stdout, stderr), self.files))
+        server.begin(arguments, folder, environment, out, err)
+        children = pathlib.Path(f"/proc/{server.process.pid}/task/{server.process.pid}/children")
+        self.pid = None
+        while self.pid is None and self.poll() is None:
+            self.pid = next(map(int, children.read_text().split()), None)
+
+    def poll(self, timeout=0):
+        if self.returncode is None and self.server.ended(timeout):
+            self.returncode = self.server.code()
+            self.servers.append(self.server)
+        return self.returncode
+
+    def wait(self, timeout=None):
+        if self.poll(timeout) is None:
+            raise subprocess.TimeoutExpired(self.args, timeout)
+        return self.returncode
+
+    def communicate(self, timeout=None):
+        self.wait(timeout)
+        return tuple(file.read() for file in self.files)
+
+    def send_signal(self, number):
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self):
+        self.send_signal(signal.SIGKILL)
+
+    def terminate(self):
+        self.send_signal(signal.SIGTERM)
 
 
 class Program:
@@ -117,10 +170,15 @@ class Program:
         forks = pathlib.Path(self.path).parent / "tests" / "cli" / "fork_server"
         self.forks = forks if forks.exists() and forks.stat().st_mtime >= pathlib.Path(self.path).stat().st_mtime else None
         self.servers = threading.local()  # a server takes one call at a time
+        self.free = []  # servers of calls that `start` began and that have ended
+
+    def forks_for(self, arguments, environment):
+        """Whether a fork of a loaded program can do a call; otherwise it needs a new process."""
+        return self.forks and environment.get("OMP_NUM_THREADS") == "1" and all(a.isprintable() for a in arguments)
 
     def forked(self, arguments, environment, timeout, stdout=None):
         """A call in a fork of a loaded program; None where the call needs a start of its own."""
-        if not self.forks or environment.get("OMP_NUM_THREADS") != "1" or any(not a.isprintable() for a in arguments):
+        if not self.forks_for(arguments, environment):
             return None
         if not hasattr(self.servers, "mine"):
             self.servers.mine = ForkServer(self.forks)
@@ -138,10 +196,17 @@ class Program:
         ran = None if options else self.forked(arguments, environment, timeout)
         return ran or subprocess.run(arguments, cwd=self.folder, capture_output=True, text=True, timeout=timeout, env=environment, stdin=subprocess.DEVNULL, **options)
 
-    def start(self, *args, **options):
-        """The same without waiting for its end."""
-        return subprocess.Popen(self.arguments(args), cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                env=clean_environment(), stdin=subprocess.DEVNULL, **options)
+    def start(self, *args, stdout=None, stderr=None, env=None, **options):
+        """The same without waiting for its end. `stdout`, `stderr`: the path of a terminal or file
+        that is written to; without one, `communicate` returns what was written.
+        """
+        arguments, environment = self.arguments(args), clean_environment(**(env or {}))
+        if not options and self.forks_for(arguments, environment):
+            server = self.free.pop() if self.free else ForkServer(self.forks)
+            return Running(self.free, server, arguments, self.folder, environment, stdout, stderr)
+        with contextlib.ExitStack() as files:
+            out, err = (files.enter_context(open(to, "a")) if to else subprocess.PIPE for to in (stdout, stderr))
+            return subprocess.Popen(arguments, cwd=self.folder, stdout=out, stderr=err, text=True, env=environment, stdin=subprocess.DEVNULL, **options)
 
     def at(self, folder):
         """The same program, called in another folder."""

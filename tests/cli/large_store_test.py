@@ -68,7 +68,7 @@ def template(pardec, db):
 
 def cost(pardec, *args):
     """Seconds of processor time and bytes of a call, in a process of its own."""
-    process = pardec.start(*args)
+    process = pardec.start(*args, start_new_session=True)  # no fork: wait4 wants a child of this process
     complaint = (process.stdout.read(), process.stderr.read())[1]
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
