@@ -56,7 +56,8 @@ class Server:
 @contextlib.contextmanager
 def serving(pardec, *args):
     """`pardec serve` on a free port, for the length of a block."""
-    process = pardec.start("serve", "--listen", "127.0.0.1:0", "--threads", 1, *args)
+    # An option of Popen: no fork of a loaded program, but a process whose stderr is a pipe.
+    process = pardec.start("serve", "--listen", "127.0.0.1:0", "--threads", 1, *args, start_new_session=True)
     said, port = [], None
     for line in process.stderr:
         said.append(line)
