@@ -128,9 +128,8 @@ JOB = {
     "limits": {"max_new_tokens": 12, "per_field": 5},
 }
 TOKENS = ("--prompt-tokens", PROMPT, "--max-new-tokens", 20)
-OF_JOB = ("--job", "job.json")
-# Arguments of generate, of every kind of decoder. FORK: a token that this network does choose,
-# which steers APAR.
+OF_JOB = ("--job", "JOB")
+# Arguments of generate, of every kind of decoder; `decoders` fills in the words in capitals.
 DECODERS = {
     "ar": ("--decoder", "ar", *TOKENS),
     "hpd": ("--decoder", "hpd", *OF_JOB, "--set", "hpd.k_max=6"),
@@ -140,7 +139,7 @@ DECODERS = {
         "--decoder", "apar", *TOKENS, "--set", "apar.fork_token=FORK", "--set",
         "apar.child_token=11",
     ),
-    "speculative, good": ("--decoder", "speculative", "--draft-model", "model", *TOKENS),
+    "speculative, good": ("--decoder", "speculative", "--draft-model", "MODEL", *TOKENS),
     "speculative, bad": ("--decoder", "speculative", "--draft-model", "other", *TOKENS),
     **{
         name: ("--decoder", name, *TOKENS)
@@ -157,12 +156,22 @@ def model(pardec):
     return pardec.synthesise("model")
 
 
+def decoders(pardec, model, job):
+    """(name, arguments of generate) of every kind of decoder. What steers APAR is a token that
+    this network does choose.
+    """
+    asked = ("generate", "--model", model, *TOKENS, "--format", "json")
+    plain = json.loads(pardec.good(*asked))["tokens"]
+    fork = next(t for t in plain[2:] if plain.count(t) == 1)
+    filled = {"MODEL": model, "JOB": job, "apar.fork_token=FORK": f"apar.fork_token={fork}"}
+    for name, args in DECODERS.items():
+        yield name, tuple(filled.get(part, part) for part in args)
+
+
 @pytest.fixture(scope="module")
-def fork(pardec, model):
-    plain = json.loads(pardec.good("generate", "--model", model, *TOKENS, "--format", "json"))[
-        "tokens"
-    ]
-    return next(t for t in plain[2:] if plain.count(t) == 1)
+def arguments(pardec, model):
+    """Arguments of generate, by decoder."""
+    return dict(decoders(pardec, model, "job.json"))
 
 
 class Watched:
@@ -170,14 +179,9 @@ class Watched:
     speed, and what they show.
     """
 
-    def __init__(self, pardec, name, model, fork):
+    def __init__(self, pardec, name, args):
         self.name = name
-        self.args = (
-            "generate",
-            "--model",
-            model,
-            *(str(part).replace("FORK", str(fork)) for part in DECODERS[name]),
-        )
+        self.args = args
         self.by_ids = "--prompt-tokens" in self.args
         self.ran = pardec(*self.args, "--watch", "--batch-size", 2)
         *self.lines, self.speed = self.ran.stderr.splitlines()
@@ -190,8 +194,9 @@ class Watched:
 
 
 @pytest.fixture(scope="module", params=DECODERS)
-def watched(request, pardec, model, fork):
-    return Watched(pardec, request.param, model, fork)
+def watched(request, pardec, model, arguments):
+    args = ("generate", "--model", model, *arguments[request.param])
+    return Watched(pardec, request.param, args)
 
 
 @pytest.fixture(scope="module")
