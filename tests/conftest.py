@@ -26,6 +26,9 @@ def pytest_addoption(parser):
     parser.addoption(
         "--keep", type=pathlib.Path, help="folder to keep pages and screenshots in, to be looked at"
     )
+    parser.addoption(
+        "--model", type=pathlib.Path, help="folder of a network for cli/forced_test.py"
+    )
 
 
 @pytest.fixture(scope="session")
