@@ -1,24 +1,20 @@
-"""`reproduce`: what it lists, runs and decides; that it goes on, names what lacks, and ends with 4 where a claim is decided otherwise than expected.
-
-Usage: reproduce_test.py PROGRAM
+"""`reproduce`: what it lists, runs and decides; that it goes on, names what is missing, and ends
+with 4 where a claim is decided otherwise than expected.
 """
+
 import json
 import math
 import re
 import shutil
-import sys
 
-from harness import ROOT, Checks, change, query, scratch
-
+import pytest
+from harness import ROOT, change, query
 
 QUICKSTART = ROOT / "experiments" / "quickstart" / "model"
 
 
-def read(text):
-    return json.loads(text)
-
-
 def claims(tables):
+    """The last table's rows by their claim."""
     return {row["claim"]: row for row in tables[-1]["rows"]}
 
 
@@ -27,7 +23,9 @@ def share_with(folder, change):
     share = folder / "share"
     share.mkdir()
     for entry in ("datasets", "experiments", "judges"):
-        shutil.copytree(ROOT / entry, share / entry, ignore=shutil.ignore_patterns("*.cpp", "*.hpp", "smollm2"))
+        shutil.copytree(
+            ROOT / entry, share / entry, ignore=shutil.ignore_patterns("*.cpp", "*.hpp", "smollm2")
+        )
     file = share / "experiments" / "papers" / "hpd" / "table3.json"
     item = json.loads(file.read_text())
     change(item)
@@ -35,211 +33,585 @@ def share_with(folder, change):
     return share
 
 
-def main():
-    check = Checks()
-    with scratch(sys.argv[1]) as pardec:
-        def reproduce(*args, code=0, env=None, db="r.sqlite"):
-            ran = pardec("reproduce", *args, "--threads", 1, "--progress", "none", "--db", db, env=env)
-            check(ran.returncode == code, f"reproduce {args}: exit {ran.returncode}: {ran.stderr}")
-            return ran
+@pytest.fixture(scope="module")
+def reproduce(pardec):
+    """Calls the verb; returns what ran."""
 
-        rows = read(reproduce("list", "--format", "json").stdout)["rows"]
-        check(len(rows) == 78 and sum(row["class"] == "E" for row in rows) == 20, f"{len(rows)} rows")
-        check(all(row["verdicts"] == "-" for row in rows), "verdicts without a database")
+    def call(*args, code=0, env=None, db="r.sqlite"):
+        ran = pardec("reproduce", *args, "--threads", 1, "--progress", "none", "--db", db, env=env)
+        assert ran.returncode == code, f"reproduce {args}: {ran.stderr}"
+        return ran
 
-        # A run, its table and its claims; then the same from the database, and the list that knows of it.
-        begun = reproduce("hpd", "t3", "--limit", 12, "--format", "json")
-        published, decided = read(begun.stdout)
-        cell = {(row["method"], row["metric"]): row for row in published["rows"]}
-        # The paper's numbers are of Amazon Reviews, and OA-Mine was run: nothing stands beside them, and verdicts say that the data are others.
-        check(cell["HPD", "speedup"]["published"] == 10.78 and all(row["measured"] is None and row["measured_on"] is None for row in published["rows"]), f"{published['rows']}")
-        check(any("hpd on amazon-reviews" in note for note in published["notes"]), f"{published['notes']}")
-        check(all(row["qualified"] == "stand-in, other data, scaled" and row["measured_unit"] == "ratio of products/s" for row in decided["rows"]), f"{decided['rows']}")
-        check(any(note.startswith("differs: network: ") for note in published["notes"]), f"{published['notes']}")
-        verdicts = {row["claim"]: f"{row['verdict']} ({row['qualified']})" for row in decided["rows"]}
-        check(set(verdicts) == {"H5a", "H5b"} and all("open" in v for v in verdicts.values()), f"6 blocks decide nothing: {verdicts}")
-        before = (pardec.folder / "r.sqlite").stat().st_mtime_ns
-        again = reproduce("hpd", "table3", "--limit", 12, "--format", "json")
-        check(read(again.stdout)[1] == decided and (pardec.folder / "r.sqlite").stat().st_mtime_ns == before, "what is stored is run again")
-        listed = {(row["paper"], row["item"]): row["verdicts"] for row in read(reproduce("list", "--format", "json").stdout)["rows"]}
-        check(listed["hpd", "Table 3"] == f"H5a {verdicts['H5a']}; H5b {verdicts['H5b']}", f"list says {listed['hpd', 'Table 3']}")
-
-        # What `compare` warns of stands beside the verdict, also where the store alone is asked: HPD's stack of one was not taught.
-        warned = {(w["code"], w["arm"], w["effect"]) for row in decided["rows"] for w in row["warnings"] if row["claim"] == "H5a"}
-        check(("untaught", "hpd", "beside") in warned, f"H5a: {warned}")
-
-        # A run that measured nothing hides none of it.
-        reproduce("hpd", "t3", "--limit", 13)
-        change(pardec.folder / "r.sqlite", "DELETE FROM block WHERE run_id IN (SELECT id FROM run WHERE invocation <> (SELECT invocation FROM run ORDER BY id LIMIT 1))")
-        check("a block that" in claims(read(reproduce("hpd", "t3", "--limit", 13, "--budget", "0.001s", "--format", "json").stdout))["H5a"]["why"], "blocks are left")
-        relisted = {(row["paper"], row["item"]): row["verdicts"] for row in read(reproduce("list", "--format", "json").stdout)["rows"]}
-        check(relisted == listed, f"list says {relisted['hpd', 'Table 3']}")
-
-        # Enough blocks decide: HPD is more than twice as fast as speculative decoding in rows a pass alone.
-        def sure(item):
-            item["claims"] = [{"id": "C", "says": "HPD chooses more tokens a pass than AR", "scales": ["small"], "expect": "confirmed",
-                               "test": {"kind": "ratio", "metric": "tokens_per_forward", "of": "hpd", "over": "ar", "op": ">", "than": 1}},
-                              {"id": "W", "says": "AR does", "scales": ["small"], "expect": "confirmed",
-                               "test": {"kind": "ratio", "metric": "tokens_per_forward", "of": "ar", "over": "hpd", "op": ">", "than": 1}}]
-
-        share = share_with(pardec.folder, sure)
-        wrong = reproduce("hpd", "t3", "--limit", 12, "--format", "json", code=4, env={"PARDEC_SHARE": share})
-        found = claims(read(wrong.stdout))
-        check(found["C"]["verdict"] == "confirmed" and found["C"]["qualified"] == "stand-in, other data, scaled" and found["W"]["verdict"] == "refuted", f"{found}")
-        check(found["W"]["expected"] == "confirmed (!)" and "otherwise than expected" in wrong.stderr, f"{found['W']}")
-
-        # Rooflines, and what lacks by name.
-        bounds, decided = read(reproduce("hpd", "t3", "--scale", "bound", "--limit", 2, "--format", "json").stdout)
-        check({row["arm"] for row in bounds["rows"]} == {"ar", "spec", "hpd"} and all("NVIDIA L40S" in row["place"] for row in bounds["rows"]), f"{bounds['rows']}")
-        check(all(row["qualified"].startswith("bound, ") for row in decided["rows"]), f"{decided['rows']}")
-        # A bound confirms nothing, whatever it leaves room for, and a ratio of two of them says nothing at all.
-        decided = read(reproduce("hpd", "t3", "--scale", "bound", "--limit", 12, "--format", "json").stdout)[1]
-        row = claims([decided])
-        part = row["H5b"]["measured"][0]
-        check(row["H5b"]["verdict"] == "not contradicted" and part["value"] > 2.08 and part["bound"] == "at most", f"{row['H5b']}")
-        check(f"at most {part['value']:.2f}, published 1.26 to 2.08: the bound leaves room" in row["H5b"]["why"], row["H5b"]["why"])
-        check(row["H5a"]["verdict"] == "open" and row["H5a"]["measured"][0]["bound"] == "of bounds" and "a ratio of two bounds bounds nothing" in row["H5a"]["why"] and ", published 5.18 to 8.56" in row["H5a"]["why"], f"{row['H5a']}")
-        check(any(note.startswith("not contradicted: a bound leaves room for it") for note in decided["notes"]) and decided["notes"][0] == "claims: 1 not contradicted, 1 open.", f"{decided['notes']}")
-        if not (ROOT / "experiments" / "smollm2" / "apar").exists():
-            lacks = claims(read(reproduce("apar", "t9", "--format", "json").stdout))
-            check(all(row["verdict"] == "not testable" and "experiments/smollm2/apar" in row["why"] for row in lacks.values()), f"{lacks}")
-        (pardec.folder / "empty").mkdir()
-        judged = claims(read(reproduce("hpd", "t1", "--limit", 2, "--data-root", pardec.folder / "empty", "--format", "json").stdout))
-        check("dataset oa-mine" in judged["H1"]["why"] and judged["H1"]["verdict"] == "not testable", f"{judged['H1']}")
-        for format in ("md", "csv", "latex", "jsonl"):
-            shown = reproduce("ippd", "figure3", "--limit", 2, "--model", f"main={QUICKSTART}", "--format", format).stdout
-            check("ippd" in shown and "I2" in shown, f"{format}: {shown[:300]}")
-
-        # Cells stand beside their own dataset, in the paper's unit; a network that lacks is named with its recipe, and no other arm stands for it.
-        def arms(item):
-            item["published"]["datasets"] = {"Amazon Reviews 2023": "oa-mine"}
-            item["match"]["metric"]["products/s"] = {"metric": "examples_per_second", "times": 1000}
-            small = item["scales"]["small"]
-            small["models"]["seq"] = "experiments/smollm2/aspd-seq"
-            small["decoders"].append({"label": "seq", "name": "ar", "adapter": "seq", "set": {"batch_size": 1}})
-            test = {"kind": "ratio", "of": "hpd", "op": ">", "than": 0}
-            item["claims"] = [{"id": "S", "says": "over Seq", "scales": ["small"], "test": {**test, "metric": "speed", "over": "seq"}},
-                              {"id": "A", "says": "over AR, by the token", "scales": ["small"], "test": {**test, "metric": "tokens_per_second", "over": "ar"}},
-                              {"id": "B", "says": "the same by the example", "scales": ["small"], "test": {**test, "metric": "speed", "over": "ar"}},
-                              {"id": "N", "says": "tokens", "scales": ["small"], "test": {**test, "metric": "tokens_per_example", "over": "ar"}}]
-
-        shutil.rmtree(share)
-        share = share_with(pardec.folder, arms)
-        shutil.copytree(ROOT / "experiments" / "smollm2" / "recipes", share / "experiments" / "smollm2" / "recipes")
-        of_arms = lambda: [read(reproduce("hpd", "t3", "--limit", 12, "--format", "json", env={"PARDEC_SHARE": share}, db="arms.sqlite").stdout)[i] for i in (0, -1)]
-        published, decided = of_arms()
-        cell = {(row["method"], row["metric"]): row for row in published["rows"]}
-        check(cell["HPD", "products/s"]["measured"] > 100 and cell["HPD", "speedup"]["measured"] > 1 and cell["HPD", "speedup"]["measured_on"] == "oa-mine, stand-in", f"{cell}")
-        check(cell["8B Spec.", "speedup"]["measured"] is None, f"{cell}")
-        found = claims([decided])
-        if not (ROOT / "experiments" / "smollm2" / "aspd-seq").exists():
-            check(found["S"]["verdict"] == "not testable" and "experiments/smollm2/aspd-seq, recipe experiments/smollm2/recipes/aspd-seq.json" in found["S"]["why"], f"{found['S']}")
-        value = {claim: row["measured"][0]["value"] for claim, row in found.items() if row["measured"]}
-        check(math.isclose(value["A"], value["B"] * value["N"], rel_tol=1e-6) and found["A"]["measured_unit"] == "ratio of tokens/s" and found["B"]["measured_unit"] == "ratio of products/s", f"{value}")
-        shutil.rmtree(share)
-
-        def without_baseline(item):
-            arms(item)
-            item["scales"]["small"]["baseline"] = "seq"
-
-        share = share_with(pardec.folder, without_baseline)
-        published, decided = of_arms()
-        check(all(row["measured"] is None for row in published["rows"] if row["metric"] == "speedup"), f"a speedup over an arm that is not the baseline: {published['rows']}")
-        shutil.rmtree(share)
-        share = share_with(pardec.folder, lambda item: item["match"].update(dataset="oa-mine"))
-        check("published.datasets" in reproduce("hpd", "t3", env={"PARDEC_SHARE": share}, code=2).stderr, "a dataset in match")
-
-        unmeasured = reproduce("space", "table5").stdout
-        check("nothing of it is measured" in unmeasured and "48818" in unmeasured and "for lack of: the six open sets" in " ".join(unmeasured.split()), unmeasured[:300])
-
-        for args, says in ((("hpd", "figure1"), "nothing is measured"), (("hpd", "table9"), "no item"), (("hdp",), "unknown paper"), (("hpd", "t3", "--scale", "smal"), "has no scale"),
-                           (("all", "--budget", "soon"), "--budget"), (("hpd", "t3", "--model", "main"), "LABEL=DIR"), (("hpd", "t3", "--model", "main=nowhere"), "there is no nowhere"),
-                           (("hpd", "t3", "--model", f"mian={QUICKSTART}"), "did you mean 'main'"), (("hpd", "t2", "--data-root", "nowhere"), "nowhere is no folder"),
-                           (("hpd", "t2", "--dtype", "fp7"), "fp7"), (("all", "t1"), "takes no item"), (("list", "t1"), "takes no item")):
-            check(says in reproduce(*args, code=2).stderr, f"{args} does not say '{says}'")
-
-        # Speeds of the same store, told that other programs used the machine in some blocks: decided where the rest decides the same.
-        def fast(item):
-            item["scales"]["small"].update(limit=24)
-            item["claims"] = [{"id": "F", "says": "HPD is faster", "scales": ["small"], "test": {"kind": "ratio", "metric": "speed", "of": "spec", "over": "ar", "op": ">", "than": 1e-3}},
-                              {"id": "T", "says": "as many tokens a pass", "scales": ["small"], "by_construction": "so it is", "test": {"kind": "bound", "metric": "tokens_per_forward", "of": "ar", "op": ">=", "than": 1}},
-                              {"id": "D", "says": "on a dataset that lacks", "scales": ["small"], "test": {"kind": "bound", "metric": "tokens_per_forward", "of": "ar", "in": ["oa-mine", "race"], "op": ">", "than": 0}}]
-
-        shutil.rmtree(share)
-        share = share_with(pardec.folder, fast)
-        db = pardec.folder / "fast.sqlite"
-        fast_claims = lambda: claims(read(reproduce("hpd", "t3", "--format", "json", env={"PARDEC_SHARE": share}, db=db).stdout))
-        fast_claims()
-        change(db, "UPDATE block SET waited_ns = 0, stolen_ns = 0")
-        found = fast_claims()
-        check(found["F"]["verdict"] == "confirmed" and found["F"]["measured"][0]["units"] == 12, f"{found['F']}")
-        check(found["T"]["verdict"] == "confirmed" and found["T"]["qualified"].startswith("by construction, ") and "it cannot fail: so it is" in found["T"]["why"], f"{found['T']}")
-        check(found["T"]["by_construction"] == "so it is" and found["F"]["by_construction"] is None, f"{found['T']}")
-        check(found["D"]["verdict"] == "open" and "lacks" in found["D"]["why"] and "race" in found["D"]["why"], f"{found['D']}")
-        listed = {(row["paper"], row["item"]): row["verdicts"] for row in read(reproduce("list", "--format", "json", env={"PARDEC_SHARE": share}, db=db).stdout)["rows"]}["hpd", "Table 3"]
-        check("D open" in listed and "F confirmed" in listed and "T confirmed (by construction, " in listed, f"list says {listed}")
-        shown = reproduce("hpd", "t3", env={"PARDEC_SHARE": share}, db=db).stdout
-        check("claims: 1 confirmed, 1 open; apart from these, that cannot fail: 1 confirmed" in shown, shown[-900:])
-        for disturbed, verdict in ((2, "confirmed"), (3, "open")):  # of twelve: 10 decide, 9 do not
-            change(db, f"UPDATE block SET waited_ns = wall_ns WHERE position < {disturbed}")
-            found = fast_claims()
-            check(found["F"]["verdict"] == verdict and {w["code"] for w in found["F"]["warnings"]} >= {"disturbed"}, f"{disturbed} disturbed: {found['F']}")
-            check(found["T"]["verdict"] == "confirmed" and "disturbed" not in {w["code"] for w in found["T"]["warnings"]}, f"{found['T']}")
-        check("unfit to decide it: disturbed" in found["F"]["why"] and "the undisturbed measurements alone give" in found["F"]["why"], f"{found['F']['why']}")
-
-        # A page has no section with nothing in it.
-        for item, sections in ((("hpd", "table2"), ["published"]), (("aspd", "table7"), ["verdicts", "published"]), (("space", "table5"), ["published"])):
-            reproduce(*item, "--report", "empty.html", db="none.sqlite")
-            page = (pardec.folder / "empty.html").read_text()
-            heads = [head for head in re.findall(r'<h2 id="(\w+)"', page)]
-            links = re.findall(r'<a href="#(\w+)"', page.split("</header>")[0])
-            check(set(sections) <= set(heads) and sorted(heads) == sorted(links), f"{item}: sections {heads}, links {links}")
-            check(not re.search(r"<tbody>\s*</tbody>|<dl>\s*</dl>|class=\"(facts|figures)\">\s*</div>", page), f"{item}: something is empty")
-
-        # A conversation counts turn by turn; what its turns would be in one sequence each is not guessed of their sums.
-        def turns(item):
-            test = {"kind": "bound", "of": "ar", "in": ["mt-bench"], "op": "<=", "than": 1}
-            item["scales"]["small"].update(datasets=["mt-bench"], max_new_tokens=8, decoders=[{"name": "ar", "set": {"batch_size": 2}}])
-            item["claims"] = [{"id": metric, "says": metric, "scales": ["small"], "test": {**test, "metric": metric}} for metric in
-                              ("threads", "length", "max_cached", "max_cached_flat", "max_cached_saved", "attended_saved", "parallel_share", "tps")]
-
-        shutil.rmtree(share)
-        share = share_with(pardec.folder, turns)
-        db = pardec.folder / "turns.sqlite"
-        found = claims(read(reproduce("hpd", "t3", "--format", "json", env={"PARDEC_SHARE": share}, db=db).stdout))
-        jobs = query(db, "SELECT turns, prompt_tokens, chosen, text_tokens, decode_ns, cached_peak, text_attended FROM job")
-        each = [turn for job in jobs for turn in read(job["turns"])]
-        check(len(each) > len(jobs) and all(sum(t[key] for t in read(job["turns"])) == job[key] for job in jobs for key in ("prompt_tokens", "chosen", "text_tokens", "text_attended", "decode_ns")), f"{jobs}")
-        # What AR writes is one sequence, whose last id is chosen and not fed.
-        check(all(0 <= t["prompt_tokens"] + t["text_tokens"] - t["cached_peak"] <= 1 and t["branches"] == 1 for t in each), f"{each}")
-        mean = lambda key: sum(t[key] for t in each) / len(each)
-        wanted = {"threads": 1, "length": mean("text_tokens"), "max_cached": mean("cached_peak"), "max_cached_flat": mean("prompt_tokens") + mean("text_tokens"),
-                  "attended_saved": 0, "parallel_share": 0, "tps": sum(1e9 * t["chosen"] / t["decode_ns"] for t in each) / len(each)}
-        for metric, value in wanted.items():
-            check(math.isclose(found[metric]["measured"][0]["value"], value, rel_tol=1e-9, abs_tol=1e-9), f"{value}: {found[metric]}")
-        check(0 <= found["max_cached_saved"]["measured"][0]["value"] < 0.05, f"AR saves nothing: {found['max_cached_saved']}")
-        # So does `compare`: as if ASPD had answered each first turn alone in parallel.
-        forked = pardec.folder / "forked.sqlite"
-        shutil.copy(db, forked)
-        stages = lambda turn, groups: json.dumps({**turn, "branches": 1 + 3 * groups, "parallel": {"generated": 10, "branch_tokens": 6 * groups, "groups": groups, "group_branches": 3 * groups,
-                                                                                                  "parallel_ns": 10**9 * groups}})
-        for i, job in enumerate(query(forked, "SELECT id, turns FROM job ORDER BY id")):
-            both = ",".join(stages(turn, int(at == 0)) for at, turn in enumerate(read(job["turns"])))
-            change(forked, f"UPDATE job SET turns = '[{both}]' WHERE id = {job['id']}")
-        for decoder, columns in (("aspd", {"ppd": 0.5, "dp": 0.6, "abn": 3, "p_tps": 6}), ("apar", {"parallel_share": 0.5, "threads_per_answer": 2.5, "max_cached": mean("cached_peak")})):
-            change(forked, f"UPDATE run SET decoder = '{decoder}'")
-            row = read(pardec.good("compare", "--db", forked, "--format", "json"))["rows"][0]
-            check(all(math.isclose(row[key], value, rel_tol=1e-9) for key, value in columns.items()), f"{decoder}: {row}")
-        change(db, "UPDATE job SET turns = NULL")
-        found = claims(read(reproduce("hpd", "t3", "--format", "json", env={"PARDEC_SHARE": share}, db=db).stdout))
-        for metric in ("max_cached_flat", "max_cached_saved", "attended_saved", "parallel_share"):
-            check(found[metric]["verdict"] == "not testable" and "turns or fields are counted together" in found[metric]["why"], f"{found[metric]}")
-
-        # Within a budget.
-        budget = reproduce("hpd", "t3", "--budget", "30s", "--format", "json", db="b.sqlite")
-        check(any(note.startswith("budget: ") or "38 examples" in note for note in read(budget.stdout)[0]["notes"]), f"{read(budget.stdout)[0]['notes']}")
-    return check.finish()
+    return call
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+@pytest.fixture(scope="module")
+def tables(reproduce):
+    """The tables that the verb prints."""
+    return lambda *args, **options: json.loads(
+        reproduce(*args, "--format", "json", **options).stdout
+    )
+
+
+@pytest.fixture(scope="module")
+def listed(tables):
+    """What the list says of Table 3 of HPD."""
+
+    def find(**options):
+        return {
+            (row["paper"], row["item"]): row["verdicts"]
+            for row in tables("list", **options)["rows"]
+        }["hpd", "Table 3"]
+
+    return find
+
+
+@pytest.fixture(scope="module")
+def table3(tables):
+    """The published and measured values, and the decided claims, of a run of Table 3 of HPD; it
+    is in r.sqlite.
+    """
+    return tables("hpd", "t3", "--limit", 12)
+
+
+@pytest.fixture
+def stored(pardec, table3, tmp_path):
+    """A copy of the database with that run."""
+    return shutil.copy(pardec.folder / "r.sqlite", tmp_path / "r.sqlite")
+
+
+def test_the_list_has_every_item_and_no_verdict_without_a_database(tables):
+    rows = tables("list", db="none.sqlite")["rows"]
+    assert len(rows) == 78
+    assert sum(row["class"] == "E" for row in rows) == 20
+    assert all(row["verdicts"] == "-" for row in rows)
+
+
+def test_nothing_is_measured_beside_a_published_value_of_other_data(table3):
+    """The paper's numbers are of Amazon Reviews, and OA-Mine was run; verdicts say so."""
+    published, decided = table3
+    cell = {(row["method"], row["metric"]): row for row in published["rows"]}
+    assert cell["HPD", "speedup"]["published"] == 10.78
+    for row in published["rows"]:
+        assert row["measured"] is None
+        assert row["measured_on"] is None
+    assert any("hpd on amazon-reviews" in note for note in published["notes"]), published["notes"]
+    assert any(note.startswith("differs: network: ") for note in published["notes"]), published[
+        "notes"
+    ]
+    for row in decided["rows"]:
+        assert row["qualified"] == "stand-in, other data, scaled"
+        assert row["measured_unit"] == "ratio of products/s"
+
+
+def test_six_blocks_decide_nothing(table3):
+    assert {row["claim"]: row["verdict"] for row in table3[1]["rows"]} == {
+        "H5a": "open",
+        "H5b": "open",
+    }
+
+
+def test_what_is_stored_is_not_run_again(pardec, tables, table3):
+    before = (pardec.folder / "r.sqlite").stat().st_mtime_ns
+    assert tables("hpd", "table3", "--limit", 12)[1] == table3[1]
+    assert (pardec.folder / "r.sqlite").stat().st_mtime_ns == before
+
+
+def test_the_list_has_the_stored_verdicts(listed, table3):
+    assert listed() == "; ".join(
+        f"{row['claim']} {row['verdict']} ({row['qualified']})" for row in table3[1]["rows"]
+    )
+
+
+def test_what_compare_warns_of_is_beside_the_verdict(table3):
+    """HPD's network was not trained on a stack of one."""
+    warned = {
+        (w["code"], w["arm"], w["effect"])
+        for row in table3[1]["rows"]
+        for w in row["warnings"]
+        if row["claim"] == "H5a"
+    }
+    assert ("untaught", "hpd", "beside") in warned
+
+
+def test_a_run_that_measured_nothing_hides_no_stored_one(tables, listed, stored):
+    before = listed(db=stored)
+    tables("hpd", "t3", "--limit", 2, db=stored)
+    change(
+        stored,
+        "DELETE FROM block WHERE run_id IN (SELECT id FROM run WHERE invocation <> (SELECT"
+        " invocation FROM run ORDER BY id LIMIT 1))",
+    )
+    assert (
+        "a block that"
+        in claims(tables("hpd", "t3", "--limit", 2, "--budget", "0.001s", db=stored))["H5a"]["why"]
+    )
+    assert listed(db=stored) == before
+
+
+def test_a_claim_that_is_decided_otherwise_than_expected_ends_with_4(reproduce, stored, tmp_path):
+    """Enough blocks decide: HPD chooses more tokens a pass than AR."""
+
+    def sure(item):
+        test = {"kind": "ratio", "metric": "tokens_per_forward", "op": ">", "than": 1}
+        item["claims"] = [
+            {
+                "id": "C",
+                "says": "HPD chooses more tokens a pass than AR",
+                "scales": ["small"],
+                "expect": "confirmed",
+                "test": {**test, "of": "hpd", "over": "ar"},
+            },
+            {
+                "id": "W",
+                "says": "AR does",
+                "scales": ["small"],
+                "expect": "confirmed",
+                "test": {**test, "of": "ar", "over": "hpd"},
+            },
+        ]
+
+    wrong = reproduce(
+        "hpd",
+        "t3",
+        "--limit",
+        12,
+        "--format",
+        "json",
+        code=4,
+        env={"PARDEC_SHARE": share_with(tmp_path, sure)},
+        db=stored,
+    )
+    found = claims(json.loads(wrong.stdout))
+    assert found["C"]["verdict"] == "confirmed"
+    assert found["C"]["qualified"] == "stand-in, other data, scaled"
+    assert found["W"]["verdict"] == "refuted"
+    assert found["W"]["expected"] == "confirmed (!)"
+    assert "otherwise than expected" in wrong.stderr
+
+
+@pytest.fixture(scope="module")
+def bound(tables):
+    """Table 3 of HPD by rooflines alone."""
+    return tables("hpd", "t3", "--scale", "bound", "--limit", 12, db="bound.sqlite")
+
+
+def test_bounds_are_of_the_papers_machine(bound):
+    bounds, decided = bound
+    assert {row["arm"] for row in bounds["rows"]} == {"ar", "spec", "hpd"}
+    assert all("NVIDIA L40S" in row["place"] for row in bounds["rows"]), bounds["rows"]
+    assert all(row["qualified"].startswith("bound, ") for row in decided["rows"]), decided["rows"]
+
+
+def test_a_bound_confirms_nothing(bound):
+    row = claims(bound)["H5b"]
+    part = row["measured"][0]
+    assert row["verdict"] == "not contradicted"
+    assert part["value"] > 2.08
+    assert part["bound"] == "at most"
+    assert (
+        f"at most {part['value']:.2f}, published 1.26 to 2.08: the bound leaves room" in row["why"]
+    )
+    notes = bound[1]["notes"]
+    assert any(note.startswith("not contradicted: a bound leaves room for it") for note in notes), (
+        notes
+    )
+    assert notes[0] == "claims: 1 not contradicted, 1 open."
+
+
+def test_a_ratio_of_two_bounds_says_nothing(bound):
+    row = claims(bound)["H5a"]
+    assert row["verdict"] == "open"
+    assert row["measured"][0]["bound"] == "of bounds"
+    assert "a ratio of two bounds bounds nothing" in row["why"]
+    assert ", published 5.18 to 8.56" in row["why"]
+
+
+@pytest.mark.skipif(
+    (ROOT / "experiments" / "smollm2" / "apar").exists(), reason="not done here: the adapter exists"
+)
+def test_claims_without_an_adapter_are_not_testable(tables):
+    for row in claims(tables("apar", "t9")).values():
+        assert row["verdict"] == "not testable"
+        assert "experiments/smollm2/apar" in row["why"]
+
+
+def test_claims_without_a_dataset_are_not_testable(tables, tmp_path):
+    row = claims(tables("hpd", "t1", "--limit", 2, "--data-root", tmp_path))["H1"]
+    assert "dataset oa-mine" in row["why"]
+    assert row["verdict"] == "not testable"
+
+
+@pytest.mark.parametrize("format", ["md", "csv", "latex", "jsonl"])
+def test_every_format_has_arms_and_claims(reproduce, format):
+    shown = reproduce(
+        "ippd", "figure3", "--limit", 2, "--model", f"main={QUICKSTART}", "--format", format,
+        db="formats.sqlite",
+    ).stdout
+    assert "ippd" in shown
+    assert "I2" in shown
+
+
+def arms(item):
+    """Published cells of the data that are run, and an arm whose network is missing."""
+    item["published"]["datasets"] = {"Amazon Reviews 2023": "oa-mine"}
+    item["match"]["metric"]["products/s"] = {"metric": "examples_per_second", "times": 1000}
+    small = item["scales"]["small"]
+    small["models"]["seq"] = "experiments/smollm2/aspd-seq"
+    small["decoders"].append(
+        {"label": "seq", "name": "ar", "adapter": "seq", "set": {"batch_size": 1}}
+    )
+    test = {"kind": "ratio", "of": "hpd", "op": ">", "than": 0}
+    item["claims"] = [
+        {
+            "id": "S",
+            "says": "over Seq",
+            "scales": ["small"],
+            "test": {**test, "metric": "speed", "over": "seq"},
+        },
+        {
+            "id": "A",
+            "says": "over AR, by the token",
+            "scales": ["small"],
+            "test": {**test, "metric": "tokens_per_second", "over": "ar"},
+        },
+        {
+            "id": "B",
+            "says": "the same by the example",
+            "scales": ["small"],
+            "test": {**test, "metric": "speed", "over": "ar"},
+        },
+        {
+            "id": "N",
+            "says": "tokens",
+            "scales": ["small"],
+            "test": {**test, "metric": "tokens_per_example", "over": "ar"},
+        },
+    ]
+
+
+def arms_without_baseline(item):
+    """The same, compared with the arm that is missing."""
+    arms(item)
+    item["scales"]["small"]["baseline"] = "seq"
+
+
+def tables_of_arms(tables, folder, change):
+    """The published and measured values, and the decided claims, of such an item."""
+    share = share_with(folder, change)
+    shutil.copytree(
+        ROOT / "experiments" / "smollm2" / "recipes", share / "experiments" / "smollm2" / "recipes"
+    )
+    found = tables("hpd", "t3", "--limit", 12, env={"PARDEC_SHARE": share}, db="arms.sqlite")
+    return found[0], found[-1]
+
+
+@pytest.fixture(scope="module")
+def of_arms(tables, tmp_path_factory):
+    return tables_of_arms(tables, tmp_path_factory.mktemp("arms"), arms)
+
+
+def test_cells_stand_beside_their_own_dataset_in_the_papers_unit(of_arms):
+    cell = {(row["method"], row["metric"]): row for row in of_arms[0]["rows"]}
+    assert cell["HPD", "products/s"]["measured"] > 100
+    assert cell["HPD", "speedup"]["measured"] > 1
+    assert cell["HPD", "speedup"]["measured_on"] == "oa-mine, stand-in"
+    assert cell["8B Spec.", "speedup"]["measured"] is None
+
+
+@pytest.mark.skipif(
+    (ROOT / "experiments" / "smollm2" / "aspd-seq").exists(),
+    reason="not done here: the adapter exists",
+)
+def test_a_network_that_is_missing_is_named_with_its_recipe(of_arms):
+    """No other arm stands for it."""
+    row = claims(of_arms)["S"]
+    assert row["verdict"] == "not testable"
+    assert (
+        "experiments/smollm2/aspd-seq, recipe experiments/smollm2/recipes/aspd-seq.json"
+        in row["why"]
+    )
+
+
+def test_speed_by_the_token_is_that_by_the_example_times_tokens(of_arms):
+    found = claims(of_arms)
+    value = {claim: row["measured"][0]["value"] for claim, row in found.items() if row["measured"]}
+    assert math.isclose(value["A"], value["B"] * value["N"], rel_tol=1e-6)
+    assert found["A"]["measured_unit"] == "ratio of tokens/s"
+    assert found["B"]["measured_unit"] == "ratio of products/s"
+
+
+@pytest.mark.usefixtures("of_arms")
+def test_a_speedup_over_an_arm_that_is_not_the_baseline_is_not_measured(tables, tmp_path):
+    published, _ = tables_of_arms(tables, tmp_path, arms_without_baseline)
+    speedups = [row for row in published["rows"] if row["metric"] == "speedup"]
+    assert speedups
+    assert all(row["measured"] is None for row in speedups)
+
+
+def test_a_dataset_in_match_is_refused(reproduce, tmp_path):
+    share = share_with(tmp_path, lambda item: item["match"].update(dataset="oa-mine"))
+    assert (
+        "published.datasets" in reproduce("hpd", "t3", env={"PARDEC_SHARE": share}, code=2).stderr
+    )
+
+
+def test_an_item_that_is_not_measured_shows_what_is_published_and_what_is_missing(reproduce):
+    shown = reproduce("space", "table5").stdout
+    assert "nothing of it is measured" in shown
+    assert "48818" in shown
+    assert "for lack of: the six open sets" in " ".join(shown.split())
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("hpd", "figure1"), "nothing is measured"),
+        (("hpd", "table9"), "no item"),
+        (("hdp",), "unknown paper"),
+        (("hpd", "t3", "--scale", "smal"), "has no scale"),
+        (("all", "--budget", "soon"), "--budget"),
+        (("hpd", "t3", "--model", "main"), "LABEL=DIR"),
+        (("hpd", "t3", "--model", "main=nowhere"), "there is no nowhere"),
+        (("hpd", "t3", "--model", f"mian={QUICKSTART}"), "did you mean 'main'"),
+        (("hpd", "t2", "--data-root", "nowhere"), "nowhere is no folder"),
+        (("hpd", "t2", "--dtype", "fp7"), "fp7"),
+        (("all", "t1"), "takes no item"),
+        (("list", "t1"), "takes no item"),
+    ],
+    ids=lambda value: " ".join(value).replace(str(ROOT), "") if isinstance(value, tuple) else None,
+)
+def test_what_is_wrong_in_a_call_is_said(reproduce, args, said):
+    assert said in reproduce(*args, code=2).stderr
+
+
+def fast(item):
+    """Claims on speed, on what cannot fail, and on a dataset that is missing."""
+    small = item["scales"]["small"]
+    small.update(limit=12, block=1, decoders=small["decoders"][:2])
+    bound = {"kind": "bound", "metric": "tokens_per_forward", "of": "ar"}
+    item["claims"] = [
+        {
+            "id": "F",
+            "says": "speculative decoding is no slower by a factor of a thousand",
+            "scales": ["small"],
+            "test": {
+                "kind": "ratio",
+                "metric": "speed",
+                "of": "spec",
+                "over": "ar",
+                "op": ">",
+                "than": 1e-3,
+            },
+        },
+        {
+            "id": "T",
+            "says": "as many tokens a pass",
+            "scales": ["small"],
+            "by_construction": "so it is",
+            "test": {**bound, "op": ">=", "than": 1},
+        },
+        {
+            "id": "D",
+            "says": "on a dataset that lacks",
+            "scales": ["small"],
+            "test": {**bound, "in": ["oa-mine", "race"], "op": ">", "than": 0},
+        },
+    ]
+
+
+@pytest.fixture(scope="module")
+def speeds(pardec, tables, tmp_path_factory):
+    """A database of twelve blocks that nothing disturbed, and the calls' environment with these
+    claims.
+    """
+    db, env = (
+        pardec.folder / "fast.sqlite",
+        {"PARDEC_SHARE": share_with(tmp_path_factory.mktemp("fast"), fast)},
+    )
+    tables("hpd", "t3", env=env, db=db)
+    change(db, "UPDATE block SET waited_ns = 0, stolen_ns = 0")
+    return db, env
+
+
+def test_undisturbed_blocks_decide_a_claim_on_speed(reproduce, tables, listed, speeds):
+    db, env = speeds
+    found = claims(tables("hpd", "t3", env=env, db=db))
+    assert found["F"]["verdict"] == "confirmed"
+    assert found["F"]["measured"][0]["units"] == 12
+    assert found["T"]["verdict"] == "confirmed"
+    assert found["T"]["qualified"].startswith("by construction, ")
+    assert "it cannot fail: so it is" in found["T"]["why"]
+    assert found["T"]["by_construction"] == "so it is"
+    assert found["F"]["by_construction"] is None
+    assert found["D"]["verdict"] == "open"
+    assert "lacks" in found["D"]["why"]
+    assert "race" in found["D"]["why"]
+    said = listed(env=env, db=db)
+    assert "D open" in said
+    assert "F confirmed" in said
+    assert "T confirmed (by construction, " in said
+    assert (
+        "claims: 1 confirmed, 1 open; apart from these, that cannot fail: 1 confirmed"
+        in reproduce("hpd", "t3", env=env, db=db).stdout
+    )
+
+
+@pytest.mark.parametrize(("disturbed", "verdict"), [(2, "confirmed"), (3, "open")])
+def test_blocks_that_other_programs_disturbed_are_not_counted_for_speed(
+    tables, speeds, tmp_path, disturbed, verdict
+):
+    """Of twelve blocks ten decide, and nine do not."""
+    db, env = shutil.copy(speeds[0], tmp_path / "fast.sqlite"), speeds[1]
+    change(db, f"UPDATE block SET waited_ns = wall_ns WHERE position < {disturbed}")
+    found = claims(tables("hpd", "t3", env=env, db=db))
+    assert found["F"]["verdict"] == verdict
+    assert {w["code"] for w in found["F"]["warnings"]} >= {"disturbed"}
+    assert found["T"]["verdict"] == "confirmed"
+    assert "disturbed" not in {w["code"] for w in found["T"]["warnings"]}
+    if verdict == "open":
+        assert "unfit to decide it: disturbed" in found["F"]["why"]
+        assert "the undisturbed measurements alone give" in found["F"]["why"]
+
+
+@pytest.mark.parametrize(
+    ("item", "sections"),
+    [
+        (("hpd", "table2"), ["published"]),
+        (("aspd", "table7"), ["verdicts", "published"]),
+        (("space", "table5"), ["published"]),
+    ],
+    ids=["table2", "table7", "table5"],
+)
+def test_a_page_has_no_section_with_nothing_in_it(pardec, reproduce, item, sections):
+    reproduce(*item, "--report", "empty.html", db="none.sqlite")
+    page = (pardec.folder / "empty.html").read_text()
+    heads = re.findall(r'<h2 id="(\w+)"', page)
+    assert set(sections) <= set(heads)
+    assert sorted(heads) == sorted(re.findall(r'<a href="#(\w+)"', page.split("</header>")[0]))
+    assert not re.search(
+        r"<tbody>\s*</tbody>|<dl>\s*</dl>|class=\"(facts|figures)\">\s*</div>", page
+    ), "something is empty"
+
+
+def turns(item):
+    """Claims on each of the measures that conversations have turn by turn."""
+    test = {"kind": "bound", "of": "ar", "in": ["mt-bench"], "op": "<=", "than": 1}
+    item["scales"]["small"].update(
+        datasets=["mt-bench"], max_new_tokens=8, decoders=[{"name": "ar", "set": {"batch_size": 2}}]
+    )
+    item["claims"] = [
+        {"id": metric, "says": metric, "scales": ["small"], "test": {**test, "metric": metric}}
+        for metric in (
+            "threads", "length", "max_cached", "max_cached_flat", "max_cached_saved",
+            "attended_saved", "parallel_share", "tps",
+        )
+    ]
+
+
+class Conversations:
+    """The claims on a run of conversations, its database, the calls' environment, and all turns
+    as the database has them.
+    """
+
+    def __init__(self, pardec, tables, share):
+        self.db, self.env = pardec.folder / "turns.sqlite", {"PARDEC_SHARE": share}
+        self.claims = claims(tables("hpd", "t3", env=self.env, db=self.db))
+        self.jobs = query(
+            self.db,
+            "SELECT turns, prompt_tokens, chosen, text_tokens, decode_ns, cached_peak,"
+            " text_attended FROM job",
+        )
+        self.turns = [turn for job in self.jobs for turn in json.loads(job["turns"])]
+
+    def mean(self, key):
+        return sum(turn[key] for turn in self.turns) / len(self.turns)
+
+
+@pytest.fixture(scope="module")
+def conversations(pardec, tables, tmp_path_factory):
+    return Conversations(pardec, tables, share_with(tmp_path_factory.mktemp("turns"), turns))
+
+
+def test_the_turns_of_a_conversation_add_up_to_it(conversations):
+    assert len(conversations.turns) > len(conversations.jobs)
+    for job in conversations.jobs:
+        for key in ("prompt_tokens", "chosen", "text_tokens", "text_attended", "decode_ns"):
+            assert sum(turn[key] for turn in json.loads(job["turns"])) == job[key], key
+
+
+def test_a_turn_of_ar_is_one_sequence_whose_last_id_is_not_fed(conversations):
+    for turn in conversations.turns:
+        assert 0 <= turn["prompt_tokens"] + turn["text_tokens"] - turn["cached_peak"] <= 1
+        assert turn["branches"] == 1
+
+
+def test_a_conversation_counts_turn_by_turn(conversations):
+    found, mean = conversations.claims, conversations.mean
+    wanted = {
+        "threads": 1,
+        "length": mean("text_tokens"),
+        "max_cached": mean("cached_peak"),
+        "max_cached_flat": mean("prompt_tokens") + mean("text_tokens"),
+        "attended_saved": 0,
+        "parallel_share": 0,
+        "tps": (
+            sum(1e9 * t["chosen"] / t["decode_ns"] for t in conversations.turns)
+            / len(conversations.turns)
+        ),
+    }
+    for metric, value in wanted.items():
+        assert math.isclose(
+            found[metric]["measured"][0]["value"], value, rel_tol=1e-9, abs_tol=1e-9
+        ), f"{value}: {found[metric]}"
+    assert 0 <= found["max_cached_saved"]["measured"][0]["value"] < 0.05, "AR saves nothing"
+
+
+def test_compare_counts_turn_by_turn_as_well(pardec, conversations, tmp_path):
+    """As if ASPD had answered each first turn alone in parallel."""
+    forked = shutil.copy(conversations.db, tmp_path / "forked.sqlite")
+
+    def stages(turn, groups):
+        parallel = {
+            "generated": 10,
+            "branch_tokens": 6 * groups,
+            "groups": groups,
+            "group_branches": 3 * groups,
+            "parallel_ns": 10**9 * groups,
+        }
+        return json.dumps({**turn, "branches": 1 + 3 * groups, "parallel": parallel})
+
+    for job in query(forked, "SELECT id, turns FROM job ORDER BY id"):
+        both = ",".join(
+            stages(turn, int(at == 0)) for at, turn in enumerate(json.loads(job["turns"]))
+        )
+        change(forked, f"UPDATE job SET turns = '[{both}]' WHERE id = {job['id']}")
+    columns = {
+        "aspd": {"ppd": 0.5, "dp": 0.6, "abn": 3, "p_tps": 6},
+        "apar": {
+            "parallel_share": 0.5,
+            "threads_per_answer": 2.5,
+            "max_cached": conversations.mean("cached_peak"),
+        },
+    }
+    for decoder, wanted in columns.items():
+        change(forked, f"UPDATE run SET decoder = '{decoder}'")
+        row = json.loads(pardec.good("compare", "--db", forked, "--format", "json"))["rows"][0]
+        for key, value in wanted.items():
+            assert math.isclose(row[key], value, rel_tol=1e-9), f"{decoder} {key}: {row}"
+
+
+def test_what_turns_would_be_in_one_sequence_each_is_not_guessed_from_their_sums(
+    tables, conversations, tmp_path
+):
+    db = shutil.copy(conversations.db, tmp_path / "sums.sqlite")
+    change(db, "UPDATE job SET turns = NULL")
+    found = claims(tables("hpd", "t3", env=conversations.env, db=db))
+    for metric in ("max_cached_flat", "max_cached_saved", "attended_saved", "parallel_share"):
+        assert found[metric]["verdict"] == "not testable", metric
+        assert "turns or fields are counted together" in found[metric]["why"], metric
+
+
+def test_a_budget_is_named_unless_all_examples_fit_it(tables):
+    notes = tables("hpd", "t3", "--budget", "2s", db="b.sqlite")[0]["notes"]
+    assert any(note.startswith("budget: ") or "38 examples" in note for note in notes), notes
