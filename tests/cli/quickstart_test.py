@@ -1,92 +1,159 @@
-"""The quickstart model: transformers loads it and chooses the same ids; what its files say of it holds.
+"""The quickstart model: transformers loads it and chooses the same ids; what its files say holds.
 
-Usage: quickstart_test.py PARDEC
-On 120 test titles of ../shared/data where they are, else on the project's own. Greedy ids of `ar` are held against the argmax of one
-forward of transformers over prompt and answer, for a tenth of the titles also against its `generate`; `speculative` with the draft gives the
-same answers in fewer forwards. Every value of the job that README.md shows is right. The scores of the test titles are held against floors below what the model card reports on all of them.
+On 24 test titles of ../shared/data where they are, else on the project's own. The greedy ids of
+`ar` are the argmax of one forward of transformers over prompt and answer, and for a tenth of the
+titles also those of its `generate`; `speculative` with the draft gives the same answers in fewer
+forwards. Every value of the job that README.md shows is right. The scores of the test titles are
+held against floors below what the model card reports on all titles.
 """
+
 import hashlib
 import json
-import sys
 
-import torch
-from transformers import AutoModelForCausalLM
+import pytest
 
-from harness import DATA, ROOT, Checks, check_first_answer, query, scratch
+from harness import DATA, JOB_ANSWER, ROOT, query
+from reference import torch, transformers
 
 MODEL, DRAFT = ROOT / "experiments/quickstart/model", ROOT / "experiments/quickstart/draft"
+REAL = all((DATA / dataset / "test.jsonl").exists() for dataset in ("oa-mine", "ae-110k"))
+TITLES = 12  # of each dataset
 FLOOR = {"oa-mine": 0.40, "ae-110k": 0.55}
 MANY = 1.5  # tokens per forward of speculative
 CLOSE = 0.06  # F1 of hpd below that of ar at most, on a part of the titles
+
+both_networks = pytest.mark.parametrize("folder", [MODEL, DRAFT], ids=["model", "draft"])
 
 
 def sha256(file):
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
-def recorded(folder, check):
-    """The weights are those of the recorded run."""
-    record = json.loads((folder / "training.json").read_text())
-    check(record["finished"] and record["result"]["model_sha256"] == sha256(folder / "model.safetensors"), f"{folder.name}: other weights than recorded")
-    check(record["settings"]["tokenizer_sha256"] == sha256(folder / "tokenizer.json") == sha256(MODEL / "tokenizer.json"), f"{folder.name}: another tokenizer")
+@pytest.fixture
+def record(folder):
+    """What was recorded of the training run."""
+    return json.loads((folder / "training.json").read_text())
+
+
+@both_networks
+def test_the_weights_are_those_of_the_recorded_run(folder, record):
+    assert record["finished"]
+    assert record["result"]["model_sha256"] == sha256(folder / "model.safetensors")
+
+
+@both_networks
+def test_the_tokenizer_is_that_of_the_recorded_run(folder, record):
+    recorded = record["settings"]["tokenizer_sha256"]
+    assert recorded == sha256(folder / "tokenizer.json") == sha256(MODEL / "tokenizer.json")
+
+
+@both_networks
+def test_the_losses_of_all_updates_are_recorded(folder, record):
     rows = (folder / "loss.csv").read_text().splitlines()
-    check(len(rows) == record["result"]["steps"] + 1, f"{folder.name}: loss.csv has {len(rows) - 1} updates")
+    assert len(rows) == record["result"]["steps"] + 1
 
 
-def ids_agree(trace, model, generate, check):
-    prompt = [token for token, step in zip(trace["tokens"], trace["step"]) if step == 0]
-    chosen = [trace["predicts"][row] for row in trace["emitted"]]
-    with torch.inference_mode():
-        logits = model(torch.tensor([prompt + chosen[:-1]])).logits[0, len(prompt) - 1:]
-        check(logits.argmax(-1).tolist() == chosen, f"{trace['request']}: {chosen}, transformers {logits.argmax(-1).tolist()}")
-        if generate:
-            ids = model.generate(torch.tensor([prompt]), max_new_tokens=len(chosen), do_sample=False, pad_token_id=3)[0, len(prompt):].tolist()
-            check(ids == chosen, f"{trace['request']}: {chosen}, generate {ids}")
-    return len(chosen)
+def test_the_weights_are_small():
+    files = [file for folder in (MODEL, DRAFT) for file in folder.glob("*.safetensors")]
+    assert sum(file.stat().st_size for file in files) <= 20e6
+    assert (DRAFT / "model.safetensors").stat().st_size <= 4e6
 
 
-def main(program):
-    torch.set_num_threads(1)
-    check = Checks()
-    for folder in (MODEL, DRAFT):
-        recorded(folder, check)
-    check(sum(f.stat().st_size for folder in (MODEL, DRAFT) for f in folder.glob("*.safetensors")) <= 20e6, "more than 20 MB of weights")
-    check((DRAFT / "model.safetensors").stat().st_size <= 4e6, "more than 4 MB of draft")
-
-    real = (DATA / "oa-mine" / "test.jsonl").exists() and (DATA / "ae-110k" / "test.jsonl").exists()
-    titles_of = ["--data-root", DATA, "--limit", 60, "--unseen"] if real else []
-    if not real:
-        print(f"{DATA} has no oa-mine and ae-110k: the project's own titles instead")
-    with scratch(program) as pardec:
-        for decoder in ("ar", "hpd"):
-            for flags in ((), ("--dtype", "bf16"), ("--threads", 2)):
-                check_first_answer(check, pardec, decoder, "--model", MODEL, *flags)
-        pardec.good("run", "--model", MODEL, "--draft-model", DRAFT, "--decoder", "ar,hpd,speculative", "--set", "hpd.stack=2", "--dataset", "oa-mine,ae-110k",
-                    *titles_of, "--db", "q.sqlite", "--trace", "trace.jsonl", timeout=1200)
-        model = AutoModelForCausalLM.from_pretrained(MODEL, dtype=torch.float32).eval()
-        titles = tokens = 0
-        for line in (pardec.folder / "trace.jsonl").read_text().splitlines():
-            trace = json.loads(line)
-            if trace["decoder"] == "ar":
-                tokens += ids_agree(trace, model, titles % 10 == 0, check)
-                titles += 1
-        check(titles == 120 or not real and titles >= 70, f"{titles} traces of ar")
-        print(f"{titles} titles, {tokens} greedy ids compared with transformers")
-        rows = query(pardec.folder / "q.sqlite", """SELECT run.label AS arm, dataset.name AS dataset, avg(generation.error IS NOT NULL) AS failed FROM generation
-                     JOIN run ON run.id = generation.run_id JOIN dataset ON dataset.id = run.dataset_id GROUP BY 1, 2""")
-        check(len(rows) == 6 and all(row["failed"] == 0 for row in rows), f"failed answers: {rows}")
-        compared = json.loads(pardec.good("compare", "--db", "q.sqlite", "--format", "json"))
-        scores = {(row["dataset"], row["arm"]): row["f1_micro"] for row in compared["rows"]}
-        print("micro F1:", scores)
-        for row in compared["rows"]:
-            if row["arm"] == "speculative":
-                check(row["identical"] == 1 and row["tokens_per_forward"] > MANY, f"speculative: {row}")
-        for dataset, floor in FLOOR.items() if real else ():
-            ar, hpd = scores[dataset, "ar"], scores[dataset, "hpd"]
-            check(ar >= floor, f"{dataset}: micro F1 of ar {ar}, floor {floor}")
-            check(hpd >= ar - CLOSE, f"{dataset}: micro F1 of hpd {hpd}, of ar {ar}")
-    return check.finish()
+@pytest.mark.parametrize("decoder", ["ar", "hpd"])
+@pytest.mark.parametrize(
+    "flags", [(), ("--dtype", "bf16"), ("--threads", 2)], ids=["plain", "bf16", "two threads"]
+)
+def test_the_first_answer_of_the_readme_is_right(pardec, decoder, flags):
+    job = ["--job", ROOT / "experiments/quickstart/job.json", "--format", "json"]
+    answer = json.loads(
+        pardec.good("generate", "--model", MODEL, *flags, "--decoder", decoder, *job)
+    )
+    values = {field["field"]: field["text"] for field in answer["answers"]}
+    assert len(values) == 11
+    assert {name: text for name, text in values.items() if text is not None} == JOB_ANSWER
+    said = json.loads(answer["text"].removeprefix("<result>").removesuffix("</result>"))
+    assert {name: text for name, text in said["1"].items() if text != "n/a"} == JOB_ANSWER
 
 
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+@pytest.fixture(scope="module")
+def db(pardec):
+    """A traced run of three decoders on the titles."""
+    titles = ["--data-root", DATA, "--unseen"] if REAL else []
+    pardec.good(
+        "run", "--model", MODEL, "--draft-model", DRAFT, "--decoder", "ar,hpd,speculative", "--set",
+        "hpd.stack=2", "--dataset", "oa-mine,ae-110k", *titles, "--limit", TITLES, "--db",
+        "q.sqlite", "--trace", "trace.jsonl", "--progress", "none", timeout=1200,
+    )
+    return pardec.folder / "q.sqlite"
+
+
+@pytest.fixture(scope="module")
+def titles(pardec, db):
+    """(name, prompt, chosen ids) of each title that `ar` answered."""
+    found = []
+    for line in (pardec.folder / "trace.jsonl").read_text().splitlines():
+        trace = json.loads(line)
+        if trace["decoder"] == "ar":
+            prompt = [t for t, step in zip(trace["tokens"], trace["step"]) if step == 0]
+            chosen = [trace["predicts"][row] for row in trace["emitted"]]
+            found.append((trace["request"], prompt, chosen))
+    return found
+
+
+@pytest.fixture(scope="module")
+def network():
+    """The model as transformers reads it."""
+    return transformers.AutoModelForCausalLM.from_pretrained(MODEL, dtype=torch.float32).eval()
+
+
+def test_every_title_is_traced(titles):
+    assert len(titles) == 2 * TITLES
+
+
+def test_ids_are_the_argmax_of_a_forward_of_transformers(titles, network):
+    for name, prompt, chosen in titles:
+        with torch.inference_mode():
+            logits = network(torch.tensor([prompt + chosen[:-1]])).logits[0, len(prompt) - 1 :]
+        assert logits.argmax(-1).tolist() == chosen, name
+
+
+def test_ids_are_those_of_transformers_generate(titles, network):
+    for name, prompt, chosen in titles[::10]:
+        with torch.inference_mode():
+            ids = network.generate(
+                torch.tensor([prompt]), max_new_tokens=len(chosen), do_sample=False, pad_token_id=3
+            )
+        assert ids[0, len(prompt) :].tolist() == chosen, name
+
+
+def test_no_answer_fails(db):
+    rows = query(
+        db,
+        "SELECT run.label AS arm, dataset.name AS dataset, avg(generation.error IS NOT NULL) AS"
+        " failed FROM generation JOIN run ON run.id = generation.run_id JOIN dataset ON dataset.id"
+        " = run.dataset_id GROUP BY 1, 2",
+    )
+    assert len(rows) == 6
+    assert all(row["failed"] == 0 for row in rows), rows
+
+
+@pytest.fixture(scope="module")
+def compared(pardec, db):
+    """The rows of `compare`, by dataset and arm."""
+    rows = json.loads(pardec.good("compare", "--db", db, "--format", "json"))["rows"]
+    return {(row["dataset"], row["arm"]): row for row in rows}
+
+
+@pytest.mark.parametrize("dataset", FLOOR)
+def test_speculative_gives_the_same_answers_in_fewer_forwards(compared, dataset):
+    row = compared[dataset, "speculative"]
+    assert row["identical"] == 1
+    assert row["tokens_per_forward"] > MANY
+
+
+@pytest.mark.skipif(not REAL, reason=f"{DATA} has no oa-mine and ae-110k")
+@pytest.mark.parametrize("dataset", FLOOR)
+def test_the_scores_of_the_test_titles_are_above_their_floors(compared, dataset):
+    ar, hpd = (compared[dataset, arm]["f1_micro"] for arm in ("ar", "hpd"))
+    assert ar >= FLOOR[dataset]
+    assert hpd >= ar - CLOSE
