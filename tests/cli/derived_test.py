@@ -1,127 +1,279 @@
-"""Checkpoints made of others: the first layers as a draft, and tokens that a network gets; transformers reads both.
-
-Usage: derived_test.py PROGRAM
+"""Checkpoints made of others: the first layers as a draft, and tokens that a network gets;
+transformers reads both.
 """
+
+import dataclasses
 import json
 import shutil
-import sys
 
-from harness import ROOT, Checks, query, scratch
-from reference import torch  # first: it skips where there is no transformers
+import pytest
 from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast
+
+from harness import ROOT, query
+from reference import torch
 
 QUICK = ROOT / "experiments" / "quickstart" / "model"
 PROMPT = "Dark roast ground coffee, 12 oz bag"
+GENERATE = ["generate", "--prompt", PROMPT, "--max-new-tokens", 16, "--format", "json"]
+SPECULATE = [*GENERATE, "--model", QUICK, "--decoder", "speculative"]
 
 
 def weights(folder):
-    return AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
+    return AutoModelForCausalLM.from_pretrained(
+        folder, dtype=torch.float32, attn_implementation="eager"
+    ).eval()
 
 
-def drafts(check, pardec):
-    draft = pardec.folder / "draft"
-    pardec.good("model", "draft", QUICK, "--layers", 2, "--out", draft)
+# The first layers as a draft ---------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def draft(pardec):
+    """The first two layers of the network."""
+    pardec.good("model", "draft", QUICK, "--layers", 2, "--out", "draft")
+    return pardec.folder / "draft"
+
+
+def test_a_draft_has_the_weights_and_logits_of_the_first_layers(draft):
     whole, part = weights(QUICK), weights(draft)
-    check(part.config.num_hidden_layers == 2, f"{part.config.num_hidden_layers} layers, expected 2")
+    assert part.config.num_hidden_layers == 2
     theirs = whole.state_dict()
-    check(all(torch.equal(theirs[name], tensor) for name, tensor in part.state_dict().items()), "a weight of the draft is not the network's")
+    for name, tensor in part.state_dict().items():
+        assert torch.equal(theirs[name], tensor), name
     ids = torch.tensor([[5, 9, 200, 31]])
+    whole.model.layers = whole.model.layers[:2]
     with torch.inference_mode():
-        kept = whole.model.layers
-        whole.model.layers = kept[:2]
         want = whole(ids, use_cache=False).logits
-        whole.model.layers = kept
-        check(torch.equal(part(ids, use_cache=False).logits, want), "the draft's logits are not those of the first two layers")
-    alike = [json.loads(pardec.good("generate", "--model", QUICK, "--decoder", *flags, "--prompt", PROMPT, "--max-new-tokens", 16, "--format", "json"))["tokens"]
-             for flags in (["ar"], ["speculative", "--draft-model", draft])]
-    check(alike[0] == alike[1], f"speculation with the draft writes other ids: {alike}")
-    for layers, said in [(0, "--layers"), (99, "expected 1 to"), (2, "holds a model")]:
-        ran = pardec("model", "draft", QUICK, "--layers", layers, "--out", draft if layers == 2 else "none")
-        check(ran.returncode == 2 and said in ran.stderr, f"--layers {layers}: {ran.returncode} {ran.stderr}")
+        assert torch.equal(part(ids, use_cache=False).logits, want)
 
 
-def taught_drafts(check, pardec):
-    """An adapter over the first layers drafts by itself as the network does that it is merged into."""
-    draft, adapter, merged = (pardec.folder / name for name in ("draft", "adapter", "merged"))
-    pardec.good("train", "--model", draft, "--dataset", "oa-mine", "--format", "ar", "--steps", 4, "--batch-tokens", 1024, "--lora-rank", 4, "--lr", 0.05, "--warmup", 0,
-                "--validation", 0, "--save-every", 4, "--out", adapter, "--progress", "none")
-    pardec.good("model", "merge", draft, "--adapter", adapter, "--out", merged)
-    said = {}
-    for name, folder in (("plain", draft), ("adapter", adapter), ("merged", merged)):
-        answer = json.loads(pardec.good("generate", "--model", QUICK, "--decoder", "speculative", "--draft-model", folder, "--prompt", PROMPT, "--max-new-tokens", 16,
-                                        "--format", "json", "--trace", f"{name}.jsonl"))
-        passes = [json.loads(line) for line in (pardec.folder / f"{name}.jsonl").read_text().splitlines()]
-        said[name] = (answer["tokens"], [t["predicts"] for t in passes if t.get("model") == "draft"])
-    check(said["adapter"] == said["merged"] and said["adapter"][1], f"the adapter drafts as what it was merged into: {said}")
-    check(said["adapter"][1] != said["plain"][1] and said["adapter"][0] == said["plain"][0], f"the adapter changes what is drafted, and not what is written: {said}")
-    db = pardec.folder / "drafts.sqlite"
-    ran = pardec("run", "--model", QUICK, "--arm", "ar=ar", "--arm", f"a=speculative,draft={adapter}", "--arm", f"m=speculative,draft={merged}", "--dataset", "oa-mine",
-                 "--limit", 2, "--max-new-tokens", 16, "--db", db, "--progress", "none", "--hardware", "here,l40s", "--trace", pardec.folder / "t.jsonl")
-    check(ran.returncode == 0, f"run: {ran.stderr}")
-    shapes = {row["label"]: json.loads(row["shape"]) for row in query(db, "SELECT label, shape FROM run JOIN model ON model.id = draft_model_id")}
-    check(shapes["a"]["layers"] == shapes["m"]["layers"] == 2 and shapes["a"]["parameters"] == shapes["m"]["parameters"], f"drafts as they are stored: {shapes}")
-    jobs = query(db, "SELECT label, key, acceptance FROM job JOIN run ON run.id = run_id WHERE acceptance IS NOT NULL")
-    of = {label: sorted((job["key"], *(str(json.loads(job["acceptance"])[of]) for of in ("drafted", "accepted"))) for job in jobs if job["label"] == label) for label in ("a", "m")}
-    check(of["a"] == of["m"] != [], f"accepted of the drafts: {of}")
-    rows = {row["arm"]: row for row in json.loads(pardec.good("compare", "--db", db, "--trace", pardec.folder / "t.jsonl", "--hardware", "l40s", "--format", "json"))["rows"]}
-    check(rows["a"]["speedup_at_most_l40s"] == rows["m"]["speedup_at_most_l40s"] is not None, f"what an L40S allows: {rows}")
-    one = pardec.folder / "one"
-    pardec.good("model", "draft", QUICK, "--layers", 1, "--out", one)
-    more = pardec("generate", "--model", one, "--decoder", "speculative", "--draft-model", adapter, "--prompt", PROMPT, "--max-new-tokens", 4)
-    check(more.returncode == 2 and "has 1 layer, expected 2 or more" in more.stderr, f"an adapter over more layers than there are: {more.returncode} {more.stderr}")
-    as_adapter = pardec("generate", "--model", QUICK, "--adapter", adapter, "--decoder", "ar", "--prompt", PROMPT, "--max-new-tokens", 4)
-    check(as_adapter.returncode == 2 and "is of a network of 2 layers" in as_adapter.stderr and "--draft-model" in as_adapter.stderr,
-          f"a draft's adapter over the whole network: {as_adapter.returncode} {as_adapter.stderr}")
-    (adapter / "adapter_model.safetensors").unlink()
-    gone = pardec("generate", "--model", QUICK, "--decoder", "speculative", "--draft-model", adapter, "--prompt", PROMPT, "--max-new-tokens", 4)
-    check(gone.returncode == 2 and "adapter_model.safetensors" in gone.stderr, f"an adapter without its weights: {gone.returncode} {gone.stderr}")
+def test_speculation_with_the_draft_writes_the_same_ids(pardec, draft):
+    plain = json.loads(pardec.good(*GENERATE, "--model", QUICK, "--decoder", "ar"))
+    drafted = json.loads(pardec.good(*SPECULATE, "--draft-model", draft))
+    assert drafted["tokens"] == plain["tokens"]
 
 
-def tokens(check, pardec):
-    base, out = pardec.folder / "base", pardec.folder / "more"
-    shutil.copytree(QUICK, base)
-    config = json.loads((base / "config.json").read_text())
-    size = max(json.loads((base / "tokenizer.json").read_text())["model"]["vocab"].values())
+@pytest.mark.parametrize(
+    "layers, out, said",
+    [(0, "none", "--layers"), (99, "none", "expected 1 to"), (2, "draft", "holds a model")],
+)
+def test_a_draft_that_cannot_be_made_is_refused(pardec, draft, layers, out, said):
+    ran = pardec("model", "draft", QUICK, "--layers", layers, "--out", out)
+    assert ran.returncode == 2
+    assert said in ran.stderr
+
+
+# An adapter over the first layers drafts by itself as the network does that it is merged into -----
+
+
+@pytest.fixture(scope="module")
+def adapter(pardec, draft):
+    pardec.good(
+        "train", "--model", draft, "--dataset", "oa-mine", "--format", "ar", "--steps", 3,
+        "--batch-tokens", 512, "--lora-rank", 4, "--lr", 0.05, "--warmup", 0, "--validation", 0,
+        "--save-every", 3, "--out", "adapter", "--progress", "none",
+    )
+    return pardec.folder / "adapter"
+
+
+@pytest.fixture(scope="module")
+def merged(pardec, draft, adapter):
+    pardec.good("model", "merge", draft, "--adapter", adapter, "--out", "merged")
+    return pardec.folder / "merged"
+
+
+def drafted(pardec, folder):
+    """(ids, what was drafted for them)"""
+    answer = json.loads(pardec.good(*SPECULATE, "--draft-model", folder, "--trace", "d.jsonl"))
+    lines = (pardec.folder / "d.jsonl").read_text().splitlines()
+    passes = [json.loads(line) for line in lines]
+    return answer["tokens"], [t["predicts"] for t in passes if t.get("model") == "draft"]
+
+
+def test_an_adapter_drafts_as_what_it_is_merged_into(pardec, adapter, merged):
+    of_adapter = drafted(pardec, adapter)
+    assert of_adapter == drafted(pardec, merged)
+    assert of_adapter[1]
+
+
+def test_an_adapter_changes_what_is_drafted_and_not_what_is_written(pardec, draft, adapter):
+    plain, adapted = drafted(pardec, draft), drafted(pardec, adapter)
+    assert adapted[0] == plain[0]
+    assert adapted[1] != plain[1]
+
+
+@pytest.fixture(scope="module")
+def db(pardec, adapter, merged):
+    """A run with both as drafts."""
+    pardec.good(
+        "run", "--model", QUICK, "--arm", "ar=ar", "--arm", f"a=speculative,draft={adapter}",
+        "--arm", f"m=speculative,draft={merged}", "--dataset", "oa-mine", "--limit", 2,
+        "--max-new-tokens", 16, "--db", "drafts.sqlite", "--progress", "none", "--hardware",
+        "here,l40s", "--trace", "t.jsonl",
+    )
+    return pardec.folder / "drafts.sqlite"
+
+
+def test_drafts_are_stored_with_their_shapes(db):
+    rows = query(db, "SELECT label, shape FROM run JOIN model ON model.id = draft_model_id")
+    shapes = {row["label"]: json.loads(row["shape"]) for row in rows}
+    assert shapes["a"]["layers"] == shapes["m"]["layers"] == 2
+    assert shapes["a"]["parameters"] == shapes["m"]["parameters"]
+
+
+def test_as_many_guesses_of_an_adapter_are_accepted(db):
+    jobs = query(
+        db,
+        "SELECT label, key, acceptance FROM job JOIN run ON run.id = run_id WHERE acceptance IS NOT"
+        " NULL",
+    )
+    of = {"a": [], "m": []}
+    for job in jobs:
+        acceptance = json.loads(job["acceptance"])
+        told = job["key"], acceptance["drafted"], acceptance["accepted"]
+        of[job["label"]].append(told)
+    assert sorted(of["a"]) == sorted(of["m"]) != []
+
+
+def test_another_machine_allows_an_adapter_the_same_speedup(pardec, db):
+    words = ["--db", db, "--trace", "t.jsonl", "--hardware", "l40s", "--format", "json"]
+    rows = {row["arm"]: row for row in json.loads(pardec.good("compare", *words))["rows"]}
+    assert rows["a"]["speedup_at_most_l40s"] is not None
+    assert rows["a"]["speedup_at_most_l40s"] == rows["m"]["speedup_at_most_l40s"]
+
+
+def test_an_adapter_over_more_layers_than_there_are_is_refused(pardec, adapter):
+    pardec.good("model", "draft", QUICK, "--layers", 1, "--out", "one")
+    words = ["--model", "one", "--decoder", "speculative", "--draft-model", adapter]
+    ran = pardec(*GENERATE, *words)
+    assert ran.returncode == 2
+    assert "has 1 layer, expected 2 or more" in ran.stderr
+
+
+def test_the_adapter_of_a_draft_is_none_of_the_whole_network(pardec, adapter):
+    ran = pardec(*GENERATE, "--model", QUICK, "--adapter", adapter, "--decoder", "ar")
+    assert ran.returncode == 2
+    assert "is of a network of 2 layers" in ran.stderr
+    assert "--draft-model" in ran.stderr
+
+
+def test_an_adapter_without_its_weights_is_refused(pardec, adapter, tmp_path):
+    shutil.copytree(adapter, tmp_path / "adapter")
+    (tmp_path / "adapter" / "adapter_model.safetensors").unlink()
+    ran = pardec(*SPECULATE, "--draft-model", tmp_path / "adapter")
+    assert ran.returncode == 2
+    assert "adapter_model.safetensors" in ran.stderr
+
+
+# New tokens --------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass
+class Grown:
+    """A network before and after it got tokens: folders, tokenizers, the new names, the special
+    token that was renamed.
+    """
+
+    base: object
+    out: object
+    before: object
+    after: object
+    named: list
+    special: str
+    said: str
+
+    @property
+    def new(self):
+        """The ids of the new tokens."""
+        return list(range(len(self.before), len(self.before) + len(self.named)))
+
+
+@pytest.fixture(scope="module")
+def config():
+    return json.loads((QUICK / "config.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def grown(pardec, config):
+    """Three more tokens than there are rows."""
+    base, out = QUICK, pardec.folder / "more"
     before = PreTrainedTokenizerFast(tokenizer_file=str(base / "tokenizer.json"))
-    named = [f"[new {i}]" for i in range(config["vocab_size"] - len(before) + 3)]  # three more than there are rows
-    special = next(t for t in before.all_special_tokens + list(before.get_added_vocab()) if before.convert_tokens_to_ids(t) not in (config.get("eos_token_id"), config.get("bos_token_id")))
-    ran = pardec("model", "add-tokens", base, "--tokens", ",".join(named), "--rename", f"{special}=[M]", "--out", out)
-    if not check(ran.returncode == 0 and named[-1] in ran.stderr, f"add-tokens: {ran.stderr}"):
-        return
+    named = [f"[new {i}]" for i in range(config["vocab_size"] - len(before) + 3)]
+    ends = config.get("eos_token_id"), config.get("bos_token_id")
+    special = next(
+        token
+        for token in before.all_special_tokens + list(before.get_added_vocab())
+        if before.convert_tokens_to_ids(token) not in ends
+    )
+    words = ["--tokens", ",".join(named), "--rename", f"{special}=[M]", "--out", out]
+    ran = pardec("model", "add-tokens", base, *words)
+    assert ran.returncode == 0, ran.stderr
     after = PreTrainedTokenizerFast(tokenizer_file=str(out / "tokenizer.json"))
-    check(after.convert_tokens_to_ids(named) == list(range(len(before), len(before) + len(named))), "new tokens stand behind the others")
-    check(after.convert_tokens_to_ids("[M]") == before.convert_tokens_to_ids(special) and special not in after.get_vocab(), f"{special} is [M] now")
-    check(after(f"{PROMPT}[M]{named[0]}").input_ids == before(PROMPT).input_ids + after.convert_tokens_to_ids(["[M]", named[0]]), "texts are cut as before, new tokens whole")
-    ours = json.loads(pardec.good("model", "inspect", out, "--format", "json"))
-    check(ours["vocabulary"] == config["vocab_size"] + 3 and size < ours["vocabulary"], f"{ours['vocabulary']} rows")
-    old, new = weights(base), weights(out)
-    drawn = slice(len(before), len(before) + len(named))
-    for name, tensor in new.state_dict().items():
-        was = old.state_dict()[name]
+    return Grown(base, out, before, after, named, special, ran.stderr)
+
+
+def test_the_last_new_token_is_told(grown):
+    assert grown.named[-1] in grown.said
+
+
+def test_new_tokens_stand_after_the_others(grown):
+    assert grown.after.convert_tokens_to_ids(grown.named) == grown.new
+
+
+def test_a_renamed_token_keeps_its_id(grown):
+    was = grown.before.convert_tokens_to_ids(grown.special)
+    assert grown.after.convert_tokens_to_ids("[M]") == was
+    assert grown.special not in grown.after.get_vocab()
+
+
+def test_texts_are_cut_as_before_and_new_tokens_whole(grown):
+    added = grown.after.convert_tokens_to_ids(["[M]", grown.named[0]])
+    ids = grown.after(f"{PROMPT}[M]{grown.named[0]}").input_ids
+    assert ids == grown.before(PROMPT).input_ids + added
+
+
+def test_the_vocabulary_has_three_rows_more(pardec, grown, config):
+    ours = json.loads(pardec.good("model", "inspect", grown.out, "--format", "json"))
+    vocabulary = json.loads((QUICK / "tokenizer.json").read_text())["model"]["vocab"]
+    assert ours["vocabulary"] == config["vocab_size"] + 3
+    assert max(vocabulary.values()) < ours["vocabulary"]
+
+
+def test_old_rows_stay_and_new_ones_are_drawn(grown):
+    old, new = weights(grown.base).state_dict(), weights(grown.out).state_dict()
+    for name, tensor in new.items():
+        was = old[name]
         if tensor.shape == was.shape and "embed" not in name and "lm_head" not in name:
-            check(torch.equal(tensor, was), f"{name} has changed")
+            assert torch.equal(tensor, was), name
             continue
-        check(torch.equal(tensor[:drawn.start], was[:drawn.start]), f"{name}: rows of old tokens have changed")
-        fresh = tensor[drawn]
-        check(0.015 < float(fresh.std()) < 0.025 and abs(float(fresh.mean())) < 0.005, f"{name}: new rows have mean {fresh.mean()}, deviation {fresh.std()}")
-    said = [pardec.good("generate", "--model", folder, "--decoder", "ar", "--prompt", PROMPT, "--max-new-tokens", 1) for folder in (base, out)]
-    check(all(said), "both are run")
-    end = before.convert_ids_to_tokens(config["eos_token_id"])
-    for name, flags, message in [("a token that is there", ["--tokens", end], "already"), ("no special token", ["--rename", "nothing=[X]"], "no special token"),
-                                 ("the end", ["--rename", f"{end}=[X]"], "ends sequences"), ("no pair", ["--rename", "x"], "OLD=NEW"), ("nothing", [], "--tokens"),
-                                 ("twice", ["--tokens", "[X]"], "holds a model")]:
-        ran = pardec("model", "add-tokens", base, *flags, "--out", out if name == "twice" else f"none {name}")
-        check(ran.returncode == 2 and message in ran.stderr, f"{name}: {ran.returncode} {ran.stderr}")
+        assert torch.equal(tensor[: grown.new[0]], was[: grown.new[0]]), name
+        fresh = tensor[grown.new[0] : grown.new[-1] + 1]
+        assert 0.015 < float(fresh.std()) < 0.025, name
+        assert abs(float(fresh.mean())) < 0.005, name
 
 
-def main():
-    check = Checks()
-    with scratch(sys.argv[1]) as pardec:
-        drafts(check, pardec)
-        taught_drafts(check, pardec)
-        tokens(check, pardec)
-    return check.finish()
+@pytest.mark.parametrize("which", ["base", "out"])
+def test_both_networks_are_run(pardec, grown, which):
+    folder = getattr(grown, which)
+    words = ["--decoder", "ar", "--prompt", PROMPT, "--max-new-tokens", 1]
+    assert pardec.good("generate", "--model", folder, *words)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+@pytest.mark.parametrize(
+    "flags, out, said",
+    [
+        (["--tokens", "END"], "none", "already"),
+        (["--rename", "nothing=[X]"], "none", "no special token"),
+        (["--rename", "END=[X]"], "none", "ends sequences"),
+        (["--rename", "x"], "none", "OLD=NEW"),
+        ([], "none", "--tokens"),
+        (["--tokens", "[X]"], "more", "holds a model"),
+    ],
+    ids=["a token that is there", "no special token", "the end", "no pair", "nothing", "twice"],
+)
+def test_tokens_that_cannot_be_added_are_refused(pardec, grown, config, flags, out, said):
+    end = grown.before.convert_ids_to_tokens(config["eos_token_id"])
+    flags = [flag.replace("END", end) for flag in flags]
+    ran = pardec("model", "add-tokens", grown.base, *flags, "--out", out)
+    assert ran.returncode == 2
+    assert said in ran.stderr

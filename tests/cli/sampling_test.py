@@ -1,58 +1,98 @@
-"""Seeds of sampled answers: repeats of a run, and prompts of a list, draw ids of their own; the first ones are those of a single run."""
+"""Seeds of sampled answers: repeats of a run, and prompts of a list, draw ids of their own; the
+first ones are those of a single run.
+"""
+
 import json
-import pathlib
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from harness import Checks, answers, kill_after, scratch  # noqa: E402
+import pytest
 
-RUN = ("--decoder", "ar,hpd,ippd", "--dataset", "oa-mine", "--limit", 6, "--max-new-tokens", 12, "--per-field", 4, "--set", "hpd.k_max=4",
-       "--warmup", 0, "--temperature", 1, "--progress", "none")
+from harness import answers, kill_after
+
+RUN = [
+    "run", "--model", "random", "--decoder", "ar,hpd,ippd", "--dataset", "oa-mine", "--limit", 6,
+    "--max-new-tokens", 12, "--per-field", 4, "--set", "hpd.k_max=4", "--warmup", 0,
+    "--temperature", 1, "--progress", "none",
+]
 
 
-def repeats(check, pardec, model):
-    """--runs 3: three answers to a question; the first is that of --runs 1, and --resume keeps them."""
-    one, three = pardec.folder / "one.sqlite", pardec.folder / "three.sqlite"
-    pardec.good("run", "--model", model, *RUN, "--db", one)
-    pardec.good("run", "--model", model, *RUN, "--runs", 3, "--db", three)
-    first, all_ = answers(one), answers(three)
-    check(len(first) == 24 and len(all_) == 72,  # with the baseline that ippd needs
-          f"{len(first)} and {len(all_)} answers")
-    check(all(all_[key] == value for key, value in first.items()), "repeat 0 is not the run without repeats")
-    for label in ("ar", "hpd", "ippd"):
-        keys = [key[:3] for key in first if key[0] == label]
-        distinct = [len({all_[(*key, repeat)][1] for repeat in range(3)}) for key in keys]
-        check(distinct == [3] * len(keys), f"{label}: distinct answers of three: {distinct}")
+@pytest.fixture(scope="module", autouse=True)
+def model(pardec):
+    """The network of all calls."""
+    return pardec.synthesise("random")
+
+
+# --runs 3: three answers to a question -----------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def first(pardec, model):
+    """The answers of --runs 1."""
+    pardec.good(*RUN, "--db", "one.sqlite")
+    return answers(pardec.folder / "one.sqlite")
+
+
+@pytest.fixture(scope="module")
+def three(pardec, model):
+    """The answers of --runs 3."""
+    pardec.good(*RUN, "--runs", 3, "--db", "three.sqlite")
+    return answers(pardec.folder / "three.sqlite")
+
+
+def test_the_first_repeat_is_the_run_without_repeats(first, three):
+    assert len(first) == 24  # with the baseline that ippd needs
+    assert len(three) == 72
+    assert {key: three[key] for key in first} == first
+
+
+@pytest.mark.parametrize("label", ["ar", "hpd", "ippd"])
+def test_repeats_draw_other_answers(first, three, label):
+    keys = [key[:3] for key in first if key[0] == label]
+    assert keys
+    for key in keys:
+        assert len({three[(*key, repeat)][1] for repeat in range(3)}) == 3, key
+
+
+def test_a_killed_run_goes_on_with_the_same_answers(pardec, three):
     killed = pardec.folder / "killed.sqlite"
-    died = kill_after(pardec.start("run", "--model", model, *RUN, "--runs", 3, "--db", killed), killed, 16)
-    before = len(answers(killed))
-    pardec.good("run", "--model", model, *RUN, "--runs", 3, "--db", killed, "--resume")
-    check(died and before < 54 and answers(killed) == all_, f"killed after {before} answers and resumed: others came")
+    run = [*RUN, "--runs", 3, "--db", killed]
+    assert kill_after(pardec.start(*run), killed, 16)
+    assert len(answers(killed)) < 54
+    pardec.good(*run, "--resume")
+    assert answers(killed) == three
 
 
-def prompts(check, pardec, model):
-    """--prompt-tokens @FILE: equal prompts get other answers, the first that of the prompt alone; greedy ones are equal."""
-    (pardec.folder / "prompts").write_text("5,6,7\n5,6,7\n5,6,7\n")
+# --prompt-tokens @FILE: equal prompts get other answers ------------------------------------------
 
-    def ids(given, *more):
-        said = pardec.good("generate", "--model", model, "--prompt-tokens", given, "--max-new-tokens", 8, "--format", "json", *more)
+
+@pytest.fixture(scope="module")
+def ids(pardec, model):
+    """Gives the ids of each answer."""
+    (pardec.folder / "prompts").write_text("5,6,7\n" * 3)
+
+    def of(given, *more):
+        words = ["--max-new-tokens", 8, "--format", "json", *more]
+        said = pardec.good("generate", "--model", model, "--prompt-tokens", given, *words)
         return [json.loads(line)["tokens"] for line in said.splitlines()]
 
-    drawn = ids("@prompts", "--temperature", 1)
-    check(len({tuple(t) for t in drawn}) == 3, f"one seed for all: {drawn}")
-    check(ids("5,6,7", "--temperature", 1) == drawn[:1], "the first prompt of a list is not the prompt alone")
-    check(ids("@prompts", "--temperature", 1, "--batch-size", 3) == drawn, "the batch decides what is drawn")
-    check(len({tuple(t) for t in ids("@prompts")}) == 1, "greedy answers to one prompt differ")
+    return of
 
 
-def main():
-    check = Checks()
-    with scratch(sys.argv[1]) as pardec:
-        model = pardec.synthesise("random")
-        repeats(check, pardec, model)
-        prompts(check, pardec, model)
-    return check.finish()
+@pytest.fixture(scope="module")
+def drawn(ids):
+    return ids("@prompts", "--temperature", 1)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def test_equal_prompts_of_a_list_get_other_answers(drawn):
+    assert len({tuple(tokens) for tokens in drawn}) == 3
+
+
+def test_the_first_prompt_of_a_list_is_answered_as_alone(ids, drawn):
+    assert ids("5,6,7", "--temperature", 1) == drawn[:1]
+
+
+def test_the_batch_does_not_decide_what_is_drawn(ids, drawn):
+    assert ids("@prompts", "--temperature", 1, "--batch-size", 3) == drawn
+
+
+def test_greedy_answers_to_one_prompt_are_equal(ids):
+    assert len({tuple(tokens) for tokens in ids("@prompts")}) == 1
