@@ -1,39 +1,75 @@
-"""`pardec completion`: bash completes verbs, actions, flags and names; zsh, fish and the man page hold every verb and flag, and are well formed where their programs are here.
-
-Usage: completion_test.py PROGRAM
+"""`pardec completion`: bash completes verbs, actions, flags and names; zsh, fish and the man page
+hold every verb and flag, and are well formed where their programs are here.
 """
+
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
 
-from harness import ROOT, Checks, scratch
+import pytest
+from harness import ROOT
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "pages"))
 from pages import help_of, verbs_of  # noqa: E402
 
-
-def completed(script, *words):
-    """What bash offers for the last of these words."""
-    ask = f'source "{script}"; COMP_WORDS=({" ".join(repr(w) if w else chr(39) * 2 for w in words)}); COMP_CWORD={len(words) - 1}; _pardec; printf "%s\\n" "${{COMPREPLY[@]}}"'
-    ran = subprocess.run(["bash", "--norc", "-c", ask], capture_output=True, text=True, timeout=60)
-    offered = ran.stdout.split()
-    if ran.stderr or len(offered) != len(set(offered)):
-        return {ran.stderr or f"offered more than once: {sorted({word for word in offered if offered.count(word) > 1})}"}
-    return set(offered)
+NETWORK = [
+    "--model", ROOT / "experiments/quickstart/model", "--dataset", "oa-mine", "--decoder", "ar",
+]
+KINDS = ("bash", "zsh", "fish", "man")
 
 
-def once(check, script):
-    """Each place offers each of its words once, and no place stands twice."""
-    text = script.read_text(encoding="utf-8")
-    places = re.findall(r"^    (\S+)\) (?:printf '%s\\n' (.*) ;;$)?", text[:text.index("_pardec() {")], re.M)
-    check(len(places) > 25 and max(len(words.split()) for _, words in places) > 100, f"{len(places)} places with words")
-    for of, words in places:
-        twice = sorted({word for word in words.split() if words.split().count(word) > 1})
-        check(not twice, f"{of}: {twice} more than once")
-    names = [name for of, _ in places for name in of.split("|")]
-    check(len(names) == len(set(names)), f"places that stand twice: {sorted({n for n in names if names.count(n) > 1})}")
+def quoted(word):
+    return repr(word) if word else "''"
+
+
+def bash(commands, folder):
+    """Lines that bash prints, or what it complains of."""
+    ran = subprocess.run(
+        ["bash", "--norc", "-c", commands], capture_output=True, text=True, timeout=60, cwd=folder
+    )
+    return ran.stdout.splitlines() if not ran.stderr else [ran.stderr]
+
+
+def twice(words):
+    return sorted({word for word in words if words.count(word) > 1})
+
+
+def completion(words):
+    """Commands that print what `_pardec` offers for the last of these words."""
+    return (
+        f"COMP_WORDS=({' '.join(map(quoted, words))}); COMP_CWORD={len(words) - 1}; _pardec; "
+        'printf "%s\\n" "${COMPREPLY[@]}"'
+    )
+
+
+@pytest.fixture(scope="module")
+def printed(pardec):
+    """What `completion` prints, by kind; each is also a file."""
+    printed = {kind: pardec.good("completion", kind) for kind in KINDS}
+    for kind, text in printed.items():
+        (pardec.folder / kind).write_text(text)
+    return printed
+
+
+@pytest.fixture(scope="module")
+def offered(pardec, printed):
+    """What bash offers for the last of some words after `pardec`."""
+
+    def of(*words):
+        script = f'source "{pardec.folder / "bash"}"; '
+        found = bash(script + completion(["pardec", *words]), pardec.folder)
+        offered = [word for line in found for word in line.split()]
+        assert twice(offered) == [], words
+        return set(offered)
+
+    return of
+
+
+@pytest.fixture(scope="module")
+def verbs(pardec):
+    return set(verbs_of(pardec.path))
 
 
 def known(pardec, *words):
@@ -43,87 +79,195 @@ def known(pardec, *words):
     return set(re.split(r", | or ", found[1])) if found else {ran.stderr}
 
 
-def values(check, pardec, script):
-    """Values of flags, and what stands after a word: those that the program itself names."""
-    def offered(*words):
-        return completed(script, "pardec", *words)
+def test_each_place_offers_each_word_once(printed):
+    functions = printed["bash"][: printed["bash"].index("_pardec() {")]
+    places = re.findall(r"^    (\S+)\) (?:printf '%s\\n' (.*) ;;$)?", functions, re.M)
+    assert len(places) > 25
+    assert max(len(words.split()) for _, words in places) > 100
+    for of, words in places:
+        assert twice(words.split()) == [], of
+    assert twice([name for of, _ in places for name in of.split("|")]) == []
 
-    network = ["--model", ROOT / "experiments/quickstart/model", "--dataset", "oa-mine", "--decoder", "ar"]
-    check(offered("list", "--format", "") == known(pardec, "list", "--format", "zzzzzzzzz"), f"formats: {offered('list', '--format', '')}")
-    check(offered("export", "--format", "") == known(pardec, "export", "--out", "x", "--format", "zzzzzzzzz"), "formats of export")
-    check(offered("run", "--dtype", "") - {"auto"} < known(pardec, "run", *network, "--dtype", "zzzzzzz"), f"types: {offered('run', '--dtype', '')}")
-    check(offered("run", "--thinking", "") == known(pardec, "run", *network, "--thinking", "zzz"), "thinking")
-    check(offered("roofline", "--hardware", "h") == {"h100", "h200", "h800", "here"}, f"machines: {offered('roofline', '--hardware', 'h')}")
-    check(offered("reproduce", "") == known(pardec, "reproduce", "zzzzzzzzz"), f"papers: {offered('reproduce', '')}")
-    check(offered("reproduce", "hpd", "") == known(pardec, "reproduce", "hpd", "zzzzzzzzzzzzzzz"), f"items: {offered('reproduce', 'hpd', '')}")
-    check({"small", "bound"} <= offered("reproduce", "--scale", ""), "scales")
-    check(offered("run", "--set", "hpd.") >= {"hpd.k_max=", "hpd.isolated=values"}, f"options: {offered('run', '--set', 'hpd.')}")
-    check(offered("run", "--set", "hpd.isolated", "=", "v") == {"values"}, "a value of an option, which bash cuts at =")
-    check(offered("run", "--dtype", "=", "b") == {"bf16"} == offered("run", "--dtype=b"), "a value after =")
-    check(offered("run", "--decoder", "ar,hp") == {"ar,hpd"}, f"the second of a list: {offered('run', '--decoder', 'ar,hp')}")
-    check({"hpd.k_max=", "batch_size="} <= offered("sweep", "--grid", "") and not offered("sweep", "--grid", "zzz"), "what a grid varies")
-    check({"hpd.k_max", "date"} <= offered("plot", "--x", "") and "hpd.isolated" not in offered("plot", "--x", ""), "what a figure is drawn over")
-    check(offered("compare", "--columns", "arm,speedup_und") == {"arm,speedup_undisturbed", "arm,speedup_undisturbed_interval"}, "columns")
-    check(offered("run", "--dry-run", "--batch-s") == {"--batch-size"}, "a flag after a switch")
 
-    pardec.good("run", *network, "--limit", "2", "--max-new-tokens", "2", "--db", "c.sqlite", "--progress", "none")
-    unknown = ("judge", "export", "--protocol", "zzzzzzzzzzz", "--out", "s.html", "--db", "c.sqlite")
-    check(offered("judge", "--protocol", "") == known(pardec, *unknown), f"protocols: {offered('judge', '--protocol', '')}, {known(pardec, *unknown)}")
-    run = pardec.good("completion", "runs", "c.sqlite").strip()
-    check(re.fullmatch(r"[0-9a-f]{8}", run), f"ids of runs: {run}")
-    ask = f'PATH="{pardec.folder}/bin:$PATH"; source "{script}"; '
+# Verbs, actions, flags, names --------------------------------------------------------------------
+
+
+def test_bash_completes_verbs(offered, verbs):
+    assert {"run", "sweep", "completion"} <= verbs
+    assert offered("") == verbs | {"--help", "--version"}
+
+
+@pytest.mark.parametrize(
+    "words, found",
+    [
+        (["comp"], {"compare", "completion"}),
+        (["runs", ""], {"list", "compare", "name", "note", "rm"}),
+        (["run", "--batch-s"], {"--batch-size"}),
+        (["run", "--dry-run", "--batch-s"], {"--batch-size"}),
+        (["sweep", "--dataset", "oa"], {"oa-mine"}),
+        (["compare", "--db", ""], set()),  # files are bash's own
+        (["roofline", "--hardware", "h"], {"h100", "h200", "h800", "here"}),
+        (["run", "--set", "hpd.isolated", "=", "v"], {"values"}),  # bash cuts words at =
+        (["run", "--dtype", "=", "b"], {"bf16"}),
+        (["run", "--dtype=b"], {"bf16"}),
+        (["run", "--decoder", "ar,hp"], {"ar,hpd"}),
+        (["sweep", "--grid", "zzz"], set()),
+        (
+            ["compare", "--columns", "arm,speedup_und"],
+            {"arm,speedup_undisturbed", "arm,speedup_undisturbed_interval"},
+        ),
+    ],
+    ids=lambda given: " ".join(given) if isinstance(given, list) else "",
+)
+def test_bash_completes(offered, words, found):
+    assert offered(*words) == found
+
+
+@pytest.mark.parametrize(
+    "words, some",
+    [
+        (["run", "--decoder", ""], {"ar", "hpd", "ippd"}),
+        (["reproduce", "--scale", ""], {"small", "bound"}),
+        (["run", "--set", "hpd."], {"hpd.k_max=", "hpd.isolated=values"}),
+        (["sweep", "--grid", ""], {"hpd.k_max=", "batch_size="}),
+        (["plot", "--x", ""], {"hpd.k_max", "date"}),
+    ],
+    ids=lambda given: " ".join(given) if isinstance(given, list) else "",
+)
+def test_bash_offers_among_others(offered, words, some):
+    assert some <= offered(*words)
+
+
+def test_a_figure_is_not_drawn_over_a_word(offered):
+    assert "hpd.isolated" not in offered("plot", "--x", "")
+
+
+@pytest.mark.parametrize(
+    "words, refused",
+    [
+        (["list", "--format", ""], ["list", "--format", "zzzzzzzzz"]),
+        (["export", "--format", ""], ["export", "--out", "x", "--format", "zzzzzzzzz"]),
+        (["run", "--thinking", ""], ["run", *NETWORK, "--thinking", "zzz"]),
+        (["reproduce", ""], ["reproduce", "zzzzzzzzz"]),
+        (["reproduce", "hpd", ""], ["reproduce", "hpd", "zzzzzzzzzzzzzzz"]),
+    ],
+    ids=lambda words: " ".join(map(str, words[:2])),
+)
+def test_bash_offers_the_values_that_the_program_names(pardec, offered, words, refused):
+    assert offered(*words) == known(pardec, *refused)
+
+
+def test_bash_offers_the_types_that_the_program_names(pardec, offered):
+    """A network that is on a disk has one type less."""
+    types = known(pardec, "run", *NETWORK, "--dtype", "zzzzzzz")
+    assert offered("run", "--dtype", "") - {"auto"} < types
+
+
+# Names that a database holds ---------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def run(pardec):
+    """The id of a run in c.sqlite."""
+    words = ["--limit", 2, "--max-new-tokens", 2, "--db", "c.sqlite", "--progress", "none"]
+    pardec.good("run", *NETWORK, *words)
+    return pardec.good("completion", "runs", "c.sqlite").strip()
+
+
+@pytest.fixture(scope="module")
+def runs(pardec, printed):
+    """What bash offers where PARDEC_DB is c.sqlite and the program is on PATH."""
     (pardec.folder / "bin").mkdir()
     (pardec.folder / "bin" / "pardec").symlink_to(pardec.path)
+    start = f'PATH="{pardec.folder}/bin:$PATH"; source "{pardec.folder / "bash"}"; '
+    start += "PARDEC_DB=c.sqlite; "
+    return lambda *words: bash(start + completion(["pardec", *words]), pardec.folder)
 
-    def runs(*words):
-        line = " ".join(f"'{w}'" for w in ("pardec", *words))
-        ran = subprocess.run(["bash", "--norc", "-c", f'{ask}PARDEC_DB=c.sqlite; COMP_WORDS=({line}); COMP_CWORD={len(words)}; _pardec; printf "%s\n" "${{COMPREPLY[@]}}"'],
-                             capture_output=True, text=True, timeout=60, cwd=pardec.folder)
-        return ran.stdout.splitlines() if not ran.stderr else [ran.stderr]
 
-    check(runs("compare", "--db", "c.sqlite", "--run", "") == [run] == runs("runs", "rm", run[:2]), f"runs: {runs('runs', 'rm', run[:2])}")
+def test_bash_offers_the_protocols_that_the_program_names(pardec, offered, run):
+    words = ["--protocol", "zzzzzzzzzzz", "--out", "s.html", "--db", "c.sqlite"]
+    assert offered("judge", "--protocol", "") == known(pardec, "judge", "export", *words)
+
+
+def test_bash_offers_the_ids_of_runs(run, runs):
+    assert re.fullmatch(r"[0-9a-f]{8}", run)
+    assert runs("compare", "--db", "c.sqlite", "--run", "") == [run]
+    assert runs("runs", "rm", run[:2]) == [run]
+
+
+def test_a_name_with_spaces_and_signs_is_quoted(pardec, run, runs):
     pardec.good("runs", "name", run, "first try; $(touch bad)", "--db", "c.sqlite")
     named = runs("runs", "compare", "--db", "c.sqlite", "")
-    check(len(named) == 1 and named[0].startswith("first\\ try") and not (pardec.folder / "bad").exists(), f"a name with spaces and signs is quoted: {named}")
-    check(runs("compare", "--db", "missing.sqlite", "--run", "") == [""] and not (pardec.folder / "missing.sqlite").exists(), "a database that is missing stays so")
-
-    refused = pardec("sweep", *network, "--arm", "a=hpd", "--arm", "b=hpd", "--grid", "hpd.kmax=8", "--db", "c.sqlite")
-    check(refused.returncode == 2 and refused.stderr.count("'hpd.k_max'") == 1, f"a suggestion stands once: {refused.stderr}")
-
-
-def main():
-    check = Checks()
-    with scratch(sys.argv[1]) as pardec:
-        said = {}
-        for kind in ("bash", "zsh", "fish", "man"):
-            said[kind] = pardec.good("completion", kind)
-            (pardec.folder / kind).write_text(said[kind])
-        script, verbs = pardec.folder / "bash", set(verbs_of(pardec.path))
-        check({"run", "sweep", "completion"} <= verbs and completed(script, "pardec", "") == verbs | {"--help", "--version"}, f"verbs: {completed(script, 'pardec', '')}")
-        check(completed(script, "pardec", "comp") == {"compare", "completion"}, "verbs that begin so")
-        check(completed(script, "pardec", "runs", "") == {"list", "compare", "name", "note", "rm"}, f"actions: {completed(script, 'pardec', 'runs', '')}")
-        check(completed(script, "pardec", "run", "--batch-s") == {"--batch-size"}, "a flag")
-        check({"ar", "hpd", "ippd"} <= completed(script, "pardec", "run", "--decoder", ""), "names of decoders")
-        check(completed(script, "pardec", "sweep", "--dataset", "oa") == {"oa-mine"}, "names of datasets")
-        check(completed(script, "pardec", "compare", "--db", "") == set(), "files are bash's own")
-        values(check, pardec, script)
-        once(check, script)
-        for verb in verbs - {"completion"}:
-            flags = set(re.findall(r"^  (?:-\w,)?(--[a-z-]+)", help_of(pardec.path, verb), re.M))
-            check(completed(script, "pardec", verb, "--") == flags, f"{verb}: bash has {completed(script, 'pardec', verb, '--') ^ flags} too much or too little")
-            for kind, of in (("zsh", re.search(rf"^    {verb}\) (.*)$", said["zsh"], re.M)[1]), ("fish", "".join(re.findall(rf"seen_subcommand_from {verb}'.*\n", said["fish"]))),
-                             ("man", re.search(rf"^\.SS {verb}\n(.*?)(?=^\.S[SH] )", said["man"], re.M | re.S)[1])):
-                lacking = {f for f in flags if {"zsh": f"'{f}:", "fish": f" -l {f[2:]} ", "man": f.replace("-", "\\-") + "\\fR"}[kind] not in of}
-                check(not lacking, f"{verb}: {kind} lacks {lacking}")
-        for shell in ("bash", "zsh", "fish"):
-            if shutil.which(shell):
-                ran = subprocess.run([shell, "-n", pardec.folder / shell], capture_output=True, text=True)
-                check(ran.returncode == 0 and not ran.stderr, f"{shell} -n: {ran.stderr}")
-        if shutil.which("groff"):
-            ran = subprocess.run(["groff", "-man", "-ww", "-Tutf8", pardec.folder / "man"], capture_output=True, text=True)
-            check(ran.returncode == 0 and not ran.stderr and "--grid" in re.sub(r".\x08|\x1b\[[0-9;]*m", "", ran.stdout).replace("−", "-").replace("‐", "-"), f"groff: {ran.stderr}")
-    return check.finish()
+    pardec.good("runs", "name", run, "", "--db", "c.sqlite")
+    assert len(named) == 1
+    assert named[0].startswith("first\\ try")
+    assert not (pardec.folder / "bad").exists()
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def test_a_database_that_is_missing_stays_so(pardec, runs):
+    assert runs("compare", "--db", "missing.sqlite", "--run", "") == [""]
+    assert not (pardec.folder / "missing.sqlite").exists()
+
+
+def test_a_suggestion_stands_once(pardec):
+    arms = ["--arm", "a=hpd", "--arm", "b=hpd", "--grid", "hpd.kmax=8", "--db", "c.sqlite"]
+    refused = pardec("sweep", *NETWORK, *arms)
+    assert refused.returncode == 2
+    assert refused.stderr.count("'hpd.k_max'") == 1
+
+
+# Every flag of every verb ------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def flags(pardec, verbs):
+    """The flags of each verb."""
+    flag = re.compile(r"^  (?:-\w,)?(--[a-z-]+)", re.M)
+    return {verb: set(flag.findall(help_of(pardec.path, verb))) for verb in verbs - {"completion"}}
+
+
+def test_bash_offers_every_flag_of_every_verb(offered, flags):
+    for verb, known_flags in flags.items():
+        assert offered(verb, "--") == known_flags, verb
+
+
+# Where a kind has the flags of a verb, and how it writes one.
+PLACES = {
+    "zsh": (r"^    {verb}\) (.*)$", lambda flag: f"'{flag}:"),
+    "fish": (r"(seen_subcommand_from {verb}'.*)$", lambda flag: f" -l {flag[2:]} "),
+    "man": (
+        r"^\.SS {verb}\n((?:(?!\.S[SH] ).*\n)*)",
+        lambda flag: flag.replace("-", "\\-") + "\\fR",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", PLACES)
+def test_every_flag_of_every_verb_is_written_for(printed, flags, kind):
+    place, written = PLACES[kind]
+    for verb, known_flags in flags.items():
+        of = "".join(re.findall(place.replace("{verb}", verb), printed[kind], re.M))
+        assert {flag for flag in known_flags if written(flag) not in of} == set(), verb
+
+
+# Well formed -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_reads_its_script(pardec, printed, shell):
+    if not shutil.which(shell):
+        pytest.skip(f"not done here: {shell} is missing")
+    ran = subprocess.run([shell, "-n", pardec.folder / shell], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    assert not ran.stderr
+
+
+def test_groff_reads_the_man_page(pardec, printed):
+    if not shutil.which("groff"):
+        pytest.skip("not done here: groff is missing")
+    words = ["groff", "-man", "-ww", "-Tutf8", pardec.folder / "man"]
+    ran = subprocess.run(words, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    assert not ran.stderr
+    shown = re.sub(r".\x08|\x1b\[[0-9;]*m", "", ran.stdout)
+    assert "--grid" in shown.replace("−", "-").replace("‐", "-")

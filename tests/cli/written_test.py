@@ -1,132 +1,305 @@
-"""No verb writes over what it reads: model, adapter, dataset, service, job, trace, database, by whichever name, link or file of settings they are given.
-
-Usage: written_test.py PROGRAM
+"""No verb writes over what it reads: model, adapter, dataset, service, job, trace, database, by
+whichever name, link or file of settings they are given.
 """
+
 import json
 import os
 import re
 import shutil
-import sys
 
-from harness import ROOT, SAMPLES, Checks, scratch
+import pytest
+from harness import ROOT, SAMPLES
 
 QUICKSTART = ROOT / "experiments" / "quickstart" / "model"
-RUN = ["run", "--decoder", "ar", "--dataset", "oa-mine", "--limit", 1, "--max-new-tokens", 4, "--db", "r.sqlite", "--progress", "none"]
+RUN = [
+    "run", "--decoder", "ar", "--dataset", "oa-mine", "--limit", 1, "--max-new-tokens", 4, "--db",
+    "r.sqlite", "--progress", "none",
+]
 # Flags that name what a verb writes. Every other flag of a FILE or DIR is read.
-WRITTEN = {"run": {"trace"}, "sweep": {"trace"}, "generate": {"trace"}, "report": {"output"}, "plot": {"output"}, "export": {"out"}, "judge": {"out"},
-           "data": {"out", "details"}, "model": {"out"}, "train": {"out"}, "reproduce": {"report"}}
+WRITTEN = {
+    "run": {"trace"},
+    "sweep": {"trace"},
+    "generate": {"trace"},
+    "report": {"output"},
+    "plot": {"output"},
+    "export": {"out"},
+    "judge": {"out"},
+    "data": {"out", "details"},
+    "model": {"out"},
+    "train": {"out"},
+    "reproduce": {"report"},
+}
+TRAIN = [
+    "train", "--model", "./model", "--dataset", "oa-mine", "--format", "ar", "--steps", 1,
+    "--lora-rank", 2, "--context-length", 1024, "--progress", "none",
+]
+MODEL = ["--model", "model"]
 
 
 def state(folder):
-    """Content of all files, so that nothing is written over, shortened, or made."""
-    return {p.relative_to(folder): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file() and p.suffix not in (".sqlite-wal", ".sqlite-shm") and not p.name.endswith(("-wal", "-shm"))}
+    """The content of all files, so that nothing is written over or shortened."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not path.name.endswith(("-wal", "-shm"))
+    }
 
 
-def refused(check, pardec, what, *command):
+def check_refused(pardec, *command):
     before = state(pardec.folder)
     ran = pardec(*command)
     after = state(pardec.folder)
-    changed = sorted(str(k) for k in before if after.get(k) != before[k])
-    check(ran.returncode == 2 and re.search("choose another (file|folder)", ran.stderr) and not changed, f"{what}: exit {ran.returncode}, changed {changed}: {ran.stderr}")
+    assert ran.returncode == 2, ran.stderr
+    assert re.search("choose another (file|folder)", ran.stderr)
+    assert [name for name in before if after.get(name) != before[name]] == []
 
 
-def flags_are_known(check, pardec):
-    """Each flag that takes a FILE or DIR and says that something is written, or made, is among those that are checked."""
-    for verb in re.findall(r"^  ([a-z]+) ", pardec.good("--help").split("Flags:")[0], re.M):
-        found = {m[1] for m in re.finditer(r"--([a-z-]+)\s+(?:FILE|DIR)", pardec.good(verb, "--help"))} & {"out", "output", "details", "report", "trace"}
+@pytest.fixture(scope="module")
+def folder(pardec):
+    """A folder that holds one of everything that is read, some by several names."""
+    folder = pardec.folder
+    pardec.synthesise("model")
+    (folder / "notes.txt").write_text("a prompt")
+    service = {"interface": "openai-chat", "url": "http://127.0.0.1:9/v1", "model": "m"}
+    (folder / "service.json").write_text(json.dumps(service))
+    shutil.copy(ROOT / "experiments/quickstart/job.json", folder)
+    shutil.copy(sorted((ROOT / "datasets/prompts").iterdir())[0], folder / "prompt.txt")
+    (folder / "ids.txt").write_text("1,2,3\n")
+    shutil.copytree(SAMPLES / "oa-mine", folder / "data" / "oa-mine")
+    (folder / "data" / "jsonl").mkdir()
+    (folder / "data" / "jsonl" / "train.jsonl").write_text(
+        '{"prompt": "Which is the capital of Norway?", "references": ["Oslo"]}\n'
+    )
+    pardec.good(*RUN, *MODEL, "--trace", "t.jsonl")
+    settings = {"model": "m", "models": {"m": "model"}, "datasets": ["oa-mine"], "limit": 1}
+    settings |= {"decoders": [{"label": "ar", "name": "ar"}], "db": "r.sqlite"}
+    (folder / "ours.json").write_text(json.dumps({**settings, "trace": "model/config.json"}))
+    os.symlink("model/config.json", folder / "link")
+    os.link(folder / "model" / "config.json", folder / "hard")
+    os.symlink("model", folder / "other-name")
+    os.link(folder / "r.sqlite", folder / "hard.sqlite")
+    os.symlink("service.json", folder / "service-link")
+    os.link(folder / "service.json", folder / "service-hard")
+    for name in ("r.sqlite", "hard.sqlite"):
+        os.symlink(name, folder / f"{name}.svg")
+    os.symlink("r.sqlite", folder / "sheet.html")
+    (folder / "tables").mkdir()
+    shutil.copy(folder / "t.jsonl", folder / "tables" / "jobs.jsonl")
+    (folder / "linked").mkdir()
+    os.symlink("../model/config.json", folder / "linked" / "config.json")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def dataset(folder):
+    """The name of a dataset's file."""
+    files = sorted((folder / "data" / "oa-mine").rglob("*.json*"))
+    return files[0].relative_to(folder)
+
+
+@pytest.fixture(scope="module")
+def adapter(pardec, folder):
+    pardec.good(*TRAIN, "--out", "adapter")
+    return "adapter"
+
+
+@pytest.fixture(scope="module")
+def verbs(pardec):
+    return re.findall(r"^  ([a-z]+) ", pardec.good("--help").split("Flags:")[0], re.M)
+
+
+def test_each_flag_that_says_that_something_is_written_is_known(pardec, verbs):
+    for verb in verbs:
+        flags = re.findall(r"--([a-z-]+)\s+(?:FILE|DIR)", pardec.good(verb, "--help"))
         read = {"trace"} if verb in ("compare", "report", "roofline", "export") else set()
-        check(found - read == WRITTEN.get(verb, set()), f"{verb} writes {found - read}, known {WRITTEN.get(verb)}")
+        found = {*flags} & {"out", "output", "details", "report", "trace"}
+        assert found - read == WRITTEN.get(verb, set()), verb
 
 
-def main():
-    check = Checks()
-    with scratch(sys.argv[1]) as pardec:
-        folder = pardec.folder
-        flags_are_known(check, pardec)
-        model = pardec.synthesise("model")
-        (folder / "notes.txt").write_text("a prompt")
-        (folder / "service.json").write_text(json.dumps({"interface": "openai-chat", "url": "http://127.0.0.1:9/v1", "model": "m"}))
-        (folder / "job.json").write_bytes((ROOT / "experiments/quickstart/job.json").read_bytes())
-        (folder / "prompt.txt").write_bytes((ROOT / "datasets/prompts").joinpath(sorted(os.listdir(ROOT / "datasets/prompts"))[0]).read_bytes())
-        (folder / "ids.txt").write_text("1,2,3\n")
-        (folder / "data").mkdir()
-        shutil.copytree(SAMPLES / "oa-mine", folder / "data" / "oa-mine")
-        (folder / "data" / "jsonl").mkdir()
-        (folder / "data" / "jsonl" / "train.jsonl").write_text('{"prompt": "Which is the capital of Norway?", "references": ["Oslo"]}\n')
-        dataset = next(iter(sorted((folder / "data" / "oa-mine").rglob("*.json*"))))
-        pardec.good(*RUN, "--model", model, "--trace", "t.jsonl")
-        check((folder / "t.jsonl").stat().st_size > 0, "a trace of its own is written")
-        pardec.good(*RUN, "--model", model, "--trace", "t.jsonl")  # and again
-        os.symlink("model/config.json", folder / "link")
-        os.link(folder / "model" / "config.json", folder / "hard")
-        os.symlink("model", folder / "other-name")
-        os.link(folder / "r.sqlite", folder / "hard.sqlite")
+# Traces of run, sweep and generate ---------------------------------------------------------------
 
-        for name in ("model/config.json", "model/model.safetensors", "model/tokenizer.json", "./model/../model/config.json", folder / "model/config.json", "link", "hard",
-                     "other-name/config.json", "r.sqlite", "hard.sqlite", "r.sqlite-wal"):
-            for verb in ("run", "sweep"):
-                extra = ["--grid", "batch_size=1,2"] if verb == "sweep" else []
-                refused(check, pardec, f"{verb} --trace {name}", verb, *RUN[1:], *extra, "--model", model, "--trace", name)
-        refused(check, pardec, "--model by a link", *RUN, "--model", "other-name", "--trace", "model/config.json")
-        refused(check, pardec, "--arm's own model", *RUN[:1], *RUN[3:], "--model", QUICKSTART, "--arm", "ar=ar", "--arm", f"b=ar,model={model}", "--trace", "model/config.json")
-        refused(check, pardec, "--grid of models", "sweep", *RUN[1:], "--grid", f"model={QUICKSTART},{model}", "--trace", "model/config.json")
-        refused(check, pardec, "--prompt-file", *RUN, "--model", model, "--prompt-file", "prompt.txt", "--trace", "prompt.txt")
-        refused(check, pardec, "the dataset", *RUN, "--model", model, "--data-root", "data", "--trace", dataset.relative_to(folder))
-        (folder / "ours.json").write_text(json.dumps({"model": "m", "models": {"m": str(model)}, "decoders": [{"label": "ar", "name": "ar"}], "datasets": ["oa-mine"], "limit": 1, "trace": "model/config.json", "db": "r.sqlite"}))
-        refused(check, pardec, "-c names both", "run", "-c", "ours.json")
-        (folder / "traced.json").write_text(json.dumps({"model": str(model), "decoders": [{"name": "ar"}], "datasets": ["oa-mine"], "limit": 1, "max_new_tokens": 2, "trace": "by-file.jsonl", "db": "r.sqlite"}))
+
+def test_a_trace_is_written_and_written_anew(pardec, folder):
+    for _ in range(2):
+        pardec.good(*RUN, *MODEL, "--trace", "own.jsonl")
+        assert (folder / "own.jsonl").stat().st_size > 0
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "model/config.json", "model/model.safetensors", "model/tokenizer.json",
+        "./model/../model/config.json", "{folder}/model/config.json", "link", "hard",
+        "other-name/config.json", "r.sqlite", "hard.sqlite", "r.sqlite-wal",
+    ],
+)
+@pytest.mark.parametrize("verb", ["run", "sweep"])
+def test_a_trace_is_not_written_over_a_model_or_database(pardec, folder, verb, name):
+    extra = ["--grid", "batch_size=1,2"] if verb == "sweep" else []
+    trace = ["--trace", name.replace("{folder}", str(folder))]
+    check_refused(pardec, verb, *RUN[1:], *extra, *MODEL, *trace)
+
+
+OF_CONFIG = ["--trace", "model/config.json"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        [*RUN, "--model", "other-name", *OF_CONFIG],
+        [
+            RUN[0], *RUN[3:], "--model", QUICKSTART, "--arm", "ar=ar", "--arm", "b=ar,model=model",
+            *OF_CONFIG,
+        ],
+        ["sweep", *RUN[1:], "--grid", f"model={QUICKSTART},model", *OF_CONFIG],
+        [*RUN, *MODEL, "--prompt-file", "prompt.txt", "--trace", "prompt.txt"],
+        ["run", "-c", "ours.json"],
+        [*RUN, *MODEL, "-c", "ours.json", "--trace", "ours.json"],
+    ],
+    ids=[
+        "a model by a link", "an arm's own model", "a grid of models", "a prompt file",
+        "a file of settings that names both", "the file of settings",
+    ],
+)
+def test_a_trace_is_not_written_over(pardec, folder, command):
+    check_refused(pardec, *command)
+
+
+def test_a_trace_is_not_written_over_the_dataset(pardec, folder, dataset):
+    check_refused(pardec, *RUN, *MODEL, "--data-root", "data", "--trace", dataset)
+
+
+def test_a_trace_that_settings_name_is_written_anew(pardec, folder):
+    settings = {
+        "model": "model",
+        "decoders": [{"name": "ar"}],
+        "datasets": ["oa-mine"],
+        "limit": 1,
+        "max_new_tokens": 2,
+        "trace": "by-file.jsonl",
+        "db": "by-file.sqlite",
+    }
+    (folder / "traced.json").write_text(json.dumps(settings))
+    for _ in range(2):
         pardec.good("run", "-c", "traced.json", "--progress", "none")
-        pardec.good("run", "-c", "traced.json", "--progress", "none")  # writes it anew
-        refused(check, pardec, "-c itself", *RUN, "--model", model, "-c", "ours.json", "--trace", "ours.json")
-
-        ask = ["generate", "--model", model, "--max-new-tokens", 2]
-        for how, name in ((["--prompt", "x"], "model/config.json"), (["--prompt", "x"], "link"), (["--job", "job.json"], "job.json"), (["--prompt-tokens", "@ids.txt"], "ids.txt")):
-            refused(check, pardec, f"generate {how} --trace {name}", *ask, *how, "--trace", name)
-        check(pardec(*ask, "--prompt", "x", "--trace", "model/mine.jsonl").returncode == 0, "a trace may lie in a model's folder")
-        check(pardec(*ask, "--prompt", "x", "--trace", "model/mine.jsonl").returncode == 0, "and be written anew")
-
-        teach = ["--data-root", "data", "--service", "service.json", "--db", "taught.sqlite", "--progress", "none"]
-        os.symlink("service.json", folder / "service-link")
-        os.link(folder / "service.json", folder / "service-hard")
-        for flags in (["--out", "service.json"], ["--out", "service-link"], ["--out", "service-hard"], ["--out", "o.jsonl", "--details", "service.json"], ["--out", "data/jsonl/train.jsonl"],
-                      ["--out", "o.jsonl", "--details", "o.jsonl"], ["--out", "o.jsonl", "--details", "./o.jsonl"], ["--out", "taught.sqlite"]):
-            for action in ("label", "rewrite"):
-                of = ["jsonl", "--split", "train"] if action == "rewrite" else ["oa-mine"]
-                given = ["--out", dataset.relative_to(folder)] if action == "label" and "data/jsonl/train.jsonl" in flags else flags
-                refused(check, pardec, f"data {action} {given}", "data", action, *of, *teach, *given)
-
-        for verb, flag, more in (("report", "-o", []), ("plot", "-o", ["--x", "batch_size"])):
-            names = ["r.sqlite", "hard.sqlite"] + (["t.jsonl"] if verb == "report" else [])
-            for name in names:
-                target = name
-                if verb == "plot":
-                    target = name + ".svg"
-                    os.symlink(name, folder / target) if not (folder / target).is_symlink() else None
-                refused(check, pardec, f"{verb} {flag} {target}", verb, "--db", "r.sqlite", *more, flag, target, *(["--trace", "t.jsonl"] if name == "t.jsonl" else []))
-        os.symlink("r.sqlite", folder / "sheet.html")
-        refused(check, pardec, "judge export --out", "judge", "export", "--db", "r.sqlite", "--protocol", "single", "--out", "sheet.html")
-        (folder / "tables").mkdir()
-        shutil.copy(folder / "t.jsonl", folder / "tables" / "jobs.jsonl")
-        refused(check, pardec, "export over the trace it reads", "export", "--db", "r.sqlite", "--format", "jsonl", "--hardware", "here", "--trace", "tables/jobs.jsonl", "--out", "tables")
-        check(pardec("export", "--db", "r.sqlite", "--format", "csv", "--hardware", "here", "--trace", "tables/jobs.jsonl", "--out", "tables").returncode == 0, "and beside it")
-        check(pardec("export", "--db", "r.sqlite", "--out", ".").returncode == 0, "tables may lie beside their database")
-        refused(check, pardec, "reproduce --report", "reproduce", "list", "--db", "r.sqlite", "--report", "hard.sqlite")
-
-        tune = ["train", "--model", model, "--dataset", "oa-mine", "--format", "ar", "--steps", 1, "--lora-rank", 2, "--context-length", 1024, "--progress", "none"]
-        refused(check, pardec, "train into its model", *tune, "--out", "other-name")
-        pardec.good(*tune, "--out", "adapter")
-        for out in ("adapter", "model"):
-            refused(check, pardec, f"model merge --out {out}", "model", "merge", model, "--adapter", "adapter", "--out", out)
-        (folder / "linked").mkdir()
-        os.symlink("../model/config.json", folder / "linked" / "config.json")
-        refused(check, pardec, "model merge into links", "model", "merge", model, "--adapter", "adapter", "--out", "linked")
-        refused(check, pardec, "model draft into links", "model", "draft", model, "--layers", 1, "--out", "linked")
-        refused(check, pardec, "model synth over its config", "model", "synth", "model", "--config", "model/config.json")
-        refused(check, pardec, "model synth over its tokenizer", "model", "synth", "linked", "--tokenizer", "model", "--config", "model/config.json")
-        check(pardec("model", "merge", model, "--adapter", "adapter", "--out", "merged").returncode == 0, "a new folder gets it")
-        check(pardec(*tune, "--out", "adapter", "--resume", "--steps", 2).returncode in (0, 2), "train goes on in its folder")
-    return check.finish()
+        assert (folder / "by-file.jsonl").stat().st_size > 0
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+GENERATE = ["generate", *MODEL, "--max-new-tokens", 2]
+
+
+@pytest.mark.parametrize(
+    "how, name",
+    [
+        (["--prompt", "x"], "model/config.json"),
+        (["--prompt", "x"], "link"),
+        (["--job", "job.json"], "job.json"),
+        (["--prompt-tokens", "@ids.txt"], "ids.txt"),
+    ],
+    ids=["model", "link", "job", "ids"],
+)
+def test_a_trace_of_generate_is_not_written_over(pardec, folder, how, name):
+    check_refused(pardec, *GENERATE, *how, "--trace", name)
+
+
+def test_a_trace_may_lie_in_a_models_folder(pardec, folder):
+    for _ in range(2):  # and is written anew
+        ran = pardec(*GENERATE, "--prompt", "x", "--trace", "model/mine.jsonl")
+        assert ran.returncode == 0, ran.stderr
+
+
+# What data label and rewrite make ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ["--out", "service.json"],
+        ["--out", "service-link"],
+        ["--out", "service-hard"],
+        ["--out", "o.jsonl", "--details", "service.json"],
+        ["--out", "DATASET"],
+        ["--out", "o.jsonl", "--details", "o.jsonl"],
+        ["--out", "o.jsonl", "--details", "./o.jsonl"],
+        ["--out", "taught.sqlite"],
+    ],
+    ids=lambda flags: " ".join(flags),
+)
+@pytest.mark.parametrize("action", ["label", "rewrite"])
+def test_data_is_not_written_over(pardec, folder, dataset, action, flags):
+    of = ["oa-mine"] if action == "label" else ["jsonl", "--split", "train"]
+    read = dataset if action == "label" else "data/jsonl/train.jsonl"
+    flags = [read if flag == "DATASET" else flag for flag in flags]
+    check_refused(
+        pardec, "data", action, *of, "--data-root", "data", "--service", "service.json", "--db",
+        "taught.sqlite", "--progress", "none", *flags,
+    )
+
+
+# What is made of a database ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["report", "-o", "r.sqlite"],
+        ["report", "-o", "hard.sqlite"],
+        ["report", "-o", "t.jsonl", "--trace", "t.jsonl"],
+        ["plot", "--x", "batch_size", "-o", "r.sqlite.svg"],
+        ["plot", "--x", "batch_size", "-o", "hard.sqlite.svg"],
+        ["judge", "export", "--protocol", "single", "--out", "sheet.html"],
+        [
+            "export", "--format", "jsonl", "--hardware", "here", "--trace", "tables/jobs.jsonl",
+            "--out", "tables",
+        ],
+        ["reproduce", "list", "--report", "hard.sqlite"],
+    ],
+    ids=[
+        "report", "report by a link", "report over its trace", "plot", "plot by a link",
+        "judge export", "export over its trace", "reproduce",
+    ],
+)
+def test_a_database_and_its_trace_are_not_written_over(pardec, folder, command):
+    check_refused(pardec, *command, "--db", "r.sqlite")
+
+
+def test_tables_may_lie_beside_a_trace(pardec, folder):
+    words = ["--hardware", "here", "--trace", "tables/jobs.jsonl", "--out", "tables"]
+    ran = pardec("export", "--db", "r.sqlite", "--format", "csv", *words)
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_tables_may_lie_beside_their_database(pardec, folder):
+    assert pardec("export", "--db", "r.sqlite", "--out", ".").returncode == 0
+
+
+# What is made of a model -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        [*TRAIN, "--out", "other-name"],
+        ["model", "draft", "model", "--layers", 1, "--out", "linked"],
+        ["model", "synth", "model", "--config", "model/config.json"],
+        ["model", "synth", "linked", "--tokenizer", "model", "--config", "model/config.json"],
+    ],
+    ids=["train", "draft into links", "synth over its config", "synth over its tokenizer"],
+)
+def test_a_model_is_not_written_over_by(pardec, folder, command):
+    check_refused(pardec, *command)
+
+
+@pytest.mark.parametrize("out", ["adapter", "model", "linked"])
+def test_a_merged_network_is_not_written_over(pardec, folder, adapter, out):
+    check_refused(pardec, "model", "merge", "model", "--adapter", adapter, "--out", out)
+
+
+def test_a_new_folder_gets_a_merged_network(pardec, folder, adapter):
+    ran = pardec("model", "merge", "model", "--adapter", adapter, "--out", "merged")
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_train_goes_on_in_its_folder(pardec, folder, adapter):
+    ran = pardec(*TRAIN, "--out", adapter, "--resume", "--steps", 2)
+    assert ran.returncode in (0, 2), ran.stderr
