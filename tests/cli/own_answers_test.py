@@ -1,112 +1,251 @@
-"""A network's own answers as its data: prompts that are made, answered by a run, filtered and learned.
-
-Usage: own_answers_test.py PROGRAM
+"""A network's own answers as its data: prompts that are made, answered by a run, filtered and
+learned.
 """
-import collections
-import glob
-import json
-import os
-import sys
 
-from harness import DATA, ROOT, Checks, query, scratch
+import collections
+import json
+
+import pytest
+
+from harness import DATA, ROOT, query
 
 QUICK = ROOT / "experiments" / "quickstart" / "model"
 
 
+# Prompts that are made ---------------------------------------------------------------------------
+
+
 def published_prompts():
-    """What people are compared on, which nobody may learn."""
-    for file in glob.glob(os.path.join(DATA, "mt_bench", "*.jsonl")) + glob.glob(os.path.join(DATA, "vicuna_bench", "*.jsonl")):
-        with open(file, encoding="utf-8") as lines:
-            for line in lines:
+    """What people are compared on, which no network may learn."""
+    for folder in ("mt_bench", "vicuna_bench"):
+        for file in (DATA / folder).glob("*.jsonl"):
+            for line in file.read_text(encoding="utf-8").splitlines():
                 yield from json.loads(line).get("turns", [])
 
 
-def made_prompts(check, pardec):
-    def made(folder, *flags):
-        pardec.good("data", "prompts", "--data-root", folder, *flags)
-        return [json.loads(line) for line in (pardec.folder / folder / "jsonl" / "train.jsonl").read_text().splitlines()]
+def made(pardec, folder, *flags):
+    pardec.good("data", "prompts", "--data-root", folder, *flags)
+    file = pardec.folder / folder / "jsonl" / "train.jsonl"
+    return [json.loads(line) for line in file.read_text().splitlines()]
 
-    usual = made("usual")
-    texts = [record["prompt"] for record in usual]
-    check(len(set(texts)) == len(texts) == 5000, f"{len(set(texts))} different prompts of {len(texts)}, expected 5,000")
-    check(not any("{" in text for text in texts), "a prompt has a place that was not filled")
+
+@pytest.fixture(scope="module")
+def usual(pardec):
+    return made(pardec, "usual")
+
+
+@pytest.fixture(scope="module")
+def texts(usual):
+    return [record["prompt"] for record in usual]
+
+
+def test_5000_different_prompts_are_made(texts):
+    assert len(set(texts)) == len(texts) == 5000
+
+
+def test_every_place_of_a_prompt_is_filled(texts):
+    assert [text for text in texts if "{" in text] == []
+
+
+def test_nine_categories_have_as_many_prompts(usual):
     counts = collections.Counter(record["category"] for record in usual)
-    check(len(counts) == 9 and max(counts.values()) - min(counts.values()) <= 1, f"categories: {counts}")
-    check(made("same", "--examples", 40, "--seed", 1) == usual[:40], "fewer prompts of one seed are the first ones")
-    check(made("other", "--examples", 40, "--seed", 2) != usual[:40], "another seed makes other prompts")
-    check(not set(texts) & set(published_prompts()), "a made prompt stands in a benchmark")
+    assert len(counts) == 9
+    assert max(counts.values()) - min(counts.values()) <= 1
+
+
+def test_fewer_prompts_of_one_seed_are_the_first_ones(pardec, usual):
+    assert made(pardec, "same", "--examples", 40, "--seed", 1) == usual[:40]
+
+
+def test_another_seed_makes_other_prompts(pardec, usual):
+    assert made(pardec, "other", "--examples", 40, "--seed", 2) != usual[:40]
+
+
+def test_no_made_prompt_stands_in_a_benchmark(texts):
+    assert not set(texts) & set(published_prompts())
+
+
+def test_prompts_are_not_made_twice(pardec, usual):
     again = pardec("data", "prompts", "--data-root", "usual")
-    check(again.returncode == 2 and "is there" in again.stderr, f"made twice: {again.returncode} {again.stderr}")
-    check(pardec("data", "prompts", "--data-root", "many", "--examples", 10**5).returncode == 2, "more prompts than there are")
-    check("5000" in pardec.good("data", "check", "--data-root", "usual", "--dataset", "jsonl", "--split", "train").replace(",", ""), "data check reads them")
+    assert again.returncode == 2
+    assert "is there" in again.stderr
+
+
+def test_more_prompts_than_there_are_are_refused(pardec):
+    words = ["--data-root", "many", "--examples", 10**5]
+    assert pardec("data", "prompts", *words).returncode == 2
+
+
+def test_data_check_reads_the_prompts(pardec, usual):
+    words = ["--data-root", "usual", "--dataset", "jsonl", "--split", "train"]
+    assert "5000" in pardec.good("data", "check", *words).replace(",", "")
+
+
+# Answers that are learned ------------------------------------------------------------------------
+
+RUN = [
+    "run", "--model", QUICK, "--dataset", "oa-mine", "--limit", 12, "--block", 6, "--split", "test",
+    "--progress", "none",
+]
+
+
+def invocation(pardec, db):
+    return query(pardec.folder / db, "SELECT invocation FROM run LIMIT 1")[0]["invocation"]
+
+
+@pytest.fixture(scope="module")
+def run(pardec):
+    """The id of a run of two arms in own.sqlite."""
+    arms = ["--arm", "ar=ar", "--arm", "hpd=hpd,stack=1"]
+    pardec.good(*RUN, *arms, "--db", "own.sqlite")
+    return invocation(pardec, "own.sqlite")
+
+
+@pytest.fixture(scope="module")
+def own(run):
+    """The flags that take the answers of `ar`."""
+    return ["--from-run", run, "--from-arm", "ar"]
+
+
+@pytest.fixture(scope="module")
+def finished(pardec, run):
+    """The ids of the answers of `ar` that were not cut, of 12."""
+    rows = query(
+        pardec.folder / "own.sqlite",
+        "SELECT g.tokens, g.fields FROM generation g JOIN run r ON r.id = g.run_id WHERE r.label ="
+        " 'ar' AND g.error IS NULL",
+    )
+    assert len(rows) == 12
+    cut = ("limit", "context")
+    whole = [
+        json.loads(row["tokens"])
+        for row in rows
+        if not any(field["stop"] in cut for field in json.loads(row["fields"]))
+    ]
+    assert whole
+    return whole
 
 
 def repetition(ids):
-    grams = [tuple(ids[i:i + 4]) for i in range(len(ids) - 3)]
+    grams = [tuple(ids[i : i + 4]) for i in range(len(ids) - 3)]
     return 1 - len(set(grams)) / len(grams) if grams else 0
 
 
-def learned_answers(check, pardec):
-    run = ("run", "--model", QUICK, "--dataset", "oa-mine", "--limit", 12, "--block", 6, "--db", "own.sqlite", "--progress", "none")
-    pardec.good(*run, "--arm", "ar=ar", "--arm", "hpd=hpd,stack=1", "--split", "test")
-    one = query(pardec.folder / "own.sqlite", "SELECT invocation FROM run LIMIT 1")[0]["invocation"]
-    rows = query(pardec.folder / "own.sqlite", "SELECT g.tokens, g.fields, g.error FROM generation g JOIN run r ON r.id = g.run_id WHERE r.label = 'ar'")
-    answers = [(json.loads(tokens), json.loads(fields)) for tokens, fields, error in (row.values() for row in rows) if error is None]
-    finished = [ids for ids, fields in answers if not any(field["stop"] in ("limit", "context") for field in fields)]
-    check(len(answers) == 12 and finished, f"{len(answers)} answers, {len(finished)} of them finished")
+def train(pardec, out, *flags, db="own.sqlite", dataset="oa-mine"):
+    """Trains one step; the call and what it recorded."""
+    ran = pardec(
+        "train", "--model", QUICK, "--dataset", dataset, "--split", "test", "--format", "ar",
+        "--lora-rank", 2, "--lr", 1e-9, "--steps", 1, "--validation", 0, "--batch-tokens", 100000,
+        "--threads", 1, "--progress", "none", "--db", db, "--out", out, *flags,
+    )
+    record = pardec.folder / out / "training.json"
+    return ran, json.loads(record.read_text()) if record.exists() else {}
+
+
+def check_kept(ran, record, wanted, finished):
+    """As many answers as wanted were learned, and it was said."""
+    assert ran.returncode == 0, ran.stderr
+    counts = record["own_answers"]["oa-mine"]
+    assert counts["kept"] == record["examples"]["train"] == wanted
+    assert counts["unfinished"] == 12 - len(finished)
+    assert f"{wanted} answer" in ran.stderr
+
+
+@pytest.fixture(scope="module")
+def all_learned(pardec, own):
+    return train(pardec, "all", *own, "--max-repetition", 1)
+
+
+def test_all_finished_answers_are_learned(all_learned, finished):
+    check_kept(*all_learned, len(finished), finished)
+
+
+def test_long_answers_are_left_out(pardec, own, finished):
     middle = sorted(map(len, finished))[len(finished) // 2]
-    worst = sorted(map(repetition, finished))[len(finished) // 2]
+    flags = ["--max-answer-tokens", middle, "--max-repetition", 1]
+    wanted = sum(len(ids) <= middle for ids in finished)
+    check_kept(*train(pardec, "short", *own, *flags), wanted, finished)
 
-    def train(out, *flags):
-        ran = pardec("train", "--model", QUICK, "--dataset", "oa-mine", "--split", "test", "--format", "ar", "--lora-rank", 2, "--lr", 1e-9, "--steps", 1, "--validation", 0,
-                     "--batch-tokens", 100000, "--threads", 1, "--progress", "none", "--db", "own.sqlite", "--out", out, *flags)
-        record = pardec.folder / out / "training.json"
-        return ran, json.loads(record.read_text()) if record.exists() else {}
 
-    own = ("--from-run", one, "--from-arm", "ar")
-    for name, flags, keeps in [("all", ["--max-repetition", 1], lambda ids: True), ("short", ["--max-answer-tokens", middle, "--max-repetition", 1], lambda ids: len(ids) <= middle),
-                               ("long", ["--min-answer-tokens", middle, "--max-repetition", 1], lambda ids: len(ids) >= middle),
-                               ("fresh", ["--max-repetition", f"{worst:.6f}"], lambda ids: repetition(ids) <= float(f"{worst:.6f}"))]:
-        ran, record = train(name, *own, *flags)
-        wanted = sum(map(keeps, finished))
-        counts = record.get("own_answers", {}).get("oa-mine", {})
-        check(ran.returncode == 0 and counts.get("kept") == wanted == record["examples"]["train"] and counts.get("unfinished") == 12 - len(finished),
-              f"{name}: {wanted} answers expected, {counts}: {ran.stderr}")
-        check(f"{wanted} answer" in ran.stderr, f"{name}: {ran.stderr}")
-    # Nobody finds a network's own greedy answers likelier than itself.
-    ran, theirs = train("theirs", "--limit", 12)
-    ours = json.loads((pardec.folder / "all" / "training.json").read_text())["result"]["train_loss"]
-    check(ran.returncode == 0 and ours < 0.7 * theirs["result"]["train_loss"], f"loss of its own answers {ours}, of the dataset's {theirs['result']['train_loss']}")
+def test_short_answers_are_left_out(pardec, own, finished):
+    middle = sorted(map(len, finished))[len(finished) // 2]
+    flags = ["--min-answer-tokens", middle, "--max-repetition", 1]
+    wanted = sum(len(ids) >= middle for ids in finished)
+    check_kept(*train(pardec, "long", *own, *flags), wanted, finished)
 
-    for name, flags, said in [("two arms", ["--from-run", one], "--from-arm"), ("no such run", ["--from-run", "zzz"], "zzz"), ("no such arm", ["--from-run", one, "--from-arm", "x"], "ar, hpd"),
-                              ("another split", [*own, "--split", "train"], "split"), ("another dataset", [*own, "--dataset", "ae-110k"], "oa-mine"),
-                              ("none is left", [*own, "--min-answer-tokens", 100000], "filters"), ("a share above 1", [*own, "--max-repetition", 2], "--max-repetition"),
-                              ("an arm without a run", ["--from-arm", "ar"], "--from-run")]:
-        ran, _ = train(name.replace(" ", "-"), *flags)
-        check(ran.returncode == 2 and said in ran.stderr, f"{name}: {ran.returncode} {ran.stderr}")
-    # Open answers that were cut are learned as far as they go, where that is asked for.
-    pardec.good("run", "--model", QUICK, "--dataset", "vicuna-bench", "--limit", 4, "--decoder", "ar", "--max-new-tokens", 6, "--db", "cut.sqlite", "--progress", "none")
-    one_open = query(pardec.folder / "cut.sqlite", "SELECT invocation FROM run")[0]["invocation"]
-    for name, keep, code in [("open-cut", ["--keep-cut"], 0), ("open-whole", [], 2)]:
-        ran = pardec("train", "--model", QUICK, "--dataset", "vicuna-bench", "--split", "test", "--format", "ar", "--lora-rank", 2, "--steps", 1, "--validation", 0, "--threads", 1,
-                     "--progress", "none", "--db", "cut.sqlite", "--from-run", one_open, "--max-repetition", 1, "--out", name, *keep)
-        check(ran.returncode == code and (code == 0 or "filters" in ran.stderr), f"{name}: {ran.returncode} {ran.stderr}")
-    counts = json.loads((pardec.folder / "open-cut" / "training.json").read_text())["own_answers"]["vicuna-bench"]
+
+def test_repetitive_answers_are_left_out(pardec, own, finished):
+    most = f"{sorted(map(repetition, finished))[len(finished) // 2]:.6f}"
+    wanted = sum(repetition(ids) <= float(most) for ids in finished)
+    learned = train(pardec, "fresh", *own, "--max-repetition", most)
+    check_kept(*learned, wanted, finished)
+
+
+def test_a_network_finds_its_own_answers_likelier_than_the_datasets(pardec, all_learned):
+    ran, theirs = train(pardec, "theirs", "--limit", 12)
+    assert ran.returncode == 0, ran.stderr
+    ours = all_learned[1]["result"]["train_loss"]
+    assert ours < 0.7 * theirs["result"]["train_loss"]
+
+
+@pytest.mark.parametrize(
+    "flags, said",
+    [
+        (["--from-run", "RUN"], "--from-arm"),
+        (["--from-run", "zzz"], "zzz"),
+        (["--from-run", "RUN", "--from-arm", "x"], "ar, hpd"),
+        (["OWN", "--split", "train"], "split"),
+        (["OWN", "--dataset", "ae-110k"], "oa-mine"),
+        (["OWN", "--min-answer-tokens", 100000], "filters"),
+        (["OWN", "--max-repetition", 2], "--max-repetition"),
+        (["--from-arm", "ar"], "--from-run"),
+    ],
+    ids=[
+        "two arms", "no such run", "no such arm", "another split", "another dataset",
+        "none is left", "a share above 1", "an arm without a run",
+    ],
+)
+def test_answers_that_cannot_be_taken_are_refused(pardec, run, own, flags, said):
+    given = {"RUN": [run], "OWN": own}
+    words = [word for flag in flags for word in given.get(flag, [flag])]
+    ran, _ = train(pardec, "refused", *words)
+    assert ran.returncode == 2
+    assert said in ran.stderr
+
+
+def test_answers_that_were_forced_are_refused(pardec):
+    words = ["--arm", "forced=ar", "--oracle", "references", "--db", "forced.sqlite"]
+    pardec.good(*RUN, *words)
+    flags = ["--from-run", invocation(pardec, "forced.sqlite")]
+    ran, _ = train(pardec, "refused", *flags, db="forced.sqlite")
+    assert ran.returncode == 2
+    assert "oracle" in ran.stderr
+
+
+# Open answers that were cut are learned as far as they go, where that is asked for ----------------
+
+
+@pytest.fixture(scope="module")
+def cut(pardec):
+    """The flags that take the cut answers of a run in cut.sqlite."""
+    pardec.good(
+        "run", "--model", QUICK, "--dataset", "vicuna-bench", "--limit", 4, "--decoder", "ar",
+        "--max-new-tokens", 6, "--db", "cut.sqlite", "--progress", "none",
+    )
+    return ["--from-run", invocation(pardec, "cut.sqlite"), "--max-repetition", 1]
+
+
+def test_cut_answers_are_left_out(pardec, cut):
+    ran, _ = train(pardec, "whole", *cut, db="cut.sqlite", dataset="vicuna-bench")
+    assert ran.returncode == 2
+    assert "filters" in ran.stderr
+
+
+def test_cut_answers_are_learned_where_that_is_asked_for(pardec, cut):
+    given = {"db": "cut.sqlite", "dataset": "vicuna-bench"}
+    ran, record = train(pardec, "cut", *cut, "--keep-cut", **given)
+    assert ran.returncode == 0, ran.stderr
     there = len(query(pardec.folder / "cut.sqlite", "SELECT id FROM generation"))
-    check(there > 2 and (counts["kept"], counts["cut"], counts["unfinished"]) == (there, there, 0), f"{there} answers that were cut: {counts}")
-    pardec.good(*run, "--arm", "forced=ar", "--split", "test", "--oracle", "references")
-    forced = query(pardec.folder / "own.sqlite", "SELECT invocation FROM run WHERE oracle IS NOT NULL")[0]["invocation"]
-    ran, _ = train("forced", "--from-run", forced)
-    check(ran.returncode == 2 and "oracle" in ran.stderr, f"forced answers: {ran.returncode} {ran.stderr}")
-
-
-def main():
-    check = Checks()
-    with scratch(sys.argv[1]) as pardec:
-        made_prompts(check, pardec)
-        learned_answers(check, pardec)
-    return check.finish()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    assert there > 2
+    counts = record["own_answers"]["vicuna-bench"]
+    assert (counts["kept"], counts["cut"], counts["unfinished"]) == (there, there, 0)
