@@ -1,68 +1,154 @@
-"""Every decoder runs on data of every shape: `run --matrix` on the quickstart model and the project's own samples, one command, one table.
+"""Every decoder runs on data of every shape: `run --matrix` on the quickstart model and the
+project's own samples, one command, one table.
 
-Usage: matrix_test.py PROGRAM
-
-"n/a", with its reason, is for hpd on open prompts alone; every other cell has an answer that is not empty, a finite score and its counters; arms whose
-control tokens the model was never taught are marked untrained. `compare` makes the same table from the database.
+"n/a", with its reason, is for hpd and ippd's baseline on open prompts alone; every other cell has
+an answer that is not empty, a finite score and its counters; arms whose control tokens the model
+was never trained on are marked untrained. `compare` makes the same table from the database.
 """
+
 import json
 import math
 import re
-import sys
 
-from harness import ROOT, Checks, answers, query, scratch
+import pytest
+from harness import ROOT, answers, query
 
 QUICKSTART = ROOT / "experiments" / "quickstart"
 DATASETS = ("oa-mine", "ae-110k", "squad", "race", "narrativeqa", "mt-bench")
-UNTAUGHT = {"space", "apar", "aspd"}
+UNTRAINED = {"space", "apar", "aspd"}
+UNFIT = {("mt-bench", "hpd"), ("mt-bench", "ar-separately")}
 
 
-def main():
-    check = Checks()
-    with scratch(sys.argv[1]) as pardec:
-        decoders = [row["name"] for row in json.loads(pardec.good("list", "decoders", "--format", "json"))["rows"]]
-        if not (QUICKSTART / "model" / "medusa_heads.safetensors").exists():
-            decoders.remove("medusa")
-        run = ["run", "--model", QUICKSTART / "model", "--draft-model", QUICKSTART / "draft", "--decoder", ",".join(decoders), "--dataset", ",".join(DATASETS),
-               "--limit", 2, "--max-new-tokens", 40, "--warmup", 0, "--progress", "none", "--matrix", "--db", "m.sqlite"]
-        plan = json.loads(pardec.good(*run[:-2], "--dry-run", "--format", "json"))
-        unfit = {(row["dataset"].split()[0], row["arm"]) for row in plan["rows"] if row["form"] == "n/a"}
-        check(unfit == {("mt-bench", "hpd"), ("mt-bench", "ar-separately")}, f"the plan: {unfit}")
-        arms = [arm for decoder in decoders for arm in ([decoder, "ar-separately"] if decoder == "ar" else [decoder])]  # ippd's baseline
-        check(all(row["needs"] != "lacking" for row in plan["rows"]), f"what is lacking: {plan['rows']}")
-
-        table = json.loads(pardec.good(*run, "--format", "json", timeout=1500))
-        check(table["columns"] == ["arm", *DATASETS] and [row["arm"] for row in table["rows"]] == arms, f"columns {table['columns']}")
-        for row in table["rows"]:
-            for dataset in DATASETS:
-                cell, where = row[dataset], f"{dataset}, {row['arm']}"
-                if (dataset, row["arm"]) in unfit:
-                    check(set(cell) == {"not_applicable"} and "open prompt" in cell["not_applicable"], f"{where}: {cell}")
-                    continue
-                # The network was taught to answer all fields together.
-                check(cell["n"] > 0 and cell["failed"] == 0 and (cell["answered"] > 0 or row["arm"] == "ar-separately"), f"{where}: {cell}")
-                check(isinstance(cell["score"], (int, float)) and math.isfinite(cell["score"]), f"{where}: score {cell}")
-                check(cell["tokens_per_forward"] > 0, f"{where}: {cell}")
-                check(cell["untrained"] == (row["arm"] in UNTAUGHT), f"{where}: untrained {cell}")
-        check(sum("n/a: mt-bench, hpd" in note for note in table["notes"]) == 1, f"the reason: {table['notes']}")
-
-        told = query(pardec.folder / "m.sqlite", """SELECT label, dataset.name, sum(job.forwards) AS forwards FROM job JOIN run ON run.id = run_id
-                                                    JOIN dataset ON dataset.id = dataset_id WHERE job.error IS NULL GROUP BY run_id""")
-        check({(t["name"], t["label"]) for t in told if t["forwards"] > 0} == {(d, a) for d in DATASETS for a in arms} - unfit, f"counters: {told}")
-        texts = answers(pardec.folder / "m.sqlite")
-        for label in ("speculative", "prompt-lookup", "lookahead", "self-speculative", "space"):
-            for key, answer in texts.items():
-                if key[0] == "ar":
-                    check(texts[(label, *key[1:])][:1] == answer[:1], f"{label} answers as ar does: {key}")
-
-        again = pardec.good("compare", "--db", "m.sqlite", "--matrix", "--format", "json")
-        check(json.loads(again) == table, "compare makes the same table")
-        shown = pardec.good("compare", "--db", "m.sqlite", "--matrix", "--format", "md")
-        check(all(f"| {arm} (untrained) " in shown for arm in UNTAUGHT) and "| ar " in shown, f"marks: {shown}")
-        hpd = next(line for line in shown.splitlines() if line.startswith("| hpd "))
-        check(re.search(r"\| +n/a \|$", hpd), f"n/a: {hpd}")
-    return check.finish()
+@pytest.fixture(scope="module")
+def decoders(pardec):
+    """The decoders that this network can run."""
+    rows = json.loads(pardec.good("list", "decoders", "--format", "json"))["rows"]
+    known = [row["name"] for row in rows]
+    if not (QUICKSTART / "model" / "medusa_heads.safetensors").exists():
+        known.remove("medusa")
+    return known
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+@pytest.fixture(scope="module")
+def arms(decoders):
+    """The labels of all arms: ippd has a baseline of its own."""
+    return [
+        arm
+        for decoder in decoders
+        for arm in ([decoder, "ar-separately"] if decoder == "ar" else [decoder])
+    ]
+
+
+@pytest.fixture(scope="module")
+def run(decoders):
+    """The words of the run."""
+    return [
+        "run", "--model", QUICKSTART / "model", "--draft-model", QUICKSTART / "draft", "--decoder",
+        ",".join(decoders), "--dataset", ",".join(DATASETS), "--limit", 1, "--shots", 0,
+        "--max-new-tokens", 24, "--warmup", 0, "--progress", "none", "--matrix", "--format", "json",
+    ]
+
+
+@pytest.fixture(scope="module")
+def plan(pardec, run):
+    """The rows of --dry-run."""
+    return json.loads(pardec.good(*run, "--dry-run"))["rows"]
+
+
+@pytest.fixture(scope="module")
+def matrix(pardec, run):
+    """The table that the run prints."""
+    return json.loads(pardec.good(*run, "--db", "m.sqlite", timeout=1500))
+
+
+def test_the_plan_marks_the_arms_that_do_not_apply(plan):
+    assert {(r["dataset"].split()[0], r["arm"]) for r in plan if r["form"] == "n/a"} == UNFIT
+
+
+def test_the_plan_lacks_nothing(plan):
+    assert [row for row in plan if row["needs"] == "lacking"] == []
+
+
+def test_the_table_has_a_row_for_each_arm_and_a_column_for_each_dataset(matrix, arms):
+    assert matrix["columns"] == ["arm", *DATASETS]
+    assert [row["arm"] for row in matrix["rows"]] == arms
+
+
+@pytest.mark.parametrize("dataset", DATASETS)
+def test_every_cell_that_applies_has_answers_scores_and_counters(matrix, dataset):
+    for row in matrix["rows"]:
+        cell, arm = row[dataset], row["arm"]
+        if (dataset, arm) in UNFIT:
+            continue
+        assert cell["n"] > 0, arm
+        assert cell["failed"] == 0, arm
+        # The network was trained to answer all fields together. Alone, a question of race is
+        # asked as ippd's baseline asks it.
+        alone = arm == "ar-separately" or (dataset, arm) == ("race", "ippd")
+        assert cell["answered"] > 0 or alone, arm
+        assert isinstance(cell["score"], (int, float)), arm
+        assert math.isfinite(cell["score"]), arm
+        assert cell["tokens_per_forward"] > 0, arm
+        assert cell["untrained"] == (arm in UNTRAINED), arm
+
+
+def test_ippd_answers_stacked_questions_of_race(pardec):
+    ran = pardec.good(
+        "run", "--model", QUICKSTART / "model", "--decoder", "ar,ippd", "--dataset", "race",
+        "--limit", 2, "--max-new-tokens", 24, "--warmup", 0, "--progress", "none", "--matrix",
+        "--format", "json", "--db", "race.sqlite",
+    )
+    cells = {row["arm"]: row["race"] for row in json.loads(ran)["rows"]}
+    assert cells["ippd"]["answered"] > 0
+
+
+def test_a_cell_that_does_not_apply_says_why(matrix):
+    cells = {
+        (dataset, row["arm"]): row[dataset]
+        for row in matrix["rows"]
+        for dataset in DATASETS
+        if (dataset, row["arm"]) in UNFIT
+    }
+    assert cells.keys() == UNFIT
+    for cell in cells.values():
+        assert set(cell) == {"not_applicable"}
+        assert "open prompt" in cell["not_applicable"]
+
+
+def test_a_note_says_once_why_hpd_does_not_apply(matrix):
+    assert sum("n/a: mt-bench, hpd" in note for note in matrix["notes"]) == 1, matrix["notes"]
+
+
+def test_every_arm_that_applies_has_forwards(pardec, matrix, arms):
+    rows = query(
+        pardec.folder / "m.sqlite",
+        "SELECT label, dataset.name, sum(job.forwards) AS forwards FROM job JOIN run ON run.id ="
+        " run_id JOIN dataset ON dataset.id = dataset_id WHERE job.error IS NULL GROUP BY run_id",
+    )
+    ran = {(row["name"], row["label"]) for row in rows if row["forwards"] > 0}
+    assert ran == {(dataset, arm) for dataset in DATASETS for arm in arms} - UNFIT
+
+
+@pytest.mark.parametrize(
+    "label", ["speculative", "prompt-lookup", "lookahead", "self-speculative", "space"]
+)
+def test_a_decoder_that_guesses_answers_as_ar_does(pardec, matrix, label):
+    texts = answers(pardec.folder / "m.sqlite")
+    of_ar = [key for key in texts if key[0] == "ar"]
+    assert of_ar
+    for key in of_ar:
+        assert texts[(label, *key[1:])][:1] == texts[key][:1], key
+
+
+def test_compare_makes_the_same_table(pardec, matrix):
+    again = pardec.good("compare", "--db", "m.sqlite", "--matrix", "--format", "json")
+    assert json.loads(again) == matrix
+
+
+def test_the_table_for_people_marks_untrained_arms_and_what_does_not_apply(pardec, matrix):
+    shown = pardec.good("compare", "--db", "m.sqlite", "--matrix", "--format", "md")
+    for arm in UNTRAINED:
+        assert f"| {arm} (untrained) " in shown
+    assert "| ar " in shown
+    hpd = next(line for line in shown.splitlines() if line.startswith("| hpd "))
+    assert re.search(r"\| +n/a \|$", hpd)
