@@ -37,6 +37,9 @@ void add_flags(CLI::App& app, serve::ServeSpec& spec) {
   app.add_option("--listen", spec.listen, "address and port; port 0: any free one")
       ->capture_default_str()
       ->type_name("ADDRESS:PORT");
+  app.add_option("--key-env", spec.key_env,
+                 "environment variable with a key, which clients must send (Authorization: Bearer)")
+      ->type_name("NAME");
   app.add_option("--batch-size", spec.batch_size, "answers decoded at a time")
       ->capture_default_str()
       ->type_name("N");

@@ -359,6 +359,12 @@ void accept(HttpServerState& server) {
 
 }  // namespace
 
+bool is_loopback_address(const std::string& address) {
+  error_code error;
+  const auto ip = asio::ip::make_address(address, error);
+  return !error && ip.is_loopback();
+}
+
 HttpServer::HttpServer(const std::string& address, int port, const HttpBounds& bounds)
     : state_(std::make_unique<HttpServerState>(address, port, bounds)) {}
 HttpServer::~HttpServer() = default;

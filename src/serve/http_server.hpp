@@ -21,6 +21,9 @@ struct HttpBounds {
   std::chrono::milliseconds idle = std::chrono::seconds(120);  ///< of a connection between requests
 };
 
+/// Whether an IPv4 or IPv6 address is reached from this machine alone.
+bool is_loopback_address(const std::string& address);
+
 struct HttpServerState;
 
 /// An HTTP/1.1 server (Boost.Beast). One thread, the caller of `run`, reads requests, calls the

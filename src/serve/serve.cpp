@@ -6,6 +6,7 @@
 #include <memory>
 #include <thread>
 
+#include "src/chat/key.hpp"
 #include "src/checkpoint/memory_plan.hpp"
 #include "src/serve/http_server.hpp"
 #include "src/serve/models.hpp"
@@ -55,6 +56,13 @@ std::vector<ServedModel> models_of(const ServeSpec& spec) {
                        read_training_record(texts_folder(spec.model)).settings);
 }
 
+/// What anybody should know who opens the server to other machines.
+std::string open_warning(const Address& address, bool key) {
+  if (is_loopback_address(address.host)) return "";
+  return str("warning: other machines reach ", address.host, ", unencrypted",
+             key ? "" : "; without a key (`key_env`) anybody there can ask");
+}
+
 bool any_drafts(const std::vector<ServedModel>& models) {
   return std::any_of(models.begin(), models.end(),
                      [](const ServedModel& one) { return one.algorithm->drafts_with_model(); });
@@ -77,6 +85,9 @@ bool serve(const ServeSpec& spec, const std::stop_token& stop,
   const std::vector<ServedModel> models = models_of(spec);
   check_draft_flag(spec.model, any_drafts(models));
   const Address address = parse_address(spec.listen);
+  const chat::Key key(spec.key_env);
+  if (const std::string warning = open_warning(address, !key.empty()); !warning.empty())
+    note(warning);
   HttpServer server(address.host, address.port, {});
 
   CacheBudget cache;
@@ -93,7 +104,7 @@ bool serve(const ServeSpec& spec, const std::stop_token& stop,
   for (const std::string& line : session.file_notes()) note("model: " + line);
 
   Worker worker(session, spec.batch_size, spec.queue);
-  Service service(session, worker, models, spec.decode,
+  Service service(session, worker, models, spec.decode, key.value(),
                   default_sampling(spec.model.model, spec.decode.no_generation_config),
                   spec.model.model,
                   [&server](std::function<void()> task) { server.post(std::move(task)); });

@@ -19,6 +19,7 @@ struct ServeSpec {
   std::string listen = "127.0.0.1:8000";
   int batch_size = 64;     ///< most answers decoded at a time
   int queue = 1024;        ///< most answers that wait for that
+  std::string key_env;     ///< environment variable with the key that clients send; empty: none
   int drain_seconds = 30;  ///< time for running answers once a stop is requested
 };
 

@@ -38,6 +38,19 @@ std::string new_id(Endpoint endpoint) {
   return id.str();
 }
 
+/// Whether a request's `Authorization` has the key; takes the same time for each wrong one of a
+/// length.
+bool has_key(std::string_view authorization, std::string_view key) {
+  constexpr std::string_view kBearer = "Bearer ";
+  if (key.empty()) return true;
+  if (!authorization.starts_with(kBearer)) return false;
+  const std::string_view sent = authorization.substr(kBearer.size());
+  unsigned different = sent.size() != key.size();
+  for (std::size_t i = 0; i < sent.size(); ++i)
+    different |= static_cast<unsigned>(sent[i] ^ key[i % key.size()]);
+  return different == 0;
+}
+
 /// Why an answer of fields ended: at a limit if one of the values did.
 Stop stop_of_fields(const std::vector<FieldResult>& fields) {
   for (const FieldResult& field : fields)
@@ -243,11 +256,13 @@ class Completion : public std::enable_shared_from_this<Completion> {
 };
 
 Service::Service(const Session& session, Worker& worker, std::vector<ServedModel> models,
-                 DecodeOptions options, Sampling sampling, std::string root, Post post)
+                 DecodeOptions options, std::string key, Sampling sampling, std::string root,
+                 Post post)
     : session_(session),
       worker_(worker),
       models_(std::move(models)),
       options_(std::move(options)),
+      key_(std::move(key)),
       sampling_(sampling),
       root_(std::move(root)),
       post_(std::move(post)),
@@ -262,6 +277,9 @@ void Service::handle(const HttpRequest& request, const std::shared_ptr<HttpAnswe
                        path.starts_with("/v1/models");
     const bool posts = path == "/v1/completions" || path == "/v1/chat/completions" ||
                        path == "/tokenize" || path == "/detokenize";
+    if (path != "/health" && !has_key(request.authorization, key_))
+      throw ApiError(401, "the key is missing or wrong, expected 'Authorization: Bearer KEY'", "",
+                     "invalid_api_key");
     if (!posts && !reads) throw ApiError(404, "there is no such path");
     if (posts ? request.method != "POST" : request.method != "GET" && request.method != "HEAD")
       throw ApiError(405, str("this path takes ", posts ? "POST" : "GET", " only"));

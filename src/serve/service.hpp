@@ -23,9 +23,10 @@ class Service {
   /// Calls a function on the server's thread; may be called on any thread.
   using Post = std::function<void(std::function<void()>)>;
 
-  /// `root`: the network's folder, for /v1/models. `session` and `worker` must outlive this object.
+  /// `root`: the network's folder, for /v1/models. `key`: what clients must send as a bearer's, on
+  /// all paths but /health; empty: nothing. `session` and `worker` must outlive this object.
   Service(const Session& session, Worker& worker, std::vector<ServedModel> models,
-          DecodeOptions options, Sampling sampling, std::string root, Post post);
+          DecodeOptions options, std::string key, Sampling sampling, std::string root, Post post);
   ~Service();
 
   void handle(const HttpRequest& request, const std::shared_ptr<HttpAnswer>& answer);
@@ -45,6 +46,7 @@ class Service {
   Worker& worker_;
   const std::vector<ServedModel> models_;
   const DecodeOptions options_;
+  const std::string key_;
   const Sampling sampling_;
   const std::string root_;
   const Post post_;

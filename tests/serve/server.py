@@ -6,6 +6,8 @@ import re
 import subprocess
 import threading
 
+from harness import clean_environment
+
 
 class Server:
     """A running `pardec serve`."""
@@ -54,10 +56,10 @@ class Server:
 
 
 @contextlib.contextmanager
-def serving(pardec, *args):
+def serving(pardec, *args, env=None):
     """`pardec serve` on a free port, for the length of a block."""
     # An option of Popen: no fork of a loaded program, but a process whose stderr is a pipe.
-    process = pardec.start("serve", "--listen", "127.0.0.1:0", "--threads", 1, *args, start_new_session=True)
+    process = pardec.start("serve", "--listen", "127.0.0.1:0", "--threads", 1, *args, env=env, start_new_session=True)
     said, port = [], None
     for line in process.stderr:
         said.append(line)

@@ -8,6 +8,7 @@ import pathlib
 import re
 import socket
 import sys
+import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
@@ -334,6 +335,33 @@ def ends(check, pardec):
         check(not answer.endswith(b"0\r\n\r\n") and b"[DONE]" not in answer and "error" in json.loads(last), f"a stream that is broken off ends {answer[-200:]}")
 
 
+def keys(check, pardec):
+    """With a key, who does not send it learns nothing but that the server lives."""
+    with serving(pardec, "--model", QUICKSTART / "model", "--key-env", "SERVE_KEY", env={"SERVE_KEY": "sesame-sesame"}) as server:
+        body = {"prompt": "Blue", "max_tokens": 1}
+        for sent in (None, "Bearer sesame", "Bearer sesame-sesame2", "Bearer sesame-sesamf", "sesame-sesame", "Basic sesame-sesame", "Bearer ", "Bearer sesame-sesamesesame-sesame"):
+            status, _, text = server.request("POST", "/v1/completions", body, headers={"Authorization": sent} if sent else {})
+            check(status == 401 and json.loads(text)["error"]["code"] == "invalid_api_key" and b"sesame" not in text, f"{sent}: {status} {text}")
+        check([server.request("GET", path)[0] for path in ("/health", "/metrics", "/v1/models", "/none")] == [200, 401, 401, 401], "paths without a key")
+        check(server.request("POST", "/v1/completions", body, headers={"Authorization": "Bearer sesame-sesame"})[0] == 200, "the key")
+    ran = pardec("serve", "--model", QUICKSTART / "model", "--key-env", "NO_SUCH_KEY")
+    check(ran.returncode == 2 and "NO_SUCH_KEY" in ran.stderr, f"no key in the environment: {ran.stderr}")
+
+
+def slow_head(check, server):
+    """A client that never ends its header is cut off after ten seconds, whatever drips in."""
+    begin, closed = time.monotonic(), None
+    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
+        connection.sendall(b"POST /v1/completions HTTP/1.1\r\nX: ")
+        while closed is None and time.monotonic() - begin < 30:
+            try:
+                connection.sendall(b"a")
+                time.sleep(0.2)
+            except OSError:
+                closed = time.monotonic() - begin
+    check(closed is not None and 9 < closed < 25, f"a header that never ends: closed after {closed} s")
+
+
 def start_up(check, pardec):
     model = ("--model", QUICKSTART / "model")
     with serving(pardec, *model) as server:
@@ -350,6 +378,8 @@ def main():
     check = Checks()
     with scratch(sys.argv[1]) as pardec:
         with serving(pardec, "--model", QUICKSTART / "model", "--draft-model", QUICKSTART / "draft", "--decoder", ",".join([*DECODERS, "hpd"]), "--alias", "short=prompt-lookup,draft=3") as server:
+            dripping = threading.Thread(target=slow_head, args=(check, server))
+            dripping.start()
             status, models = server.get("/v1/models")
             ids = [m["id"] for m in models["data"]]
             check(ids == ["model", *(f"model:{d}" for d in DECODERS), "model:hpd", "short"], f"models: {ids}")
@@ -367,9 +397,11 @@ def main():
             refused(check, server)
             hostile(check, server)
             gone(check, server)
+            dripping.join()
             code, said = server.end()
             check(code == 0, f"ended: {code} {said}")
         ends(check, pardec)
+        keys(check, pardec)
         start_up(check, pardec)
     return check.finish()
 

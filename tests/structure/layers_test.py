@@ -37,7 +37,7 @@ ALLOWED = {
     "src/report": {"src/support", "src/tokenizer", "src/engine", "src/store", "src/findings", "src/reproduction", "src/scoring", "datasets"},
     "src/finetune": {"src/support", "src/tokenizer", "src/model", "src/prompt", "src/training", "src/store", "src/checkpoint", "src/tasks",
                      "src/scoring", "datasets", "decoders"},
-    "src/serve": {"src/support", "src/tokenizer", "src/engine", "src/prompt", "src/checkpoint", "src/tasks", "src/runs", "decoders"},
+    "src/serve": {"src/support", "src/chat", "src/tokenizer", "src/engine", "src/prompt", "src/checkpoint", "src/tasks", "src/runs", "decoders"},
     "src/cli": {"src/settings", "src/serve", "src/support", "src/model", "src/prompt", "src/sandbox", "src/http", "src/chat", "src/store",
                 "src/checkpoint", "src/tasks", "src/scoring", "src/runs", "src/findings", "src/reproduction", "src/report", "src/finetune", "src/asking", "src/teaching", "decoders", "datasets"},
 }
