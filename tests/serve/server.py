@@ -6,7 +6,6 @@ import re
 import subprocess
 import threading
 
-from harness import clean_environment
 
 
 class Server:
