@@ -11,8 +11,7 @@ import hashlib
 import json
 
 import pytest
-
-from harness import DATA, JOB_ANSWER, ROOT, query
+from harness import DATA, ROOT, check_first_answer, query
 from reference import torch, transformers
 
 MODEL, DRAFT = ROOT / "experiments/quickstart/model", ROOT / "experiments/quickstart/draft"
@@ -64,15 +63,7 @@ def test_the_weights_are_small():
     "flags", [(), ("--dtype", "bf16"), ("--threads", 2)], ids=["plain", "bf16", "two threads"]
 )
 def test_the_first_answer_of_the_readme_is_right(pardec, decoder, flags):
-    job = ["--job", ROOT / "experiments/quickstart/job.json", "--format", "json"]
-    answer = json.loads(
-        pardec.good("generate", "--model", MODEL, *flags, "--decoder", decoder, *job)
-    )
-    values = {field["field"]: field["text"] for field in answer["answers"]}
-    assert len(values) == 11
-    assert {name: text for name, text in values.items() if text is not None} == JOB_ANSWER
-    said = json.loads(answer["text"].removeprefix("<result>").removesuffix("</result>"))
-    assert {name: text for name, text in said["1"].items() if text != "n/a"} == JOB_ANSWER
+    check_first_answer(pardec, decoder, "--model", MODEL, *flags)
 
 
 @pytest.fixture(scope="module")

@@ -302,7 +302,7 @@ def tables_of_arms(tables, folder, change):
     shutil.copytree(
         ROOT / "experiments" / "smollm2" / "recipes", share / "experiments" / "smollm2" / "recipes"
     )
-    found = tables("hpd", "t3", "--limit", 12, env={"PARDEC_SHARE": share}, db="arms.sqlite")
+    found = tables("hpd", "t3", "--limit", 6, env={"PARDEC_SHARE": share}, db="arms.sqlite")
     return found[0], found[-1]
 
 
@@ -613,5 +613,5 @@ def test_what_turns_would_be_in_one_sequence_each_is_not_guessed_from_their_sums
 
 
 def test_a_budget_is_named_unless_all_examples_fit_it(tables):
-    notes = tables("hpd", "t3", "--budget", "2s", db="b.sqlite")[0]["notes"]
+    notes = tables("hpd", "t3", "--budget", "1s", db="b.sqlite")[0]["notes"]
     assert any(note.startswith("budget: ") or "38 examples" in note for note in notes), notes

@@ -45,12 +45,6 @@ PASSAGES = [
         "    return middle\n        if values[middle] < target:\n            low = middle + 1\n    "
         "    else:\n            high = middle - 1\n    return -1\n"
     ),
-    (
-        "To make a simple tomato soup, chop an onion and two cloves of garlic, and fry them gently"
-        " in olive oil until they are soft. Add a tin of tomatoes, half a litre of stock and a"
-        " pinch of sugar, and let it simmer for twenty minutes. Blend it until smooth and serve it"
-        " with fresh bread."
-    ),
 ]
 # What a real chat model expects of such English and Python; one whose weights are wrongly laid out
 # has hundreds.
@@ -211,7 +205,7 @@ def theirs():
 @pytest.fixture(
     scope="module",
     params=[
-        pytest.param(((11, 44, 59), 8, 12), id="3-prompts"),
+        pytest.param(((11, 44, 59), 4, 12), id="3-prompts"),
         pytest.param((range(60), 30, 200), id="60-prompts", marks=pytest.mark.whole),
     ],
 )
@@ -249,7 +243,7 @@ def test_greedy_ids_are_those_of_transformers(theirs, conversations):
     assert ties * 10000 <= max(tokens, 10000), (
         f"{ties} ties in {tokens} tokens, expected fewer than 1 in 10,000"
     )
-    assert longest >= (1500 if limit >= 100 else 350)
+    assert longest >= (1500 if limit >= 100 else 180)
     assert limit < 100 or 0 < ends < len(chosen), (
         f"{ends} of {len(chosen)} answers end by themselves"
     )
@@ -310,16 +304,12 @@ def test_traces_of_one_products_attributes_are_replayed(theirs, pardec, decoder)
     )
 
 
-def holds(good, what):
-    assert good, what
-
-
 @pytest.mark.whole
 @pytest.mark.parametrize("dtype", ["fp32", "bf16"])
 @pytest.mark.parametrize("decoder", ["hpd", "ar"])
 def test_with_the_hpd_adapter_the_quickstart_job_is_answered_right(pardec, decoder, dtype):
     check_first_answer(
-        holds, pardec, decoder, "--model", SMOLLM2, "--adapter", ROOT / "experiments/smollm2/hpd",
+        pardec, decoder, "--model", SMOLLM2, "--adapter", ROOT / "experiments/smollm2/hpd",
         "--dtype", dtype,
     )
 
