@@ -1,106 +1,256 @@
-"""Checkpoints in other forms, and vocabularies of other sizes: run as transformers does, or told what to do.
-
-Usage: other_forms_test.py PROGRAM
+"""Checkpoints in other forms, and vocabularies of other sizes: run as transformers does, or told
+what to do.
 """
-import json
-import shutil
-import sys
 
-from harness import Checks, scratch
+import json
+import pathlib
+import shutil
+
+import pytest
+
 from cases import ask, change_json, make_network, of_transformers
 from reference import torch
 
 
-def larger_tokenizers(check, pardec):
-    """One more token, or many, than the network has rows."""
-    network = make_network(pardec.folder / "network")
-    expected = of_transformers(network)
+@pytest.fixture(scope="module")
+def network(pardec):
+    return make_network(pardec.folder / "network")
+
+
+def test_the_network_itself_gives_the_ids_of_transformers(pardec, network):
+    assert ask(pardec, network)[1] == of_transformers(network)
+
+
+# Vocabularies of other sizes: more tokens than the network has rows, or fewer ---------------------
+
+
+@pytest.fixture(scope="module", params=[1, 5], ids=["one more", "several more"])
+def larger(request, pardec, network):
+    """A copy of the network with more tokens, and how many."""
+    count = request.param
+    folder = pathlib.Path(shutil.copytree(network, pardec.folder / f"larger-{count}"))
     own = json.loads((network / "tokenizer.json").read_text(encoding="utf-8"))
-    new = lambda first, count: [{"id": first + i, "content": f"<extra-{i}>", "single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True} for i in range(count)]
-    for name, count, said in (("one", 1, "has 1 id beyond the network's vocabulary of 4096 ('<extra-0>' 4096): a prompt with one of them fails"),
-                              ("several", 5, "has 5 ids beyond the network's vocabulary of 4096 ('<extra-0>' 4096, '<extra-1>' 4097, '<extra-2>' 4098, ...)")):
-        folder = pardec.folder / name
-        shutil.copytree(network, folder)
-        (folder / "tokenizer.json").write_text(json.dumps({**own, "added_tokens": own["added_tokens"] + new(4096, count)}), encoding="utf-8")
-        ran = pardec("generate", "--model", folder, "--prompt", "Hello", "--max-new-tokens", 4, "--ignore-eos", "--format", "json")
-        plain = pardec("generate", "--model", network, "--prompt", "Hello", "--max-new-tokens", 4, "--ignore-eos", "--format", "json")
-        check(ran.returncode == 0 and json.loads(ran.stdout)["tokens"] == json.loads(plain.stdout)["tokens"] and said in ran.stderr, f"{name}: {ran.stderr}")
-        ran = pardec("generate", "--model", folder, "--prompt", "Hello <extra-0>", "--max-new-tokens", 4)
-        check(ran.returncode == 2 and "token id 4096 was fed, the vocabulary ends at 4095" in ran.stderr, f"{name}: {ran.stderr}")
-        check("beyond the network's vocabulary" in " ".join(pardec("doctor", "--model", folder).stdout.split()), f"{name}: doctor says it")
-        check("beyond the network" in pardec.good("run", "--model", folder, "--decoder", "ar", "--dataset", "vicuna-bench", "--limit", 1, "--db", "x.sqlite", "--dry-run"), f"{name}: --dry-run says it")
-        ran = pardec("run", "--model", folder, "--decoder", "ar,prompt-lookup", "--dataset", "oa-mine", "--limit", 2, "--max-new-tokens", 8, "--db", f"{name}.sqlite")
-        check(ran.returncode == 0, f"{name}: run: {ran.stderr}")
-    smaller = make_network(pardec.folder / "smaller", vocab_size=4000)
-    check(ask(pardec, smaller)[1] == of_transformers(smaller), "ids alone need no tokenizer of its size")
+    own["added_tokens"] += [
+        {
+            "id": 4096 + i,
+            "content": f"<extra-{i}>",
+            "single_word": False,
+            "lstrip": False,
+            "rstrip": False,
+            "normalized": False,
+            "special": True,
+        }
+        for i in range(count)
+    ]
+    (folder / "tokenizer.json").write_text(json.dumps(own), encoding="utf-8")
+    return folder, count
+
+
+SAID = {
+    1: (
+        "has 1 id beyond the network's vocabulary of 4096 ('<extra-0>' 4096): a prompt with one of"
+        " them fails"
+    ),
+    5: (
+        "has 5 ids beyond the network's vocabulary of 4096 ('<extra-0>' 4096, '<extra-1>' 4097,"
+        " '<extra-2>' 4098, ...)"
+    ),
+}
+
+
+def test_a_larger_tokenizer_gives_the_same_ids_and_is_told(pardec, network, larger):
+    folder, count = larger
+    words = ["--prompt", "Hello", "--max-new-tokens", 4, "--ignore-eos", "--format", "json"]
+    plain = json.loads(pardec.good("generate", "--model", network, *words))
+    ran = pardec("generate", "--model", folder, *words)
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout)["tokens"] == plain["tokens"]
+    assert SAID[count] in ran.stderr
+
+
+def test_a_token_beyond_the_vocabulary_is_refused(pardec, larger):
+    words = ["--prompt", "Hello <extra-0>", "--max-new-tokens", 4]
+    ran = pardec("generate", "--model", larger[0], *words)
+    assert ran.returncode == 2
+    assert "token id 4096 was fed, the vocabulary ends at 4095" in ran.stderr
+
+
+def test_doctor_and_a_plan_tell_of_a_larger_tokenizer(pardec, larger):
+    said = pardec("doctor", "--model", larger[0]).stdout
+    assert "beyond the network's vocabulary" in " ".join(said.split())
+    words = ["--decoder", "ar", "--dataset", "vicuna-bench", "--limit", 1, "--db", "no.sqlite"]
+    said = pardec.good("run", "--model", larger[0], *words, "--dry-run")
+    assert "beyond the network" in said
+
+
+def test_a_run_takes_a_larger_tokenizer(pardec, larger):
+    folder, count = larger
+    ran = pardec(
+        "run", "--model", folder, "--decoder", "ar,prompt-lookup", "--dataset", "oa-mine",
+        "--limit", 2, "--max-new-tokens", 8, "--db", f"larger-{count}.sqlite",
+    )
+    assert ran.returncode == 0, ran.stderr
+
+
+@pytest.fixture(scope="module")
+def smaller(pardec):
+    """A network of fewer rows than its tokenizer has tokens."""
+    return make_network(pardec.folder / "smaller", vocab_size=4000)
+
+
+def test_ids_alone_need_no_tokenizer_of_the_networks_size(pardec, smaller):
+    assert ask(pardec, smaller)[1] == of_transformers(smaller)
+
+
+def test_a_smaller_vocabulary_is_told(pardec, smaller):
     ran = pardec("generate", "--model", smaller, "--prompt", "Hi", "--max-new-tokens", 2)
-    check("has 96 ids beyond the network's vocabulary of 4000" in ran.stderr, f"a smaller vocabulary: {ran.stderr}")
-    check(ask(pardec, network)[1] == expected, "the network itself")
+    assert "has 96 ids beyond the network's vocabulary of 4000" in ran.stderr
 
 
-def forms(check, pardec):
-    network = make_network(pardec.folder / "form")
+# Other forms -------------------------------------------------------------------------------------
 
-    def refused(name, path, *parts, flag="--model"):
-        base = () if flag == "--model" else ("--model", network)
-        for verb in (("generate", "--prompt", "x"), ("run", "--decoder", "ar", "--dataset", "vicuna-bench", "--db", "no.sqlite")):
-            ran = pardec(*verb, *base, flag, path)
-            check(ran.returncode == 2 and all(part in ran.stderr for part in parts) and ran.stderr.count("\n") == 1, f"{name}, {verb[0]}: exit {ran.returncode}: {ran.stderr}")
-            check(not (pardec.folder / "no.sqlite").exists(), f"{name}: no database is left")
 
-    def copy(name, *but):
-        folder = pardec.folder / name
-        shutil.copytree(network, folder)
-        for file in but:
-            (folder / file).unlink()
-        return folder
+def check_refused(pardec, path, *said, flag="--model", network=None):
+    """By generate and run, in one line, without a database."""
+    base = () if flag == "--model" else ("--model", network)
+    run = ("run", "--decoder", "ar", "--dataset", "vicuna-bench", "--db", "no.sqlite")
+    for verb in (("generate", "--prompt", "x"), run):
+        ran = pardec(*verb, *base, flag, path)
+        assert ran.returncode == 2, verb[0]
+        for part in said:
+            assert part in ran.stderr
+        assert ran.stderr.count("\n") == 1, ran.stderr
+        assert not (pardec.folder / "no.sqlite").exists()
 
-    refused("an id of the Hub", "meta-llama/Llama-3.2-1B", "meta-llama/Llama-3.2-1B: does not exist", "'hf download meta-llama/Llama-3.2-1B --local-dir DIR'")
-    refused("a path that is not there", "no/such/folder/at/all", "does not exist, expected a Hugging Face checkpoint folder\n")
+
+@pytest.fixture
+def without_weights(network, tmp_path):
+    """A copy of the network without its weights."""
+    folder = tmp_path / "copy"
+    shutil.copytree(network, folder, ignore=shutil.ignore_patterns("*.safetensors"))
+    return folder
+
+
+@pytest.fixture
+def gguf(pardec, tmp_path):
+    """The name of a file of GGUF."""
     (pardec.folder / "model-Q4_K_M.gguf").write_bytes(b"GGUF\3\0\0\0")
-    refused("a file of GGUF", "model-Q4_K_M.gguf", "is not a folder", "GGUF file, which is not read", "gguf_file='model-Q4_K_M.gguf'")
-    alone = pardec.folder / "gguf"
-    alone.mkdir()
-    shutil.copy(pardec.folder / "model-Q4_K_M.gguf", alone)
-    refused("a folder of GGUF", alone, "has no config.json", "GGUF file", "from_pretrained(f, gguf_file='model-Q4_K_M.gguf')")
-    beside = copy("gguf-beside", "model.safetensors")
-    shutil.copy(pardec.folder / "model-Q4_K_M.gguf", beside)
-    refused("GGUF in place of weights", beside, "has no weights", "GGUF file")
-    refused("a file of safetensors", network / "model.safetensors", "is not a folder", "give the folder that it is in")
-    for file in ("pytorch_model.bin", "pytorch_model.bin.index.json", "model.pt"):
-        folder = copy(f"with-{file}", "model.safetensors")
-        (folder / file).write_text("x")
-        refused(file, folder, "has no weights, expected model.safetensors", f"{file} is not safetensors", ".save_pretrained('OUT')")
-    for file, said in (("consolidated.00.pth", "maker's own format"), ("consolidated.safetensors", "maker's own format"), ("tf_model.h5", "of another library"), ("part.safetensors", "it has part.safetensors, and no index")):
-        folder = copy(f"with-{file}", "model.safetensors")
-        (folder / file).write_text("x")
-        refused(file, folder, "has no weights", said)
-    pointer = copy("pointer", "model.safetensors")
-    (pointer / "model.safetensors").write_text("version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 5\n")
-    refused("a pointer of Git LFS", pointer, "model.safetensors: is a pointer of Git LFS, not the file: 'git lfs pull' fetches it")
-    pickled = copy("pickled", "model.safetensors")
-    torch.save({"a": torch.ones(2)}, pickled / "model.safetensors")
-    refused("pickled weights by another name", pickled, "is pickled by torch, expected safetensors")
-    cache = pardec.folder / "models--a--b" / "snapshots" / "0123"
-    shutil.copytree(network, cache)
-    refused("a folder of the Hub's cache", cache.parent.parent, "give one of the folders in its snapshots/")
-    check(pardec("generate", "--model", cache, "--prompt-tokens", "1,2", "--max-new-tokens", 1).returncode == 0, "a snapshot is read")
-    adapter = pardec.folder / "adapter"
-    adapter.mkdir()
-    change_json(adapter / "adapter_config.json", peft_type="LORA", r=4, lora_alpha=8)
-    refused("an adapter as the network", adapter, "it holds an adapter: give the network as --model, and this as --adapter")
-    refused("an adapter without weights", adapter, "has no adapter_model.safetensors, expected it beside adapter_config.json", flag="--adapter")
+    return "model-Q4_K_M.gguf"
+
+
+@pytest.mark.parametrize(
+    "path, said",
+    [
+        (
+            "meta-llama/Llama-3.2-1B",
+            [
+                "meta-llama/Llama-3.2-1B: does not exist",
+                "'hf download meta-llama/Llama-3.2-1B --local-dir DIR'",
+            ],
+        ),
+        ("no/such/folder/at/all", ["does not exist, expected a Hugging Face checkpoint folder\n"]),
+    ],
+    ids=["an id of the Hub", "a path"],
+)
+def test_a_network_that_is_not_there_is_refused(pardec, path, said):
+    check_refused(pardec, path, *said)
+
+
+def test_a_file_of_gguf_is_refused(pardec, gguf):
+    said = ["is not a folder", "GGUF file, which is not read", f"gguf_file='{gguf}'"]
+    check_refused(pardec, gguf, *said)
+
+
+def test_a_folder_of_gguf_is_refused(pardec, gguf, tmp_path):
+    shutil.copy(pardec.folder / gguf, tmp_path)
+    said = ["has no config.json", "GGUF file", f"from_pretrained(f, gguf_file='{gguf}')"]
+    check_refused(pardec, tmp_path, *said)
+
+
+def test_gguf_in_place_of_weights_is_refused(pardec, gguf, without_weights):
+    shutil.copy(pardec.folder / gguf, without_weights)
+    check_refused(pardec, without_weights, "has no weights", "GGUF file")
+
+
+def test_a_file_of_safetensors_is_refused(pardec, network):
+    said = ["is not a folder", "give the folder that it is in"]
+    check_refused(pardec, network / "model.safetensors", *said)
+
+
+@pytest.mark.parametrize("file", ["pytorch_model.bin", "pytorch_model.bin.index.json", "model.pt"])
+def test_weights_that_torch_pickled_are_refused(pardec, without_weights, file):
+    (without_weights / file).write_text("x")
+    check_refused(
+        pardec,
+        without_weights,
+        "has no weights, expected model.safetensors",
+        f"{file} is not safetensors",
+        ".save_pretrained('OUT')",
+    )
+
+
+@pytest.mark.parametrize(
+    "file, said",
+    [
+        ("consolidated.00.pth", "maker's own format"),
+        ("consolidated.safetensors", "maker's own format"),
+        ("tf_model.h5", "of another library"),
+        ("part.safetensors", "it has part.safetensors, and no index"),
+    ],
+)
+def test_weights_of_others_are_refused(pardec, without_weights, file, said):
+    (without_weights / file).write_text("x")
+    check_refused(pardec, without_weights, "has no weights", said)
+
+
+def test_a_pointer_of_git_lfs_is_refused(pardec, without_weights):
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 5\n"
+    (without_weights / "model.safetensors").write_text(pointer)
+    said = "model.safetensors: is a pointer of Git LFS, not the file: 'git lfs pull' fetches it"
+    check_refused(pardec, without_weights, said)
+
+
+def test_pickled_weights_by_another_name_are_refused(pardec, without_weights):
+    torch.save({"a": torch.ones(2)}, without_weights / "model.safetensors")
+    check_refused(pardec, without_weights, "is pickled by torch, expected safetensors")
+
+
+@pytest.fixture
+def snapshot(network, tmp_path):
+    """A snapshot in a cache of the Hub."""
+    folder = tmp_path / "models--a--b" / "snapshots" / "0123"
+    return pathlib.Path(shutil.copytree(network, folder))
+
+
+def test_a_folder_of_the_hubs_cache_is_refused(pardec, snapshot):
+    said = "give one of the folders in its snapshots/"
+    check_refused(pardec, snapshot.parent.parent, said)
+
+
+def test_a_snapshot_is_read(pardec, snapshot):
+    words = ["--prompt-tokens", "1,2", "--max-new-tokens", 1]
+    assert pardec("generate", "--model", snapshot, *words).returncode == 0
+
+
+@pytest.fixture
+def adapter(tmp_path):
+    """An adapter without its weights."""
+    config = {"peft_type": "LORA", "r": 4, "lora_alpha": 8}
+    change_json(tmp_path / "adapter_config.json", **config)
+    return tmp_path
+
+
+def test_an_adapter_as_the_network_is_refused(pardec, adapter):
+    said = "it holds an adapter: give the network as --model, and this as --adapter"
+    check_refused(pardec, adapter, said)
+
+
+def test_an_adapter_without_weights_is_refused(pardec, network, adapter):
+    said = "has no adapter_model.safetensors, expected it beside adapter_config.json"
+    check_refused(pardec, adapter, said, flag="--adapter", network=network)
+
+
+def test_a_pickled_adapter_is_refused(pardec, network, adapter):
     (adapter / "adapter_model.bin").write_text("x")
-    refused("a pickled adapter", adapter, "but adapter_model.bin, which is not safetensors; peft converts it", flag="--adapter")
-
-
-def main():
-    check = Checks()
-    with scratch(sys.argv[1]) as pardec:
-        larger_tokenizers(check, pardec)
-        forms(check, pardec)
-    return check.finish()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    said = "but adapter_model.bin, which is not safetensors; peft converts it"
+    check_refused(pardec, adapter, said, flag="--adapter", network=network)
