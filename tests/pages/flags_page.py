@@ -1,4 +1,7 @@
-"""src/cli/flags.md: every verb with its flags, made from the program's own help. golden_test.py holds the page to it; scripts/approve writes it anew."""
+"""src/cli/flags.md: every verb with its flags, made from the program's own help. golden_test.py
+holds the page to it; scripts/approve writes it anew.
+"""
+
 import re
 
 from pages import help_of, verbs_of
@@ -15,7 +18,10 @@ def entries(text):
     """[group, flag or argument with its kind, meaning] of each line of a help, in its order."""
     group, found = "", []
     for line in text.splitlines():
-        title, entry = re.fullmatch(r"(\S[^:]*):", line), re.fullmatch(r"  (\S.*?)(?:   +(\S.*))?", line)
+        title, entry = (
+            re.fullmatch(r"(\S[^:]*):", line),
+            re.fullmatch(r"  (\S.*?)(?:   +(\S.*))?", line),
+        )
         if title:
             group = title[1]
         elif entry and group != "Example":
@@ -32,20 +38,27 @@ def row(head, meaning):
     if found := re.fullmatch(r"([A-Z,]+)=(\[?[a-z0-9.].*)", value):  # N=8; KEY=VALUE is no default
         value, default = found[1], found[2].strip("[]")
     star = "*" if name.startswith("-") and "(Env:" not in head else ""
-    cells = [f"`{name}`{star}", value and f"`{value}`", default and f"`{default}`", meaning.replace("|", "\\|").replace("<", "&lt;")]
+    cells = [
+        f"`{name}`{star}",
+        value and f"`{value}`",
+        default and f"`{default}`",
+        meaning.replace("|", "\\|").replace("<", "&lt;"),
+    ]
     return "| " + " | ".join(cells) + " |\n"
 
 
-def written(program):
+def written(pardec):
     page = HEAD
-    for verb in verbs_of(program):
-        text, group = help_of(program, verb), ""
+    for verb in verbs_of(pardec):
+        text, group = help_of(pardec, verb), ""
         page += f"## {verb}\n\n{text.splitlines()[0]}\n"
         for of, head, meaning in entries(text):
             if of != group:
                 page += f"\n{of}:\n\n| name | value | default | meaning |\n|---|---|---|---|\n"
                 group = of
             page += row(head, meaning)
-        examples = [line.strip() for line in text.split("Example:\n")[1].splitlines() if line.strip()]
+        examples = [
+            line.strip() for line in text.split("Example:\n")[1].splitlines() if line.strip()
+        ]
         page += "\n```\n" + "\n".join(examples) + "\n```\n\n"
     return page.rstrip() + "\n"

@@ -1,19 +1,33 @@
-"""What the tests of the pages share: the project's pages, their code blocks, and what the program's helps name."""
+"""What the tests of the pages share: the project's pages, their code blocks, and what the
+program's helps name.
+"""
+
 import dataclasses
+import functools
 import pathlib
 import re
 import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path += [str(ROOT / "tests" / "cli"), str(ROOT / "tests" / "structure")]  # harness.py, layers_test.py
-FOLDERS = ("src", "decoders", "datasets", "metrics", "experiments", "results", "scripts", "tests", ".github")
-PAGES = [*sorted(ROOT.glob("*.md")), *(p for folder in FOLDERS for p in sorted((ROOT / folder).rglob("*.md")))]
+sys.path += [
+    str(ROOT / "tests" / "cli"),
+    str(ROOT / "tests" / "structure"),
+]  # harness.py, layers_test.py
+FOLDERS = (
+    "src", "decoders", "datasets", "metrics", "experiments", "results", "scripts", "tests",
+    ".github",
+)
+PAGES = [
+    *sorted(ROOT.glob("*.md")),
+    *(p for folder in FOLDERS for p in sorted((ROOT / folder).rglob("*.md"))),
+]
 
 
 @dataclasses.dataclass
 class Block:
     """A code block. `mark` is the comment right above it: `not run: reason`, `slow`, or nothing."""
+
     page: pathlib.Path
     line: int  # of its first line of code
     language: str
@@ -60,12 +74,19 @@ def pardec_arguments(command):
     return found and found[1]
 
 
-def help_of(program, *verb):
-    return subprocess.run([program, *verb, "--help"], capture_output=True, text=True, check=True).stdout
+@functools.cache
+def help_of(pardec, *verb):
+    """What `pardec VERB --help` prints; `pardec` is a `harness.Program`, or a path."""
+    if hasattr(pardec, "good"):
+        return pardec.good(*verb, "--help", env={"COLUMNS": 80})
+    ran = subprocess.run([pardec, *verb, "--help"], capture_output=True, text=True, check=True)
+    return ran.stdout
 
 
-def verbs_of(program):
-    return re.findall(r"^  ([a-z]+)  +\S", help_of(program).split("Verbs:\n")[1].split("\n\n")[0], re.M)
+def verbs_of(pardec):
+    return re.findall(
+        r"^  ([a-z]+)  +\S", help_of(pardec).split("Verbs:\n")[1].split("\n\n")[0], re.M
+    )
 
 
 def cells(line):
