@@ -1,13 +1,13 @@
-"""Whoever adds a decoder touches its files, the registry and the pages: no code outside `decoders/` names one, and no message. Comments and the
-help of the command line may, as an example; papers' methods (HPD) are no decoders.
-
-Usage: decoder_names_test.py PROGRAM
+"""Whoever adds a decoder touches its files, the registry and the pages: no code outside
+`decoders/` names one, and no message. Comments and the help of the command line may, as an
+example; papers' methods (HPD) are no decoders.
 """
+
 import json
 import pathlib
 import re
-import subprocess
-import sys
+
+import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HELP = ("src/cli/", "src/settings/")  # what people read in help is written there
@@ -17,20 +17,25 @@ KEYS = {"src/training/extra_heads.cpp": {'"medusa"'}, "src/checkpoint/checkpoint
 COMMENT_OR_TEXT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.S)
 # Names that are words as well: they are meant beside other names, an option or the word "decoder".
 WORDS = {"space", "lookahead"}
-# A text, or several with nothing but white space or a value between them, as the arguments of str() are.
+# A text, or several with nothing but white space or a value between them, as the arguments of str()
+# are.
 THROWN = re.compile(r"\bthrow\b[^;]*;", re.S)
 INCLUDE = re.compile(r'^\s*#include\s+"decoders/([\w/]+)\.hpp"', re.M)
 
 
 def class_names():
     """Types of the decoders' own headers and sources."""
-    text = "".join(file.read_text(encoding="utf-8") for file in sorted((ROOT / "decoders").rglob("*.[ch]pp")))
+    text = "".join(
+        file.read_text(encoding="utf-8") for file in sorted((ROOT / "decoders").rglob("*.[ch]pp"))
+    )
     return set(re.findall(r"\bclass (\w+) final : public (?:FreeRunning)?Decoder\b", text))
 
 
 def formats():
     """Training formats by name."""
-    text = "".join(file.read_text(encoding="utf-8") for file in sorted((ROOT / "decoders").rglob("*.cpp")))
+    text = "".join(
+        file.read_text(encoding="utf-8") for file in sorted((ROOT / "decoders").rglob("*.cpp"))
+    )
     return re.findall(r'\.name = "([\w-]+)",\s*\.meaning = ', text)
 
 
@@ -40,7 +45,9 @@ def stems_of(header):
 
 
 def mentions(text, names, classes):
-    """What names a decoder in this code: a whole text, with an option or without, a type, or a header of its own."""
+    """What names a decoder in this code: a whole text, with an option or without, a type, or a
+    header of its own.
+    """
     stems = tuple(name.replace("-", "_") for name in names)
     for match in INCLUDE.finditer(text):
         if not stems_of(match[1]).isdisjoint(stems):
@@ -55,60 +62,120 @@ def mentions(text, names, classes):
 
 
 def named_in(message, names):
-    """Decoders and formats that a message names: as words, not as parts of flags, paths or longer names."""
+    """Decoders and formats that a message names: as words, not as parts of flags, paths or
+    longer names.
+    """
     for name in names:
         for match in re.finditer(rf"(?<![\w/.-]){re.escape(name)}(?![\w/-])", message):
-            before, behind = message[:match.start()], message[match.end():]
-            if name not in WORDS or re.match(r"\.\w|,\S|=", behind) or re.search(r"(\w,|\b(decoder|format) )$", before):
+            before, behind = message[: match.start()], message[match.end() :]
+            if (
+                name not in WORDS
+                or re.match(r"\.\w|,\S|=", behind)
+                or re.search(r"(\w,|\b(decoder|format) )$", before)
+            ):
                 yield name
 
 
 def messages(text, help_may):
-    """What people are told by this code; `help_may`: only what is thrown, as the rest may be help."""
+    """What people are told by this code; `help_may`: only what is thrown, as the rest may be
+    help.
+    """
     # Comments go first: an apostrophe or a semicolon in them is none of the code.
     code = COMMENT_OR_TEXT.sub(lambda match: match[0] if match[0].startswith('"') else " ", text)
     if not help_may:
         return [match[0] for match in COMMENT_OR_TEXT.finditer(code)]
-    quiet = COMMENT_OR_TEXT.sub(lambda match: re.sub("[;]", ",", match[0]), code)  # a message may hold the end of a statement
-    return [text[0] for thrown in THROWN.finditer(quiet) for text in COMMENT_OR_TEXT.finditer(thrown[0])]
+    quiet = COMMENT_OR_TEXT.sub(
+        lambda match: re.sub("[;]", ",", match[0]), code
+    )  # a message may hold the end of a statement
+    return [
+        text[0] for thrown in THROWN.finditer(quiet) for text in COMMENT_OR_TEXT.finditer(thrown[0])
+    ]
 
 
-def main():
-    listed = subprocess.run([sys.argv[1], "list", "decoders", "--format", "jsonl"], capture_output=True, text=True, check=True).stdout
-    decoders = [json.loads(line) for line in listed.splitlines()]
-    names, classes = [d["name"] for d in decoders], class_names()
-    failed = [] if len(classes) == len(names) else [f"{len(names)} decoders, {len(classes)} classes: {classes}"]
-    # The test sees what it is to see.
-    for code, found in (('find("hpd");', 1), ('set("hpd.k_max");', 1), ("HpdOptions x;", 1), ('#include "decoders/hpd/format.hpp"\n', 1), ('help("of hpd, e.g. hpd.k_max");', 0),
-                        ("f(); // Hpd", 0), ('#include "decoders/decoder.hpp"\n', 0), ("Spaces s;", 0)):
-        if len(list(mentions(code, names, classes))) != found:
-            failed.append(f"{code} should have {found}")
-    spoken = sorted({*names, *formats()})
-    if len(spoken) < len(names) + 3:
-        failed.append("no formats were found")
-    for code, help_may, found in (('throw E("expected ar, ar-value or hpd");', True, 3), ('add("a decoder, e.g. hpd");', True, 0), ('add("a decoder, e.g. hpd");', False, 1),
-                                  ('throw E(str("a; ", x, "decoder space"));', True, 1), ('throw E("white space, or a space");', True, 0), ("f(); // throw hpd;", False, 0),
-                                  ('throw E("give --medusa-heads, decoders/hpd or hpdx");', False, 0), ('throw E("e.g. hpd.k_max=8");', True, 1), ('throw E("as HPD\'s Table 2");', False, 0)):
-        if sum(len(list(named_in(message, spoken))) for message in messages(code, help_may)) != found:
-            failed.append(f"{code} should have {found} in its messages")
-    files = 0
-    for folder in FOLDERS:
-        for file in sorted((ROOT / folder).rglob("*")):
-            if file.suffix not in (".cpp", ".hpp", ".cu", ".inl"):
-                continue
-            files += 1
-            name = file.relative_to(ROOT).as_posix()
-            found = sorted(set(mentions(file.read_text(encoding="utf-8"), names, classes)) - KEYS.get(name, set()))
-            if found:
-                failed.append(f"{name} names decoders: {', '.join(found)}; what it asks belongs into their rows (decoders/decoder.hpp)")
-            for message in messages(file.read_text(encoding="utf-8"), help_may=name.startswith(HELP)):
-                if message not in KEYS.get(name, set()) and (found := sorted(set(named_in(message, spoken)))):
-                    failed.append(f"{name} tells of {', '.join(found)} in {message}; names come from the registry (decoders_that, formats_that)")
-    for line in failed:
-        print(line)
-    print(f"{files} files, {len(failed)} failed")
-    return 1 if failed or files < 200 else 0
+@pytest.fixture(scope="module")
+def names(pardec):
+    """The names of the decoders."""
+    return [
+        json.loads(line)["name"]
+        for line in pardec.good("list", "decoders", "--format", "jsonl").splitlines()
+    ]
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+@pytest.fixture(scope="module")
+def spoken(names):
+    """The names of decoders and training formats."""
+    return sorted({*names, *formats()})
+
+
+@pytest.fixture(scope="module")
+def code():
+    """The text of each file, by its path."""
+    found = {
+        file.relative_to(ROOT).as_posix(): file.read_text(encoding="utf-8")
+        for folder in FOLDERS
+        for file in sorted((ROOT / folder).rglob("*"))
+        if file.suffix in (".cpp", ".hpp", ".cu", ".inl")
+    }
+    assert len(found) >= 200
+    return found
+
+
+def test_each_decoder_has_a_class(names):
+    assert len(class_names()) == len(names)
+
+
+def test_formats_are_found(names, spoken):
+    assert len(spoken) >= len(names) + 3
+
+
+@pytest.mark.parametrize(
+    "text, found",
+    [
+        ('find("hpd");', 1),
+        ('set("hpd.k_max");', 1),
+        ("HpdOptions x;", 1),
+        ('#include "decoders/hpd/format.hpp"\n', 1),
+        ('help("of hpd, e.g. hpd.k_max");', 0),
+        ("f(); // Hpd", 0),
+        ('#include "decoders/decoder.hpp"\n', 0),
+        ("Spaces s;", 0),
+    ],
+)
+def test_names_in_code_are_seen(names, text, found):
+    assert len(list(mentions(text, names, class_names()))) == found
+
+
+@pytest.mark.parametrize(
+    "text, help_may, found",
+    [
+        ('throw E("expected ar, ar-value or hpd");', True, 3),
+        ('add("a decoder, e.g. hpd");', True, 0),
+        ('add("a decoder, e.g. hpd");', False, 1),
+        ('throw E(str("a; ", x, "decoder space"));', True, 1),
+        ('throw E("white space, or a space");', True, 0),
+        ("f(); // throw hpd;", False, 0),
+        ('throw E("give --medusa-heads, decoders/hpd or hpdx");', False, 0),
+        ('throw E("e.g. hpd.k_max=8");', True, 1),
+        ('throw E("as HPD\'s Table 2");', False, 0),
+    ],
+)
+def test_names_in_messages_are_seen(spoken, text, help_may, found):
+    assert (
+        sum(len(list(named_in(message, spoken))) for message in messages(text, help_may)) == found
+    )
+
+
+def test_no_code_names_a_decoder(names, code):
+    """What it asks belongs into the decoders' rows (decoders/decoder.hpp)."""
+    classes = class_names()
+    for name, text in code.items():
+        assert set(mentions(text, names, classes)) - KEYS.get(name, set()) == set(), name
+
+
+def test_no_message_names_a_decoder(spoken, code):
+    """Names come from the registry (decoders_that, formats_that)."""
+    for name, text in code.items():
+        for message in messages(text, help_may=name.startswith(HELP)):
+            assert message in KEYS.get(name, set()) or not set(named_in(message, spoken)), (
+                f"{name}: {message}"
+            )

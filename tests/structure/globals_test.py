@@ -1,10 +1,9 @@
-"""No global state: the program has no writable data of namespace pardec, a few known constants aside.
-
-Usage: globals_test.py PROGRAM
+"""No global state: the program has no writable data of namespace pardec, a few known constants
+aside.
 """
+
 import re
 import subprocess
-import sys
 
 # Function-local constants that are built at first use.
 KNOWN = [
@@ -15,8 +14,10 @@ KNOWN = [
 SECTIONS = (".data", ".bss", ".tdata", ".tbss")  # .data.rel.ro is constant once the loader is done
 
 
-def main():
-    table = subprocess.run(["objdump", "-tC", sys.argv[1]], capture_output=True, text=True, check=True).stdout
+def test_the_program_has_no_writable_data(program):
+    table = subprocess.run(
+        ["objdump", "-tC", program("pardec")], capture_output=True, text=True, check=True
+    ).stdout
     seen, found = 0, []
     for line in table.splitlines():
         match = re.match(r"^[0-9a-f]+ .{7} (\S+)\s+[0-9a-f]+\s+(?:\.hidden )?(.*)$", line)
@@ -26,11 +27,5 @@ def main():
         section, name = match[1], match[2]
         if section in SECTIONS and not any(re.search(known, name) for known in KNOWN):
             found.append(f"{section} {name}")
-    for line in found:
-        print("writable data:", line)
-    print(f"{seen - len(found)} passed, {len(found)} failed")
-    return 1 if found or not seen else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    assert seen > 0
+    assert not found
