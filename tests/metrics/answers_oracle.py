@@ -1,13 +1,11 @@
-"""Exact match, pass@k, the judge's rates and repetition, computed once more in Python.
+"""Exact match, pass@k, the judge's rates and repetition, computed once more in Python."""
 
-usage: answers_oracle.py PROBE
-"""
 import fractions
 import itertools
 import math
 import random
-import sys
 
+import pytest
 from probe import ask
 
 PIECES = ["A", "B", "C", "a", "(B)", "answer", "é", "—C—", "\n", "not", "**B**"]
@@ -18,16 +16,22 @@ def pass_at_k(n, c, k):
     return float(1 - fractions.Fraction(math.comb(n - c, k), math.comb(n, k)))
 
 
-def cases():
+def all_cases():
     """(call, expected, tolerance)"""
     rng = random.Random(2)
     for _ in range(5000):
-        text = rng.choice(["", " "]).join(rng.choice(PIECES) + rng.choice(["", " "]) for _ in range(rng.randrange(5)))
+        text = rng.choice(["", " "]).join(
+            rng.choice(PIECES) + rng.choice(["", " "]) for _ in range(rng.randrange(5))
+        )
         references = [rng.choice(PIECES) for _ in range(rng.randrange(3))]
         exact = text.strip() in [r.strip() for r in references or [""]]
         yield {"call": "exact", "text": text, "references": references}, exact, 0
         pieces = text.split()
-        yield {"call": "repetition", "text": text}, len(pieces) / len(set(pieces)) if pieces else 0, 1e-15
+        yield (
+            {"call": "repetition", "text": text},
+            len(pieces) / len(set(pieces)) if pieces else 0,
+            1e-15,
+        )
     for n in (1, 2, 5, 10, 11):
         for c, k in itertools.product(range(n + 1), range(1, n + 1)):
             brute = [any(i < c for i in draw) for draw in itertools.combinations(range(n), k)]
@@ -43,14 +47,16 @@ def cases():
         yield {"call": "judge", **counts}, [p, r, 2 * p * r / (p + r) if p + r else 0], 1e-15
 
 
-def main():
-    every = list(cases())
-    for (call, expected, tolerance), got in zip(every, ask(sys.argv[1], [call for call, _, _ in every])):
-        pairs = zip(got, expected) if isinstance(expected, list) else [(got, expected)]
-        good = all(a == b or (tolerance and abs(a - b) <= tolerance) for a, b in pairs)
-        assert good, f"{call}: {got}, expected {expected}"
-    print(f"{len(every)} values agree")
+CASES = {}
+for case in all_cases():
+    CASES.setdefault(case[0]["call"], []).append(case)
 
 
-if __name__ == "__main__":
-    main()
+@pytest.mark.parametrize("call", CASES)
+def test_values_are_those_of_python(program, call):
+    answers = ask(program("text_probe"), [asked for asked, _, _ in CASES[call]])
+    for (asked, expected, tolerance), got in zip(CASES[call], answers):
+        for a, b in (
+            zip(got, expected, strict=True) if isinstance(expected, list) else [(got, expected)]
+        ):
+            assert a == b or (tolerance and abs(a - b) <= tolerance), str(asked)
