@@ -1,267 +1,602 @@
-"""`pardec train` from end to end: eight titles are learned by heart and both decoders say them back; a run that is killed
-and resumed ends with the same bits; transformers loads what was exported; mistakes are one line and exit code 2.
-
-Usage: train_test.py PARDEC MODEL_DUMP
+"""`pardec train` from end to end: eight titles are learned by heart and both decoders say them
+back; a run that is killed and resumed ends with the same bits; transformers loads what was
+exported; mistakes are one line and exit code 2.
 """
+
 import functools
 import json
+import os
 import pathlib
+import shutil
 import signal
 import subprocess
-import sys
-import tempfile
 import time
 
+import pytest
 import small_training
-from small_training import CONFIG, FIELDS, TITLES, prepare, run, tensors
+from small_training import CONFIG, FIELDS, TITLES, prepare, tensors
 
-PARDEC, DUMP = sys.argv[1:3]
-train = functools.partial(small_training.train, PARDEC)
-failures = []
-
-
-def check(good, what):
-    print(("ok      " if good else "FAILED  ") + what)
-    if not good:
-        failures.append(what)
+numpy = pytest.importorskip("numpy")
+torch = pytest.importorskip("torch")
+pytest.importorskip("safetensors")
 
 
-def learns_by_heart(folder):
-    done = run(train(folder, "model", "--format", "ar,hpd", "--stack", "2", "--steps", "240", "--batch-tokens", "100000",
-                     "--lr", "6e-3", "--weight-decay", "0", "--validation", "0"))
-    check(done.returncode == 0, f"training ends well {done.stderr.strip()[-200:]}")
-    record = json.loads((folder / "model/training.json").read_text())
-    check(record["finished"] and record["result"]["train_loss"] < 0.03, f"loss {record.get('result', {}).get('train_loss')} is nearly zero")
-    with open(folder / "jobs1.jsonl", "w") as single, open(folder / "jobs2.jsonl", "w") as double:
-        for size, file in ((1, single), (2, double)):
+@pytest.fixture(scope="module")
+def folder(pardec):
+    """The scratch folder, with the titles."""
+    prepare(pardec.folder)
+    return pardec.folder
+
+
+@pytest.fixture(scope="module")
+def command(folder):
+    """The arguments of a training, behind the program's name."""
+
+    def made(out, *flags, model="config.json", without=()):
+        flags = small_training.train("pardec", folder, out, *map(str, flags), model=model)[1:]
+        flags[flags.index("--threads") + 1] = "1"
+        for name in without:
+            at = flags.index(name)
+            del flags[at : at + 2]
+        return flags
+
+    return made
+
+
+@pytest.fixture(scope="module")
+def train(pardec, command):
+    """Runs a training."""
+    return lambda *args, **options: pardec(*command(*args, **options))
+
+
+def record_of(folder):
+    return json.loads((folder / "training.json").read_text())
+
+
+def check_equal_tensors(one, other):
+    """Two files hold the same tensors, to the bit."""
+    one, other = tensors(one), tensors(other)
+    assert one.keys() == other.keys()
+    for key in one:
+        assert torch.equal(one[key], other[key]), key
+
+
+# What was learned --------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def learned(folder, train):
+    """The folder of a network that learned the titles by heart."""
+    ran = train(
+        "model", "--format", "ar,hpd", "--stack", 2, "--steps", 240, "--batch-tokens", 100000,
+        "--lr", 6e-3, "--weight-decay", 0, "--validation", 0,
+    )
+    assert ran.returncode == 0, ran.stderr
+    for size in (1, 2):
+        with open(folder / f"jobs{size}.jsonl", "w") as file:
             for at in range(0, len(TITLES), size):
-                contexts = [{"id": str(i), "category": "Bag", "text": TITLES[i][0], "fields": [{"name": n} for n in FIELDS]}
-                            for i in range(at, at + size)]
-                file.write(json.dumps({"id": str(at), "contexts": contexts}) + "\n")  # in the wording that was taught
-    for decoder, jobs, options in (("ar", "jobs1.jsonl", []), ("hpd", "jobs2.jsonl", ["--set", "hpd.k_max=12"])):
-        said = run([PARDEC, "generate", "--model", str(folder / "model"), "--decoder", decoder, "--job", str(folder / jobs),
-                    "--prompt-file", str(folder / "prompt.txt"), "--threads", "1", "--format", "json", *options])
-        got = {(a["context"], a["field"]): a["text"] for line in said.stdout.splitlines() for a in json.loads(line)["answers"]}
-        want = {(str(i), name): value for i, (_, values) in enumerate(TITLES) for name, value in zip(FIELDS, values)}
-        wrong = {key: (got.get(key), value) for key, value in want.items() if got.get(key, "missing") != value}
-        check(len(got) == len(want) and not wrong, f"{decoder} says all {len(want)} values back {wrong or ''} {said.stderr.strip()}")
+                contexts = [
+                    {
+                        "id": str(i),
+                        "category": "Bag",
+                        "text": TITLES[i][0],
+                        "fields": [{"name": n} for n in FIELDS],
+                    }
+                    for i in range(at, at + size)
+                ]
+                file.write(
+                    json.dumps({"id": str(at), "contexts": contexts}) + "\n"
+                )  # in the wording of the training
+    return folder / "model"
 
 
-def learns_text(folder):
-    """Titles, open prompts and conversations in one run, formats in shares; and when a run stops by itself."""
-    details = "the colour of something that many people know well"
-    talks = [[("Name a colour.", "Red."), ("Another?", "Blue, say.")],
-             [("Which colours?", f"Some:\n\n1. Red: {details}.\n2. Blue: {details}.\n3. Green: {details}.\n\nNo more.")],
-             [("Sum?", "12 + 34 = 46.")], [("Why?", "Because.")]]
-    (folder / "jsonl").mkdir()
-    with open(folder / "jsonl/train.jsonl", "w") as file:
-        for talk in talks:
-            file.write(json.dumps({"messages": [{"role": role, "content": text} for turn in talk for role, text in zip(("user", "assistant"), turn)]}) + "\n")
-    flags = train(folder, "text", "--dataset", "oa-mine,jsonl", "--format", "ar,hpd:0.5,space:2,apar", "--chat-template", "chatml", "--steps", "6",
-                  "--batch-sequences", "4", "--validation", "0", "--context-length", "1000")
-    at = flags.index("--dataset")
-    del flags[at:at + 2]
-    wording = flags.index("--prompt-file")
-    del flags[wording:wording + 2]
-    done = run(flags)
-    check(done.returncode == 0, f"a mixture is learned {done.stderr.strip()[-300:]}")
-    record = json.loads((folder / "text/training.json").read_text()) if done.returncode == 0 else {"settings": {}, "epoch": {}, "examples": {}}
-    check(record["settings"].get("format") == ["ar", "hpd", "space", "apar"] and record["settings"].get("shares") == [1, 0.5, 2, 1], "formats and shares are recorded")
-    # 8 titles and 4 talks: ar once each, space twice, apar titles once and two of the talks, hpd about half of the titles.
-    sequences = record["epoch"].get("sequences", 0)
-    check(record["examples"].get("train") == 12 and 12 + 24 + 10 <= sequences <= 12 + 24 + 10 + 8 and record["epoch"].get("left_out") == 2,
-          f"every example as often as the shares say: {record['epoch']}")
-    refused = run([PARDEC, "train", "--model", str(folder / "config.json"), "--dataset", "jsonl", "--data-root", str(folder), "--split", "train", "--format", "hpd",
-                   "--out", str(folder / "none")])
-    check(refused.returncode == 2 and "hpd" in refused.stderr and "open prompts" in refused.stderr, f"hpd alone on text: {refused.stderr.strip()}")
-    done = run(train(folder, "patient", "--steps", "60", "--batch-tokens", "700", "--validation", "0.25", "--validate-every", "1", "--patience", "3",
-                     "--lr", "3e-2", "--warmup", "0"))
-    rows = [line.split(",") for line in (folder / "patient/loss.csv").read_text().splitlines()[1:]]
-    losses = [float(row[4]) for row in rows]
-    best = losses.index(min(losses)) + 1
-    result = json.loads((folder / "patient/training.json").read_text())["result"]
-    check(done.returncode == 0 and len(rows) == min(60, best + 3) and result["best_step"] == best and abs(result["validation_loss"] - min(losses)) < 1e-4,
-          f"stopped behind update {len(rows)}, {best} is kept: {result['best_step']}")
-    before = (folder / "patient/model.safetensors").read_bytes()
-    again = run(train(folder, "patient", "--steps", "60", "--batch-tokens", "700", "--validation", "0.25", "--validate-every", "1", "--patience", "3",
-                      "--lr", "3e-2", "--warmup", "0", "--resume"))
-    check(again.returncode == 0 and (folder / "patient/model.safetensors").read_bytes() == before, f"resumed behind its end nothing changes {again.stderr[-200:]}")
+def test_titles_are_learned(learned):
+    record = record_of(learned)
+    assert record["finished"]
+    assert record["result"]["train_loss"] < 0.03
 
 
-def learns_heads(folder, out, *more):
-    """Over the network that `learns_by_heart` left: they guess what it will say, and change nothing of it."""
-    model, heads, merged = folder / "model", folder / out, folder / (out + "-merged")
-    flags = train(folder, out, "--medusa-heads", "2", "--steps", "120", "--batch-tokens", "100000", "--lr", "3e-3", "--weight-decay", "0",
-                  "--validation", "0.25", *more, model="model")
-    wording = flags.index("--prompt-file")
-    del flags[wording:wording + 2]  # the model's own
-    done = run(flags)
-    check(done.returncode == 0 and "right head 1 " in done.stderr, f"heads are trained {done.stderr.strip()[-200:]}")
-    check(not list(heads.glob("model*")) and not (heads / "config.json").exists(), "the folder has the heads, and no network")
-    for name in ("tokenizer.json", "prompts/attributes.txt"):
-        check((heads / name).read_bytes() == (model / name).read_bytes(), f"{name} is the model's")
-    size = CONFIG["hidden_size"]
-    own = 0 if more else 2 * size * json.loads((model / "config.json").read_text())["vocab_size"]
-    sizes = {name: tensor.numel() for name, tensor in tensors(heads / "medusa_heads.safetensors").items()}
-    check(sum(sizes.values()) == 2 * (size * size + size) + own, f"what is stored of them: {sizes}")
-    record = json.loads((heads / "training.json").read_text())
-    accuracy = record["result"]["validation_accuracy"]
-    shape = {"heads": 2, "blocks": 1} | ({"shares_head": True} if more else {})
-    check(record["settings"]["format"] == ["ar"] and record["settings"]["medusa"] == shape and len(accuracy) == 2,
-          f"training.json says what was trained, and how often it is right: {accuracy}")
-    trees = record["result"]["trees"]
-    check(len(record["result"]["head_ranks"]) == 2 and [head[0] for head in record["result"]["head_ranks"]] == accuracy
-          and all(1 < tree["tokens_per_pass"] <= 3 and tree["nodes"] <= 256 for tree in trees), f"trees that are likely to be right: {trees}")
-    check(run(flags + ["--resume"]).returncode == 0, "resumed behind the end")
-    check(json.loads((heads / "training.json").read_text())["result"]["validation_accuracy"] == accuracy, "which changes nothing")
-    seen = run([PARDEC, "model", "inspect", str(model), "--adapter", str(heads)]).stdout
-    check("extra heads only" in seen and f"2 of 1 block, {'on the network' if more else 'each with a matrix'}" in seen, f"inspect tells what they are: {seen}")
-    made = run([PARDEC, "model", "merge", str(model), "--adapter", str(heads), "--out", str(merged)])
-    check(made.returncode == 0 and all((merged / name).read_bytes() == (source / name).read_bytes() for source, name in (
-        (model, "model.safetensors"), (model, "config.json"), (heads, "medusa_heads.safetensors"))), f"merged, it is a checkpoint with them {made.stderr}")
-    refused = run(train(folder, "other", "--medusa-heads", "2", "--format", "hpd", model="model"))
-    check(refused.returncode == 2 and "expected ar" in refused.stderr, f"heads on hpd: {refused.stderr.strip()}")
-    ids, passes = {}, {}
-    over, tree = ["--model", str(model), "--adapter", str(heads)], ["--set", "medusa.tree=1x3x2"]
-    for name, decoder, options in (("ar", "ar", over), ("medusa", "medusa", [*over, *tree]), ("merged", "medusa", ["--model", str(merged), *tree])):
-        said = run([PARDEC, "generate", "--decoder", decoder, "--job", str(folder / "jobs1.jsonl"), "--threads", "1", "--format", "json", *options])
-        answers = [json.loads(line) for line in said.stdout.splitlines()]
-        ids[name] = [answer["tokens"] for answer in answers]
-        passes[name] = sum(answer["counters"]["forwards"] for answer in answers)
-    check(len(ids["ar"]) == len(TITLES) and ids["medusa"] == ids["ar"] == ids["merged"], f"medusa says what ar says {said.stderr}")
-    check(passes["medusa"] == passes["merged"], f"merged or not {passes}")
-    # Three tokens a pass at most.
-    check(passes["medusa"] < 0.5 * passes["ar"], f"in fewer passes {passes}")
+@pytest.mark.parametrize(
+    "decoder, jobs, options",
+    [("ar", "jobs1.jsonl", []), ("hpd", "jobs2.jsonl", ["--set", "hpd.k_max=12"])],
+    ids=["ar", "hpd"],
+)
+def test_a_decoder_says_all_values_back(pardec, learned, decoder, jobs, options):
+    said = pardec.good(
+        "generate", "--model", learned, "--decoder", decoder, "--job", jobs, "--prompt-file",
+        "prompt.txt", "--format", "json", *options,
+    )
+    got = {
+        (a["context"], a["field"]): a["text"]
+        for line in said.splitlines()
+        for a in json.loads(line)["answers"]
+    }
+    assert got == {
+        (str(i), name): value
+        for i, (_, values) in enumerate(TITLES)
+        for name, value in zip(FIELDS, values)
+    }
 
 
-def resumes(folder, whole, broken, *more, model="config.json", result="model.safetensors"):
-    import torch
-
-    def start(out, *flags):
-        return train(folder, out, *flags, *more, model=model)
-    flags = ["--steps", "24", "--batch-tokens", "700", "--validation", "0.25", "--save-every", "3", "--dtype", "bf16"]
-    check(run(start(whole, *flags)).returncode == 0, f"a run without a break {' '.join(more)}")
-    process = subprocess.Popen(start(broken, *flags), stderr=subprocess.DEVNULL)
-    state = folder / broken / "state.safetensors"
-    while not state.exists() and process.poll() is None:
-        time.sleep(0.002)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    check(process.returncode == -signal.SIGKILL and not (folder / broken / result).exists(), "killed in mid-run")
-    refused = run(start(broken, *flags))
-    check(refused.returncode == 2 and "--resume" in refused.stderr and refused.stderr.count("\n") == 1, "not overwritten unasked")
-    other = run(start(broken, *flags, "--lr", "1e-5", "--resume"))
-    check(other.returncode == 2 and "'lr'" in other.stderr, "not resumed with other flags")
-    resumed = run(start(broken, *flags, "--resume"))
-    check(resumed.returncode == 0, f"resumed {resumed.stderr.strip()[-200:]}")
-    for name in ("state.safetensors", result):
-        one, two = tensors(folder / whole / name), tensors(folder / broken / name)
-        check(one.keys() == two.keys() and all(torch.equal(one[key], two[key]) for key in one), f"{name}: {len(one)} tensors are bit-equal")
-    rows = [[line.split(",")[:5] for line in (folder / out / "loss.csv").read_text().splitlines()] for out in (whole, broken)]
-    check(rows[0] == rows[1] and len(rows[0]) == 25, "loss.csv has each update once, with the same losses")
-
-
-def stops_by_the_clock(folder):
-    """After so many minutes with all files; sittings of any length end with the bits of one."""
-    import torch
-    for more, name, source in ((["--validation", "0.25"], "model.safetensors", "config.json"), (["--lora-rank", "4", "--patience", "99", "--validation", "0.25"], "adapter_model.safetensors", "whole")):
-        flags = ["--steps", "12", "--batch-tokens", "700", *more]
-        whole, cut = f"clock-whole-{name}", f"clock-{name}"
-        check(run(train(folder, whole, *flags, model=source)).returncode == 0, "without a limit")
-        done = run(train(folder, cut, *flags, "--minutes", "0.00001", model=source))
-        record = json.loads((folder / cut / "training.json").read_text())
-        check(done.returncode == 0 and "stopped at update 1 of 12: --minutes 1e-05 are over; the same line with --resume goes on" in done.stderr, f"stopped: {done.stderr[-300:]}")
-        check(not record["finished"] and record["result"]["stopped_by"] == "minutes" and (record["result"]["steps"], record["result"]["planned_steps"]) == (1, 12), f"the record says so: {record['result']}")
-        check(record["result"]["validation_loss"] > 0 and record["result"]["validation_accuracy"], "what was trained is validated")
-        check(len((folder / cut / "loss.csv").read_text().splitlines()) == 2 and tensors(folder / cut / name), "its log and weights are there")
-        seen = run([PARDEC, "generate", "--model", str(folder / (cut if source == "config.json" else source)), *([] if source == "config.json" else ["--adapter", str(folder / cut)]),
-                    "--prompt-tokens", "5,6", "--max-new-tokens", "3", "--threads", "1"])
-        check(seen.returncode == 0, f"and run: {seen.stderr}")
-        again = run(train(folder, cut, *flags, "--resume", "--minutes", "0.00001", model=source))
-        check("stopped at update 2 of 12" in again.stderr, f"for as long again: {again.stderr[-300:]}")
-        check(run(train(folder, cut, *flags, "--resume", model=source)).returncode == 0, "and to its end")
-        record = json.loads((folder / cut / "training.json").read_text())
-        check(record["finished"] and record["result"]["stopped_by"] is None, f"{record['result']}")
-        for file in ("state.safetensors", name):
-            one, two = tensors(folder / whole / file), tensors(folder / cut / file)
-            check(one.keys() == two.keys() and all(torch.equal(one[key], two[key]) for key in one), f"{file}: in three sittings as in one")
-    for wrong in ("-1", "nan", "inf"):
-        done = run(train(folder, "no-clock", "--minutes", wrong))
-        check(done.returncode == 2 and "--minutes" in done.stderr, f"--minutes {wrong}: {done.stderr.strip()}")
-
-
-def takes_the_dtype_of_a_checkpoint(folder):
-    """--dtype auto: bf16 where the checkpoint holds it and the processor is fast at it, as the other verbs decide."""
-    fast = "avx512_bf16" in pathlib.Path("/proc/cpuinfo").read_text()
-    config = json.loads((folder / "whole/config.json").read_text())
-    for stored in ("bfloat16", "float32"):
-        (folder / "whole/config.json").write_text(json.dumps({**config, "dtype": stored}))
-        done = run(train(folder, f"auto-{stored}", "--steps", "1", "--batch-tokens", "700", "--validation", "0", "--dtype", "auto", model="whole"))
-        expected = "bf16" if fast and stored == "bfloat16" else "fp32"
-        record = json.loads((folder / f"auto-{stored}/training.json").read_text())
-        check(done.returncode == 0 and f"dtype auto: {expected}\n" in done.stderr and record["settings"]["dtype"] == expected, f"auto of {stored}: {done.stderr[-200:]}")
-    (folder / "whole/config.json").write_text(json.dumps(config))
-    done = run(train(folder, "auto-config", "--steps", "1", "--batch-tokens", "700", "--validation", "0", "--dtype", "auto"))
-    check(done.returncode == 0 and "dtype auto: fp32\n" in done.stderr, f"auto of random weights: {done.stderr[-200:]}")
-
-
-def loads_in_transformers(folder):
-    import numpy
-    import torch
-    import transformers
+def test_transformers_computes_the_same_logits(program, learned):
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    transformers = pytest.importorskip("transformers")
     torch.set_num_threads(1)
-    model = transformers.AutoModelForCausalLM.from_pretrained(str(folder / "model"), dtype=torch.float32)
+    model = transformers.AutoModelForCausalLM.from_pretrained(str(learned), dtype=torch.float32)
     ids = list(range(3, 300, 7))
-    request = {"model": str(folder / "model"), "dtype": "fp32", "segments": [],
-               "cases": [{"whole": {"tokens": ids, "labels": [[i, i, 0, 0] for i in range(len(ids))]}}]}
-    done = subprocess.run([DUMP], input=json.dumps(request).encode(), capture_output=True, check=True)
+    request = {
+        "model": str(learned),
+        "dtype": "fp32",
+        "segments": [],
+        "cases": [{"whole": {"tokens": ids, "labels": [[i, i, 0, 0] for i in range(len(ids))]}}],
+    }
+    done = subprocess.run(
+        [program("model_dump")], input=json.dumps(request).encode(), capture_output=True, check=True
+    )
     with torch.no_grad():
         want = model(torch.tensor([ids])).logits[0].double().numpy()
     got = numpy.frombuffer(done.stdout).reshape(want.shape)
-    worst, largest = abs(got - want).max(), abs(want).max()
-    # float32: sums of 128 terms over two layers, 2^-24 each, carried on; well below 1e-4 of the largest logit.
-    check(worst <= 1e-4 * largest, f"transformers: logits differ by {worst:.2g} of {largest:.3g}")
-    check(model.dtype == torch.float32 and json.loads((folder / "model/config.json").read_text())["dtype"] == "bfloat16", "stored in bf16")
+    # float32: sums of 128 terms over two layers, 2^-24 each, carried on; well below 1e-4 of the
+    # largest logit.
+    assert abs(got - want).max() <= 1e-4 * abs(want).max()
+    assert model.dtype == torch.float32
+    assert json.loads((learned / "config.json").read_text())["dtype"] == "bfloat16"
 
 
-def refuses(folder):
-    for flags, part in ((["--format", "hdp"], "hpd"), (["--steps", "-1"], "--steps"), (["--dtype", "fp8"], "fp8"),
-                        (["--k-max", "400"], "--k-max"), (["--extra", "missing.jsonl"], "missing.jsonl"), (["--validation", "1"], "--validation"),
-                        (["--medusa-heads", "2"], "config.json"), (["--medusa-heads", "-1"], "--medusa-heads"),
-                        (["--medusa-blocks", "0"], "--medusa-blocks"), (["--medusa-share-head"], "--medusa-heads"),
-                        (["--format", "space", "--mask-token", "5", "--unannotated", "0"], "format space learns every value"),
-                        (["--unannotated", "0.5,1"], "has 2 shares, expected 1 or as many as datasets (1)")):
-        done = run(train(folder, "refused", *flags))
-        check(done.returncode == 2 and part in done.stderr, f"{' '.join(flags)}: {done.stderr.strip()}")
-    check(not list((folder / "refused").glob("*")), "a refused run leaves no file")
+# Mixtures and validation -------------------------------------------------------------------------
 
 
-def main():
-    try:
-        import numpy, safetensors, torch, transformers  # noqa: F401, E401
-    except ImportError as missing:
-        print(f"[skipped] {missing}")
-        return 77
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        prepare(folder)
-        refuses(folder)
-        resumes(folder, "whole", "broken")
-        resumes(folder, "whole_heads", "broken_heads", "--medusa-heads", "3", "--medusa-blocks", "2", model="whole", result="medusa_heads.safetensors")
-        resumes(folder, "whole_small", "broken_small", "--medusa-heads", "2", "--medusa-share-head", "--lora-rank", "2", "--lora-dropout", "0.1", model="whole",
-                result="medusa_heads.safetensors")
-        resumes(folder, "whole_lora", "broken_lora", "--lora-rank", "4", "--lora-dropout", "0.1", "--lora-tokens", "[Fork],[Child]", "--checkpoint-activations",
-                model="whole", result="adapter_model.safetensors")
-        stops_by_the_clock(folder)
-        takes_the_dtype_of_a_checkpoint(folder)
-        learns_by_heart(folder)
-        learns_heads(folder, "heads")
-        learns_heads(folder, "shared", "--medusa-share-head")
-        learns_text(folder)
-        loads_in_transformers(folder)
-    print(f"{len(failures)} failed")
-    return 1 if failures else 0
+DETAILS = "the colour of something that many people know well"
+TALKS = [
+    [("Name a colour.", "Red."), ("Another?", "Blue, say.")],
+    [
+        (
+            "Which colours?",
+            f"Some:\n\n1. Red: {DETAILS}.\n2. Blue: {DETAILS}.\n3. Green: {DETAILS}.\n\nNo more.",
+        )
+    ],
+    [("Sum?", "12 + 34 = 46.")],
+    [("Why?", "Because.")],
+]
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+@pytest.fixture(scope="module")
+def talks(folder):
+    """Conversations beside the titles."""
+    (folder / "jsonl").mkdir()
+    with open(folder / "jsonl/train.jsonl", "w") as file:
+        for talk in TALKS:
+            messages = [
+                {"role": role, "content": text}
+                for turn in talk
+                for role, text in zip(("user", "assistant"), turn)
+            ]
+            file.write(json.dumps({"messages": messages}) + "\n")
+
+
+def test_titles_open_prompts_and_conversations_are_learned_in_shares(folder, train, talks):
+    ran = train(
+        "text", "--format", "ar,hpd:0.5,space:2,apar", "--chat-template", "chatml", "--steps", 6,
+        "--batch-sequences", 4, "--validation", 0, "--context-length", 1000, "--dataset",
+        "oa-mine,jsonl", without=("--dataset", "--prompt-file"),
+    )
+    assert ran.returncode == 0, ran.stderr
+    record = record_of(folder / "text")
+    assert record["settings"]["format"] == ["ar", "hpd", "space", "apar"]
+    assert record["settings"]["shares"] == [1, 0.5, 2, 1]
+    # 8 titles and 4 talks: ar once each, space twice, apar titles once and two of the talks, hpd
+    # about half of the titles.
+    assert record["examples"]["train"] == 12
+    assert 12 + 24 + 10 <= record["epoch"]["sequences"] <= 12 + 24 + 10 + 8
+    assert record["epoch"]["left_out"] == 2
+
+
+def test_hpd_alone_on_text_is_refused(pardec, folder, talks):
+    ran = pardec(
+        "train", "--model", "config.json", "--dataset", "jsonl", "--data-root", folder, "--split",
+        "train", "--format", "hpd", "--out", "none",
+    )
+    assert ran.returncode == 2, ran.stderr
+    assert "hpd" in ran.stderr
+    assert "open prompts" in ran.stderr
+
+
+PATIENT = [
+    "--steps", 60, "--batch-tokens", 700, "--validation", 0.25, "--validate-every", 1, "--patience",
+    3, "--lr", 3e-2, "--warmup", 0,
+]
+
+
+@pytest.fixture(scope="module")
+def patient(folder, train):
+    """A run that stops by itself."""
+    ran = train("patient", *PATIENT)
+    assert ran.returncode == 0, ran.stderr
+    return folder / "patient"
+
+
+def test_a_run_without_progress_stops_and_keeps_its_best(patient):
+    losses = [
+        float(line.split(",")[4]) for line in (patient / "loss.csv").read_text().splitlines()[1:]
+    ]
+    best, result = losses.index(min(losses)) + 1, record_of(patient)["result"]
+    assert len(losses) == min(60, best + 3)
+    assert result["best_step"] == best
+    assert abs(result["validation_loss"] - min(losses)) < 1e-4
+
+
+def test_resumed_after_its_end_a_run_changes_nothing(train, patient):
+    before = (patient / "model.safetensors").read_bytes()
+    again = train("patient", *PATIENT, "--resume")
+    assert again.returncode == 0, again.stderr
+    assert (patient / "model.safetensors").read_bytes() == before
+
+
+# Extra heads -------------------------------------------------------------------------------------
+
+
+class Heads:
+    """Extra heads over the network that learned the titles: the training, its folder and the
+    folder of the merged checkpoint.
+    """
+
+    def __init__(self, pardec, train, model, shares_head):
+        self.shares_head = shares_head
+        self.out = "shared" if shares_head else "heads"
+        self.folder, self.merged = pardec.folder / self.out, pardec.folder / f"{self.out}-merged"
+        flags = [
+            "--medusa-heads", 2, "--steps", 120, "--batch-tokens", 100000, "--lr", 3e-3,
+            "--weight-decay", 0, "--validation", 0.25,
+        ]
+        # In the model's own wording.
+        self.train = functools.partial(
+            train,
+            self.out,
+            *flags,
+            *(["--medusa-share-head"] if shares_head else []),
+            model=model.name,
+            without=["--prompt-file"],
+        )
+        self.ran = self.train()
+        assert self.ran.returncode == 0, self.ran.stderr
+        pardec.good("model", "merge", model, "--adapter", self.folder, "--out", self.merged)
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["own-matrix", "shared-matrix"])
+def heads(request, pardec, train, learned):
+    return Heads(pardec, train, learned, request.param)
+
+
+def test_training_of_heads_says_how_often_they_are_right(heads):
+    assert "right head 1 " in heads.ran.stderr
+
+
+def test_the_folder_has_the_heads_and_no_network(heads):
+    assert not list(heads.folder.glob("model*"))
+    assert not (heads.folder / "config.json").exists()
+
+
+@pytest.mark.parametrize("file", ["tokenizer.json", "prompts/attributes.txt"])
+def test_heads_come_with_the_files_of_the_model(learned, heads, file):
+    assert (heads.folder / file).read_bytes() == (learned / file).read_bytes()
+
+
+def test_heads_are_stored_without_a_shared_matrix(learned, heads):
+    size = CONFIG["hidden_size"]
+    own = (
+        0
+        if heads.shares_head
+        else 2 * size * json.loads((learned / "config.json").read_text())["vocab_size"]
+    )
+    sizes = {
+        name: tensor.numel()
+        for name, tensor in tensors(heads.folder / "medusa_heads.safetensors").items()
+    }
+    assert sum(sizes.values()) == 2 * (size * size + size) + own, sizes
+
+
+def test_the_record_has_the_shape_accuracy_and_trees(heads):
+    record = record_of(heads.folder)
+    result = record["result"]
+    assert record["settings"]["format"] == ["ar"]
+    assert record["settings"]["medusa"] == {"heads": 2, "blocks": 1} | (
+        {"shares_head": True} if heads.shares_head else {}
+    )
+    assert len(result["validation_accuracy"]) == len(result["head_ranks"]) == 2
+    assert [head[0] for head in result["head_ranks"]] == result["validation_accuracy"]
+    for tree in result["trees"]:
+        assert 1 < tree["tokens_per_pass"] <= 3
+        assert tree["nodes"] <= 256
+
+
+def test_heads_that_are_resumed_after_their_end_keep_their_accuracy(heads):
+    accuracy = record_of(heads.folder)["result"]["validation_accuracy"]
+    again = heads.train("--resume")
+    assert again.returncode == 0, again.stderr
+    assert record_of(heads.folder)["result"]["validation_accuracy"] == accuracy
+
+
+def test_inspect_describes_heads(pardec, learned, heads):
+    seen = pardec.good("model", "inspect", learned, "--adapter", heads.folder)
+    assert "extra heads only" in seen
+    assert (
+        f"2 of 1 block, {'on the network' if heads.shares_head else 'each with a matrix'}" in seen
+    )
+
+
+def test_merged_a_checkpoint_has_the_heads(learned, heads):
+    for source, name in (
+        (learned, "model.safetensors"),
+        (learned, "config.json"),
+        (heads.folder, "medusa_heads.safetensors"),
+    ):
+        assert (heads.merged / name).read_bytes() == (source / name).read_bytes(), name
+
+
+def test_medusa_gives_the_ids_of_ar_in_fewer_passes(pardec, learned, heads):
+    ids, passes = {}, {}
+    over, tree = ["--model", learned, "--adapter", heads.folder], ["--set", "medusa.tree=1x3x2"]
+    for name, decoder, options in (
+        ("ar", "ar", over),
+        ("medusa", "medusa", [*over, *tree]),
+        ("merged", "medusa", ["--model", heads.merged, *tree]),
+    ):
+        said = pardec.good(
+            "generate", "--decoder", decoder, "--job", "jobs1.jsonl", "--format", "json", *options
+        )
+        answers = [json.loads(line) for line in said.splitlines()]
+        ids[name] = [answer["tokens"] for answer in answers]
+        passes[name] = sum(answer["counters"]["forwards"] for answer in answers)
+    assert len(ids["ar"]) == len(TITLES)
+    assert ids["medusa"] == ids["ar"]
+    assert ids["merged"] == ids["ar"]
+    assert passes["medusa"] == passes["merged"]
+    assert passes["medusa"] < 0.5 * passes["ar"]  # three tokens a pass at most
+
+
+def test_heads_on_hpd_are_refused(train, learned):
+    refused = train("other", "--medusa-heads", 2, "--format", "hpd", model="model")
+    assert refused.returncode == 2, refused.stderr
+    assert "expected ar" in refused.stderr
+
+
+# Kills and the clock -----------------------------------------------------------------------------
+
+
+SHORT = [
+    "--steps", 24, "--batch-tokens", 700, "--validation", 0.25, "--save-every", 3, "--dtype",
+    "bf16",
+]
+# Flags, the model that they begin with, and the file that they end with.
+KINDS = {
+    "network": ([], "config.json", "model.safetensors"),
+    "heads": (
+        ["--medusa-heads", 3, "--medusa-blocks", 2],
+        "network-whole",
+        "medusa_heads.safetensors",
+    ),
+    "heads-and-adapter": (
+        ["--medusa-heads", 2, "--medusa-share-head", "--lora-rank", 2, "--lora-dropout", 0.1],
+        "network-whole",
+        "medusa_heads.safetensors",
+    ),
+    "adapter": (
+        [
+            "--lora-rank", 4, "--lora-dropout", 0.1, "--lora-tokens", "[Fork],[Child]",
+            "--checkpoint-activations",
+        ],
+        "network-whole",
+        "adapter_model.safetensors",
+    ),
+}
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+@pytest.fixture(scope="module")
+def whole(folder, train):
+    """The folder of a run without a break, by its kind."""
+
+    @functools.cache
+    def ran(kind):
+        flags, model, _ = KINDS[kind]
+        if model != "config.json":
+            ran("network")
+        done = train(f"{kind}-whole", *SHORT, *flags, model=model)
+        assert done.returncode == 0, done.stderr
+        return folder / f"{kind}-whole"
+
+    return ran
+
+
+@pytest.fixture(scope="module")
+def killed(pardec, folder, command, whole):
+    """The folder of a run that was killed after it had saved something, by its kind."""
+
+    @functools.cache
+    def ran(kind):
+        whole(kind)
+        flags, model, result = KINDS[kind]
+        process = pardec.start(*command(f"{kind}-broken", *SHORT, *flags, model=model))
+        out = folder / f"{kind}-broken"
+        while not (out / "state.safetensors").exists() and process.poll() is None:
+            time.sleep(0.002)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        assert process.returncode == -signal.SIGKILL
+        assert not (out / result).exists(), "killed in mid-run"
+        return out
+
+    return ran
+
+
+def again(train, kind, *more):
+    flags, model, _ = KINDS[kind]
+    return train(f"{kind}-broken", *SHORT, *flags, *more, model=model)
+
+
+@every_kind
+def test_a_killed_run_is_not_overwritten_unasked(train, killed, kind):
+    killed(kind)
+    refused = again(train, kind)
+    assert refused.returncode == 2, refused.stderr
+    assert "--resume" in refused.stderr
+    assert refused.stderr.count("\n") == 1
+
+
+@every_kind
+def test_a_killed_run_is_not_resumed_with_other_flags(train, killed, kind):
+    killed(kind)
+    other = again(train, kind, "--lr", 1e-5, "--resume")
+    assert other.returncode == 2, other.stderr
+    assert "'lr'" in other.stderr
+
+
+@every_kind
+def test_a_killed_run_that_is_resumed_ends_with_the_bits_of_one_without_a_break(
+    train, killed, whole, kind
+):
+    one, other = whole(kind), killed(kind)
+    resumed = again(train, kind, "--resume")
+    assert resumed.returncode == 0, resumed.stderr
+    for name in ("state.safetensors", KINDS[kind][2]):
+        check_equal_tensors(one / name, other / name)
+    # loss.csv has each update once, with the same losses.
+    rows = [
+        [line.split(",")[:5] for line in (out / "loss.csv").read_text().splitlines()]
+        for out in (one, other)
+    ]
+    assert rows[0] == rows[1]
+    assert len(rows[0]) == 25
+
+
+CLOCKED = {
+    "model.safetensors": (["--validation", 0.25], "config.json"),
+    "adapter_model.safetensors": (
+        ["--lora-rank", 4, "--patience", 99, "--validation", 0.25],
+        "network-whole",
+    ),
+}
+NO_TIME = ["--minutes", "0.00001"]
+
+
+class Sittings:
+    """A training of twelve updates that the clock stops at the first: its folder, and how it
+    goes on.
+    """
+
+    def __init__(self, folder, train, name):
+        self.name = name
+        more, self.model = CLOCKED[name]
+        self.folder, self.whole = folder / f"clock-{name}", folder / f"clock-whole-{name}"
+        self.flags = ["--steps", 12, "--batch-tokens", 700, *more]
+        self.go = lambda *flags, out=self.folder.name: train(
+            out, *self.flags, *flags, model=self.model
+        )
+        self.first = self.go(*NO_TIME)
+
+
+@pytest.fixture(params=CLOCKED)
+def sittings(request, folder, train, whole):
+    whole("network")
+    made = Sittings(folder, train, request.param)
+    assert made.first.returncode == 0, made.first.stderr
+    yield made
+    shutil.rmtree(made.folder)
+
+
+def test_the_clock_stops_a_run_with_all_files(pardec, sittings):
+    assert (
+        "stopped at update 1 of 12: --minutes 1e-05 are over; the same line with --resume goes on"
+        in sittings.first.stderr
+    )
+    record = record_of(sittings.folder)
+    assert not record["finished"]
+    result = record["result"]
+    assert result["stopped_by"] == "minutes"
+    assert (result["steps"], result["planned_steps"]) == (1, 12)
+    assert result["validation_loss"] > 0
+    assert result["validation_accuracy"]
+    assert len((sittings.folder / "loss.csv").read_text().splitlines()) == 2
+    assert tensors(sittings.folder / sittings.name)
+    model = (
+        ["--model", sittings.folder]
+        if sittings.model == "config.json"
+        else ["--model", sittings.model, "--adapter", sittings.folder]
+    )
+    pardec.good("generate", *model, "--prompt-tokens", "5,6", "--max-new-tokens", 3)
+
+
+def test_a_run_in_three_sittings_ends_with_the_bits_of_one(sittings):
+    alone = sittings.go(out=sittings.whole.name)
+    assert alone.returncode == 0, alone.stderr
+    second = sittings.go("--resume", *NO_TIME)
+    assert "stopped at update 2 of 12" in second.stderr
+    last = sittings.go("--resume")
+    assert last.returncode == 0, last.stderr
+    record = record_of(sittings.folder)
+    assert record["finished"]
+    assert record["result"]["stopped_by"] is None
+    for file in ("state.safetensors", sittings.name):
+        check_equal_tensors(sittings.whole / file, sittings.folder / file)
+
+
+@pytest.mark.parametrize("minutes", ["-1", "nan", "inf"])
+def test_wrong_minutes_are_refused(train, minutes):
+    ran = train("no-clock", "--minutes", minutes)
+    assert ran.returncode == 2, ran.stderr
+    assert "--minutes" in ran.stderr
+
+
+# Types and mistakes ------------------------------------------------------------------------------
+
+
+ONE_STEP = ["--steps", 1, "--batch-tokens", 700, "--validation", 0, "--dtype", "auto"]
+
+
+@pytest.mark.parametrize("stored", ["bfloat16", "float32"])
+def test_dtype_auto_is_bf16_where_the_checkpoint_has_it_and_the_processor_is_fast_at_it(
+    folder, train, whole, stored
+):
+    fast = "avx512_bf16" in pathlib.Path("/proc/cpuinfo").read_text()
+    model = shutil.copytree(whole("network"), folder / f"stored-{stored}")
+    config = json.loads((model / "config.json").read_text())
+    (model / "config.json").write_text(json.dumps({**config, "dtype": stored}))
+    ran = train(f"auto-{stored}", *ONE_STEP, model=model.name)
+    expected = "bf16" if fast and stored == "bfloat16" else "fp32"
+    assert ran.returncode == 0, ran.stderr
+    assert f"dtype auto: {expected}\n" in ran.stderr
+    assert record_of(folder / f"auto-{stored}")["settings"]["dtype"] == expected
+
+
+def test_dtype_auto_of_random_weights_is_fp32(train):
+    ran = train("auto-config", *ONE_STEP)
+    assert ran.returncode == 0, ran.stderr
+    assert "dtype auto: fp32\n" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    "flags, said",
+    [
+        (["--format", "hdp"], "hpd"),
+        (["--steps", "-1"], "--steps"),
+        (["--dtype", "fp8"], "fp8"),
+        (["--k-max", "400"], "--k-max"),
+        (["--extra", "missing.jsonl"], "missing.jsonl"),
+        (["--validation", "1"], "--validation"),
+        (["--medusa-heads", "2"], "config.json"),
+        (["--medusa-heads", "-1"], "--medusa-heads"),
+        (["--medusa-blocks", "0"], "--medusa-blocks"),
+        (["--medusa-share-head"], "--medusa-heads"),
+        (
+            ["--format", "space", "--mask-token", "5", "--unannotated", "0"],
+            "format space learns every value",
+        ),
+        (["--unannotated", "0.5,1"], "has 2 shares, expected 1 or as many as datasets (1)"),
+    ],
+    ids=lambda part: " ".join(part) if isinstance(part, list) else "",
+)
+def test_wrong_flags_are_refused_and_leave_no_file(folder, train, flags, said):
+    ran = train("refused", *flags)
+    assert ran.returncode == 2, ran.stderr
+    assert said in ran.stderr
+    assert not list((folder / "refused").glob("*"))
