@@ -1,12 +1,13 @@
-"""Agreement of judges, and preferences, against scikit-learn, statsmodels and krippendorff, to 1e-9.
-
-usage: agreement_oracle.py PROBE
+"""Agreement of judges, and preferences, against scikit-learn, statsmodels and krippendorff, to
+1e-9.
 """
+
 import itertools
 import math
-import sys
 import warnings
 
+import pytest
+from harness import skip
 from probe import ask
 
 try:
@@ -17,10 +18,7 @@ try:
     from sklearn.metrics import cohen_kappa_score
     from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
 except ImportError as missing:
-    print(f"[skipped] {missing}; scripts/setup --tests installs it")
-    sys.exit(77)
-
-warnings.simplefilter("ignore")
+    skip(f"{missing}; scripts/setup --tests installs it")
 
 
 def value(number):
@@ -43,14 +41,22 @@ def kappas(rng):
         rows = rated(rng, 60, 2, labels, noise)
         yield {"call": "cohen", "pairs": rows}, cohen_kappa_score(*zip(*rows))
         rows = rated(rng, 40, int(rng.integers(2, 7)), labels, noise)
-        yield {"call": "fleiss", "items": rows}, fleiss_kappa(aggregate_raters(numpy.array(rows))[0])
+        yield (
+            {"call": "fleiss", "items": rows},
+            fleiss_kappa(aggregate_raters(numpy.array(rows))[0]),
+        )
         for missing in (0.0, 0.3, 0.7):
             rows = rated(rng, 30, 4, labels, noise, missing)
             table = numpy.array([[numpy.nan if v is None else v for v in row] for row in rows]).T
-            yield {"call": "alpha", "items": rows}, krippendorff.alpha(table, level_of_measurement="ordinal")
+            yield (
+                {"call": "alpha", "items": rows},
+                krippendorff.alpha(table, level_of_measurement="ordinal"),
+            )
             flips = []
             for row in rows:
-                pairs = [a != b for a, b in itertools.combinations([v for v in row if v is not None], 2)]
+                pairs = [
+                    a != b for a, b in itertools.combinations([v for v in row if v is not None], 2)
+                ]
                 if pairs:
                     flips.append(sum(pairs) / len(pairs))
             yield {"call": "flip", "items": rows}, sum(flips) / len(flips)
@@ -61,11 +67,16 @@ def kappas(rng):
     yield {"call": "alpha", "items": [[1, None], [None, 2]]}, math.nan
     complete = rated(rng, 20, 3, 4, 0.4)
     with_gaps = complete + [[1, None, 2], [None, None, 3]]
-    yield {"call": "fleiss", "items": with_gaps}, fleiss_kappa(aggregate_raters(numpy.array(complete))[0])
+    yield (
+        {"call": "fleiss", "items": with_gaps},
+        fleiss_kappa(aggregate_raters(numpy.array(complete))[0]),
+    )
 
 
 def jackknife(statistic, clusters):
-    """Estimate and ends of Student's interval, from the statistic of all and without each cluster."""
+    """Estimate and ends of Student's interval, from the statistic of all and without each
+    cluster.
+    """
     whole, without = statistic(None), numpy.array([statistic(c) for c in range(clusters)])
     error = numpy.sqrt((clusters - 1) / clusters * ((without - without.mean(0)) ** 2).sum(0))
     half = scipy.stats.t.ppf(0.975, clusters - 1) * error
@@ -73,7 +84,11 @@ def jackknife(statistic, clusters):
 
 
 def fitted(outcomes, table):
-    return models.GLM(numpy.array(outcomes), numpy.array(table), family=models.families.Binomial()).fit(tol=1e-14, maxiter=200).params
+    return (
+        models.GLM(numpy.array(outcomes), numpy.array(table), family=models.families.Binomial())
+        .fit(tol=1e-14, maxiter=200)
+        .params
+    )
 
 
 def preferences(rng):
@@ -87,26 +102,43 @@ def preferences(rng):
 
         def strengths(left_out):
             kept = [game for game in games if game[3] != left_out]
-            table = [[float(game[0] == arm) - float(game[1] == arm) for arm in range(1, arms)] for game in kept]
+            table = [
+                [float(game[0] == arm) - float(game[1] == arm) for arm in range(1, arms)]
+                for game in kept
+            ]
             values = numpy.concatenate([[0.0], fitted([game[2] for game in kept], table)])
             return values - values.mean()
 
-        yield {"call": "strengths", "games": games, "arms": arms, "clusters": clusters}, numpy.array(jackknife(strengths, clusters)).T
+        yield (
+            {"call": "strengths", "games": games, "arms": arms, "clusters": clusters},
+            numpy.array(jackknife(strengths, clusters)).T,
+        )
     # An arm that never loses has no finite strength, and neither have two that never met.
     for games in ([[0, 1, 1.0, 0], [0, 1, 1.0, 1]], [[0, 1, 0.5, 0], [2, 3, 0.5, 1]]):
         arms = 2 if len(games[0]) and max(g[1] for g in games) == 1 else 4
-        yield {"call": "strengths", "games": games, "arms": arms, "clusters": 2}, numpy.full((arms, 3), math.nan)
+        yield (
+            {"call": "strengths", "games": games, "arms": arms, "clusters": 2},
+            numpy.full((arms, 3), math.nan),
+        )
     for clusters, slope in ((10, 0.0), (40, 1.5)):
         pairs = []
         for cluster, _ in itertools.product(range(clusters), range(4)):
             difference = float(rng.normal(20, 60))
             p = 1 / (1 + math.exp(-0.3 - slope * difference / 60))
-            pairs.append([float(rng.choice([0.0, 0.5, 1.0], p=[0.8 * (1 - p), 0.2, 0.8 * p])), difference, cluster])
+            pairs.append(
+                [
+                    float(rng.choice([0.0, 0.5, 1.0], p=[0.8 * (1 - p), 0.2, 0.8 * p])),
+                    difference,
+                    cluster,
+                ]
+            )
 
         def odds(left_out):
             kept = [pair for pair in pairs if pair[2] != left_out]
             difference = numpy.array([pair[1] for pair in kept])
-            table = numpy.column_stack([numpy.ones(len(kept)), numpy.tanh(difference / difference.std())])
+            table = numpy.column_stack(
+                [numpy.ones(len(kept)), numpy.tanh(difference / difference.std())]
+            )
             return fitted([pair[0] for pair in kept], table)[0]
 
         ends = numpy.array(jackknife(odds, clusters))
@@ -115,17 +147,34 @@ def preferences(rng):
     apart = [[1.0, 5.0 + i, i] for i in range(5)] + [[0.0, -5.0 - i, i + 5] for i in range(5)]
     yield {"call": "length", "pairs": apart, "clusters": 10}, numpy.full(3, math.nan)
     alike = [[1.0, 7.0, 0], [0.0, 7.0, 1], [0.5, 7.0, 2], [1.0, 7.0, 3]]
-    yield {"call": "length", "pairs": alike, "clusters": 0}, numpy.array([0.625, math.nan, math.nan])
+    yield (
+        {"call": "length", "pairs": alike, "clusters": 0},
+        numpy.array([0.625, math.nan, math.nan]),
+    )
 
 
-def main():
-    rng = numpy.random.default_rng(20)
-    every = [*kappas(rng), *preferences(rng)]
-    for (call, expected), got in zip(every, ask(sys.argv[1], [call for call, _ in every])):
+def check_values(program, cases):
+    for (call, expected), got in zip(
+        cases, ask(program("agreement_probe"), [call for call, _ in cases]), strict=True
+    ):
         got = numpy.vectorize(value, otypes=[float])(numpy.array(got, dtype=object))
         numpy.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-9, err_msg=str(call)[:300])
-    print(f"{len(every)} values agree")
 
 
-if __name__ == "__main__":
-    main()
+@pytest.fixture(scope="module")
+def agreements():
+    """Cases of agreement by their call."""
+    warnings.simplefilter("ignore")
+    return list(kappas(numpy.random.default_rng(20)))
+
+
+@pytest.mark.parametrize("call", ["cohen", "fleiss", "alpha", "flip"])
+def test_agreement_is_that_of_the_packages(program, agreements, call):
+    cases = [case for case in agreements if case[0]["call"] == call]
+    assert cases
+    check_values(program, cases)
+
+
+def test_preferences_are_those_of_statsmodels(program):
+    warnings.simplefilter("ignore")
+    check_values(program, list(preferences(numpy.random.default_rng(20))))

@@ -18,6 +18,7 @@ import pytest
 from harness import clean_environment, skip
 
 os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ["OMP_NUM_THREADS"] = "1"  # of bitsandbytes
 try:
     import numpy as np
     import torch

@@ -1,21 +1,19 @@
-"""The page's style and script as a browser reads them: each declaration, selector and rule is one that it knows, variables are defined, classes and
-ids are those of the pages, and the script has no error of syntax. In headless Chromium; no page is loaded.
-
-Usage: page_files_test.py
+"""The page's style and script as a browser reads them: each declaration, selector and rule is
+one that it knows, variables are defined, classes and ids are those of the pages, and the script
+has no error of syntax. In headless Chromium; no page is loaded.
 """
+
 import html
 import json
 import pathlib
 import re
-import shutil
 import subprocess
-import sys
 import tempfile
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
-from harness import Checks
+import pytest
+from harness import ROOT
 
-REPORT = pathlib.Path(__file__).resolve().parents[2] / "src" / "report"
+REPORT = ROOT / "src" / "report"
 
 # Of each text its faults, into the page.
 LINT = """
@@ -46,47 +44,78 @@ const texts = JSON.parse(document.getElementById("texts").textContent);
 const seen = texts.map(([kind, text]) => kind === "css" ? style(text) : script(text));
 document.getElementById("seen").textContent = JSON.stringify(seen);
 """
-BROKEN = [("css", "a { colour: red; }"), ("css", "a { color: redd; }"), ("css", "a { color: var(--none); }"), ("css", "a:hovr { color: red; }"),
-          ("css", "a { color: red; } } b { color: red; }"), ("css", "@media print { a { margin: 1; } }"), ("js", "(() => { const a = 1; const a = 2; })();"),
-          ("js", "(() => { return })("), ("js", "'use strict'; with (a) b();")]
+BROKEN = [
+    ("css", "a { colour: red; }"),
+    ("css", "a { color: redd; }"),
+    ("css", "a { color: var(--none); }"),
+    ("css", "a:hovr { color: red; }"),
+    ("css", "a { color: red; } } b { color: red; }"),
+    ("css", "@media print { a { margin: 1; } }"),
+    ("js", "(() => { const a = 1; const a = 2; })();"),
+    ("js", "(() => { return })("),
+    ("js", "'use strict'; with (a) b();"),
+]
 
 
 def seen_in(browser, texts):
-    page = ('<!doctype html><meta charset="utf-8"><script type="application/json" id="texts">%s</script><pre id="seen"></pre><script>%s</script>'
-            % (json.dumps(texts).replace("<", "\\u003c"), LINT))
+    page = (
+        '<!doctype html><meta charset="utf-8"><script type="application/json"'
+        ' id="texts">%s</script><pre id="seen"></pre><script>%s</script>'
+        % (json.dumps(texts).replace("<", "\\u003c"), LINT)
+    )
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "lint.html"
         file.write_text(page, encoding="utf-8")
-        ran = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-                              f"--user-data-dir={folder}/profile", "--dump-dom", file.as_uri()], capture_output=True, text=True, timeout=120)
+        ran = subprocess.run(
+            [
+                browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                "--no-first-run", f"--user-data-dir={folder}/profile", "--dump-dom", file.as_uri(),
+            ],
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
     found = re.search(r'<pre id="seen">(.+?)</pre>', ran.stdout, re.S)
     return json.loads(html.unescape(found[1])) if found else ran.stderr[-400:]
 
 
 def unused(style, others):
     """Classes and ids of the style that stand in no text which writes pages."""
-    selectors = " ".join(re.findall(r"([^{}]*)\{", re.sub(r"/\*.*?\*/|\"[^\"]*\"", "", style, flags=re.S)))
-    return [name for name in sorted(set(re.findall(r"[.#]([a-z][\w-]*)", selectors))) if not re.search(rf"\b{re.escape(name)}\b", others)]
+    selectors = " ".join(
+        re.findall(r"([^{}]*)\{", re.sub(r"/\*.*?\*/|\"[^\"]*\"", "", style, flags=re.S))
+    )
+    return [
+        name
+        for name in sorted(set(re.findall(r"[.#]([a-z][\w-]*)", selectors)))
+        if not re.search(rf"\b{re.escape(name)}\b", others)
+    ]
 
 
-def main():
-    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if not browser:
-        print("[skipped] chromium is missing: the page's style and script were not read")
-        return 77
-    check = Checks()
-    style, script = ((REPORT / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
-    seen = seen_in(browser, [["css", style], ["js", script], *map(list, BROKEN)])
-    if check(isinstance(seen, list) and len(seen) == 2 + len(BROKEN), f"the texts were read: {seen}"):
-        check(seen[0] == [], f"page.css: {seen[0]}")
-        check(seen[1] == [], f"page.js: {seen[1]}")
-        for (kind, text), faults in zip(BROKEN, seen[2:]):
-            check(len(faults) >= 1, f"{text} has a fault")
-    others = script + "".join(file.read_text(encoding="utf-8") for file in sorted(REPORT.glob("*.cpp")))
-    check(unused(style, others) == [], f"page.css has rules for what no page has: {unused(style, others)}")
-    check(unused(style + ".in-no-page { color: red; }", others) == ["in-no-page"], "a class of no page is found")
-    return check.finish()
+TEXTS = {name: (REPORT / name).read_text(encoding="utf-8") for name in ("page.css", "page.js")}
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+@pytest.fixture(scope="module")
+def faults(browser):
+    """The faults that are seen in a text of the project or in a broken one."""
+    texts = [["css", TEXTS["page.css"]], ["js", TEXTS["page.js"]], *map(list, BROKEN)]
+    seen = seen_in(browser, texts)
+    assert isinstance(seen, list), seen
+    return dict(zip([*TEXTS, *(text for _, text in BROKEN)], seen, strict=True))
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_file_has_no_fault(faults, name):
+    assert faults[name] == []
+
+
+@pytest.mark.parametrize("text", [text for _, text in BROKEN])
+def test_a_fault_is_seen(faults, text):
+    assert len(faults[text]) >= 1
+
+
+def test_the_style_has_rules_only_for_what_pages_have():
+    others = TEXTS["page.js"] + "".join(
+        file.read_text(encoding="utf-8") for file in sorted(REPORT.glob("*.cpp"))
+    )
+    assert unused(TEXTS["page.css"], others) == []
+    assert unused(TEXTS["page.css"] + ".in-no-page { color: red; }", others) == ["in-no-page"]
