@@ -1,19 +1,16 @@
 """ExtractGPT's value F1, counted once more, slowly, from the raw files; ours must agree to 1e-12.
 
-usage: attribute_f1_oracle.py PROBE samples|published
-
 Reads nothing that our loader made: neither attribute lists nor references. Predictions are a
 perfect set, two noisy ones, one that never answers and one that always does, for both datasets and
 both splits.
 """
+
 import json
-import os
-import pathlib
 import random
 import subprocess
-import sys
 
-PROJECT = pathlib.Path(__file__).resolve().parents[2]
+import pytest
+from harness import SAMPLES
 
 
 def read(file):
@@ -108,48 +105,44 @@ def noisy(record, attributes, rng):
     return out
 
 
-def main():
-    probe, kind = sys.argv[1:3]
-    if kind == "samples":
-        root = PROJECT / "datasets/samples"
-    else:
-        root = pathlib.Path(os.environ.get("PARDEC_TEST_DATA", PROJECT / "../shared/data"))
-    makers = [("perfect", perfect, 0), ("noisy 1", noisy, 1), ("noisy 2", noisy, 2),
-              ("silent", silent, 3), ("talkative", talkative, 4)]
-    worst, compared = 0.0, 0
-    for name in ("oa-mine", "ae-110k"):
-        if not (root / name).exists():
-            print(f"[skipped] {root / name} is missing")
-            sys.exit(77)
-        train = read(root / name / "train.jsonl")
-        for split in ("train", "test"):
-            records = read(root / name / f"{split}.jsonl")
-            lists = attribute_lists(train, records)
-            for label, make, seed in makers:
-                rng = random.Random(seed)
-                predictions = [make(r, lists[r["category"]], rng) for r in records]
-                lines = "".join(json.dumps(p) + "\n" for p in predictions)
-                done = subprocess.run([probe, name, root, split], input=lines, text=True,
-                                      check=True, stdout=subprocess.PIPE)
-                ours = json.loads(done.stdout)
-                for variant in ("extractgpt", "strict"):
-                    truth = score(records, predictions, lists, variant == "strict")
-                    where = f"{name} {split}, {label}, {variant}"
-                    assert truth["counts"] == ours[variant]["counts"], (where, truth, ours[variant])
-                    for part in ("micro", "macro"):
-                        for a, b in zip(truth[part], ours[variant][part]):
-                            worst = max(worst, abs(a - b))
-                            compared += 1
-                            assert abs(a - b) <= 1e-12, (where, part, truth, ours[variant])
-                    if label == "perfect":
-                        assert truth["micro"] == [1, 1, 1], where
-                    if label.startswith("noisy") and (name, variant) != ("oa-mine", "extractgpt"):
-                        assert min(truth["counts"]) > 0, (where, truth)  # all five occur
-                    if split == "test" and label == "noisy 1":
-                        print(f"{where}: counts {truth['counts']}, micro F1 "
-                              f"{truth['micro'][2]:.6f}, macro F1 {truth['macro'][2]:.6f}")
-    print(f"{compared} scores equal, largest difference {worst:.1e}")
+MAKERS = {
+    "perfect": (perfect, 0),
+    "noisy 1": (noisy, 1),
+    "noisy 2": (noisy, 2),
+    "silent": (silent, 3),
+    "talkative": (talkative, 4),
+}
 
 
-if __name__ == "__main__":
-    main()
+@pytest.mark.parametrize("name", ["oa-mine", "ae-110k"])
+@pytest.mark.parametrize("source", ["samples", "published"])
+@pytest.mark.parametrize("split", ["train", "test"])
+def test_scores_are_those_of_a_slow_count(program, published, source, name, split):
+    root = SAMPLES if source == "samples" else published(name).parent
+    records = read(root / name / f"{split}.jsonl")
+    lists = attribute_lists(read(root / name / "train.jsonl"), records)
+    for label, (make, seed) in MAKERS.items():
+        rng = random.Random(seed)
+        predictions = [make(r, lists[r["category"]], rng) for r in records]
+        lines = "".join(json.dumps(p) + "\n" for p in predictions)
+        done = subprocess.run(
+            [program("attribute_f1_probe"), name, root, split],
+            input=lines,
+            text=True,
+            check=True,
+            stdout=subprocess.PIPE,
+        )
+        ours = json.loads(done.stdout)
+        for variant in ("extractgpt", "strict"):
+            truth, where = (
+                score(records, predictions, lists, variant == "strict"),
+                f"{label}, {variant}",
+            )
+            assert truth["counts"] == ours[variant]["counts"], where
+            for part in ("micro", "macro"):
+                for a, b in zip(truth[part], ours[variant][part], strict=True):
+                    assert abs(a - b) <= 1e-12, f"{where}, {part}"
+            if label == "perfect":
+                assert truth["micro"] == [1, 1, 1], where
+            if label.startswith("noisy") and (name, variant) != ("oa-mine", "extractgpt"):
+                assert min(truth["counts"]) > 0, where  # all five occur

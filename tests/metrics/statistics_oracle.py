@@ -1,18 +1,16 @@
-"""The deterministic statistics, computed once more by numpy and exact fractions.
+"""The deterministic statistics, computed once more by numpy and exact fractions."""
 
-usage: statistics_oracle.py PROBE
-"""
 import fractions
 import itertools
-import json
 import math
-import subprocess
 import sys
 
 import numpy
+import pytest
 import scipy.optimize
 import scipy.stats
 import statsmodels.stats.meta_analysis
+from probe import ask
 
 EPSILON = sys.float_info.epsilon
 
@@ -30,7 +28,7 @@ def holm(p):
     order = sorted(range(len(p)), key=lambda i: p[i])
     rank = {i: r for r, i in enumerate(order)}
     scaled = {j: min(1.0, (len(p) - rank[j]) * p[j]) for j in order}
-    return [max(scaled[j] for j in order[:rank[i] + 1]) for i in range(len(p))]
+    return [max(scaled[j] for j in order[: rank[i] + 1]) for i in range(len(p))]
 
 
 def student(n):
@@ -38,7 +36,9 @@ def student(n):
 
 
 def tango(pairs):
-    """Score interval of paired proportions (Tango 1998), by its closed restricted estimate; Student's critical value."""
+    """Score interval of paired proportions (Tango 1998), by its closed restricted estimate;
+    Student's critical value.
+    """
     n = len(pairs)
     gains = sum(b > a for a, b in pairs)
     losses = sum(a > b for a, b in pairs)
@@ -52,8 +52,16 @@ def tango(pairs):
         return (gains - losses - n * delta) / math.sqrt(variance) if variance > 0 else 0
 
     estimate, t = (gains - losses) / n, student(n)
-    low = -1.0 if gains - losses == -n else scipy.optimize.brentq(lambda d: away(d) - t, -1 + 1e-12, estimate - 1e-12, xtol=1e-14)
-    high = 1.0 if gains - losses == n else scipy.optimize.brentq(lambda d: away(d) + t, estimate + 1e-12, 1 - 1e-12, xtol=1e-14)
+    low = (
+        -1.0
+        if gains - losses == -n
+        else scipy.optimize.brentq(lambda d: away(d) - t, -1 + 1e-12, estimate - 1e-12, xtol=1e-14)
+    )
+    high = (
+        1.0
+        if gains - losses == n
+        else scipy.optimize.brentq(lambda d: away(d) + t, estimate + 1e-12, 1 - 1e-12, xtol=1e-14)
+    )
     return [low, high]
 
 
@@ -65,8 +73,10 @@ def wilson(right, n):
 
 
 def lower_score_end(values, shares, least, t):
-    """The lowest mean that is not refuted: its variance is that of the likeliest distribution with this mean on the values
-    and on `least`, by the Lagrangian of the empirical likelihood (Owen 1988)."""
+    """The lowest mean that is not refuted: its variance is that of the likeliest distribution
+    with this mean on the values and on `least`, by the Lagrangian of the empirical likelihood
+    (Owen 1988).
+    """
     values, shares = numpy.asarray(values, float), numpy.asarray(shares, float) / numpy.sum(shares)
     least = min(least, values.min())
     estimate, effective = float(shares @ values), 1 / float(shares @ shares)
@@ -90,7 +100,10 @@ def lower_score_end(values, shares, least, t):
 
 def score_interval(values, shares, least, most, clusters):
     t = student(clusters)
-    return [lower_score_end(values, shares, least, t), -lower_score_end(-numpy.asarray(values), shares, -most, t)]
+    return [
+        lower_score_end(values, shares, least, t),
+        -lower_score_end(-numpy.asarray(values), shares, -most, t),
+    ]
 
 
 def student_mean(values):
@@ -103,17 +116,23 @@ def ratio_ends(blocks):
     total = blocks.sum(axis=0)
     without = numpy.log((total[0] - blocks[:, 0]) / (total[1] - blocks[:, 1]))
     shares = (blocks / total).sum(axis=1)
-    degrees = max(1.0, shares.sum() ** 2 / (shares ** 2).sum() - 1)
+    degrees = max(1.0, shares.sum() ** 2 / (shares**2).sum() - 1)
     n = len(blocks)
-    half = scipy.stats.t.ppf(0.975, degrees) * math.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum())
+    half = scipy.stats.t.ppf(0.975, degrees) * math.sqrt(
+        (n - 1) / n * ((without - without.mean()) ** 2).sum()
+    )
     middle = math.log(total[0] / total[1])
     return [math.exp(middle - half), math.exp(middle + half)]
 
 
 def random_effects(effects, variances):
-    """statsmodels' DerSimonian-Laird and Hartung-Knapp; neither variance nor scale go below what is possible, as ours."""
+    """statsmodels' DerSimonian-Laird and Hartung-Knapp; neither variance nor scale go below what
+    is possible, as ours.
+    """
     found = statsmodels.stats.meta_analysis.combine_effects(effects, variances, method_re="dl")
-    between, mean, plain, scaled = found.tau2, found.mean_effect_re, found.sd_eff_w_re, found.sd_eff_w_re_hksj
+    between, mean, plain, scaled = (
+        found.tau2, found.mean_effect_re, found.sd_eff_w_re, found.sd_eff_w_re_hksj,
+    )
     if between < 0:  # it goes on with the negative one
         between, mean, plain = 0, found.mean_effect_fe, found.sd_eff_w_fe
         scaled = math.sqrt(((effects - mean) ** 2 / variances).sum() / (len(effects) - 1)) * plain
@@ -124,8 +143,10 @@ def random_effects(effects, variances):
 def signs(differences):
     """The share of all choices of signs with a sum as far from 0, one by one."""
     away = abs(sum(differences))
-    choices = [sum(s * d for s, d in zip(choice, differences))
-               for choice in itertools.product((1, -1), repeat=len(differences))]
+    choices = [
+        sum(s * d for s, d in zip(choice, differences))
+        for choice in itertools.product((1, -1), repeat=len(differences))
+    ]
     return sum(abs(total) >= away for total in choices) / len(choices)
 
 
@@ -136,14 +157,28 @@ def paired_cases(rng):
             for _ in range(n):
                 luck = rng.uniform()
                 both = float(rng.uniform() < 0.6)
-                pairs.append([1.0, 0.0] if luck < losses else [0.0, 1.0] if luck < losses + gains else [both, both])
+                pairs.append(
+                    [1.0, 0.0]
+                    if luck < losses
+                    else [0.0, 1.0]
+                    if luck < losses + gains
+                    else [both, both]
+                )
             yield {"call": "tango", "pairs": pairs}, tango(pairs), 1e-6
             differences = [b - a for a, b in pairs]
             ends = zip(tango(pairs), student_mean(differences))
-            yield {"call": "difference", "pairs": pairs}, [f(pair) for f, pair in zip((min, max), ends)], 1e-6
+            yield (
+                {"call": "difference", "pairs": pairs},
+                [f(pair) for f, pair in zip((min, max), ends)],
+                1e-6,
+            )
             scores = [b for _, b in pairs]
             ends = zip(wilson(sum(scores), n), student_mean(scores))
-            yield {"call": "level", "pairs": pairs}, [f(pair) for f, pair in zip((min, max), ends)], 1e-6
+            yield (
+                {"call": "level", "pairs": pairs},
+                [f(pair) for f, pair in zip((min, max), ends)],
+                1e-6,
+            )
 
 
 def cases():
@@ -175,8 +210,14 @@ def cases():
         for apart in (0, 0.05, 0.5):
             variances = rng.uniform(0.001, 0.02, size=n)
             effects = rng.normal(1.5, apart, size=n) + rng.normal(size=n) * numpy.sqrt(variances)
-            yield ({"call": "random_effects", "effects": numpy.stack([effects, variances], axis=1).tolist()},
-                   random_effects(effects, variances), 1e-8)
+            yield (
+                {
+                    "call": "random_effects",
+                    "effects": numpy.stack([effects, variances], axis=1).tolist(),
+                },
+                random_effects(effects, variances),
+                1e-8,
+            )
     for n in (2, 6, 40):
         blocks = rng.lognormal(sigma=1.0, size=(n, 2))
         yield {"call": "ratio_ends", "blocks": blocks.tolist()}, ratio_ends(blocks), 1e-9
@@ -189,16 +230,16 @@ def cases():
         yield {"call": "ratio", **arguments}, float(blocks[:, 0].sum() / blocks[:, 1].sum()), 1e-13
 
 
-def main():
-    every = list(cases())
-    lines = "".join(json.dumps(call) + "\n" for call, _, _ in every)
-    done = subprocess.run([sys.argv[1]], input=lines, text=True, check=True, stdout=subprocess.PIPE)
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(answers) == len(every)
-    for (call, expected, tolerance), got in zip(every, answers):
-        numpy.testing.assert_allclose(got, expected, rtol=tolerance, atol=max(1e-300, tolerance if isinstance(expected, list) else 0), err_msg=str(call))
-    print(f"{len(every)} values agree")
+CASES = {}
+for case in cases():
+    CASES.setdefault(case[0]["call"], []).append(case)
 
 
-if __name__ == "__main__":
-    main()
+@pytest.mark.parametrize("call", CASES)
+def test_values_are_those_of_numpy_scipy_and_exact_fractions(program, call):
+    answers = ask(program("statistics_probe"), [asked for asked, _, _ in CASES[call]])
+    for (asked, expected, tolerance), got in zip(CASES[call], answers, strict=True):
+        absolute = max(1e-300, tolerance if isinstance(expected, list) else 0)
+        numpy.testing.assert_allclose(
+            got, expected, rtol=tolerance, atol=absolute, err_msg=str(asked)
+        )
