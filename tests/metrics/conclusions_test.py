@@ -1,17 +1,19 @@
 """How often conclusions are wrong where the truth is known.
 
-usage: conclusions_test.py SIMULATION TRIALS [PAGE]
-
-SIMULATION is run; what it counts now has to keep to the nominal rates, as far as so many trials can tell. With PAGE, its tables
-have to stand there.
+The simulation runs now; its rates have to keep to the nominal ones, as far as so many trials can
+tell. `-m whole`: more trials, and the tables of results/statistics.md have to be those of the
+simulation.
 """
+
 import math
-import pathlib
 import re
 import subprocess
-import sys
 
-# Rows in which the method cannot hold, and the page says so: disturbances no larger than what blocks differ by themselves.
+import pytest
+from harness import ROOT
+
+# Rows in which the method cannot hold, and the page says so: disturbances no larger than what
+# blocks differ by themselves.
 KNOWN = {"the same, ratios of their own"}
 
 
@@ -27,35 +29,47 @@ def tables(text):
     return found
 
 
-def main():
-    program, trials, *page = sys.argv[1:]
-    text = subprocess.run([program, trials], text=True, check=True, stdout=subprocess.PIPE).stdout
-    found = tables(text)
-    problems, cells = [], 0
+@pytest.fixture(scope="module", params=[100, pytest.param(2000, marks=pytest.mark.whole)])
+def simulated(request, program):
+    """The number of trials, and the tables of the simulation."""
+    ran = subprocess.run(
+        [program("conclusions_simulation"), str(request.param)],
+        text=True,
+        check=True,
+        stdout=subprocess.PIPE,
+    )
+    return request.param, tables(ran.stdout)
+
+
+def test_rates_keep_to_what_is_promised(simulated):
+    trials, found = simulated
+    assert found
     for title, rows in found.items():
         nominal = float(re.search(r"nominal (?:at most )?([\d.]+) %", title).group(1))
-        # Four standard errors of a count, and half a percent for intervals that are no exact ones.
-        room = 0.5 + 400 * math.sqrt(nominal / 100 * (1 - nominal / 100) / int(trials))
+        # Four standard errors of a count, and half a percent for intervals that are not exact.
+        room = 0.5 + 400 * math.sqrt(nominal / 100 * (1 - nominal / 100) / trials)
         for name, row in rows.items():
-            for before, now in row:
-                cells += 1
-                good = now >= nominal - 2 - room if nominal > 50 else now <= nominal + room
-                if not good and name not in KNOWN:
-                    problems.append(f"{title}: {name}: {now}")
-    # What held before does not: else the simulation would show nothing.
-    errors = [row for title, rows in found.items() if "Not worse" in title for row in rows.values()]
-    if not max(before for row in errors for before, _ in row) > 40:
-        problems.append("the jackknife alone errs nowhere: the simulation lost its teeth")
-    if page:
-        written = tables(pathlib.Path(page[0]).read_text())
-        for title, rows in found.items():
-            for name, row in rows.items():
-                stored = written.get(title, {}).get(name)
-                if stored is None or any(abs(a - b) > 0.3 for x, y in zip(stored, row) for a, b in zip(x, y)):
-                    problems.append(f"{page[0]}: {title}: {name}: has {stored}, found {row}; {program} {trials} prints the tables")
-    print("\n".join(problems) or f"{cells} rates keep to what is promised")
-    return bool(problems)
+            for _, now in row:
+                if name not in KNOWN:
+                    assert now >= nominal - 2 - room if nominal > 50 else now <= nominal + room, (
+                        f"{title}: {name}"
+                    )
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def test_the_jackknife_alone_errs(simulated):
+    """Otherwise the simulation would show nothing."""
+    errors = [
+        row for title, rows in simulated[1].items() if "Not worse" in title for row in rows.values()
+    ]
+    assert max(before for row in errors for before, _ in row) > 40
+
+
+@pytest.mark.whole
+def test_the_page_has_the_tables_of_the_simulation(simulated):
+    written = tables((ROOT / "results" / "statistics.md").read_text())
+    for title, rows in simulated[1].items():
+        for name, row in rows.items():
+            for stored, now in zip(written[title][name], row, strict=True):
+                assert stored == pytest.approx(now, abs=0.3), (
+                    f"{title}: {name}; conclusions_simulation 2000 prints the tables"
+                )
