@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "datasets/dataset.hpp"
 #include "src/report/measured_columns.hpp"
 #include "src/support/error.hpp"
 #include "src/support/number_text.hpp"
@@ -171,7 +172,7 @@ std::string standing_text(const ClaimFinding::Part& part) {
 }
 
 /// The unit of a speed; empty: it is no speed.
-std::string unit_of(const std::string& metric, const std::string& paper) {
+std::string unit_of(const std::string& metric, const Claim& claim) {
   static const std::map<std::string, std::string> kUnits{
       {"fields_per_second", "questions/s"},
       {"tokens_per_second", "tokens/s"},
@@ -181,16 +182,17 @@ std::string unit_of(const std::string& metric, const std::string& paper) {
       {"seconds_per_job", "seconds"},
       {"latency", "seconds"}};
   if (metric == "speed" || metric == "examples_per_second")
-    return paper == "hpd" ? "products/s" : "examples/s";
+    return str(claim.datasets.empty() ? "examples" : find_dataset(*claim.datasets.begin()).unit,
+               "/s");
   const auto found = kUnits.find(metric);
   return found == kUnits.end() ? "" : found->second;
 }
 
 /// "ratio of tokens/s", the unit of the measured numbers; empty: they have none.
-std::string unit_text(const Claim& claim, const std::string& paper) {
+std::string unit_text(const Claim& claim) {
   std::vector<std::string> units;
   for (const ClaimTest& test : claim.tests) {
-    std::string unit = unit_of(test.metric, paper);
+    std::string unit = unit_of(test.metric, claim);
     if (unit.empty()) continue;
     const bool level = test.kind == ClaimTest::Kind::bound && test.points.front().over.empty();
     unit = level ? unit : "ratio of " + unit;
@@ -427,7 +429,7 @@ Table claims_table(const std::vector<ReproducedItem>& items, const std::string& 
       row.emplace_back(decided ? qualified_text(finding) : "-");
       row.emplace_back(finding.claim->says);
       row.emplace_back(published_text(finding.claim->published), finding.claim->published);
-      const std::string unit = unit_text(*finding.claim, of_item.item->paper);
+      const std::string unit = unit_text(*finding.claim);
       row.emplace_back(measured_text(finding, unit), parts_json(finding));
       row.emplace_back(why.empty() ? "-" : why);
       row.emplace_back(caveats_text(finding), caveats_json(finding));

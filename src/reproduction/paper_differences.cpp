@@ -5,7 +5,6 @@
 #include <map>
 #include <set>
 
-#include "decoders/decoder.hpp"
 #include "src/checkpoint/checkpoint.hpp"
 #include "src/support/error.hpp"
 #include "src/support/number_text.hpp"
@@ -45,12 +44,12 @@ std::string machine_text(const RunRow& run) {
   return str(run.environment.value("processor", run.device), ", ", counted(run.threads, "thread"));
 }
 
+constexpr const char* kNotStated = "not stated";
+
 std::string setting(const PaperItem& item, const char* key) {
   const Json& all = item.published.setting;
   const Json value = all.is_object() ? all.value(key, Json()) : Json();
-  return value.is_null()     ? "not stated"
-         : value.is_string() ? value.get<std::string>()
-                             : dump(value);
+  return value.is_null() ? kNotStated : value.is_string() ? value.get<std::string>() : dump(value);
 }
 
 /// A short description of a network's training, from its record; empty: there is no record.
@@ -62,10 +61,10 @@ std::string training_text(const std::string& folder) {
     for (const char* key : {"steps", "epochs", "lr"})
       if (record.settings.value(key, Json(0)) != 0)
         words.push_back(str(key, " ", dump(record.settings[key])));
-    for (const char* key : {"k", "ar_share"})
-      if (const Json value = record.settings.value("space", Json::object()).value(key, Json());
-          !value.is_null())
-        words.push_back(str(key, " ", dump(value)));
+    for (const std::string& format : *record.formats)
+      for (const char* key : {"k", "ar_share"})
+        if (const Json own = record.settings.value(format, Json::object()); own.contains(key))
+          words.push_back(str(key, " ", dump(own[key])));
     return str(", trained with ", join(*record.formats, " and "), words.empty() ? "" : " (",
                join(words, ", "), words.empty() ? "" : ")");
   } catch (const Error&) {
@@ -129,8 +128,11 @@ std::vector<Difference> differences_from(const PaperItem& item, const Overview& 
     add(sampling[sampling_text(run)]);
     if (const auto limit = run.config.value("max_new_tokens", std::int64_t{0}); limit > 0)
       add(limits[str(limit)]);
+    // A paper that does not state `stack` puts one example into a job.
     for (const char* option : {"stack", "k"})
-      if (const Json value = run.options.value(option, Json()); value.is_number())
+      if (const Json value = run.options.value(option, Json());
+          value.is_number() && find_decoder(run.decoder).trained &&
+          (value != 1 || setting(item, option) != kNotStated))
         add(options[option][dump(value)]);
     machines.insert(machine_text(run));
     if (run.oracle) oracles.insert(*run.oracle);

@@ -210,7 +210,7 @@ Published read_published(const Json& json, const std::string& where) {
     if (const std::string of = published.dataset_of(published.cells.back());
         !of.empty() && !published.datasets.contains(of))
       throw ConfigError(str(read.where("cells"), "[", i, "] is of dataset '", of,
-                            "', which `datasets` does not have"));
+                            "', which published.datasets does not have"));
   }
   for (const Json& doubt : read.any("doubts")) {
     JsonReader one(doubt, read.where("doubts"));
@@ -316,7 +316,7 @@ PaperItem read_paper_item(const std::filesystem::path& file) {
   item.match = read.any("match");
   if (item.match.is_object() && item.match.contains("dataset"))
     throw ConfigError(str(read.where("match"),
-                          " has a dataset, expected none: `published.datasets` says of which "
+                          " has a dataset, expected none: published.datasets says of which "
                           "dataset a cell is"));
   item.scales = read.any("scales");
   if (item.scales.is_null()) item.scales = Json::object();

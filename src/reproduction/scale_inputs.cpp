@@ -100,16 +100,16 @@ void choose_datasets(const Json& scale, const ReproduceOptions& options, Runnabl
   Json kept = Json::array();
   runnable.data_root = options.data_root;
   const bool standin = scale.value("standin", false);
-  if (standin) runnable.data_root = options.db + ".standins";
+  // Stand-ins of different sizes have different examples in a category, so each has its folder.
+  const std::int64_t examples =
+      std::max<std::int64_t>(options.limit.value_or(scale.value("limit", 24)), 24);
+  if (standin) runnable.data_root = str(options.db, ".standins/", examples);
   for (const Json& one : scale.value("datasets", Json::array())) {
     const auto name = one.get<std::string>();
     const DatasetEntry& entry = find_dataset(name);
     if (standin && !dataset_folder(entry, runnable.data_root)) {
       fs::create_directories(runnable.data_root);
-      make_standins({.datasets = {name},
-                     .data_root = runnable.data_root,
-                     .examples = std::max<std::int64_t>(
-                         options.limit.value_or(scale.value("limit", 24)), 24)});
+      make_standins({.datasets = {name}, .data_root = runnable.data_root, .examples = examples});
     }
     if (runnable.data_root.empty() || dataset_folder(entry, runnable.data_root))
       kept.push_back(name);
