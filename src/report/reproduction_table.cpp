@@ -113,13 +113,14 @@ std::string unknown_dataset(const Published& published, const PublishedCell& cel
 /// The speed that the item's speedups are of.
 std::string speed_measure(const PaperItem& item) {
   const Json metric = item.match.is_object() ? item.match.value("metric", Json()) : Json();
-  for (const auto& [speedup, speed] : {std::pair{"decode_speedup", "decode_speed"},
-                                       std::pair{"token_speedup", "tokens_per_second"}})
-    if (metric == speedup ||
-        (metric.is_object() && std::any_of(metric.begin(), metric.end(),
-                                           [&](const Json& one) { return one == speedup; })))
-      return speed;
-  return "speed";
+  const auto names = [&](const char* speedup) {
+    return metric == speedup ||
+           (metric.is_object() && std::any_of(metric.begin(), metric.end(),
+                                              [&](const Json& one) { return one == speedup; }));
+  };
+  return names("decode_speedup")  ? "decode_speed"
+         : names("token_speedup") ? "tokens_per_second"
+                                  : "speed";
 }
 
 Interval times(const Interval& interval, double factor) {

@@ -377,8 +377,9 @@ class Tested {
         if (!beside_[i].taken.contains(view) || !decides(part.verdict) ||
             part.verdict == decision.parts[i])
           continue;
-        const auto caveat = std::find_if(beside_[i].caveats.begin(), beside_[i].caveats.end(),
-                                         [&](const Caveat& one) { return one.effect == effect; });
+        const auto caveat =
+            std::find_if(beside_[i].caveats.begin(), beside_[i].caveats.end(),
+                         [effect = effect](const Caveat& one) { return one.effect == effect; });
         leave_open(part,
                    str(shown(*caveat), "; ",
                        std::isnan(again[i].value.estimate)
