@@ -27,16 +27,18 @@ int serve_until_stopped(const serve::ServeSpec& spec) {
 
 void add_flags(CLI::App& app, serve::ServeSpec& spec) {
   add_texts(app, "--decoder", spec.decoders,
-            "decoders ('pardec list decoders'); the first one answers where none is asked for");
-  app.add_option("--alias", spec.aliases, "a further model id, e.g. wide=medusa,tree=8; repeatable")
+            "decoders ('pardec list decoders'); the first one answers where none is asked for "
+            "(default: ar)");
+  app.add_option("--alias", spec.aliases,
+                 "a further model id, e.g. deep=prompt-lookup,draft=20; repeatable")
       ->type_name("ID=NAME[,OPTION=VALUE...]");
   app.add_option("--model-name", spec.name,
                  "the network's model id, NAME; NAME:DECODER are the others (default: the name of "
                  "its folder)")
       ->type_name("NAME");
-  app.add_option("--listen", spec.listen, "address and port; port 0: any free one")
+  app.add_option("--listen", spec.listen, "address and port, e.g. [::1]:8000; port 0: any free one")
       ->capture_default_str()
-      ->type_name("ADDRESS:PORT");
+      ->type_name("ADDRESS");
   app.add_option("--key-env", spec.key_env,
                  "environment variable with a key, which clients must send (Authorization: Bearer)")
       ->type_name("NAME");

@@ -12,7 +12,7 @@ namespace pardec::serve {
 /// Limits of what a client can make the server hold or wait for.
 struct HttpBounds {
   std::size_t header_bytes = 16 << 10;
-  std::size_t body_bytes = 16 << 20;
+  std::size_t body_bytes = 4 << 20;
   std::size_t unsent_bytes = 4 << 20;  ///< of a stream whose client does not read
   std::size_t connections = 1024;
   std::chrono::milliseconds header = std::chrono::seconds(10);  ///< from its first byte to its end

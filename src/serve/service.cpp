@@ -135,8 +135,11 @@ class Completion : public std::enable_shared_from_this<Completion> {
 
   Work work(const Prepared& prompt, const ServedModel& model) {
     const auto index = next_index_++;
-    const auto on_thread = [this, self = shared_from_this(), index](auto does) {
-      service_.post_([self, index, does = std::move(does)]() mutable { does(*self, index); });
+    // The engine's thread holds nothing whose end belongs on the server's thread.
+    const auto on_thread = [&service = service_, self = weak_from_this(), index](auto does) {
+      service.post_([self, index, does = std::move(does)]() mutable {
+        if (const auto completion = self.lock()) does(*completion, index);
+      });
     };
     Work work{
         .decoder = model.algorithm,
