@@ -11,7 +11,11 @@ namespace pardec {
 namespace {
 
 /// The beginning of a long text; csv and json have the whole text.
-Cell shortened_cell(const std::string& text) { return {shortened(text, 40), Json(text)}; }
+Cell shortened_cell(const std::string& text) {
+  constexpr size_t kShown = 40;
+  if (text.size() <= kShown) return text;
+  return {shortened(text, kShown), Json(text)};
+}
 
 }  // namespace
 
