@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr int kVocabulary = 3000, kSentence = 14;  // in words
 constexpr std::int64_t kDocument = 1200;           // ids of one document of a patient
-constexpr int kCategories = 10;                    // categories of products
+constexpr std::size_t kCategories = 10;            // categories of products
 const char* const kShortWords[] = {"the", "of", "a", "in", "to", "and", "is", "for", "on", "as"};
 
 struct Word {
@@ -289,14 +289,15 @@ void write_amazon_reviews(const fs::path& folder, const std::vector<Plan>& plans
                           std::int64_t attributes, Writer& writer, const CountIds& count) {
   fs::create_directories(folder / "attributes");
   const std::int64_t headings = count("Title: \nDescription: \nBullets:\n- \n- ");
-  for (int category = 0; category < kCategories; ++category) {
+  const auto categories = std::min(kCategories, plans.size());  // none is empty
+  for (std::size_t category = 0; category < categories; ++category) {
     OrderedJson list = OrderedJson::array();
     for (std::int64_t a = 0; a < attributes; ++a)
       list.push_back({{"name", str("attribute ", a + 1)}, {"definition", writer.line(8)}});
     write_file(folder / "attributes" / str("Standin_", category, ".json"),
                OrderedJson({{"attributes", list}}).dump());
     write_file(folder / str("meta_Standin_", category, ".jsonl"), [&](const FileSink& put) {
-      for (std::size_t p = static_cast<std::size_t>(category); p < plans.size(); p += kCategories) {
+      for (std::size_t p = category; p < plans.size(); p += categories) {
         const std::int64_t ids = std::max<std::int64_t>(8, plans[p].context - headings);
         const std::string line =
             OrderedJson({{"title", writer.line(ids / 8)},

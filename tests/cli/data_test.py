@@ -189,6 +189,14 @@ def test_standins_have_the_published_lengths(standins):
         )
 
 
+def test_a_standin_of_few_products_has_no_empty_category(pardec, qwen):
+    pardec.good(
+        "data", "standin", "amazon-reviews", "--data-root", "few", "--examples", 3, *qwen
+    )
+    (row,) = rows(pardec.good("data", "stats", "--data-root", "few", "--format", "json"))
+    assert row["examples"] == 3
+
+
 def test_standins_have_as_many_examples_as_published(pardec):
     pardec.good("data", "standin", "narrativeqa", "longhealth", "--data-root", "full")
     states = json_lines(pardec.good("data", "check", "--data-root", "full", "--format", "jsonl"))
