@@ -20,10 +20,10 @@ def run(*command, env=None):
     return subprocess.run([str(part) for part in command], capture_output=True, text=True, env=env)
 
 
-def whole(check, build, cmake, scratch):
+def whole(build, cmake, scratch):
     prefix, example = scratch / "prefix", scratch / "example"
     installed = run(cmake, "--install", build, "--prefix", prefix)
-    check(installed.returncode == 0, f"install: {installed.stderr[-600:]}")
+    assert (installed.returncode == 0), (f"install: {installed.stderr[-600:]}")
     configured = run(cmake, "-S", ROOT / "tests" / "install" / "example", "-B", example, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}",
                      "-DCMAKE_BUILD_TYPE=Release")
     if not check(configured.returncode == 0, f"find_package(pardec): {configured.stderr[-900:]}"):
@@ -32,23 +32,27 @@ def whole(check, build, cmake, scratch):
     if not check(built.returncode == 0, f"the example is built: {built.stdout[-900:]}"):
         return
     commands = (example / "build.ninja").read_text()
-    check(str(ROOT / "src") not in re.sub(re.escape(str(ROOT / "tests")), "", commands), "it includes nothing of the sources")
+    assert (str(ROOT / "src") not in re.sub(re.escape(str(ROOT / "tests")), "", commands)), ("it includes nothing of the sources")
     env = {**os.environ, "PARDEC_SHARE": str(prefix / "share" / "pardec")}
     answered = run(example / "decode_job", MODEL, JOB, env=env)
-    check(answered.returncode == 0, f"the example runs: {answered.stderr}")
+    assert (answered.returncode == 0), (f"the example runs: {answered.stderr}")
     for name in ("hpd", "ar"):
         said = run(prefix / "bin" / "pardec", "generate", "--model", MODEL, "--decoder", name, "--job", JOB, env=env)
-        check(said.returncode == 0 and said.stdout, f"the installed program runs: {said.stderr}")
-        check(f"passes:\n{said.stdout}" in answered.stdout, f"{name}: {said.stdout} by the program, {answered.stdout} by the example")
-    check("unknown" not in answered.stderr and run(example / "decode_job").returncode == 2, "without arguments it says how it is used")
+        assert (said.returncode == 0), (f"the installed program runs: {said.stderr}")
+        assert (said.stdout), (f"the installed program runs: {said.stderr}")
+        assert (f"passes:\n{said.stdout}" in answered.stdout), (f"{name}: {said.stdout} by the program, {answered.stdout} by the example")
+    # Without arguments it says how it is used.
+    assert ("unknown" not in answered.stderr)
+    assert (run(example / "decode_job").returncode == 2)
     missing = run(example / "decode_job", scratch, JOB, env=env)
-    check(missing.returncode == 1 and "config.json" in missing.stderr, f"errors are exceptions: {missing.stderr}")
+    assert (missing.returncode == 1), (f"errors are exceptions: {missing.stderr}")
+    assert ("config.json" in missing.stderr)
 
 
 def main():
     check = Checks()
     with tempfile.TemporaryDirectory() as scratch:
-        whole(check, pathlib.Path(sys.argv[1]), sys.argv[2], pathlib.Path(scratch))
+        whole(pathlib.Path(sys.argv[1]), sys.argv[2], pathlib.Path(scratch))
     return check.finish()
 
 

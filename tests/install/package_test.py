@@ -41,7 +41,7 @@ def packages_of(program):
     return found
 
 
-def whole(check, build, cpack, program, scratch):
+def whole(build, cpack, program, scratch):
     made = run(cpack, "-G", "DEB", "--config", build / "CPackConfig.cmake", "-B", scratch / "made")
     if not check(made.returncode == 0, f"cpack: {(made.stdout + made.stderr)[-900:]}"):
         return
@@ -50,27 +50,33 @@ def whole(check, build, cpack, program, scratch):
         return
     version = re.search(r"project\(pardec VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text())[1]
     for name, deb in debs.items():
-        check(field(deb, "Version") == version and "pardec" in field(deb, "Description"), f"{name}: {run('dpkg-deb', '--field', deb).stdout}")
+        assert (field(deb, "Version") == version), (f"{name}: {run('dpkg-deb', '--field', deb).stdout}")
+        assert ("pardec" in field(deb, "Description")), name
         unpacked = run("dpkg-deb", "--extract", deb, scratch / name)
-        check(unpacked.returncode == 0, f"{name}: {unpacked.stderr}")
+        assert (unpacked.returncode == 0), (f"{name}: {unpacked.stderr}")
     root = scratch / "pardec" / "usr"
     files = {str(file.relative_to(root)) for file in root.rglob("*") if file.is_file()}
-    check("bin/pardec" in files and any(name.endswith(".sqlite") for name in files) is False, "the program, and no results")
-    check(not any(name.startswith(("lib/", "include/")) for name in files), "the libraries are in the other package")
-    check((scratch / "pardec-dev/usr/include/pardec/decoders/decoder.hpp").exists() and list((scratch / "pardec-dev").rglob("pardecConfig.cmake")),
-          "pardec-dev has the headers and find_package's files")
+    # The program, and no results.
+    assert ("bin/pardec" in files)
+    assert (any(name.endswith(".sqlite") for name in files) is False)
+    assert (not any(name.startswith(("lib/", "include/")) for name in files)), ("the libraries are in the other package")
+    # Pardec-dev has the headers and find_package's files.
+    assert ((scratch / "pardec-dev/usr/include/pardec/decoders/decoder.hpp").exists())
+    assert (list((scratch / "pardec-dev").rglob("pardecConfig.cmake")))
     installed = root / "bin" / "pardec"
     depends = {re.split(r"[ :]", part.strip())[0] for part in field(debs["pardec"], "Depends").split(",")}
     owners = packages_of(installed)
-    check(len(owners) > 5, f"it names libraries: {owners}")
+    assert (len(owners) > 5), (f"it names libraries: {owners}")
     for library, owner in owners.items():
         own = re.match(r"lib(torch|c10|gomp)", library)
-        check(owner in depends or (own and owner not in depends), f"{library} of {owner} is in Depends: {depends}")
-    check("not found" not in run("ldd", installed).stdout, f"its libraries are found: {run('ldd', installed).stdout}")
+        assert (owner in depends or (own and owner not in depends)), (f"{library} of {owner} is in Depends: {depends}")
+    assert ("not found" not in run("ldd", installed).stdout), (f"its libraries are found: {run('ldd', installed).stdout}")
     env = {**os.environ, "PARDEC_SHARE": str(root / "share" / "pardec")}
     for flags in (["generate", "--model", MODEL, "--decoder", "hpd", "--job", JOB], ["reproduce", "list"], ["list", "datasets"]):
         here, there = run(program, *flags), run(installed, *flags, env=env)
-        check(there.returncode == 0 and there.stdout and there.stdout == here.stdout, f"{flags}: {there.stderr or there.stdout}")
+        assert (there.returncode == 0), (f"{flags}: {there.stderr or there.stdout}")
+        assert (there.stdout), flags
+        assert (there.stdout == here.stdout), flags
 
 
 def main():
@@ -80,7 +86,7 @@ def main():
         return 77
     check = Checks()
     with tempfile.TemporaryDirectory() as scratch:
-        whole(check, pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3], pathlib.Path(scratch))
+        whole(pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3], pathlib.Path(scratch))
     return check.finish()
 
 

@@ -47,11 +47,12 @@ def structured(folder):
     structure.answers(db, folder / "parts", None, 1)
     read = lambda name: [json.loads(line)["messages"] for line in (folder / "parts" / name / "jsonl" / "train.jsonl").read_text().splitlines()]
     markup, sequences, lists = read("aspd"), read("aspd-seq"), read("apar")
-    check(len(markup) == len(sequences) == len(lists) == 16, f"{len(markup)}, {len(sequences)}, {len(lists)} conversations")
+    assert (len(markup) == len(sequences) == len(lists) == 16), (f"{len(markup)}, {len(sequences)}, {len(lists)} conversations")
     for with_markup, without in zip(markup, sequences):
-        check(with_markup[0] == without[0], "Seq answers the same prompts")
+        assert (with_markup[0] == without[0]), ("Seq answers the same prompts")
         plain = re.sub(r"<Title>.*?</Title>", "", with_markup[1]["content"]).replace("</Branch><Branch>", "\n")
-        check(re.sub("</?(Para|Branch)>", "", plain) == without[1]["content"] and "<" not in without[1]["content"], f"Seq answers without markup: {without[1]['content']}")
+        assert (re.sub("</?(Para|Branch)>", "", plain) == without[1]["content"]), (f"Seq answers without markup: {without[1]['content']}")
+        assert ("<" not in without[1]["content"]), (f"Seq answers without markup: {without[1]['content']}")
     return folder / "parts"
 
 
@@ -64,27 +65,31 @@ def main():
     known = set(re.findall(r"--([a-z0-9-]+)", run("train", "--help").stdout))
     verbs = set(re.findall(r"^  ([a-z]+) ", run("--help").stdout, re.M))
     recipes = {file.stem: json.loads(file.read_text()) for file in sorted((FOLDER / "recipes").glob("*.json"))}
-    check(len(recipes) >= 13, f"{len(recipes)} recipes")
+    assert (len(recipes) >= 13), (f"{len(recipes)} recipes")
     for name, recipe in recipes.items():
         for error in validator.iter_errors(recipe):
-            check(False, f"{name}: {'/'.join(map(str, error.path))}: {error.message[:200]}")
-        check(recipe["name"] == name, f"{name} is named {recipe['name']}")
-        check(not set(recipe["flags"]) - known, f"{name}: train has no flags {set(recipe['flags']) - known}")
+            assert (False), (f"{name}: {'/'.join(map(str, error.path))}: {error.message[:200]}")
+        assert (recipe["name"] == name), (f"{name} is named {recipe['name']}")
+        assert (not set(recipe["flags"]) - known), (f"{name}: train has no flags {set(recipe['flags']) - known}")
         for command in (*recipe.get("before", ()), *recipe["data"]["made_by"]):
             words = shlex.split(command)
-            check(words[0] == "python3" and (ROOT / words[1]).is_file() or words[0] == "pardec" and words[1] in verbs, f"{name}: {command}")
+            assert (words[0] == "python3" and (ROOT / words[1]).is_file() or words[0] == "pardec" and words[1] in verbs), (f"{name}: {command}")
         if (FOLDER / name / "training.json").is_file():  # once it is trained, it was trained so
             made = json.loads((FOLDER / name / "training.json").read_text())
-            check(made["settings"]["seed"] == recipe["seed"] and made["settings"]["lr"] == recipe["flags"]["lr"], f"{name}: trained with other settings")
-            check(recipe["validation_loss"] is not None, f"{name} is trained, and its recipe says nothing of the loss")
+            assert (made["settings"]["seed"] == recipe["seed"]), (f"{name}: trained with other settings")
+            assert (made["settings"]["lr"] == recipe["flags"]["lr"]), name
+            assert (recipe["validation_loss"] is not None), (f"{name} is trained, and its recipe says nothing of the loss")
     # Networks that a paper compares are tuned alike.
     same = lambda a, b, but: {key: value for key, value in recipes[a]["flags"].items() if key not in but} == {key: value for key, value in recipes[b]["flags"].items() if key not in but}
-    check(same("sft", "sar-sft", {"format", "masks", "ar-share", "one-pass", "mask-groups", "mask-token", "lora-tokens"}) and recipes["sft"]["data"] == recipes["sar-sft"]["data"],
-          "SFT and SAR-SFT are tuned alike, on the same data")
+    # SFT and SAR-SFT are tuned alike, on the same data.
+    assert (same("sft", "sar-sft", {"format", "masks", "ar-share", "one-pass", "mask-groups", "mask-token", "lora-tokens"}))
+    assert (recipes["sft"]["data"] == recipes["sar-sft"]["data"])
     flags = recipes["sar-sft"]["flags"]
-    check((flags["masks"], flags["ar-share"]) == (5, 0.5), "SAR-SFT is tuned with the paper's k and p_ar")
+    assert ((flags["masks"], flags["ar-share"]) == (5, 0.5)), ("SAR-SFT is tuned with the paper's k and p_ar")
     ablations = [name for name in recipes if name.startswith("aspd-") and name != "aspd-seq"]
-    check(len(ablations) == 8 and all(same(name, ablations[0], {"aspd-positions", "aspd-mask"}) for name in ablations), "ablations differ in what they ablate alone")
+    # Ablations differ in what they ablate alone.
+    assert (len(ablations) == 8)
+    assert (all(same(name, ablations[0], {"aspd-positions", "aspd-mask"}) for name in ablations))
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         parts = structured(folder)
@@ -100,10 +105,11 @@ def main():
                 root = () if recipe["data"]["root"] == "DATA" else ("--data-root", data)
                 checkpoint = folder / "tiny"
                 if not checkpoint.is_dir():
-                    check(run("model", "synth", checkpoint, "--config", folder / "config.json", "--tokenizer", TOKENIZER).returncode == 0, "a tiny network")
+                    assert (run("model", "synth", checkpoint, "--config", folder / "config.json", "--tokenizer", TOKENIZER).returncode == 0), ("a tiny network")
                 done = run("train", "--model", checkpoint, "--dataset", ",".join(recipe["data"]["datasets"]), *root, *given, "--seed", recipe["seed"], "--chat-template", "chatml",
                            "--progress", "none", "--out", folder / name)
-                check(done.returncode == 0 and (folder / name / "training.json").is_file(), f"{name}: {done.stderr[-600:]}")
+                assert (done.returncode == 0), (f"{name}: {done.stderr[-600:]}")
+                assert ((folder / name / "training.json").is_file()), name
     print(f"{len(recipes)} recipes, {len(failures)} failures")
     return 1 if failures else 0
 
