@@ -47,7 +47,7 @@ def made(pardec, quickstart):
     db = pardec.folder / "r.sqlite"
     ran = pardec.good(
         "run", "--model", quickstart, "--arm", "first=ar", "--arm", "second=prompt-lookup",
-        "--dataset", ",".join(DATASETS), "--limit", 3, "--runs", 2, "--max-new-tokens", 30, "--db",
+        "--dataset", ",".join(DATASETS), "--limit", 2, "--runs", 2, "--max-new-tokens", 12, "--db",
         db, "--progress", "none", "--format", "json",
     )
     grade = Judge(
