@@ -341,7 +341,7 @@ TEST_CASE("keys that would describe another network are refused by name") {
   CHECK_THAT(error_of(with(llama(), {{"bos_token_id", {1, 2}}})),
              Catch::Contains("'bos_token_id' is [1,2], expected one id"));
   CHECK_THAT(rope_error({{"full_attention", {{"rope_type", "default"}}}}),
-             Catch::Contains("has options of 'full_attention' alone"));
+             Catch::Contains("has options of 'full_attention' only"));
   CHECK_THAT(rope_error({{"rope_type", "default"}, {"rope_theta", nullptr}}),
              Catch::Contains("'rope_theta' is null"));
   CHECK_THAT(
