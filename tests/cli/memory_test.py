@@ -8,7 +8,6 @@ import re
 import subprocess
 
 import pytest
-
 from harness import ROOT, answers, clean_environment
 
 MODEL = ROOT / "experiments" / "quickstart" / "model"
@@ -95,19 +94,24 @@ def test_what_is_no_size_is_refused(pardec, wrong):
 # A limit that makes jobs wait: the same answers, and no more memory ------------------------------
 
 
-@pytest.fixture(scope="module")
-def tight(pardec):
-    """Peak bytes of such a run, as the system counts them, and what it said."""
-    words = [*RUN, "--batch-size", 8, "--db", "tight.sqlite", "--memory-limit", LIMIT]
+def held_by(pardec, *arguments):
+    """Peak bytes of a call, as the system counts them, and what it said."""
     with (pardec.folder / "stderr").open("w") as stderr:
         process = subprocess.Popen(
-            pardec.arguments(words), cwd=pardec.folder, stdout=subprocess.DEVNULL, stderr=stderr,
-            env=clean_environment(),
+            pardec.arguments(arguments), cwd=pardec.folder, stdout=subprocess.DEVNULL,
+            stderr=stderr, env=clean_environment(),
         )
         _, status, usage = os.wait4(process.pid, 0)
     said = (pardec.folder / "stderr").read_text()
     assert status == 0, said
     return usage.ru_maxrss * 1024, said
+
+
+@pytest.fixture(scope="module")
+def tight(pardec):
+    """Peak bytes of such a run, and what it said."""
+    limited = ["--batch-size", 8, "--db", "tight.sqlite", "--memory-limit", LIMIT]
+    return held_by(pardec, *RUN, *limited)
 
 
 def test_no_more_than_the_limit_is_held(tight):

@@ -1,11 +1,10 @@
-"""What the tests of the server share: starting it, and asking it over HTTP with Python's own client."""
+"""What the tests of the server share: starting it, and asking it over HTTP."""
+
 import contextlib
 import http.client
 import json
 import re
-import subprocess
 import threading
-
 
 
 class Server:
@@ -19,7 +18,10 @@ class Server:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
         with contextlib.closing(connection):
             if isinstance(body, (dict, list)):
-                body, headers = json.dumps(body), {"Content-Type": "application/json", **(headers or {})}
+                body, headers = (
+                    json.dumps(body),
+                    {"Content-Type": "application/json", **(headers or {})},
+                )
             connection.request(method, path, body, headers or {})
             answer = connection.getresponse()
             return answer.status, answer.headers, answer.read()
@@ -36,12 +38,19 @@ class Server:
     def stream(self, path, body):
         """The events of a stream as a client splits them; the last is None where `[DONE]` came."""
         status, headers, text = self.request("POST", path, {**body, "stream": True})
-        if status != 200 or not headers["Content-Type"].startswith("text/event-stream") or not text.endswith(b"\n\n"):
+        if (
+            status != 200
+            or not headers["Content-Type"].startswith("text/event-stream")
+            or not text.endswith(b"\n\n")
+        ):
             raise AssertionError(f"no stream: {status} {headers} {text[:300]}")
         events = text.decode().split("\n\n")[:-1]
         if not all(event.startswith("data: ") and "\n" not in event for event in events):
             raise AssertionError(f"an event that is none: {events}")
-        return [None if event == "data: [DONE]" else json.loads(event.removeprefix("data: ")) for event in events]
+        return [
+            None if event == "data: [DONE]" else json.loads(event.removeprefix("data: "))
+            for event in events
+        ]
 
     def end(self, timeout=60):
         """SIGTERM; the exit code, and all that stood on stderr."""
@@ -58,7 +67,9 @@ class Server:
 def serving(pardec, *args, env=None):
     """`pardec serve` on a free port, for the length of a block."""
     # An option of Popen: no fork of a loaded program, but a process whose stderr is a pipe.
-    process = pardec.start("serve", "--listen", "127.0.0.1:0", "--threads", 1, *args, env=env, start_new_session=True)
+    process = pardec.start(
+        "serve", "--listen", "127.0.0.1:0", "--threads", 1, *args, env=env, start_new_session=True
+    )
     said, port = [], None
     for line in process.stderr:
         said.append(line)
