@@ -1,25 +1,26 @@
-"""SQuAD 2.0's exact match and F1: ours against a copy of the algorithm written for this test, and against PyPI torchmetrics.
+"""SQuAD 2.0's exact match and F1: ours against a copy of the algorithm written for this test,
+and against PyPI torchmetrics.
 
-usage: squad_oracle.py PROBE own|published
-
-own: texts made here, Unicode included. published: dev-v2.0.json with a perfect, a noisy and an all-null prediction
-file, question by question and in sum, with the has-answer and no-answer parts.
+Texts made here, Unicode included; and dev-v2.0.json with a perfect, a noisy and an all-null
+prediction file, question by question and in sum, with the has-answer and no-answer parts.
 """
+
 import collections
 import json
-import os
-import pathlib
 import random
 import re
 import string
-import sys
 
-import torch
-from torchmetrics.functional.text import squad as torchmetrics_squad
-
+import pytest
+from harness import skip
 from probe import ask
 
-PROJECT = pathlib.Path(__file__).resolve().parents[2]
+try:
+    import torch
+    from torchmetrics.functional.text import squad as torchmetrics_squad
+except ImportError as missing:
+    skip(missing)
+torch.set_num_threads(1)
 ARTICLE = re.compile(r"\b(?:a|an|the)\b", re.UNICODE)
 
 
@@ -45,9 +46,17 @@ def score(prediction, references):
 
 
 def as_asked(prediction, references):
-    """The script's words for a prediction that says `null`, or nothing, as our prompts ask for it."""
+    """The script's words for a prediction that says `null`, or nothing, as our prompts ask for
+    it.
+    """
     if [words(prediction)] in ([[]], [["null"]]):
-        return "null" if ["null"] in map(words, references) else "" if not any(map(words, references)) else prediction
+        return (
+            "null"
+            if ["null"] in map(words, references)
+            else ""
+            if not any(map(words, references))
+            else prediction
+        )
     return prediction
 
 
@@ -63,40 +72,53 @@ def mean(rows):
     return [sum(r[i] for r in rows) / len(rows) if rows else 0.0 for i in (0, 1)] + [len(rows)]
 
 
-def compare(probe, name, questions):
-    """[(prediction, references)] against both truths."""
+def check_scores(probe, questions):
+    """[(prediction, references)] against both truths; returns the true scores of the parts."""
     ours = ask(probe, [{"call": "squad", "questions": questions}])[0]
     scores = [score(p, r) for p, r in questions]
-    for (prediction, references), truth, got in zip(questions, scores, ours["each"]):
-        where = f"{name}: {prediction!r} for {references}: {got}, expected {truth}"
+    for (prediction, references), truth, got in zip(questions, scores, ours["each"], strict=True):
+        where = f"{prediction!r} for {references}"
         assert got == truth, where
         # float32, and percent
         other = by_torchmetrics(prediction, [r for r in references if words(r)])
         assert all(abs(a - b) < 1e-6 for a, b in zip(got, other)), f"{where}; torchmetrics {other}"
-    parts = {"all": scores, "has_answer": [s for s, (_, r) in zip(scores, questions) if r],
-             "no_answer": [s for s, (_, r) in zip(scores, questions) if not r]}
+    parts = {
+        "all": scores,
+        "has_answer": [s for s, (_, r) in zip(scores, questions) if r],
+        "no_answer": [s for s, (_, r) in zip(scores, questions) if not r],
+    }
     for part, rows in parts.items():
         truth = mean(rows)
-        assert truth[2] == ours[part][2] and all(abs(a - b) < 1e-12 for a, b in zip(truth, ours[part])), \
-            f"{name}, {part}: {ours[part]}, expected {truth}"
-    print(f"{name}: {len(questions)} questions, exact {ours['all'][0]:.4f}, F1 {ours['all'][1]:.4f}, "
-          f"has answer {ours['has_answer']}, no answer {ours['no_answer']}")
+        assert truth[2] == ours[part][2], part
+        assert all(abs(a - b) < 1e-12 for a, b in zip(truth, ours[part])), part
     return parts
 
 
-PIECES = ["null", "Null.", "a", "the", "An", "THE", "a's", "the-", "bow", "Crow", "crow", "12", "3.5", "$4", "_the_", "the_", "naïve", "ΟΔΟΣ", "ΣΑΣ.", "Σ", "İzmir",
-          "ǅ", "straße", "東京", "the東", "é́", "á", "а", "ª", "²", "the²", "the\u0301", "\u00a0", "\u2003", "\x1c", "\x85", "“the”", "—", "the—a", "¿", "\u200b",
-          "a\u200bthe", "…", "", " ", "\n", "\t", "´", "`", "^", "~", "K", "ﬁ"]
+PIECES = [
+    "null", "Null.", "a", "the", "An", "THE", "a's", "the-", "bow", "Crow", "crow", "12", "3.5",
+    "$4", "_the_", "the_", "naïve", "ΟΔΟΣ", "ΣΑΣ.", "Σ", "İzmir", "ǅ", "straße", "東京", "the東", "é́",
+    "á", "а", "ª", "²", "the²", "the\u0301", "\u00a0", "\u2003", "\x1c", "\x85", "“the”", "—",
+    "the—a", "¿", "\u200b", "a\u200bthe", "…", "", " ", "\n", "\t", "´", "`", "^", "~", "K", "ﬁ",
+]
 
 
 def own_questions(rng):
     """Random joins of the pieces above; a part of the references is a change of the prediction."""
+
     def text():
-        return rng.choice(["", " ", "", " "]).join(rng.choice(PIECES) + rng.choice(["", " ", " ", " "]) for _ in range(rng.randrange(6)))
+        return rng.choice(["", " ", "", " "]).join(
+            rng.choice(PIECES) + rng.choice(["", " ", " ", " "]) for _ in range(rng.randrange(6))
+        )
+
     for _ in range(3000):
         prediction, references = text(), [text() for _ in range(rng.randrange(4))]
         if references and rng.random() < 0.4:
-            references[0] = rng.choice([prediction.upper(), prediction.replace("a", "the a"), f"“{prediction}”", prediction + " crow"])
+            references[0] = rng.choice(
+                [
+                    prediction.upper(), prediction.replace("a", "the a"), f"“{prediction}”",
+                    prediction + " crow",
+                ]
+            )
         yield prediction, references
 
 
@@ -118,35 +140,44 @@ def noisy(rng, references, others):
     return rng.choice(["", "null", "—", "the", "no answer"])
 
 
-def published(probe):
-    root = pathlib.Path(os.environ.get("PARDEC_TEST_DATA") or PROJECT.parent / "shared/data")
-    file = root / "squad/dev-v2.0.json"
-    if not file.exists():
-        print(f"[skipped] {file} is missing")
-        sys.exit(77)
-    every = [[a["text"] for a in q["answers"]] for article in json.loads(file.read_text(encoding="utf-8"))["data"]
-             for paragraph in article["paragraphs"] for q in paragraph["qas"]]
-    others = [r for references in every for r in references]
-    rng = random.Random(7)
-    perfect = compare(probe, "perfect", [(r[0] if r else "", r) for r in every])
-    assert mean(perfect["all"])[:2] == [1, 1]
-    parts = compare(probe, "noisy", [(noisy(rng, r, others), r) for r in every])
+@pytest.fixture(scope="module")
+def references(published):
+    """The references of SQuAD 2.0's questions."""
+    file = published("squad/dev-v2.0.json")
+    return [
+        [a["text"] for a in q["answers"]]
+        for article in json.loads(file.read_text(encoding="utf-8"))["data"]
+        for paragraph in article["paragraphs"]
+        for q in paragraph["qas"]
+    ]
+
+
+def test_perfect_predictions_score_1(program, references):
+    parts = check_scores(program("text_probe"), [(r[0] if r else "", r) for r in references])
+    assert mean(parts["all"])[:2] == [1, 1]
+
+
+def test_noisy_predictions_score_as_counted(program, references):
+    others, rng = [r for some in references for r in some], random.Random(7)
+    parts = check_scores(program("text_probe"), [(noisy(rng, r, others), r) for r in references])
     assert all(0.1 < x < 0.9 for part in parts.values() for x in mean(part)[:2])
-    null = compare(probe, "all null", [("", r) for r in every])
-    assert mean(null["no_answer"])[:2] == [1, 1] and mean(null["has_answer"])[:2] == [0, 0]
 
 
-def main():
-    torch.set_num_threads(1)
-    probe, kind = sys.argv[1:3]
-    if kind == "published":
-        return published(probe)
-    compare(probe, "own", list(own_questions(random.Random(3))))
+def test_predictions_without_answers_are_right_where_there_is_none(program, references):
+    parts = check_scores(program("text_probe"), [("", r) for r in references])
+    assert mean(parts["no_answer"])[:2] == [1, 1]
+    assert mean(parts["has_answer"])[:2] == [0, 0]
+
+
+def test_made_texts_score_as_counted(program):
+    check_scores(program("text_probe"), list(own_questions(random.Random(3))))
+
+
+def test_made_texts_are_normalised_as_in_python(program):
     texts = [p for p, _ in own_questions(random.Random(4))]
-    for text, got in zip(texts, ask(probe, [{"call": "normalise", "text": t} for t in texts])):
-        assert got == " ".join(words(text)), f"{text!r}: {got!r}, expected {words(text)}"
-    print(f"{len(texts)} texts normalised alike")
-
-
-if __name__ == "__main__":
-    main()
+    for text, got in zip(
+        texts,
+        ask(program("text_probe"), [{"call": "normalise", "text": t} for t in texts]),
+        strict=True,
+    ):
+        assert got == " ".join(words(text)), repr(text)
