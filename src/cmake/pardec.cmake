@@ -122,22 +122,9 @@ function(pardec_test name)
   pardec_test_properties(${name} ${arg_LABEL} ${arg_COST})
 endfunction()
 
-# pardec_python_test(NAME LABEL conformance [COST seconds] [MAY_SKIP] SCRIPT file.py [ARGS ...])
-# A test that compares with a Python package. Exit 77 or a line "[skipped] ..." means that something is missing. MAY_SKIP: it needs
-# something from the internet, so a skip is never a failure.
-function(pardec_python_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "MAY_SKIP" "LABEL;COST;SCRIPT" "ARGS")
-  file(STRINGS ${arg_SCRIPT} tests REGEX "^def test_")
-  file(STRINGS ${arg_SCRIPT} main REGEX "__main__")
-  if(tests AND NOT main)  # as a script it would do nothing, and pass
-    message(FATAL_ERROR "${arg_SCRIPT} has tests of pytest: register it with pardec_pytest")
-  endif()
-  add_test(NAME ${name} COMMAND ${PARDEC_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/${arg_SCRIPT} ${arg_ARGS})
-  pardec_test_properties(${name} ${arg_LABEL} ${arg_COST})
-endfunction()
-
 # pardec_pytest(NAME LABEL unit [COST seconds] [MAY_SKIP] FILE file_test.py [ARGS ...])
-# The tests of one file, run by pytest, as one test of ctest. ARGS select tests: -k NAME, -m whole.
+# The tests of one file, run by pytest, as one test of ctest. ARGS select tests: -k NAME, -m whole. Exit 77 or a line "[skipped] ..." means
+# that something is missing. MAY_SKIP: it needs something from the internet, so a skip is never a failure.
 function(pardec_pytest name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "MAY_SKIP" "LABEL;COST;FILE" "ARGS")
   add_test(NAME ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}

@@ -2,9 +2,8 @@
 import json
 import pathlib
 import shutil
-import sys
 
-from harness import DATA, TINY, TOKENIZER, Checks, scratch, skip
+from harness import DATA, TINY, TOKENIZER, skip
 from reference import SHARP, sharpen, torch, transformers
 from safetensors.torch import load_file, save_file
 
@@ -70,11 +69,3 @@ def ask(pardec, folder, *flags, prompt=PROMPT, count=COUNT):
     ran = pardec("generate", "--model", folder, "--prompt-tokens", ",".join(map(str, prompt)), "--max-new-tokens", count, "--ignore-eos", "--format", "json", *flags)
     said = "\n".join(line for line in ran.stderr.splitlines() if not line.startswith('{"speed"'))
     return ran.returncode, json.loads(ran.stdout)["tokens"] if ran.returncode == 0 else None, said
-
-
-def run_test(whole, shared):
-    """`whole(check, pardec)`, or with arguments after the program `shared(check, pardec, *arguments)`; returns the exit code."""
-    check = Checks()
-    with scratch(sys.argv[1]) as pardec:
-        (shared if sys.argv[2:] else whole)(check, pardec, *sys.argv[2:])
-    return check.finish()

@@ -1,4 +1,4 @@
-"""What the tests of the command line share: running the program, tiny networks, reading the database, counting checks."""
+"""What the tests of the command line share: running the program, tiny networks, reading the database."""
 import base64
 import contextlib
 import copy
@@ -54,25 +54,6 @@ def with_script(page, element):
     script = re.search(r"<script>(.*?)</script>", element, re.S)[1]
     source = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return page.replace("script-src ", f"script-src 'sha256-{source}' ", 1).replace("</body>", element + "</body>", 1)
-
-
-class Checks:
-    """Counts checks; prints those that fail."""
-
-    def __init__(self):
-        self.passed = self.failed = 0
-
-    def __call__(self, good, what):
-        good = bool(good)
-        self.passed, self.failed = self.passed + good, self.failed + (not good)
-        if not good:
-            print("FAILED:", what, flush=True)
-        return good
-
-    def finish(self):
-        """Prints the summary; returns the exit code."""
-        print(f"{self.passed} passed, {self.failed} failed")
-        return 1 if self.failed or not self.passed else 0
 
 
 def clean_environment(**extra):
