@@ -9,7 +9,7 @@ import pathlib
 
 import pytest
 
-pytest.register_assert_rewrite("harness", "cases", "pages")
+pytest.register_assert_rewrite("harness", "cases", "pages", "browser")
 
 from harness import DATA, ROOT, scratch  # noqa: E402
 

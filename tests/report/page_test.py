@@ -13,7 +13,7 @@ import re
 import sqlite3
 
 import pytest
-from pages import (
+from browser import (
     BOXES, GNUPLOT, QUICKSTART, WIDTHS, Page, check_numbers, check_offline, chromium, needs_gnuplot,
     seen_by,
 )

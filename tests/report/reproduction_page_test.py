@@ -10,7 +10,7 @@ import shutil
 
 import pytest
 from harness import ROOT
-from pages import BOXES, GNUPLOT, QUICKSTART, WIDTHS, Page, check_numbers, check_offline, seen_by
+from browser import BOXES, GNUPLOT, QUICKSTART, WIDTHS, Page, check_numbers, check_offline, seen_by
 
 HOSTILE = "<img src=x onerror=\"parent.postMessage('hacked', '*')\"></script><b>'\"&"
 PROBE = (
