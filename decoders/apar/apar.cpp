@@ -179,7 +179,7 @@ void Group::advance(size_t i, std::span<const RowLogits> rows) {
     const auto stop = end_of(s);
     if (stop) release_cache(s, *stop);
     if (stop || !right) break;
-    row = &rows[static_cast<size_t>(1 + *right)];
+    row = &rows[static_cast<size_t>(1 + right.value())];
   }
   guesses.settle(sequence_);
 }

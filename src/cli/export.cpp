@@ -4,6 +4,7 @@
 
 #include "src/cli/command_line.hpp"
 #include "src/cli/common_flags.hpp"
+#include "src/cli/with_flags.hpp"
 #include "src/cli/written_files.hpp"
 #include "src/report/export.hpp"
 #include "src/store/invocations.hpp"

@@ -255,9 +255,9 @@ void Sequence::State::note_predictions(const Step& step, const StepResult& resul
     if (step.outputs[i].head != 0) continue;
     const auto row = static_cast<size_t>(result.first_row + step.outputs[i].index);
     trace->predicts[row] = result.outputs[i].best;
-    const OutputRequest& request = step.outputs[i];
-    trace->banned[row] = request.allowed.empty() ? request.banned : result.outputs[i].outrank;
-    trace->allowed[row] = request.allowed;
+    const OutputRequest& output = step.outputs[i];
+    trace->banned[row] = output.allowed.empty() ? output.banned : result.outputs[i].outrank;
+    trace->allowed[row] = output.allowed;
   }
 }
 

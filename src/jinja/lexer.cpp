@@ -308,7 +308,7 @@ class Lexer {
         at += size - 1;
       } else if (escape == 'N') {
         throw Fault{str("the escape '\\", escape, "' is not supported"), line_};
-        // a line break after \ is left out; other characters keep their \
+        // a line break after the backslash is left out; other characters keep their backslash
       } else if (escape != '\n') {
         out += '\\';
         out += escape;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "src/findings/comparison.hpp"
+#include "src/report/wording.hpp"
 
 namespace pardec {
 

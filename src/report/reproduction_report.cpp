@@ -4,8 +4,10 @@
 #include <cmath>
 #include <map>
 
+#include "src/report/comparison_notes.hpp"
 #include "src/report/dataset_name.hpp"
 #include "src/report/run_report.hpp"
+#include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {

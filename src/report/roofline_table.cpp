@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/report/comparison_table.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 

@@ -155,9 +155,9 @@ RowId Store::begin_run(const RunRow& run) {
     return known;
   }
   const std::string config = dump(run.config);
-  const auto experiment =
-      run.experiment ? std::optional(put_experiment(*run.experiment)) : std::nullopt;
-  const auto draft = run.draft ? std::optional(put_model(*run.draft)) : std::nullopt;
+  std::optional<RowId> experiment, draft;
+  if (run.experiment) experiment = put_experiment(*run.experiment);
+  if (run.draft) draft = put_model(*run.draft);
   db_.run(
       R"(
       INSERT INTO run (uuid, invocation, label, decoder, options, form, baseline, experiment_id,

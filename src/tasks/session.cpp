@@ -29,7 +29,7 @@ std::vector<std::string> Session::file_notes() const {
   std::vector<std::string> notes = checkpoint.file_notes;
   notes.insert(notes.end(), end_notes_.begin(), end_notes_.end());
   if (draft)
-    for (const std::string& note : draft->file_notes) notes.push_back("draft: " + note);
+    for (const std::string& text : draft->file_notes) notes.push_back("draft: " + text);
   return notes;
 }
 
