@@ -171,7 +171,8 @@ void Group::advance(size_t i, std::span<const RowLogits> rows) {
     const bool forks = threads_[i].last_token == control_.fork;
     if (forks) fork(i);
     Thread& s = threads_[i];
-    const auto right = forks ? std::nullopt : guesses.accept(x.token);
+    std::optional<int> right;
+    if (!forks) right = guesses.accept(x.token);
     if (!right) writer.reject(s.row, guesses.first_line());
     writer.record(x, s.row, stream_, right.has_value());
     append_token(s, x.token);
@@ -179,7 +180,7 @@ void Group::advance(size_t i, std::span<const RowLogits> rows) {
     const auto stop = end_of(s);
     if (stop) release_cache(s, *stop);
     if (stop || !right) break;
-    row = &rows[static_cast<size_t>(1 + right.value())];
+    row = &rows[static_cast<size_t>(1 + *right)];
   }
   guesses.settle(sequence_);
 }

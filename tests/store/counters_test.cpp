@@ -1,4 +1,7 @@
 // The table of counters, the schema and the readers agree.
+#ifdef __GNUC__
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // within std::regex (GCC bug 105562)
+#endif
 #include <regex>
 #include <set>
 

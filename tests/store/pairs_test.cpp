@@ -1,6 +1,7 @@
 // Blocks, pairs of two arms, and merging.
 #include <cmath>
 
+#include "src/store/judgments.hpp"
 #include "src/support/error.hpp"
 #include "tests/store/rows.hpp"
 #include "tests/support/catch.hpp"
