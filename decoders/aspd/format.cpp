@@ -105,9 +105,7 @@ class AspdFormat final : public TrainingFormat {
       all.push_back(sample(text.turns.front().given,
                            parse_markup(text.turns.front().text, example.job.id), example.job.id,
                            options_.eos));
-      return all;
-    }
-    if (options_.together) {
+    } else if (options_.together) {
       all.push_back(sample(example.pieces.whole_prompt(),
                            aspd_json_parts(example.job.contexts, example.references),
                            example.job.id, std::nullopt));
@@ -120,6 +118,10 @@ class AspdFormat final : public TrainingFormat {
                                   example.job.id),
                      example.job.id, options_.eos));
     }
+    // Branches cannot be cut, so an example that needs more positions is left out.
+    for (const TrainingSample& sample : all)
+      for (const RowLabel& label : sample.labels)
+        if (label.position >= context_length_) return {};
     return all;
   }
 
@@ -139,13 +141,7 @@ class AspdFormat final : public TrainingFormat {
                               " is the most"));
     }
     if (eos) ids.back().serial.push_back(*eos);
-    TrainingSample made = aspd_sample(prompt, ids, options_.decoder, tokens_, tokenizer_);
-    int last = 0;
-    for (const RowLabel& label : made.labels) last = std::max(last, label.position);
-    if (last >= context_length_)
-      throw ConfigError(str(id, ": aspd needs ", last + 1, " positions, the context length is ",
-                            context_length_));
-    return made;
+    return aspd_sample(prompt, ids, options_.decoder, tokens_, tokenizer_);
   }
 
   AspdFormatOptions options_;

@@ -308,16 +308,17 @@ TEST_CASE("aspd: markup is fed as it is decoded, each token a target once") {
   want(" two of them.", {kBranchEnd, kParaEnd});
   want(" So.", {kEos});
   Model model = tiny.load(Dtype::fp64);
-  for (const char* positions : {"same-seq", "same-max", "same-re", "fix-32"})
+  for (const char* positions : {"same-seq", "same-max", "same-re", "fix-32", "fix-512"})
     for (const bool shared : {false, true}) {
       INFO(positions << (shared ? " shared" : ""));
-      const auto format =
-          make_aspd_format({.decoder = {.positions = parse_aspd_positions(positions),
-                                        .shared = shared,
-                                        .tokens = "1,2,3,393,394,395"},
-                            .eos = kEos},
-                           tokenizer, 1000, model.config().vocab_size);
-      const std::vector<TrainingSample> made = format->samples(example);
+      const auto format = [&](int context_length) {
+        return make_aspd_format({.decoder = {.positions = parse_aspd_positions(positions),
+                                             .shared = shared,
+                                             .tokens = "1,2,3,393,394,395"},
+                                 .eos = kEos},
+                                tokenizer, context_length, model.config().vocab_size);
+      };
+      const std::vector<TrainingSample> made = format(4000)->samples(example);
       REQUIRE(made.size() == 1);
       const TrainingSample& sample = made.front();
       CHECK(target_ids(sample) == wanted);
@@ -325,6 +326,11 @@ TEST_CASE("aspd: markup is fed as it is decoded, each token a target once") {
       for (const auto& [row, token] : sample.targets) rows.insert(row);
       CHECK(rows.size() == sample.targets.size());
       CHECK(worst_difference(model, sample) < 1e-9);
+      int last = 0;
+      for (const RowLabel& label : sample.labels) last = std::max(last, label.position);
+      if (last < 512) continue;  // its text needs more positions than its branches
+      CHECK(format(last + 1)->samples(example).size() == 1);
+      CHECK(format(last)->samples(example).empty());  // one position too few: it is left out
     }
 }
 
