@@ -22,6 +22,8 @@ endif()
 set(PARDEC_TORCH_VERSION "${Torch_VERSION}")
 if(TORCH_CUDA_LIBRARIES)
   set(PARDEC_TORCH_KIND "cuda")
+  # PyPI's libtorch.so with CUDA exports half of std::filesystem, and a call of it ends the program: the compiler's library comes first.
+  add_link_options(-Wl,--push-state,--no-as-needed -lstdc++ -Wl,--pop-state)
 else()
   set(PARDEC_TORCH_KIND "cpu")
 endif()
