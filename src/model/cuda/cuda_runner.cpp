@@ -2,6 +2,7 @@
 #include "src/model/cuda/cuda_runner.hpp"
 
 #include <ATen/cuda/CUDAGraph.h>
+#include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 #include <cuda_runtime_api.h>
@@ -46,7 +47,10 @@ class CudaGpu : public Gpu {
         recording_stream_(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device.index())),
         pool_(at::cuda::graph_pool_handle()) {
     cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, device.index());
+    // Otherwise the pool ends with the last recording, and no later one can use it.
+    c10::cuda::CUDACachingAllocator::createOrIncrefPool(device.index(), pool_);
   }
+  ~CudaGpu() override { c10::cuda::CUDACachingAllocator::releasePool(device_.index(), pool_); }
 
   int multiprocessors() const override { return multiprocessors_; }
 
