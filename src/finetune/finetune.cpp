@@ -142,6 +142,7 @@ OrderedJson settings(const TrainingSpec& spec, const TrainingStart& start, const
                               {"dtype", spec.dtype},
                               {"threads", spec.trainer.workers}};
   all.update(others);
+  if (spec.trainer.device != "cpu") all["device"] = spec.trainer.device;
   if (spec.processes.world_size > 1) all["processes"] = spec.processes.world_size;
   if (!spec.start_adapter.empty())
     all["start_adapter_sha256"] =
@@ -296,7 +297,7 @@ void finetune(const TrainingSpec& spec, const Notes& notes) {
     write_file(folder / kTrainingRecord, record.dump(2) + "\n");
     recorded = true;
   };
-  if (spec.trainer.dtype == Dtype::bf16 && !computes_bf16_fast("cpu"))
+  if (spec.trainer.dtype == Dtype::bf16 && !computes_bf16_fast(spec.trainer.device))
     tell(notes,
          "`dtype=bf16`: this processor has no instructions for pairs of bf16, and trains several "
          "times faster in fp32");

@@ -45,8 +45,6 @@ at::ScalarType scalar_type(StoredType type) {
   throw std::logic_error("no type of a weight");
 }
 
-namespace {
-
 at::Device parse_device(const std::string& name) {
   const bool cuda = name == "cuda" || name.starts_with("cuda:");
   const std::string index = name.size() > 5 ? name.substr(5) : "0";
@@ -64,6 +62,8 @@ at::Device parse_device(const std::string& name) {
                      str("is not there: GPUs found: ", at::getNumGPUs()));
   return at::Device(at::kCUDA, static_cast<at::DeviceIndex>(number_of_gpu));
 }
+
+namespace {
 
 /// The tensor in the file's type. Uses the mapped memory itself if it is aligned.
 at::Tensor to_tensor(const CheckpointFiles::Entry& entry) {

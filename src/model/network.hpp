@@ -25,6 +25,8 @@ namespace pardec {
 
 at::ScalarType scalar_type(Dtype dtype);
 at::ScalarType scalar_type(StoredType type);
+/// The device of `name`: cpu, cuda or cuda:I. ModelError: another name, or no such device here.
+at::Device parse_device(const std::string& name);
 struct Profile;
 
 /// Low-rank factors that are trained in addition to a frozen matrix (adapter.hpp). Used only in
@@ -118,6 +120,12 @@ struct Model::Network {
   std::vector<std::pair<std::string, at::Tensor>> named_parameters() const;
 };
 
+/// Integers on the network's device.
+inline at::Tensor on_device(const Model::Network& network,
+                            const std::vector<std::int64_t>& values) {
+  return at::tensor(values, at::kLong).to(network.device);
+}
+
 /// The weights of a checkpoint by their names, in `type`. They may be views of the mapped file,
 /// which itself never changes. ModelError.
 std::map<std::string, at::Tensor> load_weights(const std::filesystem::path& folder,
@@ -199,6 +207,8 @@ struct TrainingPass {
   /// Layers keep only their inputs, and are computed again for the gradients.
   bool checkpoint_activations = false;
   std::optional<std::uint64_t> dropout_seed = {};  ///< none: no dropout
+  /// whether attention computes all sequences as one, under one mask; by default on GPUs
+  std::optional<bool> joined = {};
 };
 
 /// For training: the inputs of the heads [rows.size(), hidden], which are the last layer's outputs

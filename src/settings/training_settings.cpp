@@ -218,7 +218,8 @@ Settings learning_settings(TrainingSettings& s) {
        {.range = at_least(0)}},
       {"dtype", "TYPE", &s.spec.dtype,
        "compute in fp32 or bf16; masters are fp32; auto: bf16 if the checkpoint has it and the "
-       "processor computes it fast (AVX-512 BF16), otherwise fp32"},
+       "device computes it fast (a processor with AVX-512 BF16, a GPU), otherwise fp32"},
+      {"device", "DEVICE", &s.spec.trainer.device, "cpu, cuda or cuda:I"},
       {"seed", "N", &s.spec.seed, "seed of weights, order, stacks and validation"},
       {"validation",
        "X",
@@ -237,7 +238,11 @@ Settings learning_settings(TrainingSettings& s) {
        {.range = at_least(0)}},
       {"out", "DIR", &s.spec.out, "folder of the trained model"},
       {"resume", "", &s.spec.resume, "go on from the last checkpoint in `out`"},
-      {"threads", "N", &s.threads, "CPU threads; 0: all cores", {.range = at_least(0)}},
+      {"threads",
+       "N",
+       &s.threads,
+       "CPU threads; 0: all cores, with a GPU one",
+       {.range = at_least(0)}},
       {"world_size",
        "N",
        &s.spec.processes.world_size,
@@ -294,13 +299,15 @@ TrainingSpec make_training_spec(const TrainingSettings& settings) {
   check_settings(settings_of(checked));
   TrainingSpec spec = settings.spec;
   spec.progress = parse_progress_style(settings.progress);
-  spec.trainer.dtype = chosen_dtype({.model = spec.model, .dtype = spec.dtype});
+  spec.trainer.dtype =
+      chosen_dtype({.model = spec.model, .dtype = spec.dtype, .device = spec.trainer.device});
   if (computing(spec.trainer.dtype) != spec.trainer.dtype)
     throw ConfigError(str("`dtype` is ", spec.dtype,
                           ", expected fp32 or bf16: quantised weights cannot be trained"));
   if (spec.dtype == "auto") spec.dtype = name(spec.trainer.dtype);
   spec.trainer.seed = spec.seed;
-  spec.trainer.workers = settings.threads > 0 ? settings.threads : threads();
+  const bool on_cpu = spec.trainer.device == "cpu";
+  spec.trainer.workers = settings.threads > 0 ? settings.threads : on_cpu ? threads() : 1;
   if (settings.micro_tokens)
     spec.trainer.micro_tokens = *settings.micro_tokens;
   else if (spec.adapts())

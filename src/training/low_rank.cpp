@@ -86,9 +86,10 @@ class LowRankAdapter final : public Trainable {
     const at::Tensor& embedding = weights.at(token_rows_name(Role::embedding));
     const std::int64_t count = std::ssize(shape_.tokens);
     network->token_rows = {
-        .ids = ids(),
+        .ids = ids().to(network->device),
         .places = at::full({config().vocab_size}, -1, at::kLong)
-                      .index_copy_(0, ids(), at::arange(count, at::kLong)),
+                      .index_copy_(0, ids(), at::arange(count, at::kLong))
+                      .to(network->device),
         .embedding = embedding,
         .head = config().tied_head ? embedding : weights.at(token_rows_name(Role::head))};
     return network;

@@ -19,11 +19,14 @@ namespace {
 
 /// Master weights of the trained parameters, in order.
 std::vector<AdamW::Master> masters(const Trainable& what,
-                                   const std::map<std::string, at::Tensor>& weights, Dtype dtype) {
-  const at::ScalarType type = dtype == Dtype::fp64 ? at::kDouble : at::kFloat;
+                                   const std::map<std::string, at::Tensor>& weights,
+                                   const TrainerOptions& options) {
+  const at::ScalarType type = options.dtype == Dtype::fp64 ? at::kDouble : at::kFloat;
+  const at::Device device = parse_device(options.device);
   std::vector<AdamW::Master> ordered;
   for (const Parameter& parameter : what.parameters())
-    ordered.push_back({parameter.name, what.begin(parameter, weights).to(type), decays(parameter)});
+    ordered.push_back(
+        {parameter.name, what.begin(parameter, weights).to(device, type), decays(parameter)});
   return ordered;
 }
 
@@ -54,8 +57,9 @@ Trainer::Trainer(const Trainable& what, std::map<std::string, at::Tensor> weight
       weights_(std::move(weights)),
       options_(options),
       group_(group),
-      optimiser_(masters(what, weights_, options.dtype), options.adamw) {
+      optimiser_(masters(what, weights_, options), options.adamw) {
   const at::ScalarType type = scalar_type(options.dtype);
+  const at::Device device = parse_device(options.device);
   std::map<std::string, at::Tensor> computing;
   for (const AdamW::Slot& slot : optimiser_.slots()) {
     leaves_.push_back(
@@ -63,7 +67,7 @@ Trainer::Trainer(const Trainable& what, std::map<std::string, at::Tensor> weight
     computing.emplace(slot.name, leaves_.back());
   }
   for (const auto& [name, weight] : weights_)
-    if (!computing.contains(name)) computing.emplace(name, weight.detach().to(type));
+    if (!computing.contains(name)) computing.emplace(name, weight.detach().to(device, type));
   network_ = what.network(computing);
 }
 
@@ -173,8 +177,8 @@ std::vector<Trainer::Part> Trainer::parts(const Packed& packed) const {
   const std::int64_t most = std::max<std::int64_t>(1, kPartLogits / network_->config.vocab_size);
   std::vector<Part> all;
   for (size_t loss = 0; loss < packed.losses.size(); ++loss) {
-    const at::Tensor members = at::tensor(packed.losses[loss].members, at::kLong);
-    const at::Tensor tokens = at::tensor(packed.losses[loss].tokens, at::kLong);
+    const at::Tensor members = on_device(*network_, packed.losses[loss].members);
+    const at::Tensor tokens = on_device(*network_, packed.losses[loss].tokens);
     for (std::int64_t at = 0; at < members.numel(); at += most) {
       const std::int64_t count = std::min(most, members.numel() - at);
       all.push_back({loss, members.narrow(0, at, count), tokens.narrow(0, at, count)});
@@ -255,7 +259,10 @@ std::vector<at::Tensor> Trainer::gradients(std::span<const TrainingSample* const
   if (group_) {
     const at::Tensor loss = at::scalar_tensor(report.loss, at::kDouble);
     group_->sum({&loss, 1});
-    group_->sum(sums.front());
+    std::vector<at::Tensor> shared;  // the same tensors on the CPU
+    for (const at::Tensor& sum : sums.front()) shared.push_back(sum.cpu());
+    group_->sum(shared);
+    for (size_t i = 0; i < shared.size(); ++i) sums.front()[i] = shared[i].to(network_->device);
     report.loss = loss.item<double>();
   }
   if (!std::isfinite(report.loss))
@@ -288,10 +295,11 @@ Trainer::Measure Trainer::measure(std::span<const TrainingSample* const> samples
     for (const auto& [loss, members, targets] : parts(packed)) {
       const at::Tensor logits = what_.logits(*network_, loss, inputs.index_select(0, members));
       const auto column = static_cast<std::int64_t>(loss);
-      sums[i][0][column] += summed_loss(logits, targets);
+      sums[i][0][column] += summed_loss(logits, targets).cpu();
       sums[i].slice(0, 1).select(1, column) +=
           at::bincount(ranks_of(logits, targets).clamp_max(kRanks), {}, kRanks + 1)
-              .slice(0, 0, kRanks);
+              .slice(0, 0, kRanks)
+              .cpu();
     }
   });
   const at::Tensor total = at::zeros({1 + kRanks, by_loss}, at::kDouble);

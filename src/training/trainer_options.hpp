@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <string>
 
 #include "src/model/model.hpp"
 
@@ -11,7 +12,8 @@ struct AdamWOptions {
 };
 
 struct TrainerOptions {
-  Dtype dtype = Dtype::fp32;  ///< of forward and backward passes; fp64 also has fp64 masters
+  Dtype dtype = Dtype::fp32;   ///< of forward and backward passes; fp64 also has fp64 masters
+  std::string device = "cpu";  ///< of weights, passes and optimiser: cpu, cuda or cuda:I
   AdamWOptions adamw;
   double clip = 1.0;  ///< limit of the gradients' global norm; 0: none
   /// approximate number of tokens per forward pass; gradients are summed

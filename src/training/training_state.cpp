@@ -25,7 +25,7 @@ StoredType stored_type(const at::Tensor& tensor) {
 
 TensorToWrite to_write(const std::string& name, const at::Tensor& tensor) {
   return {name, stored_type(tensor), tensor.sizes().vec(), [tensor](std::span<std::byte> bytes) {
-            std::memcpy(bytes.data(), tensor.contiguous().const_data_ptr(), bytes.size());
+            std::memcpy(bytes.data(), tensor.cpu().contiguous().const_data_ptr(), bytes.size());
           }};
 }
 
@@ -47,6 +47,7 @@ void save_state(const std::filesystem::path& file, const Trainer& trainer,
 }
 
 TrainingState load_state(const std::filesystem::path& file, Trainer& trainer) {
+  const c10::NoGradGuard no_grad;
   const at::Tensor numbers = at::empty({kStateSize}, at::kDouble);
   std::vector<std::pair<std::string, at::Tensor>> places{{kState, numbers}};
   for (const AdamW::Slot& slot : trainer.optimiser().slots()) {
@@ -65,12 +66,17 @@ TrainingState load_state(const std::filesystem::path& file, Trainer& trainer) {
         throw ModelError(file.string(), str("has no tensor '", name,
                                             "' of this network's shape and type; it belongs to "
                                             "another run, train without `resume`"));
-      std::memcpy(into.data_ptr(), found->second.data.data(), found->second.data.size());
+      const at::Tensor read = at::empty(into.sizes(), into.scalar_type());
+      std::memcpy(read.data_ptr(), found->second.data.data(), found->second.data.size());
+      into.copy_(read);
     }
   }
   if (group)
-    for (const auto& [name, into] : places) group->broadcast({&into, 1});
-  const c10::NoGradGuard no_grad;
+    for (const auto& [name, into] : places) {
+      const at::Tensor shared = into.cpu();
+      group->broadcast({&shared, 1});
+      into.copy_(shared);
+    }
   const double* n = numbers.const_data_ptr<double>();
   const auto whole = [&](int i) { return static_cast<std::int64_t>(n[i]); };
   const TrainingState state{whole(0), whole(1), whole(2), whole(3), n[4]};

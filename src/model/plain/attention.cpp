@@ -1,5 +1,8 @@
 #include "src/model/plain/attention.hpp"
 
+#include <limits>
+#include <numeric>
+
 #include "src/model/pieces.hpp"
 #include "src/model/plain/layers.hpp"
 
@@ -244,14 +247,15 @@ void CachedAttention::together(size_t layer, const at::Tensor& q,
 // ---- training ----
 
 TrainingAttention::TrainingAttention(const Model::Network& network,
-                                     std::span<const PackedSequence> sequences)
+                                     std::span<const PackedSequence> sequences, bool joined)
     : kv_(network.config.kv_heads),
       group_(network.config.heads / network.config.kv_heads),
-      chunks_(network.config, [&](int window) { return cut(network, sequences, window); }) {
-  for (const PackedSequence& sequence : sequences) {
-    counts_.push_back(std::ssize(sequence.tokens));
-    grouped_counts_.push_back(counts_.back() * group_);
-  }
+      chunks_(network.config, [&](int window) {
+        return joined ? join(network, sequences, window) : cut(network, sequences, window);
+      }) {
+  for (const PackedSequence& sequence : sequences) counts_.push_back(std::ssize(sequence.tokens));
+  if (joined) counts_ = {std::accumulate(counts_.begin(), counts_.end(), std::int64_t{0})};
+  for (const std::int64_t count : counts_) grouped_counts_.push_back(count * group_);
 }
 
 TrainingAttention::Chunks TrainingAttention::cut(const Model::Network& network,
@@ -278,6 +282,24 @@ TrainingAttention::Chunks TrainingAttention::cut(const Model::Network& network,
     }
   }
   return all;
+}
+
+TrainingAttention::Chunks TrainingAttention::join(const Model::Network& network,
+                                                  std::span<const PackedSequence> sequences,
+                                                  int window) {
+  std::int64_t total = 0;
+  for (const PackedSequence& sequence : sequences) total += std::ssize(sequence.tokens);
+  at::Tensor mask = at::full({total, total}, -std::numeric_limits<float>::infinity(), at::kFloat);
+  std::int64_t begin = 0;
+  for (const PackedSequence& sequence : sequences) {
+    const std::int64_t count = std::ssize(sequence.tokens);
+    const MaskRows rows({}, sequence.labels, *sequence.segments, window);
+    for (std::int64_t i = 0; i < count; ++i)
+      rows.write(static_cast<int>(i), mask.data_ptr<float>() + (begin + i) * total + begin);
+    begin += count;
+  }
+  mask = mask.to(network.device, network.type).unsqueeze(1);
+  return {{Chunk{.begin = 0, .count = total, .end = total, .mask = std::move(mask)}}};
 }
 
 at::Tensor TrainingAttention::attend(size_t layer, const at::Tensor& q, const at::Tensor& k,

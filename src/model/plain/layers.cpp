@@ -126,7 +126,9 @@ at::Tensor LowRank::operator()(const at::Tensor& y, const at::Tensor& x) const {
   at::Tensor kept = x;
   if (seed && dropout > 0) {
     at::Generator generator = at::detail::createCPUGenerator(*seed);
-    kept = x * at::empty_like(x).bernoulli_(1 - dropout, generator).div_(1 - dropout);
+    // drawn on the CPU, so that every device leaves out the same
+    const at::Tensor mask = at::empty(x.sizes(), x.options().device(at::kCPU));
+    kept = x * mask.bernoulli_(1 - dropout, generator).div_(1 - dropout).to(x.device());
   }
   return at::addmm(y, at::linear(kept, a), b.t(), 1, scale);
 }

@@ -88,9 +88,4 @@ struct RowInputs {
   }
 };
 
-inline at::Tensor on_device(const Model::Network& network,
-                            const std::vector<std::int64_t>& values) {
-  return at::tensor(values, at::kLong).to(network.device);
-}
-
 }  // namespace pardec

@@ -113,7 +113,8 @@ at::Tensor head_inputs(const Model::Network& network, std::span<const PackedSequ
     rows.add(sequence.tokens, sequence.labels);
   }
   // Shared, because layers are computed again after this function has returned.
-  const auto attention = std::make_shared<TrainingAttention>(network, sequences);
+  const auto attention = std::make_shared<TrainingAttention>(
+      network, sequences, pass.joined.value_or(!network.device.is_cpu()));
   const auto turn = std::make_shared<Rotation>(network, on_device(network, rows.positions));
   at::Tensor x = embed(network, on_device(network, rows.ids));
   for (size_t i = 0; i < network.layers.size(); ++i) {
