@@ -139,8 +139,8 @@ class Decoder {
   const OrderedJson& options() const { return options_.all(); }
   /// The form of its prompts for structured jobs (fields with values).
   virtual Form form() const = 0;
-  /// How many contexts it accepts in one job; these have one category if the job has a single
-  /// answer for all.
+  /// Maximum number of contexts in one job. In json form, all contexts of a job have the same
+  /// category.
   virtual int stack() const { return 1; }
   /// The prompt file with the wording of its own requests; empty: it makes none.
   virtual std::string_view wording() const { return {}; }
@@ -208,8 +208,8 @@ struct FormatEntry {
 struct TrainingOption {
   Option option;                ///< has the name of the flag
   std::string_view value_name;  ///< placeholder of the flag's value, in help
-  /// Its name in a training's record; or DECODER.NAME if only networks trained on a format of that
-  /// decoder have it.
+  /// Its key in the record of a training. DECODER.NAME: recorded only if the network was trained on
+  /// a format of that decoder, in that decoder's object.
   std::string_view recorded;
 };
 
@@ -234,8 +234,8 @@ struct DecoderEntry {
   bool exact = false;
   /// The option for the number of examples in a job; empty: a job has one example.
   std::string_view stack_option = {};
-  /// How the plain decoder asks when it is the default baseline; empty: in the same way as this
-  /// decoder, otherwise together.
+  /// The option `ask` that its default baseline must have; empty: that of this decoder, or
+  /// "together" if this decoder has no such option.
   std::string_view baseline_asks = {};
   /// Whether traces leave out its drafting passes.
   bool drafts_untraced = false;

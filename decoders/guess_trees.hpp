@@ -5,9 +5,10 @@
 
 namespace pardec {
 
-/// The shares of correct guesses per rank of the extra heads (`ranks` per loss, the heads' losses
-/// last), and the trees of guesses that would be right most often (medusa.tree, apar.medusa), as
-/// far as they differ.
+/// For the record of a training of extra heads: the measured shares of correct guesses, and the
+/// best trees for options medusa.tree and apar.medusa. Members: "head_ranks" [heads, ranks], the
+/// last `heads` entries of `ranks`; "trees", for 16, 64 and 256 guesses the tree with the largest
+/// expected number of tokens per pass. Larger sizes that give the same tree are left out.
 OrderedJson likeliest_trees(const std::vector<std::vector<double>>& ranks, int heads);
 
 }  // namespace pardec

@@ -50,12 +50,13 @@ struct AparFormatOptions {
   Token eos = 0;
 };
 
-/// The format based on `tokenizer`, which must outlive it. Of an open example (free form), only the
-/// first answer is considered. If it has a tree by the rules of APAR's data, it is trained as that
-/// tree; but a tree that is too long, or an unfinished only answer with a tree, gives no sequence.
-/// If APAR's data would use the answer as an example without forks, the whole conversation is
-/// trained as one plain sequence. Other open examples give no sequence. Absent references are
-/// trained as "n/a". ConfigError: a tree of another form has a position beyond `context_length`.
+/// The format based on `tokenizer`, which must outlive it. Open examples (free form) follow the
+/// rules of APAR's data, which look only at the first answer. If that answer has a paragraph tree,
+/// the tree is trained. There is no sequence if the tree exceeds `context_length`, or if the answer
+/// is unfinished and the only one. If the answer is an example without forks (teaches_no_fork), the
+/// whole conversation is trained as one plain sequence. Other open examples give no sequence. In
+/// the other forms, absent references are trained as "n/a". ConfigError: the tree of a JSON answer
+/// exceeds `context_length`.
 std::unique_ptr<TrainingFormat> make_apar_format(const AparFormatOptions& options,
                                                  const Tokenizer& tokenizer, int context_length);
 

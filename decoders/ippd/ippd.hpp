@@ -29,7 +29,8 @@ struct IppdLayout {
   RowLabel answer(int question, int t) const;
 };
 
-/// ConfigError, which starts with `where`: a question has no tokens, neither in it nor before it.
+/// ConfigError, which starts with `where`: the prompt of a question (instruction, context and
+/// question) has no tokens.
 IppdLayout lay_out(const Pieces& pieces, const std::string& where);
 
 DecoderEntry ippd_entry();

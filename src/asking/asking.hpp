@@ -20,7 +20,7 @@ using AskService = std::function<void(const chat::NextCall& next, chat::Events& 
 
 /// The outcome of a question.
 struct QuestionOutcome {
-  ReplyRow reply;  ///< id 0: it has just arrived
+  ReplyRow reply;  ///< id 0: the reply is new, not a stored one
   VoteState state = VoteState::unscored;
   std::string problem;  ///< why it cannot be read; empty: scored
 };
@@ -38,9 +38,9 @@ struct Question {
   int asked = 1;
 };
 
-/// What to do about a stored reply that is of no use. asked_anew: ask again, as in judging, where
-/// the vote itself is stored with the reply. stands: the reply counts, so that no question is paid
-/// for twice.
+/// How a stored reply that cannot be used (refused, cut short or unreadable) is treated.
+/// asked_anew: the question is asked again; for judging, where the vote is stored with its reply.
+/// stands: the reply is the outcome, so that no question is paid for twice.
 enum class UselessReply { asked_anew, stands };
 
 /// Asks the questions of one task to one judge or teacher, and records attempts and replies.

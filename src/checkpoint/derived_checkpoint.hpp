@@ -8,10 +8,10 @@
 
 namespace pardec {
 
-/// Writes a checkpoint to `out`: the network in `base` with the adapter in `adapter` merged, its
-/// extra heads (extra_heads_file), and the adapter's other files (tokenizer, chat template,
-/// wordings, training record), otherwise those of the network. ConfigError: `out` already contains
-/// a model. ModelError, RunError.
+/// Writes a checkpoint to `out`: the network in `base` with the adapter in `adapter` merged into
+/// its weights, and the extra heads (extra_heads_file). The other files (tokenizer, chat template,
+/// wordings, training record) are the adapter's; those that the adapter lacks are the network's.
+/// ConfigError: `out` already contains a model. ModelError, RunError.
 void merge_checkpoint(const std::filesystem::path& base, const std::filesystem::path& adapter,
                       const std::filesystem::path& out);
 

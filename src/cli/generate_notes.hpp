@@ -28,8 +28,8 @@ std::string describe_stop(const std::vector<std::optional<Answers>>& answers,
 void print_positions_end(const std::vector<std::optional<Answers>>& answers,
                          const ModelConfig& config);
 
-/// Prints the options that were set to those of the network's training, except those that the user
-/// set, and the stack, since jobs are given.
+/// Prints the options that were set to the values of the network's training. Options that the user
+/// set are left out, and so is the stack, because the user gives the jobs.
 void print_taught_options(const Arm& arm);
 
 }  // namespace pardec

@@ -88,7 +88,8 @@ class Sequence {
   int add_segment(const std::vector<int>& sees);
   /// Drops rows that were rejected or replaced.
   void drop(std::span<const int> rows);
-  /// As drop, for rows that are no longer needed; they do not count as scratch.
+  /// Drops rows that were part of the answer but are no longer needed. Unlike with `drop`, the
+  /// counter `scratch` does not include them.
   void release(std::span<const int> rows);
   /// Drops all rows from `first` on except `rows`.
   void keep(int first, std::span<const int> rows);
@@ -153,7 +154,7 @@ struct CacheReport {
 /// `passes` for means.
 struct Occupancy {
   std::int64_t passes = 0;
-  std::int64_t job_passes = 0;  ///< number of tasks in a pass, summed over passes
+  std::int64_t job_passes = 0;  ///< number of jobs in a pass, summed over passes
   /// number of streams that chose from a pass (answers, values, threads), summed over passes
   std::int64_t stream_passes = 0;
 };
@@ -183,8 +184,8 @@ class Engine {
   /// as long as blocks are free; the blocks of idle `prefixes` are freed for them. If running
   /// sequences no longer fit, the latest are preempted: a plain causal thread is recomputed later,
   /// any other sequence keeps its rows on the host. A sequence that does not fit alone ends with a
-  /// RunError. The caches of draft networks are not counted, and rows computed with skipped
-  /// sublayers are gone before a counted pass.
+  /// RunError. The budget covers neither the caches of draft networks nor rows computed with
+  /// skipped sublayers: those are removed before the next full pass.
   void set_cache_budget(const CacheBudget& budget) { budget_ = budget; }
   const CacheReport& cache_report() const { return report_; }
 

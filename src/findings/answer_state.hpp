@@ -6,7 +6,7 @@
 
 namespace pardec {
 
-/// The share of answers from which on notes mention how answers ended.
+/// Notes mention how answers ended if this share of answers or more is concerned.
 inline constexpr double kWorthSaying = 0.1;
 
 /// How an arm's answers ended.
@@ -16,14 +16,15 @@ struct AnswerState {
   std::int64_t hit_limit = 0;  ///< the answer or most of its fields hit the limit
   std::int64_t unparsed = 0;   ///< no object could be parsed
   std::int64_t empty = 0;
-  /// Failed, unparsed, empty or, for decoders whose answers have their own end, at the limit.
+  /// Failed, unparsed or empty. If an answer has its own end (json and value form), also those that
+  /// hit the limit.
   std::int64_t broken = 0;
   double tokens = 0;   ///< number of text tokens, mean over answers
   double thought = 0;  ///< number of ids of thought, mean over answers
-  /// text about ROUGE (task_metrics.hpp), if the share is at least kWorthSaying
+  /// from outside_rouge() of task_metrics.hpp, with kWorthSaying as its limit; may be empty
   std::string outside_rouge;
 
-  /// If so, neither speed nor scores are meaningful.
+  /// Whether most answers are broken, so that neither speed nor scores are meaningful.
   bool mostly_broken() const { return 2 * broken > answers; }
 };
 

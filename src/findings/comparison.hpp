@@ -21,8 +21,8 @@ namespace pardec {
 /// all comparisons of equal arms would show a difference.
 inline constexpr std::int64_t kFewestBlocks = 6;
 
-/// The interval, which is over `units` blocks or clusters. Its ends become NaN if `units` is below
-/// kFewestBlocks.
+/// The given interval; its ends are NaN if it is computed from fewer than kFewestBlocks blocks or
+/// clusters (`units`).
 Interval with_ends_of(Interval interval, std::int64_t units);
 
 /// ratio_of_totals over blocks; the ends are NaN if there are fewer than kFewestBlocks.
@@ -61,7 +61,7 @@ struct Reached {
 struct Speedup {
   Interval ratio;                  ///< as measured; see RobustRatio
   std::int64_t slow_baseline = 0;  ///< blocks in which only the baseline took too long
-  /// blocks in which only the method did (outliers, see RobustRatio)
+  /// blocks in which only the method took too long (outliers, see RobustRatio)
   std::int64_t slow_method = 0;
   Interval without_outliers{};
   std::int64_t blocks;            ///< number of distinct blocks
@@ -195,7 +195,8 @@ struct Overview {
   /// Datasets and arms that could not be run, with the reason.
   std::map<std::pair<std::string, std::string>, std::string> not_applicable;
 
-  /// The different oracles of the arms. ar is not forced if other arms have forced guesses.
+  /// The different oracles of the arms. An oracle that only forces the acceptance of guesses does
+  /// not apply to ar.
   std::vector<std::string> oracles() const;
   bool forced() const { return !oracles().empty(); }
   const ArmFinding* baseline_of(const ArmFinding& arm) const {

@@ -39,7 +39,10 @@ struct Mean {
   double value() const { return count > 0 ? sum / count : std::nan(""); }
 };
 
-/// One split: counts, and mean lengths in tokens.
+/// One split: counts, and means. `fields`, `present`: number of fields of an example, and of those
+/// with a reference. The other means are lengths in tokens. `asked`: the part of a prompt that is
+/// for one field. `question`: a field's question with its choices. `value`: a value in the JSON
+/// answer.
 struct SplitStats {
   std::int64_t examples = 0, all_fields = 0, unanswerable = 0, categories = 0;
   double attributes_per_category = std::nan("");

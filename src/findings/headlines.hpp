@@ -17,7 +17,7 @@ SpeedShown speed_shown(const ArmFinding& arm);
 
 /// The evidence about the quality of an arm's answers relative to its baseline's.
 enum class QualityShown {
-  same,       ///< the answers must equal the baseline's by construction, did, and none failed
+  same,       ///< all answers equal the baseline's, as they must by construction, and none failed
   not_worse,  ///< by the first score of its dataset, at the comparison's margin
   worse,
   open,      ///< the score's interval allows both

@@ -33,7 +33,7 @@ struct RooflineSetting {
 /// (fields of a job that are asked separately, points of a skeleton).
 struct TraceWork {
   std::string decoder, arm, dataset;
-  std::set<std::string> examples;  ///< a prompt without an example: its name
+  std::set<std::string> examples;  ///< ids; for a prompt without an example, the prompt's name
   bool drafts;                     ///< whether it is of the draft network
   std::int64_t chosen;
   std::vector<PassWork> passes;

@@ -25,8 +25,8 @@ std::vector<Uncomputed> uncomputed_in(const std::vector<ArmFinding>& arms);
 std::string_view headline_score(const ArmFinding& arm);
 
 /// All totals that can be computed from the stored scores. Totals in `with_interval` get an
-/// interval and a difference from `baseline`; null: there is no baseline, otherwise it must be read
-/// together with `method`. `would_do` refers to `margin`. p-values are not adjusted.
+/// interval and a difference from `baseline`. Null: there is no baseline. REQUIRES: both tables are
+/// from one call of read_scores. `would_do` refers to `margin`. p-values are not adjusted.
 std::map<std::string_view, ScoreFinding> score_findings(
     const ScoreTable& method, const ScoreTable* baseline,
     const std::vector<std::string_view>& with_interval, double margin, double confidence);

@@ -38,7 +38,8 @@ Speeds speeds_of(const ArmFinding& arm, const ArmFinding* baseline, const RunFig
 /// and decoders that do not change the result.
 bool same_by_construction(const RunRow& run, const RunRow& other);
 
-/// Whether the run did so: every answer equals the baseline's, and none failed.
+/// Whether the run generated the same answers as its baseline, as by same_by_construction: every
+/// answer equals the baseline's, and none failed.
 bool gave_same_answers(const RunSummary& run, const RunRow& baseline);
 
 /// IPPD's EM, and tokens per second, are only meaningful if both arms ask for one field at a time.

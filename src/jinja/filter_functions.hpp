@@ -58,7 +58,8 @@ Value least(V value, A arguments);
 Value sort(V value, A arguments);
 Value unique(V value, A arguments);
 
-/// attribute_path, with the budget charged before; `value` itself if the path is None.
+/// The member of `value` at `path` (attribute_path); `value` itself if the path is None. Takes the
+/// steps from the budget first.
 Value member_of(V value, V path, A arguments, const Value& fallback = {});
 
 }  // namespace pardec::jinja::filter

@@ -27,8 +27,8 @@ class Template {
   static constexpr std::int64_t kSteps = 10'000'000;
 
   /// `variables`: an object. `now`: the time for strftime_now. ConfigError as above: an error
-  /// raised by the template itself, an operation that its values do not allow, or more than `steps`
-  /// steps, plus a thousand for each step of traversing the variables.
+  /// raised by the template itself, an operation that its values do not allow, or too many steps.
+  /// The limit is `steps`, plus a thousand times the steps that a traversal of the variables takes.
   std::string render(const OrderedJson& variables, const std::tm& now,
                      std::int64_t steps = kSteps) const;
 

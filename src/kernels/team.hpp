@@ -13,8 +13,8 @@ namespace pardec {
 /// member that has a piece of work but no core delays all others. After such a delay, all members
 /// stay if they have taken part long enough for the gain to exceed the delay. Otherwise one member
 /// is left out, for twice the time of the delay. If another delay follows soon after its return, it
-/// is left out four times as long, up to a second. Thus a permanently busy machine costs little,
-/// and an occasional disturbance costs no more than itself.
+/// is left out four times as long, up to a second. Thus delays cost little time on a machine that
+/// is always busy, and after a single disturbance the member soon returns.
 class Attendance {
  public:
   explicit Attendance(int members) : members_(members), active_(members) {}

@@ -68,7 +68,8 @@ class Adapter {
   /// adapter's config is for more layers than the network has.
   static Adapter load(const std::filesystem::path& folder, const ModelConfig& config);
 
-  /// A target counts for all layers if one layer has it. The tokens are those of the embedding.
+  /// Its shape. `targets` has every matrix that is adapted in at least one layer; `tokens` has the
+  /// tokens with their own rows in the embedding.
   AdapterShape shape() const;
   /// Everything in the adapter that its shape does not express, as config keys or names of weights.
   /// Such an adapter is merged correctly, but cannot be trained. Empty: nothing.

@@ -48,8 +48,8 @@ class KvCache {
 
   /// REQUIRES: the rows are alive; otherwise std::logic_error.
   void drop(std::span<const int> rows);
-  /// Undoes all rows from `first` on; later rows get their names again. REQUIRES: first <=
-  /// rows_fed().
+  /// Removes all rows from `first` on, as if they had never been computed: the next new row is row
+  /// `first`. REQUIRES: first <= rows_fed().
   void retract(int first);
   /// Gives a row new order, segment and rank. Its position cannot change: it is part of the cached
   /// key. REQUIRES: the row is alive; otherwise std::logic_error.

@@ -9,7 +9,8 @@
 
 namespace pardec {
 
-/// Numbers of a tensor that make one piece of work, if few operations touch each of them.
+/// How many numbers of a tensor one piece of work has, for operations that do little with each
+/// number.
 constexpr std::int64_t kNumbersOfAPiece = 32 * 1024;
 
 /// Whether operations on `x` can be split with bitwise equal results: float32 on the CPU, without

@@ -61,10 +61,10 @@ struct Job {
   std::optional<std::string> system = {};
 };
 
-/// Parses a Job in the form of the contract; fields without a name get one. `where` is its name in
-/// errors. `defaults`: limits, sampling and seed for missing keys. ConfigError: unknown keys, wrong
-/// types, no context, two fields with the same name in a context, or a conversation with several
-/// contexts or an empty turn.
+/// Parses a Job in the form of job.schema.json. Fields without a name get one. `where` is its name
+/// in errors. `defaults`: limits, sampling and seed for missing keys. ConfigError: unknown keys,
+/// wrong types, no context, two fields with the same name in a context, or a conversation with
+/// several contexts or an empty turn.
 Job parse_job(const Json& json, const std::string& where, Job defaults = {});
 OrderedJson to_json(const Job& job);
 

@@ -25,8 +25,9 @@ struct Pieces {
   /// json form: the answer's skeleton, context-major, one segment before each value
   std::vector<Tokens> segments;
 
-  /// Free form, for decoders that write their own requests: the chat markup before and after the
-  /// user's content as text, and in a later turn of a conversation the ids before that markup.
+  /// For decoders that write their own requests (free form only). `turn_opening` and
+  /// `turn_closing`: the chat markup before and after the user's content, as text. `said`: in a
+  /// later turn of a conversation, the ids before that markup.
   Tokens said;
   std::string turn_opening, turn_closing;
   /// whether a prompt begins with the tokenizer's special ids (Tokenizer::encode_piece)

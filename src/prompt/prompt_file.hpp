@@ -41,20 +41,19 @@ PromptFile parse_prompt_file(std::string content, const std::string& name);
 /// Choices as shown in prompts: each on a new line after its letter.
 std::string lettered(const std::vector<std::string>& choices);
 
-/// The text that asks for the `number`-th field of a context: its question, or its name if it has
-/// no question. Both are used if it has a question and a name other than the one for nameless
-/// fields.
+/// The text that asks for the `number`-th field of a context: "NAME: QUESTION". A name that was
+/// generated (nameless_key) is left out, and so is an empty question.
 std::string asked(const Field& field, size_t number);
 
 /// The slots filled from a field.
 std::map<std::string, std::string> slots_of(const Field& field, size_t number);
 
-/// Whether the instruction depends on the category.
+/// Whether the instruction mentions the category, or its fields.
 bool speaks_of_category(const PromptFile& prompt);
 
-/// The instruction for contexts that share category and fields, if the wording mentions them
-/// (otherwise all of them are named). {context_count} is the number of contexts in one prompt: all
-/// of them in json form, one in the other forms.
+/// The instruction with its slots filled. {category} and {fields} become the distinct categories
+/// and field names of all contexts, separated by commas. {context_count} becomes the number of
+/// contexts in one prompt: all of them in json form, one in the other forms.
 std::string instruction_for(const PromptFile& prompt, const std::vector<Context>& contexts,
                             Form form);
 

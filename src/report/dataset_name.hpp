@@ -25,7 +25,7 @@ std::vector<Cell> dataset_cells(const std::string& name);
 std::vector<Column> with_dataset(std::vector<Column> others);
 std::vector<Cell> with_dataset(std::vector<Cell> dataset, std::vector<Cell> others);
 
-/// Explanations of these marks, for the notes of a table.
+/// Notes for tables, which explain "own sample" and "stand-in" after a dataset's name.
 inline constexpr const char* kSampleNote =
     "own sample: the project's small sample, not the publisher's data.";
 inline constexpr const char* kStandinMark =

@@ -17,6 +17,12 @@ ExportFormat parse_export_format(std::string_view name);
 std::vector<std::filesystem::path> table_files(ExportFormat format,
                                                const std::filesystem::path& folder);
 
+/// A file of an export, and its number of rows.
+struct ExportedFile {
+  std::filesystem::path file;
+  std::int64_t rows;
+};
+
 /// Writes one invocation as flat tables, one file each in `folder`, which is created if necessary:
 /// comparison (the result of compare, with columns as in its csv), warnings, runs, blocks, jobs,
 /// and the views generations, score_parts, answer_pairs and speedup_pairs of the schema; if there
@@ -25,10 +31,6 @@ std::vector<std::filesystem::path> table_files(ExportFormat format,
 /// `wording`: for messages in comparison. Returns the files with their numbers of rows.
 /// ConfigError: the folder cannot be created; for parquet, there is no Python with pyarrow.
 /// RunError.
-struct ExportedFile {
-  std::filesystem::path file;
-  std::int64_t rows;
-};
 std::vector<ExportedFile> export_tables(Store& store, const Comparison& comparison,
                                         ExportFormat format, const std::filesystem::path& folder,
                                         const Wording& wording);

@@ -19,7 +19,7 @@ struct Recommendation {
   std::string text() const;
 };
 
-/// One for each dataset with a headline or with an arm that might have one.
+/// One for each headline (headlines_of), in their order.
 std::vector<Recommendation> recommendations(const Comparison& comparison);
 
 /// The verdict on an arm's answers: "not worse", "open" ...; empty: it has no baseline.

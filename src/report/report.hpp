@@ -12,7 +12,7 @@ namespace pardec {
 /// A number at the top of the page, e.g. a speedup.
 struct Highlight {
   std::string value, range;         ///< "2.46x", "[2.40, 2.49]"
-  std::string label;                ///< what it is a number of
+  std::string label;                ///< meaning of the number
   std::vector<std::string> beside;  ///< facts that must be read with it, e.g. "identical 97.1 %"
 };
 

@@ -16,7 +16,7 @@ struct Column {
   std::string header;
   Align align = Align::left;
   std::string key = {};  ///< name in json and jsonl; empty: the header
-  /// for programs: included in csv, json and jsonl, but not in md and latex
+  /// included in csv, json and jsonl only, not in text, md and latex
   bool data_only = false;
   /// csv: names of the items of its values, which are lists. Each item is a column; the first is
   /// named by the key alone. Items of other lists of numbers are numbered from 1.

@@ -6,11 +6,11 @@
 
 namespace pardec {
 
-/// Adds plain arms so that every arm has a baseline that asks in the form it needs. If no arm is
-/// the plain decoder asking in this form, one is added next to the plain arm that it is derived
-/// from, e.g. "ar-separately" for ippd next to "ar". Nothing is added if a baseline is named, if
-/// there is no plain arm, if the user set `ask` for all plain arms, or if their network was trained
-/// on only one form.
+/// Adds missing baselines. The baseline of an arm is the plain decoder with the option `ask` that
+/// DecoderEntry::baseline_asks says. If no arm is such a baseline, a copy of a plain arm with that
+/// option is added next to it, e.g. "ar-separately" next to "ar", for ippd. Nothing is added if a
+/// baseline is named, if there is no plain arm, if the user set `ask` for all plain arms, or if
+/// their network was trained on only one form.
 void add_baselines(RunSpec& spec);
 
 struct AddedBaseline {

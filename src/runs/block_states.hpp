@@ -43,9 +43,10 @@ enum class CellBlock {
 };
 CellBlock block_of(const RunCell& cell, const CellState& state, const BlockPlace& place);
 
-/// The cells that must run a block, among those that need it (`more`) or have begun it: all of
-/// them, unless one process measured the block as a whole for all of them, since times of two
-/// processes cannot be paired. Cells with a failed job are ignored in this condition.
+/// For each cell, whether it must run a block. `more`: the cells that need further blocks. The
+/// block concerns these cells, and cells that have begun it. If one process measured the block as a
+/// whole for all of them, none must run it. Otherwise all must run it, because times of two
+/// processes cannot be paired. A cell with a failed job does not decide this for the others.
 std::vector<bool> cells_to_do(const std::vector<const RunCell*>& cells,
                               const std::vector<const CellState*>& states, const BlockPlace& place,
                               std::vector<bool> more);

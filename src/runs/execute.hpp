@@ -18,8 +18,8 @@ namespace pardec {
 struct ExecuteOptions {
   /// Requests a stop; running jobs are finished first.
   std::stop_token stop = {};
-  /// Used instead of `stop`, and must include it (a Deadline). A run that is stopped by this token
-  /// alone is left as if it had been killed.
+  /// If given, replaces `stop`. REQUIRES: it is requested whenever `stop` is (a Deadline). A run
+  /// that was stopped by `until` but not by `stop` stays in state `running`, as after a kill.
   std::optional<std::stop_token> until = std::nullopt;
   bool create_folders = false;  ///< whether to create folders for the database
   Notes notes = {};             ///< messages for the user about the run

@@ -8,9 +8,10 @@
 
 namespace pardec {
 
-/// The natural log-probability that a network assigns to answers to open questions, given the
-/// question, token by token and causally, whichever network generated them in whatever order. This
-/// measures the quality of parallel text without a judge; but repetitive text is also likely.
+/// The natural log-probability of answers to open questions under a network. The network reads
+/// question and answer from left to right, as plain text. The answers may come from another network
+/// or decoder. This measures the quality of parallel text without a judge; but repetitive text also
+/// has a high probability.
 class AnswerLikelihood {
  public:
   /// `checkpoint` must have a tokenizer and outlive this object. `hash`: of its files; identifies

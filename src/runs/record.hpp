@@ -24,8 +24,9 @@ std::string hash_of_ids(const Tokenizer& tokenizer);
 /// libtorch, compiler.
 Json environment_json();
 
-/// A finished job; and its answers with their scores by `metrics`. None: they are not scored, as
-/// under an oracle. `tokenizer` is used to count the ids of thoughts; null: they are not counted.
+/// The rows of a finished job and of its answers. `metrics`: computes the answers' scores; none:
+/// the answers are not scored, e.g. under an oracle. `tokenizer`: counts the ids of thoughts; null:
+/// the counts are 0.
 JobRow job_row(const JobKey& key, const Answers& answers);
 std::vector<GenerationRow> generation_rows(
     const std::vector<const Example*>& examples, const Answers& answers,

@@ -27,7 +27,7 @@ struct ScoredField {
   std::vector<std::string> choices;  ///< for a multiple-choice question
   std::string test;       ///< for a programming task: the code that runs after text and answer
   std::string answer;     ///< without its thought; empty: absent
-  bool no_value = false;  ///< not even an explicit absence: never a right answer
+  bool no_value = false;  ///< neither a text nor an explicit absence; always wrong
 };
 
 struct ScoredExample {

@@ -92,7 +92,7 @@ struct AnswerFigures {
   RowId id = 0;
   std::int32_t example = 0, job = 0;  ///< indices in Figures::examples and RunFigures::jobs
   std::int32_t repeat = 0;
-  /// all fields; those whose stop is limit or context, or whose thought has no end
+  /// number of fields; number of those whose stop is limit or context, or whose thought has no end
   std::int32_t fields = 0, fields_at_limit = 0;
   bool at_limit = false;               ///< whether the answer's own stop is limit or context
   std::int64_t thought = 0;            ///< number of ids of thought, over all fields

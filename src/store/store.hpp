@@ -14,15 +14,14 @@
 #include "src/store/side_files.hpp"
 #include "src/store/sqlite.hpp"
 
-/// The record of all runs: one SQLite file (results/schema.sql).
-/// Errors are StoreErrors. Exit code 2: the path is not one of our databases, or is not writable.
-/// Exit code 1: failures during a run (disk full, I/O, locked for 30 s); the current transaction
-/// is then rolled back.
-/// If another process removed or replaced the file at the path, the data written is in a file
-/// without a name. It is then saved next to the path, the error says where, and the log is
-/// removed, since SQLite would apply it to the new file. The log of another database next to a
-/// file is refused (side_files.hpp), and so is a database whose schema version is not
-/// schema_version().
+/// The record of all runs: one SQLite file (results/schema.sql). Errors are StoreErrors. Exit code
+/// 2: the path is not one of our databases, or is not writable. Exit code 1: failures during a run
+/// (disk full, I/O, locked for 30 s); the current transaction is then rolled back. Another process
+/// may remove or replace the file at the path while it is open. The data of this process is then in
+/// a file without a name. The store copies this data to a new file next to the path, and the error
+/// names that file. It also removes the old log, because SQLite would apply it to the file that is
+/// now at the path. The log of another database next to a file is refused (side_files.hpp), and so
+/// is a database whose schema version is not schema_version().
 namespace pardec {
 
 /// `application_id` of our files: "PARD".
@@ -31,7 +30,7 @@ inline constexpr int kApplicationId = 0x50415244;
 struct OpenOptions {
   bool read_only = false;       ///< the file must exist and is not changed
   bool create_folders = false;  ///< make missing parent folders (for the default path)
-  /// the command that writes can be continued by --resume, as error messages then advise
+  /// whether error messages advise to continue the command with --resume
   bool resumes = false;
 };
 
@@ -187,9 +186,9 @@ class Store {
   /// ordered by shard index. If a shard was run twice: the newer invocation. If it is not a shard:
   /// only this invocation.
   std::vector<std::string> shards_of(const std::string& invocation);
-  /// An in-memory copy for reading, in which the shards of one run are joined. They belong to the
-  /// newest of their invocations (or to `keep`, if it is one of these), and its `shard` lists all,
-  /// e.g. "0/3, 2/3". Null: no run is a shard.
+  /// An in-memory copy for reading, in which the shards of one run are joined into one invocation.
+  /// This is the newest of the shards' invocations, or `keep` if that is one of them. Its `shard`
+  /// lists all shards, e.g. "0/3, 2/3". Null: no run is a shard.
   std::unique_ptr<Store> join_shards(const std::string& keep);
 
   /// Copies all runs of another database into this one, in one transaction. Rows that are already

@@ -32,7 +32,8 @@ int threads_that_fit(double free, int threads);
 /// From this share on, a measured time depends more on the machine than on the program.
 inline constexpr double kDisturbedShare = 0.05;
 
-/// A process may stand still for this time while it waits for its own threads.
+/// In nanoseconds. A shorter time without a running thread is not a stall: the process may wait for
+/// its own threads.
 inline constexpr std::int64_t kShortestStall = 100000000;
 
 /// Measures the computation of `threads` threads from its construction on. It counts that many of

@@ -4,7 +4,7 @@
 
 namespace pardec {
 
-/// Takes what a reader of long work should know, a line at a time; empty: nobody reads.
+/// Receives messages about long work for its user, one line at a time. Empty: messages are dropped.
 using Notes = std::function<void(const std::string& line)>;
 
 inline void tell(const Notes& notes, const std::string& line) {

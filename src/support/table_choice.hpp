@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-/// How a reader wants a table.
+/// The reader's choices of a table's format and columns.
 namespace pardec {
 
 enum class TableFormat { text, md, csv, csv_safe, json, jsonl, latex };
@@ -17,8 +17,8 @@ inline constexpr const char* kTableFormats =
 
 /// Which columns a table shows.
 struct ColumnChoice {
-  bool wide = false;               ///< all that are for people
-  std::vector<std::string> names;  ///< keys: these alone, in every format; empty: as `wide` says
+  bool wide = false;  ///< all columns, also in the formats for people (text, md, latex)
+  std::vector<std::string> names;  ///< keys of the only columns to show; empty: see `wide`
 };
 
 }  // namespace pardec

@@ -32,10 +32,10 @@ struct Thought {
   bool open = false;      ///< it has no end, so that no part of the text is an answer
 };
 
-/// The reasoning at the beginning of a text, which may consist of several consecutive parts. A
-/// closing mark without an opening one ends reasoning that the prompt opened, or that mentioned its
-/// own closing mark; but not in JSON, where it is a quotation. A later pair counts if its opening
-/// mark begins a line.
+/// The reasoning at the beginning of a text. It may consist of several consecutive parts. A closing
+/// mark without an opening mark also ends reasoning: the prompt may have opened it, or the
+/// reasoning may have quoted its own closing mark. In JSON, such a closing mark is a quotation and
+/// does not count. A later pair of marks counts if its opening mark begins a line.
 Thought thought_of(std::string_view text, const ThoughtReading& reading = {});
 
 /// The text after its reasoning, without leading line breaks; empty if the reasoning has no end.

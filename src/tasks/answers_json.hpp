@@ -4,7 +4,7 @@
 
 namespace pardec {
 
-/// Answers in the JSON form defined by the contract of `generate --format json`.
+/// Answers as JSON, as printed by `generate --format json`. Schema: decoders/answers.schema.json.
 OrderedJson answers_json(const Job& job, const Decoder& decoder, const Answers& answers);
 
 }  // namespace pardec

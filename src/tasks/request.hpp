@@ -32,10 +32,10 @@ struct Stacking {
   bool across_categories = false;  ///< false: all examples of a job have the same category
 };
 
-/// How a decoder forms jobs on data of this shape. The stack of examples is the decoder's own, but
-/// 1 where a job has a single list of fields for all its texts while each text has its own
-/// questions, and for open prompts. Fields that are asked one by one do not need the same category,
-/// unless the instruction mentions the category.
+/// How a decoder forms jobs on data of this shape. The maximum number of examples is the decoder's
+/// own (Decoder::stack). It is 1 for open prompts. In json form, all texts of a job share one list
+/// of fields; so it is also 1 if each text has its own questions. Jobs whose fields are asked one
+/// by one may mix categories, unless the instruction mentions the category.
 Stacking stacking_on(Shape shape, const Decoder& decoder, const PromptFile& prompt);
 /// Why the decoder cannot run on data of this shape, and what can be done; empty: it can.
 std::string not_applicable(Shape shape, const Decoder& decoder);

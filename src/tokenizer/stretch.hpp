@@ -7,7 +7,7 @@ namespace pardec {
 
 /// The position of a stretch in its text, for components that treat the ends of a text specially.
 enum class Place {
-  whole,  ///< in a whole text: each stretch is treated like a text of its own
+  whole,  ///< the text is tokenized as a whole; each stretch counts as a beginning and an end
   first,  ///< begins a text or follows an added token, and continues in a later piece
   /// continues from an earlier piece: no prefix is added, and nothing is stripped from its ends
   later
