@@ -20,9 +20,9 @@ struct CsvRow {
 };
 
 /// Calls `take` for each record of a CSV file, one at a time. The format is RFC 4180: quoted fields
-/// may contain commas, doubled quotes, and line breaks. The first record is the header. If it
-/// contains no comma but semicolons, or tabs, these are the separator; spreadsheets write such
-/// files in many countries. DataError: a line is not UTF-8; one of `columns` is missing in the
+/// may contain commas, doubled quotes, and line breaks. The first record is the header. Fields are
+/// separated by commas; if the header contains none, by its tabs or semicolons, as spreadsheets
+/// write them in many countries. DataError: a line is not UTF-8; one of `columns` is missing in the
 /// header, or occurs twice; a record has another number of fields; quotes are not closed, or occur
 /// inside an unquoted field. Reading stops after an error in quotes.
 void each_row(const std::filesystem::path& file, const std::vector<std::string>& columns,

@@ -85,7 +85,7 @@ struct DatasetEntry {
                   Inspection* inspection);
 };
 
-/// Marks the data of a stand-in; in the same folder.
+/// A folder with this file contains the data of a stand-in.
 inline constexpr const char* kStandinNote = "standin.json";
 
 const std::vector<DatasetEntry>& datasets();

@@ -36,10 +36,11 @@ void complain(Inspection* inspection, const DataError& error);
 /// Opens a file for reading piece by piece. DataError: it cannot be opened, or is a folder.
 std::ifstream open_data(const std::filesystem::path& file);
 
-/// Calls `take(text, number)` for each line of a file, one at a time, without its end (LF or CRLF)
-/// and without a byte order mark, which are noted. The lines of a Parquet file are its rows as
-/// JSON, converted by from_parquet.py. ConfigError: no Python with pyarrow is found. DataError: a
-/// line is longer than kLongestLine; it is left out. Returns false if the file is empty.
+/// Calls `take(text, number)` for each line of a file, one at a time. Line ends (LF or CRLF) and a
+/// byte order mark are removed; CRLF and the mark are noted. The lines of a Parquet file are its
+/// rows as JSON, converted by from_parquet.py. ConfigError: no Python with pyarrow is found.
+/// DataError: a line is longer than kLongestLine; it is left out. Returns false if the file is
+/// empty.
 bool each_raw_line(const std::filesystem::path& file, Inspection* inspection,
                    const std::function<void(std::string& text, long number)>& take);
 

@@ -63,8 +63,8 @@ std::uint64_t stream_seed(std::uint64_t seed, int index);
 /// The result of one stream of choices.
 struct Stream : Chosen {
   std::string bytes;  ///< text of the tokens
-  /// If the text does not contain all tokens in the order of choice: the tokens that it contains,
-  /// in its order, and the end of each in `bytes`.
+  /// Set if the text does not consist of all tokens in the order of choice. `choices`: the tokens
+  /// of the text, in the order of the text. `ends`: the end of each of them in `bytes`.
   struct Written {
     std::vector<size_t> choices, ends;
   };
@@ -133,8 +133,8 @@ std::vector<Tokens> field_references(
     const Request& request, const std::vector<std::vector<std::optional<std::string>>>& references,
     const DecoderContext& context);
 
-/// The cost of streams that were decoded in parallel and shared forward passes: pass t gives each
-/// open stream the number of ids in its `passes`.
+/// The cost of streams that were decoded in parallel and shared forward passes: pass t is the t-th
+/// entry of `passes` of each stream that has not ended.
 Counters shared_cost(const std::vector<Stream>& streams);
 
 /// The answer made of streams, one per field in their order: parsed texts, and all texts joined by

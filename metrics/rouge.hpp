@@ -19,9 +19,9 @@ std::vector<std::string> rouge_tokens(std::string_view text, bool stem);
 /// that texts of these have the same words.
 std::vector<std::string> unicode_tokens(std::string_view text, bool stem);
 
-/// Whether a third of the words of a text (unicode_tokens) or more, or most of its characters in
-/// words, are outside a-z, A-Z and 0-9. rouge_tokens leaves such a word out, or cuts the word into
-/// the parts between such letters.
+/// Whether rouge_tokens ignores much of a text: at least a third of its words (unicode_tokens)
+/// contain characters outside a-z, A-Z and 0-9, or most characters of its words are such.
+/// rouge_tokens treats these characters as separators.
 bool is_outside_rouge(std::string_view text);
 
 struct RougeScore {

@@ -33,8 +33,8 @@ class ClusterMean {
   struct Value {
     double value, share;
   };
-  /// Values lie in `range`, or extend it. Shares are not negative; clusters without a share are
-  /// ignored. `mean`: sum of value times share, divided by the sum of the shares.
+  /// `range` is widened to include all values. Shares are not negative; clusters without a share
+  /// are ignored. `mean`: sum of value times share, divided by the sum of the shares.
   ClusterMean(std::vector<Value> values, ScoreRange range);
 
   double mean() const { return mean_; }

@@ -6,8 +6,8 @@
 
 namespace pardec {
 
-/// How threads end in training: with `eos`, except that a closing text can end the prompt's own
-/// thread.
+/// How threads end in training: with `eos`. Only the prompt's own thread may end without it, after
+/// a closing text such as `</result>`.
 struct AparEnds {
   Token eos = 0;
   bool main_has_eos = true;

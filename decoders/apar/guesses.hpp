@@ -1,6 +1,6 @@
 #pragma once
 // Medusa-APAR (arXiv:2401.06761, section 3.1): extra heads make guesses after the last tokens of
-// threads, and one forward pass verifies them. Guesses see what their thread sees.
+// threads, and one forward pass verifies them. A guess sees the rows that its thread sees.
 #include <optional>
 #include <span>
 #include <utility>
@@ -24,7 +24,7 @@ class Guesses {
   /// Accepts the guess that equals `token` and follows the last accepted guess (at first, the
   /// thread's own token), and returns its index. None: there is no such guess.
   std::optional<int> accept(Token token);
-  /// The first guesses on the path after the last accepted guess.
+  /// The guesses after the last accepted guess, following first children.
   Tokens first_line() const;
   /// The row of a guess.
   int row(int guess) const { return root_ + 1 + guess; }

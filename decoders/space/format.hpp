@@ -5,13 +5,15 @@
 
 namespace pardec {
 
-/// SPACE's training sequences (SAR-SFT: paper, section 3.1): AR's sequences, of which a share is
-/// cut inside the answer and continues with k masks, which are to guess the tokens cut off.
+/// SPACE's training sequences (SAR-SFT: paper, section 3.1): AR's sequences. A share of them is cut
+/// inside the answer, and continues with k masks. The targets of the masks are the tokens that were
+/// cut off.
 struct SpaceFormatOptions {
-  ArFormatOptions ar;     ///< options of the underlying AR sequences
-  int k = 5;              ///< number of masks in a group
-  double p_ar = 0.5;      ///< share of sequences that stay AR's
-  bool one_pass = false;  ///< the answer is kept whole next to the masks: the same targets and more
+  ArFormatOptions ar;  ///< options of the underlying AR sequences
+  int k = 5;           ///< number of masks in a group
+  double p_ar = 0.5;   ///< share of sequences that stay AR's
+  /// the answer is not cut; it is trained together with the masks
+  bool one_pass = false;
   int groups = 1;  ///< number of groups of masks per such answer, each after a different place
   Token mask = 0;  ///< [M]
 };

@@ -10,7 +10,8 @@
 
 namespace pardec {
 
-/// `--oracle accept...` for one stream, if requested, with its own coins from its seed.
+/// `--oracle accept...` for one stream, if requested, with its own random numbers, derived from its
+/// seed.
 struct AcceptanceOracle {
   std::unique_ptr<Chance> coins;
   ForcedAcceptance forced;  ///< refers to `coins`

@@ -52,7 +52,7 @@ void apply_limit(const MemoryPlan& plan, const ModelOptions& options, CacheBudge
 /// One line: weights, cache per row, and the memory that the limit leaves.
 std::string describe(const MemoryPlan& plan, const CacheBudget& cache);
 
-/// The peak memory of this process, as a sentence.
+/// The peak memory of this process, in words.
 std::string describe_peak();
 
 }  // namespace pardec

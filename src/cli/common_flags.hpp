@@ -25,7 +25,8 @@ struct ComparisonFlags {
 };
 void add_flags(CLI::App& app, ComparisonFlags& flags);
 
-/// Reads the --trace file if it is only used for --hardware. ConfigError, as for check_hardware.
+/// Reads the traces of --trace, for --hardware. ConfigError: the file contains no trace, or --trace
+/// is given without --hardware; as for check_hardware.
 void read_traced(ComparisonFlags& flags);
 
 /// The exit code of a verb that showed this comparison: 3 if --strict was given and there are

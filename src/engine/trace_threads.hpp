@@ -34,8 +34,9 @@ struct TraceThread {
 /// The threads of a complete or partial trace, in the order in which they begin. A token chosen by
 /// a row belongs to the row's thread; a correct guess belongs to the thread of the text that it
 /// follows. Of rejected guesses, one line is reported; for a tree of guesses, this is its first
-/// path. The choices of the newest rows, which are not yet computed as tokens, are the greedy ones.
-/// Without `greedy` (choices were sampled), a trace does not contain them, and they are left out.
+/// path. A trace shows a row's choice as the token of a later row. The newest rows have no later
+/// row: with `greedy`, their recorded best ids are their choices; without it (choices were
+/// sampled), their choices are unknown and left out.
 std::vector<TraceThread> threads_of(const Trace& trace, bool greedy);
 
 /// Whether all recorded choices are greedy.

@@ -21,7 +21,8 @@ struct AnswerState {
   std::int64_t broken = 0;
   double tokens = 0;   ///< number of text tokens, mean over answers
   double thought = 0;  ///< number of ids of thought, mean over answers
-  /// from outside_rouge() of task_metrics.hpp, with kWorthSaying as its limit; may be empty
+  /// how many references `rouge` largely ignores, in words, if their share is at least
+  /// kWorthSaying; otherwise empty (outside_rouge of task_metrics.hpp)
   std::string outside_rouge;
 
   /// Whether most answers are broken, so that neither speed nor scores are meaningful.

@@ -24,8 +24,8 @@ struct BestCell {
   std::vector<const ArmFinding*> undecided;
 };
 
-/// One cell for each dataset with such an arm. `comparison` must be based on `measured`, and must
-/// outlive the cells.
+/// One entry for each dataset for which such an arm (BestCell::best) exists. `comparison` must be
+/// based on `measured`, and must outlive the cells.
 std::vector<BestCell> best_cells(const Measurements& measured, const Comparison& comparison);
 
 }  // namespace pardec

@@ -217,7 +217,7 @@ struct Comparison : Overview {
   std::vector<ArmDetails> details;  ///< for each arm
   std::vector<Uncomputed> uncomputed;
   std::vector<JudgedShare> judged;
-  /// The first of CompareOptions::hardware, and the others; one entry per dtype.
+  /// For each dtype of the arms: the first of CompareOptions::hardware, and the others.
   std::vector<Hardware> machines, other_machines;
   std::vector<std::string> allowing;  ///< CompareOptions::hardware, if any arm was traced
   /// The decoders of the arms that have their own columns.

@@ -24,7 +24,7 @@ enum class QualityShown {
   unknown,   ///< there is no score, or the tokens were forced
   noise,     ///< the network of one of the two is untrained
   broken,    ///< most answers of one of the two are unusable
-  baseline,  ///< it has no baseline
+  baseline,  ///< the arm has no baseline
 };
 QualityShown quality_shown(const Overview& comparison, const ArmFinding& arm);
 

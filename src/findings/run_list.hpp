@@ -57,8 +57,7 @@ struct AcrossRow {
   std::optional<double> identical;     ///< share of answers that equal the first invocation's
 };
 
-/// The speedup of one arm over several invocations of the same command, which shows the variation
-/// between measurements.
+/// The speedup of one arm, combined over several invocations of the same command (sittings).
 struct Sittings {
   const ArmFinding* arm;  ///< from the first of these invocations
   std::int64_t count;

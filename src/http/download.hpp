@@ -11,7 +11,7 @@ struct DownloadOptions {
   int timeout_seconds = 30;  ///< for connecting, and between two bytes
 };
 
-/// Bytes received, and in total; total 0: the server does not tell.
+/// Bytes received, and the file's length; length 0: the server does not report it.
 using DownloadProgress = std::function<void(std::int64_t done, std::int64_t total)>;
 
 struct Downloaded {

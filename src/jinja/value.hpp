@@ -56,7 +56,7 @@ struct Namespace;
 struct Loop;
 struct Callable;
 
-/// Python's undefined value of jinja2: prints as nothing, and most uses are errors.
+/// jinja2's undefined value: prints as nothing, and most uses are errors.
 struct Undefined {
   std::string name;      ///< the name in the template
   std::string why = {};  ///< the reason, shown with the name if it is called

@@ -99,7 +99,8 @@ class Team {
   /// Time that helpers were left out because other programs used their cores (Attendance), summed
   /// over helpers.
   std::int64_t left_out_ns() const;
-  /// Time that callers slept until helpers had finished pieces as large as their own.
+  /// Time that callers slept while they waited for helpers; per loop, at most the caller's own
+  /// working time.
   std::int64_t slept_ns() const { return slept_ns_.load(std::memory_order_relaxed); }
   /// Number of helpers that sleep instead of spinning.
   int sleeping() const;

@@ -55,9 +55,9 @@ struct RowLogits {
 
   Tokens outrank;  ///< ids outside `allowed` that rank before `best`
 
-  /// False if a logit that is not struck out is NaN or +infinity, or if all logits are -infinity.
-  /// Then no id can be chosen, and the other members have no meaning. (Some logits may be
-  /// -infinity.)
+  /// False if the logit of an id that is not banned is NaN or +infinity, or if all logits are
+  /// -infinity. Then no id can be chosen, and the other members have no meaning. (Some logits may
+  /// be -infinity.)
   bool finite() const { return std::isfinite(best_logit); }
 };
 

@@ -156,8 +156,8 @@ struct KvCache::Storage {
   void freeze();
   /// New memory for keys or values of so many slots.
   at::Tensor memory(std::int64_t slot_count) const;
-  /// Allocates new memory for the cache's own slots, and copies their content from `from`, where
-  /// they follow the `first` ones.
+  /// Allocates new memory for the cache's own slots, and copies their content from `from`,
+  /// beginning with slot `first` there.
   void settle(SharedRows from, std::int64_t first, std::int64_t new_capacity);
 
   int kv_heads, head_dim;

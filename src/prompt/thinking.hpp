@@ -13,7 +13,7 @@ namespace pardec {
 enum class Thinking {
   keep,   ///< it is part of the answer
   strip,  ///< the answer is the text after it
-  /// the template is asked to avoid it; any that is written all the same is not part of the answer
+  /// the template asks the network not to reason; reasoning is not part of the answer
   off,
 };
 /// ConfigError: none of these names.

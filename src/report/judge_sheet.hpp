@@ -5,7 +5,8 @@
 
 namespace pardec {
 
-/// A sheet for a spreadsheet: csv-safe, with empty columns verdict and comment.
+/// A sheet for a spreadsheet: csv in which no cell is read as a formula, with empty columns verdict
+/// and comment.
 std::string sheet_csv(const Sheet& sheet);
 
 /// A page that works offline in any browser: shows one item at a time, has keys for verdicts, keeps

@@ -118,7 +118,8 @@ struct Report {
   /// Facts that readers must know before any number, e.g. that the network is untrained.
   std::vector<std::string> marks;
   std::vector<ReportWarning> warnings;
-  /// The recommended arm; for each dataset one text, and further texts about what it leaves open.
+  /// The recommendation for one dataset. `more`: texts about undecided arms and about arms that are
+  /// ruled out.
   struct Advice {
     std::string said;
     std::vector<std::string> more;

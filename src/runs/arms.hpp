@@ -45,9 +45,9 @@ Json option_value(const std::string& text);
 /// Arms from `--decoder a,b`, `--arm LABEL=NAME[,option=value...]` and `--set
 /// [decoder.]option=value`, in this order. An arm's own option takes precedence over --set.
 /// `batch_size`, `cascade`, `model`, `adapter`, `cache_blocks`, `seed` and `oracle` are options of
-/// every arm; `draft` is one of arms that draft with a network. ConfigError: there is no arm, two
-/// arms have the same label, a decoder or option is unknown, a value is invalid, or no arm has an
-/// option given by --set.
+/// every arm; `draft` is an option of arms whose decoder uses a draft network. ConfigError: there
+/// is no arm, two arms have the same label, a decoder or option is unknown, a value is invalid, or
+/// no arm has an option given by --set.
 std::vector<Arm> make_arms(const std::vector<std::string>& decoders,
                            const std::vector<std::string>& arms,
                            const std::vector<std::string>& sets, int batch_size);

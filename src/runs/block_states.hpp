@@ -9,7 +9,7 @@
 #include "src/runs/prepare.hpp"
 #include "src/store/store.hpp"
 
-/// The stored state of a run's blocks: which must be run, and which were disturbed.
+/// The stored state of a run's blocks: finished, still to be run, or disturbed.
 namespace pardec {
 
 /// Identifies a block of a dataset by its repeat and position.

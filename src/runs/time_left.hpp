@@ -6,9 +6,9 @@
 namespace pardec {
 
 /// Estimates the remaining time of work of several kinds with different speeds (the cells of a run:
-/// arms on datasets). The time per unit of a kind is that of its completed units. Before there are
-/// any, it is that of a first try, corrected by the ratio of actual to tried times of other kinds
-/// in its group. Pure arithmetic, without a clock.
+/// arms on datasets). The time per unit of a kind is measured on its completed units. A kind
+/// without completed units uses the time of a first try. That time is multiplied by the ratio of
+/// actual times to tried times of the other kinds in its group. Pure arithmetic, without a clock.
 class TimeLeft {
  public:
   struct Kind {

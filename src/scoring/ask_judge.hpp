@@ -19,7 +19,7 @@ struct AskJudgeOptions {
   Notes notes = {};           ///< messages about progress and cost
 };
 
-/// Asks a service for all missing verdicts. StopRun. A requested stop also ends it.
+/// Asks a service for all missing verdicts, or until a stop is requested. StopRun.
 JudgeProgress ask_judge(Store& store, const JudgeTask& task, const JudgeUnits& units,
                         const chat::ServiceSpec& service, const AskJudgeOptions& how);
 

@@ -38,8 +38,8 @@ struct Label {
 };
 
 /// Reads a completed sheet: CSV (columns item and verdict; others are ignored), or the file written
-/// by the page. Items without a verdict are left out. DataError; also for a page's file of another
-/// protocol.
+/// by the page. Items without a verdict are left out. DataError: the file is invalid, or is a
+/// page's file of another protocol.
 std::vector<Label> read_labels(const std::filesystem::path& file, const std::string& protocol);
 
 /// Stores labels as verdicts of the task's judge. A new label for an item replaces the old one;

@@ -24,7 +24,7 @@ std::string hash_of(const NamedRecord& record);
 /// Prefix of the names of human judges.
 inline constexpr std::string_view kHuman = "human:";
 
-/// Inserts the record the first time, and finds it afterwards.
+/// The id of the record, which is inserted if the database does not have it.
 RowId put_judge(Store& store, const NamedRecord& judge);
 RowId put_protocol(Store& store, const NamedRecord& protocol);
 
@@ -71,7 +71,7 @@ std::optional<ReplyRow> find_reply(Store& store, const std::string& call_key);
 /// for.
 std::optional<ReplyRow> find_outcome(Store& store, const std::string& call_key);
 
-/// Whether the reply of a vote can be read, in the order of their names.
+/// The state of a vote, in alphabetical order.
 enum class VoteState {
   error,     ///< there is no reply
   refused,   ///< the judge refused
@@ -99,9 +99,9 @@ struct JudgmentRow {
   RowId reply = 0;  ///< 0: there is none
 };
 
-/// Stores a reply with the votes derived from it. The reply itself is not stored if its `id` is not
-/// 0, since it is stored already, or if it has no call key (verdicts of people have no reply).
-/// Existing votes are replaced. Returns the reply's id; 0: there is none.
+/// Stores votes together with their reply. The reply is stored only if it is new (`id` 0) and has a
+/// call key; verdicts of people have none. Existing votes are replaced. Returns the reply's id; 0:
+/// there is none.
 RowId put_votes(Store& store, RowId judge, ReplyRow reply, std::vector<JudgmentRow> votes);
 
 /// All votes on the answers of a run. Votes on pairs are included if the run is the method.

@@ -59,7 +59,7 @@ struct DatasetRow {
   std::string split_text() const { return split + (standin ? ", stand-in" : ""); }
 };
 
-/// Whether both are the same split; stand-ins are only the same as stand-ins.
+/// Whether both are the same split. A stand-in never equals a split with real data.
 bool same_split(const DatasetRow& a, const DatasetRow& b);
 
 /// One example of a dataset. `key` is unique within the dataset.

@@ -16,8 +16,8 @@ struct BadArchive : RunError {
 using UnpackProgress = std::function<void(std::int64_t done)>;
 
 /// Unpacks the regular files of a tar archive (compressed with gzip or similar) into the existing
-/// `folder`. The first `strip` folders of the names are removed; files with no further name are
-/// left out. Everything is unpacked into `folder/.unpacking` first; then each top-level file or
+/// `folder`. The first `strip` folders of the names are removed; files whose whole name is removed
+/// are left out. Everything is unpacked into `folder/.unpacking` first; then each top-level file or
 /// folder moves into place and replaces an existing one. Returns the number of files. BadArchive:
 /// the archive is invalid or damaged, has a name that leads outside or a link, or would unpack to
 /// more than 64 MiB plus a hundred times its own size. RunError: the disk is full. After an error,

@@ -7,9 +7,9 @@
 
 namespace pardec {
 
-// Character classes as in PyPI `tokenizers` 0.23.3. Its parts use tables of several Unicode
-// versions. Where a comment says "equal", the tables of the installed utf8proc are adjusted to
-// them.
+// Character classes as in PyPI `tokenizers` 0.23.3, which uses tables of several Unicode versions.
+// "Equal" in a comment: the results are equal to those of `tokenizers`, because the tables of the
+// installed utf8proc are corrected.
 
 /// The code points from `first` to `last`, inclusive.
 struct CodeRange {

@@ -22,8 +22,8 @@ struct MachineUse {
 /// Share of the time of `threads` threads in `wall_ns` that others took, at most 1; NaN: unknown.
 double taken_share(const MachineUse& use, std::int64_t wall_ns, int threads);
 
-/// Number of cores that were free or used by this process during `time`, which it waits for: the
-/// capacity that others leave. NaN: unknown.
+/// Waits for `time`, and returns the number of cores that other processes did not use in it. NaN:
+/// unknown.
 double free_cores(std::chrono::milliseconds time);
 
 /// How many of `threads` threads get a core of their own if `free` cores are free; at least one.

@@ -9,14 +9,15 @@
 
 namespace pardec {
 
-/// How a dataset is asked. Worked examples and the limit apply to fields that are asked one by one.
+/// How the questions of a dataset are asked. Worked examples and the limit apply to fields that are
+/// asked one by one.
 struct Protocol {
   PromptFile prompt;
   std::vector<Shot> shots;
   /// maximum number of ids of an answer if no flag sets one; 0: the usual limit
   int answer_ids = 0;
-  /// maximum number of ids of any answer on this dataset, regardless of flags for all datasets; 0:
-  /// as these flags say
+  /// maximum number of ids of any answer on this dataset. Takes precedence over flags for all
+  /// datasets; 0: not set
   int most_ids = 0;
 };
 
