@@ -1,11 +1,11 @@
 -- pardec's database. SQLite 3.37 or newer (STRICT tables).
 -- Built into the binary; `sqlite3 new.sqlite < results/schema.sql` makes the same empty database.
--- How to read it: results/database.md.
--- Times are nanoseconds (_ns) of a monotonic clock, dates UTC in ISO 8601, JSON is text, flags are
--- 0 or 1.
+-- Explained in results/database.md.
+-- Times (_ns) are nanoseconds of a monotonic clock. Dates are UTC in ISO 8601. JSON is stored as
+-- text. Flags are 0 or 1.
 
 PRAGMA application_id = 1346458180;  -- "PARD"
-PRAGMA user_version = 1;             -- of the schema; a program takes no other
+PRAGMA user_version = 1;             -- of the schema; programs refuse other versions
 
 -- What runs refer to ------------------------------------------------------------------------------
 
@@ -46,9 +46,9 @@ CREATE TABLE sample (
   id          INTEGER PRIMARY KEY,
   dataset_id  INTEGER NOT NULL REFERENCES dataset (id),
   key         TEXT NOT NULL,
-  cluster     TEXT NOT NULL,                       -- examples that share a text share it
+  cluster     TEXT NOT NULL,                       -- equal for examples with the same text
   category    TEXT NOT NULL,
-  text        TEXT NOT NULL DEFAULT '',            -- what the decoders read, e.g. a title
+  text        TEXT NOT NULL DEFAULT '',            -- the input of decoders, e.g. a title
   fields      TEXT NOT NULL DEFAULT '[]'           -- JSON: [{"name", "annotated", "references"}]
               CHECK (json_valid(fields)),
   UNIQUE (dataset_id, key)
@@ -56,14 +56,14 @@ CREATE TABLE sample (
 
 -- Runs --------------------------------------------------------------------------------------------
 
--- What people call an invocation, and say of it.
+-- The name of an invocation, and a note about it, as given by users.
 CREATE TABLE invocation (
   uuid  TEXT PRIMARY KEY,
   name  TEXT UNIQUE,
   note  TEXT NOT NULL DEFAULT ''
 ) STRICT;
 
--- One arm of one dataset of one invocation.
+-- One arm on one dataset in one invocation.
 CREATE TABLE run (
   id              INTEGER PRIMARY KEY,
   uuid            TEXT NOT NULL UNIQUE,
@@ -72,7 +72,7 @@ CREATE TABLE run (
   decoder         TEXT NOT NULL,
   options         TEXT NOT NULL CHECK (json_valid(options)),
   form            TEXT NOT NULL,
-  baseline        TEXT,                            -- label of the arm it is compared with, if any
+  baseline        TEXT,                            -- label of the baseline arm, if any
   experiment_id   INTEGER REFERENCES experiment (id),
   environment_id  INTEGER NOT NULL REFERENCES environment (id),
   dataset_id      INTEGER NOT NULL REFERENCES dataset (id),
@@ -82,51 +82,51 @@ CREATE TABLE run (
   config_hash     TEXT NOT NULL,
   oracle          TEXT,                            -- e.g. 'references'; NULL: nothing was forced
   untrained       INTEGER NOT NULL CHECK (untrained IN (0, 1)),
-  seed            INTEGER NOT NULL,                -- 64 bits, unsigned seen as signed
+  seed            INTEGER NOT NULL,                -- unsigned 64 bits, stored as signed
   device          TEXT NOT NULL,
   dtype           TEXT NOT NULL,
   threads         INTEGER NOT NULL,
   batch_size      INTEGER NOT NULL,
   repeats         INTEGER NOT NULL,
   arm_order       TEXT NOT NULL,                   -- interleaved or blocked
-  shard           TEXT NOT NULL,                   -- 'I/N', or '' where not sharded
+  shard           TEXT NOT NULL,                   -- 'I/N'; '': not sharded
   commit_hash     TEXT NOT NULL,
   build_type      TEXT NOT NULL,
   prompt_hash     TEXT NOT NULL,
   argv            TEXT NOT NULL CHECK (json_valid(argv)),
-  status          TEXT NOT NULL                    -- a killed run stays 'running'
+  status          TEXT NOT NULL                    -- 'running' also after a kill
                   CHECK (status IN ('running', 'done', 'failed')),
   started_utc     TEXT NOT NULL,
   ended_utc       TEXT
 ) STRICT;
 CREATE INDEX run_invocation ON run (invocation, dataset_id);
 
--- Time belongs to a block: an ordered list of the same examples for all arms.
+-- An ordered list of examples, equal for all arms. Times are measured block by block.
 CREATE TABLE block (
   id             INTEGER PRIMARY KEY,
   run_id         INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
   repeat         INTEGER NOT NULL,
   position       INTEGER NOT NULL,                 -- index in the run
-  block_key      TEXT NOT NULL,                    -- hash of samples: equal for all arms
+  block_key      TEXT NOT NULL,                    -- hash of samples, equal for all arms
   samples        TEXT NOT NULL CHECK (json_valid(samples)),    -- keys in order
   example_count  INTEGER NOT NULL,
-  arms           TEXT NOT NULL CHECK (json_valid(arms)),       -- labels in the order of measuring
-  process        TEXT,                             -- uuid of the process that measured it whole
-  wall_ns        INTEGER,                          -- NULL: not measured whole in one process
+  arms           TEXT NOT NULL CHECK (json_valid(arms)),       -- labels, in measured order
+  process        TEXT,                             -- uuid of the process that measured it
+  wall_ns        INTEGER,                          -- NULL: not measured as a whole by one process
   passes         INTEGER,                          -- forward passes of the network
   job_passes     INTEGER,                          -- jobs in a pass, summed over passes
-  stream_passes  INTEGER,                          -- answers or values that chose in it, summed
-  cpu_ns         INTEGER,                          -- CPU time of the process meanwhile
-  waited_ns      INTEGER,                          -- its threads were ready, others had the cores
-  stolen_ns      INTEGER,                          -- cores taken by the host, or a quota
-  mhz            REAL,                             -- mean clock of the cores at its end
+  stream_passes  INTEGER,                          -- streams that chose in a pass, summed
+  cpu_ns         INTEGER,                          -- CPU time of the process
+  waited_ns      INTEGER,                          -- threads were ready, others had the cores
+  stolen_ns      INTEGER,                          -- cores were taken by the host or a quota
+  mhz            REAL,                             -- mean clock of the cores at the end
   traced         INTEGER NOT NULL DEFAULT 0 CHECK (traced IN (0, 1)),
   UNIQUE (run_id, repeat, position),
   UNIQUE (run_id, repeat, block_key),
   CHECK ((process IS NULL) = (wall_ns IS NULL))
 ) STRICT;
 
--- A block measured once more, since something else had a share of the machine at the first time.
+-- A repeated measurement of a block that was disturbed by other programs the first time.
 CREATE TABLE block_repair (
   block_id   INTEGER PRIMARY KEY REFERENCES block (id) ON DELETE CASCADE,
   process    TEXT NOT NULL,
@@ -137,8 +137,8 @@ CREATE TABLE block_repair (
   mhz        REAL
 ) STRICT;
 
--- What a decoder was given at once (a prompt, a stack of products): the unit of commit, retry and
--- shard, and what tokens, forwards and latency belong to.
+-- One call of a decoder (a prompt, a stack of products): the unit of commit and retry. Tokens,
+-- passes and latency are counted per job.
 CREATE TABLE job (
   id              INTEGER PRIMARY KEY,
   run_id          INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
@@ -148,48 +148,48 @@ CREATE TABLE job (
                   CHECK (json_valid(key)),
   process         TEXT NOT NULL,                   -- uuid of the process that ran it
   attempts        INTEGER NOT NULL DEFAULT 1,
-  error           TEXT,                            -- NULL when the job as a whole went well
-  text            TEXT NOT NULL,                   -- the whole stream, where there is one
-  tokens          TEXT NOT NULL,                   -- JSON: all chosen ids
+  error           TEXT,                            -- NULL: the job as a whole succeeded
+  text            TEXT NOT NULL,                   -- the whole answer, if it is a single stream
+  tokens          TEXT NOT NULL,                   -- JSON: ids of all generated tokens
   stop            TEXT NOT NULL,
-  prompt_tokens   INTEGER NOT NULL,                -- tokens of the prompt that were fed
-  chosen          INTEGER NOT NULL,                -- tokens the model chose, control ones included
-  forced          INTEGER NOT NULL,                -- tokens fed, not chosen (skeleton, prefixes)
-  fed             INTEGER NOT NULL,                -- rows fed, those of the prompt included
-  text_tokens     INTEGER NOT NULL,                -- tokens chosen that carry answer text
-  forwards        INTEGER NOT NULL,                -- passes that held a row of the job
+  prompt_tokens   INTEGER NOT NULL,                -- tokens of the prompt that were computed
+  chosen          INTEGER NOT NULL,                -- tokens generated, including control tokens
+  forced          INTEGER NOT NULL,                -- tokens inserted, not generated (skeletons)
+  fed             INTEGER NOT NULL,                -- rows computed, including those of the prompt
+  text_tokens     INTEGER NOT NULL,                -- tokens generated as text of the answer
+  forwards        INTEGER NOT NULL,                -- passes with a row of the job
   prefill_ns      INTEGER NOT NULL,                -- ns from the start to the first pass's end
-  decode_ns       INTEGER NOT NULL,                -- ns from there to the end
+  decode_ns       INTEGER NOT NULL,                -- ns from the first pass's end to the end
   total_ns        INTEGER NOT NULL,                -- ns from the start to the end
-  cached_peak     INTEGER NOT NULL,                -- rows alive after a step, at most
-  cached_sum      INTEGER NOT NULL,                -- rows alive after a step, summed over steps
-  attended        INTEGER NOT NULL,                -- keys seen, summed over all rows fed
-  scratch         INTEGER NOT NULL,                -- rows fed and dropped again
-  branches        INTEGER NOT NULL,                -- streams chosen side by side
-  branch_lengths  TEXT NOT NULL,                   -- JSON: tokens chosen in each stream (HPD: K_r)
-  parallel_ratio  REAL,                            -- tokens chosen in a pass, on average
-  acceptance      TEXT,                            -- JSON: drafts and acceptances by position
-  --   drafted: tokens guessed, by their place in a pass
-  --   accepted: tokens of these that entered the answer
-  --   draft_forwards: passes that made guesses, not among forwards
-  --   draft_fed: rows fed in these passes, not among fed
-  --   draft_ns: ns of these passes, each whole, whoever shared it
-  unforced        TEXT,                            -- JSON, under an oracle: the network's own ids
-  top2            TEXT,                            -- JSON: gap of the two best logits, by row
-  text_attended   INTEGER NOT NULL DEFAULT 0,      -- tokens before each text token on its path
-  parallel        TEXT,                            -- JSON: of decoders with parallel stages
-  --   generated: tokens of the answer, control and forced ones too (ASPD: A)
-  --   branch_tokens: tokens of these in branches (ASPD: B)
+  cached_peak     INTEGER NOT NULL,                -- rows cached after a step, maximum
+  cached_sum      INTEGER NOT NULL,                -- rows cached after a step, summed over steps
+  attended        INTEGER NOT NULL,                -- keys attended to, summed over computed rows
+  scratch         INTEGER NOT NULL,                -- rows computed and later dropped
+  branches        INTEGER NOT NULL,                -- streams of generated tokens in the answer
+  branch_lengths  TEXT NOT NULL,                   -- JSON: tokens generated per stream (HPD: K_r)
+  parallel_ratio  REAL,                            -- tokens generated per pass, on average
+  acceptance      TEXT,                            -- JSON: counters of guesses
+  --   drafted: tokens guessed, by place in a pass
+  --   accepted: tokens guessed and accepted, by place in a pass
+  --   draft_forwards: passes that made guesses, not included in forwards
+  --   draft_fed: rows computed in these passes, not included in fed
+  --   draft_ns: ns of these passes; a pass that jobs share counts in full
+  unforced        TEXT,                            -- JSON, under an oracle: ids the network chose
+  top2            TEXT,                            -- JSON: gaps between the two best logits, by row
+  text_attended   INTEGER NOT NULL DEFAULT 0,      -- tokens before each text token on its path, summed
+  parallel        TEXT,                            -- JSON: counters of parallel stages
+  --   generated: tokens of the answer, including control and forced tokens (ASPD: A)
+  --   branch_tokens: tokens of these that are in branches (ASPD: B)
   --   groups: stages decoded in parallel
-  --   group_branches: branches of all these stages
+  --   group_branches: branches in all these stages
   --   parallel_ns: ns spent in these stages
   first_token_ns  INTEGER,                         -- ns from the start to the answer's first token
-  turns           TEXT,                            -- JSON: of a conversation, each turn's counts
+  turns           TEXT,                            -- JSON: counters of each turn of a conversation
   UNIQUE (run_id, repeat, key)
 ) STRICT;
 CREATE INDEX job_block ON job (block_id);
 
--- How often a forward of the job emitted so many tokens.
+-- Number of forward passes of a job (forwards) that added so many tokens to its answer (emitted).
 CREATE TABLE step_histogram (
   job_id    INTEGER NOT NULL REFERENCES job (id) ON DELETE CASCADE,
   emitted   INTEGER NOT NULL,
@@ -205,7 +205,7 @@ CREATE TABLE generation (
   repeat             INTEGER NOT NULL,
   job_id             INTEGER NOT NULL REFERENCES job (id) ON DELETE CASCADE,
   text               TEXT NOT NULL,
-  error              TEXT,                         -- NULL when all went well
+  error              TEXT,                         -- NULL: no error
   tokens             TEXT NOT NULL,                -- JSON: ids of this example's answer
   fields             TEXT NOT NULL,                -- JSON: [{"name", "text", "tokens", "stop", "no_value"}]
   field_count        INTEGER NOT NULL,
@@ -226,12 +226,12 @@ CREATE TABLE score (
   field          TEXT NOT NULL,                    -- '' for the whole example
   value          REAL,                             -- NULL with is_nan = 1: not a number
   is_nan         INTEGER NOT NULL CHECK (is_nan IN (0, 1)),
-  details        TEXT,                             -- JSON: what the value comes from
+  details        TEXT,                             -- JSON: data that the value was computed from
   UNIQUE (generation_id, metric, field, version),
   CHECK ((value IS NULL) = is_nan)
 ) STRICT;
 
--- Forced tokens say nothing of quality.
+-- Forced tokens have no quality, so runs under an oracle have no scores.
 CREATE TRIGGER score_not_under_oracle BEFORE INSERT ON score
 WHEN (SELECT run.oracle FROM generation JOIN run ON run.id = generation.run_id
       WHERE generation.id = NEW.generation_id) IS NOT NULL
@@ -244,13 +244,13 @@ END;
 -- A network behind a service, with its settings, or a person.
 CREATE TABLE judge (
   id    INTEGER PRIMARY KEY,
-  name  TEXT NOT NULL,                             -- the model's, or 'human:NAME'
+  name  TEXT NOT NULL,                             -- of the model, or 'human:NAME'
   hash  TEXT NOT NULL,                             -- SHA-256 of json
-  json  TEXT NOT NULL CHECK (json_valid(json)),    -- all that may change what it says; no key
+  json  TEXT NOT NULL CHECK (json_valid(json)),    -- settings that may affect replies; no key
   UNIQUE (name, hash)
 ) STRICT;
 
--- What judges are asked: wording, and schema of the verdict.
+-- How judges are asked: wording, and schema of the verdict.
 CREATE TABLE protocol (
   id    INTEGER PRIMARY KEY,
   name  TEXT NOT NULL,
@@ -259,31 +259,31 @@ CREATE TABLE protocol (
   UNIQUE (name, hash)
 ) STRICT;
 
--- Each request to a judge. It is here before it is sent.
+-- Each request to a judge. The row is stored before the request is sent.
 CREATE TABLE judge_attempt (
   id                 INTEGER PRIMARY KEY,
   judge_id           INTEGER NOT NULL REFERENCES judge (id),
   process            TEXT NOT NULL,                -- uuid of the process that sent it
-  call_key           TEXT NOT NULL,                -- SHA-256 of all that the reply depends on
-  number             INTEGER NOT NULL,             -- of the call's attempts, from 1
+  call_key           TEXT NOT NULL,                -- SHA-256 of everything that affects the reply
+  number             INTEGER NOT NULL,             -- number of the attempt within its call, from 1
   started_utc        TEXT NOT NULL,
-  waited_s           REAL NOT NULL,                -- after the attempt before
+  waited_s           REAL NOT NULL,                -- time since the previous attempt
   seconds            REAL NOT NULL,
-  http_status        INTEGER NOT NULL,             -- 0: no answer came
+  http_status        INTEGER NOT NULL,             -- 0: no response
   request_id         TEXT NOT NULL,
   format             TEXT NOT NULL,                -- json_schema, json_object+schema, json_object or text
-  prompt_tokens      INTEGER,                      -- of an answer that is not counted: at most
-  completion_tokens  INTEGER,                      -- the same, reasoning included
+  prompt_tokens      INTEGER,                      -- upper bound while the outcome is unknown
+  completion_tokens  INTEGER,                      -- the same; includes reasoning
   reasoning_tokens   INTEGER,
-  cached_tokens      INTEGER,                      -- of the prompt's
-  cost               REAL NOT NULL,                -- while its outcome is unknown: at most
-  outcome_unknown    INTEGER NOT NULL CHECK (outcome_unknown IN (0, 1)),  -- perhaps paid for
-  error              TEXT,                         -- NULL: an answer came
-  body               TEXT,                         -- what came, where it is no answer
+  cached_tokens      INTEGER,                      -- part of prompt_tokens
+  cost               REAL NOT NULL,                -- upper bound while the outcome is unknown
+  outcome_unknown    INTEGER NOT NULL CHECK (outcome_unknown IN (0, 1)),  -- may have been charged
+  error              TEXT,                         -- NULL: there is a response
+  body               TEXT,                         -- response that is not an answer
   UNIQUE (process, call_key, number)
 ) STRICT;
 
--- What came of a call in the end. It was paid for, and is kept where it holds no verdict, too.
+-- The outcome of a call. Replies without a verdict are also stored, because they were paid for.
 CREATE TABLE judge_reply (
   id                 INTEGER PRIMARY KEY,
   judge_id           INTEGER NOT NULL REFERENCES judge (id),
@@ -291,14 +291,14 @@ CREATE TABLE judge_reply (
   call_key           TEXT NOT NULL,
   state              TEXT NOT NULL CHECK (state IN ('answered', 'refused', 'cut_short', 'failed')),
   text               TEXT NOT NULL,
-  reason             TEXT NOT NULL,                -- of any other state than answered
+  reason             TEXT NOT NULL,                -- if the state is not 'answered'
   served_model       TEXT NOT NULL,                -- as the service names it
   prompt_tokens      INTEGER,
   completion_tokens  INTEGER,
   reasoning_tokens   INTEGER,
   cached_tokens      INTEGER,
   cost               REAL NOT NULL,
-  valid              INTEGER NOT NULL CHECK (valid IN (0, 1)),  -- a verdict: not asked for again
+  valid              INTEGER NOT NULL CHECK (valid IN (0, 1)),  -- has a verdict
   created_utc        TEXT NOT NULL,
   UNIQUE (process, call_key)
 ) STRICT;
@@ -315,7 +315,7 @@ CREATE TABLE judgment (
   state          TEXT NOT NULL CHECK (state IN ('scored', 'unscored', 'error', 'refused')),
   class          TEXT,                             -- e.g. 'correct'; NULL unless scored
   value          REAL,
-  reason         TEXT,                             -- NULL where scored
+  reason         TEXT,                             -- NULL if scored
   reply_id       INTEGER REFERENCES judge_reply (id),
   UNIQUE (generation_id, judge_id, protocol_id, field, vote)
 ) STRICT;
@@ -330,7 +330,7 @@ CREATE TABLE comparison (
   protocol_id    INTEGER NOT NULL REFERENCES protocol (id),
   field          TEXT NOT NULL,
   vote           INTEGER NOT NULL,
-  method_first   INTEGER NOT NULL CHECK (method_first IN (0, 1)),  -- which was shown first
+  method_first   INTEGER NOT NULL CHECK (method_first IN (0, 1)),  -- order of the two answers
   state          TEXT NOT NULL CHECK (state IN ('scored', 'unscored', 'error', 'refused')),
   winner         TEXT CHECK (winner IN ('method', 'baseline', 'tie')),
   reason         TEXT,
@@ -352,24 +352,24 @@ CREATE TABLE artifact (
 ) STRICT;
 
 -- Views -------------------------------------------------------------------------------------------
--- The same thing has the same column in all of them: invocation (a run, as --run takes it),
--- dataset, split, arm, decoder, sample, repeat. A metric has the name that tables and csv give it.
+-- Columns with the same name mean the same in all views: invocation (a call of `run`, as in --run),
+-- dataset, split, arm, decoder, sample, repeat. Metrics have the names used in tables and csv.
 
--- A row of table run by the names of tables and pages.
+-- A row of table run, with the names that tables and pages use.
 CREATE VIEW run_names AS
 SELECT run.id AS run_id, run.invocation, run.uuid AS run, dataset.name AS dataset, dataset.split,
        run.label AS arm, run.decoder
 FROM run JOIN dataset ON dataset.id = run.dataset_id;
 
--- Blocks whose time counts: measured whole in one process, and no job of them failed.
+-- Blocks whose time is valid: one process measured the whole block, and no job failed.
 CREATE VIEW measured_block AS
 SELECT block.* FROM block
 WHERE wall_ns IS NOT NULL
   AND NOT EXISTS (SELECT 1 FROM job WHERE job.block_id = block.id AND job.error IS NOT NULL);
 
--- One row an answer to one example; a repeat answers the same example once more. Flags are 0 or 1,
--- and sum up to the columns of these names in compare --format csv. Seconds are the latency of its
--- job, which answered examples_in_job examples at once.
+-- One row per answer to an example; each repeat has its own answer. The sum of a flag is the column
+-- of that name in compare --format csv. seconds: the latency of the answer's job, which answered
+-- examples_in_job examples together.
 CREATE VIEW generations AS
 WITH answer AS (
   SELECT generation.*, generation.error IS NOT NULL AS failed,
@@ -400,14 +400,14 @@ JOIN run ON run.id = answer.run_id
 JOIN sample ON sample.id = answer.sample_id
 JOIN job ON job.id = answer.job_id;
 
--- Scores by the newest definition of their metric.
+-- The scores of the newest version of each metric.
 CREATE VIEW newest_score AS
 SELECT score.* FROM score
 WHERE NOT EXISTS (SELECT 1 FROM score AS newer
                   WHERE newer.generation_id = score.generation_id AND newer.metric = score.metric
                     AND CAST(newer.version AS INTEGER) > CAST(score.version AS INTEGER));
 
--- Which rows of table score a metric is counted from, and how.
+-- For each metric: the rows of table score that it is computed from, and how.
 CREATE VIEW metric_source AS
 SELECT column1 AS metric, column2 AS stored, column3 AS counted FROM (VALUES
   ('f1_micro', 'value_correct', 'annotated values'),
@@ -434,7 +434,7 @@ SELECT column1 AS metric, column2 AS stored, column3 AS counted FROM (VALUES
   ('judge_template', 'judge_template', 'mean'),
   ('log_likelihood', 'likelihood', 'likelihood'));
 
--- What each answer adds to a metric. The score of any set of answers is sum(numerator) /
+-- The contribution of each answer to a metric. The score of a set of answers is sum(numerator) /
 -- sum(denominator) in each score_group, then the mean over groups whose denominators are not 0.
 -- Only the macro scores have several groups. A failed answer counts as wrong.
 CREATE VIEW score_parts AS
@@ -498,8 +498,8 @@ FROM part
 JOIN run_names ON run_names.run_id = part.run_id
 JOIN sample ON sample.id = part.sample_id;
 
--- The score of each answer by each metric; NULL where the answer adds nothing. The score of an arm
--- is no mean of these: see score_parts and paper_table.
+-- The score of each answer by each metric; NULL: the answer does not contribute to the metric. The
+-- score of an arm is not the mean of these: see score_parts and paper_table.
 CREATE VIEW scores_by_example AS
 SELECT run_id, invocation, run, dataset, split, arm, decoder, sample, cluster, category, repeat,
        generation_id, failed, metric,
@@ -508,8 +508,9 @@ SELECT run_id, invocation, run, dataset, split, arm, decoder, sample, cluster, c
 FROM score_parts
 GROUP BY run_id, invocation, dataset, arm, generation_id, metric;  -- filters by these are fast
 
--- One row a run. Sums are over jobs without error; measured_* over the jobs of measured blocks.
--- generations, failed and the like count repeats; n is the number of examples.
+-- One row per row of table run. Sums are over jobs without an error; measured_* are over the jobs
+-- of measured blocks. Counts of answers (generations, failed, ...) include repeats; n is the number
+-- of examples.
 CREATE VIEW run_summary AS
 WITH counted AS (
   SELECT run_id, count(*) AS jobs, sum(error IS NOT NULL) AS failed_jobs FROM job GROUP BY run_id),
@@ -594,7 +595,7 @@ LEFT JOIN measured ON measured.run_id = run.id
 LEFT JOIN measured_jobs ON measured_jobs.run_id = run.id
 LEFT JOIN measured_generations ON measured_generations.run_id = run.id;
 
--- A run and the run that it is compared with: same invocation, dataset, model and shard.
+-- A run and its baseline run, with the same invocation, dataset, model and shard.
 CREATE VIEW run_pair AS
 SELECT run.id AS run_id, base.id AS baseline_run, base.label AS baseline
 FROM run
@@ -602,8 +603,8 @@ JOIN run AS base ON base.invocation = run.invocation AND base.dataset_id = run.d
                 AND base.model_id = run.model_id AND base.shard = run.shard
                 AND base.label = run.baseline AND base.id <> run.id;
 
--- Blocks that one process measured whole for both. speedup > 1: the arm is the faster one.
--- disturbed: other programs had 5 % or more of the time of either; NULL: nobody knows.
+-- Blocks that one process measured as a whole for an arm and for its baseline. speedup > 1: the arm
+-- is faster. disturbed: other programs took at least 5 % of either's time; NULL: unknown.
 CREATE VIEW speedup_pairs AS
 WITH timed AS (
   SELECT measured_block.*, block_repair.process AS repair_process,
@@ -633,8 +634,8 @@ JOIN timed AS base ON base.run_id = run_pair.baseline_run
                   AND base.block_key = method.block_key
                   AND base.process = method.process;
 
--- The answers of an arm and of its baseline to the same example, a row for each metric that the
--- arm's answer has (NULL: none), with the scores of both.
+-- The answers of an arm and of its baseline to the same example, with both scores: one row for each
+-- metric of the arm's answer (NULL: it has no metric).
 CREATE VIEW answer_pairs AS
 SELECT run_names.*, run_pair.baseline, run_pair.baseline_run, method.sample, method.cluster,
        method.category, method.repeat, method.asked, method."references",
@@ -662,7 +663,8 @@ LEFT JOIN metric_source
   ON EXISTS (SELECT 1 FROM score_parts WHERE score_parts.generation_id = generation.id
                                          AND score_parts.metric = metric_source.metric);
 
--- One field of an example by both: what it adds to a metric, as numerator / denominator.
+-- One field of an example in the answers of an arm and of its baseline: the contribution of each
+-- to a metric, as numerator / denominator.
 CREATE VIEW quality_pairs AS
 SELECT method.run_id, method.invocation, method.run, method.dataset, method.split, method.arm,
        method.decoder, run_pair.baseline, run_pair.baseline_run, method.sample, method.cluster,
@@ -679,8 +681,8 @@ JOIN score_parts AS base ON base.generation_id = other.id
                         AND base.metric = method.metric
                         AND base.field = method.field;
 
--- One row a run and metric (NULL where a run has none): speed, identity and quality side by side.
--- score is what compare says; parts counts what it is made of, not_a_number what has no value.
+-- One row per run and metric (NULL: the run has no metric), with speed, identity and quality. score
+-- equals that of compare; parts: number of contributions; not_a_number: those without a value.
 CREATE VIEW paper_table AS
 WITH speed AS (
   SELECT run_id, count(DISTINCT block_key) AS blocks,
