@@ -126,7 +126,7 @@ def skeleton_picture(traces):
                  for b, e, fill, what in parts if e > b]
         body.append(f'<text x="{left + end * scale + 5:.1f}" y="{y + 14}" fill="#666">{end}</text>')
     y = 46 + 26 * len(traces) + 14
-    for n, (fill, what) in enumerate([("#d9d9d9", "shared rows"), (SEEN, "fed"), (OWN, "chosen")]):
+    for n, (fill, what) in enumerate([("#d9d9d9", "shared rows"), (SEEN, "computed"), (OWN, "chosen")]):
         body += [f'<rect x="{left + 150 * n}" y="{y - 11}" width="14" height="14" fill="{fill}"/>', f'<text x="{left + 20 + 150 * n}" y="{y}">{what}</text>']
     return svg(width, y + 12, says, body)
 

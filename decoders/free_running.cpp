@@ -19,7 +19,7 @@ Asking asking_of(const Options& options) {
 
 Option ask_option() {
   return Option::one_of("ask", {"together", "separately"},
-                        "one JSON answer for all fields, or one prompt a field");
+                        "one JSON answer for all fields, or one prompt per field");
 }
 
 Option stack_option() {

@@ -218,23 +218,23 @@ std::unique_ptr<TrainingFormat> make(const Options& options, const FormatScene& 
 std::vector<FormatEntry> apar_formats() {
   return {
       {.name = "apar",
-       .meaning = "each value a thread",
+       .meaning = "each value is a thread",
        .make = [](const Options& options,
                   const FormatScene& scene) { return make(options, scene, "apar", false); },
        .plain_text = true},
       {.name = "apar-unrolled",
-       .meaning = "the same, one plain sequence a thread",
+       .meaning = "as apar, one plain sequence per thread",
        .make = [](const Options& options,
                   const FormatScene& scene) { return make(options, scene, "apar-unrolled", true); },
        .plain_text = true}};
 }
 
 std::vector<TrainingOption> apar_training_options() {
-  return {
-      {Option::token("fork-token",
-                     "apar: [Fork] by id or text where tokenizer.json has no such name"),
-       "TOKEN", "apar.fork_token"},
-      {Option::token("child-token", "apar: the same for [Child]"), "TOKEN", "apar.child_token"}};
+  return {{Option::token("fork-token",
+                         "apar: [Fork] as id or text, if tokenizer.json does not have it by name"),
+           "TOKEN", "apar.fork_token"},
+          {Option::token("child-token", "apar: [Child], in the same way"), "TOKEN",
+           "apar.child_token"}};
 }
 
 }  // namespace pardec

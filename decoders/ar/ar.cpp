@@ -147,12 +147,12 @@ DecoderEntry ar_entry() {
           .source = "-",
           .options = {ask_option(),
                       Option::flag("forced_keys", false,
-                                   "the answer's keys are fed, values alone are decoded, one "
-                                   "after another"),
+                                   "keys of the JSON answer are inserted; only values are "
+                                   "generated, one after another"),
                       stack_option(),
                       Option::one_of("prefix_cache", kOnce,
-                                     "what ask=separately computes once: the instruction for all "
-                                     "jobs, the context too for its fields")},
+                                     "ask=separately: the beginning of prompts that is computed "
+                                     "once: the instruction, or also a context")},
           .make = make_as<Ar>,
           .oracles = {"references", "recorded"},
           .stack_option = "stack",

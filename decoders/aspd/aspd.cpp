@@ -366,15 +366,15 @@ DecoderEntry aspd_entry() {
           .source = "Chen et al., arXiv:2508.08895",
           .options = {ask_option(),
                       Option::text("positions", "same-seq",
-                                   "where branches stand: same-seq, same-max, same-re or fix-N"),
+                                   "positions of branches: same-seq, same-max, same-re or fix-N"),
                       Option::one_of("mask", {"independent", "shared"},
-                                     "whether the branches of a block see one another"),
+                                     "shared: the branches of a block see each other"),
                       // <Branch>, a title, </Branch>
                       Option::whole("max_steps", AspdOptions{}.max_steps, {3, 1 << 20},
-                                    "tokens of a branch at most, prefix and </Branch> included"),
+                                    "limit of tokens of a branch, including prefix and </Branch>"),
                       Option::text("tokens", "",
-                                   "title, /title, branch, /branch, para, /para by id or text, "
-                                   "commas between them; else by their usual names")},
+                                   "title, /title, branch, /branch, para, /para as ids or texts, "
+                                   "separated by commas; empty: found by their usual names")},
           .make = make,
           .oracles = {"recorded"},
           .trained = true,

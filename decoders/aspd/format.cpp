@@ -173,14 +173,14 @@ std::unique_ptr<TrainingFormat> make(const Options& options, const FormatScene& 
 
 std::vector<FormatEntry> aspd_formats() {
   return {{.name = "aspd",
-           .meaning = "JSON answer, a context's values in parallel",
+           .meaning = "JSON answer, the values of a context in parallel",
            .make =
                [](const Options& options, const FormatScene& scene) {
                  return make(options, scene, true, end_of_answer(scene.config));
                },
            .asks = "together"},
           {.name = "aspd-value",
-           .meaning = "one field, as its markup says",
+           .meaning = "one field, with branches as its markup says",
            .make =
                [](const Options& options, const FormatScene& scene) {
                  return make(options, scene, false, end_of_sequence(scene, "aspd-value"));
@@ -189,15 +189,16 @@ std::vector<FormatEntry> aspd_formats() {
 }
 
 std::vector<TrainingOption> aspd_training_options() {
-  return {{Option::text("aspd-positions", "same-seq",
-                        "aspd: same-seq, same-max, same-re or fix-N, as it will decode"),
+  return {{Option::text(
+               "aspd-positions", "same-seq",
+               "aspd: positions of branches in decoding: same-seq, same-max, same-re or fix-N"),
            "NAME", "aspd.positions"},
           {Option::one_of("aspd-mask", {"independent", "shared"},
-                          "aspd: independent or shared, as it will decode"),
+                          "aspd: mask of branches in decoding: independent or shared"),
            "NAME", "aspd.mask"},
           {Option::text("aspd-tokens", "",
-                        "aspd: title, /title, branch, /branch, para, /para by id or text; else by "
-                        "name"),
+                        "aspd: title, /title, branch, /branch, para, /para as ids or texts; empty: "
+                        "found by name"),
            "A,B,...", "aspd.tokens"}};
 }
 

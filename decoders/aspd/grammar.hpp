@@ -53,9 +53,9 @@ class AspdGrammar {
   std::vector<Tokens> titles_;
 };
 
-/// The ids of an answer in flattened order (main branch and branches, chosen ids only), divided
-/// into streams: `main`, and one stream per branch, up to and including its </Branch> or end of
-/// sequence.
+/// The ids of an answer in flattened order (main branch and branches, generated tokens only),
+/// divided into streams: `main`, and one stream per branch, up to and including its </Branch> or
+/// end of sequence.
 struct AspdStreams {
   Tokens main;
   std::vector<Tokens> branches;

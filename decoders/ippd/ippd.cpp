@@ -181,7 +181,7 @@ DecoderEntry ippd_entry() {
   return {.name = "ippd",
           .source = "Intra-Prompt Parallel Decoding for Common-Context Question Answering",
           .options = {Option::whole("contexts", usual.contexts, {1, kMostStacked},
-                                    "l: contexts stacked in one prompt"),
+                                    "l: number of contexts in one prompt"),
                       Option::flag("prefix_cache", usual.prefix_cache,
                                    "the instruction is computed once for all prompts")},
           .make = make_as<Ippd>,

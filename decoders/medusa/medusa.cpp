@@ -120,9 +120,11 @@ DecoderEntry medusa_entry() {
   return {.name = "medusa",
           .source = "Cai et al., arXiv:2401.10774",
           .options = with_asking(
-              {Option::text("tree", "1x7x6", "of guesses: best ranks by level or node, or sparse"),
-               Option::one_of("acceptance", {"typical", "exact"},
-                              "sampling: what is likely enough, or what was drawn")}),
+              {Option::text("tree", "1x7x6",
+                            "tree of guesses: how many after each node, level by level; or sparse"),
+               Option::one_of(
+                   "acceptance", {"typical", "exact"},
+                   "sampling: accept guesses that are likely, or that equal the sampled token")}),
           .make = make_as<Medusa>,
           .oracles = {"accept"},
           .exact = true,

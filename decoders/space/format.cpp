@@ -140,7 +140,7 @@ SpaceFormatOptions masked(const Options& options, const FormatScene& scene, ArFo
 
 std::vector<FormatEntry> space_formats() {
   return {{.name = "space",
-           .meaning = "that of ar with masks",
+           .meaning = "as ar, with masks",
            .make =
                [](const Options& options, const FormatScene& scene) {
                  return make_space_format(masked(options, scene,
@@ -150,7 +150,7 @@ std::vector<FormatEntry> space_formats() {
                },
            .asks = "together"},
           {.name = "space-value",
-           .meaning = "that of ar-value with masks",
+           .meaning = "as ar-value, with masks",
            .make =
                [](const Options& options, const FormatScene& scene) {
                  return make_space_format(
@@ -163,20 +163,20 @@ std::vector<FormatEntry> space_formats() {
 
 std::vector<TrainingOption> space_training_options() {
   const SpaceFormatOptions usual;
-  return {
-      {Option::whole("masks", usual.k, {1}, "space: masks after a cut answer (k)"), "N", "space.k"},
-      {Option::number("ar-share", usual.p_ar, {0, 1},
-                      "space: share of sequences without masks (p_ar)"),
-       "X", "space.ar_share"},
-      {Option::token("mask-token",
-                     "space: [M] by id or text where tokenizer.json has no such name"),
-       "TOKEN", "space.mask_token"},
-      {Option::flag("one-pass", usual.one_pass,
-                    "space: masks beside the whole answer, instead of replacing its rest"),
-       "", "space.one_pass"},
-      {Option::whole("mask-groups", usual.groups, {1},
-                     "space: groups of masks beside one answer, with `one_pass`"),
-       "N", "space.mask_groups"}};
+  return {{Option::whole("masks", usual.k, {1}, "space: number of masks after a cut answer (k)"),
+           "N", "space.k"},
+          {Option::number("ar-share", usual.p_ar, {0, 1},
+                          "space: share of sequences without masks (p_ar)"),
+           "X", "space.ar_share"},
+          {Option::token("mask-token",
+                         "space: [M] as id or text, if tokenizer.json does not have it by name"),
+           "TOKEN", "space.mask_token"},
+          {Option::flag("one-pass", usual.one_pass,
+                        "space: keep the whole answer next to the masks, instead of cutting it"),
+           "", "space.one_pass"},
+          {Option::whole("mask-groups", usual.groups, {1},
+                         "space: number of groups of masks per answer, with `one_pass`"),
+           "N", "space.mask_groups"}};
 }
 
 }  // namespace pardec

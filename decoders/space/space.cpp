@@ -192,11 +192,11 @@ DecoderEntry space_entry() {
           .source = "Yi et al., SPACE",
           .options = with_asking(
               {Option::whole("k", SpaceOptions{}.k, {1, kMost},
-                             "masks in a group, and candidates of a step at most"),
+                             "number of masks in a group, and limit of candidates in a pass"),
                Option::one_of("extra", kExtras,
-                              "law of the token after a rejected candidate: the residual, which is "
-                              "lossless, or the network's own"),
-               Option::token("mask_token", "[M] by id or text; else by its usual names")}),
+                              "distribution of the token after a rejected candidate: the residual "
+                              "(lossless), or the network's own"),
+               Option::token("mask_token", "[M] as id or text; empty: found by its usual names")}),
           .make = make_as<Space>,
           .oracles = {"accept"},
           .trained = true,

@@ -263,10 +263,10 @@ DecoderEntry lookahead_entry() {
           .source = "Fu et al., arXiv:2402.02057",
           .options = with_asking(
               {Option::whole("window", usual.W, {1, kMostRows},
-                             "W: future positions guessed side by side"),
-               Option::whole("ngram", usual.N, {2, kMostRows}, "N: tokens of an n-gram"),
+                             "W: number of future positions guessed in parallel"),
+               Option::whole("ngram", usual.N, {2, kMostRows}, "N: length of an n-gram"),
                Option::whole("guesses", usual.G, {1, kMostRows},
-                             "G: n-grams verified in a pass at most")}),
+                             "G: limit of n-grams verified in a pass")}),
           .make = make_as<Lookahead>,
           .oracles = {"accept"},
           .exact = true,

@@ -76,8 +76,8 @@ DecoderEntry prompt_lookup_entry() {
           .source = "Saxena, prompt lookup decoding",
           .options = with_asking(
               {Option::whole("ngram", 3, {1, kMostGuesses},
-                             "tokens of the longest n-gram that is looked up"),
-               Option::whole("draft", 10, {1, kMostGuesses}, "tokens proposed at most")}),
+                             "length of the longest n-gram that is looked up"),
+               Option::whole("draft", 10, {1, kMostGuesses}, "limit of guesses in a pass")}),
           .make = make_as<PromptLookup>,
           .oracles = {"accept"},
           .exact = true,

@@ -143,21 +143,23 @@ class SelfSpeculative final : public FreeRunningDecoder {
 
 DecoderEntry self_speculative_entry() {
   const SelfOptions usual;
-  return {.name = "self-speculative",
-          .source = "Zhang et al., arXiv:2309.08168",
-          .options = with_asking(
-              {Option::whole("gamma", usual.gamma, {1, kMostGuesses}, "tokens guessed at most"),
-               Option::number("threshold", usual.threshold, {0, 1},
-                              "a guess less probable is the last"),
-               Option::text("skip_attention", usual.skip_attention,
-                            "attentions left out when guessing: none, odd, all, or layers such as "
-                            "3+5-8"),
-               Option::text("skip_mlp", usual.skip_mlp, "MLPs left out, by the same words")}),
-          .make = make_as<SelfSpeculative>,
-          .oracles = {"accept"},
-          .exact = true,
-          .stack_option = "stack",
-          .drafts_untraced = true};
+  return {
+      .name = "self-speculative",
+      .source = "Zhang et al., arXiv:2309.08168",
+      .options = with_asking(
+          {Option::whole("gamma", usual.gamma, {1, kMostGuesses}, "limit of guesses in a draft"),
+           Option::number("threshold", usual.threshold, {0, 1},
+                          "a draft ends after a guess with a lower probability"),
+           Option::text("skip_attention", usual.skip_attention,
+                        "attention layers skipped in drafts: none, odd, all, or a list such as "
+                        "3+5-8"),
+           Option::text("skip_mlp", usual.skip_mlp,
+                        "MLP layers skipped in drafts, in the same form")}),
+      .make = make_as<SelfSpeculative>,
+      .oracles = {"accept"},
+      .exact = true,
+      .stack_option = "stack",
+      .drafts_untraced = true};
 }
 
 }  // namespace pardec

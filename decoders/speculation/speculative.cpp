@@ -160,12 +160,13 @@ DecoderEntry speculative_entry() {
           .source = "Leviathan et al., arXiv:2211.17192",
           .options = with_asking(
               {Option::one_of("schedule", kSchedules,
-                              "how gamma changes: not, with what was accepted, or by the "
-                              "probability of the newest guess"),
+                              "how long drafts are: always gamma, by the number of accepted "
+                              "guesses, or by the probability of the newest guess"),
                Option::whole("gamma", SpeculativeOptions{}.gamma, {1, kMostGuesses},
-                             "tokens guessed at a time; 20 with schedule=dynamic"),
-               Option::number("threshold", SpeculativeOptions{}.threshold, {0, 1},
-                              "schedule=dynamic: a guess less probable is the last")}),
+                             "limit of guesses in a draft; 20 with schedule=dynamic"),
+               Option::number(
+                   "threshold", SpeculativeOptions{}.threshold, {0, 1},
+                   "schedule=dynamic: a draft ends after a guess with a lower probability")}),
           .make = make,
           .oracles = {"accept"},
           .drafts_with_model = true,

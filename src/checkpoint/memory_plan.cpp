@@ -163,7 +163,7 @@ std::string describe_peak() {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
   const double bytes = static_cast<double>(usage.ru_maxrss) * 1024;
-  return str("at most ", fixed(bytes * 1e-9, 2), " GB were held");
+  return str("a peak of ", fixed(bytes * 1e-9, 2), " GB");
 }
 
 }  // namespace pardec

@@ -41,7 +41,8 @@ Verb compare_verb() {
         app.add_flag("--matrix", flags->matrix,
                      "one row for each arm, one column for each dataset: score, speedup, tokens "
                      "per forward");
-        app.add_flag("--accounting", flags->accounting, "list what each arm fed, chose and cached");
+        app.add_flag("--accounting", flags->accounting,
+                     "list the tokens that each arm computed, generated and cached");
         app.add_option(
                "--usd-per-hour", flags->usd_per_hour,
                "with --accounting: price of the device, to compute the price of 1,000 examples")

@@ -130,7 +130,7 @@ void Teacher::print_plan(const char* follows) const {
 
 std::optional<int> Teacher::stopped() const {
   if (!stop_.signal()) return std::nullopt;
-  std::fprintf(stderr, "stopped; what was answered is in %s, the same command goes on\n",
+  std::fprintf(stderr, "stopped; all replies so far are in %s; the same command continues\n",
                flags_.answers.db.c_str());
   return 128 + stop_.signal();
 }

@@ -211,7 +211,7 @@ void add_flags(CLI::App& app, GenerateFlags& flags) {
       ->capture_default_str()
       ->type_name("FORMAT");
   app.add_option("--trace", flags.trace,
-                 "write which rows every fed token attended to, and what it chose")
+                 "write a trace: for every row its position, the rows it attends to and its choice")
       ->type_name("FILE");
   app.add_flag("--watch", flags.watch,
                "show the decoder at work on stderr: in colour on a terminal (NO_COLOR is "

@@ -176,7 +176,7 @@ int run_judge(const JudgeFlags& flags) {
                                         .stop = stop.token(),
                                         .notes = print_note});
   if (stop.signal()) {
-    std::fprintf(stderr, "stopped; what was judged is in %s, the same command goes on\n",
+    std::fprintf(stderr, "stopped; all verdicts so far are in %s; the same command continues\n",
                  flags.db.c_str());
     return 128 + stop.signal();
   }

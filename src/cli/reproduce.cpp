@@ -83,7 +83,7 @@ int reproduce_items(const std::vector<const PaperItem*>& items, const ReproduceF
     if (const int signal = stop.signal()) {
       printer.finish();
       std::fprintf(stderr, "stopped; the same command %s\n",
-                   options.scale == "bound" ? "begins again" : "goes on");
+                   options.scale == "bound" ? "begins again" : "continues");
       return 128 + signal;
     }
     shown_items.push_back(shown(result, items.size() > 1));

@@ -100,7 +100,7 @@ Verb roofline_verb() {
                        "of layers' weights")
             ->capture_default_str()
             ->type_name("TYPE");
-        app.add_option("--batch-size", flags->batch_size, "sequences side by side in a pass")
+        app.add_option("--batch-size", flags->batch_size, "number of sequences in a pass")
             ->capture_default_str()
             ->type_name("N");
         app.add_option("--baseline", flags->baseline, "arm that the others are compared with")

@@ -105,7 +105,7 @@ int run(CLI::App& app, RunFlags& flags) {
       judge_failed = std::current_exception();
     }
     if (stop.signal()) {
-      std::fprintf(stderr, "stopped; what was judged is in %s, pardec judge goes on\n",
+      std::fprintf(stderr, "stopped; all verdicts so far are in %s; pardec judge continues\n",
                    spec.db.c_str());
       return 128 + stop.signal();
     }

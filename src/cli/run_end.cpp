@@ -7,17 +7,17 @@ namespace pardec {
 int stopped(const Execution& done, const RunSpec& spec, const SignalStop& stop) {
   if (!done.invocation.empty())
     std::fprintf(stderr,
-                 "stopped; everything that was done is in %s, go on with the same command%s\n",
+                 "stopped; all results so far are in %s; continue with the same command%s\n",
                  spec.db.c_str(), spec.go_on ? "" : " and --resume");
   return 128 + stop.signal();
 }
 
 int exit_code(const RunCounts& counts, double fail_on_error) {
   if (counts.failed_share() <= fail_on_error) return 0;
-  std::fprintf(stderr,
-               "pardec: %lld of %lld answers failed; their rows of table generation hold the "
-               "reason in column error\n",
-               static_cast<long long>(counts.failed), static_cast<long long>(counts.finished));
+  std::fprintf(
+      stderr,
+      "pardec: %lld of %lld answers failed; column error of table generation has the reasons\n",
+      static_cast<long long>(counts.failed), static_cast<long long>(counts.finished));
   return 3;
 }
 

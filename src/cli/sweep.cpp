@@ -86,7 +86,7 @@ std::string best_note(const RunSpec& spec, const Comparison& comparison, const B
     if (ties.size() == kNamed) break;
     ties.push_back(str(tie.arm->run.run.label, " (its seconds are ", shown(tie.ratio), " times)"));
   }
-  return str(note, "; not told apart from it: ", join(ties, ", "),
+  return str(note, "; no difference in speed is shown from: ", join(ties, ", "),
              cell.ties.size() > kNamed ? str(" and ", cell.ties.size() - kNamed, " more") : "",
              std::isfinite(cell.ties.front().ratio.low)
                  ? ""

@@ -58,14 +58,14 @@ std::exception_ptr check(const Step& step, const ModelConfig& config) {
     const Token token = step.tokens[static_cast<size_t>(i)];
     const int position = step.labels[static_cast<size_t>(i)].position;
     if (token < 0 || token >= config.vocab_size)
-      return std::make_exception_ptr(ModelError(
-          "model",
-          str("token id ", token, " was fed, the vocabulary ends at ", config.vocab_size - 1)));
+      return std::make_exception_ptr(
+          ModelError("model", str("token id ", token, " is not in the vocabulary, which ends at ",
+                                  config.vocab_size - 1)));
     if (position < 0 || position >= config.positions())
       return std::make_exception_ptr(ModelError(
           "model",
-          str("context overflow: position ", position, " was fed, ", config.positions_key(), " is ",
-              config.positions(), "; use a shorter prompt, a smaller stack or K_max")));
+          str("context overflow: position ", position, " is needed, ", config.positions_key(),
+              " is ", config.positions(), "; use a shorter prompt, a smaller stack or K_max")));
   }
   return nullptr;
 }

@@ -56,7 +56,7 @@ inline RowLabel text_label(int position) {
   return {.position = position, .order = position, .segment = 0, .rank = 0};
 }
 
-/// The tokens of a plain prompt after its first `fed` ones, as a step.
+/// A step with the tokens of a plain prompt after the first `fed` ones, which were computed before.
 Step prompt_step(const Tokens& tokens, int fed);
 
 struct StepResult {

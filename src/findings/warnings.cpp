@@ -177,7 +177,7 @@ class Warnings {
               " took one arm far longer than the other blocks suggest (the baseline ",
               speedup.slow_baseline, ", this arm ", speedup.slow_method,
               "); the other blocks give ", interval_text(speedup.without_outliers)),
-          "the interval holds both; more blocks, or a quieter machine, tell them apart");
+          "the interval covers both; measure more blocks, or on a quieter machine");
     if (const auto& ratios = speedup.of_repeats; !ratios.empty()) {
       const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
       if (*most > kSteady * *least)

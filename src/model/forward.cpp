@@ -276,13 +276,13 @@ void check_rows(const Model::Network& network, std::span<const Token> tokens,
     if (token < 0 || token >= network.config.vocab_size)
       throw ModelError(
           network.path,
-          str("token ", token, " is fed, but the vocabulary has ids 0 to ",
+          str("token ", token, " is not in the vocabulary, which has ids 0 to ",
               network.config.vocab_size - 1, " (does the tokenizer belong to this model?)"));
   for (const RowLabel& label : labels) {
     if (label.position < 0 || label.position >= network.config.positions())
       throw ModelError(
           network.path,
-          str("position ", label.position, " is fed, but the model has positions 0 to ",
+          str("position ", label.position, " is not valid, the model has positions 0 to ",
               network.config.positions() - 1, " (", network.config.positions_key(), ")"));
     if (label.segment < 0 || label.segment >= segments.count())
       throw std::logic_error(str("a row is in segment ", label.segment, " of ", segments.count()));

@@ -21,7 +21,7 @@ Cell shortened_cell(const std::string& text) {
 
 Table accounting_table(const std::vector<ArmAccount>& accounts) {
   Table table;
-  table.title = "What each arm fed, chose and cached";
+  table.title = "Tokens computed, generated and cached by each arm";
   table.columns = with_dataset({{"arm"},
                                 {"jobs", Align::right},
                                 {"prompt", Align::right},
@@ -53,13 +53,16 @@ Table accounting_table(const std::vector<ArmAccount>& accounts) {
     if (priced) table.rows.back().push_back(number_cell(*account.usd_per_thousand, 4));
   }
   table.notes.push_back(
-      "prompt, forced (skeleton), chosen, fed, text: tokens summed over jobs; forwards: passes a "
+      "prompt, forced (skeleton), chosen (generated), fed (computed), text: tokens, summed over "
+      "jobs; forwards: passes a "
       "job took part in; parallelism: chosen / forwards.");
   table.notes.push_back(
-      "attended: keys seen, over all tokens fed; q + K,V: memory accesses of attention as the IPPD "
+      "attended: keys attended to, over all computed rows; q + K,V: memory accesses of attention "
+      "as the IPPD "
       "paper counts them (appendix A.2), queries and cached rows of every pass and sequence.");
   table.notes.push_back(
-      "pads: dummy tokens that an implementation with padded batches would have fed in batches of "
+      "pads: dummy tokens that an implementation with padded batches would have computed in "
+      "batches of "
       "this size; here batches are packed, and there are none.");
   table.notes.push_back(
       "prefill and decode: latencies summed over jobs; those of jobs that run at the same time "

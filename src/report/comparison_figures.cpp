@@ -289,7 +289,7 @@ std::vector<NamedFigure> comparison_figures(const Comparison& comparison) {
   Figure per_forward = by_dataset(
       comparison, FigureKind::bars, 2,
       [&](const ArmFinding& arm) { return comparison.details_of(arm).tokens_per_forward; }, broken);
-  per_forward.x_label = "tokens chosen per forward of a job";
+  per_forward.x_label = "tokens generated per forward pass of a job";
   caption = str("How parallel a decoder is, apart from what a forward costs; ",
                 bars(per_forward, " % interval by the jackknife over jobs"), ". ", size, ".");
   add("Tokens per forward", std::move(caption), std::move(per_forward));

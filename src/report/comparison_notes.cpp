@@ -80,18 +80,18 @@ std::vector<std::string> oracle_notes(const Comparison& comparison) {
     if (oracle.starts_with("accept"))
       notes.push_back(str("oracle", whose, ", ", oracle, ": guesses were accepted ",
                           oracle.starts_with("accept-length")
-                              ? "so that a pass that checks some gives this many tokens on average"
+                              ? "so that a pass with guesses gives this many tokens on average"
                               : "at this rate",
                           ", whatever the network said. The speed is that of such guesses, and no "
                           "score is given."));
     else
-      notes.push_back(
-          str("oracle", whose, ", ", oracle, ": ",
-              oracle == "references" ? "the reference answers were forced, so the speed is that of "
-                                       "right answers and no score is given"
-                                     : "what a stored run chose was forced, so the speed is that "
-                                       "of its answers and no score is given",
-              ". same choices: share of the network's own choices that agree after equal ids."));
+      notes.push_back(str(
+          "oracle", whose, ", ", oracle, ": ",
+          oracle == "references" ? "the reference answers were forced, so the speed is that of "
+                                   "right answers and no score is given"
+                                 : "the tokens of a stored run were forced, so the speed is that "
+                                   "of its answers and no score is given",
+          ". same choices: share of the network's own choices that agree after equal ids."));
   }
   return notes;
 }

@@ -352,7 +352,7 @@ void add_short_notes(Table& table, const Comparison& comparison, bool several) {
                        : "above " + below(comparison.margin),
                    " (`margin`)")
              : "",
-      "; tokens per pass: chosen for one answer in one forward pass."));
+      "; tokens per pass: tokens generated for one answer in one forward pass."));
   if (!several) return;
   std::vector<std::string> networks;
   for (const ArmFinding& arm : comparison.arms)

@@ -100,7 +100,7 @@ Table matrix_table(const Comparison& comparison) {
   for (const Recommendation& one : recommendations(comparison))
     table.conclusion.push_back(one.text());
   table.notes.push_back(
-      str("score · speedup over the baseline · ids chosen in a forward pass; ",
+      str("score · speedup over the baseline · tokens per forward pass; ",
           fixed(100 * comparison.confidence, 0),
           " % intervals and all other numbers: pardec compare without `matrix`."));
   for (std::string& note : oracle_notes(comparison)) table.notes.push_back(std::move(note));

@@ -116,7 +116,7 @@ Cell interval_cell(const Interval& interval, int decimals, const std::string& mo
 }
 
 Cell ratio_interval_cell(const Interval& ratio) {
-  return interval_cell(ratio, 2, ratio.low <= 1 && ratio.high >= 1 ? " holds 1" : "");
+  return interval_cell(ratio, 2, ratio.low <= 1 && ratio.high >= 1 ? " contains 1" : "");
 }
 
 std::string difference_text(const Interval& difference) {

@@ -39,7 +39,7 @@ std::string undecided_text(const ArmStanding& one) {
   if (one.speed == SpeedShown::unknown)
     return arm.speedup ? str(speed_text(arm), ", no interval: ", arm.speedup->blocks, " of the ",
                              kFewestBlocks, " blocks that it needs")
-                       : std::string("no block was measured beside its baseline");
+                       : std::string("no block was measured together with its baseline");
   if (one.speed == SpeedShown::open)
     return str("no difference in speed shown: ", fixed(arm.speedup->ratio.estimate, 2), " ",
                interval_cell(arm.speedup->ratio, 2).text);
@@ -81,7 +81,8 @@ std::string take_text(const Comparison& comparison, const Headline& headline) {
                          ", ", answers_text(comparison, best, baseline.run.run.label), ".");
   std::vector<std::string> ties, codes;
   for (const ArmFinding* arm : headline.ties) ties.push_back(arm->run.run.label);
-  if (!ties.empty()) text += str(" Not told apart from it in speed: ", listed(ties, ", "), ".");
+  if (!ties.empty())
+    text += str(" No difference in speed is shown from: ", listed(ties, ", "), ".");
   for (const Warning& warning : comparison.warnings)
     if (warning.dataset == headline.dataset &&
         (warning.arm == best.run.run.label || warning.arm == baseline.run.run.label) &&

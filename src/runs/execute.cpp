@@ -120,7 +120,7 @@ Execution execute(const RunSpec& spec, const std::vector<Workload>& workloads,
   Recorder recorder(spec, workloads, store, cells);
   tell_of_cells(spec, workloads, cells, how.notes);
   if (found && spec.go_on)
-    tell(how.notes, str("goes on with invocation ", done.invocation.substr(0, 8), " of ", spec.db));
+    tell(how.notes, str("continues invocation ", done.invocation.substr(0, 8), " of ", spec.db));
 
   const auto enough = [&](const RunCell& cell) { return has_enough(store, spec, cells, cell); };
   done.counts = run_cells(spec, workloads, sessions, cells, recorder, how.until.value_or(how.stop),

@@ -202,8 +202,8 @@ std::string find_resumable(const RunSpec& spec, std::vector<RunCell>& cells, Sto
       for (const RunRow& other : found)
         if (other.invocation != old.invocation && other.status != RunStatus::done &&
             differences(other, now).empty())
-          tell(notes, str("`resume`: goes on with run ", old.invocation.substr(0, 8),
-                          ", the newest; ", other.invocation.substr(0, 8),
+          tell(notes, str("`resume`: continues run ", old.invocation.substr(0, 8), ", the newest; ",
+                          other.invocation.substr(0, 8),
                           " has the same settings and is not finished either; it stays unchanged"));
     chosen = old.invocation;
     now.uuid = old.uuid;

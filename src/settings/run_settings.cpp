@@ -75,7 +75,7 @@ Settings data_settings(RunSettings& s) {
       {"offset",
        "N",
        &s.spec.offset,
-       "skip the first N examples of that sample's order",
+       "skip the first N examples of the sample that `limit` draws",
        {.range = at_least(0)}},
       {"shots",
        "N",
@@ -94,16 +94,16 @@ Settings measuring_settings(RunSettings& s) {
       {"batch_size",
        "N",
        &s.batch_size,
-       "jobs that run at the same time (of one arm: batch_size in `arm`); a job has the examples "
-       "that the decoder stacks: one context and its questions for ar ask=separately, 6 of these "
-       "for ippd; the table counts the answers of all these jobs as streams",
+       "number of jobs that run at the same time (for one arm: batch_size in `arm`); a job has the "
+       "examples that its decoder stacks, e.g. one context with its questions for ar "
+       "ask=separately, or 6 contexts for ippd",
        {.range = at_least(1)}},
       {"block",
        "N",
        &s.spec.block,
-       "examples that one arm answers before the next arm's turn; 0: enough to keep batches full "
-       "for three quarters of their jobs, and few enough for six blocks, if possible, and for one "
-       "in each shard",
+       "number of examples that one arm answers before the next arm's turn; 0: batches are full "
+       "during three quarters of their jobs, but there are at least six blocks, and one for each "
+       "shard, if possible",
        {.range = at_least(0)}},
       {"cache_blocks",
        "N",
@@ -113,7 +113,7 @@ Settings measuring_settings(RunSettings& s) {
       {"cache_watermark",
        "X",
        &s.spec.cache.watermark,
-       "share of these blocks that must be free before another job starts",
+       "share of `cache_blocks` that must stay free when another job starts",
        {.range = share_below_1()}},
       {"warmup",
        "N",
@@ -126,7 +126,11 @@ Settings measuring_settings(RunSettings& s) {
        "measure again up to N blocks of each dataset that other programs disturbed, also of a "
        "finished run (`resume`); both times are stored and shown",
        {.range = at_least(0)}},
-      {"runs", "N", &s.spec.runs, "repeats of everything", {.range = at_least(1)}},
+      {"runs",
+       "N",
+       &s.spec.runs,
+       "how often each example is answered by each arm",
+       {.range = at_least(1)}},
       {"order",
        "ORDER",
        &s.spec.order,
@@ -136,26 +140,22 @@ Settings measuring_settings(RunSettings& s) {
        "label of the arm that the others are compared with; without it ar, in the form that each "
        "arm needs"},
       {"oracle", "KIND", &s.oracle,
-       "force the chosen tokens, to measure speed on any weights: references, recorded:RUN, "
+       "force the generated tokens, to measure speed on any weights: references, recorded:RUN, "
        "accept:A[,A...], accept-length:L or accept-curve:FILE:NETWORK"},
       db_setting(s.spec.db),
       {"fresh",
        "",
        &s.fresh,
-       "begin a new sweep, even if the database has one of the same settings that could continue",
+       "begin a new sweep, even if the database has one with the same settings",
        {.only = "sweep"}},
       {"retry_errors", "", &s.spec.retry_errors, "also repeat jobs that failed", {.only = "sweep"}},
       {"dry_run",
        "",
        &s.output.dry_run,
-       "print the cells with their time and memory, from cells in the database, otherwise from a "
-       "batch of their first jobs",
+       "print the cells with their time and memory, as measured by an earlier sweep, otherwise "
+       "with a batch of their first jobs",
        {.only = "sweep"}},
-      {"resume",
-       "",
-       &s.spec.resume,
-       "go on where the newest run of these arms stopped",
-       {.only = "run"}},
+      {"resume", "", &s.spec.resume, "continue the newest run of these arms", {.only = "run"}},
       {"retry_errors",
        "",
        &s.spec.retry_errors,
@@ -164,8 +164,7 @@ Settings measuring_settings(RunSettings& s) {
       {"dry_run",
        "",
        &s.output.dry_run,
-       "print what would be done: blocks, how full batches are, jobs that overflow the network's "
-       "context",
+       "print the plan only: blocks, how full batches are, jobs that exceed the network's context",
        {.only = "run"}},
       {"shard", "I/N", &s.shard, "do every N-th block only, beginning with I"},
       {"fail_on_error",
@@ -174,7 +173,7 @@ Settings measuring_settings(RunSettings& s) {
        "exit code 3 when a larger share of answers failed",
        {.range = share()}},
       {"trace", "FILE", &s.spec.trace,
-       "write which rows every fed token attended to, and what it chose (slow)"},
+       "write a trace: for every row its position, the rows it attends to and its choice (slow)"},
   };
 }
 
@@ -189,14 +188,14 @@ Settings all_rows(RunSettings& s) {
       {"grid",
        "KEY=V1,V2...",
        &s.grid,
-       "values of a setting: of the arms of one decoder or label (hpd.k_max), or of all that have "
-       "it (batch_size, cache_blocks, seed, model); several give every combination",
+       "values of a setting of one decoder or arm (hpd.k_max), or of all arms (batch_size, "
+       "cache_blocks, seed, model); several flags give all combinations",
        {.in_file = false, .only = "sweep"}},
       {"target_ci",
        "SHARE",
        &s.target_ci,
-       "stop a cell when half of its speedup's interval is at most this share of the speedup, e.g. "
-       "2%; not before 6 blocks",
+       "stop a cell when half the width of its speedup's interval is at most this share of the "
+       "speedup, e.g. 2%; not before 6 blocks",
        {.number_too = true, .only = "sweep"}},
       {"decoder",
        "A,B",
@@ -225,7 +224,7 @@ Settings all_rows(RunSettings& s) {
   append({{"judge",
            "FILE",
            &s.output.judge,
-           "after the run, ask a judge for the scores that need one; file of its service",
+           "after the run, ask a judge for the scores that need one; FILE describes its service",
            {.only = "run"}}});
   return rows;
 }

@@ -21,8 +21,7 @@ Settings model_settings(ModelOptions& model) {
        "AVX-512 BF16, a GPU), otherwise fp32"},
       {"device", "DEVICE", &model.device, "cpu, cuda or cuda:I"},
       {"no_cuda_graphs", "", &model.no_cuda_graphs,
-       "launch a GPU's small steps kernel by kernel, instead of replaying recordings; the "
-       "arithmetic is the same"},
+       "do not record the kernels of small steps as CUDA graphs; the results are the same"},
       {"threads", "N", &model.threads, "CPU threads; 0: all cores"},
       {"memory_limit", "SIZE", &model.memory_limit,
        "limit of memory for weights, KV cache and program, e.g. 4G or 900MiB; of the GPU's memory "
@@ -43,7 +42,7 @@ Settings decode_settings(DecodeOptions& decode) {
        str("limit of tokens generated for one field, if fields are answered one by one; without it "
            "the dataset's limit (run `dry_run` shows it), otherwise ",
            Limits{}.per_field)},
-      {"ignore_eos", "", &decode.ignore_eos, "go on after the end of sequence, up to the limit"},
+      {"ignore_eos", "", &decode.ignore_eos, "continue after the end of sequence, up to the limit"},
       {"no_generation_config", "", &decode.no_generation_config,
        "do not apply what the checkpoint's generation_config.json does to logits "
        "(repetition_penalty, suppress_tokens ...)"},

@@ -172,10 +172,10 @@ std::string Store::rescue() {
       copy_into(recovered_);
     else
       recovered_ = save_beside(".recovered-");
-    saved = str("what was stored is saved in ", recovered_.string(), ", go on with ",
+    saved = str("the stored data was saved in ", recovered_.string(), "; continue with ",
                 resumes_ ? "`resume` " : "", "`db` ", recovered_.string());
   } catch (const std::exception& error) {
-    saved = str("what was stored could not be saved beside: ", error.what());
+    saved = str("the stored data could not be saved in a file next to it: ", error.what());
   }
   if (db_.moved()) {  // if only a link changed, the file keeps its log
     // Closing would apply the log with that name, which may now belong to another file.

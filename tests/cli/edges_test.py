@@ -438,5 +438,5 @@ def test_judge_whose_database_vanishes_says_how_to_go_on(pardec, db, tmp_path):
     _, err = process.communicate(timeout=60)
     assert process.returncode == 1, err
     assert "--resume" not in err
-    assert "go on with --db" in err
+    assert "continue with --db" in err
     assert "r.sqlite.recovered-1" in err

@@ -120,7 +120,7 @@ def test_no_more_than_the_limit_is_held(tight):
 
 def test_what_was_held_is_said(tight):
     peak, said = tight
-    shown = re.search(r"at most ([0-9.]+) GB were held", said)
+    shown = re.search(r"a peak of ([0-9.]+) GB", said)
     assert float(shown[1]) == pytest.approx(peak * 1e-9, abs=0.011)
 
 

@@ -72,7 +72,7 @@ def test_a_token_beyond_the_vocabulary_is_refused(pardec, larger):
     words = ["--prompt", "Hello <extra-0>", "--max-new-tokens", 4]
     ran = pardec("generate", "--model", larger[0], *words)
     assert ran.returncode == 2
-    assert "token id 4096 was fed, the vocabulary ends at 4095" in ran.stderr
+    assert "token id 4096 is not in the vocabulary, which ends at 4095" in ran.stderr
 
 
 def test_doctor_and_a_plan_tell_of_a_larger_tokenizer(pardec, larger):

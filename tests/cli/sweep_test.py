@@ -162,7 +162,7 @@ def test_a_killed_sweep_goes_on_with_the_same_command(pardec, grid):
         assert committed < total
     ran = pardec(*grid.command(), "--db", db, timeout=3000)
     assert ran.returncode == 0, ran.stderr
-    assert "goes on with invocation" in ran.stderr
+    assert "continues invocation" in ran.stderr
     assert len({r["invocation"] for r in query(db, "SELECT invocation FROM run")}) == 1, (
         "it goes on in its own invocation"
     )

@@ -191,7 +191,7 @@ TEST_CASE("the cache names rows by arrival and frees memory") {
   CHECK(cache.slots().back().row == 12);
   for (size_t i = 0; i < 3; ++i) CHECK(difference(first[7 + i], again[i]) <= 1e-4f);
   CHECK_THROWS_AS(cache.drop(std::vector<int>{8}), std::logic_error);   // dropped before
-  CHECK_THROWS_AS(cache.drop(std::vector<int>{99}), std::logic_error);  // never fed
+  CHECK_THROWS_AS(cache.drop(std::vector<int>{99}), std::logic_error);  // never computed
   CHECK_THROWS_AS(cache.relabel(8, {}), std::logic_error);
   CHECK_THROWS_AS(cache.relabel(0, {1, 0, 0, 0}), std::logic_error);  // another position
   CHECK(cache.rows_alive() == 10);
@@ -495,11 +495,11 @@ TEST_CASE(
     return std::string("no error");
   };
   CHECK_THAT(error(97, {1, 1, 0, 0}),
-             Catch::Contains("token 97 is fed, but the vocabulary has ids 0 to 96"));
-  CHECK_THAT(error(-1, {1, 1, 0, 0}), Catch::Contains("token -1 is fed"));
+             Catch::Contains("token 97 is not in the vocabulary, which has ids 0 to 96"));
+  CHECK_THAT(error(-1, {1, 1, 0, 0}), Catch::Contains("token -1 is not in the vocabulary"));
   CHECK_THAT(error(1, {256, 1, 0, 0}),
-             Catch::Contains("position 256 is fed, but the model has positions 0 to 255"));
-  CHECK_THAT(error(1, {-1, 1, 0, 0}), Catch::Contains("position -1 is fed"));
+             Catch::Contains("position 256 is not valid, the model has positions 0 to 255"));
+  CHECK_THAT(error(1, {-1, 1, 0, 0}), Catch::Contains("position -1 is not valid"));
   CHECK_THROWS_AS(error(1, {1, 1, 1, 0}), std::logic_error);  // no such segment
   CHECK(cache.rows_fed() == 0);
   CHECK(error(96, {255, 1, 0, 0}) == "no error");
@@ -579,7 +579,7 @@ TEST_CASE("longrope and dynamic end where their frequencies would change") {
   };
   CHECK(error_at(63) == "no error");
   CHECK_THAT(error_at(64),
-             Catch::Contains("position 64 is fed, but the model has positions 0 to 63 "
+             Catch::Contains("position 64 is not valid, the model has positions 0 to 63 "
                              "(original_max_position_embeddings, beyond which rope_type longrope "
                              "is not supported)"));
   config["rope_scaling"] = {{"rope_type", "dynamic"}, {"factor", 4}};
