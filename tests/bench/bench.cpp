@@ -146,7 +146,7 @@ Task<Token> branch(Sequence& sequence, Token token) {
   co_return token;
 }
 
-/// `live` branches after a prompt of kContext tokens; `begin_ns`: when that is fed.
+/// `live` branches after a prompt of kContext tokens; `begin_ns`: when that is computed.
 Task<void> branches_of_one(Engine& engine, int live, std::int64_t& begin_ns) {
   Sequence sequence = engine.open("bench", "branches");
   Step prompt = prompt_step(some_tokens(kContext, engine.model().config()), 0);

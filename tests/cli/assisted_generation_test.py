@@ -83,7 +83,7 @@ def our_rounds(trace, prompt):
 
 
 def tied(model, ids):
-    """Whether the two best logits behind `ids` are nearly equal."""
+    """Whether the two best logits after `ids` are nearly equal."""
     with torch.inference_mode():
         best = model(torch.tensor([ids])).logits[0, -1].topk(2).values
     return float(best[0] - best[1]) < TIE

@@ -1,4 +1,7 @@
-"""What the tests of foreign checkpoints share: tiny networks that transformers made, their greedy ids there and here, and the shared cases."""
+"""Shared by the tests of foreign checkpoints: tiny networks made by transformers, their greedy ids
+in transformers and in pardec, and the cases.
+"""
+
 import json
 import pathlib
 import shutil
@@ -21,12 +24,23 @@ def case(name):
 
 
 def make_network(folder, family="Llama", seed=1, **changes):
-    """A random network in the Hugging Face layout, in fp32, with the quickstart's tokenizer; returns its folder."""
-    config = {**TINY, **SIZE, "architectures": [f"{family}ForCausalLM"], "model_type": family.lower(), **changes}
+    """A random network in the Hugging Face layout, in fp32, with the quickstart's tokenizer.
+    Returns its folder.
+    """
+    config = {
+        **TINY,
+        **SIZE,
+        "architectures": [f"{family}ForCausalLM"],
+        "model_type": family.lower(),
+        **changes,
+    }
     config = {key: value for key, value in config.items() if value is not None}
     torch.manual_seed(seed)
-    model = transformers.AutoModelForCausalLM.from_config(transformers.AutoConfig.for_model(**config), dtype=torch.float32)
-    # What layers write weighs as much as the embedding, which would choose itself where it is the head.
+    model = transformers.AutoModelForCausalLM.from_config(
+        transformers.AutoConfig.for_model(**config), dtype=torch.float32
+    )
+    # The layers' outputs are as large as the embedding. Otherwise a network whose head is the
+    # embedding would repeat each token.
     sharpen(model, {**SHARP, "o_proj": 5.0, "down_proj": 5.0})
     with torch.no_grad():
         for name, weights in model.named_parameters():
@@ -40,24 +54,37 @@ def make_network(folder, family="Llama", seed=1, **changes):
 
 
 def change_weights(folder, change):
-    """Rewrites model.safetensors as `change(tensors)` says, which changes its dictionary or returns another."""
+    """Rewrites model.safetensors. `change(tensors)` changes the dictionary or returns another."""
     file = pathlib.Path(folder) / "model.safetensors"
     tensors = load_file(file)
     tensors = change(tensors) or tensors
-    save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, file, metadata={"format": "pt"})
+    save_file(
+        {name: tensor.contiguous() for name, tensor in tensors.items()},
+        file,
+        metadata={"format": "pt"},
+    )
 
 
 def change_json(file, **changes):
     file = pathlib.Path(file)
-    file.write_text(json.dumps({**(json.loads(file.read_text()) if file.exists() else {}), **changes}))
+    file.write_text(
+        json.dumps({**(json.loads(file.read_text()) if file.exists() else {}), **changes})
+    )
 
 
 def greedy(model, prompt=PROMPT, count=COUNT):
-    """What a network of transformers (or of peft) chooses behind the prompt."""
+    """What a network of transformers (or of peft) chooses after the prompt."""
     ids = torch.tensor([prompt])
     with torch.inference_mode():
-        chosen = model.generate(input_ids=ids, attention_mask=torch.ones_like(ids), max_new_tokens=count, do_sample=False, eos_token_id=None, pad_token_id=0)
-    return chosen[0, len(prompt):].tolist()
+        chosen = model.generate(
+            input_ids=ids,
+            attention_mask=torch.ones_like(ids),
+            max_new_tokens=count,
+            do_sample=False,
+            eos_token_id=None,
+            pad_token_id=0,
+        )
+    return chosen[0, len(prompt) :].tolist()
 
 
 def of_transformers(folder):
@@ -66,6 +93,18 @@ def of_transformers(folder):
 
 def ask(pardec, folder, *flags, prompt=PROMPT, count=COUNT):
     """(exit code, ids, stderr without the line of speed) of `generate`."""
-    ran = pardec("generate", "--model", folder, "--prompt-tokens", ",".join(map(str, prompt)), "--max-new-tokens", count, "--ignore-eos", "--format", "json", *flags)
+    ran = pardec(
+        "generate",
+        "--model",
+        folder,
+        "--prompt-tokens",
+        ",".join(map(str, prompt)),
+        "--max-new-tokens",
+        count,
+        "--ignore-eos",
+        "--format",
+        "json",
+        *flags,
+    )
     said = "\n".join(line for line in ran.stderr.splitlines() if not line.startswith('{"speed"'))
     return ran.returncode, json.loads(ran.stdout)["tokens"] if ran.returncode == 0 else None, said

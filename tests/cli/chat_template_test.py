@@ -1,4 +1,4 @@
-"""A checkpoint's own chat template: the ids that a network is fed are those of transformers'
+"""A checkpoint's own chat template: the ids that a network computes are those of transformers'
 `apply_chat_template`.
 """
 
@@ -54,7 +54,7 @@ def theirs(model, special):
 
 @pytest.fixture(scope="module")
 def fed(pardec, model):
-    """The ids of the prompt that a call feeds."""
+    """The ids of the prompt that a call computes."""
 
     def of(*flags):
         words = ["--max-new-tokens", 2, "--trace", "t.jsonl", *flags]

@@ -33,7 +33,7 @@ from transformers import LlamaConfig, LlamaForCausalLM
 
 DATASETS = {"hpd": ("oa-mine", "attributes"), "ippd": ("squad", "questions")}
 ANSWER_LIMIT = 30  # ids of an answer on SQuAD
-# The worked examples: A3 in natural and in feeding order, B3 in feeding order.
+# The worked examples: A3 in natural order and in order of computation, B3 in order of computation.
 HPD_NATURAL = """
 1000000000 1100000000 1110000000 1111000000 1111100000 1111110000 1111001000 1111001100
 1111101110 1111111111

@@ -1,4 +1,5 @@
-"""What the tests of the command line share: running the program, tiny networks, reading the database."""
+"""Shared by the tests of the command line: the program, tiny networks, the database."""
+
 import base64
 import contextlib
 import copy
@@ -20,11 +21,13 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "datasets" / "samples"
 TOKENIZER = ROOT / "experiments" / "quickstart" / "tokenizer.json"
 VOCABULARY = 1 + max([*json.loads(TOKENIZER.read_text())["model"]["vocab"].values()])
-SMOLLM2 = ROOT / "build" / "models" / "smollm2-135m-instruct"  # where scripts/fetch-smollm2 has made it
+# made by scripts/fetch-smollm2
+SMOLLM2 = ROOT / "build" / "models" / "smollm2-135m-instruct"
 DATA = pathlib.Path(os.environ.get("PARDEC_TEST_DATA") or ROOT.parent / "shared" / "data")
 
+
 def skip(reason):
-    """Ends a module that cannot be tested, when it is read: pytest's tests are skipped, a script ends with ctest's code of a skip."""
+    """Skips a whole module while it is imported. A script ends with ctest's code of a skip."""
     if "pytest" in sys.modules:
         sys.modules["pytest"].skip(str(reason), allow_module_level=True)
     print(f"[skipped] {reason}")
@@ -32,39 +35,76 @@ def skip(reason):
 
 
 # A network that a test has in a moment; enough positions for a prompt and six products.
-TINY = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_act": "silu", "hidden_size": 64, "intermediate_size": 128,
-        "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16, "max_position_embeddings": 4096,
-        "rms_norm_eps": 1e-6, "rope_theta": 10000.0, "tie_word_embeddings": False}
+TINY = {
+    "architectures": ["LlamaForCausalLM"],
+    "model_type": "llama",
+    "hidden_act": "silu",
+    "hidden_size": 64,
+    "intermediate_size": 128,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "head_dim": 16,
+    "max_position_embeddings": 4096,
+    "rms_norm_eps": 1e-6,
+    "rope_theta": 10000.0,
+    "tie_word_embeddings": False,
+}
 
 
-# Columns of a comparison, and of claims (scale, unit, by_construction), that csv and json alone have, also beside --wide: intervals, differences of all scores but a dataset's first (the short table has
-# that one in columns of its own), most that says how it was measured.
-FOR_PROGRAMS = re.compile(r".*_difference$|.*_interval$|score(_name)?$|dataset_is_|(forwards|prompt_tokens)_per_second$|roofline_share$|latency_p9[59]|first_token|.*_measurements$|speedup_(un|of)|"
-                          r"(repeats|unparsed|empty|hit_limit|broken|tokens_per_answer)$|scale$|measured_unit$|by_construction$")
+# Columns that only csv and json have, not the table of --wide: of a comparison, intervals, the
+# differences of all scores except a dataset's first, and most measures of speed; of claims, scale,
+# unit and by_construction.
+FOR_PROGRAMS = re.compile(
+    r".*_difference$|.*_interval$|score(_name)?$|dataset_is_|"
+    r"(forwards|prompt_tokens)_per_second$|roofline_share$|latency_p9[59]|first_token|"
+    r".*_measurements$|speedup_(un|of)|"
+    r"(repeats|unparsed|empty|hit_limit|broken|tokens_per_answer)$|"
+    r"scale$|measured_unit$|by_construction$"
+)
 
 
 def for_people(key, headers):
-    """Whether --wide with these headers has the column of this key: differences are those of the scores whose headers say so."""
-    differences = {header.removesuffix(" - baseline's").lower().replace(" ", "_") for header in headers if header.endswith(" - baseline's")}
-    return not FOR_PROGRAMS.match(key) or (key.endswith("_difference") and key.removesuffix("_difference") in differences)
+    """Whether --wide with these headers has the column of this key. A difference is shown if one of
+    the headers is "SCORE - baseline's".
+    """
+    differences = {
+        header.removesuffix(" - baseline's").lower().replace(" ", "_")
+        for header in headers
+        if header.endswith(" - baseline's")
+    }
+    return not FOR_PROGRAMS.match(key) or (
+        key.endswith("_difference") and key.removesuffix("_difference") in differences
+    )
 
 
 def with_script(page, element):
-    """A copy of a page with a <script> of the test's own before its end, which its policy allows by the hash."""
+    """A copy of a page with a <script> of the test at its end, whose hash its policy allows."""
     script = re.search(r"<script>(.*?)</script>", element, re.S)[1]
     source = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return page.replace("script-src ", f"script-src 'sha256-{source}' ", 1).replace("</body>", element + "</body>", 1)
+    return page.replace("script-src ", f"script-src 'sha256-{source}' ", 1).replace(
+        "</body>", element + "</body>", 1
+    )
 
 
 def clean_environment(**extra):
     """The environment without what would change the program's defaults."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("PARDEC_") and k not in ("NO_COLOR", "TERM")}
+    kept = {
+        k: v
+        for k, v in os.environ.items()
+        if not k.startswith("PARDEC_") and k not in ("NO_COLOR", "TERM")
+    }
     # One line a note, whatever is printed.
-    return {**kept, "OMP_NUM_THREADS": "1", "COLUMNS": "100000", **{k: str(v) for k, v in extra.items()}}
+    return {
+        **kept,
+        "OMP_NUM_THREADS": "1",
+        "COLUMNS": "100000",
+        **{k: str(v) for k, v in extra.items()},
+    }
 
 
 class ForkServer:
-    """The program, loaded once: every call is a fork of it (fork_server.cpp), which saves the start of libtorch."""
+    """The program, loaded once: each call is a fork of it (fork_server.cpp)."""
 
     def __init__(self, path):
         self.path = path
@@ -73,8 +113,21 @@ class ForkServer:
     def begin(self, arguments, folder, environment, out, err):
         """Begins a call that writes to these files."""
         if self.process is None:
-            self.process = subprocess.Popen([self.path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=clean_environment(), start_new_session=True)
-        call = {"arguments": arguments, "folder": str(folder), "environment": environment, "stdout": out, "stderr": err}
+            self.process = subprocess.Popen(
+                [self.path],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                env=clean_environment(),
+                start_new_session=True,
+            )
+        call = {
+            "arguments": arguments,
+            "folder": str(folder),
+            "environment": environment,
+            "stdout": out,
+            "stderr": err,
+        }
         self.process.stdin.write(json.dumps(call) + "\n")
         self.process.stdin.flush()
 
@@ -87,8 +140,10 @@ class ForkServer:
         return int(self.process.stdout.readline())
 
     def __call__(self, arguments, folder, environment, timeout, stdout=None):
-        """As `subprocess.run` with captured text; `stdout` is a file, or terminal, to write to instead."""
-        with tempfile.NamedTemporaryFile("r", encoding="utf-8") as out, tempfile.NamedTemporaryFile("r", encoding="utf-8") as err:
+        """As `subprocess.run` with captured text; `stdout`: a file or terminal to write to."""
+        with tempfile.NamedTemporaryFile("r", encoding="utf-8") as out, tempfile.NamedTemporaryFile(
+            "r", encoding="utf-8"
+        ) as err:
             self.begin(arguments, folder, environment, stdout or out.name, err.name)
             if not self.ended(timeout):
                 self.end()
@@ -149,13 +204,21 @@ class Program:
         self.path = str(pathlib.Path(path).resolve())
         self.folder = pathlib.Path(folder)
         forks = pathlib.Path(self.path).parent / "tests" / "cli" / "fork_server"
-        self.forks = forks if forks.exists() and forks.stat().st_mtime >= pathlib.Path(self.path).stat().st_mtime else None
+        self.forks = (
+            forks
+            if forks.exists() and forks.stat().st_mtime >= pathlib.Path(self.path).stat().st_mtime
+            else None
+        )
         self.servers = threading.local()  # a server takes one call at a time
         self.free = []  # servers of calls that `start` began and that have ended
 
     def forks_for(self, arguments, environment):
         """Whether a fork of a loaded program can do a call; otherwise it needs a new process."""
-        return self.forks and environment.get("OMP_NUM_THREADS") == "1" and all(a.isprintable() for a in arguments)
+        return (
+            self.forks
+            and environment.get("OMP_NUM_THREADS") == "1"
+            and all(a.isprintable() for a in arguments)
+        )
 
     def forked(self, arguments, environment, timeout, stdout=None):
         """A call in a fork of a loaded program; None where the call needs a start of its own."""
@@ -168,14 +231,28 @@ class Program:
     def arguments(self, args):
         """The whole command line; verbs that compute get one thread."""
         args = [str(a) for a in args]
-        if args and args[0] in ("run", "sweep", "generate") and "--threads" not in args and "--help" not in args:
+        if (
+            args
+            and args[0] in ("run", "sweep", "generate")
+            and "--threads" not in args
+            and "--help" not in args
+        ):
             args += ["--threads", "1"]
         return [self.path, *args]
 
     def __call__(self, *args, timeout=300, env=None, **options):
         arguments, environment = self.arguments(args), clean_environment(**(env or {}))
         ran = None if options else self.forked(arguments, environment, timeout)
-        return ran or subprocess.run(arguments, cwd=self.folder, capture_output=True, text=True, timeout=timeout, env=environment, stdin=subprocess.DEVNULL, **options)
+        return ran or subprocess.run(
+            arguments,
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            **options,
+        )
 
     def start(self, *args, stdout=None, stderr=None, env=None, **options):
         """The same without waiting for its end. `stdout`, `stderr`: the path of a terminal or file
@@ -186,8 +263,20 @@ class Program:
             server = self.free.pop() if self.free else ForkServer(self.forks)
             return Running(self.free, server, arguments, self.folder, environment, stdout, stderr)
         with contextlib.ExitStack() as files:
-            out, err = (files.enter_context(open(to, "a")) if to else subprocess.PIPE for to in (stdout, stderr))
-            return subprocess.Popen(arguments, cwd=self.folder, stdout=out, stderr=err, text=True, env=environment, stdin=subprocess.DEVNULL, **options)
+            out, err = (
+                files.enter_context(open(to, "a")) if to else subprocess.PIPE
+                for to in (stdout, stderr)
+            )
+            return subprocess.Popen(
+                arguments,
+                cwd=self.folder,
+                stdout=out,
+                stderr=err,
+                text=True,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                **options,
+            )
 
     def at(self, folder):
         """The same program, called in another folder."""
@@ -211,13 +300,32 @@ class Program:
 
 
 # What experiments/quickstart/job.json asks for; its other fields are absent.
-JOB_ANSWER = {"Brand": "Pinafell", "Item form": "Bags", "Flavor": "Chai", "Net content": "100 Count", "Specialty": "Organic", "Tea variety": "Black Tea",
-              "Pack size": "Pack of 2", "Caffeine content": "Caffeine Free"}
+JOB_ANSWER = {
+    "Brand": "Pinafell",
+    "Item form": "Bags",
+    "Flavor": "Chai",
+    "Net content": "100 Count",
+    "Specialty": "Organic",
+    "Tea variety": "Black Tea",
+    "Pack size": "Pack of 2",
+    "Caffeine content": "Caffeine Free",
+}
 
 
 def check_first_answer(pardec, decoder, *flags):
     """The answer that a reader of README.md sees first is right, value by value."""
-    answer = json.loads(pardec.good("generate", *flags, "--decoder", decoder, "--job", ROOT / "experiments/quickstart/job.json", "--format", "json"))
+    answer = json.loads(
+        pardec.good(
+            "generate",
+            *flags,
+            "--decoder",
+            decoder,
+            "--job",
+            ROOT / "experiments/quickstart/job.json",
+            "--format",
+            "json",
+        )
+    )
     values = {field["field"]: field["text"] for field in answer["answers"]}
     assert len(values) == 11
     assert {name: text for name, text in values.items() if text is not None} == JOB_ANSWER
@@ -234,13 +342,15 @@ def scratch(program):
 
 def query(db, sql, *parameters):
     """All rows, as dictionaries."""
-    with contextlib.closing(sqlite3.connect(f"file:{db}?mode=ro", uri=True, timeout=30)) as connection:
+    with contextlib.closing(
+        sqlite3.connect(f"file:{db}?mode=ro", uri=True, timeout=30)
+    ) as connection:
         connection.row_factory = sqlite3.Row
         return [dict(row) for row in connection.execute(sql, parameters)]
 
 
 def change(db, sql, *parameters):
-    """Changes a database behind the program's back."""
+    """Changes a database without the program."""
     with contextlib.closing(sqlite3.connect(db, timeout=30)) as connection, connection:
         return connection.execute(sql, parameters).rowcount
 
@@ -254,11 +364,17 @@ def job_count(db):
 
 
 def answers(db, where="1"):
-    """Every answer by arm, dataset, sample and repeat: its text, ids, fields, error and stop reason."""
-    rows = query(db, f"""SELECT run.label, dataset.name, sample.key, generation.repeat, generation.text, generation.tokens, generation.fields,
-                                generation.error, generation.stop
-                         FROM generation JOIN run ON run.id = generation.run_id JOIN sample ON sample.id = generation.sample_id
-                         JOIN dataset ON dataset.id = run.dataset_id WHERE {where}""")
+    """Every answer by arm, dataset, sample and repeat: text, ids, fields, error and stop reason."""
+    rows = query(
+        db,
+        f"""SELECT run.label, dataset.name, sample.key, generation.repeat, generation.text,
+                   generation.tokens, generation.fields, generation.error, generation.stop
+            FROM generation
+            JOIN run ON run.id = generation.run_id
+            JOIN sample ON sample.id = generation.sample_id
+            JOIN dataset ON dataset.id = run.dataset_id
+            WHERE {where}""",
+    )
     found = {}
     for row in rows:
         key = (row["label"], row["name"], row["key"], row["repeat"])
@@ -295,5 +411,8 @@ def write_lines(file, lines):
     """A JSON-lines file of dictionaries, or of texts as they are."""
     file = pathlib.Path(file)
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text("".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines), encoding="utf-8")
+    file.write_text(
+        "".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines),
+        encoding="utf-8",
+    )
     return file

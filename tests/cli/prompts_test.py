@@ -54,7 +54,7 @@ def model(pardec):
 
 
 def asked(pardec, *flags):
-    """What was fed in the first pass, by request, and the answers."""
+    """What was computed in the first pass, by request, and the answers."""
     answer = pardec.good(
         "generate", "--trace", "t.jsonl", "--format", "json", "--max-new-tokens", 2, "--per-field",
         2, *flags,

@@ -80,7 +80,7 @@ def db(pardec):
 
 @pytest.fixture(scope="module")
 def titles(pardec, db):
-    """(name, prompt, chosen ids) of each title that `ar` answered."""
+    """(name, prompt, generated tokens) of each title that `ar` answered."""
     found = []
     for line in (pardec.folder / "trace.jsonl").read_text().splitlines():
         trace = json.loads(line)

@@ -52,7 +52,7 @@ def passes(trace, first=0):
 
 
 def side_by_side(traces):
-    """The passes of traces that all begin at once; what forks of one sequence have of it was fed
+    """The passes of traces that all begin at once; what forks of one sequence have of it was computed
     once.
     """
     own = [passes(traces[0]), *(passes(trace, trace.get("inherited", 0)) for trace in traces[1:])]

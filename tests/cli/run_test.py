@@ -441,8 +441,8 @@ def test_the_counters_of_every_job_agree(main_db, main_run, arm):
             f"{where}: text {job['text_tokens']} of {job['chosen']}"
         )
         options = json.loads(job["options"])
-        # Every chosen token is fed but the last of its stream; with forced keys a value cut short
-        # is fed whole, if another key follows.
+        # Every chosen token is computed but the last of its stream; with forced keys a value cut short
+        # is computed whole, if another key follows.
         unfed = (
             job["branches"]
             if not options.get("forced_keys")

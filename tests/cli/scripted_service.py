@@ -66,7 +66,7 @@ def tables(text):
 
 
 def killed_at_random(judge, start, kills, most, seed):
-    """Starts a command and kills it behind 1 to `most` further requests, `kills` times; the last start is let end. Returns it with what it said, and how many
+    """Starts a command and kills it after 1 to `most` further requests, `kills` times; the last start is let end. Returns it with what it said, and how many
     kills came in time."""
     rng, done = random.Random(seed), 0
     for _ in range(kills):

@@ -1,4 +1,4 @@
-"""SmolLM2-135M-Instruct, a chat model with real weights: what pardec writes, feeds and expects
+"""SmolLM2-135M-Instruct, a chat model with real weights: what pardec writes, computes and expects
 of texts is what transformers does.
 
 Greedy ids in fp32 of conversations in the checkpoint's own chat template; ties are judged as in
@@ -359,7 +359,7 @@ def logits(dump, dtype, texts):
 
 
 def surprise(rows, ids):
-    """Mean negative log likelihood of the ids behind the first."""
+    """Mean negative log likelihood of the ids after the first."""
     return float(torch.nn.functional.cross_entropy(rows[:-1].double(), torch.tensor(ids[1:])))
 
 

@@ -11,7 +11,7 @@ from tokenizers import Tokenizer
 
 
 class Rows:
-    """`tokens`, `position`; `step` and `turn`: the forward that feeds a row (0 is the prefill) and its place in it; `field`: whose next token is chosen from
+    """`tokens`, `position`; `step` and `turn`: the forward that computes a row (0 is the prefill) and its place in it; `field`: whose next token is chosen from
     this row, or None; `sees[q, k]`: row q sees row k."""
 
     def __init__(self):
@@ -32,7 +32,7 @@ class Rows:
         return values[:, None], values[None, :]
 
     def arrival(self):
-        """Rows in the order in which they are fed."""
+        """Rows in the order in which they are computed."""
         return sorted(range(len(self.tokens)), key=lambda i: (self.step[i], self.turn[i]))
 
 
@@ -87,7 +87,7 @@ def ippd_rows(p, contexts, questions, answers, shift=0, mixed=False):
             number += 1
             add(x, len(p) + len(c), j + 1, number)  # "x_{j,k}: |p|+|c_j| ..+|x|-1"
             rows.field[-1] = number - 1  # "logits at the last token of each x_{j,k}"
-            for t, token in enumerate(y[:-1], start=1):  # "answer token t>=1: |p|+|c_j|+|x_{j,k}|+t-1"; the last one is not fed
+            for t, token in enumerate(y[:-1], start=1):  # "answer token t>=1: |p|+|c_j|+|x_{j,k}|+t-1"; the last one is not computed
                 position = len(p) + len(c) + len(x) + t - 1 + shift
                 rows.add(token, position, t, number, pos=position, ctx=j + 1, que=number)
                 rows.field[-1] = number - 1

@@ -341,7 +341,7 @@ GENERATED = (
     ("ippd", "ippd.contexts=1"),
     ("ippd", "ippd.prefix_cache=true"),
 )
-# Keys, and what follows a shared instruction, are fed in later steps and are no row's choice.
+# Keys, and what follows a shared instruction, are computed in later steps and are no row's choice.
 GIVEN = ("ar.forced_keys=true", "ippd.prefix_cache=true")
 
 

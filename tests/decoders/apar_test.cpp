@@ -61,8 +61,8 @@ TEST_CASE("apar, worked example: 8 forward passes, 10 slots, 5.333 attended, 3 t
   CHECK(answers.text == repair_utf8(str(bytes_of({a0, d0, d1}, network.tokenizer()), "\n\n",
                                         bytes_of({b0, e0, e1}, network.tokenizer()))));
 
-  // Slots in use after feeding. The end of the main thread frees nothing, the end of t1 frees C d0
-  // d1.
+  // Slots in use after each pass. The end of the main thread frees nothing, the end of t1 frees C
+  // d0 d1.
   CHECK(slots(trace) == std::vector<std::int64_t>{2, 3, 4, 6, 8, 10, 8, 9});
   const Counters& c = answers.counters;
   CHECK(c.cached_peak == 10);
@@ -78,7 +78,7 @@ TEST_CASE("apar, worked example: 8 forward passes, 10 slots, 5.333 attended, 3 t
   CHECK(c.scratch == 0);
   CHECK(c.emitted == std::map<std::int64_t, std::int64_t>{{1, 5}, {2, 3}});
 
-  // Feeding order; ends are not fed.
+  // Order of computation; ends are not computed.
   CHECK(trace.tokens == Tokens{11, 12, a0, F, b0, C, F, d0, d1, C, e0, e1});
   CHECK(trace.position == std::vector<int>{0, 1, 2, 3, 4, 4, 5, 5, 6, 6, 7, 8});
   CHECK(trace.step == std::vector<int>{0, 0, 1, 2, 3, 3, 4, 4, 5, 5, 6, 7});

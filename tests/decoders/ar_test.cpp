@@ -56,8 +56,8 @@ TEST_CASE("ar together: the ids of the slow loop, up to the limit") {
             std::string(kAnswerOpening) + repair_utf8(bytes_of(expected, network.tokenizer())));
       CHECK(answers.counters.forwards == std::ssize(expected));
       CHECK(answers.counters.chosen == std::ssize(expected));
-      CHECK(answers.counters.fed ==
-            answers.counters.prompt + std::ssize(expected) - 1);  // the last one chosen is not fed
+      CHECK(answers.counters.fed == answers.counters.prompt + std::ssize(expected) -
+                                        1);  // the last one chosen is not computed
       CHECK(answers.counters.forced == 0);
       CHECK(answers.counters.emitted ==
             std::map<std::int64_t, std::int64_t>{{1, std::ssize(expected)}});

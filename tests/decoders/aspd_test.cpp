@@ -144,7 +144,7 @@ Read read_trace(const Trace& trace, const AspdTokens& t, const AspdPositions& po
       for (int n = shared ? 1 : block.prefix[k]; n > 0; --n) take(k);
     while (!live.empty() && i < rows) {
       std::vector<size_t> stay;
-      for (const size_t k : live)  // an answer that is cut short feeds only the first of them
+      for (const size_t k : live)  // an answer that is cut short computes only the first of them
         if (i < rows && !take(k)) stay.push_back(k);
       live = stay;
     }
@@ -209,7 +209,7 @@ TEST_CASE("aspd worked example: rows, positions, counts and text") {
   CHECK(c.chosen == 14);
   CHECK(c.forced == 7);  // two prefixes of three, </Para>
   CHECK(c.text == 5);
-  CHECK(c.fed == 22);  // z0 is chosen, and not fed
+  CHECK(c.fed == 22);  // z0 is chosen, and not computed
   CHECK(c.cached_peak == 22);
   CHECK(c.parallel_ns > 0);
   CHECK(c.parallel_ns < c.decode_ns);
@@ -217,7 +217,7 @@ TEST_CASE("aspd worked example: rows, positions, counts and text") {
   // </Para>.
   CHECK(c.forwards == 1 + 6 + 1 + 3 + 1);
 
-  // The shared mask feeds prefixes token by token; Same-Re feeds the block once more.
+  // The shared mask computes prefixes token by token; Same-Re computes the block once more.
   const Counters shared =
       run_one(network, model, options_of(names, "same-seq", true), request).of().counters;
   CHECK(shared.forwards == c.forwards + 2);

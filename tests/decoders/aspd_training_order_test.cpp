@@ -1,6 +1,6 @@
 // Training order equals decoding order: ASPD's sequence in flattened order, in one pass without a
-// cache, has the logits of inference. Inference feeds time by time, and under Same-Re drops the
-// rows that were moved.
+// cache, has the logits of inference. Inference computes one time after another, and under Same-Re
+// drops the rows that were moved.
 #include <algorithm>
 
 #include "decoders/aspd/format.hpp"
@@ -55,8 +55,8 @@ Taught random_sample(const AspdOptions& options, const Tokenizer& tokenizer, Rng
   return out;
 }
 
-/// Logits of the rows, fed as in decoding: in arrival order, one row in a forward pass if nothing
-/// else is needed; moved rows leave the cache. Returned in the order of the sample's rows.
+/// Logits of the rows, computed as in decoding: in arrival order, one row in a forward pass if
+/// nothing else is needed; moved rows leave the cache. Returned in the order of the sample's rows.
 at::Tensor fed_step_by_step(Model& model, const Taught& taught) {
   const std::vector<AspdToken> flat = flattened_order(taught.c), order = arrival_order(taught.c);
   KvCache cache(model);

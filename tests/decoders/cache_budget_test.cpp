@@ -213,8 +213,8 @@ TEST_CASE("a cache budget without swapping: preempted sequences count, and answe
     }
   }
   CHECK(whole > 95);  // of 108
-  // Room for the widest sequence is not enough if the others keep their rows, unless these are fed
-  // again.
+  // Room for the widest sequence is not enough if the others keep their rows, unless these are
+  // computed again.
   CAPTURE(ended["ar"], ended["apar"], ended["hpd"], whole);
   CHECK(ended["ar"] == 0);
   CHECK(ended["apar"] > 0);

@@ -1,7 +1,7 @@
 // The conformance suite: rules that hold for every decoder, on random networks (on the quickstart
 // model: quickstart_test.cpp). Every decoder with a row in the registry is included; a decoder that
 // the suite cannot run is named and fails.
-//   replay            One full forward over all rows ever fed, in arrival order, each with the
+//   replay            One full forward over all rows ever computed, in arrival order, each with the
 //                     rows recorded in `visible`, by a transformer of naive loops, makes every
 //                     choice again, with the same distance to the second best.
 //   batch invariance  Alone or packed with others, answers and counts are the same.
@@ -358,7 +358,7 @@ TEST_CASE("conformance: if logits are not finite, only their own job fails") {
       INFO(name(dtype) << " " << arm.decoder << " " << arm.options.dump());
       const Ran want = run(models.of(arm), network.tokenizer(), *decoder, requests, 3, true, {},
                            &models.drafter, nullptr, arm.cascade);
-      // An id that is never fed, not even as a guess; then one job has it in its prompt.
+      // An id that is never computed, not even as a guess; then one job has it in its prompt.
       std::set<Token> fed;
       for (const auto& [id, trace] : want.traces)
         fed.insert(trace.tokens.begin(), trace.tokens.end());

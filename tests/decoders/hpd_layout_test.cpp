@@ -208,8 +208,8 @@ TEST_CASE("random layouts: positions and masks are those of the paper") {
           const bool is = visible(labels[q], labels[k], sees);
           const bool is_fed =
               !inference || (order[k].kind == HpdToken::Kind::value ? order[k].i : 0) <= step;
-          // At inference, keys that were fed after the query are not asked about; in training they
-          // are.
+          // At inference, keys that were computed after the query are not asked about; in training
+          // they are.
           if (inference && !is_fed) continue;
           const bool should = inference ? attends_at_inference(c, order[q], order[k])
                                         : attends_in_training(c, order[q], order[k]);

@@ -224,7 +224,7 @@ TEST_CASE("random networks: all rows ever fed are those of Algorithm 1, with the
           const size_t s = static_cast<size_t>(answers.counters.prompt + answers.counters.forced);
           for (size_t row = s; row < trace.tokens.size(); ++row)
             CHECK(network.tokenizer().bytes(trace.tokens[row]).find('\n') ==
-                  std::string_view::npos);  // no terminator is fed
+                  std::string_view::npos);  // no terminator is computed
           for (const auto& value : flat(answers)) {
             const bool closed =
                 network.tokenizer().bytes(value.tokens.back()).find('\n') != std::string_view::npos;

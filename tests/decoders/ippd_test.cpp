@@ -121,7 +121,7 @@ TEST_CASE("ippd worked example, fed through the engine") {
     CHECK(trace.position == std::vector<int>{0, 1, 2, 3, 4, 4, 5, 2, 3, 5, 6, 4, 6, 7, 5});
     for (size_t row = 0; row < 15; ++row) CHECK(bits(trace.visible[row], 15) == mask[row]);
     CHECK(trace.emitted == std::vector<int>{4, 6, 8, 9, 10, 11, 12, 13, 14});
-    // A cached instruction is fed one pass before the rest.
+    // A cached instruction is computed one pass before the rest.
     CHECK(trace.step == (cached ? std::vector<int>{0, 0, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 3, 3, 3}
                                 : std::vector<int>{0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2}));
     CHECK(ran.traces.size() == 1);
@@ -148,7 +148,8 @@ TEST_CASE("ippd: an answer that ends early is not fed any more") {
   CHECK(c.chosen == 8);
   CHECK(c.text == 5);
   for (const auto& field : flat(ran.of())) CHECK(field.stop == Stop::eos);
-  // The rows that a padded batch would have fed for a prompt with one answer of two fed tokens.
+  // The rows that a padded batch would have computed for a prompt with one answer of two computed
+  // tokens.
   CHECK(pad_columns(std::vector<BranchLengths>{c.branch_lengths, {3}}) == 2 + 1);
 }
 
@@ -317,7 +318,8 @@ TEST_CASE("ippd: the same prefix cache in ar gives the same answers, and counts 
       CHECK(chosen_ids(ran.of(i)) == chosen_ids(plain.of(i)));
       const Counters &now = ran.of(i).counters, &before = plain.of(i).counters;
       const std::int64_t fields = std::ssize(before.branch_lengths);
-      std::int64_t c = 0;  // tokens of contexts that are fed once instead of once for each field
+      std::int64_t c =
+          0;  // tokens of contexts that are computed once instead of once for each field
       for (const Tokens& context : requests[i].pieces.contexts) c += (3 - 1) * std::ssize(context);
       const bool pays = i == 0;
       CHECK(now.prompt ==
@@ -397,7 +399,7 @@ TEST_CASE("ippd: forward passes and what each gives follow from the answers' len
       CHECK(c.fed == s + sum - std::ssize(lengths));
       CHECK(c.scratch == 0);
       CHECK(c.prefill_ns + c.decode_ns == c.total_ns);
-      // Step widths: step t feeds the answers that are longer than t - 1 ids, and gives as many.
+      // Step widths: step t has a row for each answer that is longer than t - 1 ids.
       const Trace& trace = ran.traces.at(request.job.id);
       std::map<std::int64_t, std::int64_t> emitted;
       if (cached) ++emitted[0];

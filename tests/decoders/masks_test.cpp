@@ -1,8 +1,8 @@
-// Visible rows and positions of the rows that decoders feed, compared with the papers. The formulas
-// here are written only from the papers' text, by another author than the layouts. Each is compared
-// with traces of at least 1,000 random answers of the decoder itself. That attention uses the rows
-// that traces record is shown twice: its mask equals the visibility rule bit by bit (tests/model),
-// and a transformer of naive loops under this mask makes every choice again.
+// Visible rows and positions of the rows that decoders compute, compared with the papers. The
+// formulas here are written only from the papers' text, by another author than the layouts. Each is
+// compared with traces of at least 1,000 random answers of the decoder itself. That attention uses
+// the rows that traces record is shown twice: its mask equals the visibility rule bit by bit
+// (tests/model), and a transformer of naive loops under this mask makes every choice again.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -16,14 +16,14 @@ using namespace pardec::test;
 
 namespace {
 
-/// A fed token in the paper's terms, in the order of a trace.
+/// A computed token in the paper's terms, in the order of a trace.
 struct Row {
   Token token = 0;
   int position = 0;
   std::vector<int> sees;  // rows, itself included, ascending
 };
 
-/// An answer to be forced and the rows that the paper feeds for it.
+/// An answer to be forced and the rows that the paper computes for it.
 struct Layout {
   Request request;
   std::vector<Row> rows;
@@ -160,7 +160,7 @@ Layout hpd_layout(const std::string& id, int K_max, int J, int N, const std::str
     end.push_back(tokens.back().position);
     offset += K_max;
   }
-  // Step t feeds the tokens chosen at t - 1, of the values that go on.
+  // Step t computes the tokens chosen at t - 1, of the values that go on.
   for (int t = 2; t <= K_max; ++t)
     for (int r = 0; r < J * N; ++r) {
       const Tokens& value = request.oracle->streams[static_cast<size_t>(r)];
@@ -256,7 +256,7 @@ std::vector<Layout> padded_ippd(const std::vector<Request>& requests, int& pads)
     auto& row = columns.emplace_back(widest - prompt.header.size());
     row.insert(row.end(), prompt.header.begin(), prompt.header.end());
   }
-  for (size_t t = 1;; ++t) {  // feeds y_t of answers that are longer
+  for (size_t t = 1;; ++t) {  // computes y_t of answers that are longer
     size_t most = 0;
     for (size_t b = 0; b < prompts.size(); ++b) {
       const size_t before = columns[b].size();
@@ -320,7 +320,7 @@ bool attends(const std::vector<SpaceToken>& I, size_t i, size_t j) {
 
 // --- speculative decoders: rows of a trace, step by step ---
 
-/// Rows of a trace from `first` on that were fed in one step.
+/// Rows of a trace from `first` on that were computed in one step.
 int end_of_step(const Trace& trace, int first) {
   int end = first;
   while (end < std::ssize(trace.tokens) &&
@@ -329,7 +329,7 @@ int end_of_step(const Trace& trace, int first) {
   return end;
 }
 
-/// Whether a row exists when `step` is fed.
+/// Whether a row exists when `step` is computed.
 bool there(const Trace& trace, int row, int step) {
   const auto& dropped = trace.dropped_at[static_cast<size_t>(row)];
   return !dropped || step <= *dropped;
@@ -430,8 +430,8 @@ constexpr Token kFork = 393, kChild = 394, kEnd = 0;
 /// prefix.
 Layout apar_layout(const std::string& id, Draw& draw, int& deepest) {
   struct Thread {
-    std::vector<int> rows;  // of its tokens that were fed
-    Token last;             // its last token, which is fed next
+    std::vector<int> rows;  // of its tokens that were computed
+    Token last;             // its last token, which is computed next
     bool fed = false, finished = false;
     int depth = 1;
   };
@@ -481,7 +481,7 @@ constexpr Token kTitle = 1, kTitleEnd = 2, kBranch = 3, kBranchEnd = 393, kPara 
                 kParaEnd = 395;
 
 /// A token of an answer in the terms of section 3.2: branch (0: main), stage, index inside the
-/// branch, timestamp. `copy`: fed again under Same-Re.
+/// branch, timestamp. `copy`: computed again under Same-Re.
 struct AspdToken {
   Token token;
   int b = 0, g = 0, r = 0, t = 0;
@@ -489,8 +489,8 @@ struct AspdToken {
   int position = 0;
 };
 
-/// Equations 2 and 3, in which a token attends to tokens of other branches that were fed before it.
-/// Under Same-Re later stages attend to a block's moved copy instead of the block.
+/// Equations 2 and 3, in which a token attends to tokens of other branches that were computed
+/// before it. Under Same-Re later stages attend to a block's moved copy instead of the block.
 bool attends(const AspdToken& i, const AspdToken& j, bool shared, bool re) {
   const bool replaced = re && j.b > 0 && !j.copy;
   if (j.g < i.g) return !replaced;  // earlier stages
@@ -595,7 +595,7 @@ Layout aspd_layout(const std::string& id, const AspdScheme& scheme, bool shared,
   return out;
 }
 
-constexpr int kTogether = 50;  // answers decoded side by side
+constexpr int kTogether = 50;  // answers decoded at the same time
 
 }  // namespace
 

@@ -985,9 +985,9 @@ TEST_CASE("medusa-apar: bans and caps also apply after guesses") {
       INFO("cap " << cap << " seed " << seed);
       accepted += sum(ran.of().counters.accepted);
       CHECK(std::find(ran.of().tokens.begin(), ran.of().tokens.end(), C) == ran.of().tokens.end());
-      // No head guesses [Child]: it is only ever fed where a thread begins.
+      // No head guesses [Child]: it is only ever computed where a thread begins.
       CHECK(std::count(trace.tokens.begin(), trace.tokens.end(), C) == ran.of().counters.forced);
-      std::map<int, int> threads;  // by step: last tokens that were fed
+      std::map<int, int> threads;  // by step: last tokens that were computed
       for (size_t row = 0; row < trace.tokens.size(); ++row) {
         const auto& banned = trace.banned[row];
         const bool control = trace.tokens[row] == F || trace.tokens[row] == C;

@@ -135,7 +135,7 @@ TEST_CASE(
   CHECK(read(answers) == references);
   std::int64_t longest = 0;
   for (const auto& field : flat(answers)) longest = std::max(longest, std::ssize(field.tokens));
-  CHECK(answers.counters.forwards == longest);  // side by side
+  CHECK(answers.counters.forwards == longest);  // all streams at the same time
   for (const auto& field : flat(answers)) {
     CHECK(field.tokens.back() == 0);
     CHECK(field.stop == Stop::eos);

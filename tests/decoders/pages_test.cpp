@@ -83,7 +83,7 @@ Lines table(const Words& names, const std::vector<RowLabel>& labels, const Segme
   return lines;
 }
 
-/// The same for the rows that a pass fed, and for those before.
+/// The same for the rows that a pass computed, and for those before.
 Lines table(const Words& names, const Trace& trace) {
   REQUIRE(trace.tokens.size() >= names.size());
   Lines lines;

@@ -28,8 +28,8 @@ Tokens random_tokens(int count, int vocab, Rng& rng) {
   return tokens;
 }
 
-/// Logits of all cells of a step as the decoder feeds it: text[0 .. n) is cached, then come x_l and
-/// `candidates` tokens of the text with their groups of masks.
+/// Logits of all cells of a step as the decoder computes it: text[0 .. n) is cached, then come x_l
+/// and `candidates` tokens of the text with their groups of masks.
 at::Tensor grid_logits(Model& model, const Tokens& text, int n, int candidates, int k, Token mask,
                        SpaceGrid& grid) {
   KvCache cache(model);

@@ -1,6 +1,6 @@
 // Training order equals decoding order: HPD's sequence in natural order (prompt, seg_1, v_1, seg_2,
 // v_2, ...; gap positions, and the index inside a value as rank), in one pass without a cache, has
-// the logits of inference, which feeds step by step. Also compared with naive loops, and for
+// the logits of inference, which computes step by step. Also compared with naive loops, and for
 // answers that the decoder itself chose.
 #include <algorithm>
 
@@ -22,7 +22,7 @@ struct Sequenced {
   std::vector<RowLabel> labels;
 };
 
-/// The layout's tokens in a given order; `values[r]` are the tokens fed of value r.
+/// The layout's tokens in a given order; `values[r]` are the tokens computed of value r.
 Sequenced arrange(const std::vector<HpdToken>& order, const HpdLayout& layout,
                   const std::vector<Tokens>& values) {
   Sequenced out;
@@ -49,7 +49,7 @@ Segments segments_of(const HpdLayout& layout) {
   return segments;
 }
 
-/// Logits of all rows, fed step by step into a cache, [rows, vocab].
+/// Logits of all rows, computed step by step into a cache, [rows, vocab].
 at::Tensor fed_step_by_step(Model& model, const Sequenced& fed, const Segments& segments) {
   KvCache cache(model);
   std::vector<at::Tensor> rows;

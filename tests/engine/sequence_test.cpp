@@ -1,5 +1,5 @@
-// fork, keep, drop and relabel: rows that are fed afterwards have the logits of a fresh forward
-// over the remaining rows.
+// fork, keep, drop and relabel: rows that are computed afterwards have the logits of a fresh
+// forward over the remaining rows.
 #include <algorithm>
 #include <cmath>
 

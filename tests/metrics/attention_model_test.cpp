@@ -89,9 +89,9 @@ TEST_CASE("sums over random stacks equal a count token by token") {
         context.y.push_back(static_cast<std::int64_t>(1 + rng.below(7)));
       }
     }
-    // Rows in the cache, which grow as tokens are fed; one operation in each step.
+    // Rows in the cache, which grow as tokens are computed; one operation in each step.
     std::int64_t rows = p, flops = 0, accesses = 0;
-    std::vector<std::int64_t> left;  // ids that are still to be fed, for each answer
+    std::vector<std::int64_t> left;  // ids that are still to be computed, for each answer
     for (const CommonContext& context : stack) {
       rows += context.c;
       for (const std::int64_t x : context.x) rows += x;

@@ -14,7 +14,7 @@
 //   action:  {"feed": rows} | {"keep": [first, [rows]]} | {"drop": [rows]} |
 //            {"relabel": [row, label]} | {"fork": true}
 //   rows:    {"tokens": [...], "labels": [[position, order, segment, rank] ...]}
-// A fork continues with the copy, after rows of garbage were fed to the original.
+// A fork continues with the copy, after garbage rows were computed in the original.
 #include <algorithm>
 #include <cstdio>
 #include <iostream>

@@ -68,7 +68,7 @@ def check_verbs(text, pattern, verbs):
 
 
 def anchors(page):
-    """What a link may name behind #: the headings as GitHub writes them."""
+    """What a link may name after #: the headings as GitHub writes them."""
     headings = re.findall(
         r"^#+ (.*)$", re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.S), re.M
     )

@@ -1,7 +1,7 @@
 // Gives ids to ids_oracle.py: one JSON object on each line of stdin, one on each line of stdout.
 //   {"chat": name}                   {"template": text of the built-in template}
 //   {"tokenizer": file, "folder": checkpoint, "chat": name, "system": text, "turns": [text ...],
-//    "answers": [text ...]}          {"ids": [the ids fed before the first answer, before the
+//    "answers": [text ...]}          {"ids": [the ids computed before the first answer, before the
 //                                    second ...], "off": turns reported to differ from their text}
 #include <iostream>
 #include <map>

@@ -20,8 +20,12 @@ GNUPLOT = shutil.which("gnuplot")
 BOXES = """
 // Boxes: in both colours.
 const box = e => e.getBoundingClientRect();
-const meets = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1;
-const fault = (what, ...elements) => { if (seen.faults.length < 12) seen.faults.push(what + ": " + elements.map(e => (e.textContent || e.tagName).trim().slice(0, 40)).join(" / ")); };
+const meets = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&
+  Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1;
+const fault = (what, ...elements) => {
+  const words = elements.map(e => (e.textContent || e.tagName).trim().slice(0, 40));
+  if (seen.faults.length < 12) seen.faults.push(what + ": " + words.join(" / "));
+};
 const apart = (elements, what) => {
   const boxes = elements.map(e => [e, box(e)]).filter(([, b]) => b.width > 0 && b.height > 0);
   for (let i = 0; i < boxes.length; ++i)
@@ -35,33 +39,52 @@ seen.measured = [];
 for (let colours = 0; colours < 2; ++colours) {
   let count = 0;
   for (const svg of document.querySelectorAll("figure svg")) {
-    const texts = [...svg.querySelectorAll("text")].filter(e => e.textContent.trim()), marks = [...svg.querySelectorAll("use")];
+    const texts = [...svg.querySelectorAll("text")].filter(e => e.textContent.trim()),
+      marks = [...svg.querySelectorAll("use")];
     count += apart(texts, "labels of a figure meet");
     for (const text of texts) {
       const t = box(text), s = box(svg);
-      if (t.left < s.left - 1 || t.right > s.right + 1 || t.top < s.top - 1 || t.bottom > s.bottom + 1) fault("a label is cut", text);
+      if (t.left < s.left - 1 || t.right > s.right + 1 || t.top < s.top - 1 ||
+          t.bottom > s.bottom + 1)
+        fault("a label is cut", text);
       for (const mark of marks) if (meets(t, box(mark))) fault("a mark lies on a label", text);
     }
   }
-  const grid = document.querySelector(".figures"), figures = [...grid.children].map(e => [e, box(e)]);
-  for (const [figure, b] of figures) {  // a row ends where the grid does, and its figures are as high
+  const grid = document.querySelector(".figures"),
+    figures = [...grid.children].map(e => [e, box(e)]);
+  // a row ends where the grid does, and its figures are equally high
+  for (const [figure, b] of figures) {
     const row = figures.filter(([, other]) => Math.abs(other.top - b.top) < 1);
-    if (Math.abs(Math.max(...row.map(([, other]) => other.right)) - box(grid).right) > 1) fault("a hole beside a figure", figure);
-    if (row.some(([, other]) => Math.abs(other.bottom - b.bottom) > 1)) fault("a hole below a figure", figure);
+    if (Math.abs(Math.max(...row.map(([, other]) => other.right)) - box(grid).right) > 1)
+      fault("a hole beside a figure", figure);
+    if (row.some(([, other]) => Math.abs(other.bottom - b.bottom) > 1))
+      fault("a hole below a figure", figure);
   }
-  seen.columns = Math.max(0, ...figures.map(([, b]) => figures.filter(([, other]) => Math.abs(other.top - b.top) < 1).length));
+  const in_row = ([, b]) => figures.filter(([, other]) => Math.abs(other.top - b.top) < 1).length;
+  seen.columns = Math.max(0, ...figures.map(in_row));
   for (const row of document.querySelectorAll("tr")) count += apart([...row.cells], "cells meet");
   for (const cell of document.querySelectorAll("td, th"))
     if (cell.clientWidth && cell.scrollWidth > cell.clientWidth + 1) fault("a cell is cut", cell);
-  count += apart([...document.querySelectorAll("button, select, .badge, .stop, .score, h1, h2, h3, h4, nav a, .highlight")].filter(e => !e.closest("table")), "words meet");
-  const scrolls = e => { for (; e && e !== document.body; e = e.parentElement) if (/auto|scroll/.test(getComputedStyle(e).overflowX)) return true; return false; };
+  count += apart([...document.querySelectorAll(
+    "button, select, .badge, .stop, .score, h1, h2, h3, h4, nav a, .highlight")]
+    .filter(e => !e.closest("table")), "words meet");
+  const scrolls = e => {
+    for (; e && e !== document.body; e = e.parentElement)
+      if (/auto|scroll/.test(getComputedStyle(e).overflowX)) return true;
+    return false;
+  };
   for (const e of document.body.querySelectorAll("*"))
-    if (!e.classList.contains("out") && box(e).width > 0 && (box(e).right > innerWidth + 1 || box(e).left < -1) && !scrolls(e.parentElement)) fault("beyond the page", e);
-  for (const e of document.querySelectorAll(".raw, .prompt, .tokens, .example, .arm, #chosen, .notes, .warnings, .highlight"))
+    if (!e.classList.contains("out") && box(e).width > 0 &&
+        (box(e).right > innerWidth + 1 || box(e).left < -1) && !scrolls(e.parentElement))
+      fault("beyond the page", e);
+  for (const e of document.querySelectorAll(
+      ".raw, .prompt, .tokens, .example, .arm, #chosen, .notes, .warnings, .highlight"))
     if (e.clientWidth && e.scrollWidth > e.clientWidth + 1) fault("wider than its box", e);
   for (const e of document.body.querySelectorAll("*")) {
     const style = getComputedStyle(e);
-    if (/auto|scroll/.test(style.overflowX + style.overflowY) && e.clientWidth && (e.scrollWidth > e.clientWidth + 1 || e.scrollHeight > e.clientHeight + 1) && e.tabIndex < 0)
+    if (/auto|scroll/.test(style.overflowX + style.overflowY) && e.clientWidth &&
+        (e.scrollWidth > e.clientWidth + 1 || e.scrollHeight > e.clientHeight + 1) &&
+        e.tabIndex < 0)
       fault("it scrolls, and no key reaches it", e);
   }
   seen.measured.push(count);
@@ -71,29 +94,40 @@ for (let colours = 0; colours < 2; ++colours) {
   seen.theme.push(theme());
 }
 seen.wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
-seen.unreachable = [...document.querySelectorAll("th button, a, #theme, select, .filter button, .steps button, #chosen")].filter(e => e.tabIndex < 0).length;
+seen.unreachable = [...document.querySelectorAll(
+  "th button, a, #theme, select, .filter button, .steps button, #chosen")]
+  .filter(e => e.tabIndex < 0).length;
 seen.figures = document.querySelectorAll("figure svg[role=img][aria-label]").length;
 // The quality of a row is on the screen, however narrow it is; all columns come by a switch.
-const columns = [...document.querySelectorAll("#comparison-table thead th")].map(e => e.dataset.key);
+const columns = [...document.querySelectorAll("#comparison-table thead th")]
+  .map(e => e.dataset.key);
 const inSight = (row, key) => {
   const cell = row.cells[columns.indexOf(key)], b = cell.getBoundingClientRect();
-  return b.width > 0 && b.left >= 0 && b.right <= innerWidth + 1 && cell.scrollWidth <= cell.clientWidth + 1;
+  return b.width > 0 && b.left >= 0 && b.right <= innerWidth + 1 &&
+    cell.scrollWidth <= cell.clientWidth + 1;
 };
 const rowsOf = [...document.querySelectorAll("#comparison-table tbody tr")];
-seen.cut = rowsOf.flatMap(row => ["arm", "speedup", "score_difference", "verdict", "score", "tokens_per_forward"].filter(key => !inSight(row, key)));
-const all = document.getElementById("comparison-all"), visible = () => columns.filter((key, c) => rowsOf[0].cells[c].getBoundingClientRect().width > 0).length;
+const short = ["arm", "speedup", "score_difference", "verdict", "score", "tokens_per_forward"];
+seen.cut = rowsOf.flatMap(row => short.filter(key => !inSight(row, key)));
+const all = document.getElementById("comparison-all");
+const widths = () => columns.map((key, c) => rowsOf[0].cells[c].getBoundingClientRect().width);
+const visible = () => widths().filter(width => width > 0).length;
 if (all) {
   seen.switched = [visible()];
   all.click();
   seen.switched.push(visible());
   all.click();
 }
-seen.resources = performance.getEntriesByType("resource").map(e => e.name).filter(n => !n.startsWith("data:"));
+seen.resources = performance.getEntriesByType("resource").map(e => e.name)
+  .filter(n => !n.startsWith("data:"));
 """
 
 # A window is not made narrower than some width, a frame is.
-FRAME = """<!doctype html><iframe src="{page}" style="width: {width}px; height: 1600px; border: 0"></iframe><pre id="seen"></pre>
-<script>addEventListener("message", event => {{ document.getElementById("seen").textContent = event.data; }});</script>"""
+FRAME = """<!doctype html>
+<iframe src="{page}" style="width: {width}px; height: 1600px; border: 0"></iframe>
+<pre id="seen"></pre>
+<script>addEventListener("message",
+  event => {{ document.getElementById("seen").textContent = event.data; }});</script>"""
 LISTENER = (
     "<script>window.errors = []; addEventListener('error', e =>"
     " errors.push(String(e.message)));addEventListener('securitypolicyviolation', e =>"

@@ -18,22 +18,29 @@ REPORT = ROOT / "src" / "report"
 # Of each text its faults, into the page.
 LINT = """
 const style = text => {
-  const faults = [], source = text.replace(/\\/\\*[^]*?\\*\\//g, ""), defined = new Set(source.match(/--[\\w-]+(?=\\s*:)/g));
+  const faults = [], source = text.replace(/\\/\\*[^]*?\\*\\//g, ""),
+    defined = new Set(source.match(/--[\\w-]+(?=\\s*:)/g));
   let blocks = 0;
   for (const [, selector, body] of source.matchAll(/([^{}]*)\\{([^{}]*)\\}/g)) {
     ++blocks;
     if (!selector.trim().startsWith("@"))
-      try { document.querySelector(selector); } catch { faults.push("selector " + selector.trim()); }
+      try { document.querySelector(selector); }
+      catch { faults.push("selector " + selector.trim()); }
     for (const part of body.split(";").map(part => part.trim()).filter(Boolean)) {
       const declaration = /^([\\w-]+)\\s*:\\s*([^]+?)(\\s*!important)?$/.exec(part);
-      if (!declaration || (!part.startsWith("--") && !CSS.supports(declaration[1], declaration[2]))) faults.push("declaration " + part);
+      if (!declaration ||
+          (!part.startsWith("--") && !CSS.supports(declaration[1], declaration[2])))
+        faults.push("declaration " + part);
     }
   }
-  for (const [, name] of source.matchAll(/var\\((--[\\w-]+)/g)) if (!defined.has(name)) faults.push("undefined " + name);
+  for (const [, name] of source.matchAll(/var\\((--[\\w-]+)/g))
+    if (!defined.has(name)) faults.push("undefined " + name);
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(text);
-  const count = rules => [...rules].reduce((sum, rule) => sum + (rule instanceof CSSMediaRule ? count(rule.cssRules) : 1), 0);
-  if (count(sheet.cssRules) !== blocks) faults.push(count(sheet.cssRules) + " rules of " + blocks + " are read");
+  const count = rules => [...rules]
+    .reduce((sum, rule) => sum + (rule instanceof CSSMediaRule ? count(rule.cssRules) : 1), 0);
+  if (count(sheet.cssRules) !== blocks)
+    faults.push(count(sheet.cssRules) + " rules of " + blocks + " are read");
   return faults;
 };
 const script = text => {

@@ -35,11 +35,13 @@ CONFIG = {
 PROBE = (
     """
 <script>
-const seen = { errors: window.errors, ready: document.documentElement.dataset.ready, width: innerWidth, faults: [] };
+const seen = { errors: window.errors, ready: document.documentElement.dataset.ready,
+  width: innerWidth, faults: [] };
 const table = document.getElementById("comparison-table");
 const head = table.querySelector('[data-key="examples_per_second"]');
 const column = [...head.parentNode.cells].indexOf(head);
-const values = () => [...table.tBodies[0].rows].map(row => JSON.parse(row.cells[column].dataset.value));
+const values = () => [...table.tBodies[0].rows]
+  .map(row => JSON.parse(row.cells[column].dataset.value));
 const arms = table.querySelector('[data-key="arm"]');
 seen.before = values();
 head.querySelector("button").click();
@@ -47,16 +49,20 @@ seen.down = [head.getAttribute("aria-sort"), values()];
 head.querySelector("button").click();
 seen.up = [head.getAttribute("aria-sort"), values()];
 arms.querySelector("button").click();
-seen.arms = [arms.getAttribute("aria-sort"), head.getAttribute("aria-sort"), [...table.tBodies[0].rows].map(row => row.cells[1].textContent)];
+seen.arms = [arms.getAttribute("aria-sort"), head.getAttribute("aria-sort"),
+  [...table.tBodies[0].rows].map(row => row.cells[1].textContent)];
 
 // The browser of examples.
-const list = document.getElementById("chosen"), options = [...list.children].map(e => [e, e.id.replace("choice", "example")]);
+const list = document.getElementById("chosen"),
+  options = [...list.children].map(e => [e, e.id.replace("choice", "example")]);
 const key = id => document.getElementById(id).querySelector(".key").textContent;
 const listed = () => options.filter(([e]) => !e.hidden).map(([, id]) => key(id));
-const shown = () => [...document.querySelectorAll(".example")].filter(e => e.getClientRects().length).map(e => key(e.id));
+const shown = () => [...document.querySelectorAll(".example")]
+  .filter(e => e.getClientRects().length).map(e => key(e.id));
 seen.all = [listed(), shown()];
 list.focus();
-seen.focused = [document.activeElement === list, getComputedStyle(list).outlineStyle !== "none" && parseFloat(getComputedStyle(list).outlineWidth) > 0];
+seen.focused = [document.activeElement === list, getComputedStyle(list).outlineStyle !== "none" &&
+  parseFloat(getComputedStyle(list).outlineWidth) > 0];
 seen.keys = ["ArrowDown", "ArrowRight", "ArrowUp", "End", "Home"].map(name => {
   list.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true, cancelable: true }));
   const chosen = list.querySelector('[aria-selected="true"]');
@@ -64,20 +70,28 @@ seen.keys = ["ArrowDown", "ArrowRight", "ArrowUp", "End", "Home"].map(name => {
 });
 // From elsewhere: [what, key, it was taken, the place in the list that is shown].
 const press = (what, element, name, scrolled) => {
-  list.dispatchEvent(new KeyboardEvent("keydown", { key: "Home", bubbles: true, cancelable: true }));
-  window.scrollTo({ top: scrolled ? document.getElementById("browser").offsetTop : 0, behavior: "instant" });
-  const kept = element.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true, cancelable: true }));
+  list.dispatchEvent(new KeyboardEvent("keydown",
+    { key: "Home", bubbles: true, cancelable: true }));
+  window.scrollTo({ top: scrolled ? document.getElementById("browser").offsetTop : 0,
+    behavior: "instant" });
+  const kept = element.dispatchEvent(new KeyboardEvent("keydown",
+    { key: name, bubbles: true, cancelable: true }));
   return [what, name, !kept, seen.all[0].indexOf(shown()[0])];
 };
 const inside = document.querySelector(".example:not(.away)"), small = document.createElement("div");
 small.style.cssText = "width: 40px; height: 20px; overflow: auto; white-space: pre";
 small.textContent = "a box that scrolls\\nboth\\nways\\nand more";
 inside.append(small);
-seen.elsewhere = [press("a button", document.getElementById("next"), "ArrowDown"), press("a button", document.getElementById("next"), "ArrowLeft"),
-  press("a heading", inside.querySelector(".key"), "ArrowRight"), press("a heading", inside.querySelector(".key"), "PageDown"),
-  press("nothing, in sight", document.body, "ArrowRight", true), press("nothing, in sight", document.body, "ArrowDown", true),
-  press("nothing, out of sight", document.body, "ArrowRight"), press("a field", document.getElementById("of-arm"), "ArrowDown"),
-  press("a field", document.getElementById("pass"), "ArrowRight"), press("a box", small, "ArrowRight"), press("a box", small, "ArrowDown")];
+seen.elsewhere = [press("a button", document.getElementById("next"), "ArrowDown"),
+  press("a button", document.getElementById("next"), "ArrowLeft"),
+  press("a heading", inside.querySelector(".key"), "ArrowRight"),
+  press("a heading", inside.querySelector(".key"), "PageDown"),
+  press("nothing, in sight", document.body, "ArrowRight", true),
+  press("nothing, in sight", document.body, "ArrowDown", true),
+  press("nothing, out of sight", document.body, "ArrowRight"),
+  press("a field", document.getElementById("of-arm"), "ArrowDown"),
+  press("a field", document.getElementById("pass"), "ArrowRight"),
+  press("a box", small, "ArrowRight"), press("a box", small, "ArrowDown")];
 small.remove();
 list.dispatchEvent(new KeyboardEvent("keydown", { key: "Home", bubbles: true, cancelable: true }));
 seen.filters = {};
@@ -98,14 +112,19 @@ arm.value = "";
 document.querySelector('[data-filter="all"]').click();
 list.dispatchEvent(new KeyboardEvent("keydown", { key: "Home" }));
 document.getElementById("show-tokens").click();
-seen.tokens = [...document.querySelectorAll(".example:not(.away) .arm")].map(e => [e.dataset.arm, [...e.querySelectorAll(".tokens:not([hidden]) p")].map(p =>
-  [...p.querySelectorAll("span:not(.rejected)")].map(token => [token.firstChild ? token.firstChild.data : "", token.querySelector("sub") && Number(token.querySelector("sub").textContent)]))]);
+const tokens = p => [...p.querySelectorAll("span:not(.rejected)")].map(token => [
+  token.firstChild ? token.firstChild.data : "",
+  token.querySelector("sub") && Number(token.querySelector("sub").textContent)]);
+seen.tokens = [...document.querySelectorAll(".example:not(.away) .arm")].map(e =>
+  [e.dataset.arm, [...e.querySelectorAll(".tokens:not([hidden]) p")].map(tokens)]);
 const range = document.getElementById("pass");
 const at = value => {
   range.value = value;
   range.dispatchEvent(new Event("input"));
-  return [...document.querySelectorAll(".example:not(.away) .arm")].map(e => [e.dataset.arm, e.querySelectorAll(".later").length,
-    (e.querySelector(".progress") || e).textContent, e.querySelectorAll(".rejected:not([hidden])").length]);
+  return [...document.querySelectorAll(".example:not(.away) .arm")].map(e => [
+    e.dataset.arm, e.querySelectorAll(".later").length,
+    (e.querySelector(".progress") || e).textContent,
+    e.querySelectorAll(".rejected:not([hidden])").length]);
 };
 seen.scrubbed = range.closest("[hidden]") ? [] : [Number(range.max), at(1), at(range.max)];
 

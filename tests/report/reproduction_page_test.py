@@ -16,12 +16,14 @@ HOSTILE = "<img src=x onerror=\"parent.postMessage('hacked', '*')\"></script><b>
 PROBE = (
     """
 <script>
-const seen = { errors: window.errors, ready: document.documentElement.dataset.ready, width: innerWidth, faults: [] };
+const seen = { errors: window.errors, ready: document.documentElement.dataset.ready,
+  width: innerWidth, faults: [] };
 const rows = id => [...document.getElementById(id + "-table").tBodies[0].rows];
 seen.first = document.querySelector("main h2").id;
 seen.filters = [...document.querySelectorAll("[data-rows-of] button")].map(button => {
   button.click();
-  return [button.value, rows("verdicts").filter(row => row.getClientRects().length).map(row => row.cells[0].textContent)];
+  const shown = rows("verdicts").filter(row => row.getClientRects().length);
+  return [button.value, shown.map(row => row.cells[0].textContent)];
 });
 document.querySelector("[data-rows-of] button").click();
 const head = document.querySelector('#published-hpd-table3-table [data-key="measured"]');

@@ -384,7 +384,7 @@ def children():
 
 
 def environments():
-    """Of the processes around the programs: bwrap's own, and those behind it."""
+    """Of the processes around the programs: bwrap's own, and those that it started."""
     for process in pathlib.Path("/proc").iterdir():
         with contextlib.suppress(OSError):
             if process.name.isdecimal() and (process / "comm").read_text().strip() in (

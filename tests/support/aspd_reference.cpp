@@ -85,8 +85,8 @@ std::vector<AspdToken> flattened_order(const AspdCase& c) {
 
 std::vector<AspdToken> arrival_order(const AspdCase& c) {
   std::vector<AspdToken> order, flat = flattened_order(c);
-  /// The forward pass of its block in which a token is fed: the prefix in one pass, then one token
-  /// in each.
+  /// The forward pass of its block in which a token is computed: the prefix in one pass, then one
+  /// token in each.
   const auto pass = [&](const AspdToken& token) {
     if (c.shared) return token.r;
     const int prefix = block_of(c, token.g).prefix[static_cast<size_t>(token.b) - 1];

@@ -8,7 +8,7 @@ namespace pardec::test {
 
 // ASPD, written slowly from the paper: arXiv:2508.08895, section 3.2, Eq. 1 to 4, and the position
 // schemes of section 4.5.3. Added is what these leave out: a token sees itself, and none that is
-// fed later. It knows tokens by branch, stage and time, without order, segment or rank.
+// computed later. It knows tokens by branch, stage and time, without order, segment or rank.
 
 /// One answer by its lengths: serial, parallel, serial, ...
 struct AspdCase {
@@ -45,7 +45,7 @@ std::vector<AspdToken> arrival_order(const AspdCase& c);
 /// Eq. 4 and section 4.5.3.
 int position(const AspdCase& c, const AspdToken& i);
 
-/// Eq. 2 and 3: whether i sees j, both from all tokens that are ever fed. Under Same-Re, later
+/// Eq. 2 and 3: whether i sees j, both from all tokens that are ever computed. Under Same-Re, later
 /// stages see moved tokens at their new place, and their own block sees them at the old one.
 bool attends(const AspdCase& c, const AspdToken& i, const AspdToken& j);
 

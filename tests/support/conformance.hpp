@@ -17,7 +17,8 @@ OrderedJson counts(const Counters& counters);
 std::string wrong_counts(const Answers& answers);
 
 /// The same for an answer of one stream whose decoder guesses ahead: each pass gives its accepted
-/// guesses and one token of its own. `bare`: only the newest token and one row of guesses is fed.
+/// guesses and one token of its own. `bare`: only the newest token and one row of guesses is
+/// computed.
 std::string wrong_stream_counts(const Answers& answers, bool bare = true);
 
 /// Best logit minus second best of all choices of an answer, ascending.

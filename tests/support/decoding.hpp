@@ -83,15 +83,15 @@ Ran run(Model& model, const Tokenizer& tokenizer, const Decoder& decoder,
 
 /// All values of all contexts in one list, product-major.
 std::vector<FieldResult> flat(const Answers& answers);
-/// All chosen ids, in one list for each stream.
+/// All generated tokens, one list per stream.
 std::vector<Tokens> chosen_ids(const Answers& answers);
 /// The smallest distance between best and second best logit of any choice: how far an answer is
 /// from a different one.
 float smallest_gap(const Answers& answers);
 
-/// One full forward over all rows ever fed, each with its recorded visible rows, must make the
+/// One full forward over all rows ever computed, each with its recorded visible rows, must make the
 /// recorded choices. Also checks the structure: a row sees itself and nothing of a later step or
-/// dropped, and feeds the choice of its `from` row.
+/// dropped, and computes the choice of its `from` row.
 struct Replay {
   int choices = 0;
   std::vector<std::string> wrong;  ///< empty: all is well

@@ -46,7 +46,7 @@ bool isolated_from(const HpdCase& c, const HpdToken& query, const HpdToken& key)
   return false;
 }
 
-/// The inference step that feeds a token: all of s in step 1; a choice of step k in step k + 1.
+/// The inference step that computes a token: all of s in step 1; a choice of step k in step k + 1.
 int fed_in_step(const HpdToken& token) { return token.kind == Kind::value ? token.i + 1 : 1; }
 
 }  // namespace
@@ -128,7 +128,7 @@ Trace algorithm_1(const Tokens& prompt, const std::vector<Tokens>& segments,
   c.isolated = options.isolated;
   for (const auto& segment : segments) c.attributes.push_back(static_cast<int>(segment.size()));
   for (const auto& value : values)
-    c.values.push_back(static_cast<int>(value.size()) - 1);  // the last one chosen is not fed
+    c.values.push_back(static_cast<int>(value.size()) - 1);  // the last one chosen is not computed
 
   const std::vector<HpdToken> order = feeding_order(c);
   const auto row_of = [&](int n, int k) {  // of v_{n,k}; k = 0: of end(a_n)

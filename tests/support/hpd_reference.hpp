@@ -22,7 +22,7 @@ struct HpdToken {
 };
 
 /// One input: |p|, the lengths of the attributes' tokens, and how many tokens of each value are
-/// fed.
+/// computed.
 struct HpdCase {
   int prompt = 0;
   std::vector<int> attributes;
@@ -36,7 +36,7 @@ struct HpdCase {
 
 /// p, a_1, v_1, a_2, v_2, ...: the order of the finished answer, and of training.
 std::vector<HpdToken> natural_order(const HpdCase& c);
-/// s, then v_{1,1}, v_{2,1}, ..., v_{1,2}, ...: the order in which inference feeds them.
+/// s, then v_{1,1}, v_{2,1}, ..., v_{1,2}, ...: the order in which inference computes them.
 std::vector<HpdToken> feeding_order(const HpdCase& c);
 
 /// Algorithm 2: position ids of s.
@@ -47,12 +47,12 @@ int position(const HpdCase& c, const HpdToken& token);
 /// Section 4.4: the causal mask, the mask on later tokens of earlier values, and the mask on values
 /// for attributes.
 bool attends_in_training(const HpdCase& c, const HpdToken& query, const HpdToken& key);
-/// Section 4.3: the tokens that exist when the query is fed, masked causally in natural order.
+/// Section 4.3: the tokens that exist when the query is computed, masked causally in natural order.
 bool attends_at_inference(const HpdCase& c, const HpdToken& query, const HpdToken& key);
 
 /// Algorithm 1 with the given choices: `values[r]` are the ids chosen for value r, including the
-/// terminator. Returns every row that may be fed, in order, with everything that a trace has of it;
-/// `predicts` is filled only for rows that chose an answer token.
+/// terminator. Returns every row that may be computed, in order, with everything that a trace has
+/// of it; `predicts` is filled only for rows that chose an answer token.
 Trace algorithm_1(const Tokens& prompt, const std::vector<Tokens>& segments,
                   const std::vector<Tokens>& values, int products, const HpdOptions& options);
 

@@ -21,7 +21,7 @@ struct IppdToken {
   int i = 0;  ///< 0-based index inside p, c_j or x_jk; t, from 1, inside an answer
 };
 
-/// One prompt: |p|, |c_j|, |x_jk|, and how many tokens of each answer are fed.
+/// One prompt: |p|, |c_j|, |x_jk|, and how many tokens of each answer are computed.
 struct IppdCase {
   int p = 0;
   std::vector<int> c;

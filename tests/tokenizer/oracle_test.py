@@ -386,7 +386,7 @@ def sequence(name, type_id=0):
 
 
 def base_structure(texts, vocab_size, behavior, invert):
-    """What the three have in common: a byte-level BPE behind the cl100k pattern."""
+    """What the three have in common: a byte-level BPE after the cl100k pattern."""
     split = {"type": "Split", "pattern": {"Regex": CL100K}, "behavior": behavior, "invert": invert}
     tokenizer = Tokenizer.from_str(
         json.dumps(
@@ -418,7 +418,7 @@ def base_structure(texts, vocab_size, behavior, invert):
 
 
 def llama_3(texts):
-    """256 special tokens behind the vocabulary; a template puts the first one in front of a
+    """256 special tokens after the vocabulary; a template puts the first one in front of a
     text. Whole words of the vocabulary skip the merges (here some can be reached in no other
     way).
     """

@@ -57,7 +57,7 @@ std::vector<TrainingSample> samples(std::uint64_t seed) {
   std::vector<TrainingSample> all;
   for (const int length : {9, 4, 14})
     all.push_back(causal_sample(random(length / 2 + 1), random(length)));
-  all.front().tokens[1] = 11;  // a token with its own rows is fed, and is a target
+  all.front().tokens[1] = 11;  // a token with its own rows is an input and a target
   all.back().targets.back().second = 40;
   return all;
 }

@@ -1,5 +1,5 @@
-// Open prompts and conversations in the decoders' formats: what is fed, what is a target, and that
-// one pass over a sequence computes the same as decoding step by step.
+// Open prompts and conversations in the decoders' formats: what is an input, what is a target, and
+// that one pass over a sequence computes the same as decoding step by step.
 #include <algorithm>
 #include <numeric>
 #include <set>
@@ -46,7 +46,7 @@ Tokens target_ids(const TrainingSample& sample) {
   return ids;
 }
 
-/// Logits of all rows by one of the heads, each row fed in its own step, in order of time.
+/// Logits of all rows by one of the heads, each row computed in its own step, in order of time.
 at::Tensor step_by_step(Model& model, const TrainingSample& sample, int head = 0) {
   KvCache cache(model);
   std::vector<size_t> order(sample.tokens.size());

@@ -30,7 +30,7 @@ def folder(pardec):
 
 @pytest.fixture(scope="module")
 def command(folder):
-    """The arguments of a training, behind the program's name."""
+    """The arguments of a training, after the program's name."""
 
     def made(out, *flags, model="config.json", without=()):
         flags = small_training.train("pardec", folder, out, *map(str, flags), model=model)[1:]
