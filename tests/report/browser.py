@@ -122,12 +122,15 @@ seen.resources = performance.getEntriesByType("resource").map(e => e.name)
   .filter(n => !n.startsWith("data:"));
 """
 
-# A window is not made narrower than some width, a frame is.
-FRAME = """<!doctype html>
-<iframe src="{page}" style="width: {width}px; height: 1600px; border: 0"></iframe>
-<pre id="seen"></pre>
-<script>addEventListener("message",
-  event => {{ document.getElementById("seen").textContent = event.data; }});</script>"""
+# A window is not made narrower than some width, a frame is. All frames lie in the window, one on
+# another.
+FRAME = """<iframe src="{page}"
+  style="position: absolute; width: {width}px; height: 1600px; border: 0"></iframe>"""
+COLLECTOR = """<pre id="seen"></pre>
+<script>const found = []; addEventListener("message", event => {
+  found.push(event.data);
+  document.getElementById("seen").textContent = "[" + found + "]";
+});</script>"""
 LISTENER = (
     "<script>window.errors = []; addEventListener('error', e =>"
     " errors.push(String(e.message)));addEventListener('securitypolicyviolation', e =>"
@@ -233,19 +236,26 @@ def chromium(program, profile, *arguments):
     )
 
 
-def seen_by(browser, folder, page, probe, width):
-    """What a script sees in a page of some width: it leaves it as JSON. The page's console stays
-    empty.
+def seen_by(browser, folder, page, probe, widths=WIDTHS):
+    """What a script sees in a page, by the width of its frame: it leaves it as JSON. The page's
+    console stays empty.
     """
     file = folder / f"{page.stem}-probe.html"
     text = page.read_text(encoding="utf-8").replace("<head>", "<head>" + LISTENER, 1)
     file.write_text(with_script(text, probe), encoding="utf-8")
-    frame = folder / f"{page.stem}-{width}.html"
-    frame.write_text(FRAME.format(page=file.name, width=width), encoding="utf-8")
+    frames = folder / f"{page.stem}-frames.html"
+    frames.write_text(
+        "<!doctype html>"
+        + COLLECTOR
+        + "".join(FRAME.format(page=file.name, width=width) for width in widths),
+        encoding="utf-8",
+    )
     ran = chromium(
-        browser, folder / "profile", "--window-size=1700,1600", "--dump-dom", frame.as_uri()
+        browser, folder / "profile", "--window-size=1700,1600", "--dump-dom", frames.as_uri()
     )
     assert not [line for line in ran.stderr.splitlines() if "CONSOLE" in line]
     found = re.search(r'<pre id="seen">(.+?)</pre>', ran.stdout, re.S)
     assert found, f"the probe did not end: {ran.stderr[-400:]}"
-    return json.loads(html.unescape(found[1]))
+    seen = {one["width"]: one for one in json.loads(html.unescape(found[1]))}
+    assert set(seen) == set(widths), f"the probe ended in frames of widths {set(seen)}"
+    return seen

@@ -417,10 +417,9 @@ def test_examples_mb_limits_the_size_of_a_page(pardec, folder, report):
 
 @pytest.fixture(scope="module")
 def seen(browser, folder, report):
-    """What a script sees in the page of a run at some width, once."""
-    return functools.cache(
-        lambda name, width: seen_by(browser, folder, report(name).file, PROBE, width)
-    )
+    """What a script sees in the page of a run at some width; Chromium opens each page once."""
+    opened = functools.cache(lambda name: seen_by(browser, folder, report(name).file, PROBE))
+    return lambda name, width: opened(name)[width]
 
 
 @opened_runs

@@ -2,7 +2,6 @@
 first, the numbers of `--format json` to the digit.
 """
 
-import functools
 import html
 import json
 import re
@@ -162,12 +161,8 @@ def test_the_page_of_the_run_is_named(text):
 
 @pytest.fixture(scope="module")
 def seen(browser, pardec, text):
-    """What a script sees in the page at some width, once."""
-    return functools.cache(
-        lambda width: seen_by(
-            browser, pardec.folder, pardec.folder / "reproduced.html", PROBE, width
-        )
-    )
+    """What a script sees in the page, by width."""
+    return seen_by(browser, pardec.folder, pardec.folder / "reproduced.html", PROBE)
 
 
 every_width = pytest.mark.parametrize("width", WIDTHS)
@@ -175,7 +170,7 @@ every_width = pytest.mark.parametrize("width", WIDTHS)
 
 @every_width
 def test_the_page_opens_without_errors_and_loads_nothing(seen, width):
-    found = seen(width)
+    found = seen[width]
     assert found["errors"] == []
     assert found["resources"] == []
     assert found["ready"] == "yes"
@@ -185,7 +180,7 @@ def test_the_page_opens_without_errors_and_loads_nothing(seen, width):
 
 @every_width
 def test_filters_show_the_claims_of_a_verdict(seen, width):
-    shown = {value: {claim[0] for claim in claims} for value, claims in seen(width)["filters"]}
+    shown = {value: {claim[0] for claim in claims} for value, claims in seen[width]["filters"]}
     assert shown == {
         "": set("CWON"),
         "confirmed": {"C"},
@@ -197,14 +192,14 @@ def test_filters_show_the_claims_of_a_verdict(seen, width):
 
 @every_width
 def test_the_published_table_is_sorted_by_its_headers(seen, width):
-    numbers = [float(n) for n in seen(width)["sorted"] if n != "-"]
+    numbers = [float(n) for n in seen[width]["sorted"] if n != "-"]
     assert numbers == sorted(numbers, reverse=True)
     assert len(numbers) > 4
 
 
 @every_width
 def test_nothing_meets_is_cut_or_out_of_reach(seen, width):
-    found = seen(width)
+    found = seen[width]
     assert found["faults"] == []
     assert min(found["measured"]) > 60, "boxes"
     assert found["wide"] <= 0, "the page scrolls sideways"
