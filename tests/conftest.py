@@ -6,12 +6,13 @@ shown.
 
 import os
 import pathlib
+import tempfile
 
 import pytest
 
 pytest.register_assert_rewrite("harness", "cases", "pages", "browser")
 
-from harness import DATA, ROOT, scratch  # noqa: E402
+from harness import DATA, ROOT, ModelDump, scratch  # noqa: E402
 
 CHECKS = pytest.StashKey[int]()
 
@@ -49,17 +50,32 @@ def program(build):
     return find
 
 
-@pytest.fixture(scope="module")
-def pardec(program):
-    """The program in a scratch folder that all tests of a file share."""
+@pytest.fixture(scope="session")
+def loaded(program):
+    """The program, which is loaded once; `pardec` calls it in another folder."""
     with scratch(program("pardec")) as pardec:
         yield pardec
+
+
+@pytest.fixture(scope="module")
+def pardec(loaded):
+    """The program in a scratch folder that all tests of a file share."""
+    with tempfile.TemporaryDirectory(prefix="pardec-cli-") as folder:
+        yield loaded.at(folder)
 
 
 @pytest.fixture
 def pardec_alone(pardec, tmp_path):
     """The program in a scratch folder of one test."""
     return pardec.at(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def model_dump(program):
+    """Values that networks compute: `model_dump(folder, "fp32", cases)`."""
+    dump = ModelDump(program("model_dump"))
+    yield dump
+    dump.end()
 
 
 @pytest.fixture(scope="session")

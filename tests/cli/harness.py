@@ -156,6 +156,37 @@ class ForkServer:
         self.process = None
 
 
+class ModelDump:
+    """`model_dump`, started once: values that a network computes, as the bytes of float64."""
+
+    def __init__(self, path):
+        self.process = subprocess.Popen(
+            [path],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=clean_environment(OMP_NUM_THREADS=2),
+        )
+
+    def __call__(self, model, dtype, cases, segments=(), adapter=""):
+        """The values of `cases` (model_dump.cpp has their format), one after another."""
+        request = {
+            "model": str(model),
+            "dtype": dtype,
+            "adapter": str(adapter),
+            "segments": segments,
+            "cases": cases,
+        }
+        self.process.stdin.write(json.dumps(request).encode() + b"\n")
+        self.process.stdin.flush()
+        count = self.process.stdout.read(8)
+        assert len(count) == 8, self.process.stderr.read().decode()
+        return bytearray(self.process.stdout.read(8 * int.from_bytes(count, sys.byteorder)))
+
+    def end(self):
+        self.process.communicate()
+
+
 class Running:
     """A call in a fork of a loaded program that a test does not wait for: what tests use of
     `subprocess.Popen`. Its server, when the call has ended, is for the next one.

@@ -12,7 +12,6 @@ import hashlib
 import json
 import math
 import re
-import subprocess
 
 import pytest
 from generate_parity_test import excusable
@@ -342,17 +341,9 @@ def test_decoders_that_guess_ahead_write_the_ids_of_ar(pardec, plain, decoder):
 def logits(dump, dtype, texts):
     """pardec's logits [row, vocabulary] of each list of ids."""
     rows = [{"tokens": ids, "labels": [[i, i, 0, 0] for i in range(len(ids))]} for ids in texts]
-    asked = json.dumps(
-        {
-            "model": str(SMOLLM2),
-            "dtype": dtype,
-            "segments": [],
-            "cases": [{"whole": one} for one in rows],
-        }
-    )
-    ran = subprocess.run([dump], input=asked.encode(), capture_output=True, check=True)
+    values = dump(SMOLLM2, dtype, [{"whole": one} for one in rows])
     return (
-        torch.frombuffer(bytearray(ran.stdout), dtype=torch.float64)
+        torch.frombuffer(values, dtype=torch.float64)
         .reshape(sum(map(len, texts)), -1)
         .split([*map(len, texts)])
     )
@@ -364,7 +355,7 @@ def surprise(rows, ids):
 
 
 @pytest.fixture(scope="module")
-def passages(program, theirs):
+def passages(model_dump, theirs):
     """Of each passage: its ids, the logits of transformers in fp64 and fp32, and those of pardec
     in fp32 and bf16.
     """
@@ -374,14 +365,13 @@ def passages(program, theirs):
             return model(torch.tensor([ids])).logits[0]
 
     texts = [theirs.tokenizer(text).input_ids for text in PASSAGES]
-    dump = program("model_dump")
     return [
         *zip(
             texts,
             [rows(theirs.exact, ids) for ids in texts],
             [rows(theirs.single, ids) for ids in texts],
-            logits(dump, "fp32", texts),
-            logits(dump, "bf16", texts),
+            logits(model_dump, "fp32", texts),
+            logits(model_dump, "bf16", texts),
             strict=True,
         )
     ]

@@ -1,5 +1,6 @@
-// Runs a network on a JSON request from stdin, and writes its logits to stdout as raw float64, for
-// tests that compare it with transformers.
+// Runs networks on JSON requests, one on each line of stdin, and writes their logits to stdout, for
+// tests that compare them with transformers. The answer to a request is the number of its values,
+// as an int64, and then the values, as raw float64.
 //   request: {"model", "dtype", "adapter": folder or absent,
 //             "segments": [[seen segments] of segment 1, ...], "cases": [case ...]}
 //   case:    {"whole": rows}              all logits of one pass
@@ -16,10 +17,12 @@
 //   rows:    {"tokens": [...], "labels": [[position, order, segment, rank] ...]}
 // A fork continues with the copy, after garbage rows were computed in the original.
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <iostream>
-#include <iterator>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "src/model/network.hpp"
 #include "src/support/json.hpp"
@@ -40,9 +43,11 @@ struct Fed {
   }
 };
 
-void write(const at::Tensor& logits) {
+using Values = std::vector<double>;
+
+void append(const at::Tensor& logits, Values& values) {
   const at::Tensor rows = logits.detach().to(at::kCPU, at::kDouble).contiguous();
-  std::fwrite(rows.data_ptr<double>(), sizeof(double), static_cast<size_t>(rows.numel()), stdout);
+  values.insert(values.end(), rows.data_ptr<double>(), rows.data_ptr<double>() + rows.numel());
 }
 
 class Sequence {
@@ -95,7 +100,7 @@ class Sequence {
   std::optional<Fed> fed_;
 };
 
-void warp(const Json& test) {
+void warp(const Json& test, Values& values) {
   std::vector<at::Tensor> rows;
   for (const Json& row : test.at("rows"))
     rows.push_back(at::tensor(row.get<std::vector<double>>(), at::kFloat));
@@ -108,18 +113,19 @@ void warp(const Json& test) {
     pointers.push_back(&requests[i]);
   }
   for (const RowLogits& row : reduce_logits(at::stack(rows), pointers)) {
-    const double top[] = {double(row.best), double(row.second), row.best_logit, row.second_logit};
-    std::fwrite(top, sizeof(double), 4, stdout);
-    std::fwrite(row.probabilities.data(), sizeof(double), row.probabilities.size(), stdout);
+    for (const double value :
+         {double(row.best), double(row.second), double(row.best_logit), double(row.second_logit)})
+      values.push_back(value);
+    values.insert(values.end(), row.probabilities.begin(), row.probabilities.end());
   }
 }
 
-void run(Model& model, const Segments& segments, const Json& test) {
+void run(Model& model, const Segments& segments, const Json& test, Values& values) {
   if (test.contains("whole")) {
     const Fed fed(test["whole"]);
-    return write(logits(model.network(), fed.tokens, fed.labels, segments));
+    return append(logits(model.network(), fed.tokens, fed.labels, segments), values);
   }
-  if (test.contains("warp")) return warp(test["warp"]);
+  if (test.contains("warp")) return warp(test["warp"], values);
   std::vector<Sequence> sequences;
   sequences.reserve(test.at("sequences").size());
   for (const Json& actions : test.at("sequences")) sequences.emplace_back(model, segments, actions);
@@ -128,21 +134,32 @@ void run(Model& model, const Segments& segments, const Json& test) {
     for (Sequence& sequence : sequences)
       if (sequence.advance()) steps.push_back(sequence.step());
     if (steps.empty()) return;
-    write(forward_rows(model.network(), steps));
+    append(forward_rows(model.network(), steps), values);
   }
+}
+
+Values answer(const Json& request) {
+  Segments segments;
+  for (const Json& sees : request.at("segments")) segments.add(sees.get<std::vector<int>>());
+  Model model = Model::load(request.at("model").get<std::string>(),
+                            {.dtype = parse_dtype(request.at("dtype").get<std::string>()),
+                             .adapter = request.value("adapter", "")});
+  Values values;
+  for (const Json& test : request.at("cases")) run(model, segments, test, values);
+  return values;
 }
 
 }  // namespace
 
 int main() {
   try {
-    const Json request = Json::parse(std::string(std::istreambuf_iterator<char>(std::cin), {}));
-    Segments segments;
-    for (const Json& sees : request.at("segments")) segments.add(sees.get<std::vector<int>>());
-    Model model = Model::load(request.at("model").get<std::string>(),
-                              {.dtype = parse_dtype(request.at("dtype").get<std::string>()),
-                               .adapter = request.value("adapter", "")});
-    for (const Json& test : request.at("cases")) run(model, segments, test);
+    for (std::string line; std::getline(std::cin, line);) {
+      const Values values = answer(Json::parse(line));
+      const std::int64_t count = std::ssize(values);
+      std::fwrite(&count, sizeof count, 1, stdout);
+      std::fwrite(values.data(), sizeof(double), values.size(), stdout);
+      std::fflush(stdout);
+    }
     return 0;
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';

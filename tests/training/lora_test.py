@@ -8,7 +8,6 @@ import functools
 import hashlib
 import json
 import shutil
-import subprocess
 
 import pytest
 from harness import TOKENIZER, skip
@@ -67,27 +66,15 @@ IDS = list(range(5, 400, 9)) + [3, 7, 3]
 
 
 @pytest.fixture(scope="module")
-def dumped(program):
+def dumped(model_dump):
     """The logits of a checkpoint, maybe with an adapter."""
 
-    def logits_of(model, ids, adapter=None):
-        request = {
-            "model": str(model),
-            "dtype": "fp32",
-            "segments": [],
-            "cases": [
-                {"whole": {"tokens": ids, "labels": [[i, i, 0, 0] for i in range(len(ids))]}}
-            ],
-        }
-        if adapter:
-            request["adapter"] = str(adapter)
-        done = subprocess.run(
-            [program("model_dump")],
-            input=json.dumps(request).encode(),
-            capture_output=True,
-            check=True,
+    def logits_of(model, ids, adapter=""):
+        labels = [[i, i, 0, 0] for i in range(len(ids))]
+        cases = [{"whole": {"tokens": ids, "labels": labels}}]
+        return numpy.frombuffer(model_dump(model, "fp32", cases, adapter=adapter)).reshape(
+            len(ids), -1
         )
-        return numpy.frombuffer(done.stdout).reshape(len(ids), -1)
 
     return logits_of
 

@@ -9,7 +9,6 @@ import os
 import pathlib
 import shutil
 import signal
-import subprocess
 import time
 
 import pytest
@@ -118,24 +117,17 @@ def test_a_decoder_says_all_values_back(pardec, learned, decoder, jobs, options)
     }
 
 
-def test_transformers_computes_the_same_logits(program, learned):
+def test_transformers_computes_the_same_logits(model_dump, learned):
     os.environ["HF_HUB_OFFLINE"] = "1"
     transformers = pytest.importorskip("transformers")
     torch.set_num_threads(1)
     model = transformers.AutoModelForCausalLM.from_pretrained(str(learned), dtype=torch.float32)
     ids = list(range(3, 300, 7))
-    request = {
-        "model": str(learned),
-        "dtype": "fp32",
-        "segments": [],
-        "cases": [{"whole": {"tokens": ids, "labels": [[i, i, 0, 0] for i in range(len(ids))]}}],
-    }
-    done = subprocess.run(
-        [program("model_dump")], input=json.dumps(request).encode(), capture_output=True, check=True
-    )
+    cases = [{"whole": {"tokens": ids, "labels": [[i, i, 0, 0] for i in range(len(ids))]}}]
+    values = model_dump(learned, "fp32", cases)
     with torch.no_grad():
         want = model(torch.tensor([ids])).logits[0].double().numpy()
-    got = numpy.frombuffer(done.stdout).reshape(want.shape)
+    got = numpy.frombuffer(values).reshape(want.shape)
     # float32: sums of 128 terms over two layers, 2^-24 each, carried on; well below 1e-4 of the
     # largest logit.
     assert abs(got - want).max() <= 1e-4 * abs(want).max()
