@@ -12,7 +12,7 @@ namespace pardec {
 namespace {
 
 /// Reads rows of Hugging Face's export, one question per row.
-void read_rows(Dataset& dataset, Inspection* inspection) {
+void read_stories(Dataset& dataset, Inspection* inspection) {
   ExamplesByKey examples(dataset);  // by document
   each_record(dataset.files, inspection, [&](const Record& row) {
     const Record document = row.record("document");
@@ -46,7 +46,7 @@ Dataset load_narrativeqa(const std::filesystem::path& folder, std::string_view s
   dataset.files =
       find_rows(folder, {std::string(split), std::string(split == "valid" ? "validation" : split)});
   if (!dataset.files.empty()) {
-    read_rows(dataset, inspection);
+    read_stories(dataset, inspection);
     return dataset;
   }
   const auto questions = find_file("narrativeqa", split, folder, {"qaps.csv"});

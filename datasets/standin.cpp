@@ -148,12 +148,12 @@ std::vector<Plan> plan(const StandinLengths& lengths, Writer& writer) {
 }
 
 /// A question and its choices, with a given total number of ids.
-struct Choices {
+struct MadeChoices {
   std::string question;
   std::vector<std::string> choices;
 };
-Choices choices_of(std::int64_t ids, int choices, Writer& writer) {
-  Choices made;
+MadeChoices choices_of(std::int64_t ids, int choices, Writer& writer) {
+  MadeChoices made;
   const std::int64_t each = std::max<std::int64_t>(1, ids * 3 / 4 / choices);
   made.question = writer.line(ids - each * choices);
   for (int c = 0; c < choices; ++c) made.choices.push_back(writer.line(each));
@@ -246,7 +246,7 @@ void write_race(const fs::path& folder, const std::vector<Plan>& plans, Writer& 
   for (std::size_t c = 0; c < plans.size(); ++c) {
     OrderedJson questions = OrderedJson::array(), options = questions, answers = questions;
     for (const std::int64_t ids : plans[c].questions) {
-      const Choices made = choices_of(ids, 4, writer);
+      const MadeChoices made = choices_of(ids, 4, writer);
       questions.push_back(made.question), options.push_back(made.choices);
       answers.push_back(std::string(1, static_cast<char>('A' + writer.below(4))));
     }
@@ -273,7 +273,7 @@ void write_longhealth(const fs::path& folder, const std::vector<Plan>& plans, Wr
       left -= ids + heading;
     }
     for (std::size_t q = 0; q < plans[c].questions.size(); ++q) {
-      const Choices made = choices_of(plans[c].questions[q], 5, writer);
+      const MadeChoices made = choices_of(plans[c].questions[q], 5, writer);
       OrderedJson question({{"No", q}, {"question", made.question}});
       for (std::size_t i = 0; i < 5; ++i)  // distinct, so that exactly one is right
         question[str("answer_", static_cast<char>('a' + i))] = made.choices[i];

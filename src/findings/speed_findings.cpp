@@ -11,7 +11,7 @@ namespace pardec {
 
 namespace {
 
-const double kNone = std::nan("");
+const double kNoSpeed = std::nan("");
 
 double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
@@ -149,7 +149,7 @@ bool is_within(const Interval& ratio, double share) {
 
 Speeds speeds_of(const ArmFinding& arm, const ArmFinding* baseline, const RunFigures& figures) {
   const RunSummary& run = arm.run;
-  Speeds speeds{kNone, kNone, kNone, kNone, std::nullopt, std::nullopt};
+  Speeds speeds{kNoSpeed, kNoSpeed, kNoSpeed, kNoSpeed, std::nullopt, std::nullopt};
   if (run.measured_wall_ns > 0 && (!baseline || same_streams(run.run, baseline->run.run)))
     speeds.tokens_per_second =
         static_cast<double>(run.measured_chosen) / seconds(run.measured_wall_ns);

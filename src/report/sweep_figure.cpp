@@ -24,7 +24,7 @@ namespace pardec {
 
 namespace {
 
-const double kNone = std::numeric_limits<double>::quiet_NaN();
+const double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
 std::optional<std::size_t> column_of(const Table& table, const std::string& key) {
   for (std::size_t c = 0; c < table.columns.size(); ++c)
@@ -41,14 +41,14 @@ Json json_at(const Table& table, std::size_t row, const std::string& key) {
 /// The value of a cell; NaN: there is no number.
 double value_at(const Table& table, std::size_t row, const std::string& key) {
   const Json value = json_at(table, row, key);
-  return value.is_number() ? value.get<double>() : kNone;
+  return value.is_number() ? value.get<double>() : kNoNumber;
 }
 
 /// The two ends of an interval cell, with the value of `key` as the estimate.
 Interval interval_at(const Table& table, std::size_t row, const std::string& key,
                      const std::string& interval_key) {
   const Json ends = json_at(table, row, interval_key);
-  Interval interval{value_at(table, row, key), kNone, kNone};
+  Interval interval{value_at(table, row, key), kNoNumber, kNoNumber};
   if (ends.is_array() && ends.size() == 2) {
     interval.low = ends[0].get<double>();
     interval.high = ends[1].get<double>();

@@ -15,7 +15,7 @@ using namespace pardec::test;
 
 namespace {
 
-constexpr AspdTokens kControl{1, 2, 3, 393, 394, 395};
+constexpr AspdTokens kAspdControl{1, 2, 3, 393, 394, 395};
 
 Tokenizer line_breaks() {
   TemporaryFolder folder;
@@ -26,7 +26,7 @@ Tokenizer line_breaks() {
 /// u0 u1, then titles a and b with two tokens each, then z0 and an end.
 TrainingSample aspd_sample(const AspdOptions& options, const Tokenizer& tokenizer) {
   const std::vector<AspdIds> answer{{{}, {{{21}, {31, 32}}, {{22}, {41, 42}}}}, {{51, 0}, {}}};
-  return aspd_sample({11, 12}, answer, options, kControl, tokenizer);
+  return aspd_sample({11, 12}, answer, options, kAspdControl, tokenizer);
 }
 
 }  // namespace
@@ -83,7 +83,7 @@ TEST_CASE("aspd format: the worked example in flattened order, every token of it
 TEST_CASE("aspd format: an answer without blocks is trained like ar's") {
   const Tokenizer tokenizer = line_breaks();
   const TrainingSample sample =
-      aspd_sample({11, 12}, {{{5, 6, 7, 0}, {}}}, AspdOptions{}, kControl, tokenizer);
+      aspd_sample({11, 12}, {{{5, 6, 7, 0}, {}}}, AspdOptions{}, kAspdControl, tokenizer);
   CHECK(sample.tokens == Tokens{11, 12, 5, 6, 7});
   CHECK(sample.targets == std::vector<std::pair<int, Token>>{{1, 5}, {2, 6}, {3, 7}, {4, 0}});
   for (int i = 0; i < 5; ++i)
@@ -164,14 +164,14 @@ TEST_CASE("aspd format over examples: one JSON answer, or a field's own text") {
   };
   const auto whole = json->samples(example(true));
   REQUIRE(whole.size() == 1);
-  CHECK(count(whole[0], kControl.branch) == 2);
-  CHECK(count(whole[0], kControl.para_end) == 1);
+  CHECK(count(whole[0], kAspdControl.branch) == 2);
+  CHECK(count(whole[0], kAspdControl.para_end) == 1);
   const auto fields = value->samples(example(false));
   REQUIRE(fields.size() == 2);
-  CHECK(count(fields[0], kControl.title) == 0);
-  CHECK(count(fields[1], kControl.title) == 1);
+  CHECK(count(fields[0], kAspdControl.title) == 0);
+  CHECK(count(fields[1], kAspdControl.title) == 1);
   CHECK(fields[1].targets.back().second == 0);
-  CHECK(fields[1].tokens.back() == kControl.para_end);
+  CHECK(fields[1].tokens.back() == kAspdControl.para_end);
   CHECK_THROWS_WITH(
       make_aspd_format(options, network.tokenizer(), 20, 396)->samples(example(false)),
       Catch::Contains("the context length is 20"));

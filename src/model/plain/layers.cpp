@@ -13,7 +13,7 @@ namespace {
 
 // outputs are split in these units: whole vectors of the processor
 constexpr std::int64_t kOutputs = 32;
-constexpr std::int64_t kWeightBytesOfAPiece = 128 * 1024;
+constexpr std::int64_t kMatrixBytesOfAPiece = 128 * 1024;
 // from here on, reading `x` again in each piece costs noticeable time
 constexpr std::int64_t kManyRows = 32;
 constexpr std::int64_t kUnitsOfMany = 6;
@@ -23,7 +23,7 @@ std::int64_t units(std::int64_t outputs) { return (outputs + kOutputs - 1) / kOu
 /// Minimum number of units per piece of a product.
 std::int64_t unit_grain(const at::Tensor& x, const at::Tensor& weight) {
   const std::int64_t bytes = kOutputs * weight.size(1) * weight.element_size();
-  return std::max(x.size(0) < kManyRows ? 1 : kUnitsOfMany, kWeightBytesOfAPiece / bytes);
+  return std::max(x.size(0) < kManyRows ? 1 : kUnitsOfMany, kMatrixBytesOfAPiece / bytes);
 }
 
 bool outputs_can_be_cut(const Linear& map, const at::Tensor& x) {
