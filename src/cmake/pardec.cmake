@@ -122,13 +122,15 @@ function(pardec_test name)
   pardec_test_properties(${name} ${arg_LABEL} ${arg_COST})
 endfunction()
 
-# pardec_pytest(NAME LABEL unit [COST seconds] [MAY_SKIP] FILE file_test.py [ARGS ...])
-# The tests of one file, run by pytest, as one test of ctest. ARGS select tests: -k NAME, -m whole. Exit 77 or a line "[skipped] ..." means
-# that something is missing. MAY_SKIP: it needs something from the internet, so a skip is never a failure.
+# pardec_pytest(NAME LABEL unit [COST seconds] [MAY_SKIP] FILES a_test.py ... [ARGS ...])
+# The tests of some files, run by one call of pytest, as one test of ctest: the start of pytest, of the program and of large packages is paid
+# once. ARGS select tests: -k NAME, -m whole. Exit 77 or a line "[skipped] ..." means that something is missing. MAY_SKIP: it needs
+# something from the internet, so a skip is never a failure.
 function(pardec_pytest name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "MAY_SKIP" "LABEL;COST;FILE" "ARGS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "MAY_SKIP" "LABEL;COST" "FILES;ARGS")
+  list(TRANSFORM arg_FILES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
   add_test(NAME ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
-           COMMAND ${PARDEC_PYTHON} -m pytest --build ${PROJECT_BINARY_DIR} ${arg_ARGS} ${CMAKE_CURRENT_SOURCE_DIR}/${arg_FILE})
+           COMMAND ${PARDEC_PYTHON} -m pytest --build ${PROJECT_BINARY_DIR} ${arg_ARGS} ${arg_FILES})
   pardec_test_properties(${name} ${arg_LABEL} ${arg_COST})
 endfunction()
 
