@@ -13,6 +13,7 @@ from harness import ROOT, TOKENIZER
 MODEL = ROOT / "experiments/quickstart/model"
 NETWORK, DB = ("--model", MODEL), ("--db", "some.sqlite")
 DECODE = ("--decoder", "ar", "--dataset", "oa-mine", "--limit", 1, "--max-new-tokens", 4)
+SHORT = ("--dataset", "oa-mine", "--limit", 4, "--steps", 1)  # a training, if it does not fail
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 # Of other programs, as their commands are quoted whole.
 OTHERS = re.compile(r"'(hf|git|pip|python3?|gnuplot) [^']*'|\b(hf|git) [^;]*")
@@ -313,7 +314,7 @@ def training():
         ("--minutes", -1),
         ("--lr", 0),
     ):
-        yield ("train",), (*NETWORK, "--dataset", "oa-mine", "--steps", 1, *out, *bad)
+        yield ("train",), (*NETWORK, *SHORT, *out, *bad)
 
 
 def tokens():
@@ -322,15 +323,13 @@ def tokens():
         yield (
             ("train",),
             (
-                *NETWORK, "--tokenizer", "plain", "--dataset", "oa-mine", "--format", name,
-                "--steps", 1, "--out", "out",
+                *NETWORK, "--tokenizer", "plain", *SHORT, "--format", name, "--out", "out",
             ),
         )
     yield (
         ("train",),
         (
-            *NETWORK, "--dataset", "oa-mine", "--format", "aspd", "--aspd-tokens", "1,2", "--steps",
-            1, "--out", "out",
+            *NETWORK, *SHORT, "--format", "aspd", "--aspd-tokens", "1,2", "--out", "out",
         ),
     )
 

@@ -39,7 +39,7 @@ def equal_arms(pardec):
     db = pardec.folder / "equal.sqlite"
     pardec.good(
         "run", "--model", QUICKSTART, "--arm", "ar=ar", "--arm", "lookup=prompt-lookup",
-        "--dataset", "oa-mine", "--limit", EXAMPLES, "--block", 4, "--batch-size", 2, "--db", db,
+        "--dataset", "oa-mine", "--limit", EXAMPLES, "--block", 4, "--batch-size", 4, "--db", db,
         "--progress", "none",
     )
     return db
@@ -191,8 +191,8 @@ def sit(pardec, db, hpd):
     """One sitting: a run of two arms."""
     pardec.good(
         "run", "--model", QUICKSTART, "--arm", "ar=ar", "--arm", f"hpd={hpd}", "--dataset",
-        "oa-mine", "--limit", 12, "--block", 2, "--max-new-tokens", 24, "--db", db, "--progress",
-        "none",
+        "oa-mine", "--limit", 12, "--block", 2, "--batch-size", 2, "--max-new-tokens", 24, "--db",
+        db, "--progress", "none",
     )
 
 

@@ -557,16 +557,18 @@ def test_the_run_row_says_how_it_was_called(main_run, main_db, model):
 @pytest.fixture(scope="module")
 def answers_of(pardec, model):
     """The answers of a run with some flags, which runs once; `time` counts runs with equal
-    flags.
+    flags. 16 examples are two batches of the largest size.
     """
-    made = {}
+    made, root = {}, pardec.folder / "sixteen"
+    write_lines(root / "oa-mine" / "test.jsonl", records("oa-mine")[:16])
+    write_lines(root / "oa-mine" / "train.jsonl", records("oa-mine", "train"))
 
     def of(*flags, time=1):
         if (flags, time) not in made:
             db = pardec.folder / f"answers-{len(made)}.sqlite"
             pardec.good(
-                "run", "--model", model, "--decoder", "ar,hpd", "--dataset", "oa-mine", *SHORT,
-                "--db", db, *flags,
+                "run", "--model", model, "--decoder", "ar,hpd", "--dataset", "oa-mine",
+                "--data-root", root, *SHORT, "--db", db, *flags,
             )
             made[flags, time] = answers(db)
         return made[flags, time]
