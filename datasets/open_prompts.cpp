@@ -13,13 +13,6 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-Dataset open_dataset(std::string_view name, std::string_view split, const Strings& splits) {
-  check_split(name, split, splits);
-  Dataset dataset{std::string(name), std::string(split)};
-  dataset.shape = Shape::open;
-  return dataset;
-}
-
 /// Reads a file of JSON lines into the dataset, one example per line.
 void read_lines(Dataset& dataset, const std::filesystem::path& file, Inspection* inspection,
                 const std::function<Example(const Record&)>& read) {
@@ -144,21 +137,6 @@ Dataset load_cip(const std::filesystem::path& folder, std::string_view split,
         example.id = str(split, "-", dataset.examples.size());
         example.category = "prompts";
         example.fields = {open_field("answer", record.text("prompt"), {record.text("response")})};
-        return example;
-      });
-  return dataset;
-}
-
-Dataset load_math500(const std::filesystem::path& folder, std::string_view split,
-                     Inspection* inspection) {
-  Dataset dataset = open_dataset("math500", split, {"test"});
-  read_lines(
-      dataset, find_file("math500", split, folder, {"test.jsonl"}), inspection,
-      [](const Record& record) {
-        Example example;
-        example.id = record.text("unique_id");
-        example.category = record.text("subject");
-        example.fields = {open_field("answer", record.text("problem"), {record.text("answer")})};
         return example;
       });
   return dataset;

@@ -36,12 +36,6 @@ Dataset load_humaneval_x(const std::filesystem::path& folder, std::string_view s
 Dataset load_cip(const std::filesystem::path& folder, std::string_view split,
                  Inspection* inspection);
 
-/// MATH500 (Lightman et al. 2023): test.jsonl.
-///   {"problem": P, "solution": S, "answer": A, "subject": C, "level": 2, "unique_id": I}
-/// The reference is the answer; the category is the subject.
-Dataset load_math500(const std::filesystem::path& folder, std::string_view split,
-                     Inspection* inspection);
-
 /// XSum (Narayan et al. 2018) in its authors' format: XSum-TRAINING-DEV-TEST-SPLIT-90-5-5.json
 /// ({"train": [ID, ...], "validation": [...], "test": [...]}) and bbc-summary-data/ID.summary,
 ///   [SN]URL[SN] ... [SN]TITLE[SN] ... [SN]FIRST-SENTENCE[SN] ... [SN]RESTBODY[SN] ...

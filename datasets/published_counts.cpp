@@ -44,6 +44,20 @@ constexpr std::array kPublished{
     PublishedCount{"xsum", "validation", false, 11332},
     PublishedCount{"xsum", "train", false, 204045},
     PublishedCount{"math500", "test", false, 500},
+    PublishedCount{"math500", "level-1", false, 43},
+    PublishedCount{"math500", "level-2", false, 90},
+    PublishedCount{"math500", "level-3", false, 105},
+    PublishedCount{"math500", "level-4", false, 128},
+    PublishedCount{"math500", "level-5", false, 134},
+    PublishedCount{"aime", "2024", false, 30},
+    PublishedCount{"aime", "2025", false, 30},
+    PublishedCount{"amc23", "test", false, 40},
+    PublishedCount{"gpqa", "diamond", false, 198},
+    PublishedCount{"gpqa", "main", false, 448},
+    PublishedCount{"gpqa", "extended", false, 546},
+    PublishedCount{"rag-bench", "test", false, 200},
+    PublishedCount{"rag-bench", "all", false, 2400},
+    PublishedCount{"rag-bench", "train", false, 9600},
 };
 
 }  // namespace

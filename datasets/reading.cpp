@@ -367,4 +367,12 @@ void check_split(std::string_view dataset, std::string_view split,
       str("dataset '", dataset, "' has no split '", split, "'", known_names(split, splits)));
 }
 
+Dataset open_dataset(std::string_view name, std::string_view split,
+                     const std::vector<std::string>& splits) {
+  check_split(name, split, splits);
+  Dataset dataset{std::string(name), std::string(split)};
+  dataset.shape = Shape::open;
+  return dataset;
+}
+
 }  // namespace pardec

@@ -134,5 +134,8 @@ std::vector<std::filesystem::path> find_rows(const std::filesystem::path& folder
 /// ConfigError, with similar names: `split` is not one of `splits`.
 void check_split(std::string_view dataset, std::string_view split,
                  const std::vector<std::string>& splits);
+/// A dataset of open prompts without examples. ConfigError as check_split.
+Dataset open_dataset(std::string_view name, std::string_view split,
+                     const std::vector<std::string>& splits);
 
 }  // namespace pardec

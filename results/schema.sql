@@ -241,7 +241,8 @@ END;
 
 -- Judges ------------------------------------------------------------------------------------------
 
--- A network behind a service, with its settings, or a person.
+-- A network behind a service, with its settings, or a person; or the service of an arm
+-- ('arm:MODEL'), for its requests.
 CREATE TABLE judge (
   id    INTEGER PRIMARY KEY,
   name  TEXT NOT NULL,                             -- of the model, or 'human:NAME'
@@ -264,7 +265,8 @@ CREATE TABLE judge_attempt (
   id                 INTEGER PRIMARY KEY,
   judge_id           INTEGER NOT NULL REFERENCES judge (id),
   process            TEXT NOT NULL,                -- uuid of the process that sent it
-  call_key           TEXT NOT NULL,                -- SHA-256 of everything that affects the reply
+  call_key           TEXT NOT NULL,                -- SHA-256 of everything that affects the reply;
+                                                   -- of an arm's service: arm, stream and number
   number             INTEGER NOT NULL,             -- number of the attempt within its call, from 1
   started_utc        TEXT NOT NULL,
   waited_s           REAL NOT NULL,                -- time since the previous attempt
@@ -420,7 +422,7 @@ SELECT column1 AS metric, column2 AS stored, column3 AS counted FROM (VALUES
   ('squad_exact', 'squad_exact', 'mean'),
   ('squad_exact_has_answer', 'squad_exact', 'has answer'),
   ('squad_exact_no_answer', 'squad_exact', 'no answer'),
-  ('exact_match', 'exact_match', 'mean'),
+  ('exact_match', 'exact_match', 'mean'), ('maths', 'maths', 'mean'),
   ('rouge_l', 'rouge_l', 'mean'), ('rouge_1', 'rouge_1', 'mean'), ('rouge_2', 'rouge_2', 'mean'),
   ('rouge_l_unicode', 'rouge_l_unicode', 'mean'),
   ('rouge_1_unicode', 'rouge_1_unicode', 'mean'),

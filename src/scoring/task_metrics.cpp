@@ -11,6 +11,7 @@
 #include "metrics/decoding_metrics.hpp"
 #include "metrics/exact_match.hpp"
 #include "metrics/judge_f1.hpp"
+#include "metrics/maths_answer.hpp"
 #include "metrics/pass_at_k.hpp"
 #include "metrics/program_text.hpp"
 #include "metrics/rouge.hpp"
@@ -209,6 +210,17 @@ Rows exact_scores(const ScoredExample& example) {
     // Version 1: an empty answer counted as an explicit absence. Version 2: thoughts were part of
     // answers.
     rows.push_back(row("exact_match", field.name, right ? 1 : 0, {}, "3"));
+  });
+}
+
+Rows maths_scores(const ScoredExample& example) {
+  return by_field(example, [](const ScoredField& field, Rows& rows) {
+    // an answer that is short enough may stand without a box
+    const std::string said = boxed(field.answer).value_or(field.answer);
+    const bool right =
+        std::any_of(field.references.begin(), field.references.end(),
+                    [&](const std::string& one) { return same_maths_answer(said, one); });
+    rows.push_back(row("maths", field.name, right ? 1 : 0));
   });
 }
 
@@ -506,6 +518,9 @@ const std::vector<TaskMetric>& task_metrics() {
       mean_metric("exact_match", "equal to a reference character by character", "annotated fields",
                   ByText{exact_scores}, {{"exact_match", "exact_match"}}, {"exact_match"},
                   "exact_match"),
+      mean_metric("maths", "last \\boxed{} equal to a reference, as a value (1/2, 0.5, \\frac12)",
+                  "annotated fields", ByText{maths_scores}, {{"maths", "maths"}}, {"maths"},
+                  "maths"),
       rouge_metric(),
       mean_metric("rouge_unicode",
                   "the same for words of all scripts; those of rouge-score are only a-z and 0-9",

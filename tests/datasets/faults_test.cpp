@@ -43,6 +43,11 @@ const std::vector<Case>& cases() {
       {"xsum", "test", "XSum-TRAINING-DEV-TEST-SPLIT-90-5-5.json", false, false, "[]"},
       {"cip", "test", "test.jsonl", true, false},
       {"math500", "test", "test.jsonl", true, true},
+      {"aime", "2024", "2024.jsonl", true, true},
+      {"amc23", "test", "test.jsonl", true, true},
+      {"gpqa", "diamond", "gpqa_diamond.csv", false, true, "\x89PNG\r\n\x1A\n"},
+      {"sharegpt", "test", "conversations.json", false, false, "{}"},
+      {"rag-bench", "test", "test.jsonl", true, false},
       {"jsonl", "test", "test.jsonl", true, false},
   };
   return kCases;

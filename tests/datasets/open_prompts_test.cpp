@@ -1,6 +1,7 @@
 // Loaders of open prompts and conversations, of products, and of the user's own JSON lines.
 #include <string>
 
+#include "datasets/sharegpt.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 #include "tests/datasets/files.hpp"
@@ -110,6 +111,129 @@ TEST_CASE("cip and math500: one prompt, one reference", "[datasets]") {
   CHECK(problem.id == "u");
   CHECK(problem.category == "Algebra");
   CHECK(problem.fields[0].references == Texts{"\\frac12"});
+}
+
+TEST_CASE("math500: the problems of one level", "[datasets]") {
+  const auto record = [](int level) {
+    return str(R"({"problem":"p)", level, R"(","answer":"1","subject":"S","level":)", level,
+               R"(,"unique_id":"u)", level, "\"}\n");
+  };
+  const DataFolder files(DataFolder::Files{{"test.jsonl", record(1) + record(2) + record(5)}});
+  CHECK(files.load("math500").examples.size() == 3);
+  CHECK(files.load("math500", "level-2").examples.at(0).id == "u2");
+  CHECK(files.load("math500", "level-2").examples.size() == 1);
+  CHECK_THROWS_WITH(files.load("math500", "level-6"), Catch::Contains("level-1"));
+}
+
+TEST_CASE("aime and amc23: numbers and texts are answers, under either name", "[datasets]") {
+  const DataFolder files(
+      DataFolder::Files{{"2024.jsonl", R"({"id":60,"problem":"p","answer":"073"})"},
+                        {"2025.jsonl", R"({"question":"q","answer":73})"},
+                        {"test.jsonl", R"({"id":0,"question":"q","answer":27.0})"
+                                       "\n"
+                                       R"({"id":1,"question":"r","answer":0.25})"}});
+  CHECK(files.load("aime").examples.at(0).id == "60");
+  CHECK(files.load("aime").examples.at(0).fields[0].references == Texts{"073"});
+  CHECK(files.load("aime", "2025").examples.at(0).id == "2025-0");
+  CHECK(files.load("aime", "2025").examples.at(0).fields[0].references == Texts{"73"});
+  CHECK(files.load("amc23").examples.at(0).fields[0].references == Texts{"27"});
+  CHECK(files.load("amc23").examples.at(1).fields[0].references == Texts{"0.25"});
+  files.write("2025.jsonl", R"({"question":"q","answer":[73]})");
+  CHECK_THROWS_WITH(files.load("aime", "2025"), Catch::Contains("expected a number or a text"));
+}
+
+TEST_CASE("gpqa: the reference is the letter of the right choice, wherever it stands",
+          "[datasets]") {
+  const std::string head =
+      "Question,Correct Answer,Incorrect Answer 1,Incorrect Answer 2,Incorrect Answer 3\n";
+  std::string rows;
+  for (int i = 0; i < 40; ++i) rows += str("Question ", i, "?,right,wrong,false,untrue\n");
+  const DataFolder files(DataFolder::Files{{"gpqa_diamond.csv", head + rows}});
+  std::map<std::string, int> letters;
+  for (const Example& example : files.load("gpqa").examples) {
+    const std::string letter = example.fields[0].references.at(0);
+    ++letters[letter];
+    CHECK(example.fields[0].question.find(letter + ") right") != std::string::npos);
+    CHECK(example.fields[0].question.find("\nD) ") != std::string::npos);
+  }
+  CHECK(letters.size() == 4);
+  for (const auto& [letter, count] : letters) CHECK(count >= 4);
+  // the order does not depend on the row
+  const DataFolder one(
+      DataFolder::Files{{"gpqa_diamond.csv", head + "Question 7?,right,wrong,false,untrue\n"}});
+  CHECK(one.load("gpqa").examples[0].fields[0].question ==
+        files.load("gpqa").examples[7].fields[0].question);
+}
+
+TEST_CASE("rag-bench: the first 200 questions of the file, with their texts", "[datasets]") {
+  std::string records;
+  for (int i = 0; i < 205; ++i)
+    records += str(R"({"context":"c)", i, R"(","question":"q)", i, R"(","answer":"a)", i, "\"}\n");
+  const DataFolder files(DataFolder::Files{{"test.jsonl", records}});
+  const Dataset bench = files.load("rag-bench");
+  CHECK(bench.examples.size() == 200);
+  CHECK(bench.examples[199].text == "c199");
+  CHECK(bench.examples[199].fields[0].references == Texts{"a199"});
+  CHECK(files.load("rag-bench", "all").examples.size() == 205);
+}
+
+TEST_CASE("sharegpt: what people say is asked, and what was answered is the reference",
+          "[datasets]") {
+  const DataFolder files(DataFolder::Files{{"a.json", R"([
+    {"id": "two", "conversations": [
+      {"from": "system", "value": "s"}, {"from": "gpt", "value": "before"},
+      {"from": "human", "value": "u1"}, {"from": "gpt", "value": "a1"},
+      {"from": "user", "value": "u2"}, {"from": "chatgpt", "value": "a2"},
+      {"from": "human", "value": "u3"}]},
+    {"id": "one", "conversations": [
+      {"from": "human", "value": "u"}, {"from": "gpt", "value": "a"}, {"from": "gpt", "value": "b"}]},
+    {"id": "none", "conversations": []},
+    {"id": "empty", "conversations": [
+      {"from": "human", "value": "u"}, {"from": "gpt", "value": " "}]}])"}});
+  const Dataset dataset = files.load("sharegpt");
+  REQUIRE(dataset.examples.size() == 2);
+  const Example& two = dataset.examples[0];
+  CHECK(two.conversation);
+  REQUIRE(two.fields.size() == 2);
+  CHECK(two.fields[1].question == "u2");
+  CHECK(two.fields[1].references == Texts{"a2"});
+  CHECK_FALSE(dataset.examples[1].conversation);
+  CHECK(dataset.examples[1].fields[0].name == "answer");
+  files.write("a.json", R"([{"id": "x", "conversations": [{"from": "human"}]}])");
+  files.check_fault("sharegpt", "conversations[0]");
+}
+
+TEST_CASE("sharegpt: structured responses as APAR's appendix B has them", "[datasets]") {
+  const std::string list =
+      "Three things:\n1. Light: six hours of sun a day\n2. Water: feel the soil each morning\n"
+      "3. Harvest: cut the tips often";
+  const std::string paragraphs =
+      "One thing. It has a reason.\n\nA second thing. It has one too.\n\nThe last. Nothing more.";
+  CHECK(form_of(list) == ResponseForm::ordered_list);
+  CHECK(form_of(paragraphs) == ResponseForm::paragraphs);
+  // two points; details of less than ten characters; points without a title
+  CHECK(form_of(list.substr(0, list.find("3."))) == ResponseForm::unstructured);
+  CHECK(form_of("1. A: short\n2. B: short\n3. C: short") == ResponseForm::unstructured);
+  CHECK(form_of("1. a long point\n2. a long point\n3. a long point") == ResponseForm::unstructured);
+  // two paragraphs; paragraphs of one sentence
+  CHECK(form_of(paragraphs.substr(0, paragraphs.find("The last"))) == ResponseForm::unstructured);
+  CHECK(form_of("One thing\n\nA second\n\nThe last") == ResponseForm::unstructured);
+  // code, mathematics and addresses
+  for (const char* mark : {"```x```", "$$x$$", "see https://x.org", "\\frac{1}{2}"})
+    CHECK(form_of(str(list, "\n", mark)) == ResponseForm::unstructured);
+  CHECK(form_of("") == ResponseForm::unstructured);
+}
+
+TEST_CASE("a limit draws as many structured as unstructured responses", "[datasets]") {
+  std::vector<Example> examples(50);
+  for (size_t i = 0; i < examples.size(); ++i) {
+    examples[i].id = std::to_string(i);
+    examples[i].category = i % 5 == 0 ? "structured" : "unstructured";
+  }
+  const auto drawn = select(examples, 16, 0, 1);
+  CHECK(std::count_if(drawn.begin(), drawn.end(), [](const Example& example) {
+          return example.category == "structured";
+        }) == 8);
 }
 
 TEST_CASE("amazon-reviews: a product's text, and its category's attributes", "[datasets]") {

@@ -48,7 +48,7 @@ class Scores {
     for (const char* metric :
          {"rouge_l", "rouge_1", "rouge_2", "rouge_l_unicode", "rouge_1_unicode", "rouge_2_unicode"})
       add(metric, share());
-    for (const char* metric : {"exact_match", "accuracy", "passed"}) add(metric, below(2));
+    for (const char* metric : {"exact_match", "maths", "accuracy", "passed"}) add(metric, below(2));
     add("repetition", 1 + 5 * share());
     const std::string verdict =
         one_of({"correct", "incorrect", "missing", "correct null", "hallucination"});
@@ -153,7 +153,7 @@ TEST_CASE("the views' scores are those of the program, for each metric") {
   CHECK(compared == viewed.size());
   CHECK(viewed.contains({"ar", "pass_at_10"}));
   CHECK(!viewed.contains({"hpd", "pass_at_10"}));
-  CHECK(compared == 2 * 29 - 1);
+  CHECK(compared == 2 * 30 - 1);
   CHECK(db.integer("SELECT count(DISTINCT sample) FROM score_parts") == 8);
   CHECK(db.integer("SELECT count(*) FROM (SELECT DISTINCT generation_id FROM score_parts WHERE "
                    "failed)") == db.integer("SELECT sum(failed) FROM run_summary"));

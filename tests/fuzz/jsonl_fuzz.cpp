@@ -19,7 +19,9 @@ constexpr std::array kTargets{Target{"jsonl", "test.jsonl"},
                               Target{"mt-bench", "question.jsonl"},
                               Target{"squad", "dev-v2.0.json"},
                               Target{"race", "test/high/1.txt"},
-                              Target{"longhealth", "benchmark_v5.json"}};
+                              Target{"longhealth", "benchmark_v5.json"},
+                              Target{"sharegpt", "conversations.json"},
+                              Target{"amc23", "test.jsonl"}};
 
 }  // namespace
 
