@@ -99,7 +99,11 @@ struct Request {
   std::function<void(std::string_view text)> reader = {};
   /// How reasoning is separated from the answer after it.
   ThoughtReading thinking = {};
+  /// Its prompts in words, in the order of its streams, where the decoder needs them (elsewhere).
+  std::vector<PromptWords> words = {};
 };
+
+class StreamSource;  // decoders/free_running.hpp
 
 /// The environment of decoders. All objects must outlive the tasks that use them.
 struct DecoderContext {
@@ -118,6 +122,9 @@ struct DecoderContext {
   bool interrupted() const { return stop.stop_requested(); }
 
   std::vector<Token> more_eos = {};  ///< `--eos`
+
+  /// Writes the streams of decoders that only ask for them (DecoderEntry::elsewhere); null: none.
+  StreamSource* elsewhere = nullptr;
 
   /// The network's end-of-sequence ids and those given by the user; none with ignore_eos.
   std::vector<Token> eos() const {
@@ -159,6 +166,7 @@ class Decoder {
   virtual std::optional<int> draft_length() const { return std::nullopt; }
   /// As in its registry row.
   bool drafts_with_model() const;
+  bool elsewhere() const;
   /// A description of the requirements that it found besides weights, e.g. "[Fork] is 4089, [Child]
   /// 4090"; empty: it has none. Does not need weights, so it can be called before they are loaded.
   /// `tokenizer` may be null. ConfigError: the network lacks a requirement, or the options do not
@@ -229,6 +237,8 @@ struct DecoderEntry {
   /// the text written in parallel is noise.
   bool trained = false;
   bool drafts_with_model = false;  ///< needs `--draft-model`
+  /// It runs no network: its streams are written outside of this process.
+  bool elsewhere = false;
   /// Whether its greedy answers equal its baseline's in fp32. In bf16 this only holds for decoders
   /// whose rows are in the cache in the same order as ar's; for others, a different order of
   /// summation may change close choices.
@@ -251,8 +261,12 @@ std::unique_ptr<Decoder> make_as(Options options) {
   return std::make_unique<D>(std::move(options));
 }
 
+/// The decoders that run networks here.
 const std::vector<DecoderEntry>& decoders();
-/// ConfigError, with similar names: there is no such decoder.
+/// The plain decoder's prompts, continued by a service (decoders/service/service.hpp): an arm of
+/// runs, but no decoder of this program.
+const DecoderEntry& service_decoder();
+/// One of them. ConfigError, with similar names: there is no such decoder.
 const DecoderEntry& find_decoder(std::string_view name);
 /// Names of the decoders that have this property, e.g. &DecoderEntry::exact, as alternatives().
 std::string decoders_that(bool DecoderEntry::*property);

@@ -179,6 +179,7 @@ StreamRequest stream_request(const Request& request, RequestName name, Tokens pr
     out.oracle = request.oracle->streams[static_cast<size_t>(index)];
     out.oracles = &*request.oracle;
   }
+  if (!request.words.empty()) out.words = request.words.at(static_cast<size_t>(index));
   return out;
 }
 
@@ -221,7 +222,7 @@ Task<Answers> decode_together(const FreeRunningDecoder& decoder, const Request& 
            i < std::min(static_cast<size_t>(end), written.choices.size()); ++i) {
         const size_t choice = written.choices[i];
         field.tokens.push_back(stream.tokens[choice]);
-        field.gaps.push_back(stream.gaps[choice]);
+        if (!stream.gaps.empty()) field.gaps.push_back(stream.gaps[choice]);
         if (!stream.unforced.empty()) field.unforced.push_back(stream.unforced[choice]);
       }
     }

@@ -51,6 +51,7 @@ struct StreamRequest {
   const Oracle* oracles = nullptr;  ///< those of the whole request, which outlives this object
   int index = 0;                    ///< index of this stream in `oracles`
   std::optional<AcceptanceLaw> acceptance;  ///< as in Request
+  PromptWords words = {};                   ///< the prompt in words, if the request has them
 };
 
 /// The rule of a stream, which also ends when its oracle is used up.
@@ -73,6 +74,14 @@ struct Stream : Chosen {
   int last_row = 0;  ///< the row that chose the last token, which is not computed as an input
   std::vector<int> passes;  ///< number of ids from each forward pass of the network
   Counters counters;
+};
+
+/// Writes streams outside of this process.
+class StreamSource {
+ public:
+  virtual ~StreamSource() = default;
+  /// REQUIRES: `context` and the source outlive the task. RunError: there is no answer.
+  virtual Task<Stream> stream(StreamRequest request, const DecoderContext& context) = 0;
 };
 
 /// Records a stream choice by choice, and detects its end.

@@ -8,6 +8,7 @@
 #include "decoders/hpd/hpd.hpp"
 #include "decoders/ippd/ippd.hpp"
 #include "decoders/medusa/medusa.hpp"
+#include "decoders/service/service.hpp"
 #include "decoders/skeleton_of_thought/skeleton_of_thought.hpp"
 #include "decoders/space/space.hpp"
 #include "decoders/speculation/lookahead.hpp"
@@ -76,12 +77,19 @@ const std::vector<DecoderEntry>& decoders() {
   return kDecoders;
 }
 
+const DecoderEntry& service_decoder() {
+  static const DecoderEntry kService = service_entry();
+  return kService;
+}
+
 const DecoderEntry& find_decoder(std::string_view name) {
   std::vector<std::string> known;
   for (const auto& entry : decoders()) {
     if (entry.name == name) return entry;
     known.emplace_back(entry.name);
   }
+  if (service_decoder().name == name) return service_decoder();
+  known.emplace_back(service_decoder().name);
   throw ConfigError(str("unknown decoder '", name, "'", known_names(name, known)));
 }
 
@@ -93,6 +101,8 @@ std::string decoders_that(bool DecoderEntry::*property) {
 }
 
 bool Decoder::drafts_with_model() const { return find_decoder(name()).drafts_with_model; }
+
+bool Decoder::elsewhere() const { return find_decoder(name()).elsewhere; }
 
 std::unique_ptr<Decoder> make_decoder(std::string_view name, const Json& options) {
   const DecoderEntry& entry = find_decoder(name);

@@ -11,6 +11,10 @@ const Adapter& adapter_of(Interface interface) {
       return anthropic_messages();
     case Interface::kOpenAiResponses:
       return openai_responses();
+    case Interface::kStreamedCompletions:
+      return openai_stream(/*chat=*/false);
+    case Interface::kStreamedChat:
+      return openai_stream(/*chat=*/true);
     case Interface::kOpenAiChat:
       break;
   }

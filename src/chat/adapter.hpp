@@ -30,6 +30,8 @@ class Adapter {
   /// Checks for refusals first, then for truncation, then returns the text. Throws NoAnswer.
   virtual Answer read(const Json& body) const = 0;
   virtual Usage usage(const Json& body) const = 0;
+  /// Whether it asks for a stream of events (EventStream).
+  virtual bool streams() const { return false; }
 };
 
 std::string name_of(Format format);
@@ -38,6 +40,7 @@ const Adapter& adapter_of(Interface interface);
 const Adapter& openai_chat();
 const Adapter& anthropic_messages();
 const Adapter& openai_responses();
+const Adapter& openai_stream(bool chat);
 
 // Helpers shared by the adapters. A service may send values of any shape.
 

@@ -20,6 +20,10 @@ struct Call {
   nlohmann::ordered_json schema;
   std::string schema_name;      ///< letters, digits, '_' and '-', at most 64 characters
   std::int64_t max_tokens = 0;  ///< limit of the reply including hidden reasoning; at least 1
+  /// Streamed interfaces: further keys of the request, e.g. its `prompt`, which take precedence
+  /// over the service's own parameters; and a text with which the answer is complete.
+  nlohmann::ordered_json parameters = nlohmann::ordered_json::object();
+  std::string until = {};
 };
 
 /// Limit of a reply's tokens, so that sums over all calls do not overflow.
@@ -70,7 +74,11 @@ struct Reply {
   std::string model;   ///< as named by the service; empty: not given
   std::string format;  ///< of the attempt that was answered
   Usage usage;         ///< of the last attempt
-  double cost = 0;     ///< of all attempts with a known outcome
+  /// Streamed interfaces: the answer as one body (EventStream), and the seconds of the last attempt
+  /// until its first token (negative: not known) and until its end.
+  nlohmann::json body;
+  double first_seconds = -1, seconds = 0;
+  double cost = 0;  ///< of all attempts with a known outcome
   int attempts = 0;
 };
 

@@ -246,6 +246,7 @@ Outcome read_good(const ServiceSpec& spec, const Call& call, Format format,
         str("the service read ", outcome.usage.prompt_tokens, " tokens of a prompt of ", bytes,
             " bytes: it was cut (Ollama: num_ctx)");
   }
+  if (adapter.streams()) outcome.body = std::move(body);
   return outcome;
 }
 

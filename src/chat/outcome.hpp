@@ -26,6 +26,7 @@ struct Outcome {
   bool outcome_unknown = false;  ///< possibly paid
   std::string parameter;         ///< refused parameter: a key of the service's description
   Usage usage;
+  Json body;  ///< of a streamed answer
 };
 
 /// Evaluates the result of a request that asked for `format`.

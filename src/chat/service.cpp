@@ -9,6 +9,7 @@
 #include <list>
 
 #include "src/chat/adapter.hpp"
+#include "src/chat/event_stream.hpp"
 #include "src/chat/key.hpp"
 #include "src/chat/outcome.hpp"
 #include "src/http/client.hpp"
@@ -47,6 +48,21 @@ std::string utc_now() {
   return text.data();
 }
 
+std::vector<std::string> head_of(const ServiceSpec& spec, const Key& key) {
+  std::vector<std::string> head = {"Content-Type: application/json", "Accept: application/json",
+                                   "Expect:", "User-Agent: pardec"};
+  if (!spec.version.empty()) head.push_back("anthropic-version: " + spec.version);
+  if (!key.empty())
+    head.push_back(spec.auth == "bearer" ? "Authorization: Bearer " + key.value()
+                                         : spec.auth + ": " + key.value());
+  return head;
+}
+
+HttpDeadlines deadlines_of(const ServiceSpec& spec) {
+  const Deadlines& d = spec.deadlines;
+  return {d.connect, d.first_byte, d.stalled, d.total};
+}
+
 /// An unfinished call.
 struct Task {
   Call call;
@@ -58,7 +74,8 @@ struct Task {
   int faults = 0, limits = 0, perhaps_paid = 0;
   bool sent = false;  ///< running; otherwise waits until `due`
   Instant due = {};
-  std::int64_t order = 0;  ///< order of sending
+  std::int64_t order = 0;                         ///< order of sending
+  std::shared_ptr<EventStream> stream = nullptr;  ///< of the last attempt, if it is streamed
 };
 
 }  // namespace
@@ -121,9 +138,9 @@ class Service::Impl {
   }
   void stop_run(const std::string& where, const std::string& what) {
     if (stopped_.empty())
-      stopped_ = key_.redact(
-          str(where, where.empty() ? "" : ": ", spec_.model, " at ", spec_.base_url, ": ", what,
-              "; the replies so far are kept, and the same command asks for the rest"));
+      stopped_ =
+          key_.redact(str(where, where.empty() ? "" : ": ", spec_.model, " at ", spec_.base_url,
+                          ": ", what, "; the replies so far are kept, and ", spec_.go_on));
   }
 
   /// Seconds until a request that must wait may be sent, unless another one ends before.
@@ -160,9 +177,11 @@ class Service::Impl {
   }
 
   Tasks::iterator take(Call call) {
-    if (call.max_tokens < 1 || call.max_tokens > kMostTokens || call.messages.empty())
+    if (call.max_tokens < 1 || call.max_tokens > kMostTokens ||
+        (call.messages.empty() && !call.parameters.contains("prompt")))
       throw ConfigError(str("call '", call.key,
-                            "' has no messages, or max_tokens is not from 1 to ", kMostTokens));
+                            "' has no messages and no prompt, or max_tokens is not from 1 to ",
+                            kMostTokens));
     const std::uint64_t seed = derive_seed(0, call.key);
     WorstCase most = worst_case(spec_, call);
     most.tokens = static_cast<std::int64_t>(
@@ -201,16 +220,14 @@ class Service::Impl {
     task.format = std::max(task.format, format_);
     HttpRequest request;
     request.url = spec_.base_url + adapter_.path(spec_);
-    request.headers = {"Content-Type: application/json", "Accept: application/json",
-                       "Expect:", "User-Agent: pardec"};
-    if (!spec_.version.empty()) request.headers.push_back("anthropic-version: " + spec_.version);
-    if (!key_.empty())
-      request.headers.push_back(spec_.auth == "bearer" ? "Authorization: Bearer " + key_.value()
-                                                       : spec_.auth + ": " + key_.value());
+    request.headers = head_of(spec_, key_);
     request.body = dump(adapter_.body(spec_, task.call, format(task)));
-    const Deadlines& d = spec_.deadlines;
-    request.deadlines = {d.connect, d.first_byte, d.stalled, d.total};
+    request.deadlines = deadlines_of(spec_);
     request.body_cap = static_cast<std::size_t>(spec_.body_cap);
+    if (adapter_.streams()) {
+      task.stream = std::make_shared<EventStream>(task.call.until);
+      request.more = [stream = task.stream](std::string_view piece) { return stream->take(piece); };
+    }
 
     Attempt& attempt = task.attempt;
     const double waited = attempt.waited;
@@ -270,6 +287,9 @@ class Service::Impl {
       return t.sent && t.order == static_cast<std::int64_t>(result.id);
     });
     task->sent = false, --under_way_;
+    if (task->stream && task->stream->any() && !task->stream->broken() &&
+        result.fault == HttpFault::none)
+      result.body = dump(task->stream->body());
     // Before any text is truncated, which could leave part of the key.
     result.body = key_.redact(std::move(result.body));
     for (auto& [name, value] : result.headers) value = key_.redact(std::move(value));
@@ -344,14 +364,17 @@ class Service::Impl {
 
   void reply(Tasks::iterator task, Outcome& outcome, Events& events) {
     const Answer& answer = outcome.answer;
-    Reply reply{answer.state,
-                key_.redact(answer.text),
-                key_.redact(answer.reason),
-                key_.redact(visible_text(answer.model)),
-                task->attempt.format,
-                outcome.usage,
-                task->cost,
-                task->attempt.number};
+    Reply reply{.state = answer.state,
+                .text = key_.redact(answer.text),
+                .reason = key_.redact(answer.reason),
+                .model = key_.redact(visible_text(answer.model)),
+                .format = task->attempt.format,
+                .usage = outcome.usage,
+                .body = std::move(outcome.body),
+                .first_seconds = task->stream ? task->stream->first_seconds() : -1,
+                .seconds = task->attempt.seconds,
+                .cost = task->cost,
+                .attempts = task->attempt.number};
     constexpr std::size_t kMostWords = 300;
     if (reply.state == ReplyState::kRefused && !reply.text.empty())
       reply.reason += str(": ", visible_text(shortened(reply.text, kMostWords)));
@@ -392,6 +415,30 @@ Service::~Service() = default;
 
 void Service::ask(const NextCall& next, Events& events, std::stop_token stop) {
   impl_->ask(next, events, stop);
+}
+
+SingleAnswer ask_once(const ServiceSpec& spec, const std::string& url,
+                      const std::optional<Json>& body) {
+  const Key key(spec.key_env);
+  HttpRequest request;
+  request.url = url;
+  request.get = !body;
+  request.headers = head_of(spec, key);
+  if (body) request.body = dump(*body);
+  request.deadlines = deadlines_of(spec);
+  HttpClient client;
+  client.start(1, std::move(request));
+  std::vector<HttpResult> ended;
+  while (ended.empty()) ended = client.wait(1);
+  const HttpResult& result = ended.front();
+  if (result.fault == HttpFault::unreachable)
+    throw RunError(str(spec.file, ": ", url, " cannot be reached: ", visible_text(result.what)));
+  SingleAnswer answer;
+  answer.status = result.fault == HttpFault::none ? result.status : 0;
+  answer.text = key.redact(repair_utf8(result.body));
+  answer.body = Json::parse(answer.text, nullptr, false);
+  if (answer.body.is_discarded()) answer.body = nullptr;
+  return answer;
 }
 
 Spending Service::spending() const { return impl_->spending(); }

@@ -15,7 +15,15 @@
 
 namespace pardec::chat {
 
-enum class Interface { kOpenAiChat, kAnthropicMessages, kOpenAiResponses };
+/// The streamed ones continue a prompt, as arms of a run do; descriptions of judges do not name
+/// them.
+enum class Interface {
+  kOpenAiChat,
+  kAnthropicMessages,
+  kOpenAiResponses,
+  kStreamedCompletions,
+  kStreamedChat
+};
 /// The format requested for a reply, strictest first. kSchemaInObject: type json_object with the
 /// schema inside, as accepted by llama-cpp-python and some services (openai-chat only).
 enum class Format { kJsonSchema, kSchemaInObject, kJsonObject, kText };
@@ -51,6 +59,8 @@ struct ServiceSpec {
   std::vector<Format> formats = {Format::kJsonSchema};  ///< if one is refused, the next is used
   std::int64_t body_cap = 4 << 20;                      ///< limit of an answer in bytes
 
+  /// what to do after a run of calls was stopped, for errors
+  std::string go_on = "the same command asks for the rest";
   std::string file;                   ///< file that it was read from, for errors
   std::map<std::string, long> lines;  ///< lines of its keys; inner keys as "parameters.temperature"
 };
@@ -66,6 +76,11 @@ struct ServiceSpec {
 /// The first three are required. ConfigError "FILE:LINE: what".
 ServiceSpec read_service(const std::filesystem::path& file, const std::string& pointer = "");
 
+/// `base_url` as read_service accepts it, without '/' at the end. ConfigError.
+std::string checked_url(std::string url);
+/// The name of an environment variable. ConfigError, which does not quote it: it may be the key.
+std::string checked_variable(const std::string& name);
+
 /// Checks that the key is available, before long work begins. From then on, the process writes no
 /// core file. ConfigError: the variable is not set, or its value is not a valid key.
 void check_key(const ServiceSpec& spec);
@@ -77,6 +92,18 @@ std::string clear_text_warning(const ServiceSpec& spec);
 /// Everything about a service that may affect its replies, including the version of the request
 /// format. Used in cache keys.
 nlohmann::json identity(const ServiceSpec& spec);
+
+/// The answer to a single request.
+struct SingleAnswer {
+  int status = 0;       ///< 0: none was received
+  std::string text;     ///< the body, without the key
+  nlohmann::json body;  ///< null: the body is no JSON
+  bool good() const { return status >= 200 && status < 300; }
+};
+/// POSTs JSON, or sends a GET request without `body`, without retries and outside of any budget:
+/// for questions that cost nothing. RunError: the service cannot be reached.
+SingleAnswer ask_once(const ServiceSpec& spec, const std::string& url,
+                      const std::optional<nlohmann::json>& body);
 
 /// The maximum usage of a call, based on the fact that a prompt has fewer tokens than bytes.
 struct WorstCase {

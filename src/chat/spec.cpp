@@ -19,6 +19,9 @@ constexpr std::array<std::pair<std::string_view, Interface>, 3> kInterfaces = {
     {{"openai-chat", Interface::kOpenAiChat},
      {"anthropic-messages", Interface::kAnthropicMessages},
      {"openai-responses", Interface::kOpenAiResponses}}};
+constexpr std::array<std::pair<std::string_view, Interface>, 2> kStreamed = {
+    {{"completions, streamed", Interface::kStreamedCompletions},
+     {"chat/completions, streamed", Interface::kStreamedChat}}};
 constexpr std::array<std::pair<std::string_view, Format>, 4> kFormats = {
     {{"json_schema", Format::kJsonSchema},
      {"json_object+schema", Format::kSchemaInObject},
@@ -167,6 +170,8 @@ class Reader {
   JsonReader reader_;
 };
 
+}  // namespace
+
 std::string checked_url(std::string url) {
   const auto bad = [&](std::string_view what) { return ConfigError(str("'base_url' ", what)); };
   const std::size_t scheme = url.find("://");
@@ -185,7 +190,6 @@ std::string checked_url(std::string url) {
   return url;
 }
 
-/// The error does not quote the value, because it may be the key itself.
 std::string checked_variable(const std::string& name) {
   const bool good = std::all_of(name.begin(), name.end(),
                                 [](unsigned char c) { return std::isalnum(c) || c == '_'; }) &&
@@ -195,6 +199,8 @@ std::string checked_variable(const std::string& name) {
         "'key_env' is no name of an environment variable; the key itself must not be here");
   return name;
 }
+
+namespace {
 
 bool names_a_key(const std::string& name) {
   std::string plain;
@@ -334,10 +340,14 @@ void check_key(const ServiceSpec& spec) { Key key(spec.key_env); }
 Json identity(const ServiceSpec& spec) {
   Json formats = Json::array();
   for (const Format format : spec.formats) formats.push_back(name_in(kFormats, format));
-  return {{"asked", kHowItIsAsked},        {"interface", name_in(kInterfaces, spec.interface)},
-          {"base_url", spec.base_url},     {"model", spec.model},
-          {"version", spec.version},       {"token_limit", spec.token_limit},
-          {"parameters", spec.parameters}, {"formats", formats}};
+  return {{"asked", kHowItIsAsked},
+          {"interface", name_in(kInterfaces, spec.interface) + name_in(kStreamed, spec.interface)},
+          {"base_url", spec.base_url},
+          {"model", spec.model},
+          {"version", spec.version},
+          {"token_limit", spec.token_limit},
+          {"parameters", spec.parameters},
+          {"formats", formats}};
 }
 
 std::string name_of(Format format) { return name_in(kFormats, format); }
@@ -355,6 +365,9 @@ WorstCase worst_case(const ServiceSpec& spec, const Call& call) {
   for (const Message& message : call.messages)
     prompt += static_cast<std::int64_t>(message.text.size()) + kMarkup;
   if (!call.schema.is_null()) prompt += static_cast<std::int64_t>(dump(call.schema).size());
+  if (const auto asked = call.parameters.find("prompt"); asked != call.parameters.end())
+    prompt += static_cast<std::int64_t>(
+        asked->is_string() ? asked->get_ref<const std::string&>().size() : asked->size());
   const Prices prices = spec.prices.value_or(Prices{});
   return {prompt + call.max_tokens,
           (static_cast<double>(prompt) * std::max(prices.input, prices.cached_input) +

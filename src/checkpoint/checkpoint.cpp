@@ -100,10 +100,11 @@ Checkpoint load_checkpoint(const ModelOptions& options, bool with_tokenizer) {
           read_training_record(texts).formats,
           std::move(tokenizer),
           Model::load(folder, {.dtype = dtype,
-                               .device = options.device,
+                               .device = options.weights ? options.device : "cpu",
                                .cuda_graphs = !options.no_cuda_graphs,
                                .adapter = options.adapter,
-                               .layers = options.layers})};
+                               .layers = options.layers,
+                               .weights = options.weights})};
 }
 
 std::string network_key(const ModelOptions& options) {
@@ -112,7 +113,7 @@ std::string network_key(const ModelOptions& options) {
     return folder.empty() ? "" : std::filesystem::weakly_canonical(folder, ignored).string();
   };
   return str(canonical(options.model), "\n", canonical(options.adapter), "\n", options.layers, "\n",
-             name(chosen_dtype(options)));
+             name(chosen_dtype(options)), options.weights ? "" : "\nno weights");
 }
 
 std::shared_ptr<Checkpoint> Checkpoints::held(const ModelOptions& options) const {

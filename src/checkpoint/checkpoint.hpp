@@ -18,6 +18,7 @@ struct ModelOptions {
   int layers = 0;       ///< uses only the first so many layers; 0: all
   int threads = 0;
   bool no_cuda_graphs = false;
+  bool weights = true;  ///< false: only the small files are read (config, tokenizer)
 };
 
 /// The type selected by --dtype. `auto`: bf16 if the checkpoint contains bf16 and the device

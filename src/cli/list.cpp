@@ -46,6 +46,11 @@ Table decoder_table() {
   for (const auto& entry : decoders())
     table.rows.push_back({std::string(entry.name), options_cell(entry),
                           entry.free_running ? "yes" : "no", std::string(entry.source)});
+  table.notes = {
+      str(service_decoder().name,
+          ": no decoder, but an arm of `run` and `sweep` that an OpenAI-compatible server "
+          "answers: --arm LABEL=",
+          service_decoder().name, ",url=URL,model=NAME.")};
   return table;
 }
 
@@ -53,7 +58,9 @@ Table option_table() {
   Table table;
   table.title = "Options";
   table.columns = {{"option"}, {"default"}, {"expected"}, {"meaning"}};
-  for (const auto& entry : decoders())
+  std::vector<DecoderEntry> all = decoders();
+  all.push_back(service_decoder());
+  for (const auto& entry : all)
     for (const Option& option : entry.options) {
       const std::string expected = option.expected();
       table.rows.push_back({str(entry.name, ".", option.name), shown(option.fallback),

@@ -63,6 +63,10 @@ std::string protocol_note(const RunSpec& spec, const Workload& work) {
 ArmFace look_at(const RunSpec& spec, const Arm& arm) {
   const ModelOptions networks = networks_of(spec, arm);
   ArmFace seen{read_face(networks), std::nullopt, {}};
+  if (arm.algorithm->elsewhere()) {
+    seen.needs.text = "a service";
+    return seen;
+  }
   seen.needs = needs_of(*arm.algorithm, seen.face ? &*seen.face : nullptr, networks.draft_model);
   if (seen.face && seen.face->tokenizer)
     seen.chat = template_for(spec.decode.chat_template, tokenizer_folder(networks),

@@ -63,10 +63,12 @@ int run(CLI::App& app, RunFlags& flags) {
   const std::vector<Workload> workloads = load_workloads(spec);
   if (!output.dry_run) check_any_runs(spec, workloads);
   const auto service = judge_of(flags, workloads);
-  const std::vector<ModelOptions> networks = networks_of(spec);
-  const bool all_there = std::all_of(networks.begin(), networks.end(), [](const auto& options) {
-    return read_face(options.model).has_value();
-  });
+  std::vector<ModelOptions> networks = networks_of(spec);
+  std::erase_if(networks, [](const ModelOptions& options) { return !options.weights; });
+  const bool all_there =
+      !networks.empty() && std::all_of(networks.begin(), networks.end(), [](const auto& options) {
+        return read_face(options.model).has_value();
+      });
   const std::optional<MemoryPlan> memory =
       all_there ? std::optional(plan_memory(networks, spec.cache.block_rows,
                                             /*together=*/spec.order != "blocked"))

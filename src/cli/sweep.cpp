@@ -33,7 +33,7 @@ void check_without_weights(RunSpec& spec, Arm& arm) {
   const auto face = read_face(networks);
   const Needs needs = needs_of(*arm.algorithm, face ? &*face : nullptr, networks.draft_model);
   if (needs.lacking) throw ConfigError(needs.text);
-  if (!face || networks.memory_limit.empty()) return;
+  if (!face || networks.memory_limit.empty() || arm.algorithm->elsewhere()) return;
   CacheBudget cache = cache_of(spec, arm);
   apply_limit(plan_memory({networks}, cache.block_rows), networks, cache);
   arm.cache_blocks = cache.blocks;
@@ -52,7 +52,7 @@ std::string shown(const Interval& ratio) {
 /// The memory of a cell, based on the largest of its jobs.
 std::string memory_of(const RunSpec& spec, const ArmFinding& cell) {
   for (const Arm& arm : spec.arms)
-    if (arm.label == cell.run.run.label)
+    if (arm.label == cell.run.run.label && !arm.algorithm->elsewhere())
       return str("at most ", shown_bytes(cell_bytes(spec, arm, cell.run.totals.cached_peak)));
   return "";
 }

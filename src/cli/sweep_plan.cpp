@@ -59,6 +59,7 @@ std::int64_t answers_of(const RunSpec& spec, const RunCell& cell) {
 
 std::int64_t cell_bytes(const RunSpec& spec, const Arm& arm, std::int64_t rows) {
   ModelOptions networks = networks_of(spec, arm);
+  if (!networks.weights) return 0;
   networks.memory_limit.clear();
   const CacheBudget cache = cache_of(spec, arm);
   std::int64_t in_flight = rows * arm.batch_size;

@@ -17,10 +17,12 @@ Headline& of_dataset(std::vector<Headline>& headlines, const std::string& datase
   return headlines.back();
 }
 
-/// AR on another network is not a faster decoder: its answers just have another length.
+/// AR on another network is not a faster decoder: its answers just have another length. Neither is
+/// a service: its program, machine and clock are others.
 bool only_another_network(const ArmFinding& arm, const ArmFinding& baseline) {
-  return arm.run.run.decoder == baseline.run.run.decoder &&
-         arm.run.run.model.hash != baseline.run.run.model.hash;
+  return (arm.run.run.decoder == baseline.run.run.decoder &&
+          arm.run.run.model.hash != baseline.run.run.model.hash) ||
+         arm.run.run.device == kService;
 }
 
 /// Compares arms with the same baseline by speedup, which pairs blocks; other arms by examples per

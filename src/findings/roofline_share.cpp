@@ -126,6 +126,7 @@ void add_rooflines(Comparison& comparison, const CompareOptions& options) {
   };
   for (size_t a = 0; a < comparison.arms.size(); ++a) {
     const ArmFinding& arm = comparison.arms[a];
+    if (arm.run.run.device == kService) continue;
     ArmDetails& details = comparison.details[a];
     const std::vector<Hardware>& on = machines_of(arm.run.run);
     if (is_whole(arm))

@@ -150,7 +150,8 @@ bool is_within(const Interval& ratio, double share) {
 Speeds speeds_of(const ArmFinding& arm, const ArmFinding* baseline, const RunFigures& figures) {
   const RunSummary& run = arm.run;
   Speeds speeds{kNoSpeed, kNoSpeed, kNoSpeed, kNoSpeed, std::nullopt, std::nullopt};
-  if (run.measured_wall_ns > 0 && (!baseline || same_streams(run.run, baseline->run.run)))
+  if (run.measured_wall_ns > 0 &&
+      (!baseline || run.run.device == kService || same_streams(run.run, baseline->run.run)))
     speeds.tokens_per_second =
         static_cast<double>(run.measured_chosen) / seconds(run.measured_wall_ns);
   if (run.measured_wall_ns > 0 && run.measured.passes > 0)

@@ -31,7 +31,8 @@ bool is_within(const Interval& ratio, double share);
 
 /// Latencies of answers are those of their jobs. Tokens per second are only set where they can be
 /// compared: for a baseline itself (`baseline` is null), for decoders that generate the baseline's
-/// ids by construction, and if both arms ask field by field.
+/// ids by construction, and if both arms ask field by field; and for services, which are compared
+/// with no decoder.
 Speeds speeds_of(const ArmFinding& arm, const ArmFinding* baseline, const RunFigures& figures);
 
 /// Whether two runs generate the same ids by construction: the same network and prompts, greedy,

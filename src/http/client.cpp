@@ -40,6 +40,7 @@ struct Exchange {
   std::size_t uploaded = 0, head = 0;
   Instant begun = {}, last = {};  ///< `last`: time of the last byte sent or received
   bool answering = false;         ///< the first byte of the body was received
+  bool enough = false;            ///< HttpRequest::more ended the exchange
   std::string cut;                ///< why the request was aborted here
 
   std::size_t upload(char* to, std::size_t room) {
@@ -58,6 +59,7 @@ struct Exchange {
     answering = true, last = std::chrono::steady_clock::now();
     const std::size_t room = request.body_cap - result.body.size();
     result.body.append(bytes.substr(0, room));
+    if (request.more && !request.more(bytes.substr(0, room))) return !(enough = true);
     if (bytes.size() <= room) return true;
     return end(HttpFault::too_large,
                str("the answer has more than ", request.body_cap, " bytes (body_cap)"));
@@ -94,12 +96,12 @@ void settle(Exchange& exchange, CURLcode code) {
   HttpResult& result = exchange.result;
   result.seconds = seconds_between(exchange.begun, std::chrono::steady_clock::now());
   result.status = static_cast<int>(exchange.curl.status());
-  result.sent = exchange.uploaded > 0;
+  result.sent = exchange.uploaded > 0 || result.status > 0;
   if (result.fault != HttpFault::none) {
     result.what = exchange.cut;
     return;
   }
-  if (code == CURLE_OK) return;
+  if (code == CURLE_OK || exchange.enough) return;
   result.what = exchange.curl.fault(code);
   const auto& deadlines = exchange.request.deadlines;
   if (!result.sent) {
@@ -140,12 +142,14 @@ class HttpClient::Impl {
     if (!multi_) throw RunError("libcurl cannot be started");
     curl.set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
     curl.set(CURLOPT_HTTPHEADER, self->lines.get());
-    // The body is provided by a callback without rewinding: otherwise libcurl would send it again
-    // if a kept connection breaks.
-    curl.set(CURLOPT_POST, 1L);
-    curl.set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(self->request.body.size()));
-    curl.set(CURLOPT_READFUNCTION, &on_upload);
-    curl.set(CURLOPT_READDATA, self);
+    if (!self->request.get) {
+      // The body is provided by a callback without rewinding: otherwise libcurl would send it again
+      // if a kept connection breaks.
+      curl.set(CURLOPT_POST, 1L);
+      curl.set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(self->request.body.size()));
+      curl.set(CURLOPT_READFUNCTION, &on_upload);
+      curl.set(CURLOPT_READDATA, self);
+    }
     curl.set(CURLOPT_HEADERFUNCTION, &on_head_line);
     curl.set(CURLOPT_HEADERDATA, self);
     curl.set(CURLOPT_WRITEFUNCTION, &on_answer);

@@ -1,8 +1,10 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/http/headers.hpp"
@@ -22,12 +24,16 @@ bool is_loopback(const std::string& url);
 
 /// A POST request.
 struct HttpRequest {
+  bool get = false;  ///< a GET request instead; REQUIRES: an empty body
   std::string url;
   std::vector<std::string> headers;  ///< lines "name: value"
   std::string body;
   HttpDeadlines deadlines;
   /// limit of the answer's body in bytes; a larger answer is cut off
   std::size_t body_cap = 1 << 20;
+  /// Receives each piece of the answer's body as it arrives. Returns whether more is wanted; if
+  /// not, the exchange ends here, without a fault. It must not throw. Empty: not used.
+  std::function<bool(std::string_view piece)> more = {};
 };
 
 enum class HttpFault {

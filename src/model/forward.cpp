@@ -51,6 +51,7 @@ void check_head(const Model::Network& network, const OutputRequest& output);
 
 std::vector<std::vector<RowLogits>> Model::forward(std::span<const SequenceStep> steps,
                                                    const SkippedSublayers& skipped) {
+  if (!network_->options.weights) throw std::logic_error("Model::forward: it has no weights");
   // Avoids building a graph and dispatching through autograd. (Inference mode cannot be used: its
   // tensors could never be trained.)
   const c10::NoGradGuard no_grad;

@@ -141,7 +141,7 @@ Model Model::load(const std::filesystem::path& folder, const Options& options) {
     throw ModelError(str("dtype ", name(options.dtype)),
                      str("runs only on the CPU, and the device is ", options.device,
                          "; use `dtype=bf16`, or `device=cpu`"));
-  {
+  if (options.weights) {
     const c10::NoGradGuard no_grad;
     std::optional<Adapter> adapter;
     if (!options.adapter.empty() && holds_low_rank(options.adapter))

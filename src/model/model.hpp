@@ -127,6 +127,8 @@ class Model {
     /// merged into the weights while they are read.
     std::filesystem::path adapter;
     int layers = 0;  ///< use the first so many layers only; 0: all layers
+    /// False: only the config is read. Such a model computes no pass (std::logic_error).
+    bool weights = true;
   };
 
   /// Loads a Hugging Face checkpoint folder: config.json with model.safetensors, or with

@@ -19,13 +19,17 @@ struct Texts {
   std::vector<ChatMessage> messages;  ///< messages before the user's content
   std::string before;                 ///< markup before the user's content
 
-  /// The whole prompt of one field, or of a json answer, as rendered by the chat template.
+  /// The messages of one field's prompt, or of a json answer's.
+  std::vector<ChatMessage> said(size_t context, size_t field) const {
+    std::vector<ChatMessage> all = messages;
+    all.push_back({"user", prefix + (fields.empty() ? join(contexts, "")
+                                                    : contexts[context] + fields[context][field])});
+    return all;
+  }
+  /// The same prompt as rendered by the chat template.
   std::string whole(const ChatTemplate& chat, size_t context, size_t field) const {
-    const bool json = fields.empty();
-    std::vector<ChatMessage> said = messages;
-    said.push_back({"user", prefix + (json ? join(contexts, "")
-                                           : contexts[context] + fields[context][field])});
-    return chat.render(said, true) + (json ? std::string(kAnswerOpening) : "");
+    return chat.render(said(context, field), true) +
+           (fields.empty() ? std::string(kAnswerOpening) : "");
   }
 };
 
@@ -178,6 +182,21 @@ int turns_off_text(const Pieces& pieces, const std::vector<Spoken>& answers,
     off += tokenizer.encode_piece(text, true, pieces.adds_special) != said;
   }
   return off;
+}
+
+std::vector<PromptWords> make_words(const Job& job, Form form, const PromptFile& prompt,
+                                    const ChatTemplate& chat) {
+  const Texts texts = make_texts(job, form, prompt, chat);
+  if (form == Form::json) return {{texts.said(0, 0), texts.whole(chat, 0, 0)}};
+  std::vector<PromptWords> words;
+  for (size_t c = 0; c < texts.contexts.size(); ++c)
+    for (size_t f = 0; f < texts.fields[c].size(); ++f)
+      if (f == 0 || !job.conversation)
+        words.push_back({texts.said(c, f), texts.whole(chat, c, f)});
+      else
+        words.push_back(
+            {{{"user", texts.fields[c][f]}}, chat.next_turn(texts.messages, texts.fields[c][f])});
+  return words;
 }
 
 std::string prompt_text(const Job& job, Form form, const PromptFile& prompt,

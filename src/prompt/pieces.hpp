@@ -42,6 +42,18 @@ struct Pieces {
   Tokens field_prompt(size_t context, size_t field) const;
 };
 
+/// A prompt for programs that take no ids.
+struct PromptWords {
+  std::vector<ChatMessage> messages;
+  std::string text;  ///< the same with the chat template's markup, as it is tokenized
+};
+
+/// A job's prompts in the order in which a plain decoder asks: one in json form, otherwise one for
+/// each field of each context. For a later turn of a conversation, what follows the last answer:
+/// the user's message, and the whole text. ConfigError as make_pieces.
+std::vector<PromptWords> make_words(const Job& job, Form form, const PromptFile& prompt,
+                                    const ChatTemplate& chat);
+
 /// Length of the common prefix of two lists.
 size_t common(const Tokens& a, const Tokens& b);
 

@@ -45,8 +45,10 @@ std::string title_of(const Comparison& comparison) {
   const bool untrained = std::all_of(comparison.arms.begin(), comparison.arms.end(),
                                      [](const ArmFinding& arm) { return arm.run.run.untrained; });
   const bool several = several_networks(runs_of(comparison));
-  return str(several ? "several networks" : network_name(first.model), ", ", first.dtype, ", ",
-             first.device, ", ", counted(first.threads, "thread"), untrained ? ", untrained" : "",
+  const std::string computed =
+      first.device == kService ? "by a service" : str(first.dtype, ", ", first.device);
+  return str(several ? "several networks" : network_name(first.model), ", ", computed, ", ",
+             counted(first.threads, "thread"), untrained ? ", untrained" : "",
              comparison.forced() ? ", oracle " + join(comparison.oracles(), ", ") : "");
 }
 
@@ -255,10 +257,27 @@ void add_origin_notes(Table& table, const Comparison& comparison) {
       generation.push_back(note);
   }
   table.notes.insert(table.notes.end(), generation.begin(), generation.end());
+  std::set<std::string> services;
+  for (const RunSummary& run : runs) {
+    const Json service = run.run.config.value(kService, Json::object());
+    if (service.empty()) continue;
+    services.insert(
+        str(run.run.label, ": ", service.value("model", ""), " at ", service.value("url", ""),
+            ", prompts as ", service.value("prompts", ""),
+            service.value("ids", false) ? "" : ", ids of its answers by the run's tokenizer"));
+  }
+  if (!services.empty())
+    table.notes.push_back(str(
+        "answered by a service: ", join({services.begin(), services.end()}, "; "),
+        ". Its times are this client's, with network, queues and retries, on a machine and with a "
+        "program of its own: they say nothing about a decoder here, and no share of cores or "
+        "passes is known. Compare them with those of services that were measured in the same "
+        "way."));
   std::vector<std::string> elsewhere;
   for (const ArmFinding& arm : comparison.arms)
     if (const ArmFinding* baseline = comparison.baseline_of(arm);
-        baseline && baseline->run.run.model.hash != arm.run.run.model.hash) {
+        baseline && arm.run.run.device != kService &&
+        baseline->run.run.model.hash != arm.run.run.model.hash) {
       const std::string both = str(arm.run.run.label, " (", baseline->run.run.label, ")");
       if (std::find(elsewhere.begin(), elsewhere.end(), both) == elsewhere.end())
         elsewhere.push_back(both);

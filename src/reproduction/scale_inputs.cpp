@@ -134,6 +134,10 @@ void choose_arms(const std::map<std::string, std::string>& missing, Runnable& ru
       try {
         Arm made =
             make_arms({}, arms_of_experiment(Json::array({arm}), models, "a scale"), {}, 1).front();
+        if (made.algorithm->elsewhere())
+          if (const auto file = made.algorithm->options().value("file", "");
+              !file.empty() && !fs::exists(file))
+            lacks = str("for arm ", label, ": the description of a service, ", file);
         ModelOptions options;
         options.model = made.model.empty() ? models.value(main, main) : made.model;
         options.adapter = made.adapter;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "src/runs/run_spec.hpp"
+#include "src/runs/service_arm.hpp"
 #include "src/tasks/session.hpp"
 
 namespace pardec {
@@ -20,6 +21,14 @@ class ArmSessions {
   /// destroyed by the next call for an arm with other networks. ConfigError, ModelError.
   Session& of(const Arm& arm);
 
+  /// The service that answers the arm; null: its decoder runs here. Errors as ServiceArm.
+  ServiceArm* service(const Arm& arm);
+  /// The services record their requests in this database, which must outlive this object.
+  void record_in(Store& store) { store_ = &store; }
+  /// As Engine::run, with the settings of the arm: in the engine of its session, or by its service.
+  std::int64_t run(const Arm& arm, int count, const std::function<Task<void>(int)>& start,
+                   const std::function<void(const Ended&)>& done);
+
   /// Whether arms have several networks and only those of one arm are kept at a time.
   bool take_turns() const;
 
@@ -27,6 +36,8 @@ class ArmSessions {
   const RunSpec& spec_;
   Checkpoints loaded_;
   std::map<std::string, std::unique_ptr<Session>> sessions_;
+  std::map<std::string, std::unique_ptr<ServiceArm>> services_;  // by label
+  Store* store_ = nullptr;
 };
 
 }  // namespace pardec

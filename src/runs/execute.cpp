@@ -115,6 +115,7 @@ Execution execute(const RunSpec& spec, const std::vector<Workload>& workloads,
   check_trace(spec, workloads);
   if (!done.store) done.store = std::make_unique<Store>(spec.db, options);
   Store& store = *done.store;
+  sessions.record_in(store);
   const bool found = prepare(spec, workloads, sessions, store, cells, how.notes);
   done.invocation = cells.front().row.invocation;
   Recorder recorder(spec, workloads, store, cells);

@@ -74,7 +74,8 @@ std::string taught_otherwise(const RunCell& cell, const Session& session) {
 
 /// Everything that determines the answers and their measurement. On resume, `differences` compares
 /// it key by key.
-Json config_of(const RunSpec& spec, const RunCell& cell, const Session& session) {
+Json config_of(const RunSpec& spec, const RunCell& cell, const Session& session,
+               const ServiceArm* service) {
   std::vector<std::string> labels;  // included since blocks end where jobs of all arms end
   for (const Arm& arm : spec.arms) labels.push_back(arm.label);
   const Workload& work = *cell.work;
@@ -120,6 +121,7 @@ Json config_of(const RunSpec& spec, const RunCell& cell, const Session& session)
                            " needs (no training.json)"));
   if (!untaught.empty()) config["untaught_options"] = untaught;
   if (!cell.arm->taught.empty()) config["taught_options"] = cell.arm->taught;
+  if (service) config[kService] = service->description();
   if (spec.target_ci > 0) {
     config["target_ci"] = spec.target_ci;
     config["planned_blocks"] = work.blocks.size();
@@ -127,8 +129,10 @@ Json config_of(const RunSpec& spec, const RunCell& cell, const Session& session)
   return config;
 }
 
-RunRow run_row(const RunSpec& spec, const RunCell& cell, const Session& session, Store& store,
+RunRow run_row(const RunSpec& spec, const RunCell& cell, ArmSessions& sessions, Store& store,
                const Json& not_applicable) {
+  const Session& session = sessions.of(*cell.arm);
+  const ServiceArm* const service = sessions.service(*cell.arm);
   const Workload& work = *cell.work;
   const Arm& arm = *cell.arm;
   RunRow row;
@@ -140,14 +144,14 @@ RunRow run_row(const RunSpec& spec, const RunCell& cell, const Session& session,
   if (const auto baseline = baseline_on(spec, work, cell.index))
     row.baseline = spec.arms[*baseline].label;
   row.dataset = dataset_row(work.dataset);
-  row.model = model_row(store, session.checkpoint);
+  row.model = service ? service->model_row() : model_row(store, session.checkpoint);
   if (session.draft) row.draft = model_row(store, *session.draft);
-  row.config = config_of(spec, cell, session);
+  row.config = config_of(spec, cell, session, service);
   if (!arm.oracle.text.empty()) row.oracle = arm.oracle.text;
-  row.untrained = untrained_for(session.checkpoint, row.decoder);
+  row.untrained = !service && untrained_for(session.checkpoint, row.decoder);
   row.seed = arm.seed.value_or(spec.decode.seed);
-  row.device = spec.model.device;
-  row.dtype = name(chosen_dtype(networks_of(spec, arm)));
+  row.device = service ? kService : spec.model.device;
+  row.dtype = service ? "-" : name(chosen_dtype(networks_of(spec, arm)));
   row.threads = threads();
   row.batch_size = arm.batch_size;
   row.repeats = spec.runs;
@@ -255,7 +259,10 @@ Recording recording_for(const RunCell& cell, Store& store) {
 
 std::vector<RunCell> make_cells(const RunSpec& spec, const std::vector<Workload>& workloads,
                                 ArmSessions& sessions) {
-  for (const Arm& arm : spec.arms) arm.algorithm->check(sessions.of(arm).context);
+  for (const Arm& arm : spec.arms) {
+    arm.algorithm->check(sessions.of(arm).context);
+    sessions.service(arm);  // asked how it takes prompts
+  }
   std::vector<RunCell> cells;
   for (const Workload& work : workloads)
     for (size_t a = 0; a < spec.arms.size(); ++a) {
@@ -275,7 +282,8 @@ bool prepare(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSes
     for (RunCell& cell : cells)
       if (cell.arm == &arm) {
         const Session& session = sessions.of(arm);
-        cell.row = run_row(spec, cell, session, store, not_applicable);
+        cell.row = run_row(spec, cell, sessions, store, not_applicable);
+        if (arm.algorithm->elsewhere()) continue;  // its network is another one
         cell.notes = session.file_notes();
         for (const std::string& note : {session.note, session.checkpoint.note})
           if (!note.empty()) cell.notes.insert(cell.notes.begin(), note);
@@ -291,10 +299,13 @@ bool prepare(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSes
 }
 
 Request make_request(const RunSpec& spec, const RunCell& cell, const JobPlan& plan, int repeat,
-                     const Session& session) {
+                     ArmSessions& sessions) {
+  const Session& session = sessions.of(*cell.arm);
+  const ServiceArm* const service = sessions.service(*cell.arm);
   const auto examples = cell.work->examples_of(plan);
-  Request request = make_request(job_name(plan.key), examples, cell.form(), cell.protocol(),
-                                 spec.decode, session.chat, *session.tokenizer());
+  Request request =
+      make_request(job_name(plan.key), examples, cell.form(), cell.protocol(), spec.decode,
+                   session.chat, *session.tokenizer(), service && service->needs_words());
   request.job.seed = job_seed(cell.arm->seed.value_or(spec.decode.seed), plan.key);
   if (repeat > 0) request.job.seed = derive_seed(request.job.seed, str("repeat ", repeat));
   if (cell.wording) request.wording = &*cell.wording;

@@ -47,6 +47,6 @@ bool prepare(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSes
 
 /// The request of one job; each repeat has its own seed.
 Request make_request(const RunSpec& spec, const RunCell& cell, const JobPlan& plan, int repeat,
-                     const Session& session);
+                     ArmSessions& sessions);
 
 }  // namespace pardec

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "decoders/service/service.hpp"
 #include "src/support/error.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
@@ -64,6 +65,14 @@ ModelOptions networks_of(const RunSpec& spec, const Arm& arm) {
   if (!arm.adapter.empty()) options.adapter = arm.adapter;
   if (!arm.draft_model.empty()) options.draft_model = arm.draft_model;
   if (!arm.algorithm->drafts_with_model()) options.draft_model.clear();
+  if (arm.algorithm->elsewhere()) {
+    options.weights = false;
+    const std::string own = service_options(arm.algorithm->options()).tokenizer;
+    if (!own.empty()) {
+      options.model = own;
+      options.adapter.clear();
+    }
+  }
   return options;
 }
 

@@ -81,7 +81,7 @@ class Runner {
               const std::vector<BlockTurn>& turns);
   /// Counts blocks that were torn and still are.
   void count_torn(const std::vector<RunCell>& cells, const std::vector<Part>& parts);
-  /// Calls Engine::run with the settings of the arm.
+  /// Calls ArmSessions::run.
   std::int64_t run_engine(const Arm& arm, size_t count, const std::function<Task<void>(int)>& start,
                           const std::function<void(const Ended&)>& done);
   /// Same, measuring time and machine use, excluding work outside of decoding.
@@ -121,9 +121,7 @@ std::vector<size_t> Runner::arm_order(const BlockTurn& turn, int repeat) const {
 std::int64_t Runner::run_engine(const Arm& arm, size_t count,
                                 const std::function<Task<void>(int)>& start,
                                 const std::function<void(const Ended&)>& done) {
-  Engine& engine = sessions_.of(arm).engine;
-  engine.set_cascade(arm.cascade);
-  return engine.run(static_cast<int>(count), arm.batch_size, start, done);
+  return sessions_.run(arm, static_cast<int>(count), start, done);
 }
 
 std::pair<std::int64_t, MachineUse> Runner::measure(const Arm& arm, size_t count,
@@ -134,6 +132,8 @@ std::pair<std::int64_t, MachineUse> Runner::measure(const Arm& arm, size_t count
   const std::int64_t begin = clock.now_ns();
   const std::int64_t outside = run_engine(arm, count, start, done);
   const std::int64_t wall = clock.now_ns() - begin - outside;
+  // Whether others took cores from a service is not known.
+  if (arm.algorithm->elsewhere()) return {wall, MachineUse()};
   // While a GPU computes, the process may sleep.
   return {wall, meter.read(spec_.model.device == "cpu" ? outside : outside + wall)};
 }
@@ -145,7 +145,7 @@ void Runner::warm_up(const RunCell& cell) {
   const size_t count = std::min(static_cast<size_t>(spec_.warmup), jobs.size());
   std::vector<Request> requests;
   for (size_t i = 0; i < count; ++i) try {
-      requests.push_back(make_request(spec_, cell, jobs[i], 0, session));
+      requests.push_back(make_request(spec_, cell, jobs[i], 0, sessions_));
     } catch (const std::exception&) {  // reported when the job itself is run
     }
   const auto start = [&](int i) -> Task<void> {
@@ -225,7 +225,10 @@ void Runner::run_block(Part& part, size_t cell_index, const BlockTurn& turn, int
   const RowId block = recorder_.begin_block(row);
   const Pass pass = run_jobs(cell, jobs, open, block, repeat);
   if (pass.whole && !without_time)
-    recorder_.finish_block(block, pass.wall, sessions_.of(*cell.arm).engine.occupancy(), pass.use);
+    recorder_.finish_block(
+        block, pass.wall,
+        cell.decoder().elsewhere() ? Occupancy() : sessions_.of(*cell.arm).engine.occupancy(),
+        pass.use);
 }
 
 Pass Runner::run_jobs(const RunCell& cell, const std::vector<const JobPlan*>& jobs,
@@ -240,7 +243,7 @@ Pass Runner::run_jobs(const RunCell& cell, const std::vector<const JobPlan*>& jo
   std::vector<std::optional<Request>> requests(jobs.size());
   std::vector<std::string> errors(jobs.size());
   for (size_t i = 0; i < jobs.size(); ++i) try {
-      requests[i] = make_request(spec_, cell, *jobs[i], repeat, session);
+      requests[i] = make_request(spec_, cell, *jobs[i], repeat, sessions_);
     } catch (const std::exception& error) {
       errors[i] = reason_of(error);
     }
@@ -266,6 +269,8 @@ Pass Runner::run_jobs(const RunCell& cell, const std::vector<const JobPlan*>& jo
       reason = reason_of(error);
       pass.whole = false;
     }
+    if (ServiceArm* const service = sessions_.service(*cell.arm))
+      service->add_block_guesses(answers[index].counters);
     if (open[index] && reason)
       recorder_.fail(cell, block, repeat, *jobs[index], *reason);
     else if (open[index])
@@ -435,12 +440,11 @@ CellCost measure_cost(const RunSpec& spec, ArmSessions& sessions, const RunCell&
                       double most_seconds) {
   Session& session = sessions.of(*cell.arm);
   session.engine.set_trace_sink({});
-  session.engine.set_cascade(cell.arm->cascade);
   const auto& jobs = cell.jobs(0);
   const size_t count = std::min(static_cast<size_t>(cell.arm->batch_size), jobs.size());
   std::vector<Request> requests;
   for (size_t i = 0; i < count; ++i)
-    requests.push_back(make_request(spec, cell, jobs[i], 0, session));
+    requests.push_back(make_request(spec, cell, jobs[i], 0, sessions));
   CellCost cost;
   const auto decode = [&](size_t many) {
     const auto start = [&](int i) -> Task<void> {
@@ -448,8 +452,8 @@ CellCost measure_cost(const RunSpec& spec, ArmSessions& sessions, const RunCell&
           cell.decoder(), requests[static_cast<size_t>(i)], session.context);
       cost.rows = std::max(cost.rows, answers.counters.cached_peak);
     };
-    return session.engine.run(static_cast<int>(many), cell.arm->batch_size, start,
-                              [](const Ended& end) { end.rethrow(); });
+    return sessions.run(*cell.arm, static_cast<int>(many), start,
+                        [](const Ended& end) { end.rethrow(); });
   };
   const auto measure = [&](size_t many) {
     const std::int64_t begin = session.clock.now_ns(), outside = decode(many);

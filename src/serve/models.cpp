@@ -34,6 +34,10 @@ std::vector<ServedModel> served_models(const std::string& name,
                                        const Json& taught) {
   std::vector<ServedModel> models;
   for (const Arm& arm : make_arms(decoders, aliases, {}, 1)) {
+    if (arm.algorithm->elsewhere())
+      throw ConfigError(str("`decoder` ", arm.label,
+                            " is answered by another server; expected a "
+                            "decoder of this program"));
     const bool alias = models.size() > decoders.size();
     if (models.empty()) models.push_back(served(name, arm, taught));
     models.push_back(served(alias ? arm.label : str(name, ":", arm.label), arm, taught));

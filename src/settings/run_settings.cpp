@@ -306,7 +306,9 @@ Json json_of(const RunSettings& settings) {
 }
 
 OrderedJson experiment_schema() {
-  const OrderedJson decoder = enumeration(decoders()), dataset = enumeration(datasets());
+  std::vector<DecoderEntry> named = decoders();
+  named.push_back(service_decoder());
+  const OrderedJson decoder = enumeration(named), dataset = enumeration(datasets());
   const OrderedJson value = {{"type", {"string", "number", "boolean"}}};
   OrderedJson arm = OrderedJson::object();
   arm["name"] = decoder;

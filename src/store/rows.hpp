@@ -70,6 +70,10 @@ struct SampleRow {
   Json fields = Json::array();
 };
 
+/// RunRow::device of an arm that a service answered, and the key of the service in RunRow::config:
+/// {"url", "model", "prompts", "ids", "parameters"}.
+inline constexpr const char* kService = "service";
+
 enum class RunStatus {
   running,  ///< still running, or killed
   done,

@@ -28,6 +28,12 @@ Tokens spoken(const FieldResult& answer, bool opened, const Tokenizer* tokenizer
   return tokenizer->encode_piece(text, false);
 }
 
+/// Adds a turn's own words to those said before.
+void add_words(PromptWords& said, const PromptWords& turn) {
+  said.messages.insert(said.messages.end(), turn.messages.begin(), turn.messages.end());
+  said.text += turn.text;
+}
+
 /// One turn of a conversation as a separate request, after `said`.
 Request turn_request(const Request& request, size_t turn, Tokens said) {
   Request one = request;
@@ -55,9 +61,14 @@ Task<Answers> decode_conversation(const Decoder& decoder, const Request& request
   answers.fields.emplace_back();
   answers.parsed = {true};
   Tokens said;
+  PromptWords words;
   for (size_t turn = 0; turn < request.pieces.fields[0].size(); ++turn) {
     if (turn > 0 && context.interrupted()) break;
     Request one = turn_request(request, turn, std::move(said));
+    if (!request.words.empty()) {
+      add_words(words, request.words[turn]);
+      one.words = {words};
+    }
     const std::string before = answers.text + (turn > 0 ? "\n\n" : "");
     if (request.reader)
       one.reader = [&](std::string_view text) { request.reader(str(before, text)); };
@@ -66,6 +77,8 @@ Task<Answers> decode_conversation(const Decoder& decoder, const Request& request
     said = one.pieces.field_prompt(0, 0);
     const Tokens ids = spoken(field, request.thinking.opened, context.tokenizer);
     said.insert(said.end(), ids.begin(), ids.end());
+    const std::string spoke = said_text(field);
+    add_words(words, {{{"assistant", spoke}}, spoke});
     answers.text = before + answer.text;
     answers.stop = answer.stop;
     if (turn == 0)

@@ -28,11 +28,12 @@ Job make_job(const std::string& id, const std::vector<const Example*>& examples,
 
 Request make_request(const std::string& id, const std::vector<const Example*>& examples, Form form,
                      const Protocol& protocol, const DecodeOptions& options,
-                     const ChatTemplate& chat, const Tokenizer& tokenizer) {
+                     const ChatTemplate& chat, const Tokenizer& tokenizer, bool words) {
   Request request;
   request.form = form;
   request.job = make_job(id, examples, form, protocol, options);
   request.pieces = make_pieces(request.job, form, protocol.prompt, chat, tokenizer);
+  if (words) request.words = make_words(request.job, form, protocol.prompt, chat);
   return request;
 }
 

@@ -16,10 +16,10 @@ namespace pardec {
 /// A job for the examples of one stack, asked in `form`.
 Job make_job(const std::string& id, const std::vector<const Example*>& examples, Form form,
              const Protocol& protocol, const DecodeOptions& options);
-/// Same, with token ids.
+/// Same, with token ids. `words`: also with its prompts in words.
 Request make_request(const std::string& id, const std::vector<const Example*>& examples, Form form,
                      const Protocol& protocol, const DecodeOptions& options,
-                     const ChatTemplate& chat, const Tokenizer& tokenizer);
+                     const ChatTemplate& chat, const Tokenizer& tokenizer, bool words = false);
 /// The limits of an answer in `form`, from `options` and the protocol.
 Limits limits_on(const Protocol& protocol, Form form, const DecodeOptions& options);
 

@@ -24,9 +24,11 @@ INCLUDE = re.compile(r'^\s*#include\s+"decoders/([\w/]+)\.hpp"', re.M)
 
 
 def class_names():
-    """Types of the decoders' own headers and sources."""
+    """Types of the decoders' own headers and sources. A service is none: nothing is decoded here."""
     text = "".join(
-        file.read_text(encoding="utf-8") for file in sorted((ROOT / "decoders").rglob("*.[ch]pp"))
+        file.read_text(encoding="utf-8")
+        for file in sorted((ROOT / "decoders").rglob("*.[ch]pp"))
+        if file.parent.name != "service"
     )
     return set(re.findall(r"\bclass (\w+) final : public (?:FreeRunning)?Decoder\b", text))
 
