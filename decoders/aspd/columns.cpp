@@ -9,17 +9,18 @@ namespace pardec {
 
 namespace {
 
-std::vector<double> values(std::string_view decoder, std::span<const ResponseCounts> responses) {
-  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+std::vector<double> aspd_values(std::string_view decoder,
+                                std::span<const ResponseCounts> responses) {
+  constexpr double kNoMetric = std::numeric_limits<double>::quiet_NaN();
   const bool plain = decoder == kPlainDecoder;
   std::vector<ParallelCounts> counts;
   for (const ResponseCounts& response : responses)
     if (response.generated > 0 || plain) counts.push_back(response.stages());
-  if (counts.empty()) return std::vector<double>(5, kNone);
+  if (counts.empty()) return std::vector<double>(5, kNoMetric);
   const ParallelMetrics of = parallel_metrics(counts);
   const bool any = of.ppd > 0;
-  return {any ? of.dp : kNone, any ? of.abn : kNone, plain ? kNone : of.ppd, of.tps,
-          any ? of.p_tps : kNone};
+  return {any ? of.dp : kNoMetric, any ? of.abn : kNoMetric, plain ? kNoMetric : of.ppd, of.tps,
+          any ? of.p_tps : kNoMetric};
 }
 
 }  // namespace
@@ -35,7 +36,7 @@ OwnColumns aspd_columns() {
               "conversation: over its turns): share of the answer in branches and branches in a "
               "stage, if there are any; share of answers that have some; tokens/s of an answer, "
               "and of its branches in parallel stages, without prefill.",
-          .values = values};
+          .values = aspd_values};
 }
 
 }  // namespace pardec

@@ -141,7 +141,7 @@ constexpr std::array kSchedules{Named<GammaSchedule>{"constant", GammaSchedule::
                                 Named<GammaSchedule>{"heuristic", GammaSchedule::heuristic},
                                 Named<GammaSchedule>{"dynamic", GammaSchedule::dynamic}};
 
-std::unique_ptr<Decoder> make(Options options) {
+std::unique_ptr<Decoder> make_speculative(Options options) {
   const auto schedule = options.choice("schedule", kSchedules);
   if (schedule == GammaSchedule::dynamic) {
     if (!options.given("gamma")) options.set("gamma", 20);
@@ -167,7 +167,7 @@ DecoderEntry speculative_entry() {
                Option::number(
                    "threshold", SpeculativeOptions{}.threshold, {0, 1},
                    "schedule=dynamic: a draft ends after a guess with a lower probability")}),
-          .make = make,
+          .make = make_speculative,
           .oracles = {"accept"},
           .drafts_with_model = true,
           .exact = true,

@@ -41,7 +41,7 @@ const TinyNetwork& quiet() {
 
 /// Random networks that choose control tokens often (their logits are doubled twice). Seeds and
 /// orders were found by trying.
-struct Forking {
+struct AspdForking {
   std::string family;
   std::uint64_t seed;
   Names names;
@@ -51,10 +51,10 @@ struct Forking {
   }
 };
 
-const std::vector<Forking>& forking() {
-  static const std::vector<Forking> networks{{"llama", 7, names_of({394, 393, 3, 2, 1, 395})},
-                                             {"qwen3", 3, names_of({1, 395, 394, 393, 3, 2})},
-                                             {"qwen3", 5, names_of({394, 395, 1, 2, 3, 393})}};
+const std::vector<AspdForking>& forking() {
+  static const std::vector<AspdForking> networks{{"llama", 7, names_of({394, 393, 3, 2, 1, 395})},
+                                                 {"qwen3", 3, names_of({1, 395, 394, 393, 3, 2})},
+                                                 {"qwen3", 5, names_of({394, 395, 1, 2, 3, 393})}};
   return networks;
 }
 
@@ -130,7 +130,8 @@ Read read_trace(const Trace& trace, const AspdTokens& t, const AspdPositions& po
     AspdCase::Block block;
     block.serial = serial;
     block.lengths.assign(titles.size(), 0);
-    for (const Tokens& T : titles) block.prefix.push_back(2 + static_cast<int>(T.size()));
+    for (const Tokens& of_part : titles)
+      block.prefix.push_back(2 + static_cast<int>(of_part.size()));
     ++g;
     std::vector<size_t> live(titles.size());
     for (size_t k = 0; k < live.size(); ++k) live[k] = k;
@@ -234,7 +235,7 @@ TEST_CASE("aspd worked example: rows, positions, counts and text") {
 
 TEST_CASE("aspd: random networks fork, and replay under the paper's masks makes every choice") {
   int choices = 0, groups = 0, second_rounds = 0, several = 0, ended_in_branch = 0;
-  for (const Forking& forks : forking()) {
+  for (const AspdForking& forks : forking()) {
     const TinyNetwork network = forks.network();
     for (const Dtype dtype : {Dtype::fp32, Dtype::fp64}) {
       const double tolerance =
@@ -333,7 +334,7 @@ void check_same(const Counters& one, const Counters& two) {
 
 TEST_CASE("aspd: every phase bans what the grammar forbids, and the bans matter") {
   std::map<std::string, int> mattered;
-  for (const Forking& forks : forking()) {
+  for (const AspdForking& forks : forking()) {
     const TinyNetwork network = forks.network();
     const AspdTokens& t = forks.names.ids;
     Model model = network.load(Dtype::fp64);
@@ -424,7 +425,7 @@ TEST_CASE("aspd grammar: bans and titles, phase by phase") {
 
 TEST_CASE("aspd takes the forward passes of the closed formula") {
   int blocks = 0;
-  for (const Forking& forks : forking()) {
+  for (const AspdForking& forks : forking()) {
     const TinyNetwork network = forks.network();
     Model model = network.load(Dtype::fp32);
     for (const std::string& scheme : kSchemes)
