@@ -1,8 +1,9 @@
 #include "src/runs/service_arm.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <chrono>
 #include <limits>
+#include <thread>
 #include <utility>
 
 #include "src/asking/paid_service.hpp"
@@ -17,6 +18,7 @@ namespace pardec {
 
 namespace {
 
+constexpr int kMostTries = 120;                      // one a second, while a server loads
 constexpr std::size_t kMostPlaces = 32;              // of guesses in a pass
 constexpr int kMostAtOnce = 512;                     // streams; jobs are limited by the batch
 constexpr std::int64_t kMostAnswerBytes = 64 << 20;  // a stream has some 300 bytes a token
@@ -78,12 +80,17 @@ std::string root_of(const chat::ServiceSpec& spec) {
 /// Whether the service's tokenizer gives these ids for the probe; none: it does not tell.
 std::optional<bool> gives_same_ids(const chat::ServiceSpec& spec, const Tokenizer& tokenizer) {
   // the text under the names of vLLM, llama.cpp and TGI
-  const chat::SingleAnswer told = chat::ask_once(spec, root_of(spec) + "/tokenize",
-                                                 Json{{"model", spec.model},
-                                                      {"prompt", kProbe},
-                                                      {"content", kProbe},
-                                                      {"inputs", kProbe},
-                                                      {"add_special_tokens", false}});
+  const Json asked{{"model", spec.model},
+                   {"prompt", kProbe},
+                   {"content", kProbe},
+                   {"inputs", kProbe},
+                   {"add_special_tokens", false}};
+  chat::SingleAnswer told = chat::ask_once(spec, root_of(spec) + "/tokenize", asked);
+  constexpr int kNotReady = 503;
+  for (int tries = 0; told.status == kNotReady && tries < kMostTries; ++tries) {
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    told = chat::ask_once(spec, root_of(spec) + "/tokenize", asked);
+  }
   if (!told.good()) return std::nullopt;
   const auto ids = ids_in(told.body.is_object() ? told.body.value("tokens", Json()) : told.body);
   if (!ids) return std::nullopt;

@@ -407,6 +407,19 @@ def test_ids_are_sent_only_to_the_same_tokenizer(pardec, tmp_path, prompts):
     assert {one["path"] for one in server.seen} == {"/v1/chat/completions"}
 
 
+def test_a_server_that_still_loads_is_waited_for(pardec, tmp_path, prompts):
+    asked = []
+
+    def tokenize(body):
+        asked.append(body)
+        return (503, {"error": "Loading model"}) if len(asked) < 3 else (404, {})
+
+    server = Scripted(lambda prompt, _: ["fine", *end()], tokenize=tokenize)
+    run_scripted(pardec, tmp_path, prompts, server)
+    assert len(asked) == 3
+    assert [row[0] for row in answers(tmp_path / "s.sqlite", "there").values()] == ["fine"] * 3
+
+
 @pytest.mark.parametrize(
     "options, said",
     [
