@@ -107,7 +107,8 @@ std::exception_ptr Engine::Waiting::not_finite() const {
   return nullptr;
 }
 
-void Engine::Packed::apply(const GenerationRules& rules, std::span<const Token> eos) {
+void Engine::Packed::apply(const GenerationRules& rules, std::span<const Token> eos,
+                           const LeastLength& least) {
   struct Seen {
     RowLabel label;
     Token token;
@@ -136,7 +137,7 @@ void Engine::Packed::apply(const GenerationRules& rules, std::span<const Token> 
       before.push_back(one.token);
       generated += one.origin != Origin::prompt;
     }
-    pardec::apply(rules, {before, generated, sequence->limit}, eos,
+    pardec::apply(rules, {before, generated, sequence->limit, least.tokens, least.ends}, eos,
                   sequence->model.config().vocab_size, output);
   }
   auto next = outputs.begin();  // for the trace, which records the requests of each branch
@@ -244,7 +245,8 @@ void Engine::forward(const std::vector<Waiting*>& entering) {
 
   std::vector<SequenceStep> steps;
   for (Packed& p : packed) {
-    if (!rules_.none() && !skipped) p.apply(rules_, ends_);
+    const LeastLength& least = this->least(p.sequence->job);
+    if ((!rules_.none() || least.tokens > 0) && !skipped) p.apply(rules_, ends_, least);
     if (!skipped)
       p.sequence->close_forward();
     else if (!p.sequence->first_draft)
@@ -325,9 +327,9 @@ void Engine::resume(std::list<Waiting*>& queue) {
 
 // --- The loop ---
 
-int Engine::submit(Task<void> job) {
+int Engine::submit(Task<void> job, LeastLength least) {
   const int number = next_job_++;
-  jobs_.push_back({number, std::move(job)});
+  jobs_.push_back({number, std::move(job), std::move(least)});
   const int before = std::exchange(running_, number);  // in a listener, this is another job
   jobs_.back().task.start();
   running_ = before;
@@ -344,6 +346,14 @@ void Engine::cancel(int job) {
 Engine::Job& Engine::job(int number) {
   return *std::find_if(jobs_.begin(), jobs_.end(),
                        [&](const Job& one) { return one.number == number; });
+}
+
+/// The least length of a job's answer; none for sequences outside of jobs.
+const LeastLength& Engine::least(int job) const {
+  static const LeastLength kNone;
+  const auto found =
+      std::find_if(jobs_.begin(), jobs_.end(), [&](const Job& one) { return one.number == job; });
+  return found == jobs_.end() ? kNone : found->least;
 }
 
 /// Removes the jobs that have ended, and cancelled ones.

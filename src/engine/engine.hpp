@@ -159,6 +159,13 @@ struct Occupancy {
   std::int64_t stream_passes = 0;
 };
 
+/// A least length of a job's answer: its sequences choose none of `ends` before they have so many
+/// tokens after the prompt.
+struct LeastLength {
+  int tokens = 0;
+  Tokens ends;
+};
+
 /// Decodes jobs: packs the pending steps of all live sequences into one forward pass after another.
 /// Passes of a draft network and passes with skipped sublayers come first, so that all sequences
 /// meet in the network's full pass. Single-threaded.
@@ -212,7 +219,7 @@ class Engine {
 
   /// Starts a job, which runs until it waits for a forward pass. Returns the number of the job,
   /// used by events and traces and counted from 0.
-  int submit(Task<void> job);
+  int submit(Task<void> job, LeastLength least = {});
   /// Computes one forward pass for all waiting jobs, or further rows of the last pass. Reports the
   /// jobs that ended (Ended). Does nothing if the engine is idle.
   void step();
@@ -231,6 +238,12 @@ class Engine {
   /// Since the last `run` began; without a run, over all jobs.
   const Occupancy& occupancy() const { return occupancy_; }
 
+  /// Rows of all open sequences in the cache at this moment. Shared memory counts once.
+  std::int64_t held_rows() const;
+  /// Blocks of the cache budget that these rows hold; 0: there is no limit.
+  std::int64_t held_blocks() const;
+  const CacheBudget& cache_budget() const { return budget_; }
+
   /// Total time of the network's own full forward passes.
   std::int64_t model_ns() const { return model_ns_; }
 
@@ -242,13 +255,14 @@ class Engine {
   void pass();
   std::vector<Ended> take_ended();
   Job& job(int number);
+  const LeastLength& least(int job) const;
   void forward(const std::vector<Waiting*>& entering);
   static std::vector<Packed> pack(const std::vector<Waiting*>& entering);
   void schedule(std::vector<Packed>& packed);
   void set_aside(Packed& late);
   void count(const std::vector<Packed>& packed);
   std::int64_t blocks(std::int64_t rows) const;
-  std::int64_t held_blocks() const;
+  std::int64_t held(const std::function<std::int64_t(std::int64_t rows)>& cost) const;
   bool holds(const Sequence::State& sequence) const;
   void answer_later();
   void resume(std::list<Waiting*>& queue);

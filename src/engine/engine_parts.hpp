@@ -75,6 +75,7 @@ struct Sequence::State {
 struct Engine::Job {
   int number;
   Task<void> task;
+  LeastLength least;
   int streams = 0;  ///< number of streams that have begun
 };
 
@@ -124,7 +125,7 @@ struct Engine::Packed {
   void feed_again();
   /// Applies the rules to the requests for the network's own head, based on the tokens visible to
   /// each row.
-  void apply(const GenerationRules& rules, std::span<const Token> eos);
+  void apply(const GenerationRules& rules, std::span<const Token> eos, const LeastLength& least);
   /// Distributes the results of the pass to the branches.
   void hand_out(std::vector<RowLogits> logits);
 };

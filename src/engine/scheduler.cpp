@@ -72,19 +72,27 @@ bool Engine::holds(const Sequence::State& sequence) const {
   return !sequence.aside || (!budget_.swaps && sequence.evicted.empty());
 }
 
-/// Blocks of all sequences in the cache. Shared memory counts once, even if its sequences are
+/// The cost of all sequences in the cache. Shared memory counts once, even if its sequences are
 /// preempted.
-std::int64_t Engine::held_blocks() const {
-  if (budget_.blocks <= 0) return 0;  // no limit
+std::int64_t Engine::held(const std::function<std::int64_t(std::int64_t rows)>& cost) const {
   std::int64_t held = 0;
   std::map<const void*, int> shared;  // number of slots
   for (const Sequence::State* sequence : sequences_) {
-    if (holds(*sequence)) held += blocks(sequence->own_rows());
+    if (holds(*sequence)) held += cost(sequence->own_rows());
     for (const auto& [memory, slots] : sequence->cache.shared())
       shared[memory] = std::max(shared[memory], slots);
   }
-  for (const auto& [memory, slots] : shared) held += blocks(slots);
+  for (const auto& [memory, slots] : shared) held += cost(slots);
   return held;
+}
+
+std::int64_t Engine::held_blocks() const {
+  if (budget_.blocks <= 0) return 0;  // no limit
+  return held([this](std::int64_t rows) { return blocks(rows); });
+}
+
+std::int64_t Engine::held_rows() const {
+  return held([](std::int64_t rows) { return rows; });
 }
 
 /// Keeps in `packed` the sequences that the cache has room for, and holds back the rest. Without a

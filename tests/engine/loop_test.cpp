@@ -163,3 +163,36 @@ TEST_CASE(
   f.engine.run(1, 1, start, [](const Ended& end) { end.rethrow(); });
   CHECK(chosen == f.alone({8, 9}, 2));
 }
+
+TEST_CASE("an end is not chosen before a job's least length, and other jobs are as alone") {
+  Loop loop;
+  const Tokens prompt{3, 1, 4};
+  const Tokens alone = loop.alone(prompt, 6);
+  Tokens held, free;
+  const Token end = alone.front();
+  const int job = loop.engine.submit(greedy_job(loop.engine, "held", prompt, 6, held), {3, {end}});
+  loop.engine.submit(greedy_job(loop.engine, "free", prompt, 6, free));
+  while (!loop.engine.idle()) loop.engine.step();
+  CHECK(free == alone);
+  REQUIRE(held.size() == 6);
+  CHECK(std::find(held.begin(), held.begin() + 3, end) == held.begin() + 3);
+  CHECK(loop.told[job] == held);
+  // After that, the end may be chosen again: the same as for a prompt with the first three tokens.
+  Tokens longer = prompt;
+  longer.insert(longer.end(), held.begin(), held.begin() + 3);
+  CHECK(Tokens(held.begin() + 3, held.end()) == loop.alone(longer, 3));
+}
+
+TEST_CASE("the rows in the cache are those of the open sequences") {
+  Loop loop;
+  Tokens chosen;
+  CHECK(loop.engine.held_rows() == 0);
+  loop.engine.submit(greedy_job(loop.engine, "a", {3, 1, 4}, 6, chosen));
+  loop.engine.step();
+  CHECK(loop.engine.held_rows() == 3);
+  loop.engine.step();
+  CHECK(loop.engine.held_rows() == 4);
+  CHECK(loop.engine.held_blocks() == 0);  // no limit
+  while (!loop.engine.idle()) loop.engine.step();
+  CHECK(loop.engine.held_rows() == 0);
+}
