@@ -6,6 +6,7 @@ shown.
 
 import os
 import pathlib
+import shutil
 import tempfile
 
 import pytest
@@ -76,6 +77,15 @@ def model_dump(program):
     dump = ModelDump(program("model_dump"))
     yield dump
     dump.end()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """The path of Chromium."""
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        if shutil.which(name):
+            return shutil.which(name)
+    pytest.skip("chromium is missing: the page was not opened")
 
 
 @pytest.fixture(scope="session")

@@ -42,6 +42,13 @@ void add_flags(CLI::App& app, serve::ServeSpec& spec) {
   app.add_option("--key-env", spec.key_env,
                  "environment variable with a key, which clients must send (Authorization: Bearer)")
       ->type_name("NAME");
+  app.add_option("--key-file", spec.key_file, "file with such keys, one in each line")
+      ->type_name("FILE");
+  app.add_option("--tls-cert", spec.tls_certificate,
+                 "certificate with its chain, in PEM form: connections are encrypted (https)")
+      ->type_name("FILE");
+  app.add_option("--tls-key", spec.tls_key, "private key of the certificate, in PEM form")
+      ->type_name("FILE");
   app.add_option("--batch-size", spec.batch_size, "answers decoded at a time")
       ->capture_default_str()
       ->type_name("N");

@@ -15,7 +15,7 @@ endif()
 if(NOT PARDEC_CORE)
   find_package(CLI11 REQUIRED)
   find_package(SQLite3 REQUIRED)
-  find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+  find_package(OpenSSL REQUIRED COMPONENTS Crypto SSL)
   find_package(CURL REQUIRED)
   find_package(LibArchive REQUIRED)
   find_path(BOOST_BEAST_INCLUDE boost/beast/version.hpp REQUIRED)  # libboost1.81-dev: headers alone

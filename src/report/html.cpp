@@ -1,9 +1,5 @@
 #include "src/report/html.hpp"
 
-#include <algorithm>
-#include <cstddef>
-
-#include "src/support/hashing.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -35,22 +31,6 @@ std::string escape_html(std::string_view text) {
     }
   }
   return out;
-}
-
-std::string script_source(std::string_view script) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  constexpr std::size_t kBytes = 32;
-  const std::string hash = sha256(script);  // hexadecimal, two digits per byte
-  std::string base64;
-  for (std::size_t at = 0; at < kBytes; at += 3) {
-    const std::size_t count = std::min<std::size_t>(3, kBytes - at);
-    const auto bits = static_cast<unsigned>(std::stoul(hash.substr(2 * at, 2 * count), nullptr, 16))
-                      << 8 * (3 - count);
-    for (std::size_t digit = 0; digit < 4; ++digit)
-      base64 += digit <= count ? kDigits[bits >> (18 - 6 * digit) & 63] : '=';
-  }
-  return str("'sha256-", base64, "'");
 }
 
 std::string escape_json_script(std::string_view json) {

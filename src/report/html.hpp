@@ -12,8 +12,4 @@ std::string escape_html(std::string_view text);
 /// \u escapes, which a JSON parser reads back.
 std::string escape_json_script(std::string_view json);
 
-/// The Content-Security-Policy source of a script between <script> and </script>. No other script
-/// is run, whatever the page contains.
-std::string script_source(std::string_view script);
-
 }  // namespace pardec

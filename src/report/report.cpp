@@ -8,6 +8,7 @@
 
 #include "src/report/html.hpp"
 #include "src/report/page.hpp"
+#include "src/support/hashing.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 

@@ -46,10 +46,8 @@ const std::vector<Neutral>& neutral_fields() {
       {"repetition_penalty", {1}},
       {"length_penalty", {1}},
       {"min_p", {0}},
-      {"min_tokens", {0}},
       {"logit_bias", {Json::object()}},
       {"suffix", {""}},
-      {"prompt_logprobs", {}},
       {"use_beam_search", {false}},
       {"stop_token_ids", {Json::array()}},
       {"include_stop_str_in_output", {false}},
@@ -143,6 +141,11 @@ void read_scores(Ask& ask, BodyReader& read) {
   const bool chat = ask.endpoint == Endpoint::chat;
   ask.echo = read.flag("echo").value_or(false);
   if (ask.echo && chat) wrong("echo", "'echo' goes with a prompt only");
+  if (const auto most = read.whole("prompt_logprobs", 0, kMostTop)) {
+    if (read.flag("stream").value_or(false))
+      wrong("prompt_logprobs", "'prompt_logprobs' goes with no 'stream'");
+    ask.prompt_logprobs = static_cast<int>(*most);
+  }
   const Json& asked = read.any("logprobs");
   const auto top = read.whole("top_logprobs", 0, kMostTop);
   if (asked.is_boolean() ? !asked.get<bool>() : asked.is_null()) {
@@ -168,16 +171,41 @@ void read_stream_options(Ask& ask, const Json& options) {
 
 void read_own_fields(Ask& ask, const Json& own) {
   if (own.is_null()) return;
-  if (!own.is_object()) unexpected("pardec", own, "an object {decoder, options}");
+  if (!own.is_object()) unexpected("pardec", own, "an object {decoder, options, job, events}");
   BodyReader read(own);
   ask.decoder = read.text("decoder").value_or("");
   if (const Json& options = read.any("options"); !options.is_null()) {
     if (!options.is_object()) unexpected("pardec.options", options, "an object option: value");
     ask.options = options;
   }
+  if (const Json& job = read.any("job"); !job.is_null()) {
+    if (!job.is_object()) unexpected("pardec.job", job, "a Job");
+    ask.job = job;
+  }
+  ask.events = read.flag("events").value_or(false);
   for (const std::string& name : read.unknown())
     wrong("pardec", str("'pardec' has no member '", repair_utf8(name).substr(0, 80),
-                        "', expected decoder and options"));
+                        "', expected decoder, options, job and events"));
+}
+
+/// Refuses what a Job has no place for, or says itself.
+void check_job(const Ask& ask, BodyReader& read) {
+  const auto refuse = [](const char* param, const std::string& what) {
+    wrong(param, str("'", param, "' ", what));
+  };
+  if (ask.endpoint != Endpoint::chat) wrong("pardec", "'pardec.job' goes with chat only");
+  if (const Json& messages = read.any("messages"); !messages.is_null() && messages != Json::array())
+    refuse("messages", "does not go with 'pardec.job', which has the prompt; expected []");
+  for (const char* param : {"response_format", "logprobs"})
+    if (!read.any(param).is_null() && read.any(param) != false)
+      refuse(param, "does not go with 'pardec.job'");
+  const auto both = [&](bool asked, const char* param, const char* own) {
+    if (asked && ask.job->contains(own))
+      refuse(param, str("was sent, and '", own, "' in 'pardec.job'; expected one of them"));
+  };
+  both(ask.seed.has_value(), "seed", "seed");
+  both(ask.max_tokens.has_value(), "max_tokens", "limits");
+  both(ask.temperature || ask.top_p || ask.top_k, "temperature", "sampling");
 }
 
 }  // namespace
@@ -276,10 +304,11 @@ Ask parse_ask(std::string_view body, Endpoint endpoint, const AskBounds& bounds)
   Ask ask;
   ask.endpoint = endpoint;
   ask.model = read.text("model").value_or("");
-  if (endpoint == Endpoint::chat)
-    ask.messages = read_messages(read.any("messages"));
-  else
+  read_own_fields(ask, read.any("pardec"));
+  if (endpoint == Endpoint::completions)
     ask.prompts = prompts_of(read.any("prompt"));
+  else if (!ask.job)
+    ask.messages = read_messages(read.any("messages"));
   ask.n = static_cast<int>(read.whole("n", 1, bounds.choices).value_or(1));
   if (const auto choices = std::max<std::int64_t>(1, std::ssize(ask.prompts)) * ask.n;
       choices > bounds.choices)
@@ -303,11 +332,18 @@ Ask parse_ask(std::string_view body, Endpoint endpoint, const AskBounds& bounds)
       wrong("response_format", "'response_format' goes with messages only");
   }
   ask.stops = stops_of(read.any("stop"), bounds);
+  ask.min_tokens = static_cast<int>(read.whole("min_tokens", 0, kMostTokens).value_or(0));
+  if (ask.min_tokens > 0 && !ask.stops.empty())
+    wrong("min_tokens", "'min_tokens' does not go with 'stop'");
+  if (ask.max_tokens && ask.min_tokens > *ask.max_tokens)
+    wrong("min_tokens", str("'min_tokens' is ", ask.min_tokens, ", expected at most max_tokens (",
+                            *ask.max_tokens, ")"));
   ask.ignore_eos = read.flag("ignore_eos").value_or(false);
   ask.stream = read.flag("stream").value_or(false);
   read_stream_options(ask, read.any("stream_options"));
+  if (ask.events && !ask.stream) wrong("pardec", "'pardec.events' goes with 'stream': true only");
   ask.return_token_ids = read.flag("return_token_ids").value_or(false);
-  read_own_fields(ask, read.any("pardec"));
+  if (ask.job) check_job(ask, read);
   check_neutral(read);
   ask.ignored = read.unknown();
   return ask;

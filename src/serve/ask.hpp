@@ -27,21 +27,25 @@ struct Ask {
   Endpoint endpoint = Endpoint::completions;
   std::string model;
   std::vector<std::variant<std::string, Tokens>> prompts;  ///< completions: at least one
-  std::vector<ChatMessage> messages;                       ///< chat: at least one
+  std::vector<ChatMessage> messages;                       ///< chat: at least one, or a job
   int n = 1;                                               ///< answers to each prompt
   std::optional<int> max_tokens, top_k;
   std::optional<double> temperature, top_p;
   std::optional<std::uint64_t> seed;
   std::vector<std::string> stops;
-  std::optional<int> logprobs;  ///< how many of the likeliest ids each token's score has
-  bool echo = false;            ///< completions: the prompt is part of the text and its scores
+  std::optional<int> logprobs;         ///< how many of the likeliest ids each token's score has
+  std::optional<int> prompt_logprobs;  ///< same, for the prompt's tokens
+  bool echo = false;  ///< completions: the prompt is part of the text and its scores
   std::optional<ResponseFields> fields;  ///< chat: `response_format`
   bool ignore_eos = false;
+  int min_tokens = 0;
   bool stream = false, include_usage = false, continuous_usage = false;
   bool return_token_ids = false;
   /// `pardec`: the decoder by its name, and options that replace those of the model id.
   std::string decoder;
   Json options = Json::object();
+  std::optional<Json> job;  ///< chat: in place of messages, a Job in the form of job.schema.json
+  bool events = false;      ///< a stream tells the tokens of each pass
   std::vector<std::string> ignored;  ///< names of fields that are not known
 };
 

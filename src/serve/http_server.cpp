@@ -3,6 +3,8 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
@@ -27,14 +29,71 @@ using Tcp = asio::ip::tcp;
 
 /// Bytes of further requests that are read while an answer is being made.
 constexpr std::size_t kReadAhead = 64 << 10;
+/// Bytes that are read at a time.
+constexpr std::size_t kPiece = 16 << 10;
 
 class Connection;
+
+/// The context of encrypted connections; none if there is no certificate. ConfigError.
+std::optional<asio::ssl::context> encryption(const TlsFiles& files) {
+  if (files.certificate.empty() != files.key.empty())
+    throw ConfigError("`tls_cert` and `tls_key` go together, and only one was given");
+  if (files.certificate.empty()) return std::nullopt;
+  asio::ssl::context context(asio::ssl::context::tls_server);
+  context.set_options(asio::ssl::context::default_workarounds | asio::ssl::context::no_tlsv1 |
+                      asio::ssl::context::no_tlsv1_1);
+  error_code error;
+  context.use_certificate_chain_file(files.certificate, error);
+  if (error)
+    throw ConfigError(str("`tls_cert` ", files.certificate, ": ", error.message(),
+                          ", expected a chain of certificates in PEM form"));
+  context.use_private_key_file(files.key, asio::ssl::context::pem, error);
+  if (error)
+    throw ConfigError(str("`tls_key` ", files.key, ": ", error.message(),
+                          ", expected the certificate's private key in PEM form, without a "
+                          "password"));
+  return context;
+}
+
+/// A connection's socket, encrypted or not.
+class Wire {
+ public:
+  using executor_type = Tcp::socket::executor_type;
+
+  Wire(Tcp::socket socket, asio::ssl::context* context) : socket_(std::move(socket)) {
+    if (context) tls_.emplace(socket_, *context);
+  }
+  executor_type get_executor() { return socket_.get_executor(); }
+  Tcp::socket& socket() { return socket_; }
+  asio::ssl::stream<Tcp::socket&>* tls() { return tls_ ? &*tls_ : nullptr; }
+
+  template <typename Buffers, typename Handler>
+  void async_read_some(const Buffers& buffers, Handler&& handler) {
+    if (tls_)
+      tls_->async_read_some(buffers, std::forward<Handler>(handler));
+    else
+      socket_.async_read_some(buffers, std::forward<Handler>(handler));
+  }
+  template <typename Buffers, typename Handler>
+  void async_write_some(const Buffers& buffers, Handler&& handler) {
+    if (tls_)
+      tls_->async_write_some(buffers, std::forward<Handler>(handler));
+    else
+      socket_.async_write_some(buffers, std::forward<Handler>(handler));
+  }
+
+ private:
+  Tcp::socket socket_;
+  std::optional<asio::ssl::stream<Tcp::socket&>> tls_;
+};
 
 }  // namespace
 
 /// What the connections share.
 struct HttpServerState {
-  HttpServerState(const std::string& address, int port, const HttpBounds& given) : bounds(given) {
+  HttpServerState(const std::string& address, int port, const HttpBounds& given,
+                  const TlsFiles& files)
+      : bounds(given), tls(encryption(files)) {
     error_code error;
     const auto ip = asio::ip::make_address(address, error);
     if (error)
@@ -51,6 +110,7 @@ struct HttpServerState {
   }
 
   const HttpBounds bounds;
+  std::optional<asio::ssl::context> tls;
   std::unordered_set<Connection*> connections;
   std::size_t busy = 0;
   bool refusing = false;
@@ -66,24 +126,32 @@ std::string one_chunk(std::string_view data) {
   return str(std::hex, data.size(), "\r\n", data, "\r\n");
 }
 
-/// A client's connection. While an answer is being made, a read stays pending, which notices that
-/// the client has gone.
+/// A client's connection. A read is always pending, so that it is noticed that the client has gone;
+/// only a client that sends far ahead is not read while an answer is being made.
 class Connection : public HttpAnswer, public std::enable_shared_from_this<Connection> {
  public:
   Connection(Tcp::socket socket, HttpServerState& server)
       : server_(server),
-        socket_(std::move(socket)),
+        wire_(std::move(socket), server.tls ? &*server.tls : nullptr),
         deadline_(server.context),
         write_deadline_(server.context) {
     server_.connections.insert(this);
   }
   ~Connection() override { server_.connections.erase(this); }
 
-  void start() { wait_for_bytes(); }
+  void start() {
+    if (!wire_.tls()) return go_on();
+    set_deadline(server_.bounds.header);
+    wire_.tls()->async_handshake(asio::ssl::stream_base::server,
+                                 [self = shared_from_this()](error_code error) {
+                                   if (error) return self->close();
+                                   self->go_on();
+                                 });
+  }
 
   /// Closes the connection if it waits for a request.
   void close_if_idle() {
-    if (!busy_ && !reading_ && !finishing_) close();
+    if (!busy_ && !parser_ && !finishing_) close();
   }
 
   void send(const HttpReply& reply) override {
@@ -139,61 +207,68 @@ class Connection : public HttpAnswer, public std::enable_shared_from_this<Connec
   }
   void set_deadline(std::chrono::milliseconds time) { close_after(deadline_, time); }
 
-  /// Waits for a request, or while an answer is being made for the client to go.
-  void wait_for_bytes() {
-    if (!busy_) set_deadline(server_.bounds.idle);
-    waiting_ = true;
-    socket_.async_read_some(buffer_.prepare(4096),
-                            [self = shared_from_this()](error_code error, std::size_t bytes) {
-                              self->waiting_ = false;
-                              self->buffer_.commit(bytes);
-                              if (self->closing_)
-                                error ? self->close() : self->drop_bytes();
-                              else if (error == asio::error::operation_aborted &&
-                                       self->buffer_.size() > 0 && self->socket_.is_open())
-                                self->read();  // cancelled by sent_all
-                              else if (error)
-                                self->close();
-                              else if (!self->busy_)
-                                self->read();
-                              else if (self->buffer_.size() < kReadAhead)
-                                self->wait_for_bytes();
-                            });
+  /// Reads what comes next; does nothing if a read is pending.
+  void read_more() {
+    if (std::exchange(waiting_, true)) return;
+    wire_.async_read_some(buffer_.prepare(kPiece),
+                          [self = shared_from_this()](error_code error, std::size_t bytes) {
+                            self->waiting_ = false;
+                            if (error) return self->close();
+                            if (self->closing_) return self->read_more();  // dropped
+                            self->buffer_.commit(bytes);
+                            if (!self->busy_ && !self->finishing_)
+                              self->go_on();
+                            else if (self->buffer_.size() < kReadAhead)
+                              self->read_more();
+                          });
   }
 
-  void read() {
-    reading_ = true;
+  /// Goes on with the request that is being read, or with the next one.
+  void go_on() {
+    if (!parser_) {
+      if (buffer_.size() == 0) {
+        set_deadline(server_.bounds.idle);
+        return read_more();
+      }
+      begin_request();
+    }
+    while (buffer_.size() > 0 && !parser_->is_done()) {
+      error_code error;
+      const std::size_t used = parser_->put(buffer_.data(), error);
+      buffer_.consume(used);
+      if (error && error != http::error::need_more) return refuse(error);
+      if (!in_body_ && parser_->is_header_done())
+        begin_body();
+      else if (used == 0)
+        break;
+    }
+    parser_->is_done() ? handle() : read_more();
+  }
+
+  void begin_request() {
     set_deadline(server_.bounds.header);
     parser_.emplace();
     parser_->header_limit(static_cast<std::uint32_t>(server_.bounds.header_bytes));
     parser_->body_limit(server_.bounds.body_bytes);
     parser_->on_chunk_header(refuse_extensions_);
-    http::async_read_header(socket_, buffer_, *parser_,
-                            [self = shared_from_this()](error_code error, std::size_t) {
-                              if (error) return self->refuse(error);
-                              self->read_body();
-                            });
+    in_body_ = false;
   }
 
-  void read_body() {
+  void begin_body() {
+    in_body_ = true;
+    parser_->eager(true);
     set_deadline(server_.bounds.body);
-    const auto& head = parser_->get();
-    if (boost::beast::iequals(head[http::field::expect], "100-continue") && !parser_->is_done())
+    if (boost::beast::iequals(parser_->get()[http::field::expect], "100-continue") &&
+        !parser_->is_done())
       write("HTTP/1.1 100 Continue\r\n\r\n");
-    http::async_read(socket_, buffer_, *parser_,
-                     [self = shared_from_this()](error_code error, std::size_t) {
-                       if (error) return self->refuse(error);
-                       self->handle();
-                     });
   }
 
   void handle() {
     http::request<http::string_body> request = parser_->release();
     parser_.reset();
-    reading_ = false;
     begin_answer(request.keep_alive(), request.version() < 11,
                  request.method() == http::verb::head);
-    if (buffer_.size() < kReadAhead) wait_for_bytes();
+    if (buffer_.size() < kReadAhead) read_more();
     HttpRequest read;
     read.method = std::string(request.method_string());
     read.target = std::string(request.target());
@@ -206,11 +281,6 @@ class Connection : public HttpAnswer, public std::enable_shared_from_this<Connec
 
   /// Answers what is no request.
   void refuse(error_code error) {
-    reading_ = false;
-    const bool gone = error == http::error::end_of_stream || error == asio::error::eof ||
-                      error == http::error::partial_message ||
-                      error.category() == asio::error::get_system_category();
-    if (gone) return close();
     parser_.reset();
     begin_answer(/*keep_alive=*/false, /*old=*/false, /*head_only=*/false);
     const bool header = error == http::error::header_limit || error == http::error::buffer_overflow;
@@ -244,21 +314,11 @@ class Connection : public HttpAnswer, public std::enable_shared_from_this<Connec
   void sent_all() {
     finishing_ = false;
     --server_.busy;
-    if (!keeps_alive()) return close_softly();
-    if (buffer_.size() > 0) {
-      if (!waiting_) return read();
-      error_code ignored;  // bytes of the next request are here already
-      socket_.cancel(ignored);
-      return;
-    }
-    if (waiting_)
-      set_deadline(server_.bounds.idle);
-    else
-      wait_for_bytes();
+    keeps_alive() ? go_on() : close_softly();
   }
 
   void write(std::string bytes) {
-    if (!socket_.is_open()) return;
+    if (!wire_.socket().is_open()) return;
     unsent_bytes_ += bytes.size();
     unsent_.push_back(std::move(bytes));
     if (unsent_.size() == 1)
@@ -269,7 +329,7 @@ class Connection : public HttpAnswer, public std::enable_shared_from_this<Connec
 
   void write_next() {
     close_after(write_deadline_, server_.bounds.write);
-    asio::async_write(socket_, asio::buffer(unsent_.front()),
+    asio::async_write(wire_, asio::buffer(unsent_.front()),
                       [self = shared_from_this()](error_code error, std::size_t) {
                         if (error) return self->close();
                         self->write_deadline_.cancel();
@@ -285,29 +345,24 @@ class Connection : public HttpAnswer, public std::enable_shared_from_this<Connec
   /// Closes after what was sent has arrived. What the client still sends is read and dropped for a
   /// moment: closing with unread bytes would reset the connection, and lose the answer.
   void close_softly() {
-    error_code ignored;
     closing_ = true;
-    socket_.shutdown(Tcp::socket::shutdown_send, ignored);
+    buffer_.clear();
     set_deadline(std::chrono::seconds(2));
-    if (!waiting_) drop_bytes();
+    if (!wire_.tls()) return end_sending();
+    wire_.tls()->async_shutdown([self = shared_from_this()](error_code) { self->end_sending(); });
   }
 
-  void drop_bytes() {
-    buffer_.clear();
-    socket_.async_read_some(buffer_.prepare(4096),
-                            [self = shared_from_this()](error_code error, std::size_t) {
-                              if (error)
-                                self->close();
-                              else
-                                self->drop_bytes();
-                            });
+  void end_sending() {
+    error_code ignored;
+    wire_.socket().shutdown(Tcp::socket::shutdown_send, ignored);
+    read_more();
   }
 
   void close() {
     error_code ignored;
     deadline_.cancel();
     write_deadline_.cancel();
-    socket_.close(ignored);
+    wire_.socket().close(ignored);
     if (busy_ || finishing_) --server_.busy;
     finishing_ = false;
     if (!busy_) return;
@@ -316,7 +371,7 @@ class Connection : public HttpAnswer, public std::enable_shared_from_this<Connec
   }
 
   HttpServerState& server_;
-  Tcp::socket socket_;
+  Wire wire_;
   asio::steady_timer deadline_, write_deadline_;
   boost::beast::flat_buffer buffer_;
   std::optional<Parser> parser_;
@@ -327,8 +382,8 @@ class Connection : public HttpAnswer, public std::enable_shared_from_this<Connec
   std::deque<std::string> unsent_;
   std::size_t unsent_bytes_ = 0;
   std::function<void()> gone_;
-  bool waiting_ = false;    // a read of wait_for_bytes is pending
-  bool reading_ = false;    // a request is being read
+  bool waiting_ = false;    // a read is pending
+  bool in_body_ = false;    // the header of the request that is being read is complete
   bool busy_ = false;       // an answer is being made
   bool begun_ = false;      // a stream of events has begun
   bool finishing_ = false;  // the answer is whole, and not yet sent
@@ -365,8 +420,9 @@ bool is_loopback_address(const std::string& address) {
   return !error && ip.is_loopback();
 }
 
-HttpServer::HttpServer(const std::string& address, int port, const HttpBounds& bounds)
-    : state_(std::make_unique<HttpServerState>(address, port, bounds)) {}
+HttpServer::HttpServer(const std::string& address, int port, const HttpBounds& bounds,
+                       const TlsFiles& tls)
+    : state_(std::make_unique<HttpServerState>(address, port, bounds, tls)) {}
 HttpServer::~HttpServer() = default;
 
 int HttpServer::port() const { return state_->acceptor.local_endpoint().port(); }

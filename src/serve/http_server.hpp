@@ -21,6 +21,12 @@ struct HttpBounds {
   std::chrono::milliseconds idle = std::chrono::seconds(120);  ///< of a connection between requests
 };
 
+/// Files in PEM form for encrypted connections; empty: connections are not encrypted.
+struct TlsFiles {
+  std::string certificate;  ///< the chain, the server's own first
+  std::string key;
+};
+
 /// Whether an IPv4 or IPv6 address is reached from this machine alone.
 bool is_loopback_address(const std::string& address);
 
@@ -32,8 +38,9 @@ struct HttpServerState;
 class HttpServer {
  public:
   /// Binds and listens: `address` is an IPv4 or IPv6 address, `port` 0 any free one. ConfigError:
-  /// invalid, or in use.
-  HttpServer(const std::string& address, int port, const HttpBounds& bounds);
+  /// invalid, or in use; a file of `tls` that cannot be read.
+  HttpServer(const std::string& address, int port, const HttpBounds& bounds,
+             const TlsFiles& tls = {});
   ~HttpServer();
 
   int port() const;

@@ -100,6 +100,9 @@ std::string Metrics::text(const std::string& model, const Engine& engine) const 
            engine.running);
   page.one("pardec:num_requests_waiting", "gauge", "Answers that wait for a place.",
            engine.waiting);
+  page.one("pardec:kv_cache_usage_perc", "gauge",
+           "Share of the cache budget in use, from 0 to 1; 0 without a budget.", engine.held_share);
+  page.one("pardec:kv_cache_rows", "gauge", "Rows in the cache.", engine.held_rows);
   page.one("pardec:passes_total", "counter", "Forward passes of the network.", engine.passes);
   page.one("pardec:pass_answers_total", "counter", "Answers in a pass, summed over passes.",
            engine.job_passes);

@@ -39,10 +39,12 @@ class Metrics {
   /// A choice was given up by its client or ended with an error ("abort", "error").
   void add_failed(std::string_view finish) { ++finished_[std::string(finish)]; }
 
-  /// What the engine does at this moment, and its passes so far.
+  /// What the engine does and holds at this moment, and its passes so far.
   struct Engine {
     std::size_t running = 0, waiting = 0;
     std::int64_t passes = 0, job_passes = 0;
+    std::int64_t held_rows = 0;  ///< of the cache
+    double held_share = 0;       ///< of the cache budget, from 0 to 1; 0: there is none
   };
   /// In Prometheus' text format (version 0.0.4). `model`: the label of all numbers.
   std::string text(const std::string& model, const Engine& engine) const;

@@ -58,13 +58,23 @@ bool fills_fields(const ServedModel& model) {
 
 void check_fits(const Ask& ask, const ServedModel& model) {
   const DecoderEntry& entry = find_decoder(model.decoder);
-  if (!ask.fields && !entry.free_running)
+  const bool fields = ask.fields || ask.job;
+  if (!fields && !entry.free_running)
     throw ApiError(400,
                    str("decoder ", entry.name,
-                       " fills the fields of a response_format of type json_schema, and takes no "
-                       "open prompt"),
+                       " fills the fields of a response_format of type json_schema or of a "
+                       "'pardec.job', and takes no open prompt"),
                    "model");
+  if (fields && (ask.prompt_logprobs || ask.min_tokens > 0)) {
+    const char* const param = ask.prompt_logprobs ? "prompt_logprobs" : "min_tokens";
+    throw ApiError(400, str("'", param, "' does not go with fields"), param);
+  }
   const bool reads_in_order = entry.exact || entry.name == kPlainDecoder;
+  if (ask.min_tokens > 0 && !reads_in_order)
+    throw ApiError(400,
+                   str("'min_tokens' is that of one text in reading order; decoder ", entry.name,
+                       " may write several, expected no 'min_tokens'"),
+                   "min_tokens");
   if (ask.logprobs && (ask.fields || !reads_in_order))
     throw ApiError(400,
                    str("'logprobs' are those of a text that is written in reading order; decoder ",
@@ -93,9 +103,28 @@ std::int64_t prompt_tokens(const Pieces& pieces) {
   return tokens;
 }
 
+/// The most tokens of the answer.
+std::int64_t answer_rows(const Request& request) {
+  if (request.form != Form::value) return request.job.limits.max_new_tokens;
+  std::int64_t fields = 0;
+  for (const Context& context : request.job.contexts) fields += std::ssize(context.fields);
+  return fields * request.job.limits.per_field;
+}
+
 std::vector<GivenRequests> given_requests(const Ask& ask, const ServedModel& model,
                                           const DecodeOptions& options, const Session& session) {
   std::vector<GivenRequests> all;
+  if (ask.job) {
+    const Job job = parse_job(*ask.job, "pardec.job", empty_job(options));
+    if (std::ssize(job.contexts) > model.algorithm->stack())
+      throw ApiError(400,
+                     str("'pardec.job' has ", job.contexts.size(), " contexts, and model ",
+                         model.id, " takes ", model.algorithm->stack(),
+                         " in one prompt; expected no more"),
+                     "pardec");
+    all.push_back(job_requests({job}, /*open=*/false, *model.algorithm, options, session));
+    return all;
+  }
   if (ask.endpoint == Endpoint::chat) {
     const bool open = !ask.fields;
     all.push_back(job_requests({open ? chat_job(ask, options) : fields_job(ask, options)}, open,
@@ -161,7 +190,9 @@ DecodeOptions options_of(const Ask& ask, DecodeOptions server, const Sampling& s
 
 std::vector<Prepared> prepare(const Ask& ask, const ServedModel& model,
                               const DecodeOptions& options, const Session& session) {
-  const char* const param = ask.endpoint == Endpoint::chat ? "messages" : "prompt";
+  const char* const param = ask.job                          ? "pardec"
+                            : ask.endpoint == Endpoint::chat ? "messages"
+                                                             : "prompt";
   check_fits(ask, model);
   try {
     if (!ask.options.empty()) model.algorithm->check(session.context);
@@ -175,9 +206,18 @@ std::vector<Prepared> prepare(const Ask& ask, const ServedModel& model,
                        str("This model's maximum context length is ", positions,
                            " tokens, and the prompt has ", tokens, "; expected a shorter prompt"),
                        param, "context_length_exceeded");
+      const CacheBudget& cache = session.engine.cache_budget();
+      if (const std::int64_t rows = cache.blocks * cache.block_rows; rows > 0 && tokens >= rows)
+        throw ApiError(400,
+                       str("This model's maximum context length is ", rows,
+                           " tokens under the server's memory limit, and the prompt has ", tokens,
+                           "; expected a shorter prompt"),
+                       param, "context_length_exceeded");
       std::string text;
       if (ask.echo) text = text_of(ask.prompts.at(all.size()), *session.tokenizer());
-      all.push_back({std::make_shared<GivenRequests>(std::move(given)), tokens, std::move(text)});
+      const std::int64_t rows = tokens + answer_rows(request);
+      all.push_back(
+          {std::make_shared<GivenRequests>(std::move(given)), tokens, rows, std::move(text)});
     }
     return all;
   } catch (const Error& error) {

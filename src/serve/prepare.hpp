@@ -28,7 +28,8 @@ DecodeOptions options_of(const Ask& ask, DecodeOptions server, const Sampling& s
 struct Prepared {
   std::shared_ptr<const GivenRequests> given;  ///< with one request
   std::int64_t prompt_tokens = 0;
-  std::string text;  ///< completions: the prompt as text
+  std::int64_t rows = 0;  ///< of the cache that one answer may need
+  std::string text;       ///< completions: the prompt as text
 };
 
 /// The prompts of a request, in its order. Prompts of completions are tokenized as they are, with

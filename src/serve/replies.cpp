@@ -2,16 +2,11 @@
 
 #include <utility>
 
-#include "src/serve/api_error.hpp"
 #include "src/serve/metrics.hpp"
 
 namespace pardec::serve {
 
 namespace {
-
-OrderedJson or_null(const std::string& text) {
-  return text.empty() ? OrderedJson() : OrderedJson(text);
-}
 
 OrderedJson begun(const ReplyHead& head, std::string_view object) {
   return {{"id", head.id}, {"object", object}, {"created", head.created}, {"model", head.model}};
@@ -30,23 +25,16 @@ std::string_view chunk_object(const ReplyHead& head) {
 
 }  // namespace
 
-std::string error_body(const ApiError& error) {
-  const std::string_view type = error.status == 404   ? "not_found_error"
-                                : error.status == 401 ? "authentication_error"
-                                : error.status == 503 ? "overloaded_error"
-                                : error.status >= 500 ? "server_error"
-                                                      : "invalid_request_error";
-  return dump(OrderedJson{{"error",
-                           {{"message", error.what()},
-                            {"type", type},
-                            {"param", or_null(error.param)},
-                            {"code", or_null(error.code)}}}});
-}
-
-HttpReply error_reply(const ApiError& error) {
-  HttpReply reply{.status = error.status, .body = error_body(error)};
-  if (error.status == 503) reply.retry_after = 1;
-  return reply;
+std::string job_values(const Job& job, const Answers& answers) {
+  OrderedJson all = OrderedJson::array();
+  for (std::size_t c = 0; c < answers.fields.size(); ++c) {
+    OrderedJson& values = all.emplace_back(OrderedJson::object());
+    for (std::size_t f = 0; f < answers.fields[c].size(); ++f) {
+      const std::optional<std::string>& text = answers.fields[c][f].text;
+      values[job.contexts[c].fields[f].name] = text ? OrderedJson(*text) : OrderedJson();
+    }
+  }
+  return dump(all.size() == 1 ? all.front() : all);
 }
 
 std::string_view finish_reason(Stop stop, bool at_stop) {
@@ -68,16 +56,21 @@ OrderedJson whole_reply(const ReplyHead& head, const std::vector<ChoiceText>& ch
                         const Usage& usage, const Decoding& decoding) {
   const bool chat = head.endpoint == Endpoint::chat;
   OrderedJson reply = begun(head, chat ? "chat.completion" : "text_completion");
-  OrderedJson& list = reply["choices"] = OrderedJson::array();
+  OrderedJson list = OrderedJson::array();
   for (const ChoiceText& choice : choices) {
     OrderedJson one{{"index", choice.index}};
-    if (chat)
+    if (chat) {
       one["message"] = {{"role", "assistant"}, {"content", choice.text}};
-    else
+      if (!choice.reasoning.empty()) one["message"]["reasoning_content"] = choice.reasoning;
+    } else {
       one["text"] = choice.text;
+    }
     close(one, choice);
+    if (!choice.prompt_logprobs.is_null())
+      (chat ? reply : one)["prompt_logprobs"] = choice.prompt_logprobs;
     list.push_back(std::move(one));
   }
+  reply["choices"] = std::move(list);
   reply["usage"] = to_json(usage);
   end(reply, decoding, choices.size());
   return reply;
@@ -93,6 +86,7 @@ OrderedJson chunk(const ReplyHead& head, const ChoiceText& choice, bool first) {
   if (head.endpoint == Endpoint::chat) {
     OrderedJson& delta = one["delta"] = OrderedJson::object();
     if (first) delta["role"] = "assistant";
+    if (!choice.reasoning.empty()) delta["reasoning_content"] = choice.reasoning;
     if (first || !choice.text.empty()) delta["content"] = choice.text;
   } else {
     one["text"] = choice.text;
@@ -107,6 +101,14 @@ OrderedJson usage_chunk(const ReplyHead& head, const Usage& usage) {
   OrderedJson reply = begun(head, chunk_object(head));
   reply["choices"] = OrderedJson::array();
   reply["usage"] = to_json(usage);
+  return reply;
+}
+
+OrderedJson pass_chunk(const ReplyHead& head, int choice, const PassTokens& pass) {
+  OrderedJson reply = begun(head, chunk_object(head));
+  reply["choices"] = OrderedJson::array();
+  OrderedJson& own = reply["pardec"] = to_json(pass);
+  own["choice"] = choice;
   return reply;
 }
 
@@ -135,10 +137,18 @@ OrderedJson to_json(const Decoding& decoding) {
   return json;
 }
 
-OrderedJson model_entry(const std::string& id, const std::string& root, std::int64_t created,
-                        int positions) {
-  return {{"id", id},     {"object", "model"}, {"created", created},        {"owned_by", "pardec"},
-          {"root", root}, {"parent", nullptr}, {"max_model_len", positions}};
+OrderedJson model_entry(const ServedModel& model, const ModelFacts& facts) {
+  return {{"id", model.id},
+          {"object", "model"},
+          {"created", facts.created},
+          {"owned_by", "pardec"},
+          {"root", facts.root},
+          {"parent", nullptr},
+          {"max_model_len", facts.positions},
+          {"pardec",
+           {{"decoder", model.decoder},
+            {"options", model.algorithm->options()},
+            {"open", find_decoder(model.decoder).free_running}}}};
 }
 
 OrderedJson model_list(OrderedJson entries) {

@@ -7,6 +7,8 @@
 
 #include "decoders/decoder.hpp"
 #include "src/serve/ask.hpp"
+#include "src/serve/models.hpp"
+#include "src/serve/pass_tokens.hpp"
 #include "src/support/counters.hpp"
 #include "src/support/json.hpp"
 
@@ -23,10 +25,12 @@ struct ReplyHead {
 /// A choice, or a part of one in a stream.
 struct ChoiceText {
   int index = 0;
-  std::string text;
+  std::string text = {};
+  std::string reasoning = {};         ///< before the text
   std::string_view finish;            ///< finish_reason; empty: null, the choice goes on
   std::optional<Tokens> tokens = {};  ///< `token_ids`
   OrderedJson logprobs = nullptr;
+  OrderedJson prompt_logprobs = nullptr;  ///< null: not asked for
 };
 
 struct Usage {
@@ -43,6 +47,10 @@ struct Decoding {
   std::vector<std::string> ignored;  ///< fields of the request that are not known
 };
 
+/// The answers to a Job as JSON: an object field: value, or one for each context in a list. A value
+/// that is absent or not readable is null.
+std::string job_values(const Job& job, const Answers& answers);
+
 /// OpenAI's word for why a choice ended. `at_stop`: at a stop string.
 std::string_view finish_reason(Stop stop, bool at_stop);
 
@@ -55,12 +63,20 @@ void end(OrderedJson& reply, const Decoding& decoding, std::size_t choices);
 OrderedJson chunk(const ReplyHead& head, const ChoiceText& choice, bool first);
 /// The chunk without choices that tells the usage.
 OrderedJson usage_chunk(const ReplyHead& head, const Usage& usage);
+/// The chunk without choices that tells the tokens of a pass.
+OrderedJson pass_chunk(const ReplyHead& head, int choice, const PassTokens& pass);
 OrderedJson to_json(const Usage& usage);
 OrderedJson to_json(const Decoding& decoding);
 
-/// An entry of /v1/models. `root`: the network's folder.
-OrderedJson model_entry(const std::string& id, const std::string& root, std::int64_t created,
-                        int positions);
+/// What the entries of /v1/models have in common.
+struct ModelFacts {
+  std::string root;          ///< the network's folder
+  std::int64_t created = 0;  ///< seconds since 1970
+  int positions = 0;
+};
+/// An entry of /v1/models. Its member `pardec` has the decoder, its options with their values, and
+/// whether it takes open prompts.
+OrderedJson model_entry(const ServedModel& model, const ModelFacts& facts);
 OrderedJson model_list(OrderedJson entries);
 
 }  // namespace pardec::serve

@@ -5,10 +5,11 @@
 #include <filesystem>
 #include <memory>
 #include <thread>
+#include <utility>
 
-#include "src/chat/key.hpp"
 #include "src/checkpoint/memory_plan.hpp"
 #include "src/serve/http_server.hpp"
+#include "src/serve/keys.hpp"
 #include "src/serve/models.hpp"
 #include "src/serve/prepare.hpp"
 #include "src/serve/service.hpp"
@@ -57,10 +58,10 @@ std::vector<ServedModel> models_of(const ServeSpec& spec) {
 }
 
 /// What anybody should know who opens the server to other machines.
-std::string open_warning(const Address& address, bool key) {
-  if (is_loopback_address(address.host)) return "";
-  return str("warning: other machines reach ", address.host, ", unencrypted",
-             key ? "" : "; without a key (`key_env`) anybody there can ask");
+std::string open_warning(const Address& address, bool key, bool encrypted) {
+  if (is_loopback_address(address.host) || (key && encrypted)) return "";
+  return str("warning: other machines reach ", address.host, encrypted ? "" : ", unencrypted",
+             key ? "" : "; without a key (`key_env`, `key_file`) anybody there can ask");
 }
 
 bool any_drafts(const std::vector<ServedModel>& models) {
@@ -85,10 +86,12 @@ bool serve(const ServeSpec& spec, const std::stop_token& stop,
   const std::vector<ServedModel> models = models_of(spec);
   check_draft_flag(spec.model, any_drafts(models));
   const Address address = parse_address(spec.listen);
-  const chat::Key key(spec.key_env);
-  if (const std::string warning = open_warning(address, !key.empty()); !warning.empty())
+  Keys keys(spec.key_env, spec.key_file);
+  const TlsFiles tls{spec.tls_certificate, spec.tls_key};
+  const bool encrypted = !tls.certificate.empty();
+  if (const std::string warning = open_warning(address, !keys.empty(), encrypted); !warning.empty())
     note(warning);
-  HttpServer server(address.host, address.port, {});
+  HttpServer server(address.host, address.port, {}, tls);
 
   CacheBudget cache;
   if (!spec.model.memory_limit.empty() && read_face(spec.model.model)) {
@@ -103,8 +106,10 @@ bool serve(const ServeSpec& spec, const std::stop_token& stop,
   if (!session.note.empty()) note("model: " + session.note);
   for (const std::string& line : session.file_notes()) note("model: " + line);
 
-  Worker worker(session, spec.batch_size, spec.queue);
-  Service service(session, worker, models, spec.decode, key.value(),
+  Worker worker(session, {.live = static_cast<std::size_t>(spec.batch_size),
+                          .waiting = static_cast<std::size_t>(spec.queue),
+                          .waiting_rows = cache.blocks * cache.block_rows});
+  Service service(session, worker, models, spec.decode, std::move(keys),
                   default_sampling(spec.model.model, spec.decode.no_generation_config),
                   spec.model.model,
                   [&server](std::function<void()> task) { server.post(std::move(task)); });
@@ -128,8 +133,8 @@ bool serve(const ServeSpec& spec, const std::stop_token& stop,
   std::vector<std::string> ids;
   for (const ServedModel& model : models) ids.push_back(model.id);
   const bool six = address.host.find(':') != std::string::npos;
-  note(str("serving ", join(ids, ", "), " on http://", six ? "[" : "", address.host, six ? "]" : "",
-           ":", server.port()));
+  note(str("serving ", join(ids, ", "), " on http", encrypted ? "s" : "", "://", six ? "[" : "",
+           address.host, six ? "]" : "", ":", server.port()));
   std::thread io([&] {
     server.run([&](const HttpRequest& request, const std::shared_ptr<HttpAnswer>& answer) {
       service.handle(request, answer);

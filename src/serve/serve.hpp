@@ -17,10 +17,12 @@ struct ServeSpec {
   std::vector<std::string> aliases;   ///< ID=DECODER,OPTION=VALUE...
   std::string name;                   ///< of the model; empty: the name of its folder
   std::string listen = "127.0.0.1:8000";
-  int batch_size = 64;     ///< most answers decoded at a time
-  int queue = 1024;        ///< most answers that wait for that
-  std::string key_env;     ///< environment variable with the key that clients send; empty: none
-  int drain_seconds = 30;  ///< time for running answers once a stop is requested
+  int batch_size = 64;   ///< most answers decoded at a time
+  int queue = 1024;      ///< most answers that wait for that
+  std::string key_env;   ///< environment variable with the key that clients send; empty: none
+  std::string key_file;  ///< file with keys, one in each line; empty: none
+  std::string tls_certificate, tls_key;  ///< files in PEM form; empty: connections are unencrypted
+  int drain_seconds = 30;                ///< time for running answers once a stop is requested
 };
 
 /// Checks what can be checked without weights. ConfigError.

@@ -1,5 +1,6 @@
 #include "src/serve/service.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <iomanip>
 #include <optional>
@@ -9,9 +10,11 @@
 
 #include "src/serve/api_error.hpp"
 #include "src/serve/ask.hpp"
+#include "src/serve/page.hpp"
 #include "src/serve/prepare.hpp"
 #include "src/serve/replies.hpp"
 #include "src/serve/texts.hpp"
+#include "src/serve/thought_split.hpp"
 #include "src/support/error.hpp"
 #include "src/support/rng.hpp"
 #include "src/support/text.hpp"
@@ -19,6 +22,8 @@
 namespace pardec::serve {
 
 namespace {
+
+constexpr const char* kFull = "too many requests are waiting; try again later";
 
 std::int64_t seconds_since_1970() {
   return std::chrono::duration_cast<std::chrono::seconds>(
@@ -38,23 +43,11 @@ std::string new_id(Endpoint endpoint) {
   return id.str();
 }
 
-/// Whether a request's `Authorization` has the key; takes the same time for each wrong one of a
-/// length.
-bool has_key(std::string_view authorization, std::string_view key) {
-  constexpr std::string_view kBearer = "Bearer ";
-  if (key.empty()) return true;
-  if (!authorization.starts_with(kBearer)) return false;
-  const std::string_view sent = authorization.substr(kBearer.size());
-  unsigned different = sent.size() != key.size();
-  for (std::size_t i = 0; i < sent.size(); ++i)
-    different |= static_cast<unsigned>(sent[i] ^ key[i % key.size()]);
-  return different == 0;
-}
-
 /// Why an answer of fields ended: at a limit if one of the values did.
-Stop stop_of_fields(const std::vector<FieldResult>& fields) {
-  for (const FieldResult& field : fields)
-    if (field.stop == Stop::limit || field.stop == Stop::context) return field.stop;
+Stop stop_of_fields(const std::vector<std::vector<FieldResult>>& contexts) {
+  for (const std::vector<FieldResult>& fields : contexts)
+    for (const FieldResult& field : fields)
+      if (field.stop == Stop::limit || field.stop == Stop::context) return field.stop;
   return Stop::terminator;
 }
 
@@ -94,10 +87,10 @@ class Completion : public std::enable_shared_from_this<Completion> {
         prompts_.push_back(prompt);
       }
     }
-    choices_.resize(works.size());
+    choices_.resize(works.size(), {thoughts()});
     open_choices_ = works.size();
     numbers_ = service_.worker_.submit(std::move(works));
-    if (numbers_.empty()) throw ApiError(503, "too many requests are waiting; try again later");
+    if (numbers_.empty()) throw ApiError(503, kFull);
     service_.open_.insert(shared_from_this());
     answer_->on_gone([self = weak_from_this()] {
       if (const auto completion = self.lock()) completion->cancel();
@@ -127,8 +120,9 @@ class Completion : public std::enable_shared_from_this<Completion> {
  private:
   using Clock = std::chrono::steady_clock;
   struct Choice {
+    ThoughtSplit split;
     bool begun = false;  // a chunk was sent
-    ChoiceText whole;
+    ChoiceText whole = {};
   };
 
   static double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
@@ -148,18 +142,32 @@ class Completion : public std::enable_shared_from_this<Completion> {
         .stops = ask_.stops,
         .ignore_eos = ask_.ignore_eos};
     work.decodes = ask_.max_tokens != 0;
+    work.min_tokens = ask_.min_tokens;
+    work.rows = prompt.rows;
     work.logprobs = ask_.logprobs;
-    work.prompt_scores = ask_.echo;
+    work.prompt_logprobs = ask_.prompt_logprobs;
+    if (ask_.echo && ask_.logprobs)
+      work.prompt_logprobs = std::max(ask_.prompt_logprobs.value_or(0), *ask_.logprobs);
     if (ask_.fields)
       work.written = [format = *ask_.fields](const Answers& answers) {
         std::vector<std::optional<std::string>> texts;
         for (const FieldResult& field : answers.fields.at(0)) texts.push_back(field.text);
         return response_object(format, texts);
       };
+    if (ask_.job)
+      work.written = [job = prompt.given->requests.front().job](const Answers& answers) {
+        return job_values(job, answers);
+      };
+    if (ask_.events)
+      work.pass = [on_thread](PassTokens pass) {
+        on_thread([pass = std::move(pass)](Completion& self, std::size_t choice) {
+          self.take_pass(choice, pass);
+        });
+      };
     if (ask_.stream)
       work.text = [on_thread](std::string text) {
-        on_thread([text = std::move(text)](Completion& self, std::size_t choice) mutable {
-          self.take_text(choice, std::move(text));
+        on_thread([text = std::move(text)](Completion& self, std::size_t choice) {
+          self.take_text(choice, text);
         });
       };
     work.ended = [on_thread](WorkResult result) {
@@ -170,9 +178,28 @@ class Completion : public std::enable_shared_from_this<Completion> {
     return work;
   }
 
-  void take_text(std::size_t index, std::string text) {
+  /// How the answers of this request are separated from their reasoning.
+  ThoughtSplit thoughts() const {
+    ThoughtReading reading = service_.session_.thinking;
+    reading.keep |= ask_.endpoint != Endpoint::chat || ask_.fields || ask_.job;
+    return ThoughtSplit(std::move(reading));
+  }
+  static void add(ChoiceText& choice, const ThoughtSplit::Parts& parts) {
+    choice.reasoning += parts.reasoning;
+    choice.text += parts.content;
+  }
+
+  void take_text(std::size_t index, const std::string& text) {
     if (over_) return;
-    send_chunk(index, {.index = static_cast<int>(index), .text = std::move(text)});
+    ChoiceText part{.index = static_cast<int>(index)};
+    add(part, choices_[index].split.add(text));
+    if (!part.text.empty() || !part.reasoning.empty()) send_chunk(index, std::move(part));
+  }
+
+  void take_pass(std::size_t index, const PassTokens& pass) {
+    if (over_) return;
+    begun_ = true;
+    answer_->event(dump(pass_chunk(head_, static_cast<int>(index), pass)));
   }
 
   void take_end(std::size_t index, WorkResult result) {
@@ -181,10 +208,19 @@ class Completion : public std::enable_shared_from_this<Completion> {
     const Answers& answers = result.answers;
     ChoiceText& choice = choices_[index].whole;
     choice.index = static_cast<int>(index);
-    choice.text = prompts_[index].text + result.text;
-    const Stop stop = ask_.fields ? stop_of_fields(answers.fields.at(0)) : answers.stop;
+    if (ask_.endpoint == Endpoint::chat && !ask_.stream) {
+      ThoughtSplit split = thoughts();
+      add(choice, split.add(result.text));
+      add(choice, split.finish());
+    } else {
+      choice.text = prompts_[index].text + result.text;
+    }
+    const Stop stop = ask_.fields || ask_.job ? stop_of_fields(answers.fields) : answers.stop;
     choice.finish = finish_reason(stop, result.at_stop);
     choice.logprobs = logprobs(index, result);
+    if (ask_.prompt_logprobs)
+      choice.prompt_logprobs =
+          prompt_logprobs(result.prompt_scores, *service_.session_.tokenizer());
     if (ask_.return_token_ids) choice.tokens = answers.tokens;
     usage_.completion += answers.counters.chosen;
     service_.metrics_.add(
@@ -199,6 +235,7 @@ class Completion : public std::enable_shared_from_this<Completion> {
     if (ask_.stream) {
       ChoiceText end = choice;
       end.text.clear();
+      add(end, choices_[index].split.finish());
       send_chunk(index, std::move(end));
     }
     if (open_choices_ == 0) finish();
@@ -208,8 +245,14 @@ class Completion : public std::enable_shared_from_this<Completion> {
     if (!ask_.logprobs) return nullptr;
     const Tokenizer& tokenizer = *service_.session_.tokenizer();
     if (ask_.endpoint == Endpoint::chat) return chat_logprobs(result.scores, tokenizer);
-    const Tokens prompt = prompts_[index].given->requests.front().pieces.prefix;
-    return completion_logprobs(ask_.echo ? prompt : Tokens{}, result.scores, tokenizer);
+    if (!ask_.echo) return completion_logprobs({}, result.scores, tokenizer);
+    std::vector<TokenScore> scores = result.prompt_scores;
+    for (TokenScore& score : scores)
+      if (std::ssize(score.top) > *ask_.logprobs)
+        score.top.resize(static_cast<std::size_t>(*ask_.logprobs));
+    scores.insert(scores.end(), result.scores.begin(), result.scores.end());
+    const Tokens& prompt = prompts_[index].given->requests.front().pieces.prefix;
+    return completion_logprobs(prompt, scores, tokenizer);
   }
 
   void send_chunk(std::size_t index, ChoiceText choice) {
@@ -259,28 +302,28 @@ class Completion : public std::enable_shared_from_this<Completion> {
 };
 
 Service::Service(const Session& session, Worker& worker, std::vector<ServedModel> models,
-                 DecodeOptions options, std::string key, Sampling sampling, std::string root,
-                 Post post)
+                 DecodeOptions options, Keys keys, Sampling sampling, std::string root, Post post)
     : session_(session),
       worker_(worker),
       models_(std::move(models)),
       options_(std::move(options)),
-      key_(std::move(key)),
+      keys_(std::move(keys)),
       sampling_(sampling),
       root_(std::move(root)),
       post_(std::move(post)),
-      created_(seconds_since_1970()) {}
+      created_(seconds_since_1970()),
+      page_(watch_page()) {}
 
 Service::~Service() = default;
 
 void Service::handle(const HttpRequest& request, const std::shared_ptr<HttpAnswer>& answer) {
   try {
     const std::string path = split(request.target, '?').front();
-    const bool reads = path == "/health" || path == "/metrics" || path == "/tokenizer_info" ||
-                       path.starts_with("/v1/models");
+    const bool reads = path == "/" || path == "/health" || path == "/metrics" ||
+                       path == "/tokenizer_info" || path.starts_with("/v1/models");
     const bool posts = path == "/v1/completions" || path == "/v1/chat/completions" ||
                        path == "/tokenize" || path == "/detokenize";
-    if (path != "/health" && !has_key(request.authorization, key_))
+    if (path != "/health" && path != "/" && !keys_.accept(request.authorization))
       throw ApiError(401, "the key is missing or wrong, expected 'Authorization: Bearer KEY'", "",
                      "invalid_api_key");
     if (!posts && !reads) throw ApiError(404, "there is no such path");
@@ -291,6 +334,9 @@ void Service::handle(const HttpRequest& request, const std::shared_ptr<HttpAnswe
       throw ApiError(415, "the content type is another one, expected application/json");
     if (path == "/tokenize") return answer->send(tokenize(request.body, session_));
     if (path == "/detokenize") return answer->send(detokenize(request.body, session_));
+    if (draining_) throw ApiError(503, "the server is about to end");
+    // Before the texts are read and made into ids, which takes time.
+    if (!worker_.has_room()) throw ApiError(503, kFull);
     complete(request.body, path == "/v1/chat/completions" ? Endpoint::chat : Endpoint::completions,
              answer);
   } catch (const std::exception&) {
@@ -299,11 +345,13 @@ void Service::handle(const HttpRequest& request, const std::shared_ptr<HttpAnswe
 }
 
 HttpReply Service::get(const std::string& path) const {
+  if (path == "/") return {.body = page_, .content_type = "text/html; charset=utf-8"};
   if (path == "/tokenizer_info") return tokenizer_info(session_);
   if (path == "/metrics") {
     const Worker::Load load = worker_.load();
-    return {.body = metrics_.text(models_.front().id, {load.running, load.waiting,
-                                                       load.passes.passes, load.passes.job_passes}),
+    return {.body = metrics_.text(models_.front().id,
+                                  {load.running, load.waiting, load.passes, load.job_passes,
+                                   load.held_rows, load.held_share}),
             .content_type = "text/plain; version=0.0.4; charset=utf-8"};
   }
   if (path != "/health") return models(path);
@@ -314,9 +362,9 @@ HttpReply Service::get(const std::string& path) const {
 HttpReply Service::models(const std::string& path) const {
   const std::string begin = "/v1/models/";
   OrderedJson entries = OrderedJson::array();
+  const ModelFacts facts{root_, created_, session_.checkpoint.model.config().positions()};
   for (const ServedModel& model : models_) {
-    OrderedJson entry =
-        model_entry(model.id, root_, created_, session_.checkpoint.model.config().positions());
+    OrderedJson entry = model_entry(model, facts);
     if (path == begin + model.id) return {.body = dump(entry)};
     entries.push_back(std::move(entry));
   }
@@ -328,16 +376,16 @@ HttpReply Service::models(const std::string& path) const {
 
 void Service::complete(const std::string& body, Endpoint endpoint,
                        const std::shared_ptr<HttpAnswer>& answer) {
-  if (draining_) throw ApiError(503, "the server is about to end");
   Ask ask = parse_ask(body, endpoint);
   const ServedModel model = chosen_model(models_, ask);
   const DecodeOptions options = options_of(ask, options_, sampling_, random_number() >> 12);
   const std::vector<Prepared> prompts = prepare(ask, model, options, session_);
   ReplyHead head{endpoint, new_id(endpoint), model.id, seconds_since_1970()};
+  const Job& job = prompts.front().given->requests.front().job;
   Decoding decoding{.decoder = model.decoder,
                     .options = model.algorithm->options(),
-                    .sampling = options.sampling(),
-                    .seed = options.seed,
+                    .sampling = job.sampling,
+                    .seed = job.seed,
                     .ignored = ask.ignored};
   std::make_shared<Completion>(*this, answer, std::move(ask), std::move(head), std::move(decoding))
       ->start(prompts, model);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "src/serve/http.hpp"
+#include "src/serve/keys.hpp"
 #include "src/serve/metrics.hpp"
 #include "src/serve/models.hpp"
 #include "src/serve/worker.hpp"
@@ -23,10 +24,10 @@ class Service {
   /// Calls a function on the server's thread; may be called on any thread.
   using Post = std::function<void(std::function<void()>)>;
 
-  /// `root`: the network's folder, for /v1/models. `key`: what clients must send as a bearer's, on
-  /// all paths but /health; empty: nothing. `session` and `worker` must outlive this object.
+  /// `root`: the network's folder, for /v1/models. `keys`: of which clients must send one, on all
+  /// paths but /health and the page. `session` and `worker` must outlive this object.
   Service(const Session& session, Worker& worker, std::vector<ServedModel> models,
-          DecodeOptions options, std::string key, Sampling sampling, std::string root, Post post);
+          DecodeOptions options, Keys keys, Sampling sampling, std::string root, Post post);
   ~Service();
 
   void handle(const HttpRequest& request, const std::shared_ptr<HttpAnswer>& answer);
@@ -46,11 +47,12 @@ class Service {
   Worker& worker_;
   const std::vector<ServedModel> models_;
   const DecodeOptions options_;
-  const std::string key_;
+  const Keys keys_;
   const Sampling sampling_;
   const std::string root_;
   const Post post_;
   const std::int64_t created_;
+  const std::string page_;
   bool draining_ = false;
   Metrics metrics_;
   std::set<std::shared_ptr<Completion>> open_;

@@ -71,6 +71,9 @@ Task<std::vector<TokenScore>> score_tokens(Engine& engine, Tokens ids, int first
       TokenScore& score = scores.emplace_back();
       score.token = asked.back();
       score.logprob = logs.back();
+      const float own = row.logits[static_cast<std::size_t>(score.token)];
+      score.rank = 1 + static_cast<int>(std::count_if(row.logits.begin(), row.logits.end(),
+                                                      [own](float other) { return other > own; }));
       for (std::size_t k = 0; k < row.top.size(); ++k) score.top.emplace_back(asked[k], logs[k]);
     }
   }
@@ -105,6 +108,22 @@ OrderedJson completion_logprobs(const Tokens& echoed, const std::vector<TokenSco
           {"token_logprobs", logs},
           {"top_logprobs", tops},
           {"text_offset", offsets}};
+}
+
+OrderedJson prompt_logprobs(const std::vector<TokenScore>& scores, const Tokenizer& tokenizer) {
+  OrderedJson all = OrderedJson::array({nullptr});
+  for (const TokenScore& score : scores) {
+    OrderedJson& one = all.emplace_back(OrderedJson::object());
+    const auto add = [&](Token token, double logprob, int rank) {
+      one[std::to_string(token)] = {
+          {"logprob", logprob}, {"rank", rank}, {"decoded_token", shown_token(token, tokenizer)}};
+    };
+    add(score.token, score.logprob, score.rank);
+    int rank = 0;
+    for (const auto& [token, logprob] : score.top)
+      if (++rank; token != score.token) add(token, logprob, rank);
+  }
+  return all;
 }
 
 OrderedJson chat_logprobs(const std::vector<TokenScore>& scores, const Tokenizer& tokenizer) {

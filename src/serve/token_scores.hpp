@@ -12,6 +12,7 @@ namespace pardec::serve {
 struct TokenScore {
   Token token = 0;
   double logprob = 0;
+  int rank = 1;                                    ///< of the token among all ids at this place
   std::vector<std::pair<Token, double>> top = {};  ///< the likeliest ids at this place, best first
 };
 
@@ -25,6 +26,9 @@ Task<std::vector<TokenScore>> score_tokens(Engine& engine, Tokens ids, int first
 /// begin after the prompt. The id itself stands in `top_logprobs`, too.
 OrderedJson completion_logprobs(const Tokens& echoed, const std::vector<TokenScore>& scores,
                                 const Tokenizer& tokenizer);
+/// The scores of a prompt's tokens as `prompt_logprobs` in vLLM's shape: a list with null for the
+/// first token, and for each other one an object id: {logprob, rank, decoded_token}.
+OrderedJson prompt_logprobs(const std::vector<TokenScore>& scores, const Tokenizer& tokenizer);
 /// The scores as `logprobs` of a chat completion: {content: [{token, logprob, bytes,
 /// top_logprobs}]}.
 OrderedJson chat_logprobs(const std::vector<TokenScore>& scores, const Tokenizer& tokenizer);

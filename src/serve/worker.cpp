@@ -10,13 +10,24 @@
 
 namespace pardec::serve {
 
+namespace {
+
+/// Keeps so many of the likeliest ids of each score.
+void keep_top(std::vector<TokenScore>& scores, int most) {
+  for (TokenScore& score : scores)
+    if (std::ssize(score.top) > most) score.top.resize(static_cast<std::size_t>(most));
+}
+
+}  // namespace
+
 struct Worker::Live {
-  Live(Queued queued, const DecoderContext& shared)
-      : number(queued.number),
-        work(std::move(queued.work)),
+  Live(Queue::Entry entry, const Session& session)
+      : number(entry.number),
+        work(std::move(entry.job.work)),
         request(work.given->requests.front()),
-        context(shared),
-        release(work.stops) {
+        context(session.context),
+        release(work.stops),
+        tokens(*session.tokenizer()) {
     request.job.seed = work.seed;
     context.ignore_eos = work.ignore_eos;
     context.stop = stop.get_token();
@@ -49,6 +60,7 @@ struct Worker::Live {
   std::stop_source stop;
   DecoderContext context;
   TextRelease release;
+  PassCollector tokens;
   std::size_t seen = 0;  // bytes of the answer
   std::string text;
   int job = -1;
@@ -56,69 +68,49 @@ struct Worker::Live {
   WorkResult result;
 };
 
-Worker::Worker(Session& session, int live, int waiting)
-    : session_(session),
-      most_live_(static_cast<std::size_t>(live)),
-      most_waiting_(static_cast<std::size_t>(waiting)) {}
+Worker::Worker(Session& session, const Queue::Bounds& bounds) : session_(session), queue_(bounds) {}
 
 Worker::~Worker() = default;
 
-void Worker::stop() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  wake_.notify_one();
-}
-
 std::vector<std::uint64_t> Worker::submit(std::vector<Work> works) {
-  std::vector<std::uint64_t> numbers;
-  {
-    const std::lock_guard lock(mutex_);
-    const std::size_t free = most_live_ - std::min(most_live_, running_);
-    if (queue_.size() + works.size() > most_waiting_ + free) return {};
-    for (Work& work : works) {
-      numbers.push_back(next_number_);
-      queue_.push_back({next_number_++, std::move(work), session_.clock.now_ns()});
-    }
+  std::vector<std::pair<Timed, std::int64_t>> jobs;
+  for (Work& work : works) {
+    const std::int64_t rows = work.rows;
+    jobs.push_back({{std::move(work), session_.clock.now_ns()}, rows});
   }
-  wake_.notify_one();
-  return numbers;
-}
-
-void Worker::cancel(const std::vector<std::uint64_t>& numbers) {
-  {
-    const std::lock_guard lock(mutex_);
-    cancelled_.insert(cancelled_.end(), numbers.begin(), numbers.end());
-  }
-  wake_.notify_one();
+  return queue_.submit(std::move(jobs));
 }
 
 Worker::Load Worker::load() const {
-  const std::lock_guard lock(mutex_);
-  return {running_, queue_.size(), passes_};
+  const Queue::Load load = queue_.load();
+  const std::int64_t blocks = session_.engine.cache_budget().blocks;
+  return {.running = load.running,
+          .waiting = load.waiting,
+          .passes = passes_,
+          .job_passes = job_passes_,
+          .held_rows = held_rows_,
+          .held_share =
+              blocks > 0 ? static_cast<double>(held_blocks_) / static_cast<double>(blocks) : 0};
+}
+
+void Worker::note_load() {
+  const Engine& engine = session_.engine;
+  passes_ = engine.occupancy().passes;
+  job_passes_ = engine.occupancy().job_passes;
+  held_rows_ = engine.held_rows();
+  held_blocks_ = engine.held_blocks();
 }
 
 void Worker::run() {
   for (;;) {
-    std::vector<Queued> joining;
-    {
-      std::unique_lock lock(mutex_);
-      wake_.wait(lock, [&] {
-        return stopping_ || !live_.empty() || !queue_.empty() || !cancelled_.empty();
-      });
-      if (stopping_) break;
-      drop_cancelled();
-      while (!queue_.empty() && live_.size() + joining.size() < most_live_) {
-        joining.push_back(std::move(queue_.front()));
-        queue_.pop_front();
-      }
-      running_ = live_.size() + joining.size();
-    }
+    Queue::Turn turn = queue_.take(live_.size());
+    if (turn.stopping) break;
+    drop(turn.cancelled);
     std::list<Live> over;
     try {
-      for (Queued& queued : joining) start(std::move(queued));
+      for (Queue::Entry& entry : turn.joining) start(std::move(entry));
       session_.engine.step();
+      tell_passes();
       over = take_over();
     } catch (...) {  // an error of the engine itself
       for (Live& one : live_) {
@@ -127,39 +119,51 @@ void Worker::run() {
       }
       over.swap(live_);
     }
+    listen();
     if (session_.engine.idle()) session_.engine.prefixes().clear();
-    {
-      const std::lock_guard lock(mutex_);
-      running_ = live_.size();
-      passes_ = session_.engine.occupancy();
-    }
+    note_load();
     for (Live& one : over) one.end();
   }
   for (const Live& one : live_) session_.engine.cancel(one.job);
   live_.clear();
 }
 
-void Worker::drop_cancelled() {
-  const std::vector<std::uint64_t> cancelled = std::exchange(cancelled_, {});
-  const auto gone = [&](const auto& one) {
-    return std::find(cancelled.begin(), cancelled.end(), one.number) != cancelled.end();
-  };
-  std::erase_if(queue_, gone);
-  for (auto one = live_.begin(); one != live_.end();) {
-    if (gone(*one)) {
-      session_.engine.cancel(one->job);
-      one = live_.erase(one);
-    } else {
-      ++one;
-    }
-  }
+void Worker::drop(const std::vector<std::uint64_t>& numbers) {
+  std::erase_if(live_, [&](const Live& one) {
+    const bool gone = std::find(numbers.begin(), numbers.end(), one.number) != numbers.end();
+    if (gone) session_.engine.cancel(one.job);
+    return gone;
+  });
 }
 
-void Worker::start(Queued queued) {
-  const std::int64_t since = queued.since_ns;
-  Live& live = live_.emplace_back(std::move(queued), session_.context);
+/// Listens to the engine as long as somebody looks at passes.
+void Worker::listen() {
+  const bool watched =
+      std::any_of(live_.begin(), live_.end(), [](const Live& one) { return bool(one.work.pass); });
+  if (watched == listening_) return;
+  listening_ = watched;
+  if (!watched) return session_.engine.set_listener({});
+  session_.engine.set_listener([this](const Event& event) {
+    const int job = std::visit([](const auto& one) { return one.job; }, event);
+    for (Live& one : live_)
+      if (one.job == job && one.work.pass)
+        one.tokens.add(event, session_.engine.occupancy().passes);
+  });
+}
+
+void Worker::tell_passes() {
+  if (!listening_) return;
+  for (Live& one : live_)
+    if (one.tokens.has_news()) one.work.pass(one.tokens.take());
+}
+
+void Worker::start(Queue::Entry entry) {
+  const std::int64_t since = entry.job.since_ns;
+  Live& live = live_.emplace_back(std::move(entry), session_);
   live.result.queued_ns = session_.clock.now_ns() - since;
-  live.job = session_.engine.submit(decode(live));
+  listen();
+  LeastLength least{live.work.min_tokens, session_.context.eos()};
+  live.job = session_.engine.submit(decode(live), std::move(least));
 }
 
 Task<void> Worker::decode(Live& live) {
@@ -171,12 +175,21 @@ Task<void> Worker::decode(Live& live) {
       if (live.seen == 0) live.take(work.written ? work.written(answers) : answers.text);
       live.say(live.release.finish());
     }
-    if (work.logprobs) {
+    if (work.logprobs || work.prompt_logprobs) {
       Tokens ids = live.request.pieces.field_prompt(0, 0);
-      const int first = work.prompt_scores ? 1 : static_cast<int>(ids.size());
-      ids.insert(ids.end(), answers.tokens.begin(), answers.tokens.end());
-      live.result.scores =
-          co_await score_tokens(session_.engine, std::move(ids), first, *work.logprobs);
+      const auto prompt = std::ssize(ids);
+      if (work.logprobs) ids.insert(ids.end(), answers.tokens.begin(), answers.tokens.end());
+      const int first = work.prompt_logprobs ? 1 : static_cast<int>(prompt);
+      std::vector<TokenScore> scores = co_await score_tokens(
+          session_.engine, std::move(ids), first,
+          std::max(work.logprobs.value_or(0), work.prompt_logprobs.value_or(0)));
+      const auto end = scores.begin() + (work.prompt_logprobs ? prompt - 1 : 0);
+      live.result.prompt_scores.assign(std::make_move_iterator(scores.begin()),
+                                       std::make_move_iterator(end));
+      live.result.scores.assign(std::make_move_iterator(end),
+                                std::make_move_iterator(scores.end()));
+      keep_top(live.result.prompt_scores, work.prompt_logprobs.value_or(0));
+      keep_top(live.result.scores, work.logprobs.value_or(0));
     }
   } catch (...) {
     live.result.error = std::current_exception();

@@ -2,7 +2,9 @@
 
 #include <openssl/evp.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -58,6 +60,22 @@ std::string sha256_file(const std::filesystem::path& file) {
     hash.add(buffer.data(), got);
   if (std::ferror(in.get())) throw DataError(file.string(), 0, "cannot be read to its end");
   return hash.hex();
+}
+
+std::string script_source(std::string_view script) {
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  constexpr std::size_t kBytes = 32;
+  const std::string hash = sha256(script);  // hexadecimal, two digits per byte
+  std::string base64;
+  for (std::size_t at = 0; at < kBytes; at += 3) {
+    const std::size_t count = std::min<std::size_t>(3, kBytes - at);
+    const auto bits = static_cast<unsigned>(std::stoul(hash.substr(2 * at, 2 * count), nullptr, 16))
+                      << 8 * (3 - count);
+    for (std::size_t digit = 0; digit < 4; ++digit)
+      base64 += digit <= count ? kDigits[bits >> (18 - 6 * digit) & 63] : '=';
+  }
+  return str("'sha256-", base64, "'");
 }
 
 }  // namespace pardec

@@ -129,7 +129,6 @@ TEST_CASE("what is not supported is refused by its name") {
                                                         {"repetition_penalty", "1.1"},
                                                         {"logit_bias", R"({"5": 1})"},
                                                         {"suffix", "\"end\""},
-                                                        {"min_tokens", "3"},
                                                         {"tools", R"([{"type": "function"}])"},
                                                         {"pardec", "[]"},
                                                         {"pardec", R"({"decodr": "ar"})"},
@@ -157,4 +156,44 @@ TEST_CASE("a body that is no object is refused") {
     INFO(bad.substr(0, 40));
     CHECK(refused(bad).empty());
   }
+}
+
+TEST_CASE("a job takes the place of messages") {
+  const std::string job = R"("pardec": {"job": {"contexts": [{"text": "a"}], "seed": 3})";
+  const Ask ask = chat("{" + job + R"(, "events": true}, "stream": true})");
+  REQUIRE(ask.job.has_value());
+  CHECK(ask.job->at("seed") == 3);
+  CHECK(ask.events);
+  CHECK(ask.messages.empty());
+  CHECK(chat("{" + job + R"(}, "messages": [], "logprobs": false})").job.has_value());
+  const auto with = [&](const std::string& more) {
+    return refused("{" + job + "}, " + more + "}", Endpoint::chat);
+  };
+  CHECK(with(R"("messages": [{"role": "user", "content": "a"}])") == "messages");
+  CHECK(with(R"("response_format": {"type": "text"})") == "response_format");
+  CHECK(with(R"("logprobs": true)") == "logprobs");
+  CHECK(with(R"("seed": 1)") == "seed");
+  CHECK(with(R"("temperature": 1)") == "no error");
+  CHECK(refused(R"({"prompt": "a", )" + job + "}}") == "pardec");
+  CHECK(refused(R"({"pardec": {"job": []}})", Endpoint::chat) == "pardec.job");
+}
+
+TEST_CASE("events go with streams only") {
+  CHECK(refused(R"({"prompt": "a", "pardec": {"events": true}})") == "pardec");
+  CHECK(completion(R"({"prompt": "a", "stream": true, "pardec": {"events": true}})").events);
+  CHECK_FALSE(completion(R"({"prompt": "a"})").events);
+}
+
+TEST_CASE("a least length") {
+  CHECK(completion(R"({"prompt": "a", "min_tokens": 3})").min_tokens == 3);
+  CHECK(refused(R"({"prompt": "a", "min_tokens": -1})") == "min_tokens");
+  CHECK(refused(R"({"prompt": "a", "min_tokens": 3, "max_tokens": 2})") == "min_tokens");
+  CHECK(refused(R"({"prompt": "a", "min_tokens": 3, "stop": "x"})") == "min_tokens");
+}
+
+TEST_CASE("scores of the prompt") {
+  CHECK(completion(R"({"prompt": "a", "prompt_logprobs": 0})").prompt_logprobs == 0);
+  CHECK_FALSE(completion(R"({"prompt": "a", "prompt_logprobs": null})").prompt_logprobs);
+  CHECK(refused(R"({"prompt": "a", "prompt_logprobs": 21})") == "prompt_logprobs");
+  CHECK(refused(R"({"prompt": "a", "prompt_logprobs": 1, "stream": true})") == "prompt_logprobs");
 }

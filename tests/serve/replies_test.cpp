@@ -43,6 +43,21 @@ TEST_CASE("whole replies") {
   CHECK(plain["choices"].size() == 2);
 }
 
+TEST_CASE("values of a job") {
+  Job job;
+  job.contexts = {{.fields = {{.name = "Brand"}, {.name = "Pack \"size\""}}}};
+  Answers answers;
+  answers.fields.resize(1);
+  answers.fields[0].resize(2);
+  answers.fields[0][0].text = "A \"B\"";
+  CHECK(job_values(job, answers) == R"({"Brand":"A \"B\"","Pack \"size\"":null})");
+  job.contexts.push_back(job.contexts[0]);
+  answers.fields.push_back(answers.fields[0]);
+  CHECK(Json::parse(job_values(job, answers)) ==
+        Json::array({{{"Brand", "A \"B\""}, {"Pack \"size\"", nullptr}},
+                     {{"Brand", "A \"B\""}, {"Pack \"size\"", nullptr}}}));
+}
+
 TEST_CASE("the role rides on the first chunk") {
   const OrderedJson first = chunk(kChat, {.index = 1, .text = "a"}, true);
   CHECK(first["object"] == "chat.completion.chunk");

@@ -73,7 +73,7 @@ def serving(pardec, *args, env=None):
     said, port = [], None
     for line in process.stderr:
         said.append(line)
-        if found := re.match(r"serving .* on http://127\.0\.0\.1:(\d+)$", line):
+        if found := re.match(r"serving .* on https?://127\.0\.0\.1:(\d+)$", line):
             port = int(found[1])
             break
     if port is None:

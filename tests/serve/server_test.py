@@ -3,11 +3,16 @@ down.
 """
 
 import concurrent.futures
+import http.client
 import json
 import re
 import socket
+import ssl
+import subprocess
 import threading
 import time
+import urllib.error
+import urllib.request
 
 import pytest
 from harness import ROOT
@@ -408,6 +413,132 @@ def test_texts_and_ids_that_are_none_are_refused(server):
         assert status == 400, path
 
 
+def test_no_end_is_chosen_before_the_least_length(pardec):
+    """The end is a token that the network soon chooses."""
+    asked = {"prompt": "</result>", "max_tokens": 30, "temperature": 0, "return_token_ids": True}
+    model = ("--model", QUICKSTART / "model", "--draft-model", QUICKSTART / "draft")
+    decoders = ["ar", "lookahead", "speculative"]
+    with serving(pardec, *model, "--decoder", ",".join(decoders)) as server:
+        ids = server.post("/v1/completions", {**asked, "ignore_eos": True})[1]["choices"][0][
+            "token_ids"
+        ]
+        at = next(i for i in range(2, 30) if ids[i] not in ids[:i])
+        end = server.post("/detokenize", {"tokens": [ids[at]]})[1]["prompt"]
+    with serving(
+        pardec, *model, "--decoder", ",".join([*decoders, "skeleton-of-thought"]), "--eos", end
+    ) as server:
+        free = server.post("/v1/completions", asked)[1]
+        assert free["choices"][0]["finish_reason"] == "stop"
+        assert free["choices"][0]["token_ids"] == ids[: at + 1]
+        held = [
+            server.post(
+                "/v1/completions", {**asked, "min_tokens": at + 6, "model": f"model:{decoder}"}
+            )[1]["choices"][0]["token_ids"]
+            for decoder in decoders
+        ]
+        assert held[0] == held[1] == held[2]
+        assert len(held[0]) >= at + 6
+        assert held[0][:at] == ids[:at]
+        assert ids[at] not in held[0][: at + 6]
+        status, reply = server.post(
+            "/v1/chat/completions", chat("a", model="model:skeleton-of-thought", min_tokens=2)
+        )
+        assert (status, reply["error"]["param"]) == (400, "min_tokens")
+
+
+def test_the_scores_of_a_prompt_are_those_of_echo(server):
+    ids = server.post("/tokenize", {"prompt": PROMPTS[1]})[1]["tokens"]
+    asked = {"prompt": ids, "max_tokens": 2, "temperature": 0}
+    own = server.post("/v1/completions", {**asked, "prompt_logprobs": 2})[1]["choices"][0]
+    echo = server.post("/v1/completions", {**asked, "echo": True, "logprobs": 2})[1]["choices"][0]
+    assert own["logprobs"] is None
+    scores = own["prompt_logprobs"]
+    assert scores[0] is None
+    assert len(scores) == len(ids)
+    for id, score, logprob in list(zip(ids, scores, echo["logprobs"]["token_logprobs"]))[1:]:
+        assert score[str(id)]["logprob"] == logprob
+        ranks = sorted(one["rank"] for one in score.values())
+        assert ranks[:2] == [1, 2]
+        assert len(score) == (2 if score[str(id)]["rank"] <= 2 else 3)
+        best = min(score.values(), key=lambda one: one["rank"])
+        assert best["logprob"] == max(one["logprob"] for one in score.values())
+    message = chat(PROMPTS[0], prompt_logprobs=0, return_token_ids=False)
+    reply = server.post("/v1/chat/completions", message)[1]
+    assert len(reply["prompt_logprobs"]) == reply["usage"]["prompt_tokens"]
+
+
+def events_of(server, body):
+    """The passes that a stream tells, its text, and its last object."""
+    events = server.stream("/v1/chat/completions", {**body, "stream": True})
+    passes = [e["pardec"] for e in events if e and "tokens" in e.get("pardec", {})]
+    last = next(e["pardec"] for e in reversed(events) if e and "passes" in e.get("pardec", {}))
+    return passes, joined(events), last
+
+
+@pytest.mark.parametrize("decoder", ["ar", "lookahead", "speculative", "prompt-lookup"])
+def test_a_stream_tells_the_tokens_of_each_pass(server, decoder):
+    body = chat(PROMPTS[0], model=f"model:{decoder}", ignore_eos=True)
+    passes, text, last = events_of(server, {**body, "pardec": {"events": True}})
+    tokens = [t for p in passes for t in p["tokens"]]
+    kept = [t for t in tokens if t["kind"] != "rejected"]
+    whole = server.post("/v1/chat/completions", body)[1]
+    assert [t["id"] for t in kept] == whole["choices"][0]["token_ids"]
+    assert "".join(t["text"] for t in kept) == text == whole["choices"][0]["message"]["content"]
+    assert sum(t["kind"] == "guessed" for t in kept) == last["accepted_guesses"]
+    assert len(tokens) - len(kept) == last["guesses"] - last["accepted_guesses"]
+    assert passes[-1]["passes"] == last["passes"]
+    assert [p["passes"] for p in passes] == sorted({p["passes"] for p in passes})
+
+
+def test_without_being_asked_a_stream_tells_no_passes(server):
+    assert events_of(server, chat(PROMPTS[0]))[0] == []
+
+
+@pytest.mark.parametrize("decoder", ["hpd", "ippd", "ar"])
+def test_a_job_is_answered_as_by_generate(pardec, server, decoder):
+    want = json.loads(
+        pardec.good(
+            "generate", "--model", QUICKSTART / "model", "--decoder", decoder, "--job",
+            QUICKSTART / "job.json", "--format", "json",
+        )
+    )
+    job = json.loads((QUICKSTART / "job.json").read_text())
+    body = {"model": f"model:{decoder}", "messages": [], "temperature": 0}
+    status, reply = server.post("/v1/chat/completions", {**body, "pardec": {"job": job}})
+    assert status == 200, reply
+    values = {a["field"]: a["text"] for a in want["answers"]}
+    assert json.loads(reply["choices"][0]["message"]["content"]) == values
+    assert reply["pardec"]["passes"] == want["counters"]["forwards"]
+    assert reply["usage"]["completion_tokens"] == want["counters"]["chosen"]
+    passes, text, _ = events_of(server, {**body, "pardec": {"job": job, "events": True}})
+    assert json.loads(text) == values
+    if decoder == "hpd":  # all values begin in the first pass
+        assert len(passes[0]["streams"]) == len(NAMES)
+        assert [NAMES[s["stream"]] in s["before"] for s in passes[0]["streams"]] == [True] * len(NAMES)
+
+
+def test_a_job_of_two_texts_has_two_objects(server):
+    job = json.loads((QUICKSTART / "job.json").read_text())
+    two = {**job, "contexts": [{**JOB, "id": "a"}, {**JOB, "id": "b"}]}
+    body = {"model": "model:hpd", "messages": [], "temperature": 0, "pardec": {"job": two}}
+    status, reply = server.post("/v1/chat/completions", body)
+    assert status == 200, reply
+    values = json.loads(reply["choices"][0]["message"]["content"])
+    assert [list(one) for one in values] == [NAMES, NAMES]
+
+
+def test_a_job_that_does_not_fit_is_refused(server):
+    job = json.loads((QUICKSTART / "job.json").read_text())
+    two = {**job, "contexts": [{**JOB, "id": "a"}, {**JOB, "id": "b"}]}
+    for bad, param in (
+        ({"model": "model:ar", "messages": [], "pardec": {"job": two}}, "pardec"),
+        ({"messages": [], "pardec": {"job": {"none": 1}}}, "pardec"),
+        ({"messages": [{"role": "user", "content": "a"}], "pardec": {"job": job}}, "messages"),
+    ):
+        status, reply = server.post("/v1/chat/completions", {"model": "model:hpd", **bad})
+        assert (status, reply["error"]["param"]) == (400, param), reply
+
+
 def metrics(server):
     """The numbers of /metrics by name and labels."""
     status, headers, text = server.request("GET", "/metrics")
@@ -491,6 +622,21 @@ def test_the_metrics_add_up_what_the_replies_say(server):
             == own["guesses"]
         ), spec
     assert after["pardec:num_requests_running"] == after["pardec:num_requests_waiting"] == 0
+
+
+def test_the_metrics_tell_the_rows_in_the_cache(server):
+    body = json.dumps({"prompt": "Blue", "max_tokens": 4000, "ignore_eos": True}).encode()
+    with socket.create_connection(("127.0.0.1", server.port)) as connection:
+        connection.sendall(HEAD + b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        until = time.monotonic() + 30
+        while not metrics(server)["pardec:kv_cache_rows"] and time.monotonic() < until:
+            time.sleep(0.05)
+        assert metrics(server)["pardec:kv_cache_rows"] > 0
+        assert metrics(server)["pardec:kv_cache_usage_perc"] == 0  # no budget
+    until = time.monotonic() + 30
+    while metrics(server)["pardec:kv_cache_rows"] and time.monotonic() < until:
+        time.sleep(0.05)
+    assert metrics(server)["pardec:kv_cache_rows"] == 0
 
 
 JSON = {"Content-Type": "application/json"}
@@ -752,6 +898,86 @@ def test_without_the_key_only_the_health_is_told(pardec):
             )[0]
             == 200
         )
+
+
+def test_each_key_of_a_file_is_accepted(pardec, tmp_path):
+    keys = tmp_path / "keys"
+    keys.write_text("first-of-two\n\n  second-of-two\n")
+    with serving(pardec, "--model", QUICKSTART / "model", "--key-file", keys) as server:
+        status = lambda key: server.request(
+            "GET", "/v1/models", headers={"Authorization": f"Bearer {key}"}
+        )[0]
+        sent = ("first-of-two", "second-of-two", "third-of-two", "first-of-two\tsecond-of-two")
+        assert [status(key) for key in sent] == [200, 200, 401, 401]
+        assert server.request("GET", "/")[0] == 200  # the page asks for the key itself
+
+
+@pytest.mark.parametrize("text, said", [("\n \n", "has no key"), ("a b\n", "white space")])
+def test_a_file_without_keys_is_told(pardec, tmp_path, text, said):
+    (tmp_path / "keys").write_text(text)
+    ran = pardec("serve", "--model", QUICKSTART / "model", "--key-file", tmp_path / "keys")
+    assert ran.returncode == 2, ran.stderr
+    assert "--key-file" in ran.stderr
+    assert said in ran.stderr
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    """A certificate of 127.0.0.1 and its key."""
+    folder = tmp_path_factory.mktemp("certificate")
+    subprocess.run(
+        [
+            "openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj",
+            "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "key.pem", "-out",
+            "cert.pem",
+        ],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+    )
+    return folder / "cert.pem", folder / "key.pem"
+
+
+def test_with_a_certificate_connections_are_encrypted(pardec, certificate):
+    cert, key = certificate
+    model = ("--model", QUICKSTART / "model")
+    with serving(pardec, *model, "--tls-cert", cert, "--tls-key", key) as server:
+        trusted = ssl.create_default_context(cafile=cert)
+        with urllib.request.urlopen(f"https://127.0.0.1:{server.port}/health", context=trusted) as ok:
+            assert ok.status == 200
+        connection = http.client.HTTPSConnection("127.0.0.1", server.port, context=trusted)
+        body = {"prompt": "Blue", "max_tokens": 30, "temperature": 0, "ignore_eos": True}
+        texts = []
+        for stream in (False, True):  # two requests on one connection
+            connection.request(
+                "POST", "/v1/completions", json.dumps({**body, "stream": stream}), JSON
+            )
+            texts.append(connection.getresponse().read().decode())
+        events = [json.loads(e[6:]) for e in texts[1].split("\n\n")[:-1] if "[DONE]" not in e]
+        assert joined(events) == json.loads(texts[0])["choices"][0]["text"] != ""
+        connection.close()
+        # Another protocol, a client that does not trust it, and one that goes: the server lives.
+        assert raw(server, GOOD) == b"" or b"HTTP/1.1 200" not in raw(server, GOOD)
+        with pytest.raises(urllib.error.URLError):
+            urllib.request.urlopen(f"https://127.0.0.1:{server.port}/health")
+        socket.create_connection(("127.0.0.1", server.port)).close()
+        with urllib.request.urlopen(f"https://127.0.0.1:{server.port}/health", context=trusted) as ok:
+            assert ok.status == 200
+        code, said = server.end()
+        assert code == 0, said
+
+
+def test_files_that_are_no_certificate_are_told(pardec, certificate, tmp_path):
+    cert, key = certificate
+    (tmp_path / "none").write_text("none")
+    for args, flag in (
+        (("--tls-cert", cert), "--tls-key"),
+        (("--tls-cert", tmp_path / "none", "--tls-key", key), "--tls-cert"),
+        (("--tls-cert", cert, "--tls-key", tmp_path / "none"), "--tls-key"),
+    ):
+        ran = pardec("serve", "--model", QUICKSTART / "model", *args)
+        assert ran.returncode == 2, args
+        assert flag in ran.stderr
 
 
 def test_a_key_that_the_environment_lacks_is_told(pardec):

@@ -1,0 +1,135 @@
+#pragma once
+#include <algorithm>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace pardec::serve {
+
+/// Jobs on their way from the server's thread to the engine's. First come, first served. `Job` is
+/// any type that can be moved.
+template <typename Job>
+class JobQueue {
+ public:
+  struct Bounds {
+    std::size_t live = 1;     ///< most jobs that the engine has at a time
+    std::size_t waiting = 0;  ///< most jobs that wait for that
+    /// Most rows of the cache that waiting jobs may need together; 0: no limit. A job that comes
+    /// when none waits is always admitted.
+    std::int64_t waiting_rows = 0;
+  };
+  struct Entry {
+    std::uint64_t number;
+    Job job;
+    std::int64_t rows;  ///< of the cache that it may need
+  };
+  struct Load {
+    std::size_t running = 0, waiting = 0;
+  };
+
+  explicit JobQueue(const Bounds& bounds) : bounds_(bounds) {}
+
+  // From any thread:
+
+  /// Adds the jobs of a request: each with the rows that it may need. Returns their numbers; empty:
+  /// they are more than may wait, and none was added.
+  std::vector<std::uint64_t> submit(std::vector<std::pair<Job, std::int64_t>> jobs) {
+    std::vector<std::uint64_t> numbers;
+    {
+      const std::lock_guard lock(mutex_);
+      std::int64_t rows = 0;
+      for (const auto& [job, needed] : jobs) rows += needed;
+      if (!has_room(jobs.size(), rows)) return {};
+      for (auto& [job, needed] : jobs) {
+        numbers.push_back(next_number_);
+        waiting_rows_ += needed;
+        queue_.push_back({next_number_++, std::move(job), needed});
+      }
+    }
+    wake_.notify_one();
+    return numbers;
+  }
+
+  /// Whether a job that needs nothing would be admitted.
+  bool has_room() const {
+    const std::lock_guard lock(mutex_);
+    return has_room(1, 0);
+  }
+
+  /// Drops jobs that wait; the engine's thread hears of the others. Does nothing for jobs that have
+  /// ended.
+  void cancel(const std::vector<std::uint64_t>& numbers) {
+    {
+      const std::lock_guard lock(mutex_);
+      cancelled_.insert(cancelled_.end(), numbers.begin(), numbers.end());
+    }
+    wake_.notify_one();
+  }
+
+  /// Ends the engine's loop.
+  void stop() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    wake_.notify_one();
+  }
+
+  Load load() const {
+    const std::lock_guard lock(mutex_);
+    return {running_, queue_.size()};
+  }
+
+  // On the engine's thread:
+
+  struct Turn {
+    std::vector<Entry> joining;
+    std::vector<std::uint64_t> cancelled;
+    bool stopping = false;
+  };
+  /// What is to be done before the next pass. `live`: number of jobs that the engine has; with
+  /// none, it waits until there is something to do.
+  Turn take(std::size_t live) {
+    std::unique_lock lock(mutex_);
+    running_ = live;
+    wake_.wait(lock,
+               [&] { return stopping_ || live > 0 || !queue_.empty() || !cancelled_.empty(); });
+    Turn turn{.cancelled = std::exchange(cancelled_, {}), .stopping = stopping_};
+    std::erase_if(queue_, [&](const Entry& one) {
+      const bool gone = std::find(turn.cancelled.begin(), turn.cancelled.end(), one.number) !=
+                        turn.cancelled.end();
+      if (gone) waiting_rows_ -= one.rows;
+      return gone;
+    });
+    while (!stopping_ && !queue_.empty() && live + turn.joining.size() < bounds_.live) {
+      waiting_rows_ -= queue_.front().rows;
+      turn.joining.push_back(std::move(queue_.front()));
+      queue_.pop_front();
+    }
+    running_ = live + turn.joining.size();
+    return turn;
+  }
+
+ private:
+  bool has_room(std::size_t jobs, std::int64_t rows) const {
+    const std::size_t free = bounds_.live - std::min(bounds_.live, running_);
+    if (queue_.size() + jobs > bounds_.waiting + free) return false;
+    return queue_.empty() || bounds_.waiting_rows == 0 ||
+           waiting_rows_ + rows <= bounds_.waiting_rows;
+  }
+
+  const Bounds bounds_;
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<Entry> queue_;
+  std::vector<std::uint64_t> cancelled_;
+  std::uint64_t next_number_ = 1;
+  std::size_t running_ = 0;
+  std::int64_t waiting_rows_ = 0;
+  bool stopping_ = false;
+};
+
+}  // namespace pardec::serve
