@@ -117,11 +117,11 @@ std::vector<GivenRequests> given_requests(const Ask& ask, const ServedModel& mod
   if (ask.job) {
     const Job job = parse_job(*ask.job, "pardec.job", empty_job(options));
     if (std::ssize(job.contexts) > model.algorithm->stack())
-      throw ApiError(400,
-                     str("'pardec.job' has ", job.contexts.size(), " contexts, and model ",
-                         model.id, " takes ", model.algorithm->stack(),
-                         " in one prompt; expected no more"),
-                     "pardec");
+      throw ApiError(
+          400,
+          str("'pardec.job' has ", job.contexts.size(), " contexts, and model ", model.id,
+              " takes ", model.algorithm->stack(), " in one prompt; expected no more"),
+          "pardec");
     all.push_back(job_requests({job}, /*open=*/false, *model.algorithm, options, session));
     return all;
   }

@@ -44,12 +44,14 @@ def scores_of(sample):
     return [(float(value), str(greedy)) for value, greedy in sample["filtered_resps"]]
 
 
-def test_lm_evals_scores_are_those_of_its_own_backend(lm_eval, tmp_path):
+def test_lm_evals_scores_are_those_of_its_own_backend(server, lm_eval, tmp_path):
     program = installed("lm-eval", "lm_eval") / "lm_eval"
+    # The checkpoint has no tokenizer_config.json, from which lm-eval would take this id.
+    prefix = server.get("/tokenizer_info")[1]["eos_token_ids"][0]
     own = subprocess.run(
         [
             program, "--model", "hf", "--tasks", "pardec_products", "--include_path", ".",
-            "--model_args", f"pretrained={QUICKSTART / 'model'},dtype=float32", "--device", "cpu",
+            "--model_args", f"pretrained={QUICKSTART / 'model'},dtype=float32,prefix_token_id={prefix}", "--device", "cpu",
             "--log_samples", "--output_path", tmp_path,
         ],
         cwd=TASKS, capture_output=True, text=True,
