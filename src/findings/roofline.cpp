@@ -118,6 +118,16 @@ NetworkSize size_of_network(const std::filesystem::path& model, Dtype dtype) {
                       dtype);
 }
 
+std::string hardware_of_gpu(const std::string& gpu) {
+  const std::vector<std::string> words = split(replace_all(lower_ascii(gpu), "-", " "), ' ');
+  for (const auto& entry :
+       std::filesystem::directory_iterator(project_file("experiments/hardware")))
+    if (const std::string name = entry.path().stem().string();
+        std::find(words.begin(), words.end(), name) != words.end())
+      return name;
+  return "";
+}
+
 Hardware read_hardware(const std::string& which, Dtype dtype) {
   if (which == "here") {
     const MachineSpeed speed = measure_machine(dtype);

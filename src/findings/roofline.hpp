@@ -21,6 +21,10 @@ NetworkSize size_of_network(const std::filesystem::path& model, Dtype dtype);
 /// ConfigError.
 Hardware read_hardware(const std::string& which, Dtype dtype);
 
+/// The NAME in experiments/hardware of a GPU, by a word of the name that its driver reports
+/// ("NVIDIA H100 80GB HBM3": h100). Empty: none has it.
+std::string hardware_of_gpu(const std::string& gpu);
+
 /// The network, its draft network, and how traces are combined.
 struct RooflineSetting {
   NetworkSize network;

@@ -6,6 +6,9 @@
 #include "src/kernels/instruction_set.hpp"
 #include "src/kernels/team.hpp"
 #include "src/model/torch.hpp"
+#ifdef PARDEC_CUDA
+#include "src/model/cuda/cuda_runner.hpp"
+#endif
 
 namespace pardec {
 
@@ -28,6 +31,20 @@ std::string libtorch_version() { return TORCH_VERSION; }
 
 bool cuda_available() {
   return at::globalContext().hasCUDA() && at::detail::getCUDAHooks().deviceCount() > 0;
+}
+
+std::optional<GpuFacts> gpu_facts([[maybe_unused]] const std::string& device) {
+#ifdef PARDEC_CUDA
+  if (device != "cpu") return cuda_facts(at::Device(device));
+#endif
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> device_memory_peak([[maybe_unused]] const std::string& device) {
+#ifdef PARDEC_CUDA
+  if (device != "cpu") return cuda_memory_peak(at::Device(device));
+#endif
+  return std::nullopt;
 }
 
 bool computes_bf16_fast(std::string_view device) {

@@ -1,4 +1,6 @@
 #pragma once
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,6 +19,20 @@ int threads();
 /// Version of the libtorch in use, e.g. "1.2.3", and whether it can use a GPU here.
 std::string libtorch_version();
 bool cuda_available();
+
+/// What CUDA reports of a GPU.
+struct GpuFacts {
+  std::string name;        ///< e.g. "NVIDIA H100 80GB HBM3"
+  std::string runtime;     ///< version of the CUDA runtime, e.g. "12.4"
+  std::string capability;  ///< compute capability, e.g. "9.0"
+  std::int64_t memory_bytes = 0;
+};
+/// None: `device` is the CPU, or this program was built without CUDA. ModelError: there is no such
+/// GPU.
+std::optional<GpuFacts> gpu_facts(const std::string& device);
+/// The most memory of the device that libtorch held at one time since the program began; none as
+/// above.
+std::optional<std::int64_t> device_memory_peak(const std::string& device);
 
 /// Whether a network is faster in bf16 than in fp32 on this device: the device is a GPU, or the
 /// processor has bf16 dot products.

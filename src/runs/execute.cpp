@@ -4,6 +4,7 @@
 #include <set>
 
 #include "src/findings/speed_findings.hpp"
+#include "src/model/device.hpp"
 #include "src/runs/prepare.hpp"
 #include "src/runs/runner.hpp"
 #include "src/support/error.hpp"
@@ -127,6 +128,8 @@ Execution execute(const RunSpec& spec, const std::vector<Workload>& workloads,
   done.counts = run_cells(spec, workloads, sessions, cells, recorder, how.until.value_or(how.stop),
                           spec.target_ci > 0 ? enough : std::function<bool(const RunCell&)>());
   store.check_place();
+  if (const auto peak = device_memory_peak(spec.model.device))
+    store.note_device_memory(done.invocation, *peak);
   tell_of_measured_again(done.counts, how.notes);
   if (done.counts.turns_off > 0) tell(how.notes, describe_turns_off(done.counts.turns_off));
   done.stopped = how.stop.stop_requested();

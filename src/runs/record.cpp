@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <thread>
 
+#include "src/findings/roofline.hpp"
 #include "src/model/device.hpp"
 #include "src/scoring/dataset_rows.hpp"
+#include "src/support/error.hpp"
 #include "src/support/hashing.hpp"
 #include "src/support/processor.hpp"
 #include "src/support/text.hpp"
@@ -66,7 +68,11 @@ std::string hash_of_ids(const Tokenizer& tokenizer) {
   return sha256(all);
 }
 
-Json environment_json() {
+Json environment_json(const std::string& device, Dtype dtype) {
+  return environment_json(gpu_facts(device), dtype);
+}
+
+Json environment_json(const std::optional<GpuFacts>& gpu, Dtype dtype) {
   utsname system{};
   ::uname(&system);
   Json environment = {
@@ -80,6 +86,20 @@ Json environment_json() {
       {"compiler", version().compiler},
       {"flags", version().flags}};
   if (const auto gpus = gpu_names(); !gpus.empty()) environment["gpus"] = gpus;
+  if (!gpu) return environment;
+  environment["gpu"] = {{"name", gpu->name},
+                        {"memory_bytes", gpu->memory_bytes},
+                        {"cuda", gpu->runtime},
+                        {"capability", gpu->capability}};
+  if (const std::string driver = gpu_driver(); !driver.empty())
+    environment["gpu"]["driver"] = driver;
+  if (const std::string name = hardware_of_gpu(gpu->name); !name.empty()) try {
+      const Hardware roofline = read_hardware(name, dtype);
+      environment["gpu"]["roofline"] = {{"hardware", name},
+                                        {"bytes_per_second", roofline.bytes_per_second},
+                                        {"flop_per_second", roofline.flop_per_second}};
+    } catch (const ConfigError&) {  // its file has no rate for this type
+    }
   return environment;
 }
 

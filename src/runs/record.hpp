@@ -7,6 +7,7 @@
 #include "datasets/dataset.hpp"
 #include "decoders/decoder.hpp"
 #include "src/checkpoint/checkpoint.hpp"
+#include "src/model/device.hpp"
 #include "src/scoring/task_metrics.hpp"
 #include "src/store/store.hpp"
 
@@ -21,8 +22,12 @@ ModelRow model_row(Store& store, const Checkpoint& checkpoint);
 std::string hash_of_ids(const Tokenizer& tokenizer);
 
 /// The machine, as far as it can be determined: processor, cores, memory, governor, kernel,
-/// libtorch, compiler.
-Json environment_json();
+/// libtorch, compiler; and of a GPU: its name and memory, driver, CUDA, and the roofline by
+/// experiments/hardware for the type in which it computes.
+Json environment_json(const std::string& device, Dtype dtype);
+
+/// The same, of known facts about the GPU, for tests.
+Json environment_json(const std::optional<GpuFacts>& gpu, Dtype dtype);
 
 /// The rows of a finished job and of its answers. `metrics`: computes the answers' scores; none:
 /// the answers are not scored, e.g. under an oracle. `tokenizer`: counts the ids of thoughts; null:

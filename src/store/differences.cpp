@@ -88,7 +88,10 @@ std::vector<std::string> machine_differences(const RunRow& old, const RunRow& no
   std::map<std::string, std::string> before, after;
   flatten(old.environment, "", before);
   flatten(now.environment, "", after);
-  for (auto* machine : {&before, &after}) machine->erase("mhz");  // a momentary value
+  for (auto* machine : {&before, &after}) {
+    machine->erase("mhz");  // a momentary value
+    machine->erase(kDeviceMemory);
+  }
   return changes(before, after);
 }
 

@@ -73,6 +73,7 @@ std::string find_invocation(Store& store, const std::string& id) {
         ", and begins the id of ", found.front().substr(0, id.size() + 8),
         "; give more characters of an id, or another name by 'pardec runs name'"));
   }
+  if (found.empty() && id == "latest") return latest_invocation(store);
   if (found.empty())
     throw ConfigError(str(store.path().string(), ": has no run with the name '", id,
                           "' or whose id begins so; 'pardec runs' lists them"));

@@ -18,8 +18,8 @@ std::unique_ptr<Store> open_to_compare(const std::string& db, std::string& run);
 std::string latest_invocation(Store& store);
 
 /// The invocation with this name, or with an id that begins with `id`, or with a run whose id
-/// begins with `id`. Empty: the newest. ConfigError: there is no match, or several, including a
-/// name that is also a prefix of another invocation's id.
+/// begins with `id`. Empty, or `latest` if none has that name: the newest. ConfigError: there is no
+/// match, or several, including a name that is also a prefix of another invocation's id.
 std::string find_invocation(Store& store, const std::string& id);
 
 /// The runs of an invocation in the order of their ids. ConfigError: there are none.

@@ -80,6 +80,9 @@ enum class RunStatus {
   failed,
 };
 
+/// The key of a run's environment with the most bytes of the device's memory that were held.
+inline constexpr const char* kDeviceMemory = "device_memory_peak";
+
 /// One arm on one dataset in one invocation.
 struct RunRow {
   RowId id = 0;

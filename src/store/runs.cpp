@@ -103,6 +103,15 @@ RowId Store::put_environment(const Json& environment) {
   return db_.integer("SELECT id FROM environment WHERE hash = ?", hash);
 }
 
+void Store::note_device_memory(const std::string& invocation, std::int64_t peak_bytes) {
+  for (const RunRow& run : find_runs({.invocation = invocation})) {
+    Json environment = run.environment;
+    environment[kDeviceMemory] =
+        std::max(peak_bytes, environment.value(kDeviceMemory, std::int64_t{0}));
+    db_.run("UPDATE run SET environment_id = ? WHERE id = ?", put_environment(environment), run.id);
+  }
+}
+
 RowId Store::put_model(const ModelRow& model) {
   db_.run(
       "INSERT INTO model (path, hash, stamp, shape) VALUES (?, ?, ?, ?) "

@@ -124,6 +124,9 @@ class Store {
   std::optional<std::string> model_hash(const std::string& path, const std::string& stamp);
 
   // Runs.
+  /// Adds the most memory of the device that was held at one time to the environment of an
+  /// invocation's runs, if that of an earlier process was not larger.
+  void note_device_memory(const std::string& invocation, std::int64_t peak_bytes);
   /// Inserts the run and the objects that it refers to, in one transaction. A run whose uuid is
   /// already stored is resumed: its status becomes `running`.
   RowId begin_run(const RunRow& run);

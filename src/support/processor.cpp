@@ -32,4 +32,12 @@ std::vector<std::string> gpu_names(const std::filesystem::path& driver) {
   return names;
 }
 
+std::string gpu_driver(const std::filesystem::path& file) {
+  for (const std::string& word : split(line_of(file.string(), "NVRM version"), ' '))
+    if (word.find('.') != std::string::npos &&
+        word.find_first_not_of("0123456789.") == std::string::npos)
+      return word;
+  return "";
+}
+
 }  // namespace pardec

@@ -17,4 +17,8 @@ std::string processor_name();
 std::vector<std::string> gpu_names(
     const std::filesystem::path& driver = "/proc/driver/nvidia/gpus");
 
+/// The version of NVIDIA's driver, e.g. "550.54.15"; empty: there is none. `file`: where the driver
+/// reports it.
+std::string gpu_driver(const std::filesystem::path& file = "/proc/driver/nvidia/version");
+
 }  // namespace pardec

@@ -4,8 +4,10 @@
 #include <fstream>
 #include <map>
 
+#include "src/findings/roofline.hpp"
 #include "src/reproduction/claims.hpp"
 #include "src/reproduction/paper_differences.hpp"
+#include "src/runs/record.hpp"
 #include "src/support/error.hpp"
 #include "src/support/processor.hpp"
 #include "tests/support/catch.hpp"
@@ -175,6 +177,29 @@ TEST_CASE("GPUs have the names that the driver tells, by their bus addresses") {
   }
   CHECK(gpu_names(folder.path()) == std::vector<std::string>{"NVIDIA H100 80GB HBM3", "NVIDIA Y"});
   CHECK(gpu_names(folder.path() / "nowhere").empty());
+}
+
+TEST_CASE("a run keeps its GPU, driver, CUDA, and the roofline of that GPU") {
+  test::TemporaryFolder folder;
+  std::ofstream(folder.path() / "version")
+      << "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar  5 22:23:56 UTC 2024\n"
+      << "GCC version:  gcc version 12.2.0\n";
+  CHECK(gpu_driver(folder.path() / "version") == "550.54.15");
+  CHECK(gpu_driver(folder.path() / "nowhere").empty());
+  CHECK(hardware_of_gpu("NVIDIA H100 80GB HBM3") == "h100");
+  CHECK(hardware_of_gpu("NVIDIA A100-SXM4-80GB") == "a100");
+  CHECK(hardware_of_gpu("NVIDIA GeForce 9000").empty());
+
+  const GpuFacts h100{"NVIDIA H100 80GB HBM3", "12.4", "9.0", 85'000'000'000};
+  const Json gpu = environment_json(h100, Dtype::bf16).at("gpu");
+  CHECK(gpu.at("name") == h100.name);
+  CHECK(gpu.at("cuda") == "12.4");
+  CHECK(gpu.at("memory_bytes") == h100.memory_bytes);
+  CHECK(gpu.at("roofline").at("hardware") == "h100");
+  CHECK(gpu.at("roofline").at("bytes_per_second") == 3350e9);
+  CHECK(gpu.at("roofline").at("flop_per_second") == 989.4e12);
+  CHECK_FALSE(environment_json("cpu", Dtype::fp32).contains("gpu"));
+  CHECK_FALSE(device_memory_peak("cpu"));
 }
 
 TEST_CASE("weights of another training than the paper's decide nothing") {

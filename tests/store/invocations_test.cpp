@@ -48,6 +48,7 @@ TEST_CASE("an invocation is found by its name, or by the beginning of its id or 
   const RowId run = measured_run(store, "aaaa-1", "ar");
   measured_run(store, "aabb-2", "ar");
   CHECK(find_invocation(store, "") == "aabb-2");
+  CHECK(find_invocation(store, "latest") == "aabb-2");
   CHECK(find_invocation(store, "aaa") == "aaaa-1");
   const std::string uuid = store.find_runs({.invocation = "aaaa-1"}).front().uuid;
   CHECK(store.find_runs({.invocation = "aaaa-1"}).front().id == run);
@@ -127,4 +128,6 @@ TEST_CASE(
   CHECK(machine_differences(a, b) ==
         std::vector<std::string>{"processor: one, now two", "governor: unset, now powersave"});
   CHECK(machine_differences(a, a).empty());
+  a.environment[kDeviceMemory] = 7;
+  CHECK(machine_differences(a, b).size() == 2);
 }

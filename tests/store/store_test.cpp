@@ -377,3 +377,18 @@ TEST_CASE("a stand-in of a split is another dataset than the split, whatever its
   CHECK_FALSE(same_split(found[0].dataset, published.dataset));
   CHECK(store.find_runs({.dataset = "oa-mine", .split = "test"}).size() == 2);
 }
+
+TEST_CASE("the device memory of a run is the most that one of its processes held") {
+  TemporaryFolder folder;
+  Store store(folder.path() / "x.sqlite");
+  const RunRow run = example_run("ar");
+  store.begin_run(run);
+  const auto held = [&] {
+    return store.find_runs({.invocation = run.invocation}).front().environment;
+  };
+  store.note_device_memory(run.invocation, 5'000'000'000);
+  CHECK(held().at(kDeviceMemory) == 5'000'000'000);
+  CHECK(held().at("cpu") == "one");  // what was known before stays
+  store.note_device_memory(run.invocation, 4'000'000'000);
+  CHECK(held().at(kDeviceMemory) == 5'000'000'000);
+}

@@ -92,6 +92,26 @@ class CudaGpu : public Gpu {
 
 std::unique_ptr<Gpu> cuda_gpu(at::Device device) { return std::make_unique<CudaGpu>(device); }
 
+GpuFacts cuda_facts(at::Device device) {
+  cudaDeviceProp properties{};
+  int runtime = 0;
+  if (const cudaError_t error =
+          cudaGetDeviceProperties(&properties, device.has_index() ? device.index() : 0);
+      error != cudaSuccess)
+    throw ModelError(device.str(), cudaGetErrorString(error));
+  cudaRuntimeGetVersion(&runtime);
+  return {properties.name, str(runtime / 1000, ".", runtime % 1000 / 10),
+          str(properties.major, ".", properties.minor),
+          static_cast<std::int64_t>(properties.totalGlobalMem)};
+}
+
+std::int64_t cuda_memory_peak(at::Device device) {
+  // The first of the statistics is that of all pools.
+  return c10::cuda::CUDACachingAllocator::getDeviceStats(device.has_index() ? device.index() : 0)
+      .reserved_bytes[0]
+      .peak;
+}
+
 std::pair<at::Tensor, at::Tensor> cuda_best_ids(const at::Tensor& logits, std::int32_t count) {
   const c10::cuda::CUDAGuard guard(logits.device());
   const at::Tensor rows = logits.contiguous();
