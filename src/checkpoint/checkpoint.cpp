@@ -45,12 +45,17 @@ TrainingRecord read_training_record(const std::filesystem::path& folder) {
   return taught;
 }
 
+namespace {
+constexpr const char* kHalf = "float16";
+}
+
 Dtype chosen_dtype(const ModelOptions& options) {
   if (options.dtype != "auto") return parse_dtype(options.dtype);
   if (std::error_code ignored; !std::filesystem::is_directory(options.model, ignored))
     return Dtype::fp32;  // errors are reported when it is loaded
-  const bool holds_bf16 = read_model_config(options.model).dtype == "bfloat16";
-  return holds_bf16 && computes_bf16_fast(options.device) ? Dtype::bf16 : Dtype::fp32;
+  const std::string stored = read_model_config(options.model).dtype;
+  const bool half = stored == "bfloat16" || stored == kHalf;
+  return half && computes_bf16_fast(options.device) ? Dtype::bf16 : Dtype::fp32;
 }
 
 std::filesystem::path texts_folder(const ModelOptions& options) {
@@ -89,6 +94,10 @@ Checkpoint load_checkpoint(const ModelOptions& options, bool with_tokenizer) {
   if (tokenizer)
     if (std::string note = foreign_ids(*tokenizer, config); !note.empty())
       notes.push_back(std::move(note));
+  if (options.dtype == "auto" && dtype == Dtype::bf16 && config.dtype == kHalf)
+    notes.emplace_back(
+        "holds float16, which is computed in bf16 (`dtype=auto`): weights are rounded from 11 to 8 "
+        "significant bits; `dtype=fp32` keeps them");
   std::vector<std::filesystem::path> weights{folder};
   if (!options.adapter.empty()) weights.emplace_back(options.adapter);
   const bool untrained = std::filesystem::exists(folder / kSynthesisNote, ignored);

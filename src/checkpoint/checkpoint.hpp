@@ -21,8 +21,8 @@ struct ModelOptions {
   bool weights = true;  ///< false: only the small files are read (config, tokenizer)
 };
 
-/// The type selected by --dtype. `auto`: bf16 if the checkpoint contains bf16 and the device
-/// computes it fast, otherwise fp32. ConfigError. ModelError: the config cannot be read.
+/// The type selected by --dtype. `auto`: bf16 if the checkpoint contains bf16 or fp16 and the
+/// device computes bf16 fast, otherwise fp32. ConfigError. ModelError: the config cannot be read.
 Dtype chosen_dtype(const ModelOptions& options);
 
 /// A loaded checkpoint folder.

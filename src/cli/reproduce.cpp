@@ -14,8 +14,11 @@
 #include "src/cli/table_output.hpp"
 #include "src/cli/with_flags.hpp"
 #include "src/report/reproduction_report.hpp"
+#include "src/report/results_page.hpp"
 #include "src/reproduction/item_choice.hpp"
+#include "src/reproduction/rehearsal.hpp"
 #include "src/reproduction/time_shares.hpp"
+#include "src/reproduction/weights.hpp"
 #include "src/support/checks.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
@@ -28,8 +31,9 @@ namespace {
 
 struct ReproduceFlags {
   ReproduceOptions options;
-  std::string paper, item, budget, judge, progress = "auto", format = "text", report;
+  std::string paper, item, budget, judge, progress = "auto", format = "text", report, results;
   std::vector<std::string> models;
+  bool train = false, dry_run = false;
 };
 
 /// "10m", "90s", "1.5h" or seconds. ConfigError.
@@ -44,13 +48,57 @@ std::optional<double> parse_budget(const std::string& text) {
   return value.get<double>() * (unit == units.end() ? 1 : unit->second);
 }
 
+/// The export from which a page of results is made: RESULTS.json beside RESULTS.md.
+std::filesystem::path export_beside(const std::filesystem::path& page) {
+  return std::filesystem::path(page).replace_extension(".json");
+}
+
+/// Trains what the claims lack. Ctrl-C ends the program here, as it ends `train`: the training goes
+/// on from its last checkpoint.
+TrainedNetworks train_first(const std::vector<const PaperItem*>& items,
+                            const ReproduceFlags& flags) {
+  const std::vector<WantedNetwork> wanted = wanted_networks(items, flags.options);
+  if (wanted.empty())
+    print_note("--train: the claims lack no network that a recipe makes");
+  else
+    print_note(str("--train: ", counted(std::ssize(wanted), "network"), ", about ",
+                   duration(static_cast<std::int64_t>(minutes_of(wanted) * 60)),
+                   " of one core by the recipes"));
+  return train_networks(wanted, parse_budget(flags.budget), flags.options);
+}
+
+/// Only says what would be trained, or makes dry runs.
+int show_plan(const std::vector<const PaperItem*>& items, const ReproduceFlags& flags) {
+  TablePrinter printer(parse_table_format(flags.format), /*list=*/true);
+  if (flags.train) {
+    printer.print(weights_table(wanted_networks(items, flags.options)));
+    printer.finish();
+    return 0;
+  }
+  const SignalStop stop;
+  ReproduceOptions options = flags.options;
+  options.stop = stop.token();
+  options.notes = {};  // a dry run's own would speak of its small networks
+  Rehearsals rehearsals;
+  for (const PaperItem* item : items) {
+    if (items.size() > 1 && !item->scales.contains(options.scale)) continue;
+    const Rehearsal made = rehearsals.of(*item, options);
+    if (const int signal = stop.signal()) return 128 + signal;
+    printer.print(rehearsal_table(made));
+  }
+  printer.finish();
+  return 0;
+}
+
 int reproduce_items(const std::vector<const PaperItem*>& items, const ReproduceFlags& flags) {
+  TrainedNetworks trained;
+  if (flags.train) trained = train_first(items, flags);
   TablePrinter printer(parse_table_format(flags.format), /*list=*/true);
   const SignalStop stop;
   ReproduceOptions options = flags.options;
   options.stop = stop.token();
   options.errors_lack = items.size() > 1;
-  TimeShares time(parse_budget(flags.budget), items, options);
+  TimeShares time(parse_budget(flags.budget), items, options, trained.seconds);
   std::vector<ReproducedItem> shown_items;
   ReproductionReport report;
   const auto of_scale = std::count_if(items.begin(), items.end(), [&](const PaperItem* item) {
@@ -100,14 +148,30 @@ int reproduce_items(const std::vector<const PaperItem*>& items, const ReproduceF
     write_file(flags.report, render_report(std::move(report).of(shown_items), with_flags));
     std::fprintf(stderr, "%s\n", flags.report.c_str());
   }
+  if (!flags.results.empty()) {
+    std::string command = "pardec";
+    for (std::size_t i = 1; i < options.argv.size(); ++i) command += " " + options.argv[i];
+    const ResultsPage page = results_page(shown_items, command, with_flags);
+    write_file(export_beside(flags.results), json_of(page).dump(1) + "\n");
+    write_file(flags.results, render_results(page));
+    std::fprintf(stderr, "%s\n", flags.results.c_str());
+  }
   if (unexpected)
     std::fprintf(stderr, "pardec: a claim is decided otherwise than expected (marked by !)\n");
   if (judge_failed) std::fprintf(stderr, "pardec: the judge was not asked all that is open\n");
-  return unexpected ? 4 : judge_failed ? 1 : 0;
+  if (trained.stopped > 0)
+    std::fprintf(stderr, "pardec: %s not trained to the end; the same command goes on\n",
+                 counted(trained.stopped, "network").c_str());
+  if (trained.refused > 0)
+    std::fprintf(stderr, "pardec: %s not trained, for what is said above\n",
+                 counted(trained.refused, "network").c_str());
+  return unexpected ? 4 : judge_failed || trained.refused > 0 ? 1 : 0;
 }
 
 int run(const CLI::App& app, ReproduceFlags& flags) {
   const TableFormat format = parse_table_format(flags.format);
+  if (!flags.results.empty() && !flags.results.ends_with(".md"))
+    throw ConfigError(str("--results is '", flags.results, "', expected the name of a page, *.md"));
   ReproduceOptions& options = flags.options;
   if (options.limit) check_at_least("limit", *options.limit, 0);
   check_at_least("threads", options.threads, 0);
@@ -137,7 +201,8 @@ int run(const CLI::App& app, ReproduceFlags& flags) {
     throw ConfigError(str("--data-root: ", options.data_root, " is no folder"));
   if (!options.dtype.empty() && options.dtype != "auto") parse_dtype(options.dtype);
   options.progress = parse_progress_style(flags.progress);
-  return reproduce_items(items, flags);
+  parse_budget(flags.budget);
+  return flags.dry_run ? show_plan(items, flags) : reproduce_items(items, flags);
 }
 
 }  // namespace
@@ -148,7 +213,7 @@ Verb reproduce_verb() {
       "measure what papers claim: their numbers beside yours, a verdict per claim",
       "pardec reproduce list\n  pardec reproduce hpd table1\n  pardec reproduce ippd table5 "
       "--data-root data --model main=DIR --db r.sqlite\n  pardec reproduce all --budget 60m\n  "
-      "pardec reproduce space table2 --scale bound",
+      "pardec reproduce all --train --dry-run\n  pardec reproduce space table2 --scale bound",
       [](CLI::App& app) -> std::function<int()> {
         auto flags = std::make_shared<ReproduceFlags>();
         ReproduceOptions& options = flags->options;
@@ -156,8 +221,9 @@ Verb reproduce_verb() {
                        "hpd, ippd, apar, aspd or space; all: all of them; list: what there is");
         app.add_option("item", flags->item, "of the paper, e.g. table5 or figure4; without it all");
         app.add_option("--scale", options.scale,
-                       "small: networks and data at hand; shape: forced answers on any network; "
-                       "bound: what GPUs allow, by the roofline")
+                       "small: networks and data at hand; paper: the paper's own networks and "
+                       "settings; shape: forced answers on any network; bound: what GPUs allow, by "
+                       "the roofline")
             ->capture_default_str()
             ->type_name("NAME");
         app.add_option("--budget", flags->budget,
@@ -174,6 +240,16 @@ Verb reproduce_verb() {
                "--data-root", options.data_root,
                "folder with one folder for each dataset; without it the project's samples are used")
             ->type_name("DIR");
+        app.add_flag("--train", flags->train,
+                     "first train the networks that claims lack and that have a recipe, within the "
+                     "budget; a stopped training goes on by the same command");
+        app.add_flag(
+            "--dry-run", flags->dry_run,
+            "two examples on small networks of the same families, with forced answers; with "
+            "--train only list what would be trained, from which data, and how long");
+        app.add_option("--device", options.device,
+                       "where to compute instead of the file's: cpu, cuda or cuda:I")
+            ->type_name("DEVICE");
         app.add_option("--dtype", options.dtype,
                        "number type instead of the file's: fp32, bf16, auto ...")
             ->type_name("TYPE");
@@ -187,6 +263,10 @@ Verb reproduce_verb() {
         app.add_option("--report", flags->report,
                        "also write a page for a browser: verdicts, tables and figures")
             ->type_name("FILE");
+        app.add_option("--results", flags->results,
+                       "also write a page of all verdicts, refuted ones first, and its export "
+                       "beside it: RESULTS.md and RESULTS.json")
+            ->type_name("FILE.md");
         app.add_option("--judge", flags->judge,
                        "ask a judge for the scores of claims that need one; the file of its "
                        "service")
@@ -197,7 +277,7 @@ Verb reproduce_verb() {
         return [flags, &app] { return run(app, *flags); };
       },
       {},
-      {.files = {"--report"}},
+      {.files = {"--report", "--results"}},
       {"--model"}};
 }
 

@@ -134,7 +134,7 @@ Verb runs_verb() {
         app.add_option("action", flags->action,
                        "list (the default), compare ID ID..., name ID TEXT, note ID TEXT or rm ID");
         app.add_option("arguments", flags->arguments,
-                       "ID: a run's name, or the first characters of its id");
+                       "ID: a run's name, the first characters of its id, or latest");
         add_flag(app, db_setting(flags->db));
         app.add_option("--dataset", flags->filter.dataset, "runs on this dataset")
             ->type_name("NAME")

@@ -1,6 +1,7 @@
 #include "src/finetune/finetune.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <set>
@@ -206,6 +207,30 @@ bool may_resume(const TrainingSpec& spec, const OrderedJson& record) {
 
 }  // namespace
 
+std::optional<TrainingProgress> training_progress(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  const std::filesystem::path file = folder / kTrainingRecord;
+  if (!std::filesystem::exists(file, ignored)) return std::nullopt;
+  const Json record = read_json(file);
+  const Json result = record.is_object() ? record.value("result", Json()) : Json();
+  if (!result.is_object() && !result.is_null())
+    throw DataError(file.string(), 0, str("'result' is ", dump(result), ", expected an object"));
+  TrainingProgress state{.finished = record.is_object() && record.value("finished", true)};
+  if (result.is_object()) {
+    state.planned = result.value("planned_steps", std::int64_t{0});
+    if (const Json loss = result.value("validation_loss", Json()); loss.is_number())
+      state.validation_loss = loss.get<double>();
+  }
+  LossLog log(folder / "loss.csv");
+  if (std::filesystem::exists(folder / "loss.csv", ignored))
+    log.read_through(std::numeric_limits<std::int64_t>::max());
+  if (!log.rows().empty()) {
+    state.steps = log.rows().back().step;
+    state.seconds = log.rows().back().seconds;
+  }
+  return state;
+}
+
 void finetune(const TrainingSpec& spec, const Notes& notes) {
   check(spec);
   const TrainingStart start = read_start(spec);
@@ -324,8 +349,11 @@ void finetune(const TrainingSpec& spec, const Notes& notes) {
   std::unique_ptr<Progress> progress;
   const LoopResult result =
       train_model(run, source, folder, resume, clock, [&](const LossRow& row, std::int64_t steps) {
-        if (!recorded) write_record();  // if training cannot even begin, it leaves no record
-        if (!progress)                  // its clock starts after this update
+        if (!recorded) {  // if training cannot even begin, it leaves no record
+          record["result"] = {{"planned_steps", steps}};
+          write_record();
+        }
+        if (!progress)  // its clock starts after this update
           progress = std::make_unique<Progress>(spec.progress, "updates", steps, row.step);
         progress->update(row.step, str("loss ", row.train_loss, " · ",
                                        static_cast<std::int64_t>(row.tokens_per_second), " tok/s"));

@@ -394,12 +394,18 @@ Table bounds_table(const PaperItem& item, const Evidence& evidence,
 
 ReproducedItem shown(const Reproduction& result, bool measured_only) {
   const PaperItem& item = *result.item;
+  std::string commit, measured;
+  if (result.run && !result.run->comparison().arms.empty()) {
+    const RunRow& run = result.run->comparison().arms.front().run.run;
+    commit = run.commit;
+    measured = run.started_utc.substr(0, 10);
+  }
   return {&item,
           item.scale(result.scale).contains("bound")
               ? bounds_table(item, *result.evidence, result.arms, result.baseline, result.differs)
               : published_table(item, "scale " + result.scale, *result.evidence, result.differs,
                                 measured_only),
-          result.findings};
+          result.findings, commit, measured};
 }
 
 Table claims_table(const std::vector<ReproducedItem>& items, const std::string& title) {
@@ -504,6 +510,95 @@ Table papers_table(const PaperCatalogue& papers, const StoredVerdicts& verdicts)
       "not do yet, D weights, hardware or people that nobody has at hand; E is a picture in which "
       "nothing is measured. Scales are parts of an item, and have their own verdicts.",
       "verdicts: the newest in the database that decided anything."};
+  return table;
+}
+
+Table weights_table(const std::vector<WantedNetwork>& wanted) {
+  Table table;
+  table.title = "Networks that the claims need and that are trained first";
+  table.columns = {
+      {"network"},
+      {"what it is"},
+      {"begins with"},
+      {"data"},
+      {"done"},
+      {"minutes of one core", Align::right, "minutes"},
+      {"claims"},
+      {.header = "lacks", .messages = true},
+      {.header = "command", .data_only = true},
+      {.header = "commands that make what lacks", .key = "commands", .data_only = true}};
+  for (const WantedNetwork& one : wanted) {
+    const Recipe& recipe = one.recipe;
+    const std::string done = one.trained  ? str("the network; not ", recipe.model)
+                             : !one.begun ? "-"
+                             : one.begun->planned > 0
+                                 ? str(one.begun->steps, " of ", one.begun->planned, " updates")
+                                 : counted(one.begun->steps, "update");
+    table.rows.push_back({recipe.out().lexically_normal().string(), recipe.makes, recipe.model,
+                          one.data.empty() ? "-" : join(one.data, "; "), done,
+                          Cell(fixed(one.minutes, one.minutes < 10 ? 1 : 0), json_of(one.minutes)),
+                          Cell(join(one.claims, ", "), Json(one.claims)),
+                          one.lacks.empty() ? no_cell() : Cell(one.lacks), one.command,
+                          Cell(join(one.commands, "; "), Json(one.commands))});
+  }
+  for (const auto& [command, recipes] : commands_of(wanted))
+    table.notes.push_back(str("first, for ", join(recipes, ", "), ": ", command));
+  table.notes.push_back(
+      str("to train: ",
+          counted(std::count_if(wanted.begin(), wanted.end(),
+                                [](const auto& one) { return one.lacks.empty(); }),
+                  "network"),
+          ", ", duration(static_cast<std::int64_t>(minutes_of(wanted) * 60)),
+          " of one core by the recipes. A stopped training goes on from its last checkpoint by the "
+          "same command."));
+  return table;
+}
+
+Table rehearsal_table(const Rehearsal& rehearsal) {
+  Table table;
+  table.title = heading(*rehearsal.item, str("dry run of scale ", rehearsal.scale));
+  table.columns = {{"dataset"},
+                   {"arm"},
+                   {"decoder"},
+                   {"options"},
+                   {"network"},
+                   {"in flight", Align::right, "in_flight"},
+                   {"examples", Align::right},
+                   {"forced by", Align::left, "oracle"},
+                   {"answers", Align::right},
+                   {"failed", Align::right},
+                   {.header = "lacks", .messages = true}};
+  std::map<std::string, const RehearsedNetwork*> networks;
+  for (const RehearsedNetwork& one : rehearsal.networks) networks[one.label] = &one;
+  for (const RehearsedArm& arm : rehearsal.arms) {
+    const auto network = networks.find(arm.network);
+    table.rows.push_back({arm.dataset, arm.label, arm.decoder, Cell(dump(arm.options), arm.options),
+                          network == networks.end() ? arm.network : network->second->folder,
+                          number_cell(arm.batch_size),
+                          rehearsal.limit > 0 ? number_cell(rehearsal.limit) : Cell("all", Json()),
+                          arm.oracle.empty() ? no_cell() : Cell(arm.oracle),
+                          number_cell(arm.answers), number_cell(arm.failed),
+                          arm.lacks.empty() ? no_cell() : Cell(arm.lacks)});
+  }
+  for (const RehearsedNetwork& one : rehearsal.networks) {
+    const std::string size =
+        one.parameters > 0
+            ? str(", ", fixed(static_cast<double>(one.parameters) / 1e9, 1), " B parameters, ",
+                  fixed(static_cast<double>(one.bytes) / 1e9, 1), " GB")
+            : "";
+    table.notes.push_back(str(one.label, ": ", one.folder.empty() ? "none" : one.folder, size,
+                              one.there || one.folder.empty() ? "" : "; it is not there"));
+  }
+  std::vector<std::string> tested;
+  for (const ClaimFinding& finding : rehearsal.result.findings)
+    tested.push_back(finding.lacks.empty()
+                         ? finding.claim->id
+                         : str(finding.claim->id, " (", join(finding.lacks, "; "), ")"));
+  if (!tested.empty()) table.notes.push_back("claims: " + join(tested, ", "));
+  table.notes.emplace_back(
+      "dry run: two examples of each dataset, on small random networks of the same families, with "
+      "answers forced where a decoder can be forced, and without adapters. Nothing is kept, and no "
+      "number of it means anything.");
   return table;
 }
 

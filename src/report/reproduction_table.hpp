@@ -7,7 +7,9 @@
 #include "src/reproduction/evidence.hpp"
 #include "src/reproduction/item_choice.hpp"
 #include "src/reproduction/paper_item.hpp"
+#include "src/reproduction/rehearsal.hpp"
 #include "src/reproduction/reproduce.hpp"
+#include "src/reproduction/weights.hpp"
 
 namespace pardec {
 
@@ -27,6 +29,7 @@ struct ReproducedItem {
   const PaperItem* item;
   Table table;  ///< from published_table() or bounds_table()
   std::vector<ClaimFinding> findings;
+  std::string commit = {}, measured_utc = {};  ///< of the measurement; empty: there is none
 };
 /// `measured_only`: as for published_table().
 ReproducedItem shown(const Reproduction& result, bool measured_only);
@@ -36,5 +39,11 @@ Table claims_table(const std::vector<ReproducedItem>& items, const std::string& 
 
 /// All tables and figures of the papers, with the newest verdicts, e.g. "confirmed (scaled)".
 Table papers_table(const PaperCatalogue& papers, const StoredVerdicts& verdicts);
+
+/// Networks that claims need and that are to be trained: from which data, and how long.
+Table weights_table(const std::vector<WantedNetwork>& wanted);
+
+/// What a dry run of an item did: the arms, the networks that they need, and what lacks.
+Table rehearsal_table(const Rehearsal& rehearsal);
 
 }  // namespace pardec

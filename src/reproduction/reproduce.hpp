@@ -40,6 +40,7 @@ struct ReproduceOptions {
   bool create_folders = false;               ///< whether to create folders for the database
   std::string data_root;  ///< folder with one folder per dataset; empty: the project's samples
   std::string dtype;      ///< replaces the dtype in the item's file; empty: keeps it
+  std::string device;     ///< as `device` of a run, also of trainings; empty: as in the item's file
   std::vector<GivenNetwork> models;  ///< the first network for a label is used
   /// number of examples per dataset; none: as in the item's file
   std::optional<std::int64_t> limit;

@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -9,6 +7,7 @@
 #include "src/reproduction/bound_evidence.hpp"
 #include "src/reproduction/paper_differences.hpp"
 #include "src/reproduction/scale_inputs.hpp"
+#include "src/reproduction/scratch.hpp"
 #include "src/runs/deadline.hpp"
 #include "src/runs/execute.hpp"
 #include "src/support/project_files.hpp"
@@ -19,18 +18,6 @@ namespace pardec {
 namespace fs = std::filesystem;
 
 namespace {
-
-/// A temporary folder.
-struct Scratch {
-  fs::path folder = fs::temp_directory_path() / str("pardec-bound-", ::getpid());
-  Scratch() { fs::create_directories(folder); }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  ~Scratch() {
-    std::error_code ignored;
-    fs::remove_all(folder, ignored);
-  }
-};
 
 BoundSetting setting_of(const Json& bound) {
   BoundSetting setting;
@@ -55,8 +42,8 @@ BoundSetting setting_of(const Json& bound) {
 /// no time, or the run was interrupted.
 std::optional<BoundTraces> make_traces(const PaperItem& item, const Runnable& runnable,
                                        const ReproduceOptions& options) {
-  const Scratch scratch;
-  const fs::path trace = scratch.folder / "t.jsonl";
+  const Scratch scratch("pardec-bound");
+  const fs::path trace = scratch.folder() / "t.jsonl";
   BoundTraces made{.lacking = runnable.lacking};
   const Json& datasets = runnable.experiment["datasets"];
   const auto begin = std::chrono::steady_clock::now();
@@ -66,7 +53,7 @@ std::optional<BoundTraces> make_traces(const PaperItem& item, const Runnable& ru
     one.experiment["trace"] = trace.string();
     one.experiment["warmup"] = 0;
     ReproduceOptions apart = options;
-    apart.db = (scratch.folder / "t.sqlite").string();
+    apart.db = (scratch.folder() / "t.sqlite").string();
     const RunSpec spec = spec_of(one, "bound", item.file, apart);
     ArmSessions sessions(spec);
     std::optional<double> share;  // of the remaining time

@@ -8,6 +8,8 @@
 
 #include "datasets/dataset.hpp"
 #include "src/checkpoint/checkpoint.hpp"
+#include "src/finetune/finetune.hpp"
+#include "src/reproduction/recipe.hpp"
 #include "src/reproduction/standins.hpp"
 #include "src/runs/prepare.hpp"
 #include "src/settings/run_settings.hpp"
@@ -23,7 +25,7 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Keys of a scale that are not settings of a run.
-constexpr std::array kScaleKeys{"standin", "shared", "traces", "bound"};
+constexpr std::array kScaleKeys{"standin", "shared", "traces", "bound", "shapes"};
 
 std::optional<std::string> given_folder(const ReproduceOptions& options, const std::string& label) {
   for (const GivenNetwork& given : options.models)
@@ -46,7 +48,7 @@ size_t chosen_alternative(const Json& networks, const ReproduceOptions& options)
   for (size_t i = 0; i + 1 < most; ++i) {
     const auto there = [&](const Json& folders) {
       return !folders.is_array() || i >= folders.size() || folders[i].is_null() ||
-             folder_at(folders[i].get<std::string>());
+             network_at(folders[i].get<std::string>());
     };
     if (std::all_of(networks.begin(), networks.end(), there)) return i;
   }
@@ -55,9 +57,14 @@ size_t chosen_alternative(const Json& networks, const ReproduceOptions& options)
 
 /// The network that lacks, and the recipe by which it can be trained, if there is one.
 std::string lacking_weights(const std::string& label, const std::string& folder) {
-  const std::string recipe =
-      str("experiments/smollm2/recipes/", fs::path(folder).filename().string(), ".json");
-  return str("network '", label, "' (", folder, folder_at(recipe) ? ", recipe " + recipe : "", ")");
+  const fs::path at = folder;
+  return str(
+      "network '", label, "' (", folder,
+      folder_at(folder) ? ", whose training was stopped before its end" : "",
+      recipe_for(folder)
+          ? str(", recipe ", (at.parent_path() / "recipes" / at.filename()).string(), ".json")
+          : "",
+      ")");
 }
 
 /// The networks of a scale by name: given ones, otherwise those of the chosen alternative. ""
@@ -75,12 +82,13 @@ Json networks_of_scale(const Json& scale, const ReproduceOptions& options,
       models[label] = "";
       continue;
     }
-    if (const auto at = folder_at(named.get<std::string>()))
+    const auto text = named.get<std::string>();
+    if (const auto at = given ? folder_at(text) : network_at(text))
       models[label] = at->string();
     else if (given)
       throw ConfigError(str("`model` ", label, ": there is no ", *given));
     else
-      missing[label] = lacking_weights(label, named.get<std::string>());
+      missing[label] = lacking_weights(label, text);
   }
   return models;
 }
@@ -169,6 +177,13 @@ std::optional<fs::path> folder_at(const std::string& named) {
   }
 }
 
+std::optional<fs::path> network_at(const std::string& named) {
+  const auto folder = folder_at(named);
+  if (!folder) return std::nullopt;
+  const auto training = training_progress(*folder);
+  return training && !training->finished ? std::nullopt : folder;
+}
+
 Runnable runnable_of(const Json& scale, const ReproduceOptions& options) {
   Runnable runnable;
   runnable.experiment = scale;
@@ -183,6 +198,7 @@ Runnable runnable_of(const Json& scale, const ReproduceOptions& options) {
   runnable.experiment["model"] = models.contains(main) ? main : "";
   if (options.limit) runnable.experiment["limit"] = *options.limit;
   if (!options.dtype.empty()) runnable.experiment["dtype"] = options.dtype;
+  if (!options.device.empty()) runnable.experiment["device"] = options.device;
   const auto& arms = runnable.experiment["decoders"];
   const std::string baseline = scale.value("baseline", "");
   if (std::none_of(arms.begin(), arms.end(), [&](const Json& arm) {

@@ -34,6 +34,9 @@ RunSpec spec_of(const Runnable& runnable, const std::string& name,
 /// The folder or file at this path, otherwise within the project; none: it is in neither place.
 std::optional<std::filesystem::path> folder_at(const std::string& named);
 
+/// As folder_at(). None also if a training into this folder was stopped before its end.
+std::optional<std::filesystem::path> network_at(const std::string& named);
+
 /// Computes the evidence of a scale that counts: `stats` and `attention` of datasets, and the
 /// settings of a `training`.
 void reproduce_counts(Reproduction& result, const Json& scale, const ReproduceOptions& options);

@@ -5,8 +5,8 @@
 namespace pardec {
 
 TimeShares::TimeShares(std::optional<double> budget, const std::vector<const PaperItem*>& items,
-                       const ReproduceOptions& options)
-    : budget_(budget), scale_(options.scale) {
+                       const ReproduceOptions& options, double used)
+    : budget_(budget), used_before_(used), scale_(options.scale) {
   if (!budget) return;
   for (const PaperItem* item : items)
     if (const std::string work = work_of(*item, scale_);
@@ -15,7 +15,7 @@ TimeShares::TimeShares(std::optional<double> budget, const std::vector<const Pap
 }
 
 double TimeShares::used() const {
-  return std::chrono::duration<double>(Clock::now() - begin_).count();
+  return used_before_ + std::chrono::duration<double>(Clock::now() - begin_).count();
 }
 
 Effort TimeShares::effort_of(const PaperItem& item) const {

@@ -13,9 +13,9 @@ namespace pardec {
 /// several items.
 class TimeShares {
  public:
-  /// Starts the clock. `budget`: seconds for all items; none: no limit.
+  /// Starts the clock. `budget`: seconds for all items; none: no limit. `used`: of these, before.
   TimeShares(std::optional<double> budget, const std::vector<const PaperItem*>& items,
-             const ReproduceOptions& options);
+             const ReproduceOptions& options, double used = 0);
 
   double used() const;  ///< seconds
   /// The time that the item may use now: an equal share of the remaining time among items that
@@ -28,6 +28,7 @@ class TimeShares {
   using Clock = std::chrono::steady_clock;
   Clock::time_point begin_ = Clock::now();
   std::optional<double> budget_;
+  double used_before_;
   std::string scale_;
   std::set<std::string> to_make_, made_;  // names from work_of()
 };

@@ -17,8 +17,8 @@ Settings model_settings(ModelOptions& model) {
        "adapter over the first layers of the network that it guesses for"},
       {"dtype", "TYPE", &model.dtype,
        "compute in fp32 or bf16; int8 and nf4: in bf16 with the layers' weights quantised (CPU); "
-       "auto: bf16 if the checkpoint has it and the device computes it fast (a processor with "
-       "AVX-512 BF16, a GPU), otherwise fp32"},
+       "auto: bf16 if the checkpoint has bf16 or fp16 and the device computes bf16 fast (a "
+       "processor with AVX-512 BF16, a GPU), otherwise fp32"},
       {"device", "DEVICE", &model.device, "cpu, cuda or cuda:I"},
       {"no_cuda_graphs", "", &model.no_cuda_graphs,
        "do not record the kernels of small steps as CUDA graphs; the results are the same"},

@@ -216,8 +216,8 @@ Settings learning_settings(TrainingSettings& s) {
        "limit of the gradients' norm; 0: none",
        {.range = at_least(0)}},
       {"dtype", "TYPE", &s.spec.dtype,
-       "compute in fp32 or bf16; masters are fp32; auto: bf16 if the checkpoint has it and the "
-       "device computes it fast (a processor with AVX-512 BF16, a GPU), otherwise fp32"},
+       "compute in fp32 or bf16; masters are fp32; auto: bf16 if the checkpoint has bf16 or fp16 "
+       "and the device computes bf16 fast (a processor with AVX-512 BF16, a GPU), otherwise fp32"},
       {"device", "DEVICE", &s.spec.trainer.device, "cpu, cuda or cuda:I"},
       {"seed", "N", &s.spec.seed, "seed of weights, order, stacks and validation"},
       {"validation",

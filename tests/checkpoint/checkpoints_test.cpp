@@ -84,3 +84,21 @@ TEST_CASE("the extra heads of an adapter replace the checkpoint's own, and are c
   CHECK_THAT(describe(small, {}),
              Catch::Contains("with extra heads of " + shown_bytes(small.head_bytes) + ", cache"));
 }
+
+TEST_CASE("auto is bf16 for weights of half precision where the device computes bf16 fast") {
+  test::TemporaryFolder folder;
+  const auto config_file = folder.path() / "config.json";
+  Json config = read_json(std::filesystem::path(quickstart("model").model) / "config.json");
+  config.erase("torch_dtype");
+  for (const auto& [stored, chosen] :
+       {std::pair("bfloat16", Dtype::bf16), std::pair("float16", Dtype::bf16),
+        std::pair("float32", Dtype::fp32)}) {
+    INFO(stored);
+    config["dtype"] = stored;
+    write_file(config_file, config.dump());
+    CHECK(chosen_dtype({.model = folder.path().string(), .dtype = "auto", .device = "cuda"}) ==
+          chosen);
+    CHECK(chosen_dtype({.model = folder.path().string(), .dtype = "fp32", .device = "cuda"}) ==
+          Dtype::fp32);
+  }
+}

@@ -6,6 +6,8 @@ import json
 import math
 import re
 import shutil
+import signal
+import time
 
 import pytest
 from harness import ROOT, change, query
@@ -615,3 +617,154 @@ def test_what_turns_would_be_in_one_sequence_each_is_not_guessed_from_their_sums
 def test_a_budget_is_named_unless_all_examples_fit_it(tables):
     notes = tables("hpd", "t3", "--budget", "1s", db="b.sqlite")[0]["notes"]
     assert any(note.startswith("budget: ") or "38 examples" in note for note in notes), notes
+
+
+# Training what claims lack ------------------------------------------------------------------------
+
+TRAINED = "experiments/smollm2/tiny"
+
+
+def tiny_recipe(data, **more):
+    """A recipe of the quickstart network with a hundred updates of a sequence each."""
+    return {
+        "name": "tiny",
+        "makes": "a network for a test",
+        "source": "the test",
+        "model": "experiments/quickstart/model",
+        "data": {
+            "datasets": ["jsonl"],
+            "root": str(data),
+            "made_by": ["pardec data prompts --data-root own"],
+        },
+        "flags": {
+            "format": "ar",
+            "lora-rank": 2,
+            "lr": 1e-6,
+            "steps": 100,
+            "batch-sequences": 1,
+            "save-every": 1,
+            "threads": 1,
+            "validation": 0,
+        },
+        "seed": 1,
+        "minutes": 2,
+        "validation_loss": None,
+        **more,
+    }
+
+
+def of_tiny(item):
+    """A claim that needs the network of that recipe."""
+    small = item["scales"]["small"]
+    small["models"]["tiny"] = TRAINED
+    small["decoders"].append(
+        {"label": "tiny", "name": "ar", "adapter": "tiny", "set": {"batch_size": 1}}
+    )
+    item["claims"] = [
+        {
+            "id": "T",
+            "says": "as many tokens a pass",
+            "scales": ["small"],
+            "test": {
+                "kind": "bound",
+                "metric": "forwards_per_job",
+                "of": "tiny",
+                "op": ">=",
+                "than": 1,
+            },
+        }
+    ]
+
+
+@pytest.fixture
+def training(tmp_path):
+    """The project's files with such a claim and its recipe."""
+    share = share_with(tmp_path, of_tiny)
+    data = tmp_path / "data"
+    (data / "jsonl").mkdir(parents=True)
+    records = [
+        {"id": str(i), "prompt": f"Count to {i}.", "references": [" ".join("1" * i)]}
+        for i in range(1, 9)
+    ]
+    (data / "jsonl" / "train.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
+    recipes = share / "experiments" / "smollm2" / "recipes"
+    recipes.mkdir(parents=True)
+    (recipes / "tiny.json").write_text(json.dumps(tiny_recipe(data)))
+    return share
+
+
+TRAIN = ("hpd", "t3", "--limit", 2, "--train")
+
+
+def updates(share):
+    log = share / TRAINED / "loss.csv"
+    return len(log.read_text().splitlines()) - 1 if log.is_file() else 0
+
+
+def test_a_training_that_is_killed_goes_on_and_is_then_measured(
+    pardec_alone, reproduce, tables, training
+):
+    env = {"PARDEC_SHARE": training}
+    (planned,) = tables(*TRAIN, "--dry-run", env=env)
+    assert [row["network"].endswith(TRAINED) for row in planned["rows"]] == [True]
+    assert planned["rows"][0]["minutes"] == 2
+    assert not (training / TRAINED).exists()
+
+    running = pardec_alone.start(
+        "reproduce", *TRAIN, "--threads", 1, "--progress", "none", "--db", "k.sqlite", env=env
+    )
+    begin = time.monotonic()
+    while updates(training) < 3:
+        assert time.monotonic() - begin < 120
+        assert running.poll() is None
+        time.sleep(0.02)
+    running.send_signal(signal.SIGKILL)
+    running.wait()
+    done = updates(training)
+    assert 3 <= done < 100, "it was killed in mid-training"
+    record = json.loads((training / TRAINED / "training.json").read_text())
+    assert not record["finished"]
+
+    (planned,) = tables(*TRAIN, "--dry-run", env=env)
+    assert planned["rows"][0]["done"] == f"{done} of 100 updates"
+    ran = reproduce(*TRAIN, "--format", "json", env=env, db="train.sqlite")
+    assert "--train: 1 network, about" in ran.stderr
+    assert f"from update {done} on" in ran.stderr
+    assert json.loads((training / TRAINED / "training.json").read_text())["finished"]
+    assert updates(training) == 100
+    # It was measured, however poor its answers are: nothing about a missing network is said.
+    assert "network" not in claims(json.loads(ran.stdout))["T"]["why"]
+
+    again = reproduce(*TRAIN, env=env, db="train.sqlite")
+    assert "the claims lack no network that a recipe makes" in again.stderr
+
+
+def test_a_recipe_without_its_data_is_refused_with_the_commands(reproduce, training, tmp_path):
+    recipe = training / "experiments" / "smollm2" / "recipes" / "tiny.json"
+    recipe.write_text(json.dumps(tiny_recipe(tmp_path / "nowhere")))
+    env = {"PARDEC_SHARE": training}
+    ran = reproduce(*TRAIN, "--format", "json", env=env, db="none.sqlite", code=1)
+    assert "tiny: is not trained: " in ran.stderr
+    assert "\n  pardec data prompts --data-root own\n" in ran.stderr.replace("pardec:   ", "  ")
+    assert claims(json.loads(ran.stdout))["T"]["verdict"] == "not testable"
+    assert not (training / TRAINED).exists()
+
+
+def test_a_dry_run_of_the_papers_scale_keeps_nothing(pardec, tables):
+    (dry,) = tables("hpd", "t3", "--scale", "paper", "--dry-run", db="dry.sqlite")
+    assert {row["arm"] for row in dry["rows"]} == {"ar", "spec", "spec-4b", "spec-8b", "hpd"}
+    assert all(row["answers"] == 2 and row["failed"] == 0 for row in dry["rows"]), dry["rows"]
+    assert any("32.8 B parameters, 65.5 GB" in note for note in dry["notes"]), dry["notes"]
+    assert not (pardec.folder / "dry.sqlite").exists()
+
+
+def test_the_page_of_results_is_written_with_its_export(pardec, reproduce, table3):
+    ran = reproduce("hpd", "t3", "--limit", 12, "--results", "RESULTS.md")
+    page = (pardec.folder / "RESULTS.md").read_text()
+    exported = json.loads((pardec.folder / "RESULTS.json").read_text())
+    assert "RESULTS.md" in ran.stderr
+    assert [row["claim"] for row in exported["rows"]] == list(claims(table3))
+    assert exported["command"].startswith("pardec reproduce hpd t3 --limit 12")
+    assert "## Open" in page
+    assert all(row["measured"] in page for row in exported["rows"])
+    assert "expected the name of a page" in reproduce("hpd", "t3", "--results", "x", code=2).stderr

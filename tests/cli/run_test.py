@@ -1682,12 +1682,29 @@ def test_dtype_auto_is_what_the_checkpoint_holds_where_that_is_fast(model, dtype
     assert dtype_of(model) == [{"dtype": "bf16" if fast else "fp32"}]
 
 
-def test_dtype_auto_of_a_checkpoint_in_float32_is_fp32(pardec, model, dtype_of):
-    wide = pardec.folder / "wide"
-    shutil.copytree(model, wide)
+def checkpoint_of(pardec, model, dtype):
+    """The checkpoint, as one that was stored in this type."""
+    folder = shutil.copytree(model, pardec.folder / f"stored-{dtype}")
     config = json.loads((model / "config.json").read_text())
-    (wide / "config.json").write_text(json.dumps({**config, "dtype": "float32"}))
-    assert dtype_of(wide) == [{"dtype": "fp32"}]
+    (folder / "config.json").write_text(json.dumps({**config, "dtype": dtype}))
+    return folder
+
+
+def test_dtype_auto_of_a_checkpoint_in_float32_is_fp32(pardec, model, dtype_of):
+    assert dtype_of(checkpoint_of(pardec, model, "float32")) == [{"dtype": "fp32"}]
+
+
+def test_dtype_auto_of_a_checkpoint_in_float16_is_bf16_and_says_so(pardec, model, dtype_of):
+    fast = "avx512_bf16" in pathlib.Path("/proc/cpuinfo").read_text()
+    half = checkpoint_of(pardec, model, "float16")
+    assert dtype_of(half) == [{"dtype": "bf16" if fast else "fp32"}]
+    said = "holds float16, which is computed in bf16 (--dtype auto)"
+    for dtype in ("auto", "bf16"):
+        ran = pardec(
+            "generate", "--model", half, "--dtype", dtype, "--prompt", "x", "--max-new-tokens", 1
+        )
+        assert ran.returncode == 0, ran.stderr
+        assert (said in ran.stderr) == (fast and dtype == "auto")
 
 
 def test_doctor_looks_at_tools_model_and_database(pardec, model, main_run, main_db):

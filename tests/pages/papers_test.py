@@ -348,17 +348,25 @@ def test_weights_that_an_item_names_are_here_or_have_a_recipe(name):
                     )
 
 
+PARTNERS = {"seq": "aspd", "sft": "sar", "original": "apar"}
+
+
 @every_item
-def test_no_adapter_stands_for_the_network_that_it_is_compared_with(name):
+def test_no_method_stands_for_the_network_that_it_is_compared_with(name):
+    """Seq, SFT and Original are networks of their own, at every scale."""
     for of, scale in ITEMS[name]["scales"].items():
-        adapters = {arm["label"]: arm.get("adapter") for arm in scale.get("decoders", [])}
-        assert adapters.get("seq", "seq") == "seq", of
-        originals = {adapter for label, adapter in adapters.items() if label.startswith("original")}
-        assert originals <= {"original"}, of
-        assert adapters.get("sft", "sft") == "sft", of
         models = scale.get("models", {})
-        for label, own in (("seq", "aspd"), ("original", "apar"), ("sft", "space")):
-            assert label not in models or models[label] != models.get(own), f"{of}: {label}"
+        named = {
+            arm["label"]: arm.get("adapter") or arm.get("model") or scale["model"]
+            for arm in scale.get("decoders", [])
+        }
+        for label, network in named.items():
+            first, _, rest = label.partition("-")
+            partner = "-".join([PARTNERS.get(first, ""), *([rest] if rest else [])])
+            if partner in named:
+                assert models[network] != models[named[partner]], f"{of}: {label}"
+            if first in PARTNERS and not of.startswith("paper"):
+                assert network == first, f"{of}: {label}"
 
 
 def test_items_without_a_scale_say_what_they_lack():

@@ -17,6 +17,7 @@ OTHERS = {
         r"--local-dir",
         "of the Hub's own program, in an advice to call it",
     ),
+    "src/reproduction/recipe.cpp": (r" --$", "a recipe's own flags, whose names are in its file"),
     "src/report/figure.cpp": (r"var\(--", "CSS: properties of the page's own"),
     "src/jinja/text_filters.cpp": (r"<!--", "a comment of HTML"),
 }

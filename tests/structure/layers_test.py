@@ -60,7 +60,7 @@ ALLOWED = {
     "src/reproduction": {
         "src/settings", "src/support", "src/model", "src/engine", "src/prompt", "src/chat",
         "src/store", "src/checkpoint", "src/tasks", "src/scoring", "src/findings", "src/runs",
-        "datasets", "metrics",
+        "src/finetune", "datasets", "metrics",
     },
     "src/report": {
         "src/support", "src/tokenizer", "src/engine", "src/store", "src/findings",
@@ -94,7 +94,7 @@ ENTRIES = {
     "src/http": "download",
     "src/model": "adapter device files/extra_heads files/parameters files/weight_check profile",
     "src/prompt": "chat_template pieces prompt_choice",
-    "src/reproduction": "item_choice paper_item reproduce standins time_shares",
+    "src/reproduction": "item_choice paper_item rehearsal reproduce standins time_shares weights",
     "src/runs": (
         "arm_sessions arms baseline_arms execute likelihood prepare prompt_sizes record run_spec"
         " runner workload"
