@@ -18,21 +18,13 @@ std::string data_root_of(const Recipe& recipe, const TrainingChoice& choice) {
   return recipe.root == kPublishersFiles ? choice.data_root : recipe.root;
 }
 
-/// Whether a training has this setting.
-bool is_setting(const std::string& name) {
-  TrainingSettings settings;
-  const Settings rows = settings_of(settings);
-  return std::any_of(rows.begin(), rows.end(),
-                     [&](const Setting& row) { return row.name == name; });
-}
-
 /// The recipe's own flags, and those that follow from it, by their names.
 OrderedJson all_flags(const Recipe& recipe, const TrainingChoice& choice) {
   OrderedJson flags = {{"model", recipe.model}, {"dataset", join(recipe.datasets, ",")}};
   if (const std::string root = data_root_of(recipe, choice); !root.empty())
     flags["data-root"] = root;
   for (const auto& [flag, value] : recipe.flags.items()) flags[flag] = value;
-  if (!choice.device.empty() && is_setting("device")) flags["device"] = choice.device;
+  if (!choice.device.empty()) flags["device"] = choice.device;
   flags["seed"] = recipe.seed;
   flags["out"] = recipe.out().string();
   return flags;
