@@ -58,7 +58,7 @@ endfunction()
 # targets are not unity builds.
 function(pardec_join_sources target)
   if(PARDEC_JOIN_SOURCES AND NOT PARDEC_CORE AND NOT PARDEC_FUZZ)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 20)
   endif()
 endfunction()
 
