@@ -22,13 +22,13 @@ namespace fs = std::filesystem;
 namespace {
 
 /// An item with two claims about a network that a recipe of four updates makes, and its data.
-struct Planted {
+struct PlantedWeights {
   test::TemporaryFolder folder;
   std::vector<std::string> notes;
   ReproduceOptions options;
   PaperItem item;
 
-  Planted() {
+  PlantedWeights() {
     std::vector<Json> records;
     for (const auto& [prompt, answer] :
          {std::pair("Name a colour.", "blue"), std::pair("Name a fruit.", "an apple"),
@@ -127,7 +127,7 @@ struct Planted {
 }  // namespace
 
 TEST_CASE("a network that claims lack is trained once, and then measured") {
-  Planted of;
+  PlantedWeights of;
   const auto wanted = of.wanted();
   REQUIRE(wanted.size() == 1);
   const WantedNetwork& one = wanted.front();
@@ -159,7 +159,7 @@ TEST_CASE("a network that claims lack is trained once, and then measured") {
 }
 
 TEST_CASE("a training that was stopped goes on, to the weights of one that was not") {
-  Planted of;
+  PlantedWeights of;
   of.write_recipe("whole", {{"lora-rank", 2}});
   const TrainedNetworks stopped = train_networks(of.wanted(), 0.01, of.options);
   CHECK(stopped.stopped == 1);
@@ -184,7 +184,7 @@ TEST_CASE("a training that was stopped goes on, to the weights of one that was n
 }
 
 TEST_CASE("without its data a network is refused, with the commands that make them") {
-  Planted of;
+  PlantedWeights of;
   fs::remove_all(of.at("data"));
   auto wanted = of.wanted();
   REQUIRE(wanted.size() == 1);
@@ -206,30 +206,31 @@ TEST_CASE("without its data a network is refused, with the commands that make th
 }
 
 TEST_CASE("of alternative networks the first that can be trained is wanted") {
-  Planted of;
-  of.write_item({{"main", Planted::quickstart()},
-                 {"tuned", {of.at("nets/tuned").string(), Planted::quickstart()}}});
+  PlantedWeights of;
+  of.write_item({{"main", PlantedWeights::quickstart()},
+                 {"tuned", {of.at("nets/tuned").string(), PlantedWeights::quickstart()}}});
   CHECK(of.wanted().size() == 1);
   fs::remove(of.at("nets/recipes/tuned.json"));
   CHECK(of.wanted().empty());
 }
 
 TEST_CASE("a network of the user's own is not trained") {
-  Planted of;
-  of.options.models = {{"tuned", Planted::quickstart()}};
+  PlantedWeights of;
+  of.options.models = {{"tuned", PlantedWeights::quickstart()}};
   CHECK(of.wanted().empty());
 }
 
 TEST_CASE("a checkpoint that is a merge is made before the training that begins with it") {
-  Planted of;
+  PlantedWeights of;
   const std::string merged = of.at("nets/merged").string();
   of.write_recipe(
       "heads", {{"medusa-heads", 1}, {"medusa-share-head", true}},
       {{"model", merged},
        {"before", {"a command"}},
-       {"merge", {{"model", Planted::quickstart()}, {"adapter", of.at("nets/tuned").string()}}}});
+       {"merge",
+        {{"model", PlantedWeights::quickstart()}, {"adapter", of.at("nets/tuned").string()}}}});
   of.write_item(
-      {{"main", Planted::quickstart()},
+      {{"main", PlantedWeights::quickstart()},
        {"merged", merged},
        {"heads", of.at("nets/heads").string()}},
       {{{"label", "ar"}, {"name", "ar"}},
