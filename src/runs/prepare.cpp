@@ -162,7 +162,8 @@ RunRow run_row(const RunSpec& spec, const RunCell& cell, ArmSessions& sessions, 
   row.prompt_hash =
       sha256(cell.protocol().prompt.content + (cell.wording ? cell.wording->content : ""));
   row.argv = spec.argv;
-  row.environment = environment_json(spec.model.device, parse_dtype(row.dtype));
+  row.environment = service ? environment_json(std::nullopt, Dtype::fp32)
+                            : environment_json(spec.model.device, parse_dtype(row.dtype));
   Json given = spec.given;
   given["datasets"] = spec.datasets;
   given[kNotApplicable] = not_applicable;

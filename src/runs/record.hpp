@@ -26,7 +26,7 @@ std::string hash_of_ids(const Tokenizer& tokenizer);
 /// experiments/hardware for the type in which it computes.
 Json environment_json(const std::string& device, Dtype dtype);
 
-/// The same, of known facts about the GPU, for tests.
+/// The same, of known facts about the GPU; none: no GPU is used.
 Json environment_json(const std::optional<GpuFacts>& gpu, Dtype dtype);
 
 /// The rows of a finished job and of its answers. `metrics`: computes the answers' scores; none:

@@ -172,9 +172,7 @@ TEST_CASE("aspd format over examples: one JSON answer, or a field's own text") {
   CHECK(count(fields[1], kAspdControl.title) == 1);
   CHECK(fields[1].targets.back().second == 0);
   CHECK(fields[1].tokens.back() == kAspdControl.para_end);
-  CHECK_THROWS_WITH(
-      make_aspd_format(options, network.tokenizer(), 20, 396)->samples(example(false)),
-      Catch::Contains("the context length is 20"));
+  CHECK(make_aspd_format(options, network.tokenizer(), 20, 396)->samples(example(false)).empty());
   options.decoder.tokens = "";
   CHECK_THROWS_AS(make_aspd_format(options, network.tokenizer(), 2048, 396), ConfigError);
 }
