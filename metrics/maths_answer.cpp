@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <numbers>
@@ -59,11 +58,6 @@ bool is_unit(std::string_view word) {
   return std::find(kUnits.begin(), kUnits.end(), word) != kUnits.end();
 }
 
-std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
 /// Removes units after a number: "5 cm", "5\text{ cm}^2".
 std::string without_units(const std::string& text) {
   std::string rest;
@@ -75,7 +69,7 @@ std::string without_units(const std::string& text) {
       const std::string word = text.substr(i, end - i);
       // a single letter directly at a number is a variable
       const bool apart = i == 0 || text[i - 1] == ' ';
-      after_unit = is_unit(lower(word)) && !rest.empty() && (word.size() > 1 || apart);
+      after_unit = is_unit(lower_ascii(word)) && !rest.empty() && (word.size() > 1 || apart);
       if (!after_unit) rest += word;
       i = end;
       continue;
@@ -355,7 +349,7 @@ std::string without_spaces(const std::string& text) {
   std::string rest;
   for (const char c : text)
     if (c != ' ') rest += c;
-  return lower(rest);
+  return lower_ascii(rest);
 }
 
 bool same_normalised(const std::string& a, const std::string& b, int depth);

@@ -2,16 +2,12 @@
 
 #include <utility>
 
+#include "src/asking/paid_service.hpp"
 #include "src/support/hashing.hpp"
 
 namespace pardec {
 
 namespace {
-
-TokenCounts token_counts(const chat::Usage& usage) {
-  return {usage.prompt_tokens, usage.completion_tokens, usage.reasoning_tokens,
-          usage.cached_tokens};
-}
 
 ReplyEnd end_of(chat::ReplyState state) {
   switch (state) {
@@ -85,31 +81,12 @@ RowId Questioning::judge() {
   return *judge_;
 }
 
-void Questioning::put(const chat::Call& call, const chat::Attempt& attempt, bool outcome_unknown) {
-  AttemptRow row;
-  row.process = process_;
-  row.call_key = call.key;
-  row.number = attempt.number;
-  row.started_utc = attempt.started;
-  row.waited_s = attempt.waited;
-  row.seconds = attempt.seconds;
-  row.http_status = attempt.http_status;
-  row.request_id = attempt.request_id;
-  row.format = attempt.format;
-  row.tokens = token_counts(attempt.usage);
-  row.cost = attempt.cost;
-  row.outcome_unknown = outcome_unknown;
-  row.error = attempt.error;
-  row.body = attempt.body;
-  put_attempt(*store_, judge(), row);
-}
-
 void Questioning::sending(const chat::Call& call, const chat::Attempt& attempt) {
-  put(call, attempt, /*outcome_unknown=*/true);  // until the outcome is known
+  put_attempt(*store_, judge(), attempt_row(process_, call, attempt));
 }
 
 void Questioning::settled(const chat::Call& call, const chat::Attempt& attempt) {
-  put(call, attempt, attempt.outcome_unknown);
+  put_attempt(*store_, judge(), attempt_row(process_, call, attempt));
 }
 
 void Questioning::replied(const chat::Call& call, const chat::Reply& reply) {

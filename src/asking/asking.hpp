@@ -65,7 +65,6 @@ class Questioning : public chat::Events {
 
  private:
   RowId judge();
-  void put(const chat::Call& call, const chat::Attempt& attempt, bool outcome_unknown);
   std::optional<ReplyRow> answered_before(const std::string& key, const Question& question);
   /// Handles the reply, and stores it unless it is stored. Returns its id.
   RowId take(Question question, ReplyRow reply);

@@ -82,4 +82,29 @@ std::string spent_note(Store& store, const NamedRecord& judge, const char* role,
              spent_text(judge_spending(store, put_judge(store, judge))));
 }
 
+TokenCounts token_counts(const chat::Usage& usage) {
+  return {usage.prompt_tokens, usage.completion_tokens, usage.reasoning_tokens,
+          usage.cached_tokens};
+}
+
+AttemptRow attempt_row(const std::string& process, const chat::Call& call,
+                       const chat::Attempt& attempt) {
+  AttemptRow row;
+  row.process = process;
+  row.call_key = call.key;
+  row.number = attempt.number;
+  row.started_utc = attempt.started;
+  row.waited_s = attempt.waited;
+  row.seconds = attempt.seconds;
+  row.http_status = attempt.http_status;
+  row.request_id = attempt.request_id;
+  row.format = attempt.format;
+  row.tokens = token_counts(attempt.usage);
+  row.cost = attempt.cost;
+  row.outcome_unknown = attempt.outcome_unknown;
+  row.error = attempt.error;
+  row.body = attempt.body;
+  return row;
+}
+
 }  // namespace pardec

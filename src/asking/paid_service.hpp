@@ -32,6 +32,13 @@ void check_service(const chat::ServiceSpec& service, const Notes& notes);
 chat::Service paid_service(Store& store, const NamedRecord& judge, const chat::ServiceSpec& service,
                            const chat::Budget& budget);
 
+/// Token counts as they are stored.
+TokenCounts token_counts(const chat::Usage& usage);
+
+/// The ledger's row of an attempt. `process`: uuid of the process that sends it.
+AttemptRow attempt_row(const std::string& process, const chat::Call& call,
+                       const chat::Attempt& attempt);
+
 /// Shown when a stop is requested. Requests that were sent are awaited, which may take as long as
 /// the service's deadlines. Begins with a line feed, to be printed below a progress bar.
 inline constexpr const char* kStoppingNote =

@@ -372,23 +372,7 @@ std::int64_t ServiceArm::run(int count, int live, const std::function<Task<void>
 void ServiceArm::record(const chat::Call& call, const chat::Attempt& attempt) {
   if (!store_) return;
   const std::int64_t before = now_ns();
-  AttemptRow row;
-  row.process = process_;
-  row.call_key = call.key;
-  row.number = attempt.number;
-  row.started_utc = attempt.started;
-  row.waited_s = attempt.waited;
-  row.seconds = attempt.seconds;
-  row.http_status = attempt.http_status;
-  row.request_id = attempt.request_id;
-  row.format = attempt.format;
-  row.tokens = {attempt.usage.prompt_tokens, attempt.usage.completion_tokens,
-                attempt.usage.reasoning_tokens, attempt.usage.cached_tokens};
-  row.cost = attempt.cost;
-  row.outcome_unknown = attempt.outcome_unknown;
-  row.error = attempt.error;
-  row.body = attempt.body;
-  put_attempt(*store_, *ledger_, row);
+  put_attempt(*store_, *ledger_, attempt_row(process_, call, attempt));
   outside_ns_ += now_ns() - before;
 }
 
