@@ -20,9 +20,11 @@ void* current_stream(at::Device device) {
 
 class CudaRecording : public Gpu::Recording {
  public:
-  CudaRecording(const std::function<void()>& work, at::cuda::MempoolId_t pool) {
+  using Pool = at::cuda::MempoolId_t;  // of memory, on the GPU and for copies to it
+  CudaRecording(const std::function<void()>& work, std::shared_ptr<const Pool> pool)
+      : pool_(std::move(pool)) {
     // Other threads may use the GPU during the capture.
-    graph_.capture_begin(pool, cudaStreamCaptureModeThreadLocal);
+    graph_.capture_begin(*pool_, cudaStreamCaptureModeThreadLocal);
     try {
       work();
     } catch (...) {
@@ -37,6 +39,7 @@ class CudaRecording : public Gpu::Recording {
   void replay() override { graph_.replay(); }
 
  private:
+  std::shared_ptr<const Pool> pool_;
   at::cuda::CUDAGraph graph_;
 };
 
@@ -44,13 +47,9 @@ class CudaGpu : public Gpu {
  public:
   explicit CudaGpu(at::Device device)
       : device_(device),
-        recording_stream_(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device.index())),
-        pool_(at::cuda::graph_pool_handle()) {
+        recording_stream_(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device.index())) {
     cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, device.index());
-    // Otherwise the pool ends with the last recording, and no later one can use it.
-    c10::cuda::CUDACachingAllocator::createOrIncrefPool(device.index(), pool_);
   }
-  ~CudaGpu() override { c10::cuda::CUDACachingAllocator::releasePool(device_.index(), pool_); }
 
   int multiprocessors() const override { return multiprocessors_; }
 
@@ -68,8 +67,11 @@ class CudaGpu : public Gpu {
     // The default stream cannot be recorded. All recordings use one stream, since libtorch keeps
     // memory per stream.
     const c10::cuda::CUDAStreamGuard guard(recording_stream_);
+    auto pool = pool_.lock();
+    if (!pool)
+      pool_ = pool = std::make_shared<const CudaRecording::Pool>(at::cuda::graph_pool_handle());
     try {
-      return std::make_unique<CudaRecording>(work, pool_);
+      return std::make_unique<CudaRecording>(work, std::move(pool));
     } catch (const c10::Error& error) {
       throw RunError(str("the GPU cannot record a step: ", error.what_without_backtrace(),
                          "; `no_cuda_graphs` runs without"));
@@ -85,7 +87,9 @@ class CudaGpu : public Gpu {
   at::Device device_;
   int multiprocessors_ = 1;
   c10::cuda::CUDAStream recording_stream_;
-  at::cuda::MempoolId_t pool_;  // shared: recordings are replayed one at a time
+  // Shared by all recordings, since they are replayed one at a time. libtorch ends a pool with its
+  // last recording, and the next one needs a new pool.
+  std::weak_ptr<const CudaRecording::Pool> pool_;
 };
 
 }  // namespace
