@@ -9,7 +9,7 @@ namespace {
 
 /// Every member of Counts is in the table.
 static_assert(std::count_if(kCounters.begin(), kCounters.end(), [](const Counter& counter) {
-                return number(counter) != nullptr;
+                return std::holds_alternative<std::int64_t Counts::*>(counter.value);
               }) == sizeof(Counts) / sizeof(std::int64_t));
 
 using List = std::vector<std::int64_t>;

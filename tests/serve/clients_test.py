@@ -116,18 +116,32 @@ def test_guidellm_counts_what_was_answered(server, tmp_path):
 
 
 def test_aiperf_shows_the_acceptance(server, tmp_path):
-    run_page("AIPerf", "aiperf", server, tmp_path)
+    before = guesses(server)
+    run_page("AIPerf", "aiperf", server, tmp_path, offline=False)
     (file,) = tmp_path.rglob("profile_export_aiperf.json")
     report = json.loads(file.read_text())
     assert report["request_count"]["avg"] == 6
-    assert any("accept" in name for name in report), sorted(report)
+    drafted, accepted = (after - was for after, was in zip(guesses(server), before))
+    assert report["total_draft_tokens"]["avg"] == drafted > 0
+    assert report["total_accepted_draft_tokens"]["avg"] == accepted > 0
+    rate = report["spec_decode_overall_draft_acceptance_rate"]["avg"]
+    assert rate == pytest.approx(100 * accepted / drafted)
+
+
+def metric(server, name):
+    """The sum of a counter of the server over its labels."""
+    lines = server.request("GET", "/metrics")[2].decode().splitlines()
+    return sum(float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith(f"{name}{{"))
+
+
+def guesses(server):
+    """Tokens guessed and accepted, under vLLM's names."""
+    return [
+        metric(server, f"vllm:spec_decode_num_{what}_tokens_total")
+        for what in ("draft", "accepted")
+    ]
 
 
 def counted(server):
     """The tokens that the server says it generated."""
-    lines = server.request("GET", "/metrics")[2].decode().splitlines()
-    return next(
-        float(line.rsplit(" ", 1)[1])
-        for line in lines
-        if line.startswith("pardec:generation_tokens_total{")
-    )
+    return metric(server, "pardec:generation_tokens_total")

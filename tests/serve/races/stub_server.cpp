@@ -1,6 +1,6 @@
 // The server's HTTP part and its queue with an engine that writes nothing but "word ": for
 // ThreadSanitizer, which cannot look into libtorch, and for limits that a network is too slow for.
-// Usage: serve_stub [UNSENT_BYTES [PASS_US]]; SIGTERM ends it. Prints its port first.
+// Usage: serve_stub [UNSENT_BYTES [PASS_US [BATCH]]]; SIGTERM ends it. Prints its port first.
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -38,8 +38,8 @@ struct Open {
 
 class Stub {
  public:
-  Stub(const HttpBounds& bounds, std::chrono::microseconds pass)
-      : server_("127.0.0.1", 0, bounds), pass_(pass), queue_({.live = 16, .waiting = 400}) {}
+  Stub(const HttpBounds& bounds, std::chrono::microseconds pass, std::size_t batch)
+      : server_("127.0.0.1", 0, bounds), pass_(pass), queue_({.live = batch, .waiting = 400}) {}
 
   int port() const { return server_.port(); }
 
@@ -141,7 +141,8 @@ int main(int argc, char** argv) {
   pthread_sigmask(SIG_BLOCK, &ends, nullptr);
   HttpBounds bounds;
   if (argc > 1) bounds.unsent_bytes = static_cast<std::size_t>(std::atol(argv[1]));
-  Stub stub(bounds, std::chrono::microseconds(argc > 2 ? std::atol(argv[2]) : 1000));
+  Stub stub(bounds, std::chrono::microseconds(argc > 2 ? std::atol(argv[2]) : 1000),
+            argc > 3 ? static_cast<std::size_t>(std::atol(argv[3])) : 16);
   std::printf("%d\n", stub.port());
   std::fflush(stdout);
   std::thread engine([&] { stub.work(); });
