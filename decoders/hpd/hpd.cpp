@@ -242,23 +242,23 @@ Oracle Hpd::reference_oracle(const Request&,
 
 DecoderEntry hpd_entry() {
   const HpdOptions usual;
-  return {.name = "hpd",
-          .source = "Glavas et al., Hyper-Parallel Decoding",
-          .options =
-              {Option::whole("k_max", usual.k_max, {1, kMostGap},
-                             "K_max: positions reserved for a value, and limit of its tokens"),
-               Option::whole("stack", usual.stack, {1, kMostStacked}, "J: products in one prompt"),
-               Option::one_of(
-                   "isolated", kIsolations,
-                   "values that do not see each other: none, all (values), or those of different "
-                   "products")},
-          .make = make_as<Hpd>,
-          .free_running = false,
-          .oracles = {"references", "recorded"},
-          .trained = true,
-          .stack_option = "stack",
-          .formats = hpd_formats(),
-          .training_options = hpd_training_options()};
+  return {
+      .name = "hpd",
+      .source = "Glavas et al., Hyper-Parallel Decoding",
+      .options = {Option::whole("k_max", usual.k_max, {1, kMostGap},
+                                "K_max: positions reserved for a value, and limit of its tokens"),
+                  Option::whole("stack", usual.stack, {1, kMostStacked},
+                                "J: products in one prompt"),
+                  Option::one_of("isolated", kIsolations,
+                                 "which values must not see each other: none, values (all), or "
+                                 "products (those of different products)")},
+      .make = make_as<Hpd>,
+      .free_running = false,
+      .oracles = {"references", "recorded"},
+      .trained = true,
+      .stack_option = "stack",
+      .formats = hpd_formats(),
+      .training_options = hpd_training_options()};
 }
 
 }  // namespace pardec

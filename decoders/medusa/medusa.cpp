@@ -117,18 +117,20 @@ Task<Stream> Medusa::stream(StreamRequest request, const DecoderContext& context
 }  // namespace
 
 DecoderEntry medusa_entry() {
-  return {.name = "medusa",
-          .source = "Cai et al., arXiv:2401.10774",
-          .options = with_asking(
-              {Option::text("tree", "1x7x6",
-                            "tree of guesses: how many after each node, level by level; or sparse"),
-               Option::one_of(
-                   "acceptance", {"typical", "exact"},
-                   "sampling: accept guesses that are likely, or that equal the sampled token")}),
-          .make = make_as<Medusa>,
-          .oracles = {"accept"},
-          .exact = true,
-          .stack_option = "stack"};
+  return {
+      .name = "medusa",
+      .source = "Cai et al., arXiv:2401.10774",
+      .options = with_asking(
+          {Option::text(
+               "tree", "1x7x6",
+               "tree of guesses: number of children per node, level by level (1x7x6), or sparse"),
+           Option::one_of(
+               "acceptance", {"typical", "exact"},
+               "sampling: accept guesses that are likely, or that equal the sampled token")}),
+      .make = make_as<Medusa>,
+      .oracles = {"accept"},
+      .exact = true,
+      .stack_option = "stack"};
 }
 
 }  // namespace pardec

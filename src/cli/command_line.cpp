@@ -97,11 +97,8 @@ void print_help(const std::vector<Verb>& verbs) {
     std::cout << "  " << verb.name << std::string(width + 2 - verb.name.size(), ' ') << verb.summary
               << "\n";
   std::cout << "\nFlags:\n  -h, --help     this text; 'pardec VERB --help' explains a verb\n  "
-               "--version      version, commit, libtorch, flags\n\n"
-               "Exit codes: 0 good, 1 the run failed, 2 usage or input, 3 finished with failed "
-               "samples, or with a warning under --strict, 4 reproduce decided a claim otherwise "
-               "than expected, 130 stopped by Ctrl-C (what was done is "
-               "stored).\n";
+               "--version      version, commit, libtorch, flags\n\nExit codes: "
+            << kExitCodes << "\n";
 }
 
 }  // namespace

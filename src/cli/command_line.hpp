@@ -13,6 +13,12 @@
 
 namespace pardec {
 
+/// Meaning of the exit codes, for the help and the manual page.
+inline constexpr const char* kExitCodes =
+    "0 success, 1 the run failed, 2 wrong usage or input, 3 finished, but samples failed (or there "
+    "is a warning and --strict is set), 4 a verdict of reproduce differs from the expected one, "
+    "130 stopped by Ctrl-C (all results so far are stored).";
+
 /// The flags (or positional arguments) of a verb for its output: files, and folders for
 /// checkpoints. Output must not overwrite input.
 struct Written {

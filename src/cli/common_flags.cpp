@@ -26,14 +26,14 @@ void add_flags(CLI::App& app, ComparisonFlags& flags) {
                  "confidence level of the intervals")
       ->capture_default_str()
       ->type_name("X");
-  app.add_option("--margin", flags.compare.margin, "a score this much lower is still as good")
+  app.add_option("--margin", flags.compare.margin,
+                 "how much lower a score may be and still count as not worse")
       ->capture_default_str()
       ->type_name("X");
   add_hardware(app, flags.compare.hardware);
   app.add_option("--trace", flags.trace,
-                 "trace that a run of these arms wrote (--trace), of at least some examples: with "
-                 "--hardware, for the speedup that each machine allows; in a report also for the "
-                 "forward pass of every token")
+                 "trace that 'run --trace' wrote for these arms; with --hardware: shows the "
+                 "speedup that each machine allows; in a report: shows the pass of every token")
       ->type_name("FILE");
   add_strict(app, flags.strict);
 }

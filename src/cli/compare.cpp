@@ -26,7 +26,7 @@ Verb compare_verb() {
   };
   return {
       "compare",
-      "speed and answers of one run's arms side by side",
+      "print the table of a run: speed and scores of its arms",
       "pardec compare --db r.sqlite --format json\n  pardec compare --db r.sqlite --differences "
       "20\n  pardec compare --db r.sqlite --run 3f2a,91c0,b7d1    (sittings of one command)\n"
       "  pardec compare --db r.sqlite --accounting --usd-per-hour 3.77",
@@ -34,8 +34,8 @@ Verb compare_verb() {
         auto flags = std::make_shared<Flags>();
         add_flags(app, *flags);
         app.add_option("--differences", flags->differences,
-                       "list N answers that differ from the baseline's, closest choices first; 0: "
-                       "show the comparison")
+                       "list N answers that differ from the baseline's (nearest ties first) "
+                       "instead of the table; 0: print the table")
             ->capture_default_str()
             ->type_name("N");
         app.add_flag("--matrix", flags->matrix,

@@ -16,7 +16,7 @@ namespace pardec {
 namespace {
 
 constexpr const char* kName = "completion";
-constexpr const char* kSummary = "completion for a shell (bash, zsh, fish), or a manual page";
+constexpr const char* kSummary = "print shell completion (bash, zsh, fish) or a manual page";
 constexpr const char* kExample =
     "pardec completion bash > ~/.local/share/bash-completion/completions/pardec\n  pardec "
     "completion man > pardec.1";

@@ -86,7 +86,7 @@ int check_data(const DataFlags& flags) {
 Verb data_verb() {
   return {
       "data",
-      "get datasets, describe them, and check their files",
+      "fetch, check and describe datasets",
       "pardec data list --data-root data\n"
       "  pardec data fetch squad race --data-root data\n"
       "  pardec data check --data-root data --dataset squad\n"
@@ -133,7 +133,7 @@ Verb data_verb() {
         app.add_flag("--published", flags->published,
                      "also the papers' rows of datasets that pardec does not read")
             ->group(flags_of({"stats"}));
-        app.add_option("--seed", flags->seed, "seed of the words")
+        app.add_option("--seed", flags->seed, "random seed")
             ->capture_default_str()
             ->type_name("N")
             ->group(flags_of({"standin", "prompts"}));
@@ -158,7 +158,7 @@ Verb data_verb() {
             ->type_name("N")
             ->group(flags_of({"fetch"}));
         app.add_option("--timeout", flags->timeout_seconds,
-                       "limit of seconds to connect, and without a byte")
+                       "seconds to wait for a connection, and for the next byte")
             ->capture_default_str()
             ->type_name("S")
             ->group(flags_of({"fetch"}));

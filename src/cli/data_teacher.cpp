@@ -26,7 +26,8 @@ void add_teacher_flags(CLI::App& app, DataFlags& flags) {
   };
   text("--service", flags.service, "file that says which service to ask", "FILE")->group(both);
   text("--out", flags.out, "the file that is made, for dataset jsonl", "FILE")->group(both);
-  text("--details", flags.details, "JSON lines: what became of each example, and why", "FILE")
+  text("--details", flags.details,
+       "write the result of each example, with the reason, as JSON lines", "FILE")
       ->group(both);
   text("--db", flags.answers.db, "database; replies are stored in it, and none is paid for twice",
        "FILE")

@@ -235,19 +235,20 @@ int doctor(const DoctorFlags& flags) {
 }  // namespace
 
 Verb doctor_verb() {
-  return {"doctor", "check that everything that a run needs is here",
-          "pardec doctor --model DIR --data-root data --db r.sqlite",
-          [](CLI::App& app) -> std::function<int()> {
-            auto flags = std::make_shared<DoctorFlags>();
-            app.add_option("--model", flags->model,
-                           "also load this checkpoint, run one token, and read all weights")
-                ->type_name("DIR");
-            app.add_option("--data-root", flags->data_root, "also read the datasets there")
-                ->type_name("DIR");
-            app.add_option("--db", flags->db, "also open this database")->type_name("FILE");
-            add_format(app, flags->format);
-            return [flags] { return doctor(*flags); };
-          }};
+  return {
+      "doctor", "check the machine, a checkpoint, data and a database before a run",
+      "pardec doctor --model DIR --data-root data --db r.sqlite",
+      [](CLI::App& app) -> std::function<int()> {
+        auto flags = std::make_shared<DoctorFlags>();
+        app.add_option("--model", flags->model,
+                       "also check this checkpoint: load it, read all weights, generate one token")
+            ->type_name("DIR");
+        app.add_option("--data-root", flags->data_root, "also check the datasets in this folder")
+            ->type_name("DIR");
+        app.add_option("--db", flags->db, "also open this database")->type_name("FILE");
+        add_format(app, flags->format);
+        return [flags] { return doctor(*flags); };
+      }};
 }
 
 }  // namespace pardec

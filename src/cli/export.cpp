@@ -17,7 +17,7 @@ Verb export_verb() {
     std::string format = "csv", out;
   };
   return {"export",
-          "one run as flat tables for pandas and others: answers, scores, speeds, jobs, verdicts",
+          "write a run as flat tables for pandas and other programs",
           "pardec export --db r.sqlite --format csv --out tables\n  pardec export --db r.sqlite "
           "--run ID --format parquet --out tables",
           [](CLI::App& app) -> std::function<int()> {

@@ -196,7 +196,9 @@ void add_flags(CLI::App& app, GenerateFlags& flags) {
   app.add_option("--decoder", flags.decoder, "decoder ('pardec list decoders')")
       ->capture_default_str()
       ->type_name("NAME");
-  app.add_option("--job", flags.job, "a Job as JSON, or one on each line of a .jsonl file")
+  app.add_option(
+         "--job", flags.job,
+         "a job as JSON, or a .jsonl file with one job per line (src/prompt/job.schema.json)")
       ->type_name("FILE");
   app.add_option("--prompt", flags.prompt, "an open prompt as text; - reads it from stdin")
       ->type_name("TEXT");
@@ -206,8 +208,8 @@ void add_flags(CLI::App& app, GenerateFlags& flags) {
   app.add_option("--set", flags.set, "an option of the decoder, e.g. hpd.k_max=16; repeatable")
       ->type_name("KEY=VALUE");
   app.add_option("--format", flags.format,
-                 "text, on a terminal while it is generated, or json (one object on each line); "
-                 "the speed is printed on stderr")
+                 "text (printed while it is generated, if stdout is a terminal) or json (one "
+                 "object per line); the speed goes to stderr")
       ->capture_default_str()
       ->type_name("FORMAT");
   app.add_option("--trace", flags.trace,
@@ -222,9 +224,10 @@ void add_flags(CLI::App& app, GenerateFlags& flags) {
                      kWatchPaceMs, "); they do not count in the speed"))
       ->type_name("MS");
   app.add_option("--from-trace", flags.from_trace,
-                 "with --watch: show what --trace wrote, with the tokenizer of --model")
+                 "with --watch: show a stored trace (of --trace), with the tokenizer of --model")
       ->type_name("FILE");
-  app.add_flag("--profile", flags.profile, "say on stderr where the time went (bf16 on the CPU)");
+  app.add_flag("--profile", flags.profile,
+               "print on stderr how much time each part of a pass took (bf16 on the CPU)");
   app.add_option("--batch-size", flags.batch_size, "prompts that are decoded at the same time")
       ->capture_default_str()
       ->type_name("N");
@@ -236,7 +239,7 @@ void add_flags(CLI::App& app, GenerateFlags& flags) {
 
 Verb generate_verb() {
   return {"generate",
-          "decode one prompt, or a Job, or a file of either",
+          "answer one prompt or job, or a file with several",
           "pardec generate --model experiments/quickstart/model --decoder hpd --job "
           "experiments/quickstart/job.json --format json",
           [](CLI::App& app) -> std::function<int()> {

@@ -53,14 +53,17 @@ void add_judge_flags(CLI::App& app, JudgeFlags& flags) {
   text("--baseline", flags.baseline,
        "pairwise: the arm that the others are compared with; without it each arm's own", "LABEL");
   text("--references", flags.references,
-       "show reference answers: auto (mathematics, reasoning, code), always or never", "WHEN")
+       "whether the judge sees reference answers: auto (for mathematics, reasoning, code), always "
+       "or never",
+       "WHEN")
       ->capture_default_str();
   app.add_option("--limit", flags.limit,
-                 "examples of each dataset, drawn over its categories; 0: all")
+                 "number of examples of each dataset, spread over categories; 0: all")
       ->capture_default_str()
       ->type_name("N");
   text("--service", flags.service,
-       "file that says which service to ask; without it, stored verdicts are shown", "FILE")
+       "file that describes the service (results/judges.md); without it, stored verdicts are shown",
+       "FILE")
       ->group(flags_of({"run"}));
   app.add_option("--votes", flags.votes, "how often each answer is judged")
       ->capture_default_str()
@@ -189,7 +192,7 @@ int run_judge(const JudgeFlags& flags) {
 Verb judge_verb() {
   return {
       "judge",
-      "verdicts of judges, networks or people, on stored answers",
+      "ask judges (networks or people) about stored answers",
       "pardec judge --db r.sqlite --service judge.json --protocol single --dry-run\n"
       "  pardec judge export --db r.sqlite --protocol pairwise --out sheet.html\n"
       "  pardec judge import --db r.sqlite --protocol pairwise --labels labels.json --name ANNA",

@@ -95,35 +95,35 @@ Verb list_verb() {
   struct Flags {
     std::string what, format = "text";
   };
-  return {
-      "list", "list decoders and datasets", "pardec list decoders",
-      [](CLI::App& app) -> std::function<int()> {
-        auto flags = std::make_shared<Flags>();
-        app.add_option("what", flags->what,
-                       "decoders or datasets; both without it. experiment-schema, training-schema: "
-                       "the JSON schema of a file for run -c, and of the settings of train");
-        add_format(app, flags->format);
-        return [flags] {
-          const TableFormat format = parse_table_format(flags->format);
-          if (flags->what == "experiment-schema" || flags->what == "training-schema") {
-            const bool run = flags->what == "experiment-schema";
-            std::cout << (run ? experiment_schema() : training_schema()).dump(2) << "\n";
-            return 0;
-          }
-          if (!flags->what.empty() && flags->what != "decoders" && flags->what != "datasets")
-            throw ConfigError(
-                str("list: there is no list of '", flags->what, "'",
+  return {"list", "list decoders and datasets", "pardec list decoders",
+          [](CLI::App& app) -> std::function<int()> {
+            auto flags = std::make_shared<Flags>();
+            app.add_option("what", flags->what,
+                           "decoders or datasets (default: both); experiment-schema: JSON schema "
+                           "of a file for run -c; "
+                           "training-schema: of the settings of train");
+            add_format(app, flags->format);
+            return [flags] {
+              const TableFormat format = parse_table_format(flags->format);
+              if (flags->what == "experiment-schema" || flags->what == "training-schema") {
+                const bool run = flags->what == "experiment-schema";
+                std::cout << (run ? experiment_schema() : training_schema()).dump(2) << "\n";
+                return 0;
+              }
+              if (!flags->what.empty() && flags->what != "decoders" && flags->what != "datasets")
+                throw ConfigError(str(
+                    "list: there is no list of '", flags->what, "'",
                     known_names(flags->what,
                                 {"decoders", "datasets", "experiment-schema", "training-schema"})));
-          TablePrinter printer(format);
-          if (flags->what != "datasets") printer.print(decoder_table());
-          // Programs get the options in the rows of the decoders.
-          if (flags->what == "decoders" && is_for_people(format)) printer.print(option_table());
-          if (flags->what != "decoders") printer.print(dataset_table());
-          printer.finish();
-          return 0;
-        };
-      }};
+              TablePrinter printer(format);
+              if (flags->what != "datasets") printer.print(decoder_table());
+              // Programs get the options in the rows of the decoders.
+              if (flags->what == "decoders" && is_for_people(format)) printer.print(option_table());
+              if (flags->what != "decoders") printer.print(dataset_table());
+              printer.finish();
+              return 0;
+            };
+          }};
 }
 
 }  // namespace pardec

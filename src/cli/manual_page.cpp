@@ -1,5 +1,6 @@
 #include "src/cli/manual_page.hpp"
 
+#include "src/cli/command_line.hpp"
 #include "src/support/text.hpp"
 #include "src/support/version.hpp"
 
@@ -24,10 +25,7 @@ std::string manual_page(const std::vector<KnownVerb>& verbs) {
       out += text(std::string(strip(line))) + "\n";
     out += ".fi\n";
   }
-  return out +
-         ".SH EXIT STATUS\n0 good, 1 the run failed, 2 usage or input, 3 finished with failed "
-         "samples, or with a warning under \\-\\-strict, 4 reproduce decided a claim otherwise "
-         "than expected, 130 stopped by Ctrl\\-C.\n";
+  return out + str(".SH EXIT STATUS\n", text(kExitCodes), "\n");
 }
 
 }  // namespace pardec

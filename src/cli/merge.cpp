@@ -59,11 +59,10 @@ Verb merge_verb() {
           [](CLI::App& app) -> std::function<int()> {
             auto flags = std::make_shared<MergeFlags>();
             app.add_option("into", flags->into,
-                           "database that receives the runs; made if it does not exist")
+                           "database that the runs are written to; created if it does not exist")
                 ->required();
             app.add_option("from", flags->from,
-                           "databases whose runs it receives; they are not changed. If several "
-                           "have parts of one run, the parts are joined")
+                           "databases to read; they are not changed. Shards of one run are joined")
                 ->required();
             add_format(app, flags->format);
             return [flags] { return merge(*flags); };

@@ -92,7 +92,7 @@ int synthesise(const ModelVerbFlags& flags) {
 Verb model_verb() {
   return {
       "model",
-      "inspect a checkpoint, make one from another, or synthesise one with random weights",
+      "inspect a checkpoint, derive one from another, or make one with random weights",
       "pardec model inspect DIR\n  pardec model merge DIR --adapter ADAPTER --out OUT\n  "
       "pardec model draft DIR --layers 4 --out OUT\n  pardec model add-tokens DIR --tokens "
       "'[M]' --rename '<unused>=[Fork]' --out OUT\n  pardec model "
@@ -134,13 +134,13 @@ Verb model_verb() {
             ->type_name("DIR")
             ->group(flags_of({"inspect", "merge"}));
         app.add_option("--layers", flags->layers,
-                       "number of its first layers that draft for it, with its head")
+                       "number of first layers to keep (the head is kept, too)")
             ->type_name("N")
             ->group(flags_of({"draft"}));
         add_texts(app, "--tokens", flags->tokens, "new special tokens, with rows of random numbers")
             ->group(flags_of({"add-tokens"}));
         add_texts(app, "--rename", flags->rename,
-                  "special tokens that nothing uses get another text, and keep their rows")
+                  "rename unused special tokens; their rows are kept")
             ->type_name("OLD=NEW")
             ->group(flags_of({"add-tokens"}));
         app.add_option("--out", flags->out, "folder of the checkpoint that is made")

@@ -23,7 +23,7 @@ Verb plot_verb() {
   };
   return {
       "plot",
-      "a figure of speed or quality over a setting (SVG, PDF, PNG)",
+      "draw a figure of speed or score over a setting (SVG, PDF, PNG)",
       "pardec plot --db r.sqlite --x hpd.k_max --y speedup -o speedup.svg\n  pardec plot --db "
       "r.sqlite --x hpd.stack --y f1_micro -o f1.pdf\n  pardec plot --db r.sqlite --x batch_size "
       "--y examples_per_second -o throughput.png",
@@ -31,12 +31,12 @@ Verb plot_verb() {
         auto flags = std::make_shared<Flags>();
         add_flag(app, db_setting(flags->db));
         app.add_option("--x", flags->sweep.x,
-                       "batch_size, cache_blocks, seed, an option of a decoder, e.g. hpd.k_max, or "
-                       "date: all runs of the database by their start")
+                       "setting on the x axis: batch_size, cache_blocks, seed or an option of a "
+                       "decoder (hpd.k_max); date: all runs of the database by start time")
             ->capture_default_str()
             ->type_name("NAME");
         app.add_option("--y", flags->sweep.y,
-                       "a number of the comparison: speedup, examples_per_second, "
+                       "column of the comparison on the y axis: speedup, examples_per_second, "
                        "tokens_per_forward, identical, f1_micro ...")
             ->capture_default_str()
             ->type_name("NAME");

@@ -26,14 +26,15 @@ struct ReportFlags : ComparisonFlags {
 
 Verb report_verb() {
   return {"report",
-          "one run as a self-contained HTML page",
+          "write a run as one HTML file that opens offline",
           "pardec report --db r.sqlite -o report.html\n  pardec report --db r.sqlite --run 3f2a "
           "--examples 100",
           [](CLI::App& app) -> std::function<int()> {
             auto flags = std::make_shared<ReportFlags>();
             add_flags(app, *flags);
             app.add_option("--examples", flags->examples.per_dataset,
-                           "examples shown of each dataset, with all arms' answers; 0: none")
+                           "number of examples of each dataset in the report, with the answers of "
+                           "all arms; 0: none")
                 ->capture_default_str()
                 ->type_name("N");
             app.add_option("--examples-mb", flags->examples.megabytes,

@@ -210,7 +210,7 @@ int run(const CLI::App& app, ReproduceFlags& flags) {
 Verb reproduce_verb() {
   return {
       "reproduce",
-      "measure what papers claim: their numbers beside yours, a verdict per claim",
+      "measure the tables of papers: published numbers next to yours, and a verdict on each claim",
       "pardec reproduce list\n  pardec reproduce hpd table1\n  pardec reproduce ippd table5 "
       "--data-root data --model main=DIR --db r.sqlite\n  pardec reproduce all --budget 60m\n  "
       "pardec reproduce all --train --dry-run\n  pardec reproduce space table2 --scale bound",
@@ -236,9 +236,9 @@ Verb reproduce_verb() {
         app.add_option("--model", flags->models,
                        "a network instead of the file's, e.g. main=DIR; repeatable")
             ->type_name("LABEL=DIR");
-        app.add_option(
-               "--data-root", options.data_root,
-               "folder with one folder for each dataset; without it the project's samples are used")
+        app.add_option("--data-root", options.data_root,
+                       "folder with the published datasets, one subfolder each; default: the "
+                       "project's small samples")
             ->type_name("DIR");
         app.add_flag("--train", flags->train,
                      "first train the networks that claims lack and that have a recipe, within the "

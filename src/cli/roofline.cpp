@@ -74,7 +74,7 @@ int roofline(const RooflineFlags& flags) {
 Verb roofline_verb() {
   return {
       "roofline",
-      "least time of the passes of a trace on some hardware",
+      "compute the least time that the passes of a trace take on given hardware",
       "pardec roofline --trace t.jsonl --model DIR --hardware here,l40s,h100\n  pardec roofline "
       "--trace t.jsonl --model qwen3-8b/config.json --hardware h200 --batch-size 8\n  pardec "
       "roofline --trace t.jsonl --model DIR --passes test-3",

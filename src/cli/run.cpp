@@ -137,7 +137,7 @@ int run(CLI::App& app, RunFlags& flags) {
 Verb run_verb() {
   return {
       "run",
-      "run datasets through decoders and compare them",
+      "answer datasets with several decoders, and compare speed and answers",
       "pardec run --model DIR --decoder ar,hpd --dataset oa-mine,ae-110k --data-root data --db "
       "r.sqlite\n"
       "  pardec run --model DIR --arm ar=ar,batch_size=16 --arm hpd8=hpd,k_max=8 --dataset oa-mine "

@@ -11,7 +11,8 @@ namespace pardec {
 void add_flags(CLI::App& app, RunFlags& flags) {
   for (const Setting& setting : settings_of(flags.settings)) {
     if (setting.name == "model")
-      app.add_option("-c,--config", flags.config, "an experiment file (experiments/*.json)")
+      app.add_option("-c,--config", flags.config,
+                     "read settings from an experiment file (experiments/*.json)")
           ->type_name("FILE");
     add_flag(app, setting);
   }

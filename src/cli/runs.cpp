@@ -124,7 +124,7 @@ int runs(const RunsFlags& flags) {
 Verb runs_verb() {
   return {
       "runs",
-      "what a database holds: list, compare, name, note and remove runs",
+      "list, compare, name, annotate and remove the runs of a database",
       "pardec runs --db r.sqlite\n  pardec runs --db r.sqlite --dataset oa-mine --since "
       "2026-01-31 --limit 5\n  pardec runs compare 3f2a 91c0 --db r.sqlite\n  pardec runs name "
       "3f2a 'stack 2' --db r.sqlite\n  pardec runs note 3f2a 'machine was busy' --db "
@@ -147,9 +147,9 @@ Verb runs_verb() {
                        "runs with this decoder, or an arm of this label")
             ->type_name("NAME")
             ->group(flags_of({"list"}));
-        app.add_option("--since", flags->filter.since,
-                       "runs begun then or later, e.g. 2026-01-31 or 2026-01-31T18:00 "
-                       "(UTC)")
+        app.add_option(
+               "--since", flags->filter.since,
+               "runs that started at DATE or later, e.g. 2026-01-31 or 2026-01-31T18:00 (UTC)")
             ->type_name("DATE")
             ->group(flags_of({"list"}));
         app.add_option("--limit", flags->limit, "the newest N; 0: all")
@@ -161,7 +161,7 @@ Verb runs_verb() {
             ->type_name("X")
             ->group(flags_of({"compare"}));
         app.add_flag("--yes", flags->yes,
-                     "remove without asking, also what is running or was killed")
+                     "remove without asking, also runs that are still running or were killed")
             ->group(flags_of({"rm"}));
         app.add_flag("--wide", flags->wide, "all columns")->group(flags_of({"list"}));
         add_format(app, flags->format)->group(flags_of({"list", "compare"}));

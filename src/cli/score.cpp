@@ -187,7 +187,7 @@ int score(const ScoreFlags& flags) {
 Verb score_verb() {
   return {
       "score",
-      "scores of stored answers, without running the model again",
+      "compute scores of stored answers, without running the model",
       "pardec score --db r.sqlite\n  pardec score --db r.sqlite --metric exact_match,rouge\n  "
       "pardec score --db r.sqlite --metric likelihood --model model",
       [](CLI::App& app) -> std::function<int()> {

@@ -27,20 +27,20 @@ int serve_until_stopped(const serve::ServeSpec& spec) {
 
 void add_flags(CLI::App& app, serve::ServeSpec& spec) {
   add_texts(app, "--decoder", spec.decoders,
-            "decoders ('pardec list decoders'); the first one answers where none is asked for "
+            "decoders to offer ('pardec list decoders'); the first is the default of requests "
             "(default: ar)");
   app.add_option("--alias", spec.aliases,
                  "a further model id, e.g. deep=prompt-lookup,draft=20; repeatable")
       ->type_name("ID=NAME[,OPTION=VALUE...]");
-  app.add_option("--model-name", spec.name,
-                 "the network's model id, NAME; NAME:DECODER are the others (default: the name of "
-                 "its folder)")
+  app.add_option(
+         "--model-name", spec.name,
+         "model id of the network; each decoder is NAME:DECODER (default: the name of the folder)")
       ->type_name("NAME");
   app.add_option("--listen", spec.listen, "address and port, e.g. [::1]:8000; port 0: any free one")
       ->capture_default_str()
       ->type_name("ADDRESS");
   app.add_option("--key-env", spec.key_env,
-                 "environment variable with a key, which clients must send (Authorization: Bearer)")
+                 "environment variable with the key that clients must send (Authorization: Bearer)")
       ->type_name("NAME");
   app.add_option("--key-file", spec.key_file, "file with such keys, one in each line")
       ->type_name("FILE");
@@ -52,11 +52,12 @@ void add_flags(CLI::App& app, serve::ServeSpec& spec) {
   app.add_option("--batch-size", spec.batch_size, "answers decoded at a time")
       ->capture_default_str()
       ->type_name("N");
-  app.add_option("--queue", spec.queue, "answers that may wait for that; more are refused (503)")
+  app.add_option("--queue", spec.queue,
+                 "number of waiting answers; further requests are refused (503)")
       ->capture_default_str()
       ->type_name("N");
   app.add_option("--drain", spec.drain_seconds,
-                 "seconds that running answers have to end in after SIGTERM or Ctrl-C")
+                 "seconds that running answers have to finish after SIGTERM or Ctrl-C")
       ->capture_default_str()
       ->type_name("S");
   add_flags(app, spec.model);
@@ -70,7 +71,7 @@ void add_flags(CLI::App& app, serve::ServeSpec& spec) {
 }  // namespace
 
 Verb serve_verb() {
-  return {"serve", "answer over HTTP, as OpenAI's service does",
+  return {"serve", "serve decoders over HTTP (OpenAI-compatible)",
           "pardec serve --model experiments/quickstart/model --decoder ar,hpd",
           [](CLI::App& app) -> std::function<int()> {
             auto spec = std::make_shared<serve::ServeSpec>();

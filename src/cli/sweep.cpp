@@ -151,7 +151,7 @@ int sweep(CLI::App& app, RunFlags& flags) {
 Verb sweep_verb() {
   return {
       "sweep",
-      "run a grid of settings, and compare its cells",
+      "run all combinations of some settings, and compare them",
       "pardec sweep --model DIR --decoder ar,hpd --grid hpd.k_max=8,16,30 --grid batch_size=1,4 "
       "--dataset oa-mine --db s.sqlite --dry-run\n"
       "  pardec sweep --model DIR --decoder ar,hpd --grid hpd.stack=1,2,6 --dataset oa-mine "

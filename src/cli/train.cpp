@@ -32,7 +32,7 @@ std::string command_of(const CLI::App& app) {
 Verb train_verb() {
   return {
       "train",
-      "train a network on the formats of decoders",
+      "train a network for decoders that need it",
       "pardec train --model config.json --dataset oa-mine,ae-110k --data-root data --format ar,hpd "
       "--epochs 5 --out model\n"
       "  pardec train --model model --dataset oa-mine --format hpd --stack 2 --steps 200 --lr 1e-4 "

@@ -98,8 +98,8 @@ Setting hardware_setting(std::vector<std::string>& hardware) {
       "hardware",
       "NAME,...",
       &hardware,
-      "show which share of this machine's limit forwards/s reach: here (measured now), a100, a800, "
-      "h100, h200, h800, l40s, a800x8 (eight, tensor parallel) ..., or a file like "
+      "show how close each arm is to the limit of the hardware (roofline): here (measured now), "
+      "a100, a800, h100, h200, h800, l40s, a800x8 (eight, tensor parallel) ..., or a file like "
       "experiments/hardware/*.json; several with `trace`, for the speedup that each machine allows",
       {.commas = true}};
 }

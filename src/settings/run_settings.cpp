@@ -58,19 +58,20 @@ Settings data_settings(RunSettings& s) {
        "references, too)",
        {.commas = true}},
       {"answer_tokens", "NAME=N", &s.answer_tokens,
-       "limit of tokens generated for one answer on the dataset NAME, whatever `max_new_tokens` "
-       "and `per_field` say; repeatable"},
+       "limit of generated tokens per answer on dataset NAME; takes precedence over "
+       "`max_new_tokens` and `per_field`; repeatable"},
       {"strict_columns", "", &s.spec.strict_columns,
-       "refuse records of your own with columns that are not read"},
+       "for your own files: an unknown column is an error instead of a note"},
       {"data_root", "DIR", &s.spec.data_root,
-       "folder with one folder for each dataset; without it the project's samples are used"},
+       "folder with the published datasets, one subfolder each; default: the project's small "
+       "samples"},
       {"split", "NAME", &s.spec.split,
-       "train, test, ...; without it the one that each dataset is evaluated on"},
+       "split to use, e.g. train or test; default: each dataset's evaluation split"},
       {"limit",
        "N",
        &s.spec.limit,
-       "a seeded sample of N examples, spread over categories in groups as large as the largest "
-       "stack; 0: all",
+       "number of examples of each dataset, drawn at random (`seed`) and spread over categories; "
+       "0: all",
        {.range = at_least(0)}},
       {"offset",
        "N",
@@ -80,9 +81,8 @@ Settings data_settings(RunSettings& s) {
       {"shots",
        "N",
        &s.spec.shots,
-       "worked examples of split train (of the evaluated split, if there is no other) in prompts "
-       "that ask field by field, and as earlier turns before open prompts; without it as many as "
-       "in the dataset's protocol",
+       "number of few-shot examples from the train split (if there is none, from the evaluated "
+       "split); in open prompts they are earlier turns; default: as in the dataset's protocol",
        {.range = at_least(0)}},
       {"unseen", "", &s.spec.unseen, "leave out examples whose text is also in the train split"},
   };
@@ -101,9 +101,8 @@ Settings measuring_settings(RunSettings& s) {
       {"block",
        "N",
        &s.spec.block,
-       "number of examples that one arm answers before the next arm's turn; 0: batches are full "
-       "during three quarters of their jobs, but there are at least six blocks, and one for each "
-       "shard, if possible",
+       "number of examples that an arm answers before the next arm's turn; 0: chosen so that "
+       "batches are mostly full and there are at least six blocks",
        {.range = at_least(0)}},
       {"cache_blocks",
        "N",
@@ -113,40 +112,41 @@ Settings measuring_settings(RunSettings& s) {
       {"cache_watermark",
        "X",
        &s.spec.cache.watermark,
-       "share of `cache_blocks` that must stay free when another job starts",
+       "share of `cache_blocks` that is kept free when a job starts",
        {.range = share_below_1()}},
       {"warmup",
        "N",
        &s.spec.warmup,
-       "unrecorded jobs of each arm before the first recorded one",
+       "jobs that each arm runs before measuring begins; they are not stored",
        {.range = at_least(0)}},
       {"repair",
        "N",
        &s.spec.repair,
-       "measure again up to N blocks of each dataset that other programs disturbed, also of a "
-       "finished run (`resume`); both times are stored and shown",
+       "measure up to N blocks of each dataset again that other programs disturbed; with `resume` "
+       "also for a finished run; both times are stored",
        {.range = at_least(0)}},
       {"runs",
        "N",
        &s.spec.runs,
-       "how often each example is answered by each arm",
+       "number of times that each arm answers each example",
        {.range = at_least(1)}},
       {"order",
        "ORDER",
        &s.spec.order,
-       "interleaved (arms alternate block by block) or blocked",
+       "interleaved: arms take turns block by block; blocked: one arm after the other (less "
+       "memory, but speeds are less comparable)",
        {.choices = {"interleaved", "blocked"}}},
       {"baseline", "LABEL", &s.spec.baseline,
-       "label of the arm that the others are compared with; without it ar, in the form that each "
-       "arm needs"},
+       "label of the arm that the others are compared with; default: an ar that asks in the same "
+       "way as the arm"},
       {"oracle", "KIND", &s.oracle,
-       "force the generated tokens, to measure speed on any weights: references, recorded:RUN, "
-       "accept:A[,A...], accept-length:L or accept-curve:FILE:NETWORK"},
+       "choose tokens in place of the network, to measure speed on any weights: references, "
+       "recorded:RUN, accept:A[,A...], accept-length:L or accept-curve:FILE:NETWORK"},
       db_setting(s.spec.db),
       {"fresh",
        "",
        &s.fresh,
-       "begin a new sweep, even if the database has one with the same settings",
+       "start a new sweep, even if the database has one with the same settings",
        {.only = "sweep"}},
       {"retry_errors", "", &s.spec.retry_errors, "also repeat jobs that failed", {.only = "sweep"}},
       {"dry_run",
@@ -164,13 +164,14 @@ Settings measuring_settings(RunSettings& s) {
       {"dry_run",
        "",
        &s.output.dry_run,
-       "print the plan only: blocks, how full batches are, jobs that exceed the network's context",
+       "only print the plan: blocks, how full batches are, jobs that exceed the network's context "
+       "length",
        {.only = "run"}},
-      {"shard", "I/N", &s.shard, "do every N-th block only, beginning with I"},
+      {"shard", "I/N", &s.shard, "run only every N-th block, beginning with block I (from 0)"},
       {"fail_on_error",
        "X",
        &s.output.fail_on_error,
-       "exit code 3 when a larger share of answers failed",
+       "exit code 3 if a larger share of answers than X failed",
        {.range = share()}},
       {"trace", "FILE", &s.spec.trace,
        "write a trace: for every row its position, the rows it attends to and its choice (slow)"},
@@ -200,11 +201,11 @@ Settings all_rows(RunSettings& s) {
       {"decoder",
        "A,B",
        &s.decoders,
-       "decoders, each an arm of that name, e.g. ar,hpd",
+       "decoders to compare, with their default options, e.g. ar,hpd; each becomes an arm",
        {.commas = true}},
       {"arm", "LABEL=NAME[,OPTION=VALUE...]", &s.arms,
-       "an arm with its own label and options; model=DIR, adapter=DIR or draft=DIR give it its own "
-       "networks; repeatable"},
+       "an arm with a label and options that you choose, e.g. hpd8=hpd,k_max=8; model=DIR, "
+       "adapter=DIR and draft=DIR set its networks; repeatable"},
       {"set", "KEY=VALUE", &s.sets,
        "an option for all arms of a decoder, e.g. hpd.k_max=30; repeatable"},
   };
@@ -224,7 +225,8 @@ Settings all_rows(RunSettings& s) {
   append({{"judge",
            "FILE",
            &s.output.judge,
-           "after the run, ask a judge for the scores that need one; FILE describes its service",
+           "after the run, ask a judge for the scores that need one; FILE describes the service "
+           "(results/judges.md)",
            {.only = "run"}}});
   return rows;
 }

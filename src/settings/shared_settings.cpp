@@ -10,13 +10,13 @@ Settings model_settings(ModelOptions& model) {
       // In an experiment, this key may have the name of a network.
       {"model", "DIR", &model.model, "checkpoint folder (Hugging Face layout)", {.in_file = false}},
       {"adapter", "DIR", &model.adapter,
-       "folder of an adapter over it: low-rank (layout of peft), merged while it is loaded, or "
+       "folder with an adapter for the network: LoRA (peft layout), merged while it is loaded, or "
        "extra heads"},
       {"draft_model", "DIR", &model.draft_model,
-       "checkpoint folder of the network that guesses for decoder speculative; or folder of an "
-       "adapter over the first layers of the network that it guesses for"},
+       "draft network of decoder speculative: a checkpoint folder, or the folder of an adapter for "
+       "the first layers of the network itself"},
       {"dtype", "TYPE", &model.dtype,
-       "compute in fp32 or bf16; int8 and nf4: in bf16 with the layers' weights quantised (CPU); "
+       "number type: fp32, bf16, int8 or nf4 (quantised weights, computing in bf16, CPU only); "
        "auto: bf16 if the checkpoint has bf16 or fp16 and the device computes bf16 fast (a "
        "processor with AVX-512 BF16, a GPU), otherwise fp32"},
       {"device", "DEVICE", &model.device, "cpu, cuda or cuda:I"},
@@ -32,7 +32,7 @@ Settings model_settings(ModelOptions& model) {
 Settings decode_settings(DecodeOptions& decode) {
   return {
       {"seed", "N", &decode.seed, "seed of sampling and of `limit`"},
-      {"temperature", "X", &decode.temperature, "0: greedy"},
+      {"temperature", "X", &decode.temperature, "sampling temperature; 0: greedy"},
       {"top_k", "N", &decode.top_k, "sample from the k most likely tokens; 0: all"},
       {"top_p", "X", &decode.top_p,
        "sample from the most likely tokens whose probabilities add up to p"},
@@ -60,9 +60,9 @@ Settings decode_settings(DecodeOptions& decode) {
       {"thinking",
        "WHAT",
        &decode.thinking,
-       "thought before an answer (<think>...</think>, the checkpoint's own marks): keep it as a "
-       "part of the answer, strip it before answers are read, or off: turn it off with the chat "
-       "template's own variable",
+       "reasoning before an answer (<think>...</think> or the checkpoint's own marks): strip: "
+       "ignore it when answers are scored; keep: score it as part of the answer; off: turn it off "
+       "by the chat template's own variable",
        {.choices = {"keep", "strip", "off"}}},
       {"prompt_file", "FILE", &decode.prompt_file,
        "wording of the task: a name in datasets/prompts or a file; default: the model's own "

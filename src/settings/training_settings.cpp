@@ -41,11 +41,10 @@ Settings data_settings_of_training(TrainingSettings& s) {
       {"extra", "FILE", &s.spec.extra,
        "more titles as JSON lines of the datasets' format, never validated on; repeatable"},
       {"from_run", "RUN", &s.spec.own_answers.run,
-       "learn the answers of a run to the same examples instead of their references: name of the "
-       "run, or the first characters of its id"},
+       "train on the answers of a stored run instead of the references: name of the run, or the "
+       "first characters of its id"},
       {"keep_cut", "", &s.spec.own_answers.cut,
-       "also learn open answers of that run that were cut at a limit, as far as they go; without "
-       "it they are left out"},
+       "also train on open answers of that run that were cut at a limit (default: leave them out)"},
       {"from_arm", "LABEL", &s.spec.own_answers.arm, "label of the run's arm, if it has several"},
       {"db", "FILE", &s.spec.own_answers.db, "database with that run"},
       {"min_answer_tokens",
@@ -84,13 +83,14 @@ Settings learning_settings(TrainingSettings& s) {
       {"recombine",
        "X",
        &s.spec.recombine,
-       "share of the titles that each epoch remakes, with values of other titles and invented ones",
+       "share of the titles that each epoch changes: values are replaced with those of other "
+       "titles or with invented words",
        {.range = share_below_1(), .shows_default = false}},
       {"unannotated",
        "X,Y",
        &s.spec.unannotated,
-       "ar, ar-value, hpd: share of the unannotated attributes that are learned as absent; the "
-       "others are not learned. One share for all datasets, or one for each",
+       "ar, ar-value, hpd: share of the unannotated attributes that are trained as absent; the "
+       "others are left out of the loss. One share for all datasets, or one for each",
        {.range = share(), .commas = true}},
       {"share_prefix",
        "N",
@@ -192,18 +192,17 @@ Settings learning_settings(TrainingSettings& s) {
        "adapter: 512)",
        {.range = at_least(1), .default_text = str(TrainerOptions{}.micro_tokens)}},
       {"checkpoint_activations", "", &s.spec.trainer.checkpoint_activations,
-       "keep only each layer's input and compute it again for its gradients: less memory, a third "
-       "to a half more work"},
+       "recompute activations in the backward pass: less memory, but a third to a half more work"},
       {"lr", "X", &s.spec.loop.learning_rate, "highest learning rate", {.range = above_zero()}},
       {"lr_floor",
        "X",
        &s.spec.loop.floor,
-       "share of the learning rate that is left at the end",
+       "final learning rate, as a share of `lr`",
        {.range = share_below_1()}},
       {"warmup",
        "X",
        &s.spec.loop.warmup,
-       "share of the updates in which the learning rate rises",
+       "share of the updates over which the learning rate rises linearly",
        {.range = share_below_1()}},
       {"weight_decay",
        "X",
@@ -216,7 +215,8 @@ Settings learning_settings(TrainingSettings& s) {
        "limit of the gradients' norm; 0: none",
        {.range = at_least(0)}},
       {"dtype", "TYPE", &s.spec.dtype,
-       "compute in fp32 or bf16; masters are fp32; auto: bf16 if the checkpoint has bf16 or fp16 "
+       "number type: fp32 or bf16, with master weights in fp32; auto: bf16 if the checkpoint has "
+       "bf16 or fp16 "
        "and the device computes bf16 fast (a processor with AVX-512 BF16, a GPU), otherwise fp32"},
       {"device", "DEVICE", &s.spec.trainer.device, "cpu, cuda or cuda:I"},
       {"seed", "N", &s.spec.seed, "seed of weights, order, stacks and validation"},
@@ -245,19 +245,18 @@ Settings learning_settings(TrainingSettings& s) {
       {"world_size",
        "N",
        &s.spec.processes.world_size,
-       "processes that train this together, on one machine or several, each on its share of every "
-       "batch and with `threads` threads; same loss",
+       "number of processes that train together, on one or several machines; each computes a share "
+       "of every batch with `threads` threads",
        {.range = at_least(1)}},
       {"rank", "N", &s.spec.processes.rank,
-       "number of this process, from 0; the processes differ in nothing else, and only 0 writes "
-       "`out`"},
+       "index of this process, from 0; all other flags must be equal; only process 0 writes `out`"},
       {"master", "HOST:PORT", &s.spec.processes.master,
        "where rank 0 listens and the others connect"},
       {"process_timeout",
        "X",
        &s.spec.processes.timeout_seconds,
-       "seconds that one process waits for another; more than an update, or writing a checkpoint, "
-       "takes",
+       "seconds that a process waits for another; must be longer than an update or the writing of "
+       "a checkpoint",
        {.range = {.least = 0, .above_least = true, .expected = "more than 0 seconds"}}},
       progress_setting(s.progress),
   };

@@ -8,8 +8,9 @@ from pages import help_of, verbs_of
 
 HEAD = """# All verbs and their flags
 
-This page is made from `pardec VERB --help`; `scripts/approve` writes it. A flag wins over its environment variable, that over the `-c` file, and that over the default. The environment variable is the flag in capitals, with `PARDEC_` in front
-and `_` for `-`: `--batch-size` is `PARDEC_BATCH_SIZE`. Flags marked * have none.
+This page is made from `pardec VERB --help`; `scripts/approve` writes it. A flag takes precedence over its environment variable, the variable
+over the `-c` file, and the file over the default. The variable is the flag in capitals, with `PARDEC_` in front and `_` for `-`:
+`--batch-size` is `PARDEC_BATCH_SIZE`. Flags marked * have none.
 
 """
 
@@ -20,7 +21,7 @@ def entries(text):
     for line in text.splitlines():
         title, entry = (
             re.fullmatch(r"(\S[^:]*):", line),
-            re.fullmatch(r"  (\S.*?)(?:   +(\S.*))?", line),
+            re.fullmatch(r"  (\S.*?)(?:  +(\S.*))?", line),
         )
         if title:
             group = title[1]
