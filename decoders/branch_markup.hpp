@@ -5,7 +5,7 @@
 
 namespace pardec {
 
-/// The training format for such texts, for answers of one turn.
+/// The training format for answers in ASPD's markup (below), of one turn.
 inline constexpr std::string_view kMarkupFormat = "aspd";
 
 /// A serial text and the block after it; the last part has no block.
@@ -19,8 +19,8 @@ struct MarkupPart {
 
 /// Parses an answer in the markup of ASPD's data (paper, section 3.1): serial text,
 /// `<Title>a</Title><Title>b</Title><Para><Branch>a: ...</Branch><Branch>b: ...</Branch></Para>`,
-/// serial text, ... ConfigError, which starts with `where`: other markup. A text without titles is
-/// one serial part.
+/// serial text, ... A text without titles is one serial part. ConfigError, whose message starts
+/// with `where`: other markup.
 std::vector<MarkupPart> parse_markup(std::string_view text, const std::string& where);
 
 /// Writes the parts in this markup.

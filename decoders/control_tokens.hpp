@@ -12,7 +12,7 @@ struct ControlToken {
   std::string option;
   std::string given;               ///< the option's value: an id, or the token's text; may be empty
   std::vector<std::string> names;  ///< spellings in checkpoints; the first one found is used
-  std::string setting = "`set=" + option + "=ID`";  ///< the user's way to set it, for messages
+  std::string setting = "`set=" + option + "=ID`";  ///< how a user sets it; messages quote this
   bool to_train = false;  ///< training begins with it, so the weights need not know it
 };
 

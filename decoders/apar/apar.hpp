@@ -13,9 +13,11 @@ struct AparOptions {
   int max_threads = 32;
   /// maximum depth of threads, with the prompt's thread at depth 1; [Fork] is banned at this depth
   int max_depth = 2;
-  /// maximum number of ids chosen by all threads of one prompt, if there are several
+  /// maximum number of generated tokens of all threads of one prompt together; not applied while
+  /// the prompt has a single thread
   int max_total = 4096;
-  std::string fork_token, child_token;  ///< id or text; empty: found by name
+  /// id or text; empty: the vocabulary's token with a known name (`apar_tokens`)
+  std::string fork_token, child_token;
   MedusaTree medusa = {};  ///< tree of guesses after each thread's last token; empty: no guesses
 };
 

@@ -6,8 +6,8 @@
 
 namespace pardec {
 
-/// How threads end in training: with `eos`. Only the prompt's own thread may end without it, after
-/// a closing text such as `</result>`.
+/// How threads end in training. Each thread ends with `eos`. The prompt's own thread has no `eos`
+/// if `main_has_eos` is false: it ends with a closing text such as `</result>`.
 struct AparEnds {
   Token eos = 0;
   bool main_has_eos = true;
@@ -33,14 +33,15 @@ AparLayout lay_out(const Tokens& prompt, const ParagraphTree& tree, const AparTo
 /// targets, and no other row sees them.
 TrainingSample apar_sample(const AparLayout& layout, int prompt_length);
 
-/// The same targets without a mask, as in the official training: one plain sequence per thread,
-/// with loss only after its last [Child]. The prompt's own thread has loss on its whole text.
+/// The targets of `apar_sample` without a tree mask, as in the official training: one plain
+/// sequence per thread, with loss only after its last [Child]. The prompt's own thread has loss on
+/// its whole text.
 std::vector<TrainingSample> apar_threads(const Tokens& prompt, const ParagraphTree& tree,
                                          const AparTokens& control, const AparEnds& ends);
 
 /// The JSON answer of `ask=together` as a tree: each key is a paragraph, and its value is the
 /// details, which end with `eos`. The rest of the answer, up to `</result>`, is the last paragraph.
-/// Token ids are divided as in AR.
+/// Keys and values are tokenized separately, as in `json_answer_ids`.
 ParagraphTree json_answer_tree(const TrainingExample& example, const Tokenizer& tokenizer);
 
 struct AparFormatOptions {
@@ -50,13 +51,15 @@ struct AparFormatOptions {
   Token eos = 0;
 };
 
-/// The format based on `tokenizer`, which must outlive it. Open examples (free form) follow the
-/// rules of APAR's data, which look only at the first answer. If that answer has a paragraph tree,
-/// the tree is trained. There is no sequence if the tree exceeds `context_length`, or if the answer
-/// is unfinished and the only one. If the answer is an example without forks (teaches_no_fork), the
-/// whole conversation is trained as one plain sequence. Other open examples give no sequence. In
-/// the other forms, absent references are trained as "n/a". ConfigError: the tree of a JSON answer
-/// exceeds `context_length`.
+/// The format based on `tokenizer`, which must outlive it.
+/// Open examples (free form) follow the rules of APAR's data, which look only at the first answer:
+/// - It has a paragraph tree: the tree becomes one sequence. There is none if the tree exceeds
+///   `context_length`, or if the conversation has no other answer and this one is unfinished.
+/// - It teaches that no fork is needed (teaches_no_fork): the whole conversation becomes one plain
+///   sequence.
+/// - Otherwise there is no sequence.
+/// In examples with fields, an absent reference becomes the text "n/a". ConfigError: the tree of a
+/// JSON answer exceeds `context_length`.
 std::unique_ptr<TrainingFormat> make_apar_format(const AparFormatOptions& options,
                                                  const Tokenizer& tokenizer, int context_length);
 

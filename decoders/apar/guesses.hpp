@@ -14,12 +14,12 @@ namespace pardec {
 class Guesses {
  public:
   Guesses() = default;
-  /// `tree` must outlive this object; `tokens` belong to its first nodes.
+  /// `tree` must outlive this object; tokens[i] is the guess at its node i.
   Guesses(const MedusaTree& tree, Tokens tokens) : tree_(&tree), tokens_(std::move(tokens)) {}
 
   int count() const { return static_cast<int>(tokens_.size()); }
   /// Adds the guesses to a step after a token at `position`, which will be row `row` of its
-  /// sequence. `segments`: of the tree's nodes.
+  /// sequence. segments[i]: segment of the guess at node i, at least `count()`.
   void feed(Step& step, int position, int row, std::span<const int> segments);
   /// Accepts the guess that equals `token` and follows the last accepted guess (at first, the
   /// thread's own token), and returns its index. None: there is no such guess.
@@ -41,22 +41,24 @@ class Guesses {
 /// Makes the guesses of all threads of a sequence; none with an empty tree.
 class Guesser {
  public:
-  /// `never`: an id that cannot be guessed. `sequence` must outlive this object.
+  /// `never`: an id that is never guessed. `sequence` must outlive this object.
   Guesser(MedusaTree tree, Token never, Sequence& sequence)
       : tree_(std::move(tree)), never_(never), sequence_(sequence) {}
   Guesser(const Guesser&) = delete;
   Guesser& operator=(const Guesser&) = delete;
 
   bool guesses() const { return tree_.depth() > 0; }
-  /// Adds the next node of the paragraph tree, numbered from 0. Threads in it see the segments
-  /// `sees`.
+  /// Adds the next node of the paragraph tree, numbered from 0. The tokens of this node see the
+  /// segments `sees`.
   void open_node(const std::vector<int>& sees);
   /// The outputs of the heads to request at the step's token `index`, if at most `room` consecutive
   /// guesses can still be accepted.
   std::vector<OutputRequest> ask(int index, int room) const;
-  /// Makes guesses from the results of these requests, which it takes from the beginning of
-  /// `heads`.
+  /// Makes guesses from the results of `ask`, which are the first elements of `heads`. Removes
+  /// these elements from the span.
   Guesses make(std::span<const RowLogits>& heads, int room) const;
+  /// Adds the guesses after a token of the paragraph tree's node `node` to a step; `position` and
+  /// `row` as in Guesses::feed.
   void feed(Step& step, Guesses& guesses, int position, int row, int node) const;
 
  private:

@@ -7,7 +7,8 @@ namespace pardec {
 /// each up to its line break. ConfigError: there is no tokenizer.
 Task<Answers> decode_forced_keys(const Request& request, const DecoderContext& context);
 
-/// The ids forced for each value under an oracle: the reference up to a line break.
+/// For `--oracle references`, which replaces the network's choices: the ids of each value are those
+/// of its reference up to a line break.
 Oracle forced_key_references(const Request& request,
                              const std::vector<std::vector<std::optional<std::string>>>& references,
                              const Tokenizer& tokenizer);

@@ -16,23 +16,25 @@ struct ArFormatOptions {
   std::optional<Token> eos;  ///< REQUIRED for together = false, and for open answers
 };
 
-/// A prompt followed by the answer. Every token of the answer is a target, except `unknown` ones
-/// (per token of the answer; empty: none). The last token is only a target, not an input.
+/// A prompt followed by the answer. Every token of the answer is a target, except those with
+/// unknown[i] (i: index in the answer; an empty list: no token is unknown). The last token is only
+/// a target, not an input.
 TrainingSample causal_sample(const Tokens& prompt, const Tokens& answer,
                              const std::vector<bool>& unknown = {});
 
-/// The ids of the JSON answer after `<result>`, through `</result>`, tokenized in parts: key, value
-/// with its line break, next key without that line break. Thus values have exactly the ids that HPD
-/// chooses for them, and one network can be trained on both formats. Otherwise a value would end
-/// with `",` in one format and with `",\n` in the other, and a prompt with one field would not show
-/// which one is expected.
+/// The ids of the JSON answer after `<result>`, through `</result>`. Keys and values are tokenized
+/// separately; the line break between a value and the next key belongs to the value. Thus values
+/// have exactly the ids that HPD generates for them, and one network can be trained on both
+/// formats. (If values ended with `",` in one format and with `",\n` in the other, a prompt with
+/// one field would not show which end is expected.)
 struct JsonAnswerIds {
   std::vector<Tokens> keys, values;  ///< context-major
   Tokens tail;
 
   /// key, value, key, value, ..., tail.
   Tokens joined() const;
-  /// For each of these ids, whether it belongs to an unknown value. `of`: as in TrainingExample.
+  /// For each id of `joined`, whether it belongs to an unknown value. `of`: TrainingExample's
+  /// `unknown`, by context and field.
   std::vector<bool> unknown(const std::vector<std::vector<bool>>& of) const;
 };
 JsonAnswerIds json_answer_ids(const TrainingExample& example, const Tokenizer& tokenizer);

@@ -14,7 +14,9 @@ struct AspdOptions {
   std::string tokens;    ///< names of the six control tokens; empty: those of the checkpoint
 };
 
-/// Columns DP, ABN, PPD, TPS and P-TPS (section 4.1).
+/// Columns of section 4.1: DP (share of an answer's tokens in branches, %), ABN (branches of a
+/// stage, on average), PPD (share of answers with a parallel stage, %), TPS and P-TPS (tokens a
+/// second: of whole answers, and of parallel stages).
 OwnColumns aspd_columns();
 
 DecoderEntry aspd_entry();

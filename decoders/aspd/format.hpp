@@ -29,9 +29,9 @@ struct AspdIds {
 
 /// ASPD's training sequence: prompt and answer in flattened order, with the labels of decoding.
 /// Every token of the answer is the target of the preceding one, including forced tokens and the
-/// <Branch> of the next branch. Under Same-Re, a moved copy of each block follows it without
-/// targets: its rows are only seen, as in decoding. The last token is only a target. REQUIRES: the
-/// last part is serial and not empty.
+/// <Branch> of the next branch. Under Same-Re, a moved copy of each block follows the block. As in
+/// decoding, later rows attend to the copy; the copy has no targets. The last token is only a
+/// target. REQUIRES: the last part is serial and not empty.
 TrainingSample aspd_sample(const Tokens& prompt, const std::vector<AspdIds>& answer,
                            const AspdOptions& options, const AspdTokens& tokens,
                            const Tokenizer& tokenizer);
@@ -43,8 +43,8 @@ struct AspdFormatOptions {
   std::optional<Token> eos;  ///< REQUIRED for together = false, and for open answers
 };
 
-/// The format based on `tokenizer`, which must outlive it. Of a conversation, the first answer is
-/// trained if it fits. ConfigError: control tokens are not found, an answer has invalid markup, or
+/// The format based on `tokenizer`, which must outlive it. Of a conversation, only the first answer
+/// is used, if it fits. ConfigError: control tokens are not found, an answer has invalid markup, or
 /// a sequence goes beyond `context_length` positions.
 std::unique_ptr<TrainingFormat> make_aspd_format(const AspdFormatOptions& options,
                                                  const Tokenizer& tokenizer, int context_length,

@@ -16,7 +16,8 @@ struct AspdTokens {
 };
 
 /// `given`: six ids or texts in the order above, separated by commas or semicolons; empty: found by
-/// name. `tokenizer` may be null; then only ids can be given. ConfigError.
+/// name. `tokenizer` may be null; then only ids can be given. ConfigError: not six tokens, or one
+/// that find_control_token does not find.
 AspdTokens find_aspd_tokens(const std::string& given, const Tokenizer* tokenizer, int vocab_size,
                             bool trains = false);
 
@@ -60,13 +61,14 @@ struct AspdStreams {
   Tokens main;
   std::vector<Tokens> branches;
 };
-/// `lengths`: recorded lengths of the branches, needed for branches cut by a limit. A branch
-/// without a recorded length extends through its terminator.
+/// `lengths`: recorded lengths of the branches. A branch without a recorded length ends with its
+/// terminator, so a branch that a limit cut off needs its length.
 AspdStreams split_streams(const Tokens& flattened, const AspdTokens& tokens,
                           const std::vector<Token>& eos,
                           std::span<const std::int64_t> lengths = {});
-/// The same for answer number `index` of several. Each answer has its part of `lengths`; an answer
-/// without a block has a single length, its own.
+/// The same for answer number `index` of several. `lengths` has the lengths of all answers, one
+/// after another: those of an answer's branches, or for an answer without branches the length of
+/// the answer.
 AspdStreams split_streams(const std::vector<Tokens>& flattened, int index, const AspdTokens& tokens,
                           const std::vector<Token>& eos, std::span<const std::int64_t> lengths);
 

@@ -8,9 +8,9 @@
 namespace pardec {
 
 /// The positions of branches and of the text after them (paper, Eq. 4 and section 4.5.3). s:
-/// position of a block's first token; L_k: length of branch k; r: index inside a branch. Tokens of
-/// a branch are at s + r in every scheme except Fix-N. The values below are the position of
-/// </Para>.
+/// position of a block's first token; K: number of branches; L_k: length of branch k; r: index
+/// inside a branch. Token r of a branch is at s + r, except in Fix-N. The values below are the
+/// position of </Para>.
 enum class AspdScheme {
   same_seq,  ///< s + sum L_k
   same_max,  ///< s + max L_k
@@ -28,13 +28,14 @@ std::string name(const AspdPositions& positions);
 
 /// Labels of an answer's tokens: serial stages of one main branch, with blocks of parallel branches
 /// between them. The caller announces what comes next; the layout does not know tokens. Decoding
-/// requests labels in order of time, training in flattened order.
+/// requests labels in the order in which tokens are generated, training in flattened order.
 ///
 /// Order is the decoding time t, which increases by one per token of the main branch. The r-th
 /// token of each branch of a block has t = (first t of the block) + r. Each stage is a visibility
 /// segment (each branch has its own) that sees all earlier stages: Eq. 2 and 3. With the shared
 /// mask, the branches of a block are one segment; order is 64 t + b and rank is 64 t + 63 - b for
-/// branch b (0: main). Thus a token sees tokens decoded earlier, and of the same time only itself.
+/// branch b (0: main). Thus a token sees tokens of earlier times, and of its own time only itself:
+/// there, a token with a smaller order has a larger rank. 64 is more than kMostSharedBranches.
 class AspdLayout {
  public:
   static constexpr int kMostSharedBranches = 63;
