@@ -36,10 +36,10 @@ struct Step {
   std::vector<Origin> origins;
   std::vector<int> from;  ///< for chosen tokens, the row they were chosen from; otherwise -1
   std::vector<OutputRequest> outputs;
-  bool later = false;  ///< whether logits of further rows may be requested after those of `outputs`
+  bool later = false;  ///< whether Sequence::later may request logits of more rows
   int streams = 1;  ///< number of streams that the outputs belong to, e.g. all values of a prompt
-  /// If set, this is a draft by the network itself, which skips these sublayers. Its rows must be
-  /// taken back before the next full pass.
+  /// If set, the network drafts for itself and skips these sublayers. Call
+  /// Sequence::take_back_drafts to remove the rows before the next full pass.
   std::optional<SkippedSublayers> skipped;
 
   /// Adds a token, and returns its index in the step.
@@ -75,13 +75,13 @@ class Sequence {
 
   class ForwardAwaiter;
   /// co_await: computes `step` in the next forward pass. A step without tokens waits for the next
-  /// pass of another branch. Throws ModelError, before any row of the step is computed: the network
-  /// does not have an id or a position. Also throws ModelError if logits of a requested row are not
-  /// finite (RowLogits::finite).
+  /// pass of another branch. Throws ModelError before computing any row if an id or a position is
+  /// outside the network's range. Throws ModelError after the pass if the logits of a requested row
+  /// are not finite (RowLogits::finite).
   ForwardAwaiter forward(Step step);
   /// co_await: the logits of further rows of a step that was computed with `later`. Indices are
   /// those of the step; the result is as in StepResult::outputs. This is not a forward pass: only
-  /// the heads are computed, for the rows that all sequences request at this point. REQUIRES:
+  /// the heads are computed, in one batch for all sequences that request further rows. REQUIRES:
   /// `seen` is the result of that step, and no step of this sequence was computed since.
   ForwardAwaiter later(const StepResult& seen, std::vector<OutputRequest> outputs);
 
@@ -99,14 +99,15 @@ class Sequence {
   void take_back_drafts();
   /// A sequence that continues from the same rows. Its counters start at zero.
   Sequence fork(const RequestName& request);
-  /// Starts its clock at `ns` of the engine's clock, so that the time that a fork has waited counts
-  /// as its cost.
+  /// Moves the start of the sequence's clock to `ns`, a time of the engine's clock. Thus the cost
+  /// of a fork can include the time that it waited for its prefix.
   void start_clock_at(std::int64_t ns);
   /// An empty sequence of a draft network. It has its own trace under the same names. Its cost is
   /// counted as drafting cost of this sequence, which must outlive it.
   Sequence open_draft(Model& draft);
 
-  /// Sets the length limit of one of its answers in ids, for rules about the last id.
+  /// Sets the length limit of an answer of this sequence, in ids. Rules about the last id before
+  /// the limit need it.
   void set_limit(int limit);
   /// Reports that `token`, the choice of `row`, is the next token of a stream of this sequence. The
   /// decoder numbers the streams from 0. `guessed`: as in TokenEvent.
@@ -159,8 +160,8 @@ struct Occupancy {
   std::int64_t stream_passes = 0;
 };
 
-/// A least length of a job's answer: its sequences choose none of `ends` before they have so many
-/// tokens after the prompt.
+/// The minimum length of a job's answer. A sequence of the job cannot choose an id in `ends` before
+/// it has `tokens` tokens after the prompt.
 struct LeastLength {
   int tokens = 0;
   Tokens ends;
@@ -235,7 +236,7 @@ class Engine {
   std::int64_t run(int count, int live, const std::function<Task<void>(int)>& start,
                    const std::function<void(const Ended&)>& done);
 
-  /// Since the last `run` began; without a run, over all jobs.
+  /// Occupancy since the last `run` began. If there was no `run`: over all jobs so far.
   const Occupancy& occupancy() const { return occupancy_; }
 
   /// Rows of all open sequences in the cache at this moment. Shared memory counts once.

@@ -32,7 +32,7 @@ struct Sequence::State {
   int emitted = 0;  // since the last forward pass
   /// Number of its first forward pass in the trace. A fork continues the numbering of the original.
   int first_step = 0;
-  /// For listeners: the names and the job of the sequence, the numbers of its streams in the job,
+  /// For listeners. The names and the job of the sequence; the numbers of its streams in the job;
   /// and the rows whose choices were emitted.
   std::string request, decoder;
   int job = -1;
@@ -121,7 +121,7 @@ struct Engine::Packed {
   void fail(const std::exception_ptr& error) {
     for (Waiting* branch : branches) branch->error = error;
   }
-  /// Inserts the freed rows before the new ones, to recompute them.
+  /// Inserts the rows that preemption freed before the new rows, so that the pass recomputes them.
   void feed_again();
   /// Applies the rules to the requests for the network's own head, based on the tokens visible to
   /// each row.

@@ -8,8 +8,8 @@
 
 namespace pardec {
 
-/// A sequence's alive rows by segment. With thousands of branches, a row is not compared with the
-/// rows of all other branches.
+/// Indexes a sequence's live rows by segment. A sequence can have thousands of branches; the index
+/// avoids comparing each row with the rows of every other branch.
 class LivingRows {
  public:
   LivingRows(std::span<const KvCache::Slot> slots, const Segments& segments) : segments_(segments) {

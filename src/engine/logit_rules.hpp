@@ -12,7 +12,7 @@ struct ChoicePlace {
   std::span<const Token> before;
   int generated = 0;  ///< how many of them come after the prompt
   int limit = 0;      ///< length limit of the answer in ids; 0: unknown
-  /// ids that cannot be chosen before so many ids were generated
+  /// the ids in `held_back` cannot be chosen while `generated` is less than this
   int least = 0;
   std::span<const Token> held_back = {};
 };

@@ -35,8 +35,8 @@ struct TraceThread {
 /// a row belongs to the row's thread; a correct guess belongs to the thread of the text that it
 /// follows. Of rejected guesses, one line is reported; for a tree of guesses, this is its first
 /// path. A trace shows a row's choice as the token of a later row. The newest rows have no later
-/// row: with `greedy`, their recorded best ids are their choices; without it (choices were
-/// sampled), their choices are unknown and left out.
+/// row. If `greedy`, their choices are their recorded best ids. Otherwise the choices were sampled,
+/// so those of the newest rows are unknown and left out.
 std::vector<TraceThread> threads_of(const Trace& trace, bool greedy);
 
 /// Whether all recorded choices are greedy.
