@@ -28,8 +28,9 @@ struct CacheForm {
 
 /// Computes a network's passes. There are three kinds: libtorch's operations (plain), the CPU's own
 /// kernels on packed weights (packed), and the GPU's own attention kernels with recorded steps
-/// (CUDA). All follow the same visibility rule; they differ in speed and in rounding. Each function
-/// is called once per pass, or once per head and a few hundred rows; never once per row.
+/// (CUDA). All follow the same visibility rule; they differ in speed and in rounding. No function
+/// is called once per row: `layers` is called once per pass, and the functions of the heads once
+/// per head for a few hundred rows at a time.
 class Backend {
  public:
   virtual ~Backend() = default;

@@ -8,8 +8,9 @@ namespace pardec {
 
 class Team;
 
-/// The program's compute threads. Without set_threads, their number is the one that libtorch would
-/// choose. From the first call on, libtorch itself computes only on its calling thread.
+/// The program's compute threads. Unless set_threads was called, there are as many as libtorch
+/// would choose. After the first call of this function, libtorch computes only on the thread that
+/// calls it.
 Team& team();
 /// Sets the number of compute threads. 0 keeps the current number. REQUIRES: no forward pass is
 /// running.
@@ -30,8 +31,8 @@ struct GpuFacts {
 /// None: `device` is the CPU, or this program was built without CUDA. ModelError: there is no such
 /// GPU.
 std::optional<GpuFacts> gpu_facts(const std::string& device);
-/// The most memory of the device that libtorch held at one time since the program began; none as
-/// above.
+/// Peak memory of the device, in bytes, that libtorch has held since the program began. None: as
+/// for gpu_facts.
 std::optional<std::int64_t> device_memory_peak(const std::string& device);
 
 /// Whether a network is faster in bf16 than in fp32 on this device: the device is a GPU, or the

@@ -16,8 +16,8 @@ class Model;
 /// the rows alive. Movable; copied only explicitly, by `fork` and, as far as necessary, by `share`.
 class KvCache {
  public:
-  /// When the cache is full, its memory grows by this factor, or to the needed size if that is
-  /// more.
+  /// When the cache is full, its capacity is multiplied by this factor, or set to the needed size
+  /// if that is larger.
   static constexpr double kGrowth = 1.25;
 
   explicit KvCache(const Model& model);

@@ -126,7 +126,7 @@ class Model {
     /// A folder with a low-rank adapter, with extra heads, or both; empty: none. The adapter is
     /// merged into the weights while they are read.
     std::filesystem::path adapter;
-    int layers = 0;  ///< use the first so many layers only; 0: all layers
+    int layers = 0;  ///< use only the first `layers` layers; 0: all layers
     /// False: only the config is read. Such a model computes no pass (std::logic_error).
     bool weights = true;
   };
@@ -163,8 +163,8 @@ class Model {
   /// the row.
   std::vector<std::vector<RowLogits>> further(std::span<const FurtherRows> rows);
 
-  /// Later passes add the time of their parts to `into`; null ends this. REQUIRES: a network that
-  /// computes in bf16 on the CPU; otherwise ConfigError.
+  /// Later passes add the times of their parts to `into`. Null stops the profiling. REQUIRES: a
+  /// network that computes in bf16 on the CPU; otherwise ConfigError.
   void set_profile(Profile* into);
 
   struct Network;  // the tensors and the differentiable forward; src/model/network.hpp

@@ -154,7 +154,7 @@ struct KvCache::Storage {
   void shorten();
   /// Turns whole panels of own slots into shared ones.
   void freeze();
-  /// New memory for keys or values of so many slots.
+  /// Allocates memory for the keys or values of `slot_count` slots.
   at::Tensor memory(std::int64_t slot_count) const;
   /// Allocates new memory for the cache's own slots, and copies their content from `from`,
   /// beginning with slot `first` there.
@@ -162,8 +162,8 @@ struct KvCache::Storage {
 
   int kv_heads, head_dim;
   at::TensorOptions tensor_options;
-  /// Shared memory of the first slots. Each part contributes its first `slots` slots, in whole
-  /// panels.
+  /// Shared memory of the first slots. Each part contributes its first `slots` slots, a whole
+  /// number of panels.
   struct Part {
     std::shared_ptr<const SharedRows> rows;
     std::int64_t slots;
@@ -176,7 +176,7 @@ struct KvCache::Storage {
   std::vector<Slot> slots;  ///< in ascending order of rows
   std::int64_t capacity = 0;
   int fed = 0, alive = 0;
-  std::deque<int> returning;  ///< names for the next rows, which are evicted rows that come back
+  std::deque<int> returning;  ///< evicted row numbers, to be reused by the next appended rows
   void move(at::Device device);
 };
 

@@ -9,8 +9,7 @@
 
 namespace pardec {
 
-/// How many numbers of a tensor one piece of work has, for operations that do little with each
-/// number.
+/// Size of one piece of work in tensor elements, for operations that do little work per element.
 constexpr std::int64_t kNumbersOfAPiece = 32 * 1024;
 
 /// Whether operations on `x` can be split with bitwise equal results: float32 on the CPU, without

@@ -11,7 +11,8 @@ namespace pardec {
 class Gpu {
  public:
   virtual ~Gpu() = default;
-  virtual int multiprocessors() const = 0;  ///< the number that work should be spread over
+  /// of the GPU; kernels spread their work over all of them
+  virtual int multiprocessors() const = 0;
 
   /// See cuda::store and cuda::attend.
   virtual void store(const cuda::Attention& attention, const std::uint16_t* keys,

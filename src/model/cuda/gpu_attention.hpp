@@ -50,7 +50,7 @@ class GpuAttention {
   /// `gpu` must outlive this object.
   GpuAttention(const Model::Network& network, const PassShape& shape, Gpu& gpu);
 
-  /// Sets the pass that is computed from now on.
+  /// Copies the inputs of a pass to the GPU. Later calls of `attend` compute this pass.
   void tell(GpuPass pass);
 
   at::Tensor ids() const, positions() const;  ///< [shape.rows] int64

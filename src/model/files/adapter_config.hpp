@@ -36,8 +36,8 @@ class AdapterConfig {
   /// value that is not supported, unless the value has no effect.
   explicit AdapterConfig(const std::filesystem::path& folder);
 
-  /// The part subtracted from the network's matrices at the adapter's initialisation. It is
-  /// subtracted again before the adapter is added (arXiv:2404.02948, arXiv:2406.01775).
+  /// The part of a matrix W that was subtracted when the adapter was initialised. Merging subtracts
+  /// it again before it adds the adapter (arXiv:2404.02948, arXiv:2406.01775).
   enum class Taken {
     nothing,
     principal,   ///< PiSSA: the best approximation of W with the adapter's rank

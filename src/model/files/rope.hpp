@@ -15,7 +15,7 @@ std::string_view name(RopeType type);
 /// transformers' `modeling_rope_utils`.
 struct Rope {
   RopeType type = RopeType::standard;
-  int dims = 0;  ///< the first so many dimensions of a head are rotated, the others are not (Phi-3)
+  int dims = 0;  ///< only the first `dims` dimensions of a head are rotated (Phi-3: fewer than all)
   double theta = 10000.0;  ///< the base
   double factor = 1.0;
   int original_max_position = 0;  ///< llama3, yarn, longrope: the length of pretraining

@@ -60,7 +60,7 @@ class PanelAttention {
   void add_groups(const std::vector<size_t>& parts, Group keys);
   void find_blocks(Group& group) const;
   std::int64_t group_readers() const;
-  /// Number of pairs of a group and a key head that make one piece of work in this phase.
+  /// Size of one piece of work in this phase, in (group, key head) pairs.
   std::int64_t grain(size_t phase) const;
   void attend_head(const Group& group, size_t layer, std::int64_t head, int member,
                    std::uint16_t* mixed);
