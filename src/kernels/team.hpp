@@ -9,12 +9,13 @@
 
 namespace pardec {
 
-/// Decides how many members of a team take part while other programs compete for their cores. A
-/// member that has a piece of work but no core delays all others. After such a delay, all members
-/// stay if they have taken part long enough for the gain to exceed the delay. Otherwise one member
-/// is left out, for twice the time of the delay. If another delay follows soon after its return, it
-/// is left out four times as long, up to a second. Thus delays cost little time on a machine that
-/// is always busy, and after a single disturbance the member soon returns.
+/// Decides how many members of a team take part in loops while other programs compete for the
+/// cores. A member that has a piece of work but no core delays all others. After such a delay, all
+/// members stay if they have taken part long enough for the gain to exceed the delay. Otherwise one
+/// member is left out for twice the time of the delay. If another delay follows soon after the
+/// member returns, a member is left out again, for four times as long as before (at most a second).
+/// Thus delays cost little time on a machine that is always busy, and after a single disturbance
+/// the member soon returns.
 class Attendance {
  public:
   explicit Attendance(int members) : members_(members), active_(members) {}
