@@ -24,13 +24,14 @@ struct Asking {
 };
 /// Reads `ask`, and `stack` if the decoder has it.
 Asking asking_of(const Options& options);
-/// These options for a decoder's table; with_asking puts both before the decoder's own.
+/// The same options as rows for a decoder's table. `with_asking` puts both before the decoder's own
+/// options.
 Option ask_option();
 Option stack_option();
 std::vector<Option> with_asking(const std::vector<Option>& own);
 
-/// When a stream ends, in addition to the end of sequence, the network's last position, and an
-/// interruption; and the callback for displaying it.
+/// Additional conditions that end a stream, and a callback that displays it. Every stream also ends
+/// at the end of sequence, at the network's last position, and on an interruption.
 struct StopRule {
   int limit = 0;  ///< maximum number of ids chosen
   /// the answer ends with the token that completes this text; empty: no such text
@@ -71,7 +72,7 @@ struct Stream : Chosen {
   };
   std::optional<Written> written;
   Stop stop = Stop::limit;
-  int last_row = 0;  ///< the row that chose the last token, which is not computed as an input
+  int last_row = 0;         ///< the row that chose the last token; the last token itself has no row
   std::vector<int> passes;  ///< number of ids from each forward pass of the network
   Counters counters;
 };
@@ -99,8 +100,8 @@ class StreamWriter {
           std::span<const Token> rejected = {});
   bool ended() const { return ended_; }
 
-  /// How many guesses after the newest token can still be accepted together with one more token;
-  /// further ones would certainly be after the stream's end.
+  /// The maximum number of guesses after the newest token that is useful to verify. One more token
+  /// follows the accepted guesses; any further guesses would be past the stream's end.
   int room() const;
   /// End-of-sequence ids that end this stream.
   const std::vector<Token>& eos() const { return eos_; }

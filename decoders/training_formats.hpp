@@ -39,8 +39,8 @@ OrderedJson recorded_options(const std::vector<std::string>& names, const Option
 
 /// The decoder's options that its formats were trained with, from the `settings` of a training's
 /// record, by option: numbers, names, tokens, and `ask` if all trained formats of the decoder ask
-/// in the same way. A decoder without formats writes what the plain decoder writes. None: the
-/// network was not trained on any of these formats.
+/// in the same way. A decoder without formats of its own uses those of the plain decoder, since
+/// both write the same text. None: the network was not trained on any of these formats.
 Json taught_options(const DecoderEntry& decoder, const Json& settings);
 
 /// The options of a decoder that differ from the trained ones, e.g. "stack 6, trained with 2".

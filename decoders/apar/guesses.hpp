@@ -51,8 +51,8 @@ class Guesser {
   /// Adds the next node of the paragraph tree, numbered from 0. The tokens of this node see the
   /// segments `sees`.
   void open_node(const std::vector<int>& sees);
-  /// The outputs of the heads to request at the step's token `index`, if at most `room` consecutive
-  /// guesses can still be accepted.
+  /// The outputs to request from the heads at token `index` of the step. `room`: the maximum number
+  /// of consecutive guesses that can still be accepted.
   std::vector<OutputRequest> ask(int index, int room) const;
   /// Makes guesses from the results of `ask`, which are the first elements of `heads`. Removes
   /// these elements from the span.

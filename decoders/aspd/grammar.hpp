@@ -29,12 +29,12 @@ class AspdGrammar {
  public:
   explicit AspdGrammar(const AspdTokens& tokens) : tokens_(tokens) {}
 
-  /// Takes the main branch's next token. If titles have been named, <Para> begins a block, and the
-  /// next token is </Para>.
+  /// Takes the next token of the main branch. If titles have been named, <Para> begins a block of
+  /// branches; the next token of the main branch is then </Para>.
   void take(Token token);
   /// Ids that may not follow the last token taken.
   std::vector<Token> banned() const;
-  /// The only ids that may follow it; empty: all that are not banned.
+  /// The only ids that may follow the last token taken. Empty: every id that is not banned may.
   std::vector<Token> allowed() const;
   /// Ids that may never be chosen inside a branch.
   std::vector<Token> banned_in_branch() const;

@@ -16,7 +16,7 @@ struct IppdLayout {
   Tokens tokens;                       ///< s
   std::vector<RowLabel> labels;        ///< of s
   int instruction_length = 0;          ///< |p|
-  std::vector<std::vector<int>> sees;  ///< segments that segment 1, 2, .. sees besides itself
+  std::vector<std::vector<int>> sees;  ///< [s - 1]: the segments that segment s sees besides itself
   struct Question {
     /// row of the last token of x_jk, which predicts y_1; if x_jk is empty, the last row before it
     int end;

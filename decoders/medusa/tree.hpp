@@ -46,8 +46,8 @@ struct ExpectedTree {
 /// The tree with at most `nodes` guesses that is most likely to be right, assuming that the heads
 /// are right with the shares `measured` [heads, ranks], independently of each other (appendix C).
 /// The probability of a node is the product over its path; the most probable node is added
-/// repeatedly. Shares that grow with the rank are smoothed first. The tree has fewer guesses if
-/// others would never be right, or have no measured share.
+/// repeatedly. Shares that grow with the rank are smoothed first. The tree has fewer than `nodes`
+/// guesses if no other guess has a measured share above zero.
 ExpectedTree likeliest_tree(std::span<const std::vector<double>> measured, int nodes);
 
 /// The requirement on the network's extra heads, e.g. "2 of 4 extra heads"; empty: none.

@@ -21,9 +21,9 @@ struct SpaceGrid {
   std::vector<std::vector<int>> masks;  ///< [i][j - 1]: index of cell (i, j)
 };
 
-/// The grid of x_l at position n, followed by `candidates` candidates c_i. It is complete, except
-/// for masks whose proposals could never be used in a network with `positions` positions. REQUIRES:
-/// n + candidates < positions.
+/// The grid of x_l at position n, followed by `candidates` candidates c_i. Omits only masks whose
+/// proposals would lie beyond the network's `positions` positions and so could never be used.
+/// REQUIRES: n + candidates < positions.
 SpaceGrid space_grid(int n, int candidates, int k, int positions);
 
 /// Label of mask j = 1..k of group i, which follows the token at position `real`. Segment 1 + i

@@ -35,9 +35,10 @@ struct PathVerdict {
   std::vector<Choice> choices;  ///< [accepted + 1], as in Verdict
 };
 
-/// Follows the paths as long as one of them agrees with the network. Greedy: compares guesses with
-/// the best id. Sampling: accepts guess by guess with probability p(guess); a rejected guess is
-/// removed from p (Fu et al., Algorithm 4). Forced: `forced` decides the acceptance.
+/// Accepts guesses along the paths as long as at least one path agrees with the network. Greedy:
+/// compares guesses with the best id. Sampling: accepts guess by guess with probability p(guess); a
+/// rejected guess is removed from p (Fu et al., Algorithm 4). Forced: `forced` decides the
+/// acceptance.
 ///   root   the row of the token that the paths begin at
 ///   rows   [path][guess]
 PathVerdict verify_paths(const RowLogits& root, const std::vector<std::vector<RowLogits>>& rows,

@@ -15,7 +15,7 @@ namespace pardec {
 struct Candidates {
   Tokens tokens;
   /// Per token, the distribution that it was drawn from, [vocab], warped like the target's. Empty
-  /// for a deterministic token (a greedy draft, an n-gram), which has all weight.
+  /// for a deterministic token (a greedy draft, an n-gram), whose probability is 1.
   std::vector<std::vector<double>> proposals;
 
   int size() const { return static_cast<int>(tokens.size()); }
@@ -40,7 +40,8 @@ struct Verdict {
 /// norm(max(0, p - q)), or p if nothing remains (p = q up to rounding). Ids beyond the end of q
 /// have weight 0 in it.
 std::vector<double> residual(const std::vector<double>& p, const std::vector<double>& q);
-/// The same if q has all its weight on `token`: p without it, renormalised.
+/// The same for a q that gives `token` probability 1. The result is p without `token`,
+/// renormalised.
 std::vector<double> residual(const std::vector<double>& p, Token token);
 
 /// Candidate i is accepted if it is the best id of row i. The best id of the last row reached
