@@ -21,11 +21,12 @@ struct Arm {
   std::string model, draft_model;  ///< folders of the arm's own networks; empty: those of the run
   std::string adapter;             ///< folder of an adapter for its network; empty: none
   std::optional<std::int64_t> cache_blocks;  ///< the arm's own limit; none: the run's
-  std::optional<std::uint64_t> seed;         ///< of its random numbers; none: the run's
+  std::optional<std::uint64_t> seed;         ///< seed of the arm's random numbers; none: the run's
   OracleSpec oracle;                         ///< the arm's own, or the run's (set by give_oracle)
   std::shared_ptr<const Decoder> algorithm;  ///< the decoder with these options
-  Json taught = Json::object();              ///< the options with which the network was trained
-  std::vector<std::string> given;            ///< options that the user set for this arm
+  /// the decoder options that the network was trained with
+  Json taught = Json::object();
+  std::vector<std::string> given;  ///< options that the user set for this arm
   /// a baseline that was added without being requested (src/runs/baseline_arms.hpp)
   bool added = false;
   /// For a cell of a grid (src/runs/grid.hpp): the label of the original arm, and the cell's values

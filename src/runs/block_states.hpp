@@ -44,9 +44,10 @@ enum class CellBlock {
 CellBlock block_of(const RunCell& cell, const CellState& state, const BlockPlace& place);
 
 /// For each cell, whether it must run a block. `more`: the cells that need further blocks. The
-/// block concerns these cells, and cells that have begun it. If one process measured the block as a
-/// whole for all of them, none must run it. Otherwise all must run it, because times of two
-/// processes cannot be paired. A cell with a failed job does not decide this for the others.
+/// block concerns these cells, and cells that have begun it. If one process measured the whole
+/// block for all these cells, no cell has to run it again. Otherwise all of them run it, because
+/// times from two processes cannot be paired. A cell with a failed job does not decide this for the
+/// others.
 std::vector<bool> cells_to_do(const std::vector<const RunCell*>& cells,
                               const std::vector<const CellState*>& states, const BlockPlace& place,
                               std::vector<bool> more);
@@ -60,7 +61,8 @@ struct DisturbedBlock {
 };
 struct DisturbedBlocks {
   std::vector<DisturbedBlock> blocks;  ///< the worst first
-  std::int64_t quiet_again = 0;  ///< disturbed blocks whose repeated measurement was not disturbed
+  /// number of disturbed blocks whose repeated measurement was undisturbed
+  std::int64_t quiet_again = 0;
 };
 DisturbedBlocks disturbed_blocks(const std::vector<const RunCell*>& cells,
                                  const std::vector<const CellState*>& states);

@@ -33,9 +33,9 @@ struct Execution {
   bool stopped = false;  ///< stopped by ExecuteOptions::stop; otherwise the run is complete
 };
 
-/// Runs the remaining work of arms on datasets, and stores the results. An arm with a `target_ci`
-/// ends when half the width of the 95 % interval of its speedup is at most this share of the
-/// speedup. ConfigError, ModelError, StoreError, RunError.
+/// Runs the remaining work of arms on datasets, and stores the results. If `target_ci` is set, an
+/// arm stops early when the half-width of the 95 % interval of its speedup is at most `target_ci`
+/// times the speedup. ConfigError, ModelError, StoreError, RunError.
 Execution execute(const RunSpec& spec, const std::vector<Workload>& workloads,
                   ArmSessions& sessions, const ExecuteOptions& how);
 

@@ -25,11 +25,12 @@ struct RepairCounts {
 
 /// The results of an invocation, counted in answers.
 struct RunCounts {
-  std::int64_t finished = 0;   ///< including those of earlier processes
-  std::int64_t failed = 0;     ///< finished ones that failed
-  std::int64_t turns_off = 0;  ///< later turns whose ids differ from those of their text
-  /// `torn`: blocks that an earlier process had begun but not finished, and that all arms measured
-  /// again as a whole. `torn_in_vain`: those of them that still have no time.
+  std::int64_t finished = 0;  ///< including those of earlier processes
+  std::int64_t failed = 0;    ///< finished ones that failed
+  /// later turns of conversations whose ids differ from the tokenizer's ids of their text
+  std::int64_t turns_off = 0;
+  /// `torn`: blocks that an earlier process began but did not finish, so that all arms ran them
+  /// again as a whole. `torn_in_vain`: the torn blocks that still have no time.
   std::int64_t torn = 0, torn_in_vain = 0;
   /// jobs that were run again and gave other ids than the stored ones
   std::int64_t other_answers = 0;

@@ -11,9 +11,9 @@ namespace pardec {
 
 /// Runs the remaining work of all cells. Arms alternate block by block. Each job is stored when it
 /// finishes, outside the measured time. On a stop, running jobs are finished, and the runs can be
-/// continued by --resume. RunError: a result cannot be stored.
-/// `enough` is called before each block and returns whether a cell needs no more blocks; empty:
-/// every cell needs all blocks. A baseline continues as long as a cell that is compared with it.
+/// continued by --resume. RunError: a result cannot be stored. `enough` is called before each block
+/// and returns whether a cell needs no more blocks; empty: every cell needs all blocks. A baseline
+/// keeps running while any cell that is compared with it still needs blocks.
 RunCounts run_cells(const RunSpec& spec, const std::vector<Workload>& workloads,
                     ArmSessions& sessions, const std::vector<RunCell>& cells, Recorder& recorder,
                     std::stop_token stop, const std::function<bool(const RunCell&)>& enough = {});

@@ -45,8 +45,9 @@ class ServiceArm final : public StreamSource, private chat::Events {
 
   Task<Stream> stream(StreamRequest request, const DecoderContext& context) override;
 
-  /// Adds the guesses of the last `run`, which a server tells of as a whole, to the counters of its
-  /// last job; call it for each job as it ends. Nothing is added if each reply told its own.
+  /// A server may report guesses only in total, not per reply. Adds the total of the last `run` to
+  /// the counters of its last job; does nothing if each reply reported its own guesses. Call it for
+  /// each job as it ends.
   void add_block_guesses(Counters& counters);
 
  private:
