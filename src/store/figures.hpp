@@ -30,7 +30,8 @@ struct RunSummary {
   std::int64_t measured_chosen = 0, measured_text_tokens = 0;
   BlockOccupancy measured;
   Counters totals;  ///< the sum over jobs, without branch_lengths
-  /// Passes that verified guesses: each of them has a first guess.
+  /// Number of passes that verified guesses. Every such pass has a first guess, so this is the
+  /// number of first guesses.
   std::int64_t checking_passes() const { return totals.drafted.empty() ? 0 : totals.drafted[0]; }
   /// Mean number of tokens per pass that verified guesses: the accepted guesses and the network's
   /// own token. NaN: there is no such pass.

@@ -80,7 +80,7 @@ enum class RunStatus {
   failed,
 };
 
-/// The key of a run's environment with the most bytes of the device's memory that were held.
+/// Key in RunRow::environment: peak memory of the device, in bytes.
 inline constexpr const char* kDeviceMemory = "device_memory_peak";
 
 /// One arm on one dataset in one invocation.

@@ -124,8 +124,8 @@ class Store {
   std::optional<std::string> model_hash(const std::string& path, const std::string& stamp);
 
   // Runs.
-  /// Adds the most memory of the device that was held at one time to the environment of an
-  /// invocation's runs, if that of an earlier process was not larger.
+  /// Records the device's peak memory in the environment of an invocation's runs, unless an earlier
+  /// process recorded a larger peak.
   void note_device_memory(const std::string& invocation, std::int64_t peak_bytes);
   /// Inserts the run and the objects that it refers to, in one transaction. A run whose uuid is
   /// already stored is resumed: its status becomes `running`.
@@ -159,7 +159,8 @@ class Store {
   /// not measured before.
   void repair_block(RowId block, const std::string& process, std::int64_t wall_ns,
                     const MachineUse& use);
-  /// For several answers in one transaction, so that readers never see a part of them.
+  /// Stores the comparisons of several answers in one transaction, so that readers see all of them
+  /// or none.
   void mark_identities(std::span<const std::pair<RowId, Identity>> of_generations);
   /// Adds scores, or replaces those with equal (metric, field, version), in one transaction.
   void put_scores(std::span<const AnswerScores> scores);
