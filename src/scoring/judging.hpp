@@ -35,7 +35,7 @@ struct JudgeUnit {
   int repeat = 0;
   std::string field;  ///< empty: the whole example
   Subject subject;
-  /// For pairs: the judge would see the same in both orders.
+  /// For pairs: the two answers are equal, so that both orders would look the same to a judge.
   bool equal = false;
 };
 
