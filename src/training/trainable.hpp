@@ -102,12 +102,12 @@ std::map<std::string, at::Tensor> initial_weights(const ModelConfig& config, std
 /// The files that the weights are written to.
 std::set<std::string> files_of(const Trainable& what);
 
-/// Extra heads over a network that is frozen (Medusa-1), or trained at the same time as `network`
-/// says (Medusa-2). Initialised as by Medusa's authors: blocks are zero and change nothing; a
-/// head's own matrix is a copy of the network's head. The loss of head h counts 0.8^h, h from 1
-/// (arXiv:2401.10774, section 2.2.1). Heads share no trained weight, so this factor only affects
-/// how they share the limit of the gradients' norm. If the network is trained too, these losses
-/// count a fifth (section 2.2.2).
+/// Extra heads over a network that is frozen (Medusa-1), or that is trained at the same time, as
+/// described by `network` (Medusa-2). Initialised as by Medusa's authors: blocks are zero and
+/// change nothing; a head's own matrix is a copy of the network's head. The loss of head h counts
+/// 0.8^h, h from 1 (arXiv:2401.10774, section 2.2.1). Heads share no trained weight, so this factor
+/// only affects how they share the limit of the gradients' norm. If the network is trained too,
+/// these losses count a fifth (section 2.2.2).
 std::unique_ptr<Trainable> extra_heads(const ModelConfig& config, const ExtraHeadShape& shape,
                                        std::unique_ptr<Trainable> network = nullptr);
 
