@@ -83,11 +83,11 @@ struct PreferenceVerdict {};
 struct JudgeProtocol {
   std::string name, what;
   std::variant<GradeVerdict, ClassVerdict, PreferenceVerdict> verdict;
-  /// The stored score that its verdicts determine; empty: none.
+  /// Name of the stored score that the protocol's verdicts determine; empty: none.
   std::string score;
   Json record;       ///< name, wording and schema, to be recorded
   std::string hash;  ///< SHA-256 of the record
-  /// What the protocol needs and the subject does not have; empty: nothing.
+  /// Names what the protocol needs but the subject lacks; empty: the subject has everything.
   std::function<std::string(const Subject&)> lacks;
   std::function<Inquiry(const Subject&, Order)> ask;
   std::function<Reading(const Subject&, Order, std::string_view reply)> read;
