@@ -11,9 +11,9 @@ namespace pardec {
 ///
 ///   {"input": TITLE, "category": C, "target_scores": {ATTRIBUTE: {VALUE: 1, ...}, ...}}
 ///
-/// An example has one field per attribute of its category: those seen in train.jsonl in order of
-/// first appearance, then those that only the split's own file has (neither OA-Mine nor AE-110k has
-/// any).
+/// An example has one field per attribute of its category: first the attributes in train.jsonl, in
+/// order of first appearance; then attributes that occur only in the split's own file (OA-Mine and
+/// AE-110k have none).
 ///   attribute missing from target_scores   annotated = false, no references
 ///   first value is "n/a"                   annotated, no references: the value is absent
 ///   else                                   its values in file order, stripped, without repetitions

@@ -128,10 +128,10 @@ std::int64_t leave_out_seen(std::vector<Example>& examples, const std::vector<Ex
 /// and the category's name). Then `together` examples are taken from each category in turn, where
 /// `together` is the number of examples of one category in a prompt; exhausted categories are
 /// skipped. Of this order, the first `offset` examples are skipped, and the next `limit` are kept.
-/// Thus a larger limit contains a smaller one, consecutive offsets are disjoint, and counts per
-/// category differ by at most `together` until a category is exhausted. limit 0: all examples after
-/// the offset. If fewer examples are left, fewer are returned. ConfigError: limit or offset is
-/// negative.
+/// Thus the sample of a larger limit contains that of a smaller one, samples at consecutive offsets
+/// are disjoint, and counts per category differ by at most `together` until a category is
+/// exhausted. limit 0: all examples after the offset. If fewer examples are left, fewer are
+/// returned. ConfigError: limit or offset is negative.
 std::vector<Example> select(const std::vector<Example>& examples, std::int64_t limit,
                             std::int64_t offset, std::uint64_t seed, int together = 1);
 

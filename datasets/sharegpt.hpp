@@ -22,12 +22,12 @@ ResponseForm form_of(std::string_view response);
 /// copies have several names; the first in order of names is read):
 ///   [{"id": I, "conversations": [{"from": "human", "value": P}, {"from": "gpt", "value": A},
 ///   ...]}]
-/// Each person's turn is asked, the response is its reference. Turns alternate from a person's
-/// first turn on; what comes before it, and the rest after a turn that does not alternate or has no
-/// response, is left out; so is a conversation of which nothing is left. The category is
-/// "structured" if the first response is an ordered list or paragraphs, otherwise "unstructured":
-/// `select` then draws as many of one as of the other, as APAR does. The only split is test.
-/// Faults: invalid members.
+/// Each person's turn is asked, the response is its reference. The turns that are kept begin with a
+/// person's first turn and alternate. Earlier turns are left out, and so is everything from the
+/// first turn that does not alternate or has no response. A conversation with no turns left is left
+/// out. The category is "structured" if the first response is an ordered list or paragraphs,
+/// otherwise "unstructured": `select` then draws equally many of both categories, as APAR does. The
+/// only split is test. Faults: invalid members.
 Dataset load_sharegpt(const std::filesystem::path& folder, std::string_view split,
                       Inspection* inspection);
 
