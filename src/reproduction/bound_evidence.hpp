@@ -13,7 +13,7 @@
 namespace pardec {
 
 /// Settings of bounds by the roofline: networks, machines, and the number of concurrent jobs of
-/// each arm. A pass is computed as if that many equal ones were batched.
+/// each arm. A pass is costed as if that many equal passes were batched.
 struct BoundSetting {
   struct Network {
     std::string name;
@@ -27,16 +27,16 @@ struct BoundSetting {
 };
 
 /// Bounds by the roofline, which are computed, not measured. A place is "DATASET, NETWORK on
-/// MACHINE". Metrics: `speed` (examples per second), `fields_per_second` (of ratios alone: both
-/// arms answer the same fields), `tokens_per_second` (generated tokens, including control tokens),
-/// `decode_speed` (the same without the prompt's pass and its token), `tokens_per_forward`,
-/// `rows_per_pass`, `length` (generated tokens per example), and `speedup_spread` (the largest
-/// `speed` of an arm over the others divided by the smallest, over all networks of a dataset and
-/// machine).
-/// Intervals are over examples (jackknife), and need at least kFewestBlocks; examples that some arm
-/// had in one prompt are one unit. A speed is an upper bound. A speedup over the baseline is also
-/// an upper bound if the baseline reaches its own roofline at least as nearly as the arm does.
-/// Other ratios of speeds bound nothing. Counts from the traces are not bounds.
+/// MACHINE". Metrics: `speed` (examples per second), `fields_per_second` (only as a ratio, since
+/// both arms answer the same fields), `tokens_per_second` (generated tokens, including control
+/// tokens), `decode_speed` (the same without the prompt's pass and its token),
+/// `tokens_per_forward`, `rows_per_pass`, `length` (generated tokens per example), and
+/// `speedup_spread` (the largest `speed` of an arm over the others divided by the smallest, over
+/// all networks of a dataset and machine). Intervals are over examples (jackknife), and need at
+/// least kFewestBlocks; examples that any arm had in one prompt count as one unit. A speed is an
+/// upper bound. A speedup over the baseline is also an upper bound if the baseline reaches its own
+/// roofline at least as nearly as the arm does. Other ratios of speeds are neither upper nor lower
+/// bounds. Counts from the traces are not bounds.
 class BoundEvidence : public Evidence {
  public:
   /// `traces`: by dataset. `made`: the runs that wrote them. `smaller`: the network is smaller, or

@@ -34,11 +34,11 @@ struct ArmPair {
 /// The circumstances of a verdict.
 struct Qualifiers {
   bool forced = false, standin = false, scaled = false, bound = false;
-  bool other_data = false;  ///< a dataset that the paper's numbers are not of
+  bool other_data = false;  ///< the dataset is not one that the paper's numbers are for
 
   /// e.g. "forced, stand-in"; "measured": no circumstance differs from the paper's.
   std::string text() const;
-  /// The qualifiers of a number computed from numbers of both kinds.
+  /// The combined qualifiers of a number that is computed from two numbers with these qualifiers.
   Qualifiers with(const Qualifiers& other) const;
 };
 
@@ -86,7 +86,8 @@ class Evidence {
 /// for all.
 struct Lacking {
   std::map<std::string, std::string> arms, datasets;
-  /// what the baseline of the scale lacks; empty: it was run. No other arm stands for it.
+  /// what is missing for the scale's baseline; empty: the baseline was run. No other arm replaces
+  /// it.
   std::string baseline = "";
 };
 
@@ -185,9 +186,9 @@ class StoredEvidence : public Evidence {
   Found ratio_of_view(const Scope& place, const std::string& arm, const std::string& other,
                       const std::string& metric) const;
   Found speed_ratio(const Scope& place, const Cell& arm, const Cell& other) const;
-  /// By the chosen token: the ratio of speeds by the example, times that of the tokens an example.
-  /// Its interval treats the two as independent. Longer answers take longer, so the interval is
-  /// rather too wide.
+  /// The speed ratio per chosen token: the ratio of speeds per example, times the ratio of tokens
+  /// per example. The interval treats the two ratios as independent. Since longer answers take
+  /// longer, it is probably too wide.
   Found token_speed_ratio(const Scope& place, const Cell& arm, const Cell& other) const;
 
   std::shared_ptr<const StoredRun> run_;

@@ -28,7 +28,8 @@ struct Published {
   std::string unit, source;  ///< source: printed, stated in the text, or derived
   Json setting;              ///< hardware, dtype, batch and other conditions of the numbers
   std::vector<std::string> keys;
-  /// The names here of the datasets that the paper names; null: it is none of the datasets here.
+  /// The project's name for each dataset that the paper names; null: the project does not have the
+  /// dataset.
   std::map<std::string, std::optional<std::string>> datasets;
   std::vector<PublishedCell> cells;
   std::vector<Doubt> doubts;
@@ -71,7 +72,8 @@ struct Claim {
   std::map<std::string, ClaimVerdict> expect;  ///< by scale
   /// by scale: why the claim cannot fail there
   std::map<std::string, std::string> by_construction;
-  /// the datasets here that the paper's numbers are of; on others, it is tested on other data
+  /// the project's datasets that the paper's numbers are for; on any other dataset, the verdict is
+  /// marked as tested on other data
   std::set<std::string> datasets;
 
   bool tested_at(const std::string& scale) const;
@@ -89,8 +91,9 @@ struct PaperItem {
   /// `metric` give the same for all cells if no key determines them. A cell is compared on its own
   /// dataset (Published::datasets), and on no other.
   Json match;
-  Json scales;        ///< by name, in the form of experiments
-  std::string lacks;  ///< what nobody has here to measure it with; empty if it has scales
+  Json scales;  ///< by name, in the form of experiments
+  /// what is needed to measure it but not available, e.g. a corpus; empty if it has scales
+  std::string lacks;
   std::vector<Claim> claims;
 
   /// The named scale; a scale that is `like` another one is completed from it. ConfigError.
@@ -112,8 +115,8 @@ struct PaperCatalogue {
 };
 /// Reads experiments/papers. ConfigError.
 PaperCatalogue read_papers();
-/// Finds an item of a paper by `table5`, `Table 5`, `t5`, `figure4` or `f4`. ConfigError: unknown
-/// (with similar names), or a picture (with the reason why it is not measured).
+/// Finds an item of a paper by `table5`, `Table 5`, `t5`, `figure4` or `f4`. ConfigError: an
+/// unknown item (with similar names), or a figure without measurements (with the reason).
 const PaperItem& find_item(const PaperCatalogue& papers, const std::string& paper,
                            const std::string& item);
 /// The numbers of a table about datasets (its file in experiments/papers), by dataset and quantity.

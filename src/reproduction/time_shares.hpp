@@ -13,13 +13,15 @@ namespace pardec {
 /// several items.
 class TimeShares {
  public:
-  /// Starts the clock. `budget`: seconds for all items; none: no limit. `used`: of these, before.
+  /// Starts the clock. `budget`: seconds for all items; none: no limit. `used`: seconds of the
+  /// budget that were used before.
   TimeShares(std::optional<double> budget, const std::vector<const PaperItem*>& items,
              const ReproduceOptions& options, double used = 0);
 
   double used() const;  ///< seconds
   /// The time that the item may use now: an equal share of the remaining time among items that
-  /// still have to run. No runs if another item has measured it.
+  /// still have to run. If another item has already measured the same work, the effort allows no
+  /// runs.
   Effort effort_of(const PaperItem& item) const;
   /// Marks the item as done.
   void take(const Reproduction& result, const MadeBounds& bounds);
