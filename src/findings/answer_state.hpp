@@ -6,7 +6,7 @@
 
 namespace pardec {
 
-/// Notes mention how answers ended if this share of answers or more is concerned.
+/// Notes mention how answers ended only if at least this share of the answers is affected.
 inline constexpr double kWorthSaying = 0.1;
 
 /// How an arm's answers ended.

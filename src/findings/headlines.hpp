@@ -37,7 +37,7 @@ struct ArmStanding {
   SpeedShown speed;
   QualityShown quality;
 
-  /// Whether it is faster and not worse.
+  /// Whether the arm is shown to be faster and not worse.
   bool is_shown() const;
   /// Whether it is not faster, or worse, or broken, so that more examples would not change the
   /// recommendation.
