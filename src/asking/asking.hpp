@@ -27,8 +27,8 @@ struct QuestionOutcome {
 
 struct Question {
   Inquiry inquiry;
-  int vote = 0;   ///< equal inquiries for different votes are different questions
-  int order = 0;  ///< so are inquiries that show two answers in different orders
+  int vote = 0;   ///< number of the vote; the same inquiry for another vote is a separate question
+  int order = 0;  ///< order of the two answers shown; another order is a separate question
   /// Why a reply cannot be read; empty: it can.
   std::function<std::string(std::string_view reply)> problem;
   /// The inquiry to make after a reply that cannot be read; none: the question is asked only once.
@@ -38,9 +38,9 @@ struct Question {
   int asked = 1;
 };
 
-/// How a stored reply that cannot be used (refused, cut short or unreadable) is treated.
-/// asked_anew: the question is asked again; for judging, where the vote is stored with its reply.
-/// stands: the reply is the outcome, so that no question is paid for twice.
+/// What to do with a stored reply that cannot be used (refused, cut short or unreadable).
+/// asked_anew: ask the question again; used for judging, where the vote is stored with its reply.
+/// stands: accept the reply as the outcome, so that no question is paid for twice.
 enum class UselessReply { asked_anew, stands };
 
 /// Asks the questions of one task to one judge or teacher, and records attempts and replies.
@@ -83,7 +83,7 @@ class Questioning : public chat::Events {
   std::map<std::string, std::vector<Question>> under_way_;
 };
 
-/// The call for a question. Its key is a hash of everything that the reply depends on.
+/// The call for a question. The call's key is a hash of everything that the reply depends on.
 chat::Call call_of(const NamedRecord& judge, const Question& question, std::int64_t max_tokens);
 
 }  // namespace pardec
