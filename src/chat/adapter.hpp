@@ -15,7 +15,8 @@ struct Answer {
   std::string text, reason, model;
 };
 
-/// The answer is not usable: another shape, or an error with status 200.
+/// The answer is not usable: it does not have the expected shape, or reports an error with status
+/// 200.
 struct NoAnswer {
   std::string what;
 };

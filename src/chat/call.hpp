@@ -39,7 +39,7 @@ struct Usage {
 
 /// One request for a call: a row of the ledger.
 struct Attempt {
-  int number = 0;       ///< among the call's attempts, from 1
+  int number = 0;       ///< index of the attempt within its call, from 1
   std::string started;  ///< UTC, e.g. 2026-11-23T02:26:35.123Z
   double waited = 0;    ///< required wait after the previous attempt in seconds; 0 for the first
   double seconds = 0;   ///< from sending to the last byte received

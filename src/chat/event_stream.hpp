@@ -13,7 +13,8 @@ class EventStream {
   /// Times count from here. `until`: the answer is complete with this text; empty: no such text.
   explicit EventStream(std::string until);
 
-  /// Whether more is wanted after this piece of the body. Does not throw.
+  /// Reads the next piece of the body. Returns whether the stream needs more pieces. Does not
+  /// throw.
   bool take(std::string_view piece);
 
   /// Whether the body is such a stream as far as it was read; otherwise it is one JSON text.
