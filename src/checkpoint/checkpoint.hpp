@@ -15,7 +15,7 @@ namespace pardec {
 struct ModelOptions {
   std::string model, draft_model, dtype = "fp32", device = "cpu", memory_limit;
   std::string adapter;  ///< folder with a low-rank adapter or extra heads for `model`; empty: none
-  int layers = 0;       ///< uses only the first so many layers; 0: all
+  int layers = 0;       ///< use only the first `layers` layers; 0: all layers
   int threads = 0;
   bool no_cuda_graphs = false;
   bool weights = true;  ///< false: only the small files are read (config, tokenizer)
@@ -72,7 +72,7 @@ struct CheckpointFace {
 };
 /// None: no model is named, or its folder does not exist. ModelError: invalid files.
 std::optional<CheckpointFace> read_face(const std::string& model);
-/// Same, with an adapter's tokenizer and extra heads, if it has them.
+/// The same, but the adapter's tokenizer and extra heads take precedence if it has them.
 std::optional<CheckpointFace> read_face(const ModelOptions& options);
 
 /// The options of the network of --draft-model. If that folder contains an adapter but no network,

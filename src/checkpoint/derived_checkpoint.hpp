@@ -23,7 +23,8 @@ void first_layers(const std::filesystem::path& base, int layers, const std::file
 
 /// Special tokens to be added to a network.
 struct NewTokens {
-  /// get ids after the tokenizer's, and random rows that depend on `seed`
+  /// texts of new tokens; they get ids after the tokenizer's last id, and random rows that depend
+  /// on `seed`
   std::vector<std::string> added;
   /// Unused tokens and their new texts; ids and rows are kept.
   std::vector<std::pair<std::string, std::string>> renamed;
