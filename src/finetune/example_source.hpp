@@ -12,7 +12,7 @@
 
 namespace pardec {
 
-/// A format of decoders, and how many times an epoch includes every example in this format.
+/// A training format, and how many times an epoch includes every example in this format.
 struct SharedFormat {
   std::unique_ptr<TrainingFormat> format;
   double share = 1;
@@ -22,7 +22,8 @@ struct SharedFormat {
 struct TrainingExamples {
   Shape shape = Shape::attributes;
   std::string task;  ///< name of the wording
-  /// share of the unannotated attributes that are trained as absent; the others are unknown
+  /// share, 0 to 1, of the unannotated attributes that are trained as absent; the others are
+  /// treated as unknown
   double unannotated = 1;
   PromptFile prompt;
   std::vector<Example> train, held_out;

@@ -8,17 +8,19 @@
 
 namespace pardec {
 
-/// One training run: reads data, trains, and writes the record and the trained model to `spec.out`;
-/// or the rest of a run that was stopped. `notes` receives messages about progress and
-/// results, line by line. ConfigError, ModelError, DataError, RunError.
+/// Performs one training run, or continues a run that was stopped: reads the data, trains, and
+/// writes the record and the trained model to `spec.out`. `notes` receives messages about progress
+/// and results, line by line. ConfigError, ModelError, DataError, RunError.
 void finetune(const TrainingSpec& spec, const Notes& notes);
 
-/// How far the training run in a folder is, by its record and its last checkpoint.
+/// The progress of the training run in a folder, from its record and its last checkpoint.
 struct TrainingProgress {
   bool finished = false;
-  std::int64_t steps = 0;                                ///< updates that `resume` would keep
-  std::int64_t planned = 0;                              ///< of the whole run; 0: not recorded
-  double seconds = 0;                                    ///< that these updates took
+  /// number of updates that resuming would keep
+  std::int64_t steps = 0;
+  /// number of updates of the whole run; 0: not recorded
+  std::int64_t planned = 0;
+  double seconds = 0;                                    ///< time that these `steps` updates took
   std::optional<double> validation_loss = std::nullopt;  ///< at the end
 };
 /// None: the folder has no record of a training run. DataError, ModelError: a file is damaged.
