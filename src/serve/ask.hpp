@@ -22,7 +22,7 @@ struct AskBounds {
 
 enum class Endpoint { completions, chat };
 
-/// What a request asks for, as sent: fields that were not sent are empty.
+/// The content of a request as it was sent. Fields that were not sent are empty.
 struct Ask {
   Endpoint endpoint = Endpoint::completions;
   std::string model;
@@ -33,7 +33,8 @@ struct Ask {
   std::optional<double> temperature, top_p;
   std::optional<std::uint64_t> seed;
   std::vector<std::string> stops;
-  std::optional<int> logprobs;         ///< how many of the likeliest ids each token's score has
+  /// number of likeliest ids to report for each generated token
+  std::optional<int> logprobs;
   std::optional<int> prompt_logprobs;  ///< same, for the prompt's tokens
   bool echo = false;  ///< completions: the prompt is part of the text and its scores
   std::optional<ResponseFields> fields;  ///< chat: `response_format`
@@ -45,13 +46,13 @@ struct Ask {
   std::string decoder;
   Json options = Json::object();
   std::optional<Json> job;  ///< chat: in place of messages, a Job in the form of job.schema.json
-  bool events = false;      ///< a stream tells the tokens of each pass
+  bool events = false;      ///< a streamed reply also reports the tokens of each forward pass
   std::vector<std::string> ignored;  ///< names of fields that are not known
 };
 
 /// Reads the body of a request. ApiError 400, which names the field: a wrong type, a value out of
-/// range, or a field that asks for what is not supported. Neutral values of such fields are
-/// accepted.
+/// range, or a field that asks for an unsupported feature. Values that leave such a feature unused
+/// are accepted.
 Ask parse_ask(std::string_view body, Endpoint endpoint, const AskBounds& bounds = {});
 
 /// The body of a request as a JSON object. ApiError 400.
