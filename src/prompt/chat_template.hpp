@@ -41,8 +41,8 @@ class ChatTemplate {
   /// template does not show that content exactly once and unchanged.
   Turn open_turn(std::vector<ChatMessage> messages) const;
 
-  /// The text between an answer and the content of the next user turn. ConfigError as above, and if
-  /// the template renders a turn differently once another turn follows.
+  /// The text between an answer and the content of the next user turn. ConfigError as above; also
+  /// if the template changes its rendering of a turn when another turn follows.
   std::string between_turns(std::vector<ChatMessage> messages) const;
 
   /// The whole text between an answer and the next answer, with `words` as the user's next turn.
@@ -96,7 +96,7 @@ std::optional<ChatTemplate> read_chat_template(
 /// with a value in JSON or plain text; they require the checkpoint's own template. ConfigError.
 ChatTemplate choose_chat_template(const std::string& name, const std::filesystem::path& folder,
                                   const std::vector<std::string>& settings = {});
-/// The same checks as far as possible without a checkpoint. ConfigError.
+/// The part of these checks that does not need a checkpoint. ConfigError.
 void check_chat_template(const std::string& name, const std::vector<std::string>& settings);
 
 }  // namespace pardec

@@ -68,7 +68,8 @@ struct Job {
 Job parse_job(const Json& json, const std::string& where, Job defaults = {});
 OrderedJson to_json(const Job& job);
 
-/// ConfigError, which starts with `where`: the values do not define a distribution.
+/// ConfigError, whose message starts with `where`: the sampling settings do not define a
+/// distribution.
 void check_sampling(const Sampling& sampling, const std::string& where);
 
 }  // namespace pardec

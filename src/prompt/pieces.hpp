@@ -26,7 +26,7 @@ struct Pieces {
   std::vector<Tokens> segments;
 
   /// For decoders that write their own requests (free form only). `turn_opening` and
-  /// `turn_closing`: the chat markup before and after the user's content, as text. `said`: in a
+  /// `turn_closing`: the text of the chat markup before and after the user's content. `said`: in a
   /// later turn of a conversation, the ids before that markup.
   Tokens said;
   std::string turn_opening, turn_closing;
@@ -42,7 +42,7 @@ struct Pieces {
   Tokens field_prompt(size_t context, size_t field) const;
 };
 
-/// A prompt for programs that take no ids.
+/// A prompt for services that do not accept token ids.
 struct PromptWords {
   std::vector<ChatMessage> messages;
   std::string text;  ///< the same with the chat template's markup, as it is tokenized
