@@ -66,7 +66,7 @@ enum class Adding {
 };
 
 struct Counter {
-  std::string_view name;  ///< its name in Counters and in the JSON of Answers
+  std::string_view name;  ///< name of the counter in Counters and in the JSON of Answers
   std::string_view unit;
   Adding beside;             ///< for concurrent sequences
   Adding after;              ///< for later parts: turns, jobs of a run

@@ -29,7 +29,7 @@ OrderedJson read_ordered_json(const std::filesystem::path& file);
 /// The object in a file; an empty object if there is no such file. ConfigError: the file contains
 /// another value.
 OrderedJson read_object_if_there(const std::filesystem::path& file);
-/// The value of a key; null if the object does not have it.
+/// The value of a key; null if the object lacks the key.
 OrderedJson value_or_null(const OrderedJson& object, const char* key);
 Json parse_json(std::string_view text, std::string_view file, long line);
 

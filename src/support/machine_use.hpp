@@ -19,17 +19,19 @@ struct MachineUse {
   std::optional<double> mhz;  ///< mean clock of the cores at the end
 };
 
-/// Share of the time of `threads` threads in `wall_ns` that others took, at most 1; NaN: unknown.
+/// The share, 0 to 1, of the core time of `threads` threads during `wall_ns` that other processes
+/// took. NaN: unknown.
 double taken_share(const MachineUse& use, std::int64_t wall_ns, int threads);
 
-/// Waits for `time`, and returns the number of cores that other processes did not use in it. NaN:
-/// unknown.
+/// Waits for `time`, and returns the mean number of cores that other processes left free meanwhile.
+/// NaN: unknown.
 double free_cores(std::chrono::milliseconds time);
 
 /// How many of `threads` threads get a core of their own if `free` cores are free; at least one.
 int threads_that_fit(double free, int threads);
 
-/// From this share on, a measured time depends more on the machine than on the program.
+/// If other processes take at least this share, a measured time says more about the machine's load
+/// than about the program.
 inline constexpr double kDisturbedShare = 0.05;
 
 /// In nanoseconds. A shorter time without a running thread is not a stall: the process may wait for
