@@ -20,7 +20,8 @@ struct FigurePoint {
 struct FigureSeries {
   std::string name;
   std::vector<FigurePoint> points;
-  int colour = 0;  ///< number of its mark and colour, below kMarks; 0 is grey, for baselines
+  /// index of the series' mark and colour, less than kMarks; 0 is grey, used for baselines
+  int colour = 0;
 };
 
 /// Number of marks. They differ in shape as well as in colour, so that either is sufficient.

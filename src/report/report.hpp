@@ -42,8 +42,8 @@ struct ReportFigure {
   std::string svg;  ///< made by inline_svg
 };
 
-/// By the dataset's own metric. unknown: the metric is not binary or was not computed, or nothing
-/// was asked.
+/// Whether an answer is right by the dataset's own metric. unknown: the metric is not binary, was
+/// not computed, or there was no question.
 enum class Correctness { unknown, right, wrong };
 
 /// One question.
@@ -115,7 +115,8 @@ struct FactGroup {
 /// The contents of the page, as plain values.
 struct Report {
   std::string title, subtitle;
-  /// Facts that readers must know before any number, e.g. that the network is untrained.
+  /// Facts that a reader must know before looking at any number, e.g. that the network is
+  /// untrained.
   std::vector<std::string> marks;
   std::vector<ReportWarning> warnings;
   /// The recommendation for one dataset. `more`: texts about undecided arms and about arms that are
