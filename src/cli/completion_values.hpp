@@ -7,7 +7,8 @@
 
 namespace pardec {
 
-/// A placeholder for words: names and ids of the runs in the database of --db.
+/// A placeholder in a list of completion words. It stands for the names and ids of the runs in the
+/// database of --db.
 inline constexpr const char* kRunWords = "@runs";
 
 /// The words that complete a place of a command line, by place. Places: `VERB:FLAG`, the value of a

@@ -47,7 +47,7 @@ enum class HttpFault {
 struct HttpResult {
   std::uint64_t id = 0;  ///< the id given to `start`
   HttpFault fault = HttpFault::none;
-  std::string what;   ///< description of the fault
+  std::string what;   ///< one-line description of the fault
   bool sent = false;  ///< the server may have received the request, or part of it
   int status = 0;     ///< 0: no header of an answer was received
   HttpHeaders headers;

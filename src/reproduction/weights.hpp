@@ -25,7 +25,7 @@ struct WantedNetwork {
   std::vector<std::string> data;      ///< "jsonl train.jsonl, 1,200 examples"
   std::string command;                ///< the training as a command line
   std::string lacks;                  ///< why it cannot be trained; empty: it can
-  std::vector<std::string> commands;  ///< that make what lacks
+  std::vector<std::string> commands;  ///< the commands that make what is missing
 };
 
 /// The networks that the claims of these items need at the options' scale, if they have a recipe
