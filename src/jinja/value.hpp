@@ -41,7 +41,7 @@ class Budget {
   std::int64_t most_, left_;
 };
 
-/// Steps for reading so many bytes of text.
+/// The number of steps that reading `bytes` bytes of text takes.
 inline std::int64_t text_steps(std::size_t bytes) {
   return 1 + static_cast<std::int64_t>(bytes / 16);
 }
