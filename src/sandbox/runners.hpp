@@ -1,8 +1,8 @@
 #pragma once
 
 /// The Python code of the two processes of a PythonSandbox. Both read messages from descriptor 3
-/// and write messages to descriptor 4: 8 hex digits with the length, and then so many bytes of
-/// JSON. Calls go one way, replies the other.
+/// and write messages to descriptor 4: 8 hex digits with the length in bytes, then that many bytes
+/// of JSON. Calls go one way, replies the other.
 namespace pardec {
 
 /// Values are sent in a plain form, and recreated from exact builtin types, so that no code of the
