@@ -38,8 +38,8 @@ std::vector<WantedNetwork> wanted_networks(const std::vector<const PaperItem*>& 
 /// Total remaining training time, in minutes on one core, of the networks that can be trained.
 double minutes_of(const std::vector<WantedNetwork>& wanted);
 
-/// The commands the commands that make what is missing, each once, in an order in which they can be
-/// called, and the recipes that need it.
+/// The commands that make what is missing, with the recipes that need them. Each command is listed
+/// once, in an order in which they can be run.
 std::vector<std::pair<std::string, std::vector<std::string>>> commands_of(
     const std::vector<WantedNetwork>& wanted);
 
