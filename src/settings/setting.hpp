@@ -69,7 +69,7 @@ struct Setting {
 };
 using Settings = std::vector<Setting>;
 
-/// Whether it has several values.
+/// Whether the row holds several values (a list).
 bool takes_several(const Setting& setting);
 
 /// Sets the settings to the values of a JSON object, except those named in `given`, which keep
