@@ -35,7 +35,8 @@ struct JudgeUnit {
   int repeat = 0;
   std::string field;  ///< empty: the whole example
   Subject subject;
-  /// For pairs: the two answers are equal, so that both orders would look the same to a judge.
+  /// For pairs: the text shown to a judge is the same in both orders, so the answers count as
+  /// equal.
   bool equal = false;
 };
 
