@@ -46,8 +46,17 @@ TrainingRecord read_training_record(const std::filesystem::path& folder) {
 }
 
 namespace {
+
 constexpr const char* kHalf = "float16";
+
+/// The formats of the network with this record; extra heads alone leave those of the network.
+std::optional<std::vector<std::string>> trained_formats(const std::filesystem::path& record,
+                                                        const std::filesystem::path& network) {
+  const auto formats = read_training_record(record).formats;
+  return formats ? formats : read_training_record(network).formats;
 }
+
+}  // namespace
 
 Dtype chosen_dtype(const ModelOptions& options) {
   if (options.dtype != "auto") return parse_dtype(options.dtype);
@@ -106,7 +115,7 @@ Checkpoint load_checkpoint(const ModelOptions& options, bool with_tokenizer) {
           untrained ? "untrained: random weights, its values are noise" : "",
           std::move(notes),
           untrained,
-          read_training_record(texts).formats,
+          trained_formats(texts, folder),
           std::move(tokenizer),
           Model::load(folder, {.dtype = dtype,
                                .device = options.weights ? options.device : "cpu",

@@ -85,6 +85,24 @@ TEST_CASE("the extra heads of an adapter replace the checkpoint's own, and are c
              Catch::Contains("with extra heads of " + shown_bytes(small.head_bytes) + ", cache"));
 }
 
+TEST_CASE("extra heads with a record of their own keep the formats of their network") {
+  const test::TemporaryFolder folder;
+  ModelOptions plain = quickstart("model"), over = plain;
+  over.adapter = folder.path().string();
+  write_file(folder.path() / "config.json",
+             read_file(std::filesystem::path(plain.model) / "config.json"));
+  synthesise_extra_heads({.heads = 1, .blocks = 1, .shares_head = true}, 1, folder.path());
+  Json record = {{"settings", {{"format", {"apar"}}, {"medusa", {{"heads", 1}}}}}};
+  write_file(folder.path() / kTrainingRecord, dump(record));
+  const auto formats = Checkpoints().get(plain, false)->formats;
+  REQUIRE(formats);
+  CHECK(formats != std::vector<std::string>{"apar"});
+  CHECK(Checkpoints().get(over, false)->formats == formats);
+  record["settings"]["lora"] = {{"rank", 4}};  // then the network itself was trained
+  write_file(folder.path() / kTrainingRecord, dump(record));
+  CHECK(Checkpoints().get(over, false)->formats == std::vector<std::string>{"apar"});
+}
+
 TEST_CASE("auto is bf16 for weights of half precision where the device computes bf16 fast") {
   test::TemporaryFolder folder;
   const auto config_file = folder.path() / "config.json";
