@@ -7,6 +7,7 @@
 
 #include "src/cli/number_flags.hpp"
 #include "src/cli/written_files.hpp"
+#include "src/group/group.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 #include "src/support/version.hpp"
@@ -97,7 +98,7 @@ void print_help(const std::vector<Verb>& verbs) {
     std::cout << "  " << verb.name << std::string(width + 2 - verb.name.size(), ' ') << verb.summary
               << "\n";
   std::cout << "\nFlags:\n  -h, --help     this text; 'pardec VERB --help' explains a verb\n  "
-               "--version      version, commit, libtorch, flags\n\nExit codes: "
+               "--version      version, commit, libtorch, MPI, flags\n\nExit codes: "
             << kExitCodes << "\n";
 }
 
@@ -116,7 +117,8 @@ int run_command_line(const std::vector<Verb>& verbs, int argc, char** argv) {
   if (first == "--version") {
     const Version& v = version();
     std::cout << "pardec " << v.version << " (commit " << v.commit << ", libtorch " << v.torch
-              << " " << v.torch_kind << ", " << v.build_type << ", " << v.compiler << ", flags "
+              << " " << v.torch_kind << ", " << v.build_type << ", " << v.compiler << ", MPI "
+              << (mpi_library().empty() ? "none" : mpi_library()) << ", flags "
               << (v.flags.empty() ? "none" : v.flags) << ")\n";
     return 0;
   }

@@ -13,6 +13,7 @@
 #include "src/cli/command_line.hpp"
 #include "src/cli/machine_notes.hpp"
 #include "src/cli/table_output.hpp"
+#include "src/group/group.hpp"
 #include "src/model/device.hpp"
 #include "src/model/files/weight_check.hpp"
 #include "src/prompt/prompt_choice.hpp"
@@ -142,6 +143,11 @@ int doctor(const DoctorFlags& flags) {
   checks.row("libtorch", "good",
              str(libtorch_version(), " ", v.torch_kind,
                  cuda_available() ? ", a GPU can be used" : ", no GPU here"));
+  const std::string mpi = mpi_library();
+  checks.row("MPI", mpi.empty() ? "absent" : "good",
+             mpi.empty() ? "several processes cannot train together; apt-get install "
+                           "libopenmpi-dev, and build again"
+                         : mpi + ": mpirun -n N pardec train");
   checks.row("processor", "good",
              str(counted(std::thread::hardware_concurrency(), "core"), ", ",
                  counted(threads(), "thread"), " used, ", available_memory()));

@@ -6,6 +6,7 @@
 #include "src/cli/print_note.hpp"
 #include "src/cli/setting_flags.hpp"
 #include "src/finetune/finetune.hpp"
+#include "src/group/group.hpp"
 #include "src/model/device.hpp"
 #include "src/settings/training_settings.hpp"
 #include "src/support/text.hpp"
@@ -37,7 +38,8 @@ Verb train_verb() {
       "--epochs 5 --out model\n"
       "  pardec train --model model --dataset oa-mine --format hpd --stack 2 --steps 200 --lr 1e-4 "
       "--out tuned\n"
-      "  the same line with --resume continues a stopped training\n\n"
+      "  the same line with --resume continues a stopped training\n"
+      "  mpirun -n 2 with this line trains in two processes\n\n"
       "Into --out: config.json, generation_config.json, tokenizer.json, model.safetensors (bf16), "
       "training.json\n"
       "(a record of the training), loss.csv, loss.svg, and state.safetensors, which only --resume "
@@ -53,12 +55,15 @@ Verb train_verb() {
         add_flags(app, settings_of(*settings));
         return [settings, &app] {
           TrainingSpec spec = make_training_spec(*settings);
-          if (settings->spec.dtype == "auto") print_note("dtype auto: " + spec.dtype);
+          const auto group = Group::join(settings->process_timeout);
+          const Notes notes = group && group->rank() > 0 ? Notes{} : Notes{print_note};
+          if (settings->spec.dtype == "auto") tell(notes, "dtype auto: " + spec.dtype);
           spec.command = command_of(app);
           // batches are divided among workers, which is faster than threads within each product
           set_threads(1);
-          for (const std::string& note : checkpoint_notes(spec.model)) print_note("model: " + note);
-          finetune(spec, print_note);
+          for (const std::string& note : checkpoint_notes(spec.model))
+            tell(notes, "model: " + note);
+          finetune(spec, notes, group.get());
           return 0;
         };
       },

@@ -20,6 +20,11 @@ if(NOT PARDEC_CORE)
   find_package(LibArchive REQUIRED)
   find_path(BOOST_BEAST_INCLUDE boost/beast/version.hpp REQUIRED)  # libboost1.81-dev: headers alone
   find_package(Catch2 REQUIRED)
+  set(MPI_CXX_SKIP_MPICXX ON)  # the interface in C is enough
+  find_package(MPI COMPONENTS CXX)
+  if(NOT MPI_CXX_FOUND)
+    message(STATUS "no MPI (libopenmpi-dev): several processes cannot work together")
+  endif()
   find_library(LIBCSV_LIBRARY csv REQUIRED)
   find_path(LIBCSV_INCLUDE csv.h REQUIRED)
   add_library(pardec_libcsv INTERFACE)

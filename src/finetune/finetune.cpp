@@ -14,6 +14,7 @@
 #include "src/checkpoint/derived_checkpoint.hpp"
 #include "src/finetune/example_source.hpp"
 #include "src/finetune/training_start.hpp"
+#include "src/group/group.hpp"
 #include "src/model/device.hpp"
 #include "src/model/files/checkpoint_files.hpp"
 #include "src/model/files/parameters.hpp"
@@ -101,7 +102,7 @@ bool skips_unannotated(const TrainingSpec& spec) {
 
 /// Everything that determines the weights, for the record and for comparison with it on --resume.
 OrderedJson settings(const TrainingSpec& spec, const TrainingStart& start, const Trainable& what,
-                     const ChatTemplate& chat) {
+                     const ChatTemplate& chat, const Group* group) {
   const FormatShares shares = format_shares(spec.format);
   OrderedJson model = {{"config", start.config}};
   if (start.weights) model["start_sha256"] = weights_sha256(*start.weights);
@@ -144,7 +145,7 @@ OrderedJson settings(const TrainingSpec& spec, const TrainingStart& start, const
                               {"threads", spec.trainer.workers}};
   all.update(others);
   if (spec.trainer.device != "cpu") all["device"] = spec.trainer.device;
-  if (spec.processes.world_size > 1) all["processes"] = spec.processes.world_size;
+  if (group) all["processes"] = group->size();
   if (!spec.start_adapter.empty())
     all["start_adapter_sha256"] =
         sha256_file(std::filesystem::path(spec.start_adapter) / kAdapterFile);
@@ -168,18 +169,15 @@ std::string differing(const std::string& part, const Json& there, const Json& he
   return str("'", part, "'");
 }
 
-/// Waits for all processes. ConfigError: this process would train something else than rank 0.
-std::unique_ptr<ProcessGroup> join_group(const ProcessGroupOptions& options,
-                                         const OrderedJson& record) {
-  auto group = std::make_unique<ProcessGroup>(options);
+/// ConfigError: this process would train something else than rank 0.
+void check_same(Group& group, const OrderedJson& record) {
   const Json own = record;
   for (const char* part : {"settings", "data", "prompt_sha256", "chat_template_sha256"})
-    if (const Json first = Json::parse(group->broadcast(dump(own.at(part)))); first != own.at(part))
-      throw ConfigError(str("the process of rank ", options.rank, " has another ",
+    if (const Json first = Json::parse(group.broadcast(dump(own.at(part)))); first != own.at(part))
+      throw ConfigError(str("the process of rank ", group.rank(), " has another ",
                             differing(part, first, own.at(part)),
                             " than that of rank 0; start all with the same flags, files and "
-                            "threads, except for `rank`"));
-  return group;
+                            "threads"));
 }
 
 /// Whether `folder` contains a run with the same settings to resume. ConfigError: it contains
@@ -231,7 +229,7 @@ std::optional<TrainingProgress> training_progress(const std::filesystem::path& f
   return state;
 }
 
-void finetune(const TrainingSpec& spec, const Notes& notes) {
+void finetune(const TrainingSpec& spec, const Notes& notes, Group* group) {
   check(spec);
   const TrainingStart start = read_start(spec);
   const Tokenizer tokenizer = Tokenizer::load(start.tokenizer);
@@ -286,7 +284,7 @@ void finetune(const TrainingSpec& spec, const Notes& notes) {
   const Version& built = version();
   OrderedJson record = {
       {"command", spec.command},
-      {"settings", settings(spec, start, *what, chat)},
+      {"settings", settings(spec, start, *what, chat, group)},
       {"data", data.files},
       {"prompt_sha256", wordings.size() == 1 ? wordings.front() : wordings},
       {"chat_template_sha256", sha256(chat.text())},
@@ -296,13 +294,12 @@ void finetune(const TrainingSpec& spec, const Notes& notes) {
       {"commit", built.commit},
       {"libtorch", built.torch},
       {"finished", false}};
-  std::unique_ptr<ProcessGroup> group;
-  if (spec.processes.world_size > 1) group = join_group(spec.processes, record);
+  if (group) check_same(*group, record);
   // only this process reads and writes `out` and prints messages
   const bool leads = !group || group->rank() == 0;
   bool resume = leads && may_resume(spec, record);
   if (group) resume = group->broadcast(resume ? kResumes : "") == kResumes;
-  const TrainingRun run{*what, start.weights, spec.seed, spec.trainer, spec.loop, group.get()};
+  const TrainingRun run{*what, start.weights, spec.seed, spec.trainer, spec.loop, group};
   const SteadyClock clock;
   if (!leads) {
     train_model(run, source, spec.out, resume, clock, [](const LossRow&, std::int64_t) {});

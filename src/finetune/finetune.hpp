@@ -11,7 +11,10 @@ namespace pardec {
 /// Performs one training run, or continues a run that was stopped: reads the data, trains, and
 /// writes the record and the trained model to `spec.out`. `notes` receives messages about progress
 /// and results, line by line. ConfigError, ModelError, DataError, RunError.
-void finetune(const TrainingSpec& spec, const Notes& notes);
+/// With a group (null: a single process), all its processes train together, each on its share of
+/// every batch. Only rank 0 reads and writes `spec.out`, and has messages. ConfigError: the
+/// settings of a process differ from those of rank 0.
+void finetune(const TrainingSpec& spec, const Notes& notes, Group* group = nullptr);
 
 /// The progress of the training run in a folder, from its record and its last checkpoint.
 struct TrainingProgress {

@@ -33,7 +33,6 @@ void check(const TrainingSpec& spec) {
   if (spec.out.empty()) throw ConfigError("no output was named; give `out=DIR`");
   if (spec.dataset.empty()) throw ConfigError("no dataset was named; give `dataset=oa-mine`");
   read_training_options(spec.format_options);
-  check(spec.processes);
   const OwnAnswers& own = spec.own_answers;
   if (!own.there() && !own.arm.empty())
     throw ConfigError("`from_arm` names an arm of a run; give `from_run`");

@@ -6,7 +6,6 @@
 #include "decoders/training_formats.hpp"
 #include "src/finetune/own_answers.hpp"
 #include "src/support/progress.hpp"
-#include "src/training/process_group.hpp"
 #include "src/training/training_loop.hpp"
 
 namespace pardec {
@@ -32,7 +31,6 @@ struct TrainingSpec {
   std::string start_adapter;
   LoopOptions loop;
   TrainerOptions trainer;
-  ProcessGroupOptions processes;
   ProgressStyle progress = ProgressStyle::automatic;
   bool resume = false;
   std::string command;  ///< recorded only

@@ -242,21 +242,11 @@ Settings learning_settings(TrainingSettings& s) {
        &s.threads,
        "CPU threads; 0: all cores, with a GPU one",
        {.range = at_least(0)}},
-      {"world_size",
-       "N",
-       &s.spec.processes.world_size,
-       "number of processes that train together, on one or several machines; each computes a share "
-       "of every batch with `threads` threads",
-       {.range = at_least(1)}},
-      {"rank", "N", &s.spec.processes.rank,
-       "index of this process, from 0; all other flags must be equal; only process 0 writes `out`"},
-      {"master", "HOST:PORT", &s.spec.processes.master,
-       "where rank 0 listens and the others connect"},
       {"process_timeout",
        "X",
-       &s.spec.processes.timeout_seconds,
-       "seconds that a process waits for another; must be longer than an update or the writing of "
-       "a checkpoint",
+       &s.process_timeout,
+       "seconds that one process of several (mpirun -n N pardec train) waits for another; must be "
+       "longer than an update or the writing of a checkpoint",
        {.range = {.least = 0, .above_least = true, .expected = "more than 0 seconds"}}},
       progress_setting(s.progress),
   };

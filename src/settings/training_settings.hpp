@@ -20,7 +20,8 @@ struct TrainingSettings {
   /// Tokens per forward pass; none: 512 for an adapter, otherwise the default of TrainerOptions.
   std::optional<std::int64_t> micro_tokens;
   std::string progress = "auto";
-  int threads = 0;  ///< 0: all cores
+  int threads = 0;               ///< 0: all cores
+  double process_timeout = 600;  ///< seconds, of Group::join
 };
 
 /// The rows of the table.

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <thread>
 
+#include "src/group/group.hpp"
 #include "src/support/error.hpp"
 #include "src/support/rng.hpp"
 #include "src/support/text.hpp"
@@ -45,13 +46,23 @@ void add_to(std::vector<at::Tensor>& sum, const std::vector<at::Tensor>& gradien
   }
 }
 
+/// Replaces the numbers with their sum over all processes. REQUIRES: on the CPU, contiguous,
+/// float32 or float64.
+void sum_over(Group& group, const at::Tensor& tensor) {
+  const auto size = static_cast<size_t>(tensor.numel());
+  if (tensor.scalar_type() == at::kDouble)
+    group.sum(std::span(tensor.mutable_data_ptr<double>(), size));
+  else
+    group.sum(std::span(tensor.mutable_data_ptr<float>(), size));
+}
+
 /// Approximate number of logits in one part.
 constexpr std::int64_t kPartLogits = std::int64_t{1} << 23;
 
 }  // namespace
 
 Trainer::Trainer(const Trainable& what, std::map<std::string, at::Tensor> weights,
-                 const TrainerOptions& options, ProcessGroup* group)
+                 const TrainerOptions& options, Group* group)
     : what_(what),
       losses_(what.losses()),
       weights_(std::move(weights)),
@@ -257,13 +268,12 @@ std::vector<at::Tensor> Trainer::gradients(std::span<const TrainingSample* const
   for (size_t i = 0; i < leaves_.size(); ++i)  // e.g. a token that does not occur in this batch
     if (!sums.front()[i].defined()) sums.front()[i] = at::zeros_like(optimiser_.slots()[i].weight);
   if (group_) {
-    const at::Tensor loss = at::scalar_tensor(report.loss, at::kDouble);
-    group_->sum({&loss, 1});
-    std::vector<at::Tensor> shared;  // the same tensors on the CPU
-    for (const at::Tensor& sum : sums.front()) shared.push_back(sum.cpu());
-    group_->sum(shared);
-    for (size_t i = 0; i < shared.size(); ++i) sums.front()[i] = shared[i].to(network_->device);
-    report.loss = loss.item<double>();
+    group_->sum({&report.loss, 1});
+    for (at::Tensor& sum : sums.front()) {
+      const at::Tensor shared = sum.cpu().contiguous();
+      sum_over(*group_, shared);
+      sum = shared.to(network_->device);
+    }
   }
   if (!std::isfinite(report.loss))
     throw RunError(str("the loss is ", report.loss,
@@ -304,7 +314,7 @@ Trainer::Measure Trainer::measure(std::span<const TrainingSample* const> samples
   });
   const at::Tensor total = at::zeros({1 + kRanks, by_loss}, at::kDouble);
   for (const at::Tensor& piece : sums) total.add_(piece);
-  if (group_) group_->sum({&total, 1});
+  if (group_) sum_over(*group_, total);
   Measure measure;
   for (size_t loss = 0; loss < losses_.size(); ++loss) {
     const auto count = static_cast<double>(std::max<std::int64_t>(1, counts[loss]));

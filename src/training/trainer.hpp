@@ -9,11 +9,12 @@
 
 #include "src/model/network.hpp"
 #include "src/training/adamw.hpp"
-#include "src/training/process_group.hpp"
 #include "src/training/trainable.hpp"
 #include "src/training/training_sample.hpp"
 
 namespace pardec {
+
+class Group;  // src/group/group.hpp
 
 /// A network in training: master weights, computing weights, and optimiser.
 class Trainer {
@@ -23,7 +24,7 @@ class Trainer {
   /// outlive the trainer. With a group (null: a single process), every process makes the calls
   /// below with the same samples, computes its share, and gets the result for all samples.
   Trainer(const Trainable& what, std::map<std::string, at::Tensor> weights,
-          const TrainerOptions& options, ProcessGroup* group = nullptr);
+          const TrainerOptions& options, Group* group = nullptr);
 
   struct Report {
     double loss = 0;                       ///< before the update
@@ -47,7 +48,7 @@ class Trainer {
   Measure measure(std::span<const TrainingSample* const> samples);
 
   const Trainable& what() const { return what_; }
-  ProcessGroup* group() const { return group_; }
+  Group* group() const { return group_; }
   AdamW& optimiser() { return optimiser_; }
   const AdamW& optimiser() const { return optimiser_; }
   const Model::Network& network() const { return *network_; }
@@ -84,7 +85,7 @@ class Trainer {
   const std::vector<Trainable::Loss> losses_;
   std::map<std::string, at::Tensor> weights_;  ///< as given
   TrainerOptions options_;
-  ProcessGroup* group_;
+  Group* group_;
   AdamW optimiser_;
   /// trained weights in their computing form, in the order of the slots
   std::vector<at::Tensor> leaves_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "src/group/group.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 #include "src/training/schedule.hpp"
@@ -39,32 +40,31 @@ const LossRow* best_row(const std::vector<LossRow>& rows) {
 }
 
 /// Copies rank 0's rows to all processes, because they decide when a run stops.
-void share_rows(LossLog& log, ProcessGroup& group) {
-  at::Tensor size = at::scalar_tensor(std::ssize(log.rows()), at::kLong);
-  group.broadcast({&size, 1});
-  const at::Tensor numbers = at::full({size.item<std::int64_t>(), 2}, 0.0, at::kDouble);
-  for (size_t i = 0; i < log.rows().size(); ++i) {
-    const LossRow& row = log.rows()[i];
-    double* to = numbers.mutable_data_ptr<double>() + 2 * i;
-    to[0] = static_cast<double>(row.step);
-    to[1] = row.validation_loss.value_or(kNotValidated);
-  }
-  group.broadcast({&numbers, 1});
+void share_rows(LossLog& log, Group& group) {
+  struct Shared {
+    std::int64_t step;
+    double validation_loss;
+  };
+  auto count = static_cast<std::uint64_t>(log.rows().size());
+  group.broadcast(std::as_writable_bytes(std::span(&count, 1)));
+  std::vector<Shared> rows;
+  for (const LossRow& row : log.rows())
+    rows.push_back({row.step, row.validation_loss.value_or(kNotValidated)});
+  rows.resize(count);
+  group.broadcast(std::as_writable_bytes(std::span(rows)));
   if (group.rank() == 0) return;
-  for (std::int64_t i = 0; i < numbers.size(0); ++i) {
-    const double* from = numbers.const_data_ptr<double>() + 2 * i;
-    LossRow row{.step = static_cast<std::int64_t>(from[0])};
-    if (from[1] != kNotValidated) row.validation_loss = from[1];
+  for (const Shared& shared : rows) {
+    LossRow row{.step = shared.step};
+    if (shared.validation_loss != kNotValidated) row.validation_loss = shared.validation_loss;
     log.add(row);
   }
 }
 
 /// Rank 0's value.
-double of_rank_0(double value, ProcessGroup* group) {
+double of_rank_0(double value, Group* group) {
   if (!group) return value;
-  const at::Tensor shared = at::scalar_tensor(value, at::kDouble);
-  group->broadcast({&shared, 1});
-  return shared.item<double>();
+  group->broadcast(std::as_writable_bytes(std::span(&value, 1)));
+  return value;
 }
 
 /// Whether the last `patience` validations were no better than the best one.

@@ -15,8 +15,8 @@
 
 namespace pardec {
 
-class ProcessGroup;  // src/training/process_group.hpp
-class Trainer;       // src/training/trainer.hpp
+class Group;    // src/group/group.hpp
+class Trainer;  // src/training/trainer.hpp
 
 /// Provides the training samples.
 class SampleSource {
@@ -78,7 +78,7 @@ struct TrainingRun {
   std::uint64_t seed = 1;                           ///< seed of random weights
   TrainerOptions trainer = {};
   LoopOptions loop = {};
-  ProcessGroup* group = nullptr;  ///< null: a single process
+  Group* group = nullptr;  ///< null: a single process
 };
 
 /// Makes a Trainer, trains it as above, and writes the trained weights into their files in `folder`

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "src/group/group.hpp"
 #include "src/model/files/safetensors.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -55,7 +56,7 @@ TrainingState load_state(const std::filesystem::path& file, Trainer& trainer) {
     places.emplace_back("first." + slot.name, slot.first);
     places.emplace_back("second." + slot.name, slot.second);
   }
-  ProcessGroup* group = trainer.group();
+  Group* group = trainer.group();
   if (!group || group->rank() == 0) {
     const MappedFile mapped(file);
     const auto tensors = parse_safetensors(mapped.bytes(), file.string());
@@ -73,8 +74,8 @@ TrainingState load_state(const std::filesystem::path& file, Trainer& trainer) {
   }
   if (group)
     for (const auto& [name, into] : places) {
-      const at::Tensor shared = into.cpu();
-      group->broadcast({&shared, 1});
+      const at::Tensor shared = into.cpu().contiguous();
+      group->broadcast({static_cast<std::byte*>(shared.mutable_data_ptr()), shared.nbytes()});
       into.copy_(shared);
     }
   const double* n = numbers.const_data_ptr<double>();

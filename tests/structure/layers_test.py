@@ -18,7 +18,8 @@ ALLOWED = {
     "src/kernels": {"src/support"},
     "src/model": {"src/support", "src/kernels"},
     "src/engine": {"src/support", "src/model"},
-    "src/training": {"src/support", "src/model", "src/prompt"},
+    "src/group": {"src/support"},
+    "src/training": {"src/support", "src/group", "src/model", "src/prompt"},
     "src/sandbox": {"src/support"},
     "src/http": {"src/support"},
     "src/chat": {"src/support", "src/http"},
@@ -67,7 +68,7 @@ ALLOWED = {
         "src/reproduction", "src/scoring", "datasets",
     },
     "src/finetune": {
-        "src/support", "src/tokenizer", "src/model", "src/prompt", "src/training", "src/store",
+        "src/support", "src/group", "src/tokenizer", "src/model", "src/prompt", "src/training", "src/store",
         "src/checkpoint", "src/tasks", "src/scoring", "datasets", "decoders",
     },
     "src/serve": {
@@ -75,7 +76,7 @@ ALLOWED = {
         "src/tasks", "src/runs", "decoders",
     },
     "src/cli": {
-        "src/settings", "src/serve", "src/support", "src/model", "src/prompt", "src/sandbox",
+        "src/settings", "src/serve", "src/support", "src/group", "src/model", "src/prompt", "src/sandbox",
         "src/http", "src/chat", "src/store", "src/checkpoint", "src/tasks", "src/scoring", "src/runs",
         "src/findings", "src/reproduction", "src/report", "src/finetune", "src/asking",
         "src/teaching", "decoders", "datasets",
@@ -91,6 +92,7 @@ ENTRIES = {
     "src/checkpoint": "checkpoint checkpoint_notes derived_checkpoint memory_plan",
     "src/findings": "best_cells comparison corpus judge_findings roofline traces",
     "src/finetune": "finetune own_answers",
+    "src/group": "group",
     "src/http": "download",
     "src/model": "adapter device files/extra_heads files/parameters files/weight_check profile",
     "src/prompt": "chat_template pieces prompt_choice",

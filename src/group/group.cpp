@@ -1,0 +1,194 @@
+#include "src/group/group.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <thread>
+
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+#ifdef PARDEC_MPI
+#include <mpi.h>
+#endif
+
+namespace pardec {
+
+namespace {
+
+/// Whether a launcher started this process for MPI: the variables of Open MPI's and MPICH's mpirun,
+/// and of srun. Without them MPI_Init would start a daemon for a group of one.
+bool launched() {
+  return std::getenv("OMPI_COMM_WORLD_SIZE") || std::getenv("PMI_SIZE") || std::getenv("PMIX_RANK");
+}
+
+}  // namespace
+
+#ifdef PARDEC_MPI
+
+namespace {
+
+constexpr std::size_t kLongestCall = std::size_t{1} << 28;  // MPI counts in int
+constexpr int kArrival = 1;                                 // the tag of messages of meet()
+constexpr int kBusyTests = 1000;  // before a process that waits leaves its core to others
+
+void check_mpi(int code) {
+  if (code == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING];
+  int size = 0;
+  MPI_Error_string(code, text, &size);
+  throw RunError("MPI: " + std::string(text, static_cast<std::size_t>(size)));
+}
+
+using GroupTime = std::chrono::steady_clock;
+GroupTime::time_point after(double seconds) {
+  return GroupTime::now() +
+         std::chrono::duration_cast<GroupTime::duration>(std::chrono::duration<double>(seconds));
+}
+
+/// Whether the operation ends before `end`. A process that waits sleeps, so that others can use its
+/// core.
+bool finished(MPI_Request& request, GroupTime::time_point end) {
+  for (int tests = 0;; ++tests) {
+    int done = 0;
+    check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
+    if (done) return true;
+    if (tests < kBusyTests) {
+      std::this_thread::yield();
+      continue;
+    }
+    if (GroupTime::now() > end) return false;
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+}
+
+[[noreturn]] void no_answer(int rank, int size, double seconds) {
+  throw RunError(str("the process of rank ", rank, " (of ", size, ") did not answer within ",
+                     seconds, " s (`process_timeout`)"));
+}
+
+/// Waits for a call in which all have met.
+void finish(MPI_Request& request, const Group& group, double seconds) {
+  if (!finished(request, after(seconds))) {
+    if (group.rank() > 0) no_answer(0, group.size(), seconds);
+    throw RunError(str("a process other than rank 0 did not finish a call within ", seconds,
+                       " s (`process_timeout`)"));
+  }
+}
+
+template <typename Number, typename Call>
+void in_parts(std::span<Number> all, Call&& call) {
+  for (std::size_t at = 0; at < all.size(); at += kLongestCall)
+    call(all.subspan(at, std::min(kLongestCall, all.size() - at)));
+}
+
+template <typename Number>
+void sum_over(std::span<Number> numbers, MPI_Datatype type, const Group& group, double seconds) {
+  in_parts(numbers, [&](std::span<Number> part) {
+    MPI_Request request{};
+    check_mpi(MPI_Iallreduce(MPI_IN_PLACE, part.data(), static_cast<int>(part.size()), type,
+                             MPI_SUM, MPI_COMM_WORLD, &request));
+    finish(request, group, seconds);
+  });
+}
+
+}  // namespace
+
+std::string mpi_library() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING];
+  int size = 0;
+  MPI_Get_library_version(text, &size);
+  const std::string all(text, static_cast<std::size_t>(size));
+  return all.substr(0, all.find_first_of(",\n"));
+}
+
+std::unique_ptr<Group> Group::join(double timeout_seconds) {
+  if (!launched()) return nullptr;
+  std::unique_ptr<Group> group(new Group(timeout_seconds));
+  return group->size() > 1 ? std::move(group) : nullptr;
+}
+
+Group::Group(double timeout_seconds) : timeout_seconds_(timeout_seconds) {
+  int provided = 0;
+  check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided));
+  if (provided < MPI_THREAD_FUNNELED)
+    throw RunError("this MPI allows no threads; expected MPI_THREAD_FUNNELED");
+  check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+  check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank_));
+  check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &size_));
+}
+
+Group::~Group() {
+  // MPI_Finalize waits for all. After an error the others would wait, too; when a process ends
+  // without it, the launcher ends them.
+  if (std::uncaught_exceptions() == 0) MPI_Finalize();
+}
+
+void Group::meet() {
+  if (rank_ > 0) {
+    check_mpi(MPI_Send(nullptr, 0, MPI_BYTE, 0, kArrival, MPI_COMM_WORLD));
+    return;
+  }
+  const auto end = after(timeout_seconds_);
+  for (int other = 1; other < size_; ++other) {
+    MPI_Request request{};
+    check_mpi(MPI_Irecv(nullptr, 0, MPI_BYTE, other, kArrival, MPI_COMM_WORLD, &request));
+    if (!finished(request, end)) no_answer(other, size_, timeout_seconds_);
+  }
+}
+
+void Group::sum(std::span<float> numbers) {
+  meet();
+  sum_over(numbers, MPI_FLOAT, *this, 2 * timeout_seconds_);
+}
+
+void Group::sum(std::span<double> numbers) {
+  meet();
+  sum_over(numbers, MPI_DOUBLE, *this, 2 * timeout_seconds_);
+}
+
+void Group::broadcast(std::span<std::byte> bytes) {
+  meet();
+  in_parts(bytes, [&](std::span<std::byte> part) {
+    MPI_Request request{};
+    check_mpi(MPI_Ibcast(part.data(), static_cast<int>(part.size()), MPI_BYTE, 0, MPI_COMM_WORLD,
+                         &request));
+    finish(request, *this, 2 * timeout_seconds_);
+  });
+}
+
+#else
+
+std::string mpi_library() { return ""; }
+
+std::unique_ptr<Group> Group::join(double) {
+  const char* size = std::getenv("OMPI_COMM_WORLD_SIZE");
+  if (!size) size = std::getenv("PMI_SIZE");
+  if (launched() && (!size || std::string(size) != "1"))
+    throw ConfigError(
+        "this process was started as one of several, but pardec was built without MPI; install "
+        "libopenmpi-dev and build again, or start one process");
+  return nullptr;
+}
+
+// There is no group without MPI.
+Group::Group(double timeout_seconds) : timeout_seconds_(timeout_seconds) {}
+Group::~Group() = default;
+void Group::meet() {}
+void Group::sum(std::span<float>) {}
+void Group::sum(std::span<double>) {}
+void Group::broadcast(std::span<std::byte>) {}
+
+#endif
+
+std::string Group::broadcast(const std::string& text) {
+  std::uint64_t size = text.size();
+  broadcast(std::as_writable_bytes(std::span(&size, 1)));
+  std::string said = rank_ == 0 ? text : std::string(size, '\0');
+  broadcast(std::as_writable_bytes(std::span(said)));
+  return said;
+}
+
+}  // namespace pardec

@@ -1,0 +1,49 @@
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace pardec {
+
+/// Name and version of the MPI library that this program uses; empty: built without MPI.
+std::string mpi_library();
+
+/// The processes that mpirun (or srun) started together. All of them make the same calls in the
+/// same order. A call throws a RunError that names the process that did not answer in time. MPI's
+/// launcher ends all others when one process is killed or fails, and says which one it was.
+/// Not thread-safe: all calls come from the thread that made the group.
+class Group {
+ public:
+  /// Joins the processes that were started with this one. Null: the process was started alone.
+  /// `timeout_seconds`: maximum time that rank 0 waits for another process. Others wait for rank 0
+  /// twice as long, because it may be waiting itself. ConfigError: several processes were started,
+  /// but this program was built without MPI. RunError: MPI cannot start. REQUIRES: at most one
+  /// group in the life of a process (a rule of MPI).
+  static std::unique_ptr<Group> join(double timeout_seconds);
+  ~Group();
+  Group(const Group&) = delete;
+  Group& operator=(const Group&) = delete;
+
+  int rank() const { return rank_; }  ///< from 0
+  int size() const { return size_; }
+
+  /// Replaces each number with the sum over all processes, which is the same to the bit in all, and
+  /// in every run with as many processes. REQUIRES: equal lengths in all processes.
+  void sum(std::span<float> numbers);
+  void sum(std::span<double> numbers);
+  /// Replaces the bytes with rank 0's. REQUIRES: equal lengths in all processes.
+  void broadcast(std::span<std::byte> bytes);
+  /// Returns rank 0's text.
+  std::string broadcast(const std::string& text);
+
+ private:
+  explicit Group(double timeout_seconds);
+  /// Rank 0 waits until all others have begun the same call.
+  void meet();
+
+  double timeout_seconds_;
+  int rank_ = 0, size_ = 1;
+};
+
+}  // namespace pardec
