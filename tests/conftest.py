@@ -4,6 +4,7 @@ shown.
 `--build DIR` is the folder of the build; by default build/release.
 """
 
+import gc
 import os
 import pathlib
 import shutil
@@ -14,6 +15,9 @@ import pytest
 pytest.register_assert_rewrite("harness", "cases", "pages", "browser")
 
 from harness import DATA, ROOT, ModelDump, scratch  # noqa: E402
+
+# Otherwise a fifth of the time is spent on looking through the objects of transformers for cycles.
+gc.set_threshold(100_000, 50, 100)
 
 CHECKS = pytest.StashKey[int]()
 

@@ -132,20 +132,31 @@ class Compared:
 
 @pytest.fixture(scope="module")
 def probe(program):
-    """The answers of ids_probe to many requests."""
+    """The answers of ids_probe to many requests; it runs once, so that it loads each tokenizer
+    once.
+    """
+    with subprocess.Popen(
+        [program("prompt_ids_probe")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
 
-    def asked(requests):
-        lines = "".join(json.dumps(request) + "\n" for request in requests)
-        ran = subprocess.run(
-            [program("prompt_ids_probe")], input=lines, capture_output=True, text=True, check=True
-        )
-        return [json.loads(line) for line in ran.stdout.splitlines()]
+        def answer(request):
+            process.stdin.write(json.dumps(request) + "\n")
+            process.stdin.flush()
+            return json.loads(process.stdout.readline())
 
-    return asked
+        yield lambda requests: [answer(request) for request in requests]
 
 
 @pytest.fixture(scope="module")
-def tokenizer(probe, published, tmp_path_factory):
+def loaded_once():
+    """A tokenizer of transformers without a template, by its file; each is read once."""
+    return functools.cache(
+        lambda file, **special: PreTrainedTokenizerFast(tokenizer_file=file, **special)
+    )
+
+
+@pytest.fixture(scope="module")
+def tokenizer(probe, published, loaded_once, tmp_path_factory):
     """A tokenizer of transformers with a template, its file, and the folder of the checkpoint
     whose own template it is.
     """
@@ -176,11 +187,9 @@ def tokenizer(probe, published, tmp_path_factory):
             )
         else:
             source = probe([{"chat": template}])[0]["template"]
-        return (
-            PreTrainedTokenizerFast(tokenizer_file=str(file), chat_template=source, **special),
-            file,
-            folder,
-        )
+        theirs = loaded_once(str(file), **special)
+        theirs.chat_template = source
+        return theirs, file, folder
 
     return made
 
