@@ -35,6 +35,26 @@ bool may_use_tiles() {
 }  // namespace
 #endif
 
+namespace {
+
+std::vector<InstructionSet> find_instruction_sets() {
+  std::vector<InstructionSet> sets{InstructionSet::generic};
+#ifdef PARDEC_X86_KERNELS
+  // The compiler's cpuid check also asks whether the system saves the registers.
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    sets.push_back(InstructionSet::avx2);
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512bf16")) {
+    sets.push_back(InstructionSet::avx512_bf16);
+    if (has_tiles() && may_use_tiles()) sets.push_back(InstructionSet::amx_bf16);
+  }
+#endif
+  return sets;
+}
+
+}  // namespace
+
 std::string_view name(InstructionSet set) {
   switch (set) {
     case InstructionSet::generic:
@@ -49,20 +69,10 @@ std::string_view name(InstructionSet set) {
   throw std::logic_error("unknown InstructionSet");
 }
 
-std::vector<InstructionSet> instruction_sets() {
-  std::vector<InstructionSet> sets{InstructionSet::generic};
-#ifdef PARDEC_X86_KERNELS
-  // The compiler's cpuid check also asks whether the system saves the registers.
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-    sets.push_back(InstructionSet::avx2);
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-      __builtin_cpu_supports("avx512bf16")) {
-    sets.push_back(InstructionSet::avx512_bf16);
-    if (has_tiles() && may_use_tiles()) sets.push_back(InstructionSet::amx_bf16);
-  }
-#endif
-  return sets;
+const std::vector<InstructionSet>& instruction_sets() {
+  // Asked once: in a virtual machine, each cpuid is a call to the host, as slow as a small layer.
+  static const std::vector<InstructionSet> kSets = find_instruction_sets();
+  return kSets;
 }
 
 InstructionSet widest_instruction_set() { return instruction_sets().back(); }

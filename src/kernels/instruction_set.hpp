@@ -15,7 +15,7 @@ enum class InstructionSet {
 std::string_view name(InstructionSet set);
 
 /// The sets that this binary contains and this processor supports, the widest last. Never empty.
-std::vector<InstructionSet> instruction_sets();
+const std::vector<InstructionSet>& instruction_sets();
 InstructionSet widest_instruction_set();
 
 }  // namespace pardec

@@ -19,7 +19,7 @@ std::int64_t attention_state(std::int64_t group, std::int64_t dim) {
 }
 
 const Kernels& kernels(InstructionSet set) {
-  const auto sets = instruction_sets();
+  const auto& sets = instruction_sets();
   if (std::find(sets.begin(), sets.end(), set) == sets.end())
     throw std::logic_error("kernels: this processor or binary lacks the instruction set");
   switch (set) {
