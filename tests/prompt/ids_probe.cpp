@@ -13,9 +13,7 @@ using namespace pardec;
 
 namespace {
 
-Json conversation(const Json& asked, const Tokenizer& tokenizer) {
-  const ChatTemplate chat =
-      choose_chat_template(asked.at("chat"), asked.at("folder").get<std::string>());
+Json conversation(const Json& asked, const Tokenizer& tokenizer, const ChatTemplate& chat) {
   PromptFile prompt;
   prompt.field = "{question}";
   prompt.system = asked.at("system");
@@ -43,6 +41,7 @@ Json conversation(const Json& asked, const Tokenizer& tokenizer) {
 
 int main() {
   std::map<std::string, Tokenizer> tokenizers;
+  std::map<std::string, ChatTemplate> chats;  // the choice reads all files of a checkpoint
   for (std::string line; std::getline(std::cin, line);) {
     Json answer;
     try {
@@ -54,7 +53,11 @@ int main() {
         auto found = tokenizers.find(file);
         if (found == tokenizers.end())
           found = tokenizers.emplace(file, Tokenizer::load(file)).first;
-        answer = conversation(asked, found->second);
+        const std::string name = asked.at("chat"), folder = asked.at("folder");
+        auto chat = chats.find(name + " " + folder);
+        if (chat == chats.end())
+          chat = chats.emplace(name + " " + folder, choose_chat_template(name, folder)).first;
+        answer = conversation(asked, found->second, chat->second);
       }
     } catch (const Error& error) {
       answer["error"] = error.what();
