@@ -307,7 +307,7 @@ TEST_CASE("conformance: answers decoded alone equal answers packed with others")
           if ((sampling.temperature > 0) != (dtype == Dtype::fp64)) continue;
           const auto decoder = make_decoder(arm.decoder, arm.options);
           const TinyNetwork& network = networks.of(arm);
-          const auto requests = requests_for(arm, *decoder, network.tokenizer(), 6, 3, sampling);
+          const auto requests = requests_for(arm, *decoder, network.tokenizer(), 4, 2, sampling);
           INFO(family << " " << name(dtype) << " " << arm.decoder << " " << arm.options.dump()
                       << " temperature " << sampling.temperature);
           const auto decode = [&](int live, const CacheBudget& budget = {}) {
