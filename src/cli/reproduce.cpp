@@ -32,7 +32,7 @@ namespace {
 struct ReproduceFlags {
   ReproduceOptions options;
   std::string paper, item, budget, judge, progress = "auto", format = "text", report, results;
-  std::vector<std::string> models;
+  std::vector<std::string> models, services;
   bool train = false, dry_run = false;
 };
 
@@ -46,6 +46,15 @@ std::optional<double> parse_budget(const std::string& text) {
   if (!value.is_number() || value <= 0)
     throw ConfigError(str("--budget is '", text, "', expected a time such as 90s, 10m or 1.5h"));
   return value.get<double>() * (unit == units.end() ? 1 : unit->second);
+}
+
+/// "LABEL=VALUE" in two. ConfigError.
+std::pair<std::string, std::string> labelled(const char* flag, const std::string& text,
+                                             const char* value) {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0)
+    throw ConfigError(str(flag, " is '", text, "', expected LABEL=", value));
+  return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
 /// The export from which a page of results is made: RESULTS.json beside RESULTS.md.
@@ -114,7 +123,7 @@ int reproduce_items(const std::vector<const PaperItem*>& items, const ReproduceF
       if (!item.scales.empty()) item.scale(options.scale);  // throws an error that lists the scales
       shown_items.push_back(
           {&item,
-           published_table(item, "nothing of it is measured here", NoEvidence({}),
+           published_table(item, "", NoEvidence({}),
                            {{std::nullopt, str("not measured here, for lack of: ", item.lacks)}}),
            {}});
       printer.print(shown_items.back().table);
@@ -180,10 +189,13 @@ int run(const CLI::App& app, ReproduceFlags& flags) {
     check_service(*options.judge, print_note);
   }
   for (const std::string& model : flags.models) {
-    const size_t equals = model.find('=');
-    if (equals == std::string::npos || equals == 0)
-      throw ConfigError(str("--model is '", model, "', expected LABEL=DIR"));
-    options.models.push_back({model.substr(0, equals), model.substr(equals + 1)});
+    const auto [label, folder] = labelled("--model", model, "DIR");
+    options.models.push_back({label, folder});
+  }
+  for (const std::string& service : flags.services) {
+    const auto [label, file] = labelled("--service", service, "FILE");
+    check_service(chat::read_service(file), print_note);
+    options.services.push_back({label, file});
   }
   options.argv = command_arguments(app);
   options.create_folders = app.get_option("--db")->count() == 0;
@@ -196,7 +208,7 @@ int run(const CLI::App& app, ReproduceFlags& flags) {
     return 0;
   }
   const std::vector<const PaperItem*> items = chosen_items(papers, flags.paper, flags.item);
-  check_labels(items, options.scale, options.models);
+  check_labels(items, options);
   if (!options.data_root.empty() && !std::filesystem::is_directory(options.data_root))
     throw ConfigError(str("--data-root: ", options.data_root, " is no folder"));
   if (!options.dtype.empty() && options.dtype != "auto") parse_dtype(options.dtype);
@@ -236,6 +248,11 @@ Verb reproduce_verb() {
         app.add_option("--model", flags->models,
                        "a network instead of the file's, e.g. main=DIR; repeatable")
             ->type_name("LABEL=DIR");
+        app.add_option(
+               "--service", flags->services,
+               "the service that answers an arm of the scale, as a file that `judge` takes; "
+               "repeatable")
+            ->type_name("LABEL=FILE");
         app.add_option("--data-root", options.data_root,
                        "folder with the published datasets, one subfolder each; default: the "
                        "project's small samples")

@@ -41,6 +41,12 @@ struct Shot {
   std::string context, field, answer;
 };
 
+/// A worked example of a whole answer, shown as an earlier turn.
+struct WorkedAnswer {
+  std::string asked;   ///< the user's content
+  std::string answer;  ///< all that is written in reply
+};
+
 struct Limits {
   int max_new_tokens = 512;  ///< per answer stream
   int per_field = 64;        ///< per field, if fields are answered separately
@@ -51,6 +57,8 @@ struct Job {
   std::string id;
   std::string instruction;
   std::vector<Shot> shots;
+  /// Worked examples from a dataset, before an answer for all fields (json form).
+  std::vector<WorkedAnswer> worked = {};
   std::vector<Context> contexts;
   /// The fields of the single context are the user's turns; each is asked after the answers so far.
   bool conversation = false;

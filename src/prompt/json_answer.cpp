@@ -31,6 +31,18 @@ std::string json_value(const std::optional<std::string>& value, bool last) {
   return str(" ", dump(Json(value.value_or(std::string(kAbsent)))), last ? "" : ",");
 }
 
+std::string json_answer(const std::vector<Context>& contexts,
+                        const std::vector<std::vector<std::optional<std::string>>>& values) {
+  const JsonSkeleton skeleton = json_skeleton(contexts);
+  std::string answer(kAnswerOpening);
+  size_t segment = 0;
+  for (const auto& of_context : values)
+    for (size_t f = 0; f < of_context.size(); ++f)
+      answer +=
+          skeleton.segments.at(segment++) + json_value(of_context[f], f + 1 == of_context.size());
+  return answer + skeleton.tail;
+}
+
 namespace {
 
 bool is_word_for_absent(std::string_view stripped) {

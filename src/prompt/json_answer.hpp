@@ -32,6 +32,11 @@ JsonSkeleton json_skeleton(const std::vector<Context>& contexts);
 /// a context has no comma.
 std::string json_value(const std::optional<std::string>& value, bool last);
 
+/// The whole answer, from the opening to the closing tag, with these values ([context][field]).
+/// ConfigError as json_skeleton.
+std::string json_answer(const std::vector<Context>& contexts,
+                        const std::vector<std::vector<std::optional<std::string>>>& values);
+
 /// Parses a decoded value. Cuts it at the first line break, and removes trailing white space and
 /// one comma. The rest is a JSON string (a missing closing quote is added), a number in its
 /// spelling, or text without its quotes. No result: the value is absent (null, n/a, empty).

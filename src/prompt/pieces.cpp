@@ -42,7 +42,8 @@ std::string asked_in(const Shot& shot, const PromptFile& prompt) {
       fill(prompt.field, slots_of(Field{"answer", shot.field, {}}, 1), prompt.name + ": [field]"));
 }
 
-Texts make_texts(const Job& job, Form form, const PromptFile& prompt, const ChatTemplate& chat) {
+/// Without `before`.
+Texts make_texts(const Job& job, Form form, const PromptFile& prompt) {
   Texts texts;
   if (job.system || !prompt.system.empty())
     texts.messages.push_back({"system", job.system.value_or(prompt.system)});
@@ -51,7 +52,11 @@ Texts make_texts(const Job& job, Form form, const PromptFile& prompt, const Chat
       texts.messages.push_back({"user", asked_in(shot, prompt)});
       texts.messages.push_back({"assistant", shot.answer});
     }
-  texts.before = chat.open_turn(texts.messages).before;
+  if (form == Form::json)
+    for (const WorkedAnswer& worked : job.worked) {
+      texts.messages.push_back({"user", worked.asked});
+      texts.messages.push_back({"assistant", worked.answer});
+    }
   const auto answer = prompt.answer.find(form);
   for (const std::string& part :
        {job.instruction, answer == prompt.answer.end() ? std::string() : answer->second})
@@ -119,7 +124,8 @@ Tokens Pieces::field_prompt(size_t context, size_t field) const {
 
 Pieces make_pieces(const Job& job, Form form, const PromptFile& prompt, const ChatTemplate& chat,
                    const Tokenizer& tokenizer) {
-  const Texts texts = make_texts(job, form, prompt, chat);
+  Texts texts = make_texts(job, form, prompt);
+  texts.before = chat.open_turn(texts.messages).before;
   Pieces pieces;
   pieces.adds_special = !chat.has_special_tokens();
   const auto ids_of = [&](const std::string& text) {
@@ -186,7 +192,7 @@ int turns_off_text(const Pieces& pieces, const std::vector<Spoken>& answers,
 
 std::vector<PromptWords> make_words(const Job& job, Form form, const PromptFile& prompt,
                                     const ChatTemplate& chat) {
-  const Texts texts = make_texts(job, form, prompt, chat);
+  const Texts texts = make_texts(job, form, prompt);
   if (form == Form::json) return {{texts.said(0, 0), texts.whole(chat, 0, 0)}};
   std::vector<PromptWords> words;
   for (size_t c = 0; c < texts.contexts.size(); ++c)
@@ -199,9 +205,13 @@ std::vector<PromptWords> make_words(const Job& job, Form form, const PromptFile&
   return words;
 }
 
+std::string user_content(const Job& job, const PromptFile& prompt) {
+  return make_texts(job, Form::json, prompt).said(0, 0).back().content;
+}
+
 std::string prompt_text(const Job& job, Form form, const PromptFile& prompt,
                         const ChatTemplate& chat) {
-  return make_texts(job, form, prompt, chat).whole(chat, 0, 0);
+  return make_texts(job, form, prompt).whole(chat, 0, 0);
 }
 
 }  // namespace pardec

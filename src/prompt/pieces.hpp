@@ -54,6 +54,9 @@ struct PromptWords {
 std::vector<PromptWords> make_words(const Job& job, Form form, const PromptFile& prompt,
                                     const ChatTemplate& chat);
 
+/// The user's content of the prompt of a json answer. ConfigError as make_pieces.
+std::string user_content(const Job& job, const PromptFile& prompt);
+
 /// Length of the common prefix of two lists.
 size_t common(const Tokens& a, const Tokens& b);
 

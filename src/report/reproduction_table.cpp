@@ -48,7 +48,7 @@ struct Counterpart {
 /// Finds counterparts by `match`; none: there is no counterpart.
 class Matching {
  public:
-  explicit Matching(const PaperItem& item) : item_(item) {}
+  Matching(const PaperItem& item, Json match) : item_(item), match_(std::move(match)) {}
 
   /// Whether its keys have the values that are compared.
   bool shown(const PublishedCell& cell) const {
@@ -95,9 +95,10 @@ class Matching {
 
  private:
   Json match(const std::string& key) const {
-    return item_.match.is_object() ? item_.match.value(key, Json()) : Json();
+    return match_.is_object() ? match_.value(key, Json()) : Json();
   }
   const PaperItem& item_;
+  Json match_;
 };
 
 /// What lacks where a cell is of a dataset that does not exist here; empty: it is of none, or of
@@ -296,10 +297,10 @@ std::string shown_verdict(const ClaimFinding& finding) {
 
 }  // namespace
 
-Table published_table(const PaperItem& item, const std::string& where, const Evidence& evidence,
+Table published_table(const PaperItem& item, const std::string& scale, const Evidence& evidence,
                       const std::vector<Difference>& differs, bool measured_only) {
   Table table;
-  table.title = heading(item, where);
+  table.title = heading(item, scale.empty() ? "nothing of it is measured here" : "scale " + scale);
   for (const std::string& key : item.published.keys) table.columns.push_back({key});
   const bool derived = item.published.source.starts_with("derived");
   table.columns.push_back(
@@ -308,7 +309,7 @@ Table published_table(const PaperItem& item, const std::string& where, const Evi
   table.columns.push_back({"95 % interval", Align::left, "measured_interval"});
   table.columns.push_back({"measured on", Align::left, "measured_on"});
   table.columns.push_back({"unfit by", Align::left, "unfit"});
-  const Matching matching(item);
+  const Matching matching(item, scale.empty() ? item.match : item.match_at(scale));
   size_t left_out = 0, unmeasured = 0;
   std::vector<std::string> lacks;
   for (const PublishedCell& cell : item.published.cells) {
@@ -400,12 +401,12 @@ ReproducedItem shown(const Reproduction& result, bool measured_only) {
     commit = run.commit;
     measured = run.started_utc.substr(0, 10);
   }
-  return {&item,
-          item.scale(result.scale).contains("bound")
-              ? bounds_table(item, *result.evidence, result.arms, result.baseline, result.differs)
-              : published_table(item, "scale " + result.scale, *result.evidence, result.differs,
-                                measured_only),
-          result.findings, commit, measured};
+  return {
+      &item,
+      item.scale(result.scale).contains("bound")
+          ? bounds_table(item, *result.evidence, result.arms, result.baseline, result.differs)
+          : published_table(item, result.scale, *result.evidence, result.differs, measured_only),
+      result.findings, commit, measured};
 }
 
 Table claims_table(const std::vector<ReproducedItem>& items, const std::string& title) {

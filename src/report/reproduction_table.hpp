@@ -13,10 +13,10 @@
 
 namespace pardec {
 
-/// A paper's numbers next to the measured ones. `where`: e.g. "scale small". Numbers without a
-/// counterpart have empty measured cells; with `measured_only`, such rows are left out and only
-/// counted. `differs` become the notes.
-Table published_table(const PaperItem& item, const std::string& where, const Evidence& evidence,
+/// A paper's numbers next to the measured ones. `scale`: that of the evidence; empty: there is
+/// none. Numbers without a counterpart have empty measured cells; with `measured_only`, such rows
+/// are left out and only counted. `differs` become the notes.
+Table published_table(const PaperItem& item, const std::string& scale, const Evidence& evidence,
                       const std::vector<Difference>& differs, bool measured_only = false);
 
 /// For rooflines: the computed bounds of the arms at each place, without numbers of the paper.

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <set>
 
+#include "src/reproduction/scale_inputs.hpp"
 #include "src/store/store.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -48,19 +49,26 @@ std::vector<const PaperItem*> chosen_items(const PaperCatalogue& papers, const s
   return chosen;
 }
 
-void check_labels(const std::vector<const PaperItem*>& items, const std::string& scale,
-                  const std::vector<GivenNetwork>& models) {
-  std::set<std::string> labels;
+void check_labels(const std::vector<const PaperItem*>& items, const ReproduceOptions& options) {
+  std::set<std::string> networks, served;
   for (const PaperItem* item : items)
-    if (item->scales.contains(scale)) {
-      const Json networks = item->scale(scale).value("models", Json::object());
-      for (const auto& [label, folders] : networks.items()) labels.insert(label);
+    if (item->scales.contains(options.scale)) {
+      const Json scale = item->scale(options.scale);
+      const Json models = scale.value("models", Json::object());
+      for (const auto& [label, folders] : models.items()) networks.insert(label);
+      for (const Json& arm : scale.value("decoders", Json::array()))
+        if (is_served(arm)) served.insert(arm.value("label", arm.value("name", "")));
     }
-  const std::vector<std::string> known(labels.begin(), labels.end());
-  for (const GivenNetwork& given : models)
-    if (!labels.contains(given.label))
-      throw ConfigError(str("`model`: '", given.label, "' is no network of these at scale ", scale,
-                            known_names(given.label, known)));
+  const auto check = [&](const char* setting, const std::string& label, const char* what,
+                         const std::set<std::string>& labels) {
+    if (!labels.contains(label))
+      throw ConfigError(
+          str("`", setting, "`: '", label, "' is no ", what, " of these at scale ", options.scale,
+              known_names(label, std::vector<std::string>(labels.begin(), labels.end()))));
+  };
+  for (const GivenNetwork& given : options.models) check("model", given.label, "network", networks);
+  for (const GivenService& given : options.services)
+    check("service", given.label, "arm that a service answers", served);
 }
 
 }  // namespace pardec

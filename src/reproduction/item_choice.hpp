@@ -22,8 +22,8 @@ StoredVerdicts stored_verdicts(const PaperCatalogue& papers, const std::string& 
 std::vector<const PaperItem*> chosen_items(const PaperCatalogue& papers, const std::string& paper,
                                            const std::string& item);
 
-/// ConfigError: a label is not a network of these items at this scale.
-void check_labels(const std::vector<const PaperItem*>& items, const std::string& scale,
-                  const std::vector<GivenNetwork>& models);
+/// ConfigError: a label of `models` or `services` is no network, or no arm that a service answers,
+/// of these items at this scale.
+void check_labels(const std::vector<const PaperItem*>& items, const ReproduceOptions& options);
 
 }  // namespace pardec

@@ -275,6 +275,13 @@ bool Claim::tested_at(const std::string& scale) const {
   return std::find(scales.begin(), scales.end(), scale) != scales.end();
 }
 
+Json PaperItem::match_at(const std::string& which) const {
+  const Json own = scale(which).value("match", Json());
+  Json all = match;
+  if (own.is_object()) all.update(own, /*merge_objects=*/true);
+  return all;
+}
+
 Json PaperItem::scale(const std::string& which) const {
   const auto found = scales.find(which);
   if (found == scales.end()) {

@@ -98,6 +98,8 @@ struct PaperItem {
 
   /// The named scale; a scale that is `like` another one is completed from it. ConfigError.
   Json scale(const std::string& which) const;
+  /// `match` with the keys that this scale replaces. ConfigError as `scale`.
+  Json match_at(const std::string& which) const;
 };
 
 /// ConfigError, with file and key.

@@ -122,6 +122,7 @@ Rehearsal Rehearsals::of(const PaperItem& item, const ReproduceOptions& options)
   small.db = (scratch_.folder() / "r.sqlite").string();
   small.judge.reset();
   small.models.clear();
+  small.services.clear();
   small.effort = {};
   small.errors_lack = false;
   if (scale.contains("decoders")) {
@@ -184,6 +185,11 @@ Rehearsal Rehearsals::of(const PaperItem& item, const ReproduceOptions& options)
                        .batch_size = set.value("batch_size", scale.value("batch_size", 1)),
                        .oracle = set.value("oracle", scale.value("oracle", "")),
                        .lacks = "it was not run"};
+      if (is_served(arm))
+        one.lacks = std::any_of(options.services.begin(), options.services.end(),
+                                [&](const GivenService& given) { return given.label == one.label; })
+                        ? "its service is asked by the true run"
+                        : lacking_service(one.label);
       one.options.erase("batch_size");
       one.options.erase("oracle");
       if (rehearsal.result.run)

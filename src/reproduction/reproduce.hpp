@@ -33,6 +33,11 @@ struct GivenNetwork {
   std::string label, folder;
 };
 
+/// The description of a service that answers an arm.
+struct GivenService {
+  std::string label, file;
+};
+
 /// Options of a reproduction.
 struct ReproduceOptions {
   std::string scale = "small";
@@ -42,6 +47,8 @@ struct ReproduceOptions {
   std::string dtype;      ///< replaces the dtype in the item's file; empty: keeps it
   std::string device;     ///< as `device` of a run, also of trainings; empty: as in the item's file
   std::vector<GivenNetwork> models;  ///< the first network for a label is used
+  /// for arms that a service answers; without one, such an arm is reported as missing
+  std::vector<GivenService> services;
   /// number of examples per dataset; none: as in the item's file
   std::optional<std::int64_t> limit;
   std::optional<chat::ServiceSpec> judge;  ///< for claims that need a judge

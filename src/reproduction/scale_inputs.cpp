@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Keys of a scale that are not settings of a run.
-constexpr std::array kScaleKeys{"standin", "shared", "traces", "bound", "shapes"};
+constexpr std::array kScaleKeys{"standin", "shared", "traces", "bound", "shapes", "match"};
 
 std::optional<std::string> given_folder(const ReproduceOptions& options, const std::string& label) {
   for (const GivenNetwork& given : options.models)
@@ -128,13 +128,23 @@ void choose_datasets(const Json& scale, const ReproduceOptions& options, Runnabl
 }
 
 /// Reports arms as missing if their networks or control tokens do not exist.
-void choose_arms(const std::map<std::string, std::string>& missing, Runnable& runnable) {
+void choose_arms(const std::map<std::string, std::string>& missing, const ReproduceOptions& options,
+                 Runnable& runnable) {
   Json kept = Json::array();
   const Json& models = runnable.experiment["models"];
   const std::string main = runnable.experiment.value("model", "main");
-  for (const Json& arm : runnable.experiment.value("decoders", Json::array())) {
+  for (Json arm : runnable.experiment.value("decoders", Json::array())) {
     const std::string label = arm.value("label", arm.value("name", ""));
     std::string lacks;
+    if (is_served(arm)) {
+      const auto given =
+          std::find_if(options.services.begin(), options.services.end(),
+                       [&](const GivenService& service) { return service.label == label; });
+      if (given == options.services.end())
+        lacks = lacking_service(label);
+      else
+        arm["set"]["file"] = given->file;
+    }
     for (const std::string& network :
          {arm.value("model", main), arm.value("adapter", ""), arm.value("draft", "")})
       if (const auto found = missing.find(network); found != missing.end()) lacks = found->second;
@@ -146,11 +156,11 @@ void choose_arms(const std::map<std::string, std::string>& missing, Runnable& ru
           if (const auto file = made.algorithm->options().value("file", "");
               !file.empty() && !fs::exists(file))
             lacks = str("for arm ", label, ": the description of a service, ", file);
-        ModelOptions options;
-        options.model = made.model.empty() ? models.value(main, main) : made.model;
-        options.adapter = made.adapter;
-        take_taught_options(made, read_training_record(texts_folder(options)).settings);
-        const auto face = read_face(options);
+        ModelOptions networks;
+        networks.model = made.model.empty() ? models.value(main, main) : made.model;
+        networks.adapter = made.adapter;
+        take_taught_options(made, read_training_record(texts_folder(networks)).settings);
+        const auto face = read_face(networks);
         const Needs needs = needs_of(*made.algorithm, face ? &*face : nullptr, made.draft_model);
         if (needs.lacking) lacks = str("for arm ", label, ": ", needs.text);
       } catch (const Error& error) {  // the folder exists but contains no network
@@ -166,6 +176,12 @@ void choose_arms(const std::map<std::string, std::string>& missing, Runnable& ru
 }
 
 }  // namespace
+
+bool is_served(const Json& arm) { return find_decoder(arm.value("name", "")).elsewhere; }
+
+std::string lacking_service(const std::string& label) {
+  return str("a service that answers arm ", label, " (`service` ", label, "=FILE)");
+}
 
 std::optional<fs::path> folder_at(const std::string& named) {
   std::error_code ignored;
@@ -193,7 +209,7 @@ Runnable runnable_of(const Json& scale, const ReproduceOptions& options) {
   runnable.experiment["models"] = models;
   choose_datasets(scale, options, runnable);
   leave_none_away(runnable.experiment);
-  choose_arms(missing, runnable);
+  choose_arms(missing, options, runnable);
   const std::string main = scale.value("model", "main");
   runnable.experiment["model"] = models.contains(main) ? main : "";
   if (options.limit) runnable.experiment["limit"] = *options.limit;

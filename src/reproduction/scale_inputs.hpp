@@ -27,6 +27,11 @@ Runnable runnable_of(const Json& scale, const ReproduceOptions& options);
 /// nothing is claimed. Otherwise a run decides nothing.
 bool could_be_tested(const PaperItem& item, const std::string& scale, const Lacking& lacking);
 
+/// Whether a service answers this arm of a scale, and what is missing if none is given for its
+/// label.
+bool is_served(const Json& arm);
+std::string lacking_service(const std::string& label);
+
 /// As a run with this name. `where`: the file of the scale. ConfigError.
 RunSpec spec_of(const Runnable& runnable, const std::string& name,
                 const std::filesystem::path& where, const ReproduceOptions& options);

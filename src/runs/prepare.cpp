@@ -80,7 +80,7 @@ Json config_of(const RunSpec& spec, const RunCell& cell, const Session& session,
   for (const Arm& arm : spec.arms) labels.push_back(arm.label);
   const Workload& work = *cell.work;
   const Limits limits = limits_on(cell.protocol(), cell.form(), spec.decode);
-  const auto shots = cell.form() != Form::json ? cell.protocol().shots : std::vector<Shot>{};
+  const ShownExamples shots = shown_in(cell.protocol(), cell.form());
   Json config = {{"dataset", work.dataset.name},
                  {"split", work.dataset.split},
                  {"limit", spec.limit},
@@ -93,8 +93,8 @@ Json config_of(const RunSpec& spec, const RunCell& cell, const Session& session,
                  {"top_p", spec.decode.top_p},
                  {"max_new_tokens", limits.max_new_tokens},
                  {"per_field", limits.per_field},
-                 {"shots", shots.size()},
-                 {"shots_hash", hash_of(shots)},
+                 {"shots", shots.count},
+                 {"shots_hash", shots.hash},
                  {"ignore_eos", spec.decode.ignore_eos},
                  {"cascade", cell.arm->cascade},
                  {"cache_blocks", cache_of(spec, *cell.arm).blocks},

@@ -17,8 +17,10 @@ namespace pardec {
 namespace {
 
 /// Adds worked examples from split train to the prompts; from the evaluated split if the dataset
-/// has no other, where they are excluded from evaluation. `alone`: an arm asks field by field.
-void add_shots(Workload& work, int count, const std::function<Dataset()>& train, bool alone) {
+/// has no other, where they are excluded from evaluation. `alone`: an arm asks field by field;
+/// `together`: an arm asks for all fields at once.
+void add_shots(Workload& work, int count, const std::function<Dataset()>& train, bool alone,
+               bool together) {
   for (const Protocol& protocol : work.protocols)
     if (alone && protocol.prompt.shot.empty())
       throw ConfigError(str("prompt ", protocol.prompt.name, " has no [shot] section for the ",
@@ -36,8 +38,15 @@ void add_shots(Workload& work, int count, const std::function<Dataset()>& train,
     return work.dataset;
   };
   try {
-    const std::vector<Example> shown = examples_shown(source(), count);
+    const Dataset from = source();
+    std::vector<Example> shown = examples_shown(from, count);
     for (Protocol& protocol : work.protocols) protocol.shots = make_shots(shown);
+    if (together) {
+      const auto worked = examples_worked(from, work.dataset.examples, count);
+      for (Protocol& protocol : work.protocols) protocol.worked = worked;
+      for (const auto& [category, examples] : worked)
+        shown.insert(shown.end(), examples.begin(), examples.end());
+    }
     leave_out_seen(work.dataset.examples, shown);
   } catch (const ConfigError& error) {
     throw ConfigError(str("dataset ", work.dataset.name, ": its prompt shows ", count,
@@ -114,11 +123,13 @@ std::vector<Workload> load_workloads(const RunSpec& spec) {
            {},
            entry.answer_ids,
            own_limit == spec.answer_limits.end() ? 0 : own_limit->second});
+    const bool alone = asks_alone(work.dataset.shape, arms),
+               whole = work.dataset.shape == Shape::attributes &&
+                       asks_in(Form::json, work.dataset.shape, arms);
     if (const int shots = spec.shots.value_or(entry.shots);
-        shots > 0 &&
-        (asks_alone(work.dataset.shape, arms) || asks_in(Form::free, work.dataset.shape, arms)))
+        shots > 0 && (alone || whole || asks_in(Form::free, work.dataset.shape, arms)))
       add_shots(
-          work, shots, [&] { return load("train"); }, asks_alone(work.dataset.shape, arms));
+          work, shots, [&] { return load("train"); }, alone, whole);
     for (const Arm& arm : arms)
       work.not_applicable.push_back(not_applicable(work.dataset.shape, *arm.algorithm));
     leave_out_unneeded(work, arms);

@@ -82,7 +82,8 @@ Settings data_settings(RunSettings& s) {
        "N",
        &s.spec.shots,
        "number of few-shot examples from the train split (if there is none, from the evaluated "
-       "split); in open prompts they are earlier turns; default: as in the dataset's protocol",
+       "split); before open prompts and JSON answers to all attributes they are earlier turns; "
+       "default: as in the dataset's protocol",
        {.range = at_least(0)}},
       {"unseen", "", &s.spec.unseen, "leave out examples whose text is also in the train split"},
   };

@@ -34,6 +34,28 @@ std::vector<Example> examples_shown(const Dataset& train, int count) {
   return count > 0 ? select(with_answers, count, 0, kShotSeed) : std::vector<Example>{};
 }
 
+std::map<std::string, std::vector<Example>> examples_worked(const Dataset& train,
+                                                            const std::vector<Example>& evaluated,
+                                                            int count) {
+  std::map<std::string, std::vector<Example>> worked;
+  for (const Example& example : evaluated) {
+    if (worked.contains(example.category)) continue;
+    Dataset of_category = train;
+    std::erase_if(of_category.examples, [&](const Example& one) {
+      return one.category != example.category ||
+             !std::equal(
+                 one.fields.begin(), one.fields.end(), example.fields.begin(), example.fields.end(),
+                 [](const ExampleField& a, const ExampleField& b) { return a.name == b.name; });
+    });
+    try {
+      worked[example.category] = examples_shown(of_category, count);
+    } catch (const ConfigError& error) {
+      throw ConfigError(str("of category '", example.category, "', ", error.what()));
+    }
+  }
+  return worked;
+}
+
 std::vector<Shot> make_shots(const std::vector<Example>& shown) {
   std::vector<Shot> shots;
   for (const Example& example : shown) {
@@ -50,10 +72,23 @@ std::vector<Shot> make_shots(const std::vector<Example>& shown) {
   return shots;
 }
 
-std::string hash_of(const std::vector<Shot>& shots) {
+ShownExamples shown_in(const Protocol& protocol, Form form) {
   OrderedJson list = OrderedJson::array();
-  for (const Shot& shot : shots) list.push_back({shot.context, shot.field, shot.answer});
-  return sha256(dump(list));
+  ShownExamples shown;
+  if (form != Form::json) {
+    shown.count = std::ssize(protocol.shots);
+    for (const Shot& shot : protocol.shots) list.push_back({shot.context, shot.field, shot.answer});
+  } else if (!protocol.worked.empty()) {
+    shown.count = std::ssize(protocol.worked.begin()->second);
+    for (const auto& [category, examples] : protocol.worked)
+      for (const Example& example : examples) {
+        list.push_back(example.text);
+        for (const ExampleField& field : example.fields)
+          list.push_back({field.name, field.references});
+      }
+  }
+  shown.hash = sha256(dump(list));
+  return shown;
 }
 
 Protocol default_protocol(const DatasetEntry& entry, const Dataset& dataset,

@@ -2,11 +2,23 @@
 
 #include <algorithm>
 
+#include "src/prompt/json_answer.hpp"
 #include "src/prompt/pieces.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
+
+namespace {
+
+/// An example as it is asked alone, with its first references.
+WorkedAnswer worked_answer(const Example& example, const PromptFile& prompt,
+                           const DecodeOptions& options) {
+  const Job job = make_job(example.id, {&example}, Form::json, {prompt, {}}, options);
+  return {user_content(job, prompt), json_answer(job.contexts, references_of({&example}))};
+}
+
+}  // namespace
 
 Job make_job(const std::string& id, const std::vector<const Example*>& examples, Form form,
              const Protocol& protocol, const DecodeOptions& options) {
@@ -23,6 +35,11 @@ Job make_job(const std::string& id, const std::vector<const Example*>& examples,
   job.conversation = examples.size() == 1 && examples.front()->conversation;
   job.instruction = instruction_for(protocol.prompt, job.contexts, form);
   job.limits = limits_on(protocol, form, options);
+  if (form == Form::json)
+    if (const auto worked = protocol.worked.find(examples.front()->category);
+        worked != protocol.worked.end())
+      for (const Example& example : worked->second)
+        job.worked.push_back(worked_answer(example, protocol.prompt, options));
   return job;
 }
 

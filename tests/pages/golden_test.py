@@ -26,6 +26,7 @@ import sys
 
 import experiment_schema
 import flags_page
+import papers_page
 from pages import ROOT, help_of, verbs_of
 
 from harness import scratch, skip  # isort: skip: pages knows where it is
@@ -121,6 +122,7 @@ def pages(pardec):
             yield f"help/{verb}-{action}.txt", help_of(pardec, verb, action)
     yield "../../experiments/experiment.schema.json", experiment_schema.written(pardec.path)
     yield "../../src/cli/flags.md", flags_page.written(pardec)
+    yield "../../experiments/papers/ITEMS.md", papers_page.written()
     pardec.good(*RUN)
     db = pardec.folder / "golden.sqlite"
     make_up(db)

@@ -253,6 +253,11 @@ DATASETS = {
     "RACE": "race",
     "SQuAD 2.0": "squad",
     "MATH500": "math500",
+    "AMC23": "amc23",
+    "GPQA": "gpqa",
+    **dict.fromkeys(("AIME", "AIME2024", "AIME2025"), "aime"),
+    "ShareGPT": "sharegpt",
+    "RAG Bench": "rag-bench",
     "maths": {"aspd-figure6": "math500", "aspd-figure1": None},
     **{
         name: name
@@ -263,8 +268,7 @@ DATASETS = {
     "settings of the training": "training",
     **dict.fromkeys(
         (
-            "ShareGPT", "RAG Bench", "MRC", "LR", "AI Search", "AMC23", "AIME", "AIME2024",
-            "AIME2025", "GPQA", "MMLU", "AGIEval", "CommonSenseQA", "BoolQ", "PIQA", "RTE",
+            "MRC", "LR", "AI Search", "MMLU", "AGIEval", "CommonSenseQA", "BoolQ", "PIQA", "RTE",
             "HellaSwag", "alpaca-gpt4-zh", "alpaca-gpt4-en", "lima", "oaast-sft", "codealpaca",
             "openplatypus", "best category", "benches", "categories", "general", "other, about",
         )
@@ -307,6 +311,33 @@ def test_a_cell_is_beside_its_own_dataset_or_beside_none(name):
         assert at is None or cell[at] in datasets, "`datasets` lacks the dataset of a cell"
     assert "dataset" not in item["match"]
     assert not {"benchmark", "domain"} & set(keys)
+
+
+SCALES = [(name, scale) for name, item in ITEMS.items() for scale in item["scales"]]
+
+
+@pytest.mark.parametrize(("name", "scale"), SCALES, ids=[" ".join(one) for one in SCALES])
+def test_two_experiments_of_a_paper_never_stand_beside_one_dataset(name, scale):
+    made = scale_of(ITEMS[name], scale)
+    theirs = collections.defaultdict(set)
+    for paper, here in ITEMS[name]["published"]["datasets"].items():
+        theirs[here].add(paper)
+    chosen = made.get("match", {}).get("dataset", {})
+    chosen = {chosen} if isinstance(chosen, str) else set(chosen)
+    assert chosen <= set(ITEMS[name]["published"]["datasets"])
+    for dataset in made.get("datasets", []):
+        if len(theirs[dataset]) > 1:
+            assert len(theirs[dataset] & chosen) == 1, dataset
+
+
+@every_item
+def test_the_parameters_are_of_the_network_whose_row_is_compared(name):
+    model = ITEMS[name]["match"].get("model", "")
+    size = re.search(r"(\d+(\.\d+)?)B\b", model)
+    if size:
+        assert ITEMS[name]["published"]["setting"]["parameters"] == pytest.approx(
+            float(size[1]) * 1e9, rel=0.1
+        )
 
 
 def test_most_items_run_a_dataset_of_the_paper():

@@ -30,6 +30,13 @@ TEST_CASE("the skeleton of a stack is cut where values begin") {
                     "context 'b' has other fields than 'a'; a stack shares one field list");
 }
 
+TEST_CASE("a whole answer with its values is what the skeleton leaves open") {
+  CHECK(json_answer({product("a", {"A1", "A2"}), product("b", {"A1", "A2"})},
+                    {{"x", std::nullopt}, {"\"y\"", "z"}}) ==
+        "<result>\n{\n  \"1\": {\n    \"A1\": \"x\",\n    \"A2\": \"n/a\"\n  },\n  \"2\": {\n    "
+        "\"A1\": \"\\\"y\\\"\",\n    \"A2\": \"z\"\n  }\n}\n</result>");
+}
+
 TEST_CASE("a decoded value is read as its comment says") {
   CHECK(parse_json_value(" \"Nike\",") == "Nike");
   CHECK(parse_json_value(" \"Nike\"  ,\n    \"Color\": \"x\"") == "Nike");  // cut at the line break

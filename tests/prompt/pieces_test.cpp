@@ -36,7 +36,8 @@ Tokens joined(std::initializer_list<const Tokens*> parts) {
 }  // namespace
 
 TEST_CASE("pieces joined are the ids of the prompt as one text, for every tokenizer") {
-  const Job job = two_products();
+  Job job = two_products();
+  job.worked.push_back({"an earlier é question", "<result>\n{}\n</result>"});
   const PromptFile prompt = wording();
   std::vector<std::filesystem::path> tokenizers{PARDEC_SOURCE_DIR
                                                 "/experiments/quickstart/tokenizer.json"};
@@ -109,6 +110,24 @@ TEST_CASE("the prompt's text has the parts in order") {
   CHECK(
       prompt_text(two_products(), Form::value, wording(), find_chat_template("plain")) ==
       "S\n\nExtract.\n\nV\n\nold title|Brand|Acme\n\n<p id=\"1\">Nike Air</p>\nAttribute: Brand\n");
+}
+
+TEST_CASE("worked examples of whole answers are earlier turns of JSON prompts only") {
+  Job job = two_products();
+  job.shots.clear();
+  const auto text = [&](Form form) {
+    return prompt_text(job, form, wording(), find_chat_template("chatml"));
+  };
+  const std::string without = text(Form::json), value = text(Form::value);
+  job.worked = {{"Q1", "A1"}, {"Q2", "A2"}};
+  const std::string turns =
+      "<|im_start|>user\nQ1<|im_end|>\n<|im_start|>assistant\nA1<|im_end|>\n"
+      "<|im_start|>user\nQ2<|im_end|>\n<|im_start|>assistant\nA2<|im_end|>\n";
+  const std::size_t at = without.find("<|im_start|>user");
+  CHECK(text(Form::json) == without.substr(0, at) + turns + without.substr(at));
+  CHECK(text(Form::value) == value);
+  CHECK(user_content(job, wording()) ==
+        "Extract.\n\nJ\n\n<p id=\"1\">Nike Air</p>\n<p id=\"2\">Puma {n} é</p>\n");
 }
 
 TEST_CASE("an unknown chat template is answered with similar names") {

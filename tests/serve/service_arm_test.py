@@ -202,11 +202,11 @@ class Scripted:
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}/v1"
 
 
-def end(reason="stop", tokens=3):
+def end(reason="stop", tokens=3, prompt=7):
     """The last events of a stream."""
     return [
         {"choices": [{"index": 0, "finish_reason": reason, "delta": {}, "text": ""}]},
-        {"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": tokens}},
+        {"choices": [], "usage": {"prompt_tokens": prompt, "completion_tokens": tokens}},
         b"data: [DONE]\n\n",
     ]
 
@@ -456,3 +456,114 @@ def test_other_verbs_refuse_a_service(pardec, verb):
     ran = pardec(verb, "--model", MODEL, "--decoder", "service", *args)
     assert ran.returncode in (1, 2)
     assert "service" in ran.stderr
+
+
+# Worked examples before JSON answers --------------------------------------------------------------
+
+
+def products(split):
+    """The sample's products by their title, with the values of their attributes."""
+    lines = (ROOT / "datasets" / "samples" / "oa-mine" / f"{split}.jsonl").read_text().splitlines()
+    return {record["input"]: record for record in map(json.loads, lines)}
+
+
+def titled(content, records):
+    """The one product that a prompt asks about."""
+    found = [record for title, record in records.items() if f">{title}</product>" in content]
+    assert len(found) == 1
+    return found[0]
+
+
+def values_in(answer):
+    assert answer.startswith("<result>\n")
+    assert answer.endswith("\n</result>")
+    values = json.loads(answer.removeprefix("<result>").removesuffix("</result>"))
+    assert list(values) == ["1"]
+    return values["1"]
+
+
+@pytest.fixture
+def prepared():
+    """A service that knows the first dataset's answers."""
+
+    known = products("test")
+
+    def say(prompt, _):
+        if not any(f">{title}</product>" in prompt for title in known):
+            return ["none", *end(prompt=3000)]
+        record = titled(prompt, known)
+        values = {name: next(iter(said)) for name, said in record["target_scores"].items()}
+        return [f'<result>{json.dumps({"1": values})}</result>', *end(tokens=30, prompt=3000)]
+
+    return Scripted(say)
+
+
+def described(folder, server):
+    file = folder / "service.json"
+    file.write_text(json.dumps({
+        "interface": "openai-chat", "base_url": server.url, "model": "m",
+        "token_limit": "max_tokens",
+    }))  # fmt: skip
+    return file
+
+
+def test_worked_examples_of_a_category_are_earlier_turns(pardec, tmp_path, prepared):
+    run(
+        pardec, tmp_path / "w.sqlite", "--dataset", "oa-mine", "--limit", 6, "--shots", 3, "--arm",
+        f"there=service,url={prepared.url},model=m,ask=together",
+    )  # fmt: skip
+    train, test = products("train"), products("test")
+    assert len(prepared.seen) == 6
+    for asked in prepared.seen:
+        turns = [message for message in asked["messages"] if message["role"] != "system"]
+        assert [turn["role"] for turn in turns] == ["user", "assistant"] * 3 + ["user"]
+        category = titled(turns[-1]["content"], test)["category"]
+        shown = [titled(turn["content"], train) for turn in turns[:-1:2]]
+        assert len({record["input"] for record in shown}) == 3
+        assert {record["category"] for record in shown} == {category}
+        for record, answer in zip(shown, turns[1::2], strict=True):
+            values = values_in(answer["content"])
+            for name, value in values.items():
+                assert value in record["target_scores"].get(name, {"n/a": 1})
+    assert config(tmp_path / "w.sqlite", "there")["shots"] == 3
+
+
+def test_more_worked_examples_than_a_category_has_are_refused(pardec, tmp_path):
+    ran = run(
+        pardec, tmp_path / "w.sqlite", "--dataset", "oa-mine", "--decoder", "ar", "--shots", 40,
+        code=2,
+    )  # fmt: skip
+    assert "of category '" in ran.stderr
+    assert "40" in ran.stderr
+
+
+def test_a_papers_row_of_a_service_is_measured_with_it_and_names_it_without(
+    pardec, tmp_path, prepared
+):
+    def rows_and_notes(*args):
+        ran = pardec(
+            "reproduce", "hpd", "table1", "--scale", "paper-gpt-10-shots", "--limit", 12,
+            "--progress", "none", "--db", tmp_path / "r.sqlite", "--format", "json", *args,
+        )  # fmt: skip
+        assert ran.returncode == 0, ran.stderr
+        table = json.loads(ran.stdout)[0]
+        rows = {
+            (row["method"], row["dataset"], row["metric"]): row["measured"]
+            for row in table["rows"]
+            if row["model"].startswith("GPT-4 ")
+        }
+        assert len(rows) == len(table["rows"])
+        return rows, " ".join(table["notes"])
+
+    place = ("10-shot", "OA-Mine", "F1")
+    rows, notes = rows_and_notes()
+    assert set(rows.values()) == {None}
+    assert "a service that answers arm gpt" in notes
+    rows, _ = rows_and_notes("--service", f"gpt={described(tmp_path, prepared)}")
+    assert rows[place] == 1
+    asked = prepared.seen[-1]["messages"]
+    assert len(asked) == 22
+    assert "extract attribute values from them with care" in asked[0]["content"]
+    assert rows["0-shot", "OA-Mine", "F1"] is None
+    wrong = pardec("reproduce", "hpd", "table1", "--scale", "paper", "--service", "gpt=x.json")
+    assert wrong.returncode == 2
