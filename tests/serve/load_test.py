@@ -117,6 +117,7 @@ def test_no_answer_is_lost_or_wrong_and_memory_does_not_grow(pardec):
         assert total["cut"] > CLIENTS / 4
         after = numbers(server)
         assert after["pardec:num_requests_running"] == after["pardec:num_requests_waiting"] == 0
+        assert after["pardec:kv_cache_rows"] == 0
         assert late < early * 1.02
         print(
             f"{total['right']} answers, {total['cut']} cut in {taken:.0f} s;"
