@@ -14,7 +14,8 @@ namespace pardec {
 ///   {"question_id": 81, "category": C, "turns": [T1, T2], "reference": [R1, R2]}
 ///   {"question_id": 101, "choices": [{"turns": [R1, R2]}]}
 /// Fields are "turn 1", "turn 2"; a turn without a reference answer is not annotated. The id is the
-/// question's. Faults: invalid members, a reference answer to no question, or with other turns.
+/// question's. Faults: invalid members; a reference answer to a question that does not exist, or
+/// with a different number of turns than its question.
 Dataset load_mt_bench(const std::filesystem::path& folder, std::string_view split,
                       Inspection* inspection);
 

@@ -19,7 +19,8 @@ enum class Shown { method, baseline };
 ///   [reference]  {mark} {references}
 std::vector<std::string> conversation_sections();
 
-/// The slots document, reference, opens and closes.
+/// The text for the slots {document} and {reference}, and for {opens} and {closes}, the marks
+/// around the verdict in a reply.
 std::map<std::string, std::string> shown_context(const Wording& wording, const Subject& subject,
                                                  const std::string& mark,
                                                  ShowReferences references);

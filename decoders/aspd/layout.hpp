@@ -34,8 +34,9 @@ std::string name(const AspdPositions& positions);
 /// token of each branch of a block has t = (first t of the block) + r. Each stage is a visibility
 /// segment (each branch has its own) that sees all earlier stages: Eq. 2 and 3. With the shared
 /// mask, the branches of a block are one segment; order is 64 t + b and rank is 64 t + 63 - b for
-/// branch b (0: main). Thus a token sees tokens of earlier times, and of its own time only itself:
-/// there, a token with a smaller order has a larger rank. 64 is more than kMostSharedBranches.
+/// branch b (0: main). Thus a token sees all tokens of earlier times, and no other token of its own
+/// time: of two tokens at one time, the one with the smaller order has the larger rank, so neither
+/// sees the other. 64 is more than kMostSharedBranches.
 class AspdLayout {
  public:
   static constexpr int kMostSharedBranches = 63;

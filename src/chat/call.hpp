@@ -21,7 +21,8 @@ struct Call {
   std::string schema_name;      ///< letters, digits, '_' and '-', at most 64 characters
   std::int64_t max_tokens = 0;  ///< limit of the reply including hidden reasoning; at least 1
   /// Streamed interfaces: further keys of the request, e.g. its `prompt`, which take precedence
-  /// over the service's own parameters; and a text with which the answer is complete.
+  /// over the service's own parameters; `until`: the answer is complete as soon as it contains this
+  /// text.
   nlohmann::ordered_json parameters = nlohmann::ordered_json::object();
   std::string until = {};
 };
@@ -45,7 +46,8 @@ struct Attempt {
   double seconds = 0;   ///< from sending to the last byte received
   int http_status = 0;  ///< 0: no answer was received
   std::string request_id;
-  std::string format;  ///< the requested format, named as in 'formats'
+  std::string format;  ///< the requested format, named as in the key `formats` of a service's
+                       ///< description (service.hpp)
   /// Token counts. While the attempt is running, if its outcome is unknown, or if the answer has no
   /// counts, this is the possible maximum.
   Usage usage;
@@ -65,8 +67,8 @@ enum class ReplyState {
   kFailed     ///< after all attempts; another run may succeed
 };
 
-/// The final result of a call. All texts are UTF-8 and do not contain the key. Their content comes
-/// from the service, so it must be escaped wherever it is shown.
+/// The final result of a call. All texts are UTF-8 and do not contain the service's API key. Their
+/// content comes from the service, so it must be escaped wherever it is shown.
 struct Reply {
   ReplyState state = ReplyState::kFailed;
   std::string text;    ///< without leading reasoning; if cut short, the part received

@@ -5,7 +5,8 @@
 
 namespace pardec {
 
-/// Generates completion for shells and a manual page from the flags that these verbs declare.
+/// The subcommand that generates shell completions and a manual page, from the flags that the
+/// subcommands in `verbs` declare.
 Verb completion_verb(const std::vector<Verb>& verbs);
 
 }  // namespace pardec

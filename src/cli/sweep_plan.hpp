@@ -13,8 +13,9 @@ namespace pardec {
 /// most `rows` rows in the cache.
 std::int64_t cell_bytes(const RunSpec& spec, const Arm& arm, std::int64_t rows);
 
-/// sweep --dry-run: the cells with their time and memory, from stored cells with the same settings
-/// in the database; otherwise by running a batch of the cell's first jobs without recording it.
+/// sweep --dry-run: the cells (one combination of settings each), with their time and memory. These
+/// come from stored cells with the same settings, or else from running a batch of the cell's first
+/// jobs without recording it.
 Table sweep_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
                  ArmSessions& sessions);
 

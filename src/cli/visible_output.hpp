@@ -5,8 +5,8 @@
 namespace pardec {
 
 /// During its lifetime, output to std::cout on a terminal is passed through `visible_text`, line by
-/// line, since ids and answers may contain anything. If std::cout is not a terminal, all bytes are
-/// unchanged.
+/// line, since ids of examples and answers may contain control characters. If std::cout is not a
+/// terminal, all bytes are unchanged.
 class VisibleOutput : private std::streambuf {
  public:
   VisibleOutput();

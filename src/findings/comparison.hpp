@@ -66,10 +66,11 @@ struct Speedup {
   Interval without_outliers{};
   std::int64_t blocks;            ///< number of distinct blocks
   std::int64_t measurements = 0;  ///< measurements of these blocks, including repeats
-  std::int64_t told = 0;          ///< measurements with known load from other processes
-  std::int64_t disturbed = 0;     ///< measurements during which other processes used the machine
-  std::int64_t repaired = 0;      ///< disturbed measurements that were repeated
-  std::int64_t in_vain = 0;       ///< repaired measurements that were disturbed again
+  /// measurements for which the system reported how much other processes used the machine
+  std::int64_t told = 0;
+  std::int64_t disturbed = 0;  ///< measurements during which other processes used the machine
+  std::int64_t repaired = 0;   ///< disturbed measurements that were repeated
+  std::int64_t in_vain = 0;    ///< repaired measurements that were disturbed again
   /// if some measurements were disturbed: the ratio over undisturbed ones. Disturbed measurements
   /// are replaced by their repeated measurement if that is undisturbed, and left out otherwise.
   std::optional<Interval> quiet;
@@ -95,7 +96,8 @@ struct Speeds {
   double forwards_per_second;  ///< forward passes of the network per second of the blocks' time
   /// least time of the counted work on this hardware (least_seconds) divided by the measured time
   double roofline_share;
-  double prompt_tokens_per_second;         ///< for single jobs, until the end of the first pass
+  /// until the end of a job's first pass; only if the batch size is 1
+  double prompt_tokens_per_second;
   std::optional<Percentiles> latency;      ///< from a job's start until its answers are complete
   std::optional<Percentiles> first_token;  ///< from a job's start until the first generated token
 };
@@ -106,7 +108,8 @@ struct ScoreFinding {
   Interval value;
   std::int64_t count;  ///< number of answers with this score
   /// Difference from the baseline's score, over the answers for which both arms have a score.
-  /// Repeats of an answer count as one answer with their mean. A failed answer counts as wrong.
+  /// Repeated answers to one example count as one answer, with the mean of their scores. A failed
+  /// answer counts as wrong.
   std::optional<Interval> difference;
   std::int64_t pairs = 0;     ///< number of answers in `difference`
   std::int64_t left_out = 0;  ///< answers for which only one arm has a score
@@ -144,7 +147,9 @@ struct ArmFinding {
   std::optional<size_t> baseline;  ///< index in Comparison::arms
   bool is_baseline = false;        ///< whether another arm is compared with it
   Reached jobs{}, stack{};         ///< concurrent jobs; examples per job
-  double streams = 0;  ///< mean number of streams that choose from a pass; NaN: not known
+  /// mean number of streams (answers, or parts of answers decoded in parallel) that choose a token
+  /// in a pass; NaN: not known
+  double streams = 0;
   Interval examples_per_second{};  ///< over the blocks that were measured as a whole
   std::int64_t blocks = 0;         ///< number of distinct blocks measured as a whole
   std::int64_t measurements = 0;   ///< number of measurements of its blocks, including repeats
@@ -154,10 +159,12 @@ struct ArmFinding {
   double taken = 0;
   AnswerState state;
   std::optional<Speedup> speedup;
-  /// share of identical answers, under an oracle of the network's own choices; NaN: not compared
+  /// share of answers equal to the baseline's; under an oracle: share of the network's own
+  /// (unforced) choices that equal the baseline's; NaN: not compared
   double likeness = 0;
   double exact_match = 0;  ///< IPPD's EM; NaN: the arms do not both ask for one field at a time
-  std::map<std::string_view, ScoreFinding> scores;  ///< by total
+  /// by the name of the score, e.g. "f1_micro" (a "total" is a score of a whole run)
+  std::map<std::string_view, ScoreFinding> scores;
   std::optional<Departure> departure;
 
   bool broken() const { return state.mostly_broken(); }
@@ -175,7 +182,7 @@ struct ArmDetails {
   std::vector<std::vector<double>> own;
 };
 
-/// A metric of a dataset for which none of its answers has a score.
+/// A metric of a dataset, if none of the answers on this dataset has a score by it.
 struct Uncomputed {
   std::string dataset;
   std::string_view metric;  ///< for `score --metric`; empty: it needs a judge
@@ -217,10 +224,11 @@ struct Comparison : Overview {
   std::vector<ArmDetails> details;  ///< for each arm
   std::vector<Uncomputed> uncomputed;
   std::vector<JudgedShare> judged;
-  /// For each dtype of the arms: the first of CompareOptions::hardware, and the others.
+  /// `machines`: the first of CompareOptions::hardware, once for each dtype of the arms;
+  /// `other_machines`: the rest of that list, for each dtype.
   std::vector<Hardware> machines, other_machines;
   std::vector<std::string> allowing;  ///< CompareOptions::hardware, if any arm was traced
-  /// The decoders of the arms that have their own columns.
+  /// Those decoders of the arms that have columns of their own.
   std::vector<const DecoderEntry*> own;
 
   /// REQUIRES: `arm` is an element of `arms`.
@@ -237,8 +245,8 @@ struct Measurements {
 /// ConfigError: there is no such invocation.
 Measurements measurements_of(Store& store, const std::string& invocation);
 
-/// Its `scores` are the first metrics of the datasets. ConfigError: there is no such invocation or
-/// arm.
+/// The `scores` of the result are, for each dataset, only the first of its metrics that gets
+/// intervals. ConfigError: there is no such invocation or arm.
 Overview overview(Store& store, const std::string& invocation, const CompareOptions& options = {});
 
 /// ConfigError: there is no such invocation or arm.
@@ -254,7 +262,8 @@ struct DifferingAnswer {
   /// index of the first difference among the answer's value tokens
   std::optional<std::int64_t> token;
   double gap;  ///< gap between the logits there; infinite: not known
-  /// number of different repeats; all other members are of the one with the smallest gap
+  /// number of repeats in which the answer differs; all other members are those of the repeat with
+  /// the smallest gap
   int repeats = 1;
 };
 /// `count` and `examples` include all differing answers; `first` only the examples with the

@@ -7,7 +7,7 @@
 namespace pardec::jinja {
 
 /// `text.name`, a method of Python's str; empty if there is no such method. Fault: the method is
-/// not supported. REQUIRES: text.text().
+/// not supported. REQUIRES: `text` holds a string.
 std::optional<Value> text_method(const Value& text, std::string_view name);
 
 /// Python's str.replace, with its steps taken from `budget` in advance. `most` negative: all.

@@ -52,14 +52,14 @@ void write_adapter_config(const AdapterShape& shape, const ModelConfig& config,
 /// ModelError: it contains neither.
 bool holds_low_rank(const std::filesystem::path& folder);
 
-/// The least number of layers of a network that fits the low-rank adapter in `folder`: the index of
-/// the last adapted layer, plus one. ModelError: a file is missing or wrong, or no layer is
-/// adapted.
+/// The smallest number of layers that a network needs for the low-rank adapter in `folder`: the
+/// index of the last adapted layer, plus one. ModelError: a file is missing or wrong, or no layer
+/// is adapted.
 int adapted_layers(const std::filesystem::path& folder);
 
-/// A low-rank adapter read from its folder, with peft's meaning (adapter_config.hpp). It may also
-/// have ranks and scales per module, adapt embedding and head, scale rows (DoRA, Liu et al. 2024,
-/// arXiv:2402.09353), and replace whole weights and biases.
+/// A low-rank adapter, read from its folder and interpreted as peft does (adapter_config.hpp). It
+/// may also have ranks and scales per module, adapt embedding and head, scale rows (DoRA, Liu et
+/// al. 2024, arXiv:2402.09353), and replace whole weights and biases.
 class Adapter {
  public:
   /// `config` was read together with the adapter (read_model_config). ModelError: a file is missing

@@ -1,5 +1,6 @@
 #pragma once
-// libtorch's operations run on their calling thread; these functions share them out over the team.
+// libtorch's operations run on their calling thread; these functions divide them among the threads
+// of the team (src/kernels/team.hpp).
 #include <cstdint>
 
 #include "src/kernels/team.hpp"

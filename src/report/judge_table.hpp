@@ -8,8 +8,8 @@
 namespace pardec {
 
 /// The judges' verdicts, one row per arm, judge and protocol; agreement between judges, one row per
-/// pair of judges; strengths, if at least three arms were compared. The last two are left out if
-/// they are empty.
+/// pair of judges; Bradley-Terry strengths of the arms, if at least three arms were compared. The
+/// last two are left out if they are empty.
 std::vector<Table> judge_tables(const JudgeFindings& findings, double confidence);
 
 /// The planned requests, and their maximum cost.

@@ -4,7 +4,7 @@
 
 namespace pardec {
 
-/// The invocations of a store, one row each.
+/// The calls of `pardec run` that a database contains (invocations), one row each.
 Table run_list_table(const RunList& list);
 
 /// A comparison of invocations, with differences in their settings as notes.

@@ -9,9 +9,9 @@ struct Report;
 struct Table;
 
 /// Converts names of settings in messages for readers. Messages have the name of a setting in
-/// backquotes, `batch_size` or, with a value, `dtype=bf16`; a user interface replaces it by its own
-/// name (--batch-size). Takes a message and returns the converted one. Empty: messages stay
-/// unchanged.
+/// backquotes, `batch_size` or, with a value, `dtype=bf16`; a user interface replaces the name in
+/// backquotes with its own name for that setting (--batch-size). Takes a message and returns the
+/// converted one. Empty: messages stay unchanged.
 using Wording = std::function<std::string(std::string_view)>;
 
 std::string worded(std::string text, const Wording& wording);
@@ -20,8 +20,8 @@ std::string worded(std::string text, const Wording& wording);
 /// unchanged, since networks or datasets may have written them.
 Table worded(Table table, const Wording& wording);
 
-/// Converts its tables and its own texts. Of the examples, only the errors of failed ones are
-/// converted.
+/// Converts the report's tables and its other texts. Of the examples, only the errors of failed
+/// ones are converted.
 Report worded(Report report, const Wording& wording);
 
 }  // namespace pardec

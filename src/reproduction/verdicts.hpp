@@ -79,10 +79,11 @@ ClaimVerdict together(std::span<const ClaimVerdict> parts);
 
 /// A claim that all parts satisfy the limit: confirmed if all do, refuted if one does not. A part
 /// is decided if its two-sided p about the limit is below 1 - confidence after Holm's adjustment
-/// for all parts; the side of its estimate counts. For a single part, this means that its interval
-/// excludes the limit. A part that is a bound is refuted if all values that the bound allows are on
-/// the wrong side. It is never confirmed: it is not contradicted if the bound itself is on the
-/// right side, and open otherwise. Without parts: not testable.
+/// for all parts; it then holds or fails by the side of the limit on which its estimate lies. For a
+/// single part, this means that its interval excludes the limit. A part that is a bound is refuted
+/// if all values that the bound allows are on the wrong side. It is never confirmed: it is not
+/// contradicted if the bound itself is on the right side, and open otherwise. Without parts: not
+/// testable.
 Decision decide(std::span<const Measured> parts, const Limit& limit,
                 const VerdictRules& rules = {});
 
@@ -93,7 +94,7 @@ Decision decide(std::span<const Measured> parts, const Limit& limit,
 Decision decide_optimum(const std::vector<std::vector<Measured>>& better,
                         const VerdictRules& rules = {});
 
-/// How many answers have the same ids as others.
+/// How many answers have the same token ids as the answers that they are compared with.
 struct IdentityCount {
   std::int64_t same, compared;
   std::int64_t ties;  ///< differing answers at a tie: the two best logits were equal up to rounding

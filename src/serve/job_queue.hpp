@@ -15,10 +15,10 @@ template <typename Job>
 class JobQueue {
  public:
   struct Bounds {
-    std::size_t live = 1;     ///< most jobs that the engine has at a time
-    std::size_t waiting = 0;  ///< most jobs that wait for that
-    /// Most rows of the cache that waiting jobs may need together; 0: no limit. A job that comes
-    /// when none waits is always admitted.
+    std::size_t live = 1;     ///< maximum number of jobs in the engine at a time
+    std::size_t waiting = 0;  ///< maximum number of jobs that wait for a place in the engine
+    /// Most rows of the cache that waiting jobs may need together; 0: no limit. This limit does not
+    /// apply to a request that comes when no job waits.
     std::int64_t waiting_rows = 0;
   };
   struct Entry {
@@ -35,7 +35,7 @@ class JobQueue {
   // From any thread:
 
   /// Adds the jobs of a request: each with the rows that it may need. Returns their numbers; empty:
-  /// they are more than may wait, and none was added.
+  /// there is no room for all of them, so none was added.
   std::vector<std::uint64_t> submit(std::vector<std::pair<Job, std::int64_t>> jobs) {
     std::vector<std::uint64_t> numbers;
     {
@@ -53,7 +53,7 @@ class JobQueue {
     return numbers;
   }
 
-  /// Whether a job that needs nothing would be admitted.
+  /// Whether a job that needs no rows of the cache would be admitted.
   bool has_room() const {
     const std::lock_guard lock(mutex_);
     return has_room(1, 0);

@@ -24,8 +24,9 @@ class Service {
   /// Calls a function on the server's thread; may be called on any thread.
   using Post = std::function<void(std::function<void()>)>;
 
-  /// `root`: the network's folder, for /v1/models. `keys`: of which clients must send one, on all
-  /// paths but /health and the page. `session` and `worker` must outlive this object.
+  /// `root`: the network's folder, for /v1/models. `keys`: clients must send one of these on all
+  /// paths except /health and the page; no keys: none is needed. `session` and `worker` must
+  /// outlive this object.
   Service(const Session& session, Worker& worker, std::vector<ServedModel> models,
           DecodeOptions options, Keys keys, Sampling sampling, std::string root, Post post);
   ~Service();

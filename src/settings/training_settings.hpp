@@ -24,7 +24,7 @@ struct TrainingSettings {
   double process_timeout = 600;  ///< seconds, of Group::join
 };
 
-/// The rows of the table.
+/// One row per setting of `train`; the rows point into `settings`, which must outlive them.
 Settings settings_of(TrainingSettings& settings);
 
 /// Reads the settings from a JSON object. ConfigError, with the key.

@@ -93,10 +93,11 @@ struct AnswerFigures {
   RowId id = 0;
   std::int32_t example = 0, job = 0;  ///< indices in Figures::examples and RunFigures::jobs
   std::int32_t repeat = 0;
-  /// number of fields; number of those whose stop is limit or context, or whose thought has no end
+  /// number of fields; number of those that ended at a token limit or at the end of the network's
+  /// context, or whose reasoning has no end
   std::int32_t fields = 0, fields_at_limit = 0;
   bool at_limit = false;               ///< whether the answer's own stop is limit or context
-  std::int64_t thought = 0;            ///< number of ids of thought, over all fields
+  std::int64_t thought = 0;            ///< number of reasoning tokens, over all fields
   bool failed = false, empty = false;  ///< empty: only white space
   std::optional<bool> identical;       ///< whether it equals the baseline's answer
   std::optional<double> gap;           ///< as in Identity

@@ -19,9 +19,10 @@ using UnpackProgress = std::function<void(std::int64_t done)>;
 /// `folder`. The first `strip` folders of the names are removed; files whose whole name is removed
 /// are left out. Everything is unpacked into `folder/.unpacking` first; then each top-level file or
 /// folder moves into place and replaces an existing one. Returns the number of files. BadArchive:
-/// the archive is invalid or damaged, has a name that leads outside or a link, or would unpack to
-/// more than 64 MiB plus a hundred times its own size. RunError: the disk is full. After an error,
-/// no files remain.
+/// the archive is invalid or damaged, contains a link, or a name that leads outside the folder, or
+/// would unpack to more than 64 MiB plus a hundred times its own size. RunError: the disk is full.
+/// After an error while unpacking, no unpacked files remain. If moving fails, entries already moved
+/// stay.
 std::int64_t unpack_tar(const std::filesystem::path& archive, const std::filesystem::path& folder,
                         int strip, const UnpackProgress& progress);
 

@@ -5,7 +5,7 @@
 
 namespace pardec {
 
-/// The value in the first line "KEY: VALUE" of a file whose key begins with `key`, e.g. "MemTotal"
+/// The value in the file's first line "KEY: VALUE" in which KEY begins with `key`, e.g. "MemTotal"
 /// of /proc/meminfo. With an empty `key`, the whole first line. Empty: there is no such line.
 std::string line_of(const std::string& file, const std::string& key);
 

@@ -40,8 +40,8 @@ inline char32_t previous_code_point(std::string_view text, std::size_t& end) {
   return next_code_point(text, at);
 }
 
-/// The number of bytes of any text that later bytes cannot change: all except an incomplete code
-/// point at the end.
+/// For any text, even invalid UTF-8: the number of bytes at its beginning whose meaning later bytes
+/// cannot change: all except an incomplete code point at the end.
 inline std::size_t finished_utf8(std::string_view text) {
   for (std::size_t back = 1; back <= std::min<std::size_t>(3, text.size()); ++back) {
     const char byte = text[text.size() - back];

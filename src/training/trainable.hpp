@@ -25,7 +25,8 @@ struct RowTargets {
   Tokens tokens;
 };
 
-/// Per loss: the share of targets that equal its best guess, its second-best guess, and so on.
+/// Per loss: Per loss: the share of targets that equal the best guess of this loss's head, its
+/// second-best guess, and so on, its second-best guess, and so on.
 using GuessRanks = std::vector<std::vector<double>>;
 
 /// Defines what is trained: the weights and their initial values, the losses, and the exported
@@ -71,16 +72,16 @@ class Trainable {
 
   /// The file for a tensor of `exported`, in the folder of the run.
   virtual std::string file(const std::string& name) const = 0;
-  /// Whether the files are additions to the checkpoint that the run started from. Then its weights
-  /// are not trained, and are held once, in the computing type. Otherwise the files contain the
-  /// network's weights.
+  /// Whether the files are additions to the checkpoint that the run started from. If so, the
+  /// checkpoint's weights are not trained, and are held once, in the computing type. Otherwise the
+  /// files contain the network's weights.
   virtual bool beside_network() const = 0;
   /// The tensors to write, in this order. `weights`: the network's initial weights. By default the
   /// masters, by their names.
   virtual std::vector<std::pair<std::string, at::Tensor>> exported(
       const std::map<std::string, at::Tensor>& weights,
       std::vector<std::pair<std::string, at::Tensor>> masters) const;
-  /// The settings that determine it, as members of the run's record.
+  /// The settings that determine this Trainable, as members of the run's record.
   virtual OrderedJson settings() const = 0;
 
  private:
@@ -105,16 +106,18 @@ std::set<std::string> files_of(const Trainable& what);
 /// Extra heads over a network that is frozen (Medusa-1), or that is trained at the same time, as
 /// described by `network` (Medusa-2). Initialised as by Medusa's authors: blocks are zero and
 /// change nothing; a head's own matrix is a copy of the network's head. The loss of head h counts
-/// 0.8^h, h from 1 (arXiv:2401.10774, section 2.2.1). Heads share no trained weight, so this factor
-/// only affects how they share the limit of the gradients' norm. If the network is trained too,
-/// these losses count a fifth (section 2.2.2).
+/// 0.8^h, h from 1 (arXiv:2401.10774, section 2.2.1). If the network is frozen, the heads share no
+/// trained weight, and AdamW's steps do not depend on a loss's scale; then this factor only affects
+/// how the heads share the limit of the gradients' norm. If the network is trained too, these
+/// losses count a fifth (section 2.2.2).
 std::unique_ptr<Trainable> extra_heads(const ModelConfig& config, const ExtraHeadShape& shape,
                                        std::unique_ptr<Trainable> network = nullptr);
 
-/// A low-rank adapter over a frozen network. Initially it has no effect: A is uniform within 1 /
-/// sqrt(in), by seed and name, as in peft; B is 0; rows of tokens are the network's. Weights
+/// A low-rank adapter over a frozen network. Initially it changes no output, except for
+/// tokens with equal rows: A is uniform within 1 / sqrt(in), by seed and name, as in peft; B is 0;
+/// rows of tokens are the network's, but tokens with (almost) equal rows get random ones. Weights
 /// contained in `start` begin from there instead. Written in peft's format. ConfigError: the
-/// network does not have a matrix.
+/// network does not have a matrix that `shape.targets` names.
 std::unique_ptr<Trainable> low_rank_adapter(const ModelConfig& config, const AdapterShape& shape,
                                             std::uint64_t seed,
                                             const std::optional<Adapter>& start = {});

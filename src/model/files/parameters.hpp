@@ -26,7 +26,7 @@ enum class Role {
   post_mlp_norm,
   final_norm,
   head,
-  extra_block,  ///< of an extra head, as is extra_out
+  extra_block,  ///< belongs to an extra head, like extra_out
   extra_out,
 };
 
@@ -68,7 +68,8 @@ std::string shape_text(const ExtraHeadShape& shape);
 inline constexpr const char* kExtraHeadsFile = "medusa_heads.safetensors";
 
 /// Names of extra head h's weights as in Medusa's original release, h from 0:
-/// `h.block.linear.weight` and `.bias`. A head's own matrix is `h.blocks.weight`.
+/// H.B.linear.weight and .bias for block B of head H; H.N.weight for the head's own matrix, where N
+/// is its number of blocks. H and B count from 0: `0.0.linear.weight`, `0.1.weight`.
 std::string extra_block_name(int head, int block, bool bias = false);
 std::string extra_out_name(int head, int blocks);
 
