@@ -206,7 +206,7 @@ TEST_CASE("each bound of a table applies in JSON and in a struct") {
   check_defaults(TrainingSettings());
   CHECK(check_bounds(RunSettings()) == 11);
   CHECK(check_bounds(RunSettings{.sweep = true}) == 11);
-  CHECK(check_bounds(TrainingSettings()) == 31);
+  CHECK(check_bounds(TrainingSettings()) == 30);
 }
 
 TEST_CASE("an experiment is read with its own keys") {
