@@ -49,10 +49,6 @@ class Parser {
   std::vector<std::string> row_;
 };
 
-}  // namespace
-
-namespace {
-
 /// The first line of a record. Fields that contain quotes but do not begin with one are put in
 /// quotes: other programs read `a "b" c` literally.
 std::string with_quotes(const std::string& line, char separator) {
@@ -81,20 +77,13 @@ std::string with_quotes(const std::string& line, char separator) {
   return out;
 }
 
-}  // namespace
-
-const std::string& CsvRow::text(const std::string& column) const {
-  const std::string& text = fields.at(column);
-  if (strip(text).empty())
-    throw DataError(file, line, str("column '", column, "' is empty, expected some text"));
-  return text;
-}
-
-void each_row(const std::filesystem::path& file, const std::vector<std::string>& columns,
-              Inspection* inspection, const std::function<void(const CsvRow&)>& take) {
+void read_rows(const std::filesystem::path& file, const std::vector<std::string>& columns,
+               bool has_header, Inspection* inspection,
+               const std::function<void(const CsvRow&)>& take) {
   const std::string name = file.string();
   Parser parser;
   std::vector<std::string> header;
+  if (!has_header) header = columns;
   long begin = 1;  // line of the unfinished record
   const auto take_row = [&](const std::vector<std::string>& row) {
     if (header.empty()) {
@@ -108,9 +97,9 @@ void each_row(const std::filesystem::path& file, const std::vector<std::string>&
       return;
     }
     if (row.size() != header.size())
-      throw DataError(
-          name, begin,
-          str("has ", counted(std::ssize(row), "field"), ", the header ", header.size()));
+      throw DataError(name, begin,
+                      str("has ", counted(std::ssize(row), "field"),
+                          has_header ? ", the header " : ", expected ", header.size()));
     CsvRow out{{}, name, begin};
     for (size_t i = 0; i < row.size(); ++i) out.fields[header[i]] = row[i];
     take(out);
@@ -141,7 +130,7 @@ void each_row(const std::filesystem::path& file, const std::vector<std::string>&
                         "is not UTF-8, as every file here has to be; spreadsheets save it as 'CSV "
                         "UTF-8', iconv -f LATIN1 -t UTF-8 changes a file");
       const bool tabs = lower_ascii(file.extension().string()) == ".tsv";
-      if (number == 1 && (tabs || line.find(',') == std::string::npos))
+      if (number == 1 && has_header && (tabs || line.find(',') == std::string::npos))
         for (const char one : {'\t', ';'})
           if (line.find(one) != std::string::npos) {
             parser.separate_by(separator = one);
@@ -161,6 +150,26 @@ void each_row(const std::filesystem::path& file, const std::vector<std::string>&
     note_open_end(file, inspection);
     if (header.empty()) throw DataError(name, 0, "is empty, expected a header and records");
   });
+}
+
+}  // namespace
+
+const std::string& CsvRow::text(const std::string& column) const {
+  const std::string& text = fields.at(column);
+  if (strip(text).empty())
+    throw DataError(file, line, str("column '", column, "' is empty, expected some text"));
+  return text;
+}
+
+void each_row(const std::filesystem::path& file, const std::vector<std::string>& columns,
+              Inspection* inspection, const std::function<void(const CsvRow&)>& take) {
+  read_rows(file, columns, true, inspection, take);
+}
+
+void each_row_without_header(const std::filesystem::path& file,
+                             const std::vector<std::string>& columns, Inspection* inspection,
+                             const std::function<void(const CsvRow&)>& take) {
+  read_rows(file, columns, false, inspection, take);
 }
 
 }  // namespace pardec

@@ -28,4 +28,9 @@ struct CsvRow {
 void each_row(const std::filesystem::path& file, const std::vector<std::string>& columns,
               Inspection* inspection, const std::function<void(const CsvRow&)>& take);
 
+/// The same for a file without a header: all its records have these columns, separated by commas.
+void each_row_without_header(const std::filesystem::path& file,
+                             const std::vector<std::string>& columns, Inspection* inspection,
+                             const std::function<void(const CsvRow&)>& take);
+
 }  // namespace pardec

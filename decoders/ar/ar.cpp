@@ -9,6 +9,8 @@
 //     for all jobs, or also each context for its fields.
 //   forced_keys: the JSON answer's keys are inserted, and only values are decoded, one after
 //     another. This shows the benefit of a skeleton without parallel values.
+//   choose: multiple-choice questions are not answered by generating; the choice with the highest
+//     likelihood is taken (choose.hpp).
 // Open prompts are asked separately with one field.
 //
 // Differences from HF `generate`: none; greedy ids are equal in fp32.
@@ -17,6 +19,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "decoders/ar/choose.hpp"
 #include "decoders/ar/forced_keys.hpp"
 #include "decoders/ar/format.hpp"
 #include "decoders/ar/shared_prefix.hpp"
@@ -30,6 +33,9 @@ namespace {
 
 /// The common beginning of prompts that is computed once.
 enum class Once { nothing, instruction, context };
+constexpr std::array kChoosing{Named<Choosing>{"written", Choosing::written},
+                               Named<Choosing>{"likelihood", Choosing::likelihood},
+                               Named<Choosing>{"per_character", Choosing::per_character}};
 constexpr std::array kOnce{Named<Once>{"none", Once::nothing},
                            Named<Once>{"instruction", Once::instruction},
                            Named<Once>{"context", Once::context}};
@@ -39,11 +45,14 @@ class Ar final : public FreeRunningDecoder {
   explicit Ar(const Options& options)
       : FreeRunningDecoder(options),
         forced_keys_(options.flag("forced_keys")),
-        once_(options.choice("prefix_cache", kOnce)) {
+        once_(options.choice("prefix_cache", kOnce)),
+        choosing_(options.choice("choose", kChoosing)) {
     const bool together = form() == Form::json;
     if (forced_keys_ && !together) throw ConfigError("ar.forced_keys goes with ask=together only");
     if (once_ != Once::nothing && together)
       throw ConfigError("ar.prefix_cache goes with ask=separately only");
+    if (choosing_ != Choosing::written && (together || once_ != Once::nothing))
+      throw ConfigError("ar.choose goes with ask=separately and prefix_cache=none only");
   }
 
   Oracle reference_oracle(const Request& request,
@@ -60,6 +69,7 @@ class Ar final : public FreeRunningDecoder {
   /// the answer's keys are inserted, and only values are decoded, one after another
   bool forced_keys_;
   Once once_;
+  Choosing choosing_;
 };
 
 }  // namespace
@@ -129,6 +139,8 @@ Oracle Ar::reference_oracle(const Request& request,
 
 Task<Answers> Ar::decode(const Request& request, const DecoderContext& context) const {
   if (request.form == Form::json && forced_keys_) return decode_forced_keys(request, context);
+  if (request.form == Form::value && choosing_ != Choosing::written)
+    return choose_answers(*this, choosing_, request, context);
   // The last row of an open prompt belongs to the prefix; no tokens follow it.
   const auto& fields = request.pieces.fields;
   const bool open = std::any_of(fields.begin(), fields.end(), [](const auto& of_context) {
@@ -152,7 +164,11 @@ DecoderEntry ar_entry() {
                       stack_option(),
                       Option::one_of("prefix_cache", kOnce,
                                      "ask=separately: the beginning of prompts that is computed "
-                                     "once: the instruction, or also a context")},
+                                     "once: the instruction, or also a context"),
+                      Option::one_of("choose", kChoosing,
+                                     "ask=separately: a multiple-choice question is answered by "
+                                     "generating, or with the choice of the highest likelihood, "
+                                     "or of the highest likelihood per character")},
           .make = make_as<Ar>,
           .oracles = {"references", "recorded"},
           .stack_option = "stack",

@@ -11,6 +11,7 @@
 #include "src/scoring/task_metrics.hpp"
 #include "src/store/invocations.hpp"
 #include "src/support/text.hpp"
+#include "src/support/utf8.hpp"
 
 namespace pardec {
 
@@ -110,10 +111,7 @@ double outcome_value(Winner winner) {
 double length_of(const StoredGeneration& answer, const std::string& field) {
   double length = 0;
   for (const FieldAnswer& one : answer.row.fields)
-    if (field.empty() || one.name == field)
-      length += static_cast<double>(std::count_if(one.text.begin(), one.text.end(), [](char byte) {
-        return (static_cast<unsigned char>(byte) & 0xC0) != 0x80;
-      }));
+    if (field.empty() || one.name == field) length += static_cast<double>(code_points(one.text));
   return length;
 }
 

@@ -273,8 +273,7 @@ std::int64_t length(const Value& value) {
   if (const auto* sequence = value.sequence(); sequence && sequence->has_length())
     return std::ssize(sequence->values);
   const std::string* text = value.marked() ? value.marked() : value.text();
-  if (text)
-    return std::count_if(text->begin(), text->end(), [](char c) { return (c & 0xC0) != 0x80; });
+  if (text) return code_points(*text);
   if (const auto* dict = value.dict()) return std::ssize(dict->entries);
   if (const auto* loop = value.loop()) return std::ssize(loop->items);
   throw Fault{str("a value of type ", value.type(), " has no length")};

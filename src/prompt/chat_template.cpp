@@ -21,6 +21,10 @@ constexpr std::array kBuiltIns{
             R"({% for turn in messages %}
 {{ turn.content }}{{ '\n' if turn.role == 'user' else '\n\n' }}
 {%- endfor %})"},
+    BuiltIn{"bare",
+            R"({% for turn in messages %}
+{{ turn.content }}{{ '' if loop.last else '\n\n' }}
+{%- endfor %})"},
     BuiltIn{"chatml",
             R"({% for turn in messages %}
 {{ '<|im_start|>' + turn.role + '\n' + turn.content + '<|im_end|>\n' }}

@@ -69,7 +69,7 @@ class ChatTemplate {
   bool has_special_tokens_;
 };
 
-/// Finds a built-in template: `plain`, `chatml`, `llama-2`, `llama-3`, `phi-4`, `vicuna`.
+/// Finds a built-in template: `plain`, `bare`, `chatml`, `llama-2`, `llama-3`, `phi-4`, `vicuna`.
 /// ConfigError, with similar names: there is no such template.
 ChatTemplate find_chat_template(std::string_view name);
 std::vector<std::string> chat_template_names();

@@ -65,12 +65,13 @@ Texts make_texts(const Job& job, Form form, const PromptFile& prompt) {
     throw ConfigError(str("prompt ", prompt.name, " has no [shot] section for the ",
                           job.shots.size(), " worked examples of job ", job.id,
                           "; expected one, or no 'shots'"));
-  for (const auto& shot : form == Form::free ? std::vector<Shot>{} : job.shots)
-    texts.prefix +=
-        fill(prompt.shot,
-             {{"context", shot.context}, {"field", shot.field}, {"answer", shot.answer}},
-             prompt.name + ": [shot]") +
-        "\n\n";
+  for (const auto& shot : form == Form::free ? std::vector<Shot>{} : job.shots) {
+    const std::string worded = fill(
+        prompt.shot, {{"context", shot.context}, {"field", shot.field}, {"answer", shot.answer}},
+        prompt.name + ": [shot]");
+    // without a context, the line break after the context is at the beginning
+    texts.prefix += (shot.context.empty() ? std::string(strip(worded)) : worded) + "\n\n";
+  }
 
   for (size_t c = 0; c < job.contexts.size(); ++c) {
     const Context& context = job.contexts[c];
@@ -128,6 +129,7 @@ Pieces make_pieces(const Job& job, Form form, const PromptFile& prompt, const Ch
   texts.before = chat.open_turn(texts.messages).before;
   Pieces pieces;
   pieces.adds_special = !chat.has_special_tokens();
+  pieces.lettered = shows_choices(prompt);
   const auto ids_of = [&](const std::string& text) {
     return tokenizer.encode_piece(text, true, pieces.adds_special);
   };

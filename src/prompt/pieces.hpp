@@ -18,6 +18,8 @@ struct Pieces {
   Tokens prefix;  ///< common to all prompts: chat start, system, instruction, shots
   /// value and free form: the part of a context common to all its prompts
   std::vector<Tokens> contexts;
+  /// whether the fields' prompts show their choices after letters (shows_choices)
+  bool lettered = true;
   /// [context][field], value and free form: question, end of turn, assistant header. For later
   /// turns of a conversation: the whole text between two answers
   std::vector<std::vector<Tokens>> fields;

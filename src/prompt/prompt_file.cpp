@@ -57,6 +57,10 @@ std::map<std::string, std::string> slots_of(const Field& field, size_t number) {
           {"choices", lettered(field.choices)}};
 }
 
+bool shows_choices(const PromptFile& prompt) {
+  return prompt.field.find("{choices}") != std::string::npos;
+}
+
 bool speaks_of_category(const PromptFile& prompt) {
   return prompt.instruction.find("{category}") != std::string::npos ||
          prompt.instruction.find("{fields}") != std::string::npos;

@@ -48,6 +48,10 @@ std::string asked(const Field& field, size_t number);
 /// The slots filled from a field.
 std::map<std::string, std::string> slots_of(const Field& field, size_t number);
 
+/// Whether the question of a single field shows its choices. Otherwise the choices themselves, not
+/// their letters, are the possible answers.
+bool shows_choices(const PromptFile& prompt);
+
 /// Whether the instruction mentions the category, or its fields.
 bool speaks_of_category(const PromptFile& prompt);
 

@@ -40,7 +40,7 @@ void add_shots(Workload& work, int count, const std::function<Dataset()>& train,
   try {
     const Dataset from = source();
     std::vector<Example> shown = examples_shown(from, count);
-    for (Protocol& protocol : work.protocols) protocol.shots = make_shots(shown);
+    for (Protocol& protocol : work.protocols) protocol.shots = make_shots(shown, protocol.prompt);
     if (together) {
       const auto worked = examples_worked(from, work.dataset.examples, count);
       for (Protocol& protocol : work.protocols) protocol.worked = worked;

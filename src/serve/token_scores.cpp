@@ -8,6 +8,7 @@
 
 #include "src/engine/log_probability.hpp"
 #include "src/support/text.hpp"
+#include "src/support/utf8.hpp"
 
 namespace pardec::serve {
 
@@ -32,12 +33,6 @@ std::string shown_token(Token token, const Tokenizer& tokenizer) {
   for (const char byte : bytes)
     spelled << "\\x" << std::setw(2) << static_cast<int>(static_cast<unsigned char>(byte));
   return spelled.str();
-}
-
-/// Number of code points that begin in these bytes.
-std::int64_t characters(std::string_view bytes) {
-  return std::count_if(bytes.begin(), bytes.end(),
-                       [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; });
 }
 
 OrderedJson token_entry(Token token, double logprob, const Tokenizer& tokenizer) {
@@ -89,7 +84,7 @@ OrderedJson completion_logprobs(const Tokens& echoed, const std::vector<TokenSco
   const auto add = [&](Token token) {
     tokens.push_back(shown_token(token, tokenizer));
     offsets.push_back(offset);
-    offset += characters(tokenizer.bytes(token));
+    offset += code_points(tokenizer.bytes(token));
   };
   if (!echoed.empty()) {
     add(echoed.front());

@@ -40,6 +40,12 @@ inline char32_t previous_code_point(std::string_view text, std::size_t& end) {
   return next_code_point(text, at);
 }
 
+/// For any text, even invalid UTF-8: the number of code points that begin in it.
+inline std::ptrdiff_t code_points(std::string_view text) {
+  return std::count_if(text.begin(), text.end(),
+                       [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; });
+}
+
 /// For any text, even invalid UTF-8: the number of bytes at its beginning whose meaning later bytes
 /// cannot change: all except an incomplete code point at the end.
 inline std::size_t finished_utf8(std::string_view text) {

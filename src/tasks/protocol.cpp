@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/prompt/prompt_choice.hpp"
+#include "src/support/choice_letters.hpp"
 #include "src/support/error.hpp"
 #include "src/support/hashing.hpp"
 #include "src/support/number_text.hpp"
@@ -56,7 +57,7 @@ std::map<std::string, std::vector<Example>> examples_worked(const Dataset& train
   return worked;
 }
 
-std::vector<Shot> make_shots(const std::vector<Example>& shown) {
+std::vector<Shot> make_shots(const std::vector<Example>& shown, const PromptFile& prompt) {
   std::vector<Shot> shots;
   for (const Example& example : shown) {
     std::vector<const ExampleField*> fields;
@@ -64,10 +65,15 @@ std::vector<Shot> make_shots(const std::vector<Example>& shown) {
       if (answered(field)) fields.push_back(&field);
     const ExampleField& field =
         *fields.at(Rng(derive_seed(kShotSeed, "shot " + example.id)).below(fields.size()));
-    shots.push_back(
-        {example.text,
-         (field.question.empty() ? field.name : field.question) + lettered(field.choices),
-         field.references.front()});
+    const std::string& asked = field.question.empty() ? field.name : field.question;
+    const std::string& answer = field.references.front();
+    if (shows_choices(prompt) || field.choices.empty()) {
+      shots.push_back({example.text, asked + lettered(field.choices), answer});
+      continue;
+    }
+    const auto letter = reference_letter(answer, field.choices);
+    shots.push_back({example.text, asked,
+                     letter ? field.choices[static_cast<std::size_t>(*letter - 'A')] : answer});
   }
   return shots;
 }
@@ -95,7 +101,7 @@ Protocol default_protocol(const DatasetEntry& entry, const Dataset& dataset,
                           const std::function<Dataset()>& train, std::vector<std::string>& notes) {
   Protocol protocol{load_prompt(std::string(prompt_name(entry, dataset))), {}, entry.answer_ids};
   if (entry.shots > 0) try {
-      protocol.shots = make_shots(examples_shown(train(), entry.shots));
+      protocol.shots = make_shots(examples_shown(train(), entry.shots), protocol.prompt);
     } catch (const ConfigError& error) {
       notes.push_back(str(entry.name, ": its prompt has ", entry.shots,
                           " worked examples, here it has none: ", error.what()));

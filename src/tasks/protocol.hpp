@@ -36,7 +36,7 @@ std::map<std::string, std::vector<Example>> examples_worked(const Dataset& train
 
 /// One question of each example, with its first accepted answer. The choice depends only on the
 /// example's id.
-std::vector<Shot> make_shots(const std::vector<Example>& shown);
+std::vector<Shot> make_shots(const std::vector<Example>& shown, const PromptFile& prompt);
 
 /// The number of worked examples in a prompt of this form, and a hash of all of them, for the
 /// record of a run.

@@ -34,6 +34,7 @@ TEST_CASE("the built-in templates write what their models were trained on") {
        "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHi<|im_end|>\n"
        "<|im_start|>assistant\nYo<|im_end|>\n<|im_start|>user\nBye<|im_end|>\n"
        "<|im_start|>assistant\n"},
+      {"bare", "Be brief.\n\nHi\n\nYo\n\nBye"},
       {"llama-2", "[INST] <<SYS>>\nBe brief.\n<</SYS>>\n\nHi [/INST] Yo </s><s>[INST] Bye [/INST]"},
       {"llama-3",
        "<|start_header_id|>system<|end_header_id|>\n\nBe brief.<|eot_id|>"
