@@ -44,7 +44,7 @@ std::string unwrapped(std::string text, std::string_view command) {
   return text;
 }
 
-/// Words in an answer that are units, or say nothing.
+/// Words in an answer that are units or do not change its value.
 bool is_unit(std::string_view word) {
   constexpr std::array<std::string_view, 62> kUnits = {
       "degree", "degrees", "cm",      "mm",      "m",       "km",         "meter",    "meters",
@@ -134,7 +134,7 @@ std::string normalised(std::string_view raw) {
   return std::string(strip(text));
 }
 
-/// "1,234,567" without its commas, if it is nothing else.
+/// "1,234,567" without its commas, if the text is only a number.
 std::string without_thousands(const std::string& text) {
   std::size_t digits = 0;
   bool any = false;
@@ -151,7 +151,8 @@ std::string without_thousands(const std::string& text) {
   return any && digits == 3 ? replace_all(text, ",", "") : text;
 }
 
-/// Evaluates an expression in numbers and variables of one letter. NaN: it is none.
+/// Evaluates an expression in numbers and variables of one letter. NaN: the text
+/// is not such an expression.
 class Evaluation {
  public:
   Evaluation(std::string_view text, double point) : text_(text), point_(point) {}
@@ -266,7 +267,7 @@ class Evaluation {
     }
     if (take("\\pi") || take("pi") || take("π")) return std::numbers::pi;
     if (is_letter(c)) {
-      // A word is no product of variables.
+      // A word is not a product of variables.
       if (at_ + 2 < text_.size() && is_letter(text_[at_ + 1]) && is_letter(text_[at_ + 2]))
         return fail();
       ++at_;
@@ -340,7 +341,7 @@ List list_of(std::string text) {
     }
   }
   list.items.emplace_back(strip(item));
-  // "(1)(2)" and "(x+1)" are expressions, no lists
+  // "(1)(2)" and "(x+1)" are expressions, not lists
   if (broken || (list.items.size() == 1 && list.brackets != "{}")) return {"", {whole}};
   return list;
 }

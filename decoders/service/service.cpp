@@ -1,10 +1,11 @@
-// A service: the plain decoder's prompts are continued by an OpenAI-compatible server (vLLM,
-// llama.cpp, TGI, an API, `pardec serve`), so that its answers, scores and times stand beside those
-// of the decoders. Prompts, limits, sampling and how answers are read are those of every decoder
-// that can continue any prompt; only the streams come from elsewhere (DecoderContext::elsewhere).
+// A service: an OpenAI-compatible server (vLLM, llama.cpp, TGI, an API, `pardec serve`) continues
+// the plain decoder's prompts. Its answers, scores and times can be compared with those of the
+// decoders. Prompts, limits, sampling and the parsing of answers are the same as for every decoder
+// that can continue any prompt. Only the generated text comes from the server
+// (DecoderContext::elsewhere).
 //
-// Differs from a decoder: it runs no network here, so there are no rows, passes or logits to count;
-// its clock is the client's.
+// Differences from a decoder: no network runs in this program, so there are no rows, passes or
+// logits to count. Times are measured by the client.
 #include "decoders/service/service.hpp"
 
 #include <limits>

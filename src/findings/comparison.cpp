@@ -267,7 +267,7 @@ void check_compare_options(const CompareOptions& options) {
 
 namespace {
 
-/// Where no score can differ by the margin, every answer is as good as any.
+/// If no score can differ by the margin, every answer counts as equally good.
 void check_margin(double margin, const std::vector<std::string_view>& scores) {
   double widest = 0;
   for (const std::string_view score : scores) {

@@ -17,8 +17,9 @@ Headline& of_dataset(std::vector<Headline>& headlines, const std::string& datase
   return headlines.back();
 }
 
-/// AR on another network is not a faster decoder: its answers just have another length. Neither is
-/// a service: its program, machine and clock are others.
+/// An arm with the baseline's decoder on another network is not a faster decoder: the network and
+/// the length of its answers differ. A service is not one either: its program, machine and clock
+/// differ.
 bool only_another_network(const ArmFinding& arm, const ArmFinding& baseline) {
   return (arm.run.run.decoder == baseline.run.run.decoder &&
           arm.run.run.model.hash != baseline.run.run.model.hash) ||

@@ -95,7 +95,7 @@ std::optional<Allowed> allowed_on(const std::vector<Hardware>& machines, const T
 double least_seconds(const CountedWork& work, const NetworkSize& network,
                      const Hardware& hardware) {
   const auto number = [](std::int64_t count) { return static_cast<double>(count); };
-  // A row that is attended to is one of a pair, also if other rows are cached with it.
+  // Each row that is read belongs to at least one counted pair, so `attended` is an upper bound.
   const double seen = number(std::min(work.cached, work.attended));
   const double weights = network.layer_weights * network.bytes_per_layer_weight +
                          network.head_weights * network.bytes_per_value;

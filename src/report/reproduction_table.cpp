@@ -38,11 +38,11 @@ std::string text_of(const Json& value) {
   return value.is_string() ? value.get<std::string>() : dump(value);
 }
 
-/// What a published number corresponds to here.
+/// The measured quantity that corresponds to a published number.
 struct Counterpart {
   Scope place;
   std::string arm, metric;
-  double times = 1;  ///< the paper's unit: its number is this many times the one here
+  double times = 1;  ///< the published number is this many times the one here
 };
 
 /// Finds counterparts by `match`; none: there is no counterpart.
@@ -50,7 +50,7 @@ class Matching {
  public:
   Matching(const PaperItem& item, Json match) : item_(item), match_(std::move(match)) {}
 
-  /// Whether its keys have the values that are compared.
+  /// Whether the cell's keys have the values that are compared.
   bool shown(const PublishedCell& cell) const {
     for (size_t k = 0; k < item_.published.keys.size(); ++k) {
       const Json wanted = match(item_.published.keys[k]);
@@ -101,8 +101,8 @@ class Matching {
   Json match_;
 };
 
-/// What lacks where a cell is of a dataset that does not exist here; empty: it is of none, or of
-/// several.
+/// The missing dataset, for messages: the cell is about a dataset of the paper that does not exist
+/// here. Empty: the dataset exists, or the cell is not about one dataset.
 std::string unknown_dataset(const Published& published, const PublishedCell& cell) {
   const std::string theirs = published.dataset_of(cell);
   const auto found = published.datasets.find(theirs);
@@ -111,7 +111,7 @@ std::string unknown_dataset(const Published& published, const PublishedCell& cel
              : str("a dataset here for the paper's '", theirs, "'");
 }
 
-/// The speed that the item's speedups are of.
+/// The measure of speed that the item's speedups compare.
 std::string speed_measure(const PaperItem& item) {
   const Json metric = item.match.is_object() ? item.match.value("metric", Json()) : Json();
   const auto names = [&](const char* speedup) {
@@ -134,7 +134,7 @@ std::string measured_on(const Counterpart& here, const Evidence& evidence) {
   return str(dataset, evidence.qualifiers(dataset).standin ? ", stand-in" : "");
 }
 
-/// The codes of the warnings that make a number unfit to decide anything.
+/// The codes of the warnings that make a number unfit as evidence.
 Cell unfit_cell(const Counterpart& here, const Evidence& evidence) {
   std::vector<std::string> codes;
   for (const Caveat& caveat : evidence.caveats(here.place.dataset, {here.arm}, here.metric))
@@ -173,7 +173,7 @@ std::string standing_text(const ClaimFinding::Part& part) {
   return "";
 }
 
-/// The unit of a speed; empty: it is no speed.
+/// The unit of a speed; empty: the metric is not a speed.
 std::string unit_of(const std::string& metric, const Claim& claim) {
   static const std::map<std::string, std::string> kUnits{
       {"fields_per_second", "questions/s"},

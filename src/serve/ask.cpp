@@ -19,7 +19,7 @@ constexpr int kMostTokens = std::numeric_limits<int>::max();
   throw ApiError(400, what, param);
 }
 
-/// A value as a message shows it: the start of its JSON.
+/// A value for a message: the start of its JSON.
 std::string shown(const Json& value) {
   constexpr std::size_t kMost = 80;
   if (value.is_structured()) return str("a JSON ", value.type_name());
@@ -32,7 +32,8 @@ std::string shown(const Json& value) {
   wrong(param, str("'", param, "' is ", shown(value), ", expected ", expected));
 }
 
-/// A field of others' services for what is not done here, and its values that ask for nothing.
+/// A field that other services support and this server does not, and the values of the field that
+/// request nothing.
 struct Neutral {
   const char* name;
   std::vector<Json> values;
@@ -135,7 +136,7 @@ std::vector<std::string> stops_of(const Json& stop, const AskBounds& bounds) {
   return stops;
 }
 
-constexpr int kMostTop = 20;  // as OpenAI's service
+constexpr int kMostTop = 20;  // the limit of OpenAI's service
 
 void read_scores(Ask& ask, BodyReader& read) {
   const bool chat = ask.endpoint == Endpoint::chat;
@@ -188,7 +189,7 @@ void read_own_fields(Ask& ask, const Json& own) {
                         "', expected decoder, options, job and events"));
 }
 
-/// Refuses what a Job has no place for, or says itself.
+/// Refuses settings that a Job cannot hold, and settings that the Job itself contains.
 void check_job(const Ask& ask, BodyReader& read) {
   const auto refuse = [](const char* param, const std::string& what) {
     wrong(param, str("'", param, "' ", what));

@@ -114,7 +114,7 @@ struct HttpServerState {
   std::unordered_set<Connection*> connections;
   std::size_t busy = 0;
   bool refusing = false;
-  asio::io_context context{1};  // its end is that of the connections
+  asio::io_context context{1};  // its destruction closes the connections
   Tcp::acceptor acceptor{context};
   asio::steady_timer pause{context};
   HttpHandler handler;
@@ -126,8 +126,9 @@ std::string one_chunk(std::string_view data) {
   return str(std::hex, data.size(), "\r\n", data, "\r\n");
 }
 
-/// A client's connection. A read is always pending, so that it is noticed that the client has gone;
-/// only a client that sends far ahead is not read while an answer is being made.
+/// A client's connection. A read is always pending, so that the server notices when the client
+/// disconnects. Exception: while an answer is being made, reading pauses if the client has already
+/// sent many bytes of further requests.
 class Connection : public HttpAnswer, public std::enable_shared_from_this<Connection> {
  public:
   Connection(Tcp::socket socket, HttpServerState& server)
@@ -172,7 +173,7 @@ class Connection : public HttpAnswer, public std::enable_shared_from_this<Connec
     if (!busy_) return;
     if (!begun_) {
       begun_ = true;
-      if (old_) keep_alive_ = false;  // HTTP/1.0 knows no chunks: the end is that of the connection
+      if (old_) keep_alive_ = false;  // HTTP/1.0 has no chunks: closing ends the body
       http::response<http::empty_body> head(http::status::ok, 11);
       head.set(http::field::content_type, "text/event-stream; charset=utf-8");
       head.set(http::field::cache_control, "no-cache");
@@ -207,7 +208,7 @@ class Connection : public HttpAnswer, public std::enable_shared_from_this<Connec
   }
   void set_deadline(std::chrono::milliseconds time) { close_after(deadline_, time); }
 
-  /// Reads what comes next; does nothing if a read is pending.
+  /// Starts the next read; does nothing if a read is pending.
   void read_more() {
     if (std::exchange(waiting_, true)) return;
     wire_.async_read_some(buffer_.prepare(kPiece),
@@ -223,7 +224,7 @@ class Connection : public HttpAnswer, public std::enable_shared_from_this<Connec
                           });
   }
 
-  /// Goes on with the request that is being read, or with the next one.
+  /// Continues with the request that is being read, or with the next one.
   void go_on() {
     if (!parser_) {
       if (buffer_.size() == 0) {
@@ -279,7 +280,7 @@ class Connection : public HttpAnswer, public std::enable_shared_from_this<Connec
     server_.handler(read, shared_from_this());
   }
 
-  /// Answers what is no request.
+  /// Replies to bytes that are not a valid request.
   void refuse(error_code error) {
     parser_.reset();
     begin_answer(/*keep_alive=*/false, /*old=*/false, /*head_only=*/false);
@@ -342,8 +343,9 @@ class Connection : public HttpAnswer, public std::enable_shared_from_this<Connec
                       });
   }
 
-  /// Closes after what was sent has arrived. What the client still sends is read and dropped for a
-  /// moment: closing with unread bytes would reset the connection, and lose the answer.
+  /// Closes the connection after the answer has arrived. For a moment, further bytes from the
+  /// client are read and dropped: closing with unread bytes would reset the connection and lose the
+  /// answer.
   void close_softly() {
     closing_ = true;
     buffer_.clear();
@@ -398,7 +400,7 @@ namespace {
 void accept(HttpServerState& server) {
   server.acceptor.async_accept([&server](error_code error, Tcp::socket socket) {
     if (server.refusing || !server.acceptor.is_open()) return;
-    if (error) {  // no file descriptor left, say
+    if (error) {  // e.g. no file descriptor is left
       server.pause.expires_after(std::chrono::milliseconds(100));
       server.pause.async_wait([&server](error_code) { accept(server); });
       return;

@@ -22,7 +22,7 @@ std::string label(const std::string& text) {
   return replace_all(replace_all(replace_all(text, "\\", "\\\\"), "\"", "\\\""), "\n", "\\n");
 }
 
-/// One metric after the other.
+/// Writes the metrics one after the other.
 class Page {
  public:
   explicit Page(const std::string& model) : model_(str("model_name=\"", label(model), "\"")) {}
@@ -52,7 +52,7 @@ GuessCounts guess_counts(const Counters& counters) {
   GuessCounts counts{.drafted = sum(counters.drafted), .accepted = sum(counters.accepted)};
   if (counters.drafted.empty()) return counts;
   counts.steps = counters.drafted.front();
-  std::int64_t at_least = counts.steps;  // steps with so many accepted guesses or more
+  std::int64_t at_least = counts.steps;  // steps with at least i accepted guesses
   for (std::size_t i = 0; i <= counters.drafted.size(); ++i) {
     const std::int64_t more = i < counters.accepted.size() ? counters.accepted[i] : 0;
     counts.histogram.push_back(at_least - more);
@@ -125,7 +125,7 @@ std::string Metrics::text(const std::string& model, const Engine& engine) const 
   histogram("pardec:request_queue_time_seconds", "Time before an answer is begun.", queued_);
   histogram("pardec:time_to_first_token_seconds", "Time to an answer's first token.", first_token_);
   histogram("pardec:e2e_request_latency_seconds", "Time to an answer's end.", whole_);
-  // Under these names clients of vLLM read acceptance.
+  // Clients of vLLM read acceptance under these names.
   const GuessCounts counts = guess_counts(guesses_);
   page.one("vllm:spec_decode_num_drafts_total", "counter", "Passes that verified guesses.",
            counts.steps);

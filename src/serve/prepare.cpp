@@ -35,7 +35,7 @@ Job chat_job(const Ask& ask, const DecodeOptions& options) {
   return job;
 }
 
-/// A Job with the fields that a response is to have.
+/// A Job with the requested fields of the response.
 Job fields_job(const Ask& ask, const DecodeOptions& options) {
   const ChatMessage& text = ask.messages.back();
   const bool system = ask.messages.size() == 2 && ask.messages.front().role == "system";
@@ -103,7 +103,7 @@ std::int64_t prompt_tokens(const Pieces& pieces) {
   return tokens;
 }
 
-/// The most tokens of the answer.
+/// Maximum number of tokens of the answer.
 std::int64_t answer_rows(const Request& request) {
   if (request.form != Form::value) return request.job.limits.max_new_tokens;
   std::int64_t fields = 0;
@@ -168,7 +168,7 @@ Sampling default_sampling(const std::filesystem::path& folder, bool left_out) {
 
 DecodeOptions options_of(const Ask& ask, DecodeOptions server, const Sampling& sampling,
                          std::uint64_t random) {
-  constexpr int kUsualCompletion = 16;  // as OpenAI's service
+  constexpr int kUsualCompletion = 16;  // the default of OpenAI's service
   if (ask.endpoint == Endpoint::completions) server.max_new_tokens = kUsualCompletion;
   server.max_new_tokens = std::max(1, ask.max_tokens.value_or(server.max_new_tokens));
   if (ask.max_tokens)

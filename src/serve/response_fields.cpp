@@ -57,7 +57,7 @@ OrderedJson types_of(const OrderedJson& property, const std::string& where) {
   if (any.is_null()) return value_or_null(property, "type");
   OrderedJson types = OrderedJson::array();
   if (!any.is_array() || property.contains("type")) refuse(str(where, " is of another type"));
-  for (const OrderedJson& one : any) {  // as pydantic writes an optional text
+  for (const OrderedJson& one : any) {  // pydantic's form of an optional text
     if (!one.is_object()) refuse(str(where, " is of another type"));
     check_keys(one, where, {"type"});
     types.push_back(value_or_null(one, "type"));

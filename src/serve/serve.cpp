@@ -57,7 +57,7 @@ std::vector<ServedModel> models_of(const ServeSpec& spec) {
                        read_training_record(texts_folder(spec.model)).settings);
 }
 
-/// What anybody should know who opens the server to other machines.
+/// The warning for a server that other machines can reach; empty: it needs none.
 std::string open_warning(const Address& address, bool key, bool encrypted) {
   if (is_loopback_address(address.host) || (key && encrypted)) return "";
   return str("warning: other machines reach ", address.host, encrypted ? "" : ", unencrypted",

@@ -43,7 +43,7 @@ std::string new_id(Endpoint endpoint) {
   return id.str();
 }
 
-/// Why an answer of fields ended: at a limit if one of the values did.
+/// Why an answer of fields ended: at a limit if one of its values ended there.
 Stop stop_of_fields(const std::vector<std::vector<FieldResult>>& contexts) {
   for (const std::vector<FieldResult>& fields : contexts)
     for (const FieldResult& field : fields)
@@ -51,7 +51,7 @@ Stop stop_of_fields(const std::vector<std::vector<FieldResult>>& contexts) {
   return Stop::terminator;
 }
 
-/// The error of a job as the client's or the server's.
+/// Converts a job's error to an error of the client (400) or of the server (500).
 ApiError api_error(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
@@ -66,7 +66,7 @@ ApiError api_error(const std::exception_ptr& error) {
 
 }  // namespace
 
-/// A request in work: what its jobs have given so far, and how that is sent.
+/// A running request: collects the output of its jobs, and sends it.
 class Completion : public std::enable_shared_from_this<Completion> {
  public:
   Completion(Service& service, std::shared_ptr<HttpAnswer> answer, Ask ask, ReplyHead head,
@@ -97,7 +97,7 @@ class Completion : public std::enable_shared_from_this<Completion> {
     });
   }
 
-  /// Ends the jobs that run.
+  /// Cancels the running jobs.
   void cancel(std::string_view finish = "abort") {
     over_ = true;
     for (std::size_t i = 0; i < open_choices_; ++i) service_.metrics_.add_failed(finish);
@@ -105,7 +105,7 @@ class Completion : public std::enable_shared_from_this<Completion> {
     service_.open_.erase(shared_from_this());
   }
 
-  /// Tells the client why there is no answer, or no whole one.
+  /// Tells the client why the answer is missing or incomplete.
   void fail(const ApiError& error) {
     if (over_) return;
     if (begun_) {
@@ -129,7 +129,7 @@ class Completion : public std::enable_shared_from_this<Completion> {
 
   Work work(const Prepared& prompt, const ServedModel& model) {
     const auto index = next_index_++;
-    // The engine's thread holds nothing whose end belongs on the server's thread.
+    // Weak, because a Completion must be destroyed on the server's thread, not on the engine's.
     const auto on_thread = [&service = service_, self = weak_from_this(), index](auto does) {
       service.post_([self, index, does = std::move(does)]() mutable {
         if (const auto completion = self.lock()) does(*completion, index);
@@ -335,7 +335,7 @@ void Service::handle(const HttpRequest& request, const std::shared_ptr<HttpAnswe
     if (path == "/tokenize") return answer->send(tokenize(request.body, session_));
     if (path == "/detokenize") return answer->send(detokenize(request.body, session_));
     if (draining_) throw ApiError(503, "the server is about to end");
-    // Before the texts are read and made into ids, which takes time.
+    // Checked before the texts are parsed and tokenized, which takes time.
     if (!worker_.has_room()) throw ApiError(503, kFull);
     complete(request.body, path == "/v1/chat/completions" ? Endpoint::chat : Endpoint::completions,
              answer);

@@ -71,7 +71,7 @@ void ThoughtSplit::step(Parts& parts, bool last) {
     if (!closed) return;
     place_ = Place::behind;
   }
-  if (place_ == Place::behind) {  // line breaks after the reasoning belong to nothing
+  if (place_ == Place::behind) {  // line breaks after the reasoning are dropped
     held_.erase(0, std::min(held_.find_first_not_of(kSpaces), held_.size()));
     if (held_.empty()) return;
     place_ = Place::content;

@@ -12,7 +12,7 @@ namespace pardec::serve {
 
 namespace {
 
-/// Keeps so many of the likeliest ids of each score.
+/// Keeps this number of the likeliest ids of each score.
 void keep_top(std::vector<TokenScore>& scores, int most) {
   for (TokenScore& score : scores)
     if (std::ssize(score.top) > most) score.top.resize(static_cast<std::size_t>(most));
@@ -38,7 +38,7 @@ struct Worker::Live {
     };
   }
 
-  /// Passes on the text that is certain with these further bytes.
+  /// Adds these bytes, and passes on the text that can no longer change.
   void take(std::string_view bytes) {
     say(release.add(bytes));
     if (release.stopped()) stop.request_stop();
@@ -136,7 +136,7 @@ void Worker::drop(const std::vector<std::uint64_t>& numbers) {
   });
 }
 
-/// Listens to the engine as long as somebody looks at passes.
+/// Listens to the engine as long as a client watches the passes.
 void Worker::listen() {
   const bool watched =
       std::any_of(live_.begin(), live_.end(), [](const Live& one) { return bool(one.work.pass); });
