@@ -400,6 +400,20 @@ def test_no_method_stands_for_the_network_that_it_is_compared_with(name):
                 assert network == first, f"{of}: {label}"
 
 
+@pytest.mark.parametrize("name", [name for name in ITEMS if name.startswith("space-")])
+def test_autoregression_beside_space_runs_the_network_of_plain_tuning(name):
+    """Section 4.1 of SPACE: the baseline is AR on the SFT model."""
+    for of, scale in ITEMS[name]["scales"].items():
+        networks = {
+            arm["label"]: scale["models"][arm.get("adapter") or arm.get("model") or scale["model"]]
+            for arm in scale.get("decoders", [])
+        }
+        spaces = [networks[label] for label in networks if label.startswith(("k", "space"))]
+        for label, network in networks.items():
+            if label.partition("-")[0] in ("ar", "sft", "tgi"):
+                assert network not in spaces, f"{of}: {label}"
+
+
 def test_items_without_a_scale_say_what_they_lack():
     lacking = {name for name, item in ITEMS.items() if not item["scales"]}
     assert lacking == {"hpd-figure11", "space-table5", "aspd-figure1", "aspd-figure9"}

@@ -101,8 +101,8 @@ TEST_CASE("a worse adapter refutes what the papers say of it") {
   CHECK(verdict("apar", "table3", "A4", {{"apar", 5}, {"original", 6}}) == refuted);
   CHECK(verdict("aspd", "table1", "D1q", {{"aspd", 7.8}, {"seq", 7.7}}) == confirmed);
   CHECK(verdict("aspd", "table1", "D1q", {{"aspd", 6}, {"seq", 7.7}}) == refuted);
-  CHECK(verdict("aspd", "table3", "D1s", {{"aspd", 67.9}, {"seq", 50.5}}) == confirmed);
-  CHECK(verdict("aspd", "table3", "D1s", {{"aspd", 45}, {"seq", 50.5}}) == refuted);
+  CHECK(verdict("aspd", "table3", "D1s", {{"aspd", 67.9}, {"ori", 50.2}}) == confirmed);
+  CHECK(verdict("aspd", "table3", "D1s", {{"aspd", 45}, {"ori", 50.2}}) == refuted);
   CHECK(verdict("aspd", "figure7", "D1b", {{"aspd", 45}, {"seq", 50.5}}) == refuted);
   CHECK(verdict("space", "table8", "P6", {{"sar", 0.37}, {"sft", 0.38}}) == confirmed);
   CHECK(verdict("space", "table8", "P6", {{"sar", 0.3}, {"sft", 0.38}}) == refuted);
