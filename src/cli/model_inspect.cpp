@@ -56,7 +56,7 @@ int inspect_model(const ModelVerbFlags& flags) {
   const auto add_number = [&](const char* what, std::int64_t number) {
     add(what, grouped(number), number);
   };
-  add_text("family", std::string(model_type(config.family)));
+  add_text("family", std::string(config.family->model_type));
   add_number("parameters", parameter_count(config));
   add_number("layers", config.layers);
   add_number("hidden", config.hidden_size);

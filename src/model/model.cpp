@@ -152,7 +152,7 @@ Model Model::load(const std::filesystem::path& folder, const Options& options) {
           return placed(adapter ? adapter->merged(parameter, tensor) : tensor, *network);
         }));
     network->extra_heads = load_extra_heads(*network, extra_heads_file(folder, options.adapter));
-    network->inverse_frequencies = inverse_frequencies(network->config).to(network->device);
+    network->inverse_frequencies = inverse_frequencies(network->config, network->device);
     network->backend = choose_backend(*network);
   }
   return Model(std::move(network));

@@ -40,7 +40,9 @@ auto& place(Network& network, const Parameter& parameter) {
     case Role::k_norm:
       return layer.k_norm;
     case Role::post_attention_norm:  // follows attention, or precedes the MLP
-      return network.config.post_norms ? layer.after_attention : layer.post_norm;
+      return network.config.block.norms == Norms::before ? layer.post_norm : layer.after_attention;
+    case Role::pre_mlp_norm:
+      return layer.post_norm;
     case Role::gate_up:
       return layer.gate_up;
     case Role::gate:
@@ -73,7 +75,7 @@ void Model::Network::assign(const std::map<std::string, at::Tensor>& weights) {
   layers.resize(static_cast<size_t>(config.layers));
   for (const Parameter& parameter : parameters(config))
     place(*this, parameter) = weights.at(parameter.name);
-  if (config.fused)
+  if (config.block.fused)
     for (Layer& layer : layers) split_fused(config, layer);
   if (config.tied_head) head.weight = embedding;
 }
@@ -90,7 +92,7 @@ std::unique_ptr<Model::Network> Model::Network::over(
     if (scalar_type(dtype) == network->type) network->options.dtype = dtype;
   network->backend = std::make_shared<PlainBackend>();
   const c10::NoGradGuard no_grad;
-  network->inverse_frequencies = pardec::inverse_frequencies(config).to(network->device);
+  network->inverse_frequencies = pardec::inverse_frequencies(config, network->device);
   return network;
 }
 

@@ -42,7 +42,7 @@ std::map<std::string, at::Tensor> initial_weights(const ModelConfig& config, std
   std::map<std::string, at::Tensor> weights;
   for (const Parameter& parameter : parameters(config)) {
     if (!parameter.matrix()) {
-      const double constant = parameter.bias ? 0.0 : 1.0;
+      const double constant = parameter.bias || config.block.norm_adds_one ? 0.0 : 1.0;
       weights.emplace(parameter.name, at::full(parameter.shape, constant, at::kFloat));
       continue;
     }

@@ -57,12 +57,14 @@ TEST_CASE("defaults are those of transformers' configuration classes") {
   CHECK(config.max_position == 2048);
   CHECK(config.rms_norm_eps == 1e-6);
   CHECK(config.rope.theta == 10000.0);
-  CHECK_FALSE((config.tied_head || config.qk_norm || config.attention_bias || config.mlp_bias));
+  CHECK_FALSE((config.tied_head || config.block.attention_bias || config.block.mlp_bias));
   CHECK((!config.bos && config.eos.empty()));
+  CHECK(config.block.qk_norm == QkNorm::none);
+  CHECK(config.block.query_scalar == 12);
   const ModelConfig qwen = parse_model_config(qwen3(), "config.json");
   CHECK(qwen.head_dim == 128);
   CHECK(qwen.max_position == 32768);
-  CHECK(qwen.qk_norm);
+  CHECK(qwen.block.qk_norm == QkNorm::heads);
 }
 
 TEST_CASE("families differ in defaults, biases, norms and windows") {
@@ -155,7 +157,7 @@ TEST_CASE("an unsupported setting is an error that names it and what is supporte
              Catch::Contains("expected LlamaForCausalLM"));
   Json nameless = llama();
   nameless.erase("model_type");
-  CHECK(parse_model_config(nameless, "c").family == Family::llama);
+  CHECK(parse_model_config(nameless, "c").family->model_type == std::string("llama"));
   nameless["architectures"] = {"MixtralForCausalLM"};
   CHECK_THAT(error_of(nameless),
              Catch::Contains("architecture 'MixtralForCausalLM' is not supported; supported are"));

@@ -18,8 +18,9 @@ enum class Role {
   o,  ///< writes attention's output into the residual stream
   q_norm,
   k_norm,
-  post_attention_norm,
-  gate_up,  ///< gate and up stacked into one matrix (Phi-3)
+  post_attention_norm,  ///< before the MLP; if the layer has norms after sublayers, one of them
+  pre_mlp_norm,         ///< before the MLP, if the layer has norms before and after sublayers
+  gate_up,              ///< gate and up stacked into one matrix (Phi-3)
   gate,
   up,
   down,  ///< writes the MLP's output into the residual stream

@@ -24,6 +24,14 @@ std::vector<float> floats(const at::Tensor& tensor) {
   return {wide.const_data_ptr<float>(), wide.const_data_ptr<float>() + wide.numel()};
 }
 
+/// The factors of a norm; empty if undefined.
+std::vector<float> norm_factors(const at::Tensor& weight, const ModelConfig& config) {
+  std::vector<float> values = floats(weight);
+  if (config.block.norm_adds_one)
+    for (float& value : values) value += 1.0f;
+  return values;
+}
+
 const float* data_or_null(const std::vector<float>& values) {
   return values.empty() ? nullptr : values.data();
 }
@@ -84,7 +92,7 @@ class PackedBackend::Packer {
     for (Linear* map : maps) *map = {};
     return {matrix, std::move(bias)};
   }
-  /// Each panel gets 16 rows of `a` and the same 16 rows of `b`, as Product::Finish::swiglu needs
+  /// Each panel gets 16 rows of `a` and the same 16 rows of `b`, as Product::gated needs
   /// them.
   Map interleaved(Linear& a, Linear& b, WeightType type) {
     std::vector<const std::uint16_t*> rows;
@@ -157,19 +165,21 @@ std::shared_ptr<PackedBackend> PackedBackend::take(Model::Network& network) {
   Packer packer(packed->kernels_, packed->memory_);
   for (pardec::Layer& from : network.layers) {
     Layer& layer = packed->layers_.emplace_back();
-    layer.input_norm = floats(from.input_norm);
-    layer.post_norm = floats(from.post_norm);
-    layer.q_norm = floats(from.q_norm);
-    layer.k_norm = floats(from.k_norm);
-    layer.after_attention = floats(from.after_attention);
-    layer.after_mlp = floats(from.after_mlp);
+    layer.input_norm = norm_factors(from.input_norm, config);
+    layer.post_norm = norm_factors(from.post_norm, config);
+    layer.q_norm = norm_factors(from.q_norm, config);
+    layer.k_norm = norm_factors(from.k_norm, config);
+    layer.after_attention = norm_factors(from.after_attention, config);
+    layer.after_mlp = norm_factors(from.after_mlp, config);
     from.qkv.reset(), from.gate_up.reset();  // otherwise they would keep the parts' memory alive
     layer.qkv = packer.stacked({&from.q, &from.k, &from.v}, type);
     layer.o = packer.stacked({&from.o}, type);
     layer.gate_up = packer.interleaved(from.gate, from.up, type);
     layer.down = packer.stacked({&from.down}, type);
   }
-  packed->final_norm_ = floats(network.final_norm);
+  packed->final_norm_ = norm_factors(network.final_norm, config);
+  packed->embedding_scale_ =
+      at::scalar_tensor(config.block.embedding_scale, at::kBFloat16).item<float>();
   network.embedding = config.tied_head ? at::Tensor() : rounded(network.embedding);
   packed->head_ = packer.stacked({&network.head}, kHead);
   for (pardec::ExtraHead& from : network.extra_heads) {
@@ -204,6 +214,7 @@ class PackedBackend::Pass {
         skipped_(skipped),
         queries_(std::int64_t{config_.heads} * config_.head_dim),
         keys_(std::int64_t{config_.kv_heads} * config_.head_dim),
+        ropes_(config_.ropes()),
         laps_(network.profile),
         attention_(network, packed.kernels_, sequences) {
     for (const NewRows& sequence : sequences) add(sequence);
@@ -215,8 +226,8 @@ class PackedBackend::Pass {
     qkv_ = at::empty({rows_, queries_ + 2 * keys_}, options);
     mixed_ = at::empty({rows_, queries_}, half);
     gated_ = at::empty({rows_, config_.intermediate_size}, half);
-    turn_ = at::empty({rows_, config_.rope.dims}, options);
-    if (config_.post_norms) branch_ = at::empty({rows_, hidden}, options);
+    turn_ = at::empty({std::ssize(ropes_), rows_, config_.rope.dims}, options);
+    if (config_.block.norms != Norms::before) branch_ = at::empty({rows_, hidden}, options);
   }
 
   at::Tensor run() {
@@ -247,19 +258,26 @@ class PackedBackend::Pass {
 
   /// Computes the embeddings, and the cosines and sines of the positions: [rope.dims / 2] each.
   void prepare() {
-    const float* frequency = network_.inverse_frequencies.const_data_ptr<float>();
-    const std::int64_t half = config_.rope.dims / 2;
-    const auto turned = static_cast<float>(config_.rope.attention_factor);
     each_row(rows_, [&](std::int64_t row) {
       packed_.embed(network_, ids_[static_cast<size_t>(row)], x(row));
-      float* cos = turn_.mutable_data_ptr<float>() + row * config_.rope.dims;
-      const auto position = static_cast<float>(positions_[static_cast<size_t>(row)]);
-      for (std::int64_t i = 0; i < half; ++i) {
-        const float angle = position * frequency[i];
-        cos[i] = std::cos(angle) * turned;
-        cos[half + i] = std::sin(angle) * turned;
-      }
+      for (size_t kind = 0; kind < ropes_.size(); ++kind) turn(kind, row);
     });
+  }
+
+  void turn(size_t kind, std::int64_t row) {
+    const float* frequency = network_.inverse_frequencies[kind].const_data_ptr<float>();
+    const std::int64_t half = config_.rope.dims / 2;
+    const auto turned = static_cast<float>(ropes_[kind].attention_factor);
+    float* cos = turn_.mutable_data_ptr<float>() + place_of_turn(kind, row);
+    const auto position = static_cast<float>(positions_[static_cast<size_t>(row)]);
+    for (std::int64_t i = 0; i < half; ++i) {
+      const float angle = position * frequency[i];
+      cos[i] = std::cos(angle) * turned;
+      cos[half + i] = std::sin(angle) * turned;
+    }
+  }
+  std::int64_t place_of_turn(size_t kind, std::int64_t row) const {
+    return (static_cast<std::int64_t>(kind) * rows_ + row) * config_.rope.dims;
   }
 
   /// Computes the input of a sublayer: x, normed if the sublayer has a norm before it.
@@ -331,7 +349,7 @@ class PackedBackend::Pass {
     const std::int64_t slot = part.cache->own() + i;
     float* from = qkv_.mutable_data_ptr<float>() + row * qkv_.size(1);
     const std::int64_t half = config_.rope.dims / 2;
-    const float* cos = turn_.const_data_ptr<float>() + row * 2 * half;
+    const float* cos = turn_.const_data_ptr<float>() + place_of_turn(config_.rope_kind(index), row);
     const float* sin = cos + half;
     const auto norm = [&](float* first, std::int64_t count, const std::vector<float>& weight) {
       const std::int64_t size = std::ssize(weight);  // of one head, or of all heads together
@@ -360,7 +378,8 @@ class PackedBackend::Pass {
               .rows = rows_,
               .x_stride = config_.hidden_size,
               .bias = data_or_null(layer.gate_up.bias),
-              .finish = Product::Finish::swiglu,
+              .finish = config_.block.activation == Activation::silu ? Product::Finish::swiglu
+                                                                     : Product::Finish::geglu,
               .gated = mutable_bits(gated_),
               .out_stride = config_.intermediate_size});
     multiply_add(layer.down, layer.after_mlp, gated_);
@@ -374,6 +393,7 @@ class PackedBackend::Pass {
   const ModelConfig& config_;
   const SkippedSublayers& skipped_;
   const std::int64_t queries_, keys_;  // columns of q; of k and of v
+  const std::vector<Rope> ropes_;
 
   std::vector<Part> parts_;
   std::vector<Token> ids_;
@@ -387,7 +407,7 @@ class PackedBackend::Pass {
   at::Tensor qkv_;     // [rows, q, k and v columns] float32
   at::Tensor mixed_;   // [rows, q columns] bf16: queries, replaced by the outputs of attention
   at::Tensor gated_;   // [rows, inner] bf16
-  at::Tensor turn_;    // [rows, rope.dims] float32: cosines, sines
+  at::Tensor turn_;    // [ropes, rows, rope.dims] float32: cosines, sines
   at::Tensor branch_;  // [rows, hidden] float32: input of a norm after a sublayer
 };
 
@@ -399,6 +419,8 @@ void PackedBackend::embed(const Model::Network& network, Token token, float* row
   } else {
     unpack_row(head_.weights, token, row);
   }
+  if (embedding_scale_ != 1)
+    for (std::int64_t i = 0; i < hidden; ++i) row[i] *= embedding_scale_;
 }
 
 at::Tensor PackedBackend::layers(const Model::Network& network, std::span<const NewRows> sequences,

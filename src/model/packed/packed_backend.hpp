@@ -49,7 +49,7 @@ class PackedBackend final : public Backend {
     PackedMatrix weights;
     std::vector<float> bias;  // padded to whole panels, or empty
   };
-  /// Norms that the family does not have are empty.
+  /// Norms are factors (with 1 added, where the network does so), and empty if it has none there.
   struct Layer {
     std::vector<float> input_norm, post_norm;       // [hidden]
     std::vector<float> q_norm, k_norm;              // [head_dim], or of all heads together
@@ -74,6 +74,7 @@ class PackedBackend final : public Backend {
   WeightMemory memory_;
   std::vector<Layer> layers_;
   std::vector<float> final_norm_;
+  float embedding_scale_ = 1;
   Map head_;
   std::vector<ExtraHead> extra_heads_;
 };
