@@ -21,6 +21,8 @@ FAMILIES = {
     "Qwen3": {},
     "Olmo2": {"head_dim": None, "eos_token_id": 2},
     "Phi3": {"head_dim": None, "eos_token_id": 2, "pad_token_id": 0, "partial_rotary_factor": 0.5},
+    "Gemma2": {"query_pre_attn_scalar": 20},
+    "Gemma3": {"model_type": "gemma3_text", "query_pre_attn_scalar": 20},
 }
 TRAIN = [
     "train", "--dataset", "oa-mine", "--format", "ar,hpd", "--stack", 1, "--k-max", 6, "--steps", 8,
