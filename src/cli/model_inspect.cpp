@@ -61,6 +61,12 @@ int inspect_model(const ModelVerbFlags& flags) {
   add_number("layers", config.layers);
   add_number("hidden", config.hidden_size);
   add_number("ffn", config.intermediate_size);
+  if (const Experts& experts = config.experts; experts.count > 0)
+    add("experts",
+        str(experts.count, " of ffn ", grouped(experts.inner), ", ", experts.used,
+            " for a row, in ", std::count(experts.layers.begin(), experts.layers.end(), true),
+            " of ", counted(config.layers, "layer")),
+        experts.count);
   add_number("heads", config.heads);
   add_number("kv heads", config.kv_heads);
   add_number("head_dim", config.head_dim);

@@ -192,7 +192,8 @@ std::int64_t weight_bytes(const ModelConfig& config, Dtype dtype) {
   const auto value = static_cast<std::int64_t>(at::elementSize(scalar_type(dtype)));
   std::int64_t sum = 0;
   for (const Parameter& parameter : parameters(config)) {
-    const bool quantised = parameter.matrix() && parameter.layer >= 0 && computing(dtype) != dtype;
+    const bool quantised = parameter.matrix() && parameter.layer >= 0 &&
+                           parameter.role != Role::router && computing(dtype) != dtype;
     sum += quantised ? weight_bytes(parameter.shape[0], parameter.shape[1], weight_type(dtype))
                      : parameter.elements() * value;
   }

@@ -51,6 +51,14 @@ auto& place(Network& network, const Parameter& parameter) {
       return of(layer.up);
     case Role::down:
       return of(layer.down);
+    case Role::router:
+      return layer.router.weight;
+    case Role::expert_gate:
+      return layer.experts.at(static_cast<size_t>(parameter.expert)).gate.weight;
+    case Role::expert_up:
+      return layer.experts.at(static_cast<size_t>(parameter.expert)).up.weight;
+    case Role::expert_down:
+      return layer.experts.at(static_cast<size_t>(parameter.expert)).down.weight;
     case Role::post_mlp_norm:
       return layer.after_mlp;
     default:
@@ -73,6 +81,8 @@ void split_fused(const ModelConfig& config, Layer& layer) {
 
 void Model::Network::assign(const std::map<std::string, at::Tensor>& weights) {
   layers.resize(static_cast<size_t>(config.layers));
+  for (size_t i = 0; i < layers.size(); ++i)
+    if (config.experts.in(i)) layers[i].experts.resize(static_cast<size_t>(config.experts.count));
   for (const Parameter& parameter : parameters(config))
     place(*this, parameter) = weights.at(parameter.name);
   if (config.block.fused)

@@ -49,12 +49,19 @@ struct Linear {
   }
 };
 
+/// One expert of a layer.
+struct Expert {
+  Linear gate, up, down;  ///< [inner, hidden], [inner, hidden], [hidden, inner]
+};
+
 struct Layer {
   at::Tensor input_norm;  ///< [hidden], or undefined
   Linear q, k, v, o;      ///< q: [heads * head_dim, hidden], k and v: [kv_heads * head_dim, hidden]
   at::Tensor q_norm, k_norm;  ///< [head_dim], or [columns] of all heads together, or undefined
   at::Tensor post_norm;       ///< before the MLP: [hidden], or undefined
-  Linear gate, up, down;
+  Linear gate, up, down;      ///< undefined if the layer has experts
+  Linear router;              ///< [experts, hidden], or undefined
+  std::vector<Expert> experts;
   at::Tensor after_attention, after_mlp;  ///< norms after sublayers: [hidden], or undefined
   /// Phi-3's matrices, of which q, k, v and gate, up are views; or undefined
   at::Tensor qkv, gate_up;

@@ -46,7 +46,8 @@ std::map<std::string, at::Tensor> initial_weights(const ModelConfig& config, std
       weights.emplace(parameter.name, at::full(parameter.shape, constant, at::kFloat));
       continue;
     }
-    const bool residual = parameter.role == Role::o || parameter.role == Role::down;
+    const bool residual = parameter.role == Role::o || parameter.role == Role::down ||
+                          parameter.role == Role::expert_down;
     const double deviation =
         config.initializer_range / (residual ? std::sqrt(2.0 * config.layers) : 1.0);
     at::Tensor weight = at::empty(parameter.shape, at::kFloat);

@@ -199,6 +199,7 @@ TEST_CASE("Gemma 2 and 3: norms, scales, caps, windows by pattern, a rotary base
       {second, {{"hidden_activation", "gelu"}}, "supported is 'gelu_pytorch_tanh'"},
       {second, {{"sliding_window", nullptr}}, "'sliding_window' is null, expected a number"},
       {second, {{"attn_logit_softcapping", 0}}, "expected null, or a positive number"},
+      {second, {{"query_pre_attn_scalar", nullptr}}, "'query_pre_attn_scalar' is null"},
       {second, {{"query_pre_attn_scalar", 0}}, "'query_pre_attn_scalar' is 0"},
       {second, {{"use_bidirectional_attention", true}}, "'use_bidirectional_attention' is true"},
       {third,
@@ -211,6 +212,46 @@ TEST_CASE("Gemma 2 and 3: norms, scales, caps, windows by pattern, a rotary base
   };
   for (const auto& [json, changes, said] : refused)
     CHECK_THAT(error_of(with(json, changes)), Catch::Contains(said));
+}
+
+TEST_CASE("Qwen3-MoE: which layers have experts, their weights and their defaults") {
+  const auto parsed = [](const Json& json) { return parse_model_config(json, "config.json"); };
+  const Json silent = family("qwen3_moe", "Qwen3MoeForCausalLM");
+  const ModelConfig defaults = parsed(silent);
+  CHECK(defaults.kv_heads == 4);
+  CHECK(defaults.head_dim == 12);
+  CHECK((defaults.experts.count == 128 && defaults.experts.used == 8));
+  CHECK((defaults.experts.inner == 768 && !defaults.experts.normalised));
+  CHECK(defaults.experts.layers == std::vector<bool>{true, true});
+  CHECK(defaults.sliding_window == 0);
+  const Json small = with(silent, {{"num_hidden_layers", 4},
+                                   {"num_experts", 3},
+                                   {"num_experts_per_tok", 2},
+                                   {"moe_intermediate_size", 20},
+                                   {"decoder_sparse_step", 2},
+                                   {"mlp_only_layers", {3}}});
+  const ModelConfig sparse = parsed(small);
+  CHECK(sparse.experts.layers == std::vector<bool>{false, true, false, false});
+  std::string names;
+  for (const Parameter& p : parameters(sparse))
+    if (p.name.starts_with("model.layers.1.mlp.") || p.name.starts_with("model.layers.2.mlp.gate"))
+      names += p.name.substr(13) + shape_text(p.shape) + "\n";
+  std::string want = "1.mlp.gate.weight[3, 48]\n";
+  for (const char* expert : {"0", "1", "2"})
+    for (const char* part :
+         {"gate_proj.weight[20, 48]", "up_proj.weight[20, 48]", "down_proj.weight[48, 20]"})
+      want += str("1.mlp.experts.", expert, ".", part, "\n");
+  CHECK(names == want + "2.mlp.gate_proj.weight[64, 48]\n");
+  CHECK(parsed(with(small, {{"num_experts", 0}})).experts.count == 0);
+  Json second = small;  // as transformers 5 writes it
+  second.erase("num_experts");
+  CHECK(parsed(with(second, {{"num_local_experts", 7}})).experts.count == 7);
+  CHECK(parsed(with(small, {{"use_sliding_window", true}, {"sliding_window", 8}})).slides ==
+        std::vector<bool>{true, true, true, true});
+  CHECK_THAT(error_of(with(small, {{"num_experts_per_tok", 4}})),
+             Catch::Contains("'num_experts_per_tok' is 4, expected at most 'num_experts' (3)"));
+  CHECK_THAT(error_of(with(small, {{"decoder_sparse_step", 0}})),
+             Catch::Contains("'decoder_sparse_step' is 0, expected a number from 1 on"));
 }
 
 TEST_CASE("both forms of the rotary base are read") {
@@ -231,7 +272,7 @@ TEST_CASE("an unsupported setting is an error that names it and what is supporte
       "config.json: model_type 'gpt2' is not supported; supported are gemma2 (Gemma2ForCausalLM), "
       "gemma3_text (Gemma3ForCausalLM), llama (LlamaForCausalLM), mistral (MistralForCausalLM), "
       "olmo2 (Olmo2ForCausalLM), phi3 (Phi3ForCausalLM), qwen2 "
-      "(Qwen2ForCausalLM), qwen3 (Qwen3ForCausalLM)");
+      "(Qwen2ForCausalLM), qwen3 (Qwen3ForCausalLM), qwen3_moe (Qwen3MoeForCausalLM)");
   CHECK_THAT(error_of(with(llama(), {{"architectures", {"LlamaForSequenceClassification"}}})),
              Catch::Contains("expected LlamaForCausalLM"));
   Json nameless = llama();

@@ -26,7 +26,7 @@ try:
     from transformers import (
         AutoModelForCausalLM, Gemma2Config, Gemma2ForCausalLM, Gemma3ForCausalLM, Gemma3TextConfig,
         LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, Olmo2Config, Olmo2ForCausalLM, Phi3Config, Phi3ForCausalLM, Qwen2Config, Qwen2ForCausalLM,
-        Qwen3Config, Qwen3ForCausalLM,
+        Qwen3Config, Qwen3ForCausalLM, Qwen3MoeConfig, Qwen3MoeForCausalLM,
     )
     from transformers.generation.logits_process import (
         TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper,
@@ -39,6 +39,7 @@ try:
     from transformers.models.phi3 import modeling_phi3
     from transformers.models.qwen2 import modeling_qwen2
     from transformers.models.qwen3 import modeling_qwen3
+    from transformers.models.qwen3_moe import modeling_qwen3_moe
 except ImportError as missing:
     skip(missing)
 transformers.logging.set_verbosity_error()
@@ -54,6 +55,12 @@ def exact_norm(self, x):
 
 def exact_norm_of_gemma(self, x):
     return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + self.eps) * (1 + self.weight)
+
+
+def exact_router(self, x):
+    logits = torch.nn.functional.linear(x.reshape(-1, self.hidden_dim), self.weight)
+    shares, chosen = torch.topk(torch.softmax(logits, -1), self.top_k, dim=-1)
+    return logits, shares / shares.sum(-1, keepdim=True) if self.norm_topk_prob else shares, chosen
 
 
 def exact_attention(
@@ -75,17 +82,18 @@ class Exact:
         norms = (
             modeling_llama.LlamaRMSNorm, modeling_mistral.MistralRMSNorm,
             modeling_olmo2.Olmo2RMSNorm, modeling_phi3.Phi3RMSNorm, modeling_qwen2.Qwen2RMSNorm,
-            modeling_qwen3.Qwen3RMSNorm,
+            modeling_qwen3.Qwen3RMSNorm, modeling_qwen3_moe.Qwen3MoeRMSNorm,
         )
         norms_of_gemma = modeling_gemma2.Gemma2RMSNorm, modeling_gemma3.Gemma3RMSNorm
         families = (
             modeling_gemma2, modeling_gemma3, modeling_llama, modeling_mistral, modeling_olmo2, modeling_phi3, modeling_qwen2,
-            modeling_qwen3,
+            modeling_qwen3, modeling_qwen3_moe,
         )
         self.saved = []
         for places, name, exact in (
             (norms, "forward", exact_norm),
             (norms_of_gemma, "forward", exact_norm_of_gemma),
+            ([modeling_qwen3_moe.Qwen3MoeTopKRouter], "forward", exact_router),
             (families, "eager_attention_forward", exact_attention),
         ):
             for place in places:
@@ -367,7 +375,7 @@ def sharpened(model, seed):
 
 def loaded(folder, dtype):
     return AutoModelForCausalLM.from_pretrained(
-        folder, dtype=dtype, attn_implementation="eager"
+        folder, dtype=dtype, attn_implementation="eager", experts_implementation="eager"
     ).eval()
 
 
@@ -496,6 +504,9 @@ def plain_networks():
     )
     olmo2 = lambda **o: Olmo2ForCausalLM(Olmo2Config(**{**shape, "eos_token_id": 2, **o}))
     gemma2 = lambda **o: Gemma2ForCausalLM(Gemma2Config(**{**shape, **o}))
+    moe = lambda **o: Qwen3MoeForCausalLM(
+        Qwen3MoeConfig(**{**shape, "moe_intermediate_size": 40, "num_attention_heads": 4, **o})
+    )
     gemma3 = lambda **o: Gemma3ForCausalLM(Gemma3TextConfig(**{**shape, **o}))
     nets = {
         "llama tied, fp32 file": (
@@ -602,6 +613,21 @@ def plain_networks():
                 layer_types=["sliding_attention", "full_attention", "sliding_attention"],
             ),
             torch.bfloat16,
+            {},
+        ),
+        "qwen3_moe GQA, shares of a sum, bf16 file": (
+            lambda: moe(
+                num_key_value_heads=2, num_experts=6, num_experts_per_tok=2, norm_topk_prob=True
+            ),
+            torch.bfloat16,
+            {},
+        ),
+        "qwen3_moe tied, one layer dense, fp32 file": (
+            lambda: moe(
+                num_key_value_heads=4, head_dim=16, num_experts=5, num_experts_per_tok=3,
+                mlp_only_layers=[1], tie_word_embeddings=True, attention_bias=True,
+            ),
+            torch.float32,
             {},
         ),
         "gemma3 untied, final cap, fp32 file": (

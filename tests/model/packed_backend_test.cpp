@@ -68,6 +68,11 @@ const Json kConfigs[] = {config_of("llama", false, false),
                          with(phi3(false), {{"sliding_window", 12}}),
                          config_of("olmo2", false, false),
                          config_of("olmo2", true, true),
+                         with(config_of("qwen3_moe", false, false), {{"num_experts", 5},
+                                                                     {"num_experts_per_tok", 2},
+                                                                     {"moe_intermediate_size", 70},
+                                                                     {"norm_topk_prob", true},
+                                                                     {"mlp_only_layers", {1}}}),
                          with(config_of("gemma2", true, true), {{"query_pre_attn_scalar", 24},
                                                                 {"attn_logit_softcapping", 4},
                                                                 {"final_logit_softcapping", 2},
@@ -219,7 +224,8 @@ TEST_CASE(
     for (const Dtype dtype : {Dtype::int8, Dtype::nf4}) {
       std::map<std::string, at::Tensor> weights;
       for (const auto& [weight_name, tensor] : wide.network().named_parameters())
-        weights[weight_name] = tensor.dim() == 2 && weight_name.starts_with("model.layers.")
+        weights[weight_name] = tensor.dim() == 2 && weight_name.starts_with("model.layers.") &&
+                                       !weight_name.ends_with("mlp.gate.weight")  // a router
                                    ? quantised(tensor, dtype)
                                    : tensor;
       const at::Tensor truth = whole(*Model::Network::over(wide.config(), weights), text);

@@ -1,5 +1,6 @@
 #include "tests/support/slow_transformer.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -57,6 +58,8 @@ SlowTransformer::SlowTransformer(const std::filesystem::path& checkpoint) {
     const size_t pattern = third ? config.value("sliding_window_pattern", size_t{6}) : 2;
     for (size_t layer = 0; layer < layers_; ++layer) windowed_[layer] = (layer + 1) % pattern != 0;
   }
+  used_experts_ = config.value("num_experts_per_tok", size_t{8});
+  shares_of_sum_ = config.value("norm_topk_prob", false);
   const auto add = [&](const std::string& name, const StoredTensor& tensor) {
     if (tensor.type != StoredType::bf16) throw std::logic_error("SlowTransformer reads bf16 alone");
     Matrix& matrix = weights_[name];
@@ -92,6 +95,35 @@ std::vector<double> SlowTransformer::times(const std::string& name,
     for (size_t column = 0; column < w.columns; ++column)
       out[row] += w.values[row * w.columns + column] * x[column];
   return out;
+}
+
+std::vector<double> SlowTransformer::mlp(const std::string& prefix,
+                                         const std::vector<double>& x) const {
+  std::vector<double> gate = times(prefix + "gate_proj.weight", x);
+  const std::vector<double> up = times(prefix + "up_proj.weight", x);
+  for (size_t i = 0; i < gate.size(); ++i)
+    gate[i] = (gemma_ ? gelu(gate[i]) : silu(gate[i])) * up[i];
+  return times(prefix + "down_proj.weight", gate);
+}
+
+std::vector<double> SlowTransformer::mixture(const std::string& prefix,
+                                             const std::vector<double>& x) const {
+  std::vector<double> shares = times(prefix + "gate.weight", x);
+  double all = 0;
+  for (double& share : shares) all += share = std::exp(share);
+  std::vector<size_t> order(shares.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return shares[a] > shares[b]; });
+  order.resize(used_experts_);
+  double used = 0;
+  for (const size_t expert : order) used += shares[expert];
+  std::vector<double> sum(x.size());
+  for (const size_t expert : order) {
+    const std::vector<double> part = mlp(str(prefix, "experts.", expert, "."), x);
+    for (size_t i = 0; i < sum.size(); ++i)
+      sum[i] += shares[expert] / (shares_of_sum_ ? used : all) * part[i];
+  }
+  return sum;
 }
 
 void SlowTransformer::rotate(std::vector<double>& x, int position, double theta) const {
@@ -174,11 +206,9 @@ std::vector<std::vector<double>> SlowTransformer::last_layer(
       const std::vector<double> g =
           norm(x[row], prefix + (gemma_ ? "pre_feedforward_layernorm.weight"
                                         : "post_attention_layernorm.weight"));
-      std::vector<double> gate = times(prefix + "mlp.gate_proj.weight", g);
-      const std::vector<double> up = times(prefix + "mlp.up_proj.weight", g);
-      for (size_t i = 0; i < gate.size(); ++i)
-        gate[i] = (gemma_ ? gelu(gate[i]) : silu(gate[i])) * up[i];
-      std::vector<double> down = times(prefix + "mlp.down_proj.weight", gate);
+      std::vector<double> down = weights_.contains(prefix + "mlp.gate.weight")
+                                     ? mixture(prefix + "mlp.", g)
+                                     : mlp(prefix + "mlp.", g);
       if (gemma_) down = norm(down, prefix + "post_feedforward_layernorm.weight");
       for (size_t i = 0; i < down.size(); ++i) x[row][i] += down[i];
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <tuple>
 
 #include "src/model/adapter.hpp"
 #include "src/model/files/adapter_config.hpp"
@@ -59,8 +60,11 @@ void refuse_other_networks(const Json& json, const std::string& where, const Fam
     throw ModelError(where, str("'", both_ways, "' is ", one_line(value),
                                 ", which is not supported; expected false"));
   // A missing key means its default, but null has no defined meaning.
-  for (const char* key :
-       {family.activation_key, "max_position_embeddings", "rms_norm_eps", "rope_theta"})
+  std::vector<const char*> keys{family.activation_key, "max_position_embeddings", "rms_norm_eps",
+                                "rope_theta"};
+  if (family.query_scalar) keys.push_back("query_pre_attn_scalar");
+  if (family.rope == RopeForm::by_layer) keys.push_back("rope_local_base_freq");
+  for (const char* key : keys)
     if (json.contains(key) && json.at(key).is_null())
       throw ModelError(where, str("'", key, "' is null, expected a value, or no such key"));
 }
@@ -85,7 +89,8 @@ int window_of(const Json& json, JsonReader& read, const std::string& where, cons
   if (used && family.windows == Windows::none)
     throw ModelError(where, str("'use_sliding_window' is true, which is not supported for ",
                                 family.model_type, "; expected a qwen, mistral or phi3, or false"));
-  const bool optional = family.windows == Windows::later_layers;
+  const bool optional =
+      family.windows == Windows::later_layers || family.windows == Windows::if_used;
   if (family.windows == Windows::none || (optional && !used)) return 0;
   if (given && *given < 2)
     throw ModelError(where, str("'sliding_window' is ", *given, ", expected 2 or more, or null"));
@@ -152,6 +157,38 @@ double read_cap(const Json& json, JsonReader& read, const std::string& where, co
     throw ModelError(where, str("'", key, "' is ", dump(json.at(key)), ", expected null",
                                 supported ? ", or a positive number" : ""));
   return cap;
+}
+
+/// Reads which layers have experts, and their shape.
+Experts read_experts(const Json& json, JsonReader& read, const std::string& where,
+                     const Family& family, int layers) {
+  Experts experts;
+  if (family.experts == 0) return experts;
+  // transformers writes the second name, and published files have the first.
+  const char* key = json.contains("num_experts") ? "num_experts" : "num_local_experts";
+  experts.count = read.optional<int>(key, family.experts);
+  experts.used = read.optional<int>("num_experts_per_tok", 8);
+  experts.inner = read.optional<int>("moe_intermediate_size", 768);
+  experts.normalised = read.optional<bool>("norm_topk_prob", false);
+  const int step = read.optional<int>("decoder_sparse_step", 1);
+  const auto dense = read.optional<std::vector<int>>("mlp_only_layers", {});
+  const std::tuple<const char*, int, int> sizes[] = {{key, experts.count, 0},
+                                                     {"num_experts_per_tok", experts.used, 1},
+                                                     {"moe_intermediate_size", experts.inner, 1},
+                                                     {"decoder_sparse_step", step, 1}};
+  for (const auto& [name, size, least] : sizes)
+    if (size < least || size > 1 << 20)
+      throw ModelError(where,
+                       str("'", name, "' is ", size, ", expected a number from ", least, " on"));
+  if (experts.count > 0 && experts.used > experts.count)
+    throw ModelError(where, str("'num_experts_per_tok' is ", experts.used, ", expected at most '",
+                                key, "' (", experts.count, ")"));
+  for (int layer = 0; layer < layers; ++layer)
+    experts.layers.push_back(experts.count > 0 && (layer + 1) % step == 0 &&
+                             std::find(dense.begin(), dense.end(), layer) == dense.end());
+  if (std::find(experts.layers.begin(), experts.layers.end(), true) == experts.layers.end())
+    return {};
+  return experts;
 }
 
 /// Reads what the layers compute: the family's block with the options of config.json.
@@ -282,6 +319,7 @@ ModelConfig parse_model_config(const Json& json, const std::string& where) {
         read.optional<std::string>("dtype", read.optional<std::string>("torch_dtype", ""));
     check_sizes(config, where);
     read_block(json, read, where, config);
+    config.experts = read_experts(json, read, where, family, config.layers);
     if (family.rope == RopeForm::by_layer) {
       LayerRopes ropes = read_layer_ropes(read, where, config.head_dim);
       config.rope = std::move(ropes.full);
@@ -337,7 +375,8 @@ ModelConfig with_first_layers(ModelConfig config, int layers, const std::filesys
     throw ModelError(folder.string(), str("has ", counted(config.layers, "layer"), ", expected ",
                                           layers, " or more, whose first ones an adapter changes"));
   config.layers = layers;
-  if (!config.slides.empty()) config.slides.resize(static_cast<size_t>(layers));
+  for (std::vector<bool>* by_layer : {&config.slides, &config.experts.layers})
+    if (!by_layer->empty()) by_layer->resize(static_cast<size_t>(layers));
   return config;
 }
 

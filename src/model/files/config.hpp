@@ -12,6 +12,18 @@
 
 namespace pardec {
 
+/// Layers whose MLP is a mixture of experts (Shazeer et al. 2017, arXiv:1701.06538): a router gives
+/// each row a probability of each expert, and the row's output is the sum over its most probable
+/// experts of probability times the expert's MLP.
+struct Experts {
+  int count = 0;             ///< per layer; 0: no layer has experts
+  int used = 0;              ///< per row
+  int inner = 0;             ///< as intermediate_size, of one expert
+  bool normalised = false;   ///< the used probabilities are divided by their sum
+  std::vector<bool> layers;  ///< per layer: whether it has experts; empty: none has
+  bool in(size_t layer) const { return !layers.empty() && layers[layer]; }
+};
+
 /// Shape and options of a network, from the Hugging Face `config.json` of a supported family.
 struct ModelConfig {
   const Family* family = nullptr;  ///< the row of its model_type; never null once read
@@ -44,6 +56,7 @@ struct ModelConfig {
   /// The head is the embedding matrix: tie_word_embeddings is set, and the weights contain no other
   /// head.
   bool tied_head = false;
+  Experts experts;
   /// Only with an adapter: the head is a separate matrix, initialised from the embedding.
   bool head_from_embedding = false;
   std::string dtype;  ///< torch_dtype or dtype as written, e.g. "bfloat16"

@@ -95,6 +95,14 @@ constexpr Family kFamilies[] = {
      .block = {.qk_norm = QkNorm::heads},
      .attention_bias = true,
      .windows = Windows::later_layers},
+    {.model_type = "qwen3_moe",
+     .architecture = "Qwen3MoeForCausalLM",
+     .kv_heads = 4,
+     .max_position = 32768,
+     .block = {.qk_norm = QkNorm::heads},
+     .attention_bias = true,
+     .windows = Windows::if_used,
+     .experts = 128},
 };
 
 const Family* found(auto&& fits) {

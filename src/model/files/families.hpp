@@ -36,6 +36,7 @@ struct BlockSpec {
 enum class Windows {
   none,
   every_layer,
+  if_used,       ///< every layer, but only with `use_sliding_window`
   later_layers,  ///< only with `use_sliding_window`: those from `max_window_layers` on
   all_but_nth,   ///< all but each n-th
 };
@@ -73,6 +74,8 @@ struct Family {
   int window_pattern = 0;             ///< n of `all_but_nth`
   const char* pattern_key = nullptr;  ///< the key for n, if there is one
   RopeForm rope = RopeForm::common;
+  /// Experts of a layer unless `num_experts` says otherwise; 0: the family has none.
+  int experts = 0;
 };
 
 /// The row of a `model_type`; null: it is not supported.

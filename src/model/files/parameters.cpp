@@ -1,6 +1,7 @@
 #include "src/model/files/parameters.hpp"
 
 #include <stdexcept>
+#include <tuple>
 
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
@@ -39,6 +40,14 @@ const char* module_name(Role role) {
       return "mlp.up_proj";
     case Role::down:
       return "mlp.down_proj";
+    case Role::router:
+      return "mlp.gate";
+    case Role::expert_gate:
+      return "gate_proj";
+    case Role::expert_up:
+      return "up_proj";
+    case Role::expert_down:
+      return "down_proj";
     case Role::post_mlp_norm:
       return "post_feedforward_layernorm";
     case Role::final_norm:
@@ -64,8 +73,9 @@ std::int64_t Parameter::elements() const {
   return product;
 }
 
-std::string parameter_name(Role role, int layer, bool bias) {
-  return str(layer < 0 ? std::string() : str("model.layers.", layer, "."), module_name(role),
+std::string parameter_name(Role role, int layer, bool bias, int expert) {
+  return str(layer < 0 ? std::string() : str("model.layers.", layer, "."),
+             expert < 0 ? std::string() : str("mlp.experts.", expert, "."), module_name(role),
              suffix(bias));
 }
 
@@ -101,13 +111,26 @@ std::vector<Parameter> parameters(const ModelConfig& config) {
     }
     add(Role::post_attention_norm, {hidden});
     if (block.norms == Norms::both) add(Role::pre_mlp_norm, {hidden});
-    if (block.fused) {
+    if (config.experts.in(static_cast<size_t>(layer))) {
+      const std::int64_t of_one = config.experts.inner;
+      add(Role::router, {config.experts.count, hidden});
+      for (int expert = 0; expert < config.experts.count; ++expert)
+        for (const auto& [role, out, in] : {std::tuple{Role::expert_gate, of_one, hidden},
+                                            std::tuple{Role::expert_up, of_one, hidden},
+                                            std::tuple{Role::expert_down, hidden, of_one}})
+          all.push_back({.name = parameter_name(role, layer, false, expert),
+                         .shape = {out, in},
+                         .role = role,
+                         .layer = layer,
+                         .expert = expert});
+    } else if (block.fused) {
       linear(Role::gate_up, 2 * inner, hidden, false);
     } else {
       linear(Role::gate, inner, hidden, block.mlp_bias);
       linear(Role::up, inner, hidden, block.mlp_bias);
     }
-    linear(Role::down, hidden, inner, block.mlp_bias);
+    if (!config.experts.in(static_cast<size_t>(layer)))
+      linear(Role::down, hidden, inner, block.mlp_bias);
     if (block.norms != Norms::before) add(Role::post_mlp_norm, {hidden});
   }
   layer = -1;

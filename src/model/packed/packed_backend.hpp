@@ -54,7 +54,13 @@ class PackedBackend final : public Backend {
     std::vector<float> input_norm, post_norm;       // [hidden]
     std::vector<float> q_norm, k_norm;              // [head_dim], or of all heads together
     std::vector<float> after_attention, after_mlp;  // [hidden], before the sums
-    Map qkv, o, gate_up, down;  // gate_up: alternating blocks of 16 rows of gate and 16 of up
+    struct Expert {
+      Map gate_up, down;
+    };
+    Map router;  // in bf16
+    std::vector<Expert> experts;
+    Map qkv, o, gate_up, down;  // not gate_up and down if there are experts. gate_up: alternating
+                                // blocks of 16 rows of gate and 16 of up
   };
   struct ExtraHead {
     std::vector<Map> blocks;

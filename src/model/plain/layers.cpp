@@ -155,10 +155,39 @@ at::Tensor LowRank::operator()(const at::Tensor& y, const at::Tensor& x) const {
   return at::addmm(y, at::linear(kept, a), b.t(), 1, scale);
 }
 
+namespace {
+
+/// The MLPs of the rows' most probable experts [n, hidden], each times its probability. Sums are in
+/// the order of experts, so that a row does not depend on other rows.
+at::Tensor mixed_experts(const Layer& layer, const ModelConfig& config, const at::Tensor& x) {
+  const at::Tensor logits = products({&layer.router}, x)[0];
+  auto [shares, chosen] =
+      at::topk(at::softmax(logits, -1, wide(x.scalar_type())), config.experts.used, -1);
+  if (config.experts.normalised) shares = shares / shares.sum(-1, /*keepdim=*/true);
+  shares = shares.to(x.scalar_type());
+  at::Tensor sum = at::zeros_like(x);
+  for (size_t i = 0; i < layer.experts.size(); ++i) {
+    const at::Tensor places = at::nonzero(chosen == static_cast<std::int64_t>(i));
+    // In training each expert is computed, also for no rows, so that each has a gradient.
+    if (places.size(0) == 0 && !at::GradMode::is_enabled()) continue;
+    const at::Tensor rows = places.select(1, 0);
+    const Expert& expert = layer.experts[i];
+    const at::Tensor inner =
+        gated(expert.gate, expert.up, config.block.activation, x.index_select(0, rows));
+    const at::Tensor share = shares.index({rows, places.select(1, 1)}).unsqueeze(1);
+    sum = sum.index_add(0, rows, products({&expert.down}, inner)[0] * share);
+  }
+  return sum;
+}
+
+}  // namespace
+
 at::Tensor apply_mlp(const Layer& layer, const ModelConfig& config, const at::Tensor& x) {
   const at::Tensor g = rms_norm(x, layer.post_norm, config);
   const at::Tensor out =
-      products({&layer.down}, gated(layer.gate, layer.up, config.block.activation, g))[0];
+      layer.experts.empty()
+          ? products({&layer.down}, gated(layer.gate, layer.up, config.block.activation, g))[0]
+          : mixed_experts(layer, config, g);
   return x + rms_norm(out, layer.after_mlp, config);
 }
 

@@ -30,8 +30,11 @@ std::vector<at::Tensor> learning(const Layer& layer) {
   for (const at::Tensor& norm : {layer.input_norm, layer.q_norm, layer.k_norm, layer.post_norm,
                                  layer.after_attention, layer.after_mlp})
     add(norm);
-  for (const Linear* linear :
-       {&layer.q, &layer.k, &layer.v, &layer.o, &layer.gate, &layer.up, &layer.down})
+  std::vector<const Linear*> linears{&layer.q,    &layer.k,  &layer.v,    &layer.o,
+                                     &layer.gate, &layer.up, &layer.down, &layer.router};
+  for (const Expert& expert : layer.experts)
+    linears.insert(linears.end(), {&expert.gate, &expert.up, &expert.down});
+  for (const Linear* linear : linears)
     for (const at::Tensor& tensor :
          {linear->weight, linear->bias, linear->low_rank.a, linear->low_rank.b})
       add(tensor);
