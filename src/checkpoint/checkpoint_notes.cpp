@@ -51,11 +51,11 @@ void add_ends(const std::filesystem::path& file, const ModelConfig& config,
 void add_window(const std::filesystem::path& file, const ModelConfig& config,
                 std::vector<std::string>& notes) {
   std::error_code ignored;
-  if (has_windows(config.family) || !std::filesystem::exists(file, ignored)) return;
+  if (config.family->windows != Windows::none || !std::filesystem::exists(file, ignored)) return;
   const Json window = read_model_json(file).value("sliding_window", Json());
   if (!window.is_null() && window < config.max_position)
     notes.push_back(str("config.json's sliding_window ", dump(window), " is not applied: ",
-                        model_type(config.family), " has none, and a row sees all before it"));
+                        config.family->model_type, " has none, and a row sees all before it"));
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "src/checkpoint/network_size.hpp"
 
+#include <algorithm>
+
 #include "src/model/files/parameters.hpp"
 
 namespace pardec {
@@ -10,8 +12,13 @@ NetworkSize network_size(const ModelConfig& config, Dtype dtype) {
                outside = config.tied_head ? head : 2 * head;  // embedding and head
   const double count = static_cast<double>(parameter_count(config)),
                layer_weights = count - outside;
+  // A pass of one row reads only the experts that the row uses; a pass of more rows reads more.
+  const Experts& experts = config.experts;
+  const auto mixtures =
+      static_cast<double>(std::count(experts.layers.begin(), experts.layers.end(), true));
+  const double unread = mixtures * (experts.count - experts.used) * 3 * experts.inner * hidden;
   const double value = static_cast<double>(weight_bytes(config, computing(dtype))) / count;
-  return {.layer_weights = layer_weights,
+  return {.layer_weights = layer_weights - unread,
           .head_weights = head,
           .hidden = hidden,
           .cached_per_row = 2 * layers * config.kv_heads * config.head_dim,

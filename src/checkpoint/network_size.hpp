@@ -5,7 +5,9 @@
 
 namespace pardec {
 
-/// The size of a network of this shape and type for the roofline.
+/// The size of a network of this shape and type for the roofline. Of experts, only as many count as
+/// one row uses: that is the least that a pass reads and computes per row, so that the time of the
+/// roofline stays a lower bound.
 NetworkSize network_size(const ModelConfig& config, Dtype dtype);
 
 }  // namespace pardec

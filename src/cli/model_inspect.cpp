@@ -56,11 +56,17 @@ int inspect_model(const ModelVerbFlags& flags) {
   const auto add_number = [&](const char* what, std::int64_t number) {
     add(what, grouped(number), number);
   };
-  add_text("family", std::string(model_type(config.family)));
+  add_text("family", std::string(config.family->model_type));
   add_number("parameters", parameter_count(config));
   add_number("layers", config.layers);
   add_number("hidden", config.hidden_size);
   add_number("ffn", config.intermediate_size);
+  if (const Experts& experts = config.experts; experts.count > 0)
+    add("experts",
+        str(experts.count, " of ffn ", grouped(experts.inner), ", ", experts.used,
+            " for a row, in ", std::count(experts.layers.begin(), experts.layers.end(), true),
+            " of ", counted(config.layers, "layer")),
+        experts.count);
   add_number("heads", config.heads);
   add_number("kv heads", config.kv_heads);
   add_number("head_dim", config.head_dim);

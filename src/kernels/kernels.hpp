@@ -24,6 +24,7 @@ struct Product {
     /// gated [rows, out_stride] bf16 = silu(a) * b. A panel p has 16 outputs a and the 16 b that
     /// belong to them, which give columns 16 p .. 16 p + 15 of `gated`.
     swiglu,
+    geglu,  ///< the same with gelu(a) by tanh: a / (1 + e^-2u), u = sqrt(2/pi) (a + .044715 a^3)
   } finish = Finish::store;
   float* out = nullptr;
   std::uint16_t* gated = nullptr;
@@ -51,7 +52,9 @@ struct Attention {
   /// the blocks of 32 keys that at least one token sees, ascending
   const std::int32_t* blocks = nullptr;
   std::int64_t block_count = 0;
-  float scale = 1;                 ///< factor of the products of queries with keys
+  float scale = 1;  ///< factor of the products of queries with keys
+  /// A scaled product s becomes cap * tanh(s / cap); 0: no cap.
+  float cap = 0;
   bool first = true, last = true;  ///< whether these keys are the first piece, and the last piece
 };
 

@@ -184,7 +184,16 @@ void pack_panel(WeightType type, const std::uint16_t* const* rows, std::int64_t 
     pack_bf16(rows, inputs, reinterpret_cast<std::uint16_t*>(panel));
 }
 
-void finish_swiglu(const Product& product, std::int64_t p, std::int64_t row, std::int64_t rows,
+/// gated[j] = gelu(sums[j]) * sums[16 + j], 16 values.
+void gate_gelu(const float* sums, std::uint16_t* gated) {
+  constexpr float kSlope = -1.5957691216f;  // -2 sqrt(2 / pi)
+  for (std::int64_t j = 0; j < kPanel / 2; ++j) {
+    const float a = sums[j], u = kSlope * (a + 0.044715f * a * a * a);
+    gated[j] = narrow(a / (1.0f + exponential(u)) * sums[kPanel / 2 + j]);
+  }
+}
+
+void finish_gated(const Product& product, std::int64_t p, std::int64_t row, std::int64_t rows,
                    const float* sums) {
   constexpr std::int64_t kHalf = kPanel / 2;
   const float* bias = product.bias ? product.bias + p * kPanel : nullptr;
@@ -195,7 +204,10 @@ void finish_swiglu(const Product& product, std::int64_t p, std::int64_t row, std
     if (bias)
       for (std::int64_t j = 0; j < kPanel; ++j) sum[j] += bias[j];
     std::uint16_t result[kHalf];
-    gate(sum, result);
+    if (product.finish == Product::Finish::geglu)
+      gate_gelu(sum, result);
+    else
+      gate(sum, result);
     std::uint16_t* out = product.gated + (row + r) * product.out_stride + p * kHalf;
     if (width == kHalf)
       __builtin_memcpy(out, result, sizeof result);
@@ -230,8 +242,8 @@ void multiply(const Product& product, std::int64_t begin, std::int64_t end) {
     for (std::int64_t p = begin; p < end; ++p) {
       accumulate_panel(product.weights, p, product.x + row * product.x_stride, rows,
                        product.x_stride, sums);
-      if (product.finish == Product::Finish::swiglu)
-        finish_swiglu(product, p, row, rows, sums);
+      if (product.gated)
+        finish_gated(product, p, row, rows, sums);
       else
         finish_wide(product, p, row, rows, sums);
     }
@@ -259,12 +271,24 @@ struct AttentionScratch {
   }
 };
 
+/// Scores x become cap * tanh(scale * x / cap), 32 values.
+void cap_scores(float* scores, float scale, float cap) {
+  const float twice = 2 * scale / cap;
+  for (std::int64_t k = 0; k < kPanel; ++k)
+    scores[k] = cap - 2 * cap / (1.0f + exponential(twice * scores[k]));
+}
+
 /// Turns the scores of 32 keys into weights, and rescales `mixed` to the new largest score.
-void weigh(const AttentionScratch& s, std::int64_t row, std::uint32_t mask, float scale) {
+void weigh(const AttentionScratch& s, std::int64_t row, std::uint32_t mask, float scale,
+           float cap) {
   float* scores = s.scores + row * kPanel;
   if (mask == 0) {
     for (std::int64_t k = 0; k < kPanel; ++k) scores[k] = 0;
     return;
+  }
+  if (cap > 0) {
+    cap_scores(scores, scale, cap);
+    scale = 1;
   }
   float largest = s.largest[row];
   const float sum = soften(scores, mask, scale, largest);
@@ -345,7 +369,7 @@ void attend(const Attention& a, float* scratch) {
     const std::int64_t first = block * kPanel;
     accumulate_block(a.keys + first * a.dim, s.queries, s.rows, a.dim, a.dim / 2, s.scores, true);
     for (std::int64_t row = 0; row < s.rows; ++row)
-      weigh(s, row, a.tokens[row / a.group].mask[block], a.scale);
+      weigh(s, row, a.tokens[row / a.group].mask[block], a.scale, a.cap);
     for (std::int64_t p = 0; p < s.panels; ++p)
       mix_block(s.rows, s.scores, a.values + first * a.dim + p * kPanel, a.dim,
                 smaller(kPanel, a.end - first), smaller(kPanel, a.dim - p * kPanel),

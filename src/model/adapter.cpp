@@ -33,7 +33,11 @@ std::string last_part(const Parameter& matrix) {
   return module.substr(module.rfind('.') + 1);
 }
 
-bool adaptable(const Parameter& parameter) { return parameter.matrix() && parameter.layer >= 0; }
+/// Not experts and their router: peft's targets name no part of them.
+bool adaptable(const Parameter& parameter) {
+  return parameter.matrix() && parameter.layer >= 0 && parameter.expert < 0 &&
+         parameter.role != Role::router;
+}
 
 }  // namespace
 

@@ -152,7 +152,7 @@ Model Model::load(const std::filesystem::path& folder, const Options& options) {
           return placed(adapter ? adapter->merged(parameter, tensor) : tensor, *network);
         }));
     network->extra_heads = load_extra_heads(*network, extra_heads_file(folder, options.adapter));
-    network->inverse_frequencies = inverse_frequencies(network->config).to(network->device);
+    network->inverse_frequencies = inverse_frequencies(network->config, network->device);
     network->backend = choose_backend(*network);
   }
   return Model(std::move(network));
@@ -192,7 +192,8 @@ std::int64_t weight_bytes(const ModelConfig& config, Dtype dtype) {
   const auto value = static_cast<std::int64_t>(at::elementSize(scalar_type(dtype)));
   std::int64_t sum = 0;
   for (const Parameter& parameter : parameters(config)) {
-    const bool quantised = parameter.matrix() && parameter.layer >= 0 && computing(dtype) != dtype;
+    const bool quantised = parameter.matrix() && parameter.layer >= 0 &&
+                           parameter.role != Role::router && computing(dtype) != dtype;
     sum += quantised ? weight_bytes(parameter.shape[0], parameter.shape[1], weight_type(dtype))
                      : parameter.elements() * value;
   }

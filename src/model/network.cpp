@@ -40,7 +40,9 @@ auto& place(Network& network, const Parameter& parameter) {
     case Role::k_norm:
       return layer.k_norm;
     case Role::post_attention_norm:  // follows attention, or precedes the MLP
-      return network.config.post_norms ? layer.after_attention : layer.post_norm;
+      return network.config.block.norms == Norms::before ? layer.post_norm : layer.after_attention;
+    case Role::pre_mlp_norm:
+      return layer.post_norm;
     case Role::gate_up:
       return layer.gate_up;
     case Role::gate:
@@ -49,6 +51,14 @@ auto& place(Network& network, const Parameter& parameter) {
       return of(layer.up);
     case Role::down:
       return of(layer.down);
+    case Role::router:
+      return layer.router.weight;
+    case Role::expert_gate:
+      return layer.experts.at(static_cast<size_t>(parameter.expert)).gate.weight;
+    case Role::expert_up:
+      return layer.experts.at(static_cast<size_t>(parameter.expert)).up.weight;
+    case Role::expert_down:
+      return layer.experts.at(static_cast<size_t>(parameter.expert)).down.weight;
     case Role::post_mlp_norm:
       return layer.after_mlp;
     default:
@@ -71,9 +81,11 @@ void split_fused(const ModelConfig& config, Layer& layer) {
 
 void Model::Network::assign(const std::map<std::string, at::Tensor>& weights) {
   layers.resize(static_cast<size_t>(config.layers));
+  for (size_t i = 0; i < layers.size(); ++i)
+    if (config.experts.in(i)) layers[i].experts.resize(static_cast<size_t>(config.experts.count));
   for (const Parameter& parameter : parameters(config))
     place(*this, parameter) = weights.at(parameter.name);
-  if (config.fused)
+  if (config.block.fused)
     for (Layer& layer : layers) split_fused(config, layer);
   if (config.tied_head) head.weight = embedding;
 }
@@ -90,7 +102,7 @@ std::unique_ptr<Model::Network> Model::Network::over(
     if (scalar_type(dtype) == network->type) network->options.dtype = dtype;
   network->backend = std::make_shared<PlainBackend>();
   const c10::NoGradGuard no_grad;
-  network->inverse_frequencies = pardec::inverse_frequencies(config).to(network->device);
+  network->inverse_frequencies = pardec::inverse_frequencies(config, network->device);
   return network;
 }
 

@@ -49,13 +49,20 @@ struct Linear {
   }
 };
 
+/// One expert of a layer.
+struct Expert {
+  Linear gate, up, down;  ///< [inner, hidden], [inner, hidden], [hidden, inner]
+};
+
 struct Layer {
   at::Tensor input_norm;  ///< [hidden], or undefined
   Linear q, k, v, o;      ///< q: [heads * head_dim, hidden], k and v: [kv_heads * head_dim, hidden]
   at::Tensor q_norm, k_norm;  ///< [head_dim], or [columns] of all heads together, or undefined
-  at::Tensor post_norm;       ///< [hidden], or undefined
-  Linear gate, up, down;
-  at::Tensor after_attention, after_mlp;  ///< OLMo-2's norms, [hidden], or undefined
+  at::Tensor post_norm;       ///< before the MLP: [hidden], or undefined
+  Linear gate, up, down;      ///< undefined if the layer has experts
+  Linear router;              ///< [experts, hidden], or undefined
+  std::vector<Expert> experts;
+  at::Tensor after_attention, after_mlp;  ///< norms after sublayers: [hidden], or undefined
   /// Phi-3's matrices, of which q, k, v and gate, up are views; or undefined
   at::Tensor qkv, gate_up;
 };
@@ -95,9 +102,10 @@ struct Model::Network {
 
   at::Tensor embedding;  ///< [vocab, hidden]
   std::vector<Layer> layers;
-  at::Tensor final_norm;           ///< [hidden]
-  Linear head;                     ///< [vocab, hidden]; the embedding itself if tied
-  at::Tensor inverse_frequencies;  ///< [rope.dims / 2] float32, as transformers computes them
+  at::Tensor final_norm;  ///< [hidden]
+  Linear head;            ///< [vocab, hidden]; the embedding itself if tied
+  /// Per entry of config.ropes(): [rope.dims / 2] float32, as transformers computes them.
+  std::vector<at::Tensor> inverse_frequencies;
   std::vector<ExtraHead> extra_heads;
   TokenRows token_rows;
   /// Computes the network's passes. If the backend stores the weights in another form, the tensors
@@ -226,6 +234,9 @@ at::Tensor training_logits(const Model::Network& network, const at::Tensor& head
 /// output, by the heads that their outputs name, [m, vocab] in the network's type, in the order of
 /// the steps and their outputs. The caches contain the new rows afterwards.
 at::Tensor forward_rows(const Model::Network& network, std::span<const SequenceStep> steps);
+
+/// cap * tanh(x / cap); x itself if `cap` is 0.
+at::Tensor soft_capped(const at::Tensor& x, double cap);
 
 /// Computes the wanted outputs of each row of `logits` [m, vocab] on its device, and copies them to
 /// the host once. One request per row. Outputs that a row does not request are not computed for it.

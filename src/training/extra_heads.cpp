@@ -74,7 +74,8 @@ class ExtraHeads final : public Trainable {
     if (loss < own_losses()) return network_->logits(network, loss, head_inputs);
     const ExtraHead& head = network.extra_heads[loss - own_losses()];
     const at::Tensor z = head.residual(head_inputs);
-    return head.shares_head ? training_logits(network, z) : head.out(z);
+    return head.shares_head ? training_logits(network, z)
+                            : soft_capped(head.out(z), network.config.block.logit_cap);
   }
 
   std::string file(const std::string& name) const override {

@@ -42,11 +42,12 @@ std::map<std::string, at::Tensor> initial_weights(const ModelConfig& config, std
   std::map<std::string, at::Tensor> weights;
   for (const Parameter& parameter : parameters(config)) {
     if (!parameter.matrix()) {
-      const double constant = parameter.bias ? 0.0 : 1.0;
+      const double constant = parameter.bias || config.block.norm_adds_one ? 0.0 : 1.0;
       weights.emplace(parameter.name, at::full(parameter.shape, constant, at::kFloat));
       continue;
     }
-    const bool residual = parameter.role == Role::o || parameter.role == Role::down;
+    const bool residual = parameter.role == Role::o || parameter.role == Role::down ||
+                          parameter.role == Role::expert_down;
     const double deviation =
         config.initializer_range / (residual ? std::sqrt(2.0 * config.layers) : 1.0);
     at::Tensor weight = at::empty(parameter.shape, at::kFloat);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "src/checkpoint/network_size.hpp"
 #include "src/support/error.hpp"
 #include "tests/support/catch.hpp"
 
@@ -52,4 +53,28 @@ TEST_CASE("a limit takes blocks away, and frees a share if nothing can be swappe
   CacheBudget untouched;
   apply_limit({.weight_bytes = 1, .row_bytes = 1}, flags, untouched);
   CHECK(untouched.blocks == 0);
+}
+
+TEST_CASE("of a layer's experts, the roofline counts those of one row, and memory all") {
+  const auto config = [](int experts) {
+    return parse_model_config({{"model_type", "qwen3_moe"},
+                               {"vocab_size", 100},
+                               {"hidden_size", 48},
+                               {"intermediate_size", 64},
+                               {"num_hidden_layers", 3},
+                               {"num_attention_heads", 4},
+                               {"num_key_value_heads", 2},
+                               {"num_experts", experts},
+                               {"num_experts_per_tok", 2},
+                               {"moe_intermediate_size", 20},
+                               {"mlp_only_layers", {1}}},
+                              "config");
+  };
+  const NetworkSize two = network_size(config(2), Dtype::bf16),
+                    many = network_size(config(7), Dtype::bf16);
+  // By hand: the routers of two layers have five rows more; the other five experts are not read.
+  CHECK(many.layer_weights == two.layer_weights + 2 * 5 * 48);
+  CHECK(weight_bytes(config(7), Dtype::bf16) - weight_bytes(config(2), Dtype::bf16) ==
+        2 * 2 * 5 * (48 + 3 * 20 * 48));
+  CHECK(many.bytes_per_layer_weight == 2);
 }

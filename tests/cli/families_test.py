@@ -21,6 +21,14 @@ FAMILIES = {
     "Qwen3": {},
     "Olmo2": {"head_dim": None, "eos_token_id": 2},
     "Phi3": {"head_dim": None, "eos_token_id": 2, "pad_token_id": 0, "partial_rotary_factor": 0.5},
+    "Qwen3Moe": {
+        "model_type": "qwen3_moe",
+        "num_experts": 4,
+        "num_experts_per_tok": 2,
+        "moe_intermediate_size": 48,
+    },
+    "Gemma2": {"query_pre_attn_scalar": 20},
+    "Gemma3": {"model_type": "gemma3_text", "query_pre_attn_scalar": 20},
 }
 TRAIN = [
     "train", "--dataset", "oa-mine", "--format", "ar,hpd", "--stack", 1, "--k-max", 6, "--steps", 8,

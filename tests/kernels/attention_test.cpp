@@ -11,6 +11,7 @@ namespace {
 
 struct Heads {
   std::int64_t tokens, group, dim, end;
+  float cap = 0;
   std::vector<std::uint16_t> queries, keys, values;
   std::vector<std::uint32_t> mask;
   std::int64_t words;
@@ -73,6 +74,7 @@ struct Heads {
                 .blocks = blocks.data(),
                 .block_count = std::ssize(blocks),
                 .scale = 0.7f / std::sqrt(static_cast<float>(dim)),
+                .cap = cap,
                 .first = piece == 0,
                 .last = piece + 2 == cuts.size()},
                scratch.data());
@@ -91,7 +93,8 @@ TEST_CASE("attention is softmax of the scores of visible keys, times the values"
         for (const std::int64_t dim : {2, 16, 64, 70, 128})
           for (const std::int64_t end : {1, 31, 32, 33, 200})
             for (const double share : {1.0, 0.5, 0.02}) {
-              const Heads h(rng, tokens, group, dim, end, share);
+              Heads h(rng, tokens, group, dim, end, share);
+              h.cap = dim == 70 ? 1.5f : 0;
               const auto out = h.attend(k, 0, tokens);
               const double scale = 0.7f / std::sqrt(static_cast<float>(dim));
               double worst = 0;
@@ -104,11 +107,15 @@ TEST_CASE("attention is softmax of the scores of visible keys, times the values"
                   for (std::int64_t j = 0; j < dim; ++j)
                     sum.add(double{widen(h.queries[static_cast<size_t>(row * dim + j)])} *
                             widen(h.keys[static_cast<size_t>(key * dim + j)]));
-                  score[static_cast<size_t>(key)] = scale * sum.value;
-                  largest = std::max(largest, scale * sum.value);
-                  // The sum; the product with the scale; the difference to the largest.
+                  const double scaled = scale * sum.value;
+                  double& here = score[static_cast<size_t>(key)];
+                  here = h.cap > 0 ? h.cap * std::tanh(scaled / h.cap) : scaled;
+                  largest = std::max(largest, here);
+                  // The sum; the product with the scale; the difference to the largest. The cap has
+                  // an exponential of 12 roundings, times at most half the cap, and 4 more.
                   score_error = std::max(score_error,
-                                         static_cast<double>(dim + 4) * kFloat * scale * sum.sizes);
+                                         static_cast<double>(dim + 4) * kFloat * scale * sum.sizes +
+                                             10 * kFloat * double{h.cap});
                 }
                 for (std::int64_t key = 0; key < end; ++key)
                   if (h.sees(row / group, key))

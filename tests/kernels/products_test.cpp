@@ -1,6 +1,7 @@
 // Packing and products.
 #include <algorithm>
 #include <cstring>
+#include <numbers>
 
 #include "tests/kernels/against_double.hpp"
 
@@ -46,6 +47,10 @@ Sum product(const Matrix& w, std::int64_t output, const std::uint16_t* x, double
 
 const std::vector<std::int64_t> kRows{1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12,
                                       13, 14, 15, 16, 17, 18, 19, 20, 33, 64, 65, 257};
+double gelu_tanh(double x) {
+  return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
+}
+
 struct Shape {
   std::int64_t outputs, inputs;
 };
@@ -217,7 +222,7 @@ TEST_CASE("products equal those in double within the rounding of their sums") {
   });
 }
 
-TEST_CASE("a gated product is silu(a) * b, rounded once") {
+TEST_CASE("a gated product is silu(a) * b or gelu(a) * b, rounded once") {
   with_each_set([](const Kernels& k) {
     Rng rng(3);
     const std::pair<std::int64_t, WeightType> cases[] = {
@@ -240,7 +245,8 @@ TEST_CASE("a gated product is silu(a) * b, rounded once") {
           k.pack_panel(type, rows, inputs, packed.data() + p * w.panel_bytes());
         }
         const std::vector<float> bias = random_floats(rng, panels * kPanel);
-        for (const std::int64_t rows : {1, 2, 17}) {
+        for (const std::int64_t rows : {1, 2, 17, 3}) {
+          const bool gelu = rows == 3;
           const auto x = random_bf16(rng, rows * inputs);
           std::vector<std::uint16_t> out(static_cast<size_t>(rows * (width + 1)), 0x1234);
           k.multiply({.weights = w,
@@ -248,7 +254,7 @@ TEST_CASE("a gated product is silu(a) * b, rounded once") {
                       .rows = rows,
                       .x_stride = inputs,
                       .bias = rows == 2 ? bias.data() : nullptr,
-                      .finish = Product::Finish::swiglu,
+                      .finish = gelu ? Product::Finish::geglu : Product::Finish::swiglu,
                       .gated = out.data(),
                       .out_stride = width + 1},
                      0, panels);
@@ -259,12 +265,17 @@ TEST_CASE("a gated product is silu(a) * b, rounded once") {
               const Sum sa = product(a, o, x.data() + r * inputs, rows == 2 ? bias[biased] : 0);
               const Sum sb =
                   product(b, o, x.data() + r * inputs, rows == 2 ? bias[biased + 16] : 0);
-              const double silu = sa.value / (1 + std::exp(-sa.value)), want = silu * sb.value;
+              const double act = gelu ? gelu_tanh(sa.value) : sa.value / (1 + std::exp(-sa.value)),
+                           want = act * sb.value;
               const double n =
                   static_cast<double>(inputs + 2 + (type == WeightType::int8 ? 5 : 0)) * kFloat;
-              // The slope of silu is below 1.1; 16 roundings in the exponential and the quotient.
-              const double wide = 1.1 * n * sa.sizes * std::abs(sb.value) +
-                                  std::abs(silu) * n * sb.sizes + 16 * kFloat * std::abs(want);
+              // The slopes of silu and gelu are below 1.14; 16 roundings in the exponential and
+              // the quotient. The exponent of gelu, 2u, has 6 roundings more.
+              const double exponent =
+                  gelu ? 1.6 * (std::abs(sa.value) + 0.045 * std::pow(std::abs(sa.value), 3)) : 0;
+              const double wide = 1.14 * n * sa.sizes * std::abs(sb.value) +
+                                  std::abs(act) * n * sb.sizes +
+                                  (16 + 6 * exponent) * kFloat * std::abs(want);
               const double got = widen(out[static_cast<size_t>(r * (width + 1) + o)]);
               CHECK(std::abs(got - want) <= wide + kBf16 * (std::abs(want) + wide) + kSmallest);
             }

@@ -57,12 +57,14 @@ TEST_CASE("defaults are those of transformers' configuration classes") {
   CHECK(config.max_position == 2048);
   CHECK(config.rms_norm_eps == 1e-6);
   CHECK(config.rope.theta == 10000.0);
-  CHECK_FALSE((config.tied_head || config.qk_norm || config.attention_bias || config.mlp_bias));
+  CHECK_FALSE((config.tied_head || config.block.attention_bias || config.block.mlp_bias));
   CHECK((!config.bos && config.eos.empty()));
+  CHECK(config.block.qk_norm == QkNorm::none);
+  CHECK(config.block.query_scalar == 12);
   const ModelConfig qwen = parse_model_config(qwen3(), "config.json");
   CHECK(qwen.head_dim == 128);
   CHECK(qwen.max_position == 32768);
-  CHECK(qwen.qk_norm);
+  CHECK(qwen.block.qk_norm == QkNorm::heads);
 }
 
 TEST_CASE("families differ in defaults, biases, norms and windows") {
@@ -134,6 +136,124 @@ TEST_CASE("families differ in defaults, biases, norms and windows") {
       "mlp.down_proj.weight[48, 64]\npost_feedforward_layernorm.weight[48]\n");
 }
 
+TEST_CASE("Gemma 2 and 3: norms, scales, caps, windows by pattern, a rotary base by layer") {
+  const auto parsed = [](const Json& json) { return parse_model_config(json, "config.json"); };
+  const auto gemma = [](const char* type, const char* architecture) {
+    Json json = with(family(type, architecture),
+                     {{"num_hidden_layers", 7}, {"hidden_activation", "gelu_pytorch_tanh"}});
+    json.erase("hidden_act");
+    return json;
+  };
+  const Json second = gemma("gemma2", "Gemma2ForCausalLM");
+  const ModelConfig two = parsed(second);
+  CHECK(two.head_dim == 256);
+  CHECK(two.kv_heads == 4);
+  CHECK(two.max_position == 8192);
+  CHECK((two.tied_head && two.block.norm_adds_one));
+  CHECK((two.bos == 2 && two.eos == std::vector<Token>{1}));
+  CHECK(two.block.norms == Norms::both);
+  CHECK(two.block.activation == Activation::gelu_tanh);
+  CHECK(two.block.embedding_scale == std::sqrt(48.0));
+  CHECK(two.block.query_scalar == 256);
+  CHECK((two.block.attention_cap == 50 && two.block.logit_cap == 30));
+  CHECK(two.slides == std::vector<bool>{true, false, true, false, true, false, true});
+  CHECK((two.window(0) == 4096 && two.window(1) == 0));
+  CHECK((!two.sliding_rope && two.rope.theta == 1e4));
+  const ModelConfig plain = parsed(with(second, {{"attn_logit_softcapping", nullptr},
+                                                 {"final_logit_softcapping", nullptr},
+                                                 {"query_pre_attn_scalar", 144}}));
+  CHECK((plain.block.attention_cap == 0 && plain.block.logit_cap == 0));
+  CHECK(plain.block.query_scalar == 144);
+  std::string names;
+  for (const Parameter& p : parameters(two))
+    if (p.name.starts_with("model.layers.1.") && p.name.ends_with("norm.weight"))
+      names += p.name.substr(15) + "\n";
+  CHECK(names ==
+        "input_layernorm.weight\npost_attention_layernorm.weight\n"
+        "pre_feedforward_layernorm.weight\npost_feedforward_layernorm.weight\n");
+
+  const Json third = gemma("gemma3_text", "Gemma3ForCausalLM");
+  const ModelConfig three = parsed(third);
+  CHECK(three.block.qk_norm == QkNorm::heads);
+  CHECK((three.block.attention_cap == 0 && three.block.logit_cap == 0));
+  CHECK(three.slides == std::vector<bool>{true, true, true, true, true, false, true});
+  CHECK(three.rope.theta == 1e6);
+  REQUIRE(three.sliding_rope);
+  CHECK(three.sliding_rope->theta == 1e4);
+  CHECK((three.rope_kind(0) == 1 && three.rope_kind(5) == 0));
+  CHECK(parsed(with(third, {{"sliding_window_pattern", 3}})).slides[2] == false);
+  const Json linear = {{"rope_type", "linear"}, {"factor", 8}};
+  for (const Json& changes :
+       {Json{{"rope_theta", 5e5}, {"rope_local_base_freq", 100}, {"rope_scaling", linear}},
+        Json{{"rope_parameters",
+              {{"full_attention", with(linear, {{"rope_theta", 5e5}})},
+               {"sliding_attention", {{"rope_type", "default"}, {"rope_theta", 100}}}}}}}) {
+    const ModelConfig scaled = parsed(with(third, changes));
+    CHECK((scaled.rope.type == RopeType::linear && scaled.rope.factor == 8));
+    CHECK(scaled.rope.theta == 5e5);
+    CHECK(scaled.sliding_rope->type == RopeType::standard);
+    CHECK(scaled.sliding_rope->theta == 100);
+  }
+
+  const std::tuple<Json, Json, const char*> refused[] = {
+      {second, {{"hidden_activation", "gelu"}}, "supported is 'gelu_pytorch_tanh'"},
+      {second, {{"sliding_window", nullptr}}, "'sliding_window' is null, expected a number"},
+      {second, {{"attn_logit_softcapping", 0}}, "expected null, or a positive number"},
+      {second, {{"query_pre_attn_scalar", nullptr}}, "'query_pre_attn_scalar' is null"},
+      {second, {{"query_pre_attn_scalar", 0}}, "'query_pre_attn_scalar' is 0"},
+      {second, {{"use_bidirectional_attention", true}}, "'use_bidirectional_attention' is true"},
+      {third,
+       {{"attn_logit_softcapping", 50.0}},
+       "'attn_logit_softcapping' is 50.0, expected null"},
+      {third, {{"sliding_window_pattern", 0}}, "'sliding_window_pattern' is 0"},
+      {third, {{"rope_local_base_freq", -1}}, "'rope_local_base_freq' is -1"},
+      {third, {{"rope_scaling", {{"rope_type", "yarn"}, {"factor", 2}}}}, "rope_type 'yarn'"},
+      {third, {{"rope_parameters", {{"rope_type", "default"}}}}, "unknown key 'rope_type'"},
+  };
+  for (const auto& [json, changes, said] : refused)
+    CHECK_THAT(error_of(with(json, changes)), Catch::Contains(said));
+}
+
+TEST_CASE("Qwen3-MoE: which layers have experts, their weights and their defaults") {
+  const auto parsed = [](const Json& json) { return parse_model_config(json, "config.json"); };
+  const Json silent = family("qwen3_moe", "Qwen3MoeForCausalLM");
+  const ModelConfig defaults = parsed(silent);
+  CHECK(defaults.kv_heads == 4);
+  CHECK(defaults.head_dim == 12);
+  CHECK((defaults.experts.count == 128 && defaults.experts.used == 8));
+  CHECK((defaults.experts.inner == 768 && !defaults.experts.normalised));
+  CHECK(defaults.experts.layers == std::vector<bool>{true, true});
+  CHECK(defaults.sliding_window == 0);
+  const Json small = with(silent, {{"num_hidden_layers", 4},
+                                   {"num_experts", 3},
+                                   {"num_experts_per_tok", 2},
+                                   {"moe_intermediate_size", 20},
+                                   {"decoder_sparse_step", 2},
+                                   {"mlp_only_layers", {3}}});
+  const ModelConfig sparse = parsed(small);
+  CHECK(sparse.experts.layers == std::vector<bool>{false, true, false, false});
+  std::string names;
+  for (const Parameter& p : parameters(sparse))
+    if (p.name.starts_with("model.layers.1.mlp.") || p.name.starts_with("model.layers.2.mlp.gate"))
+      names += p.name.substr(13) + shape_text(p.shape) + "\n";
+  std::string want = "1.mlp.gate.weight[3, 48]\n";
+  for (const char* expert : {"0", "1", "2"})
+    for (const char* part :
+         {"gate_proj.weight[20, 48]", "up_proj.weight[20, 48]", "down_proj.weight[48, 20]"})
+      want += str("1.mlp.experts.", expert, ".", part, "\n");
+  CHECK(names == want + "2.mlp.gate_proj.weight[64, 48]\n");
+  CHECK(parsed(with(small, {{"num_experts", 0}})).experts.count == 0);
+  Json second = small;  // as transformers 5 writes it
+  second.erase("num_experts");
+  CHECK(parsed(with(second, {{"num_local_experts", 7}})).experts.count == 7);
+  CHECK(parsed(with(small, {{"use_sliding_window", true}, {"sliding_window", 8}})).slides ==
+        std::vector<bool>{true, true, true, true});
+  CHECK_THAT(error_of(with(small, {{"num_experts_per_tok", 4}})),
+             Catch::Contains("'num_experts_per_tok' is 4, expected at most 'num_experts' (3)"));
+  CHECK_THAT(error_of(with(small, {{"decoder_sparse_step", 0}})),
+             Catch::Contains("'decoder_sparse_step' is 0, expected a number from 1 on"));
+}
+
 TEST_CASE("both forms of the rotary base are read") {
   CHECK(parse_model_config(with(llama(), {{"rope_theta", 5e5}, {"rope_scaling", nullptr}}), "c")
             .rope.theta == 5e5);
@@ -147,15 +267,17 @@ TEST_CASE("both forms of the rotary base are read") {
 }
 
 TEST_CASE("an unsupported setting is an error that names it and what is supported") {
-  CHECK(error_of(with(llama(), {{"model_type", "gpt2"}, {"architectures", {"GPT2LMHeadModel"}}})) ==
-        "config.json: model_type 'gpt2' is not supported; supported are llama (LlamaForCausalLM), "
-        "mistral (MistralForCausalLM), olmo2 (Olmo2ForCausalLM), phi3 (Phi3ForCausalLM), qwen2 "
-        "(Qwen2ForCausalLM), qwen3 (Qwen3ForCausalLM)");
+  CHECK(
+      error_of(with(llama(), {{"model_type", "gpt2"}, {"architectures", {"GPT2LMHeadModel"}}})) ==
+      "config.json: model_type 'gpt2' is not supported; supported are gemma2 (Gemma2ForCausalLM), "
+      "gemma3_text (Gemma3ForCausalLM), llama (LlamaForCausalLM), mistral (MistralForCausalLM), "
+      "olmo2 (Olmo2ForCausalLM), phi3 (Phi3ForCausalLM), qwen2 "
+      "(Qwen2ForCausalLM), qwen3 (Qwen3ForCausalLM), qwen3_moe (Qwen3MoeForCausalLM)");
   CHECK_THAT(error_of(with(llama(), {{"architectures", {"LlamaForSequenceClassification"}}})),
              Catch::Contains("expected LlamaForCausalLM"));
   Json nameless = llama();
   nameless.erase("model_type");
-  CHECK(parse_model_config(nameless, "c").family == Family::llama);
+  CHECK(parse_model_config(nameless, "c").family->model_type == std::string("llama"));
   nameless["architectures"] = {"MixtralForCausalLM"};
   CHECK_THAT(error_of(nameless),
              Catch::Contains("architecture 'MixtralForCausalLM' is not supported; supported are"));

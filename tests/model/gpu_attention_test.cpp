@@ -54,6 +54,21 @@ at::Tensor slow(const SequenceStep& step, size_t layer, int window, const at::Te
 
 }  // namespace
 
+TEST_CASE("a network with capped scores is not for the GPU's kernels") {
+  for (const Json& cap : {Json(50), Json()}) {
+    const Model model = test::bf16_model({{"model_type", "gemma2"},
+                                          {"vocab_size", 97},
+                                          {"hidden_size", 32},
+                                          {"intermediate_size", 48},
+                                          {"num_hidden_layers", 2},
+                                          {"num_attention_heads", 4},
+                                          {"num_key_value_heads", 2},
+                                          {"head_dim", 16},
+                                          {"attn_logit_softcapping", cap}});
+    CHECK(GpuAttention::fits(model.network()) == cap.is_null());
+  }
+}
+
 TEST_CASE("the GPU's kernels are told which rows are visible, and where the keys are") {
   const c10::NoGradGuard no_grad;
   Rng rng(4);

@@ -24,19 +24,22 @@ try:
     import torch
     import transformers
     from transformers import (
-        AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM,
-        Olmo2Config, Olmo2ForCausalLM, Phi3Config, Phi3ForCausalLM, Qwen2Config, Qwen2ForCausalLM,
-        Qwen3Config, Qwen3ForCausalLM,
+        AutoModelForCausalLM, Gemma2Config, Gemma2ForCausalLM, Gemma3ForCausalLM, Gemma3TextConfig,
+        LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, Olmo2Config, Olmo2ForCausalLM, Phi3Config, Phi3ForCausalLM, Qwen2Config, Qwen2ForCausalLM,
+        Qwen3Config, Qwen3ForCausalLM, Qwen3MoeConfig, Qwen3MoeForCausalLM,
     )
     from transformers.generation.logits_process import (
         TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper,
     )
+    from transformers.models.gemma2 import modeling_gemma2
+    from transformers.models.gemma3 import modeling_gemma3
     from transformers.models.llama import modeling_llama
     from transformers.models.mistral import modeling_mistral
     from transformers.models.olmo2 import modeling_olmo2
     from transformers.models.phi3 import modeling_phi3
     from transformers.models.qwen2 import modeling_qwen2
     from transformers.models.qwen3 import modeling_qwen3
+    from transformers.models.qwen3_moe import modeling_qwen3_moe
 except ImportError as missing:
     skip(missing)
 transformers.logging.set_verbosity_error()
@@ -50,10 +53,25 @@ def exact_norm(self, x):
     return self.weight * (x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + self.variance_epsilon))
 
 
-def exact_attention(module, query, key, value, attention_mask, scaling, dropout=0.0, **_):
+def exact_norm_of_gemma(self, x):
+    return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + self.eps) * (1 + self.weight)
+
+
+def exact_router(self, x):
+    logits = torch.nn.functional.linear(x.reshape(-1, self.hidden_dim), self.weight)
+    shares, chosen = torch.topk(torch.softmax(logits, -1), self.top_k, dim=-1)
+    return logits, shares / shares.sum(-1, keepdim=True) if self.norm_topk_prob else shares, chosen
+
+
+def exact_attention(
+    module, query, key, value, attention_mask, scaling, dropout=0.0, softcap=None, **_
+):
     groups = module.num_key_value_groups
     key, value = key.repeat_interleave(groups, 1), value.repeat_interleave(groups, 1)
-    weights = torch.softmax(query @ key.transpose(2, 3) * scaling + attention_mask, -1)
+    scores = query @ key.transpose(2, 3) * scaling
+    if softcap is not None:
+        scores = torch.tanh(scores / softcap) * softcap
+    weights = torch.softmax(scores + attention_mask, -1)
     return (weights @ value).transpose(1, 2).contiguous(), weights
 
 
@@ -64,20 +82,27 @@ class Exact:
         norms = (
             modeling_llama.LlamaRMSNorm, modeling_mistral.MistralRMSNorm,
             modeling_olmo2.Olmo2RMSNorm, modeling_phi3.Phi3RMSNorm, modeling_qwen2.Qwen2RMSNorm,
-            modeling_qwen3.Qwen3RMSNorm,
+            modeling_qwen3.Qwen3RMSNorm, modeling_qwen3_moe.Qwen3MoeRMSNorm,
         )
+        norms_of_gemma = modeling_gemma2.Gemma2RMSNorm, modeling_gemma3.Gemma3RMSNorm
         families = (
-            modeling_llama, modeling_mistral, modeling_olmo2, modeling_phi3, modeling_qwen2,
-            modeling_qwen3,
+            modeling_gemma2, modeling_gemma3, modeling_llama, modeling_mistral, modeling_olmo2, modeling_phi3, modeling_qwen2,
+            modeling_qwen3, modeling_qwen3_moe,
         )
-        self.saved = [(n, "forward", n.forward) for n in norms]
-        self.saved += [(m, "eager_attention_forward", m.eager_attention_forward) for m in families]
-        for module, name, _ in self.saved:
-            setattr(module, name, exact_norm if name == "forward" else exact_attention)
+        self.saved = []
+        for places, name, exact in (
+            (norms, "forward", exact_norm),
+            (norms_of_gemma, "forward", exact_norm_of_gemma),
+            ([modeling_qwen3_moe.Qwen3MoeTopKRouter], "forward", exact_router),
+            (families, "eager_attention_forward", exact_attention),
+        ):
+            for place in places:
+                self.saved.append((place, name, getattr(place, name)))
+                setattr(place, name, exact)
 
     def __exit__(self, *_):
-        for module, name, value in self.saved:
-            setattr(module, name, value)
+        for place, name, value in self.saved:
+            setattr(place, name, value)
 
 
 def reference(model, rows, visible):
@@ -324,13 +349,14 @@ def cases_of(vocab, seed, kind):
 
 def sharpened(model, seed):
     torch.manual_seed(seed)
+    gemma = model.config.model_type.startswith("gemma")
     with torch.no_grad():
         for name, p in model.named_parameters():
             if p.dim() == 2:
                 p.normal_(
                     0,
                     (
-                        1.0
+                        (p.shape[1] ** -0.5 if gemma else 1.0)  # Gemma scales it
                         if "embed" in name
                         else (
                             3.0
@@ -341,7 +367,7 @@ def sharpened(model, seed):
                     ),
                 )
             elif "norm" in name:
-                p.uniform_(0.5, 1.5)
+                p.uniform_(-0.5, 0.5) if gemma else p.uniform_(0.5, 1.5)
             else:
                 p.normal_(0, 0.3)
     return model
@@ -349,7 +375,7 @@ def sharpened(model, seed):
 
 def loaded(folder, dtype):
     return AutoModelForCausalLM.from_pretrained(
-        folder, dtype=dtype, attn_implementation="eager"
+        folder, dtype=dtype, attn_implementation="eager", experts_implementation="eager"
     ).eval()
 
 
@@ -477,6 +503,11 @@ def plain_networks():
         Phi3Config(**{**shape, "pad_token_id": 0, "eos_token_id": 2, **o})
     )
     olmo2 = lambda **o: Olmo2ForCausalLM(Olmo2Config(**{**shape, "eos_token_id": 2, **o}))
+    gemma2 = lambda **o: Gemma2ForCausalLM(Gemma2Config(**{**shape, **o}))
+    moe = lambda **o: Qwen3MoeForCausalLM(
+        Qwen3MoeConfig(**{**shape, "moe_intermediate_size": 40, "num_attention_heads": 4, **o})
+    )
+    gemma3 = lambda **o: Gemma3ForCausalLM(Gemma3TextConfig(**{**shape, **o}))
     nets = {
         "llama tied, fp32 file": (
             lambda: llama(num_attention_heads=4, tie_word_embeddings=True),
@@ -555,6 +586,55 @@ def plain_networks():
         ),
         "olmo2 untied, fp32 file": (
             lambda: olmo2(num_attention_heads=6, num_key_value_heads=6, rope_theta=500000.0),
+            torch.float32,
+            {},
+        ),
+        "gemma2 tied, GQA, caps that bite, bf16 file": (
+            lambda: gemma2(
+                num_attention_heads=4, num_key_value_heads=2, head_dim=20, query_pre_attn_scalar=30,
+                attn_logit_softcapping=4.0, final_logit_softcapping=2.0,
+            ),
+            torch.bfloat16,
+            {},
+        ),
+        "gemma2 untied, biases, no caps, fp32 file": (
+            lambda: gemma2(
+                num_attention_heads=4, num_key_value_heads=4, head_dim=16, attention_bias=True,
+                tie_word_embeddings=False, attn_logit_softcapping=None,
+                final_logit_softcapping=None,
+            ),
+            torch.float32,
+            {},
+        ),
+        "gemma3 tied, GQA, bf16 file": (
+            lambda: gemma3(
+                num_attention_heads=4, num_key_value_heads=1, head_dim=20,
+                query_pre_attn_scalar=30,
+                layer_types=["sliding_attention", "full_attention", "sliding_attention"],
+            ),
+            torch.bfloat16,
+            {},
+        ),
+        "qwen3_moe GQA, shares of a sum, bf16 file": (
+            lambda: moe(
+                num_key_value_heads=2, num_experts=6, num_experts_per_tok=2, norm_topk_prob=True
+            ),
+            torch.bfloat16,
+            {},
+        ),
+        "qwen3_moe tied, one layer dense, fp32 file": (
+            lambda: moe(
+                num_key_value_heads=4, head_dim=16, num_experts=5, num_experts_per_tok=3,
+                mlp_only_layers=[1], tie_word_embeddings=True, attention_bias=True,
+            ),
+            torch.float32,
+            {},
+        ),
+        "gemma3 untied, final cap, fp32 file": (
+            lambda: gemma3(
+                num_attention_heads=6, num_key_value_heads=6, head_dim=16,
+                tie_word_embeddings=False, final_logit_softcapping=3.0,
+            ),
             torch.float32,
             {},
         ),
@@ -668,6 +748,28 @@ def scaled_networks():
     }
     for i, (label, make) in enumerate(every.items()):
         yield Network(label, make, 40 + i, kind="window")
+    gemma = dict(
+        **{**shape, "num_hidden_layers": 3}, num_key_value_heads=1, max_position_embeddings=384,
+        query_pre_attn_scalar=32,
+    )
+    linear = {"rope_type": "linear", "factor": 3.0}
+    both = {
+        "full_attention": {**linear, "rope_theta": 90000.0},
+        "sliding_attention": {"rope_type": "default", "rope_theta": 500.0},
+    }
+    older = {"rope_theta": 90000.0, "rope_local_base_freq": 500.0, "rope_scaling": linear}
+    yield Network(
+        "gemma2 window", lambda: Gemma2ForCausalLM(Gemma2Config(**gemma, sliding_window=13)), 50,
+        kind="window",
+    )
+    for seed, (label, rewrite) in enumerate({"": None, ", older form": older}.items(), 51):
+        make = lambda: Gemma3ForCausalLM(
+            Gemma3TextConfig(
+                **gemma, sliding_window=11, rope_parameters=both,
+                layer_types=["sliding_attention", "full_attention", "sliding_attention"],
+            )
+        )
+        yield Network(f"gemma3 window{label}", make, seed, kind="window", rewrite=rewrite)
     windows = {
         "window from layer 1": dict(sliding_window=13, max_window_layers=1),
         "window by layer, yarn": dict(
@@ -776,7 +878,7 @@ def quantised_as(bitsandbytes, kind, w):
 @pytest.mark.parametrize("kind", ["int8", "nf4"])
 @networks(
     "llama biases, fp16 file", "phi3 sharded, fp32 files", "olmo2 tied, GQA, biases, bf16 file",
-    "synthetic qwen3",
+    "gemma2 tied, GQA, caps that bite, bf16 file", "gemma3 tied, GQA, bf16 file", "synthetic qwen3",
 )
 def test_quantised_layers_compute_as_those_that_bitsandbytes_dequantises(compared, label, kind):
     """Truth is transformers in float64 with the layers' matrices as bitsandbytes dequantises

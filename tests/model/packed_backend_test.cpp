@@ -67,7 +67,21 @@ const Json kConfigs[] = {config_of("llama", false, false),
                          phi3(true),
                          with(phi3(false), {{"sliding_window", 12}}),
                          config_of("olmo2", false, false),
-                         config_of("olmo2", true, true)};
+                         config_of("olmo2", true, true),
+                         with(config_of("qwen3_moe", false, false), {{"num_experts", 5},
+                                                                     {"num_experts_per_tok", 2},
+                                                                     {"moe_intermediate_size", 70},
+                                                                     {"norm_topk_prob", true},
+                                                                     {"mlp_only_layers", {1}}}),
+                         with(config_of("gemma2", true, true), {{"query_pre_attn_scalar", 24},
+                                                                {"attn_logit_softcapping", 4},
+                                                                {"final_logit_softcapping", 2},
+                                                                {"sliding_window", 12}}),
+                         with(config_of("gemma3_text", false, false),
+                              {{"query_pre_attn_scalar", 24},
+                               {"sliding_window_pattern", 2},
+                               {"sliding_window", 12},
+                               {"rope_scaling", {{"rope_type", "linear"}, {"factor", 3}}}})};
 
 struct Checkpointed {
   test::TemporaryFolder folder;
@@ -75,7 +89,7 @@ struct Checkpointed {
     synthesise_checkpoint(config, 3, folder.path());
     vary_vectors(folder.path() / "model.safetensors");
   }
-  /// Norms that are not all one, and biases that are not zero.
+  /// Norms that are not all one (or zero, where one is added), and biases that are not zero.
   static void vary_vectors(const std::filesystem::path& path) {
     std::string bytes = read_file(path);
     const std::span file(reinterpret_cast<std::byte*>(bytes.data()), bytes.size());
@@ -210,7 +224,8 @@ TEST_CASE(
     for (const Dtype dtype : {Dtype::int8, Dtype::nf4}) {
       std::map<std::string, at::Tensor> weights;
       for (const auto& [weight_name, tensor] : wide.network().named_parameters())
-        weights[weight_name] = tensor.dim() == 2 && weight_name.starts_with("model.layers.")
+        weights[weight_name] = tensor.dim() == 2 && weight_name.starts_with("model.layers.") &&
+                                       !weight_name.ends_with("mlp.gate.weight")  // a router
                                    ? quantised(tensor, dtype)
                                    : tensor;
       const at::Tensor truth = whole(*Model::Network::over(wide.config(), weights), text);

@@ -175,6 +175,18 @@ TinyNetwork::TinyNetwork(const std::string& family, std::uint64_t seed, const Js
       {"max_position_embeddings", 2048},
       {"eos_token_id", 0},
       {"tie_word_embeddings", false}};  // a tied random head would mostly repeat its input
+  // Small caps and scalars, so that they have an effect on scores and logits of some units.
+  if (family == "gemma2")
+    config.update({{"query_pre_attn_scalar", 12},
+                   {"attn_logit_softcapping", 10},
+                   {"final_logit_softcapping", 5}});
+  if (family == "gemma3_text")
+    config.update({{"query_pre_attn_scalar", 12}, {"sliding_window_pattern", 2}});
+  if (family == "qwen3_moe")
+    config.update({{"num_experts", 5},
+                   {"num_experts_per_tok", 2},
+                   {"moe_intermediate_size", 40},
+                   {"norm_topk_prob", true}});
   config.update(changes);
   synthesise_checkpoint(config, seed, folder_.path());
   if (!loud.empty())

@@ -31,8 +31,8 @@ void write_bf16(const std::filesystem::path& file, const std::vector<WholeTensor
 /// A random network of a few thousand weights with that tokenizer, as a separate checkpoint.
 class TinyNetwork {
  public:
-  /// `changes` are merged over the config of the family ("llama" or "qwen3"). The logits of `loud`
-  /// ids are doubled, so that control tokens are chosen often.
+  /// `changes` are merged over the config of the family ("llama", "qwen3", "qwen3_moe", "gemma2" or
+  /// "gemma3_text"). The logits of `loud` ids are doubled, so that control tokens are chosen often.
   explicit TinyNetwork(const std::string& family = "llama", std::uint64_t seed = 1,
                        const Json& changes = Json::object(), const Tokens& loud = {});
 

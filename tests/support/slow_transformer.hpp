@@ -8,10 +8,12 @@
 
 namespace pardec::test {
 
-/// A Llama or Qwen3 network as naive loops over doubles, without cache, batch, packing or a mask
-/// rule: each row is told which rows it sees. It reads config.json by itself, and weights as
-/// stored. Written from Hugging Face's definition: RMS norm, rotary embedding over half heads
-/// (angles in float32, as there), grouped-query attention, SwiGLU.
+/// A Llama, Qwen3, Qwen3-MoE, Gemma 2 or Gemma 3 network as naive loops over doubles, without
+/// cache, batch, packing or a mask rule: each row is told which rows it sees. It reads config.json
+/// by itself, and weights as stored. Written from Hugging Face's definition: RMS norm, rotary
+/// embedding over half heads (angles in float32, as there), grouped-query attention, SwiGLU;
+/// Gemma's norms after sublayers and factors 1 + w, GELU, caps, scaled embedding, and layers with
+/// windows.
 class SlowTransformer {
  public:
   explicit SlowTransformer(const std::filesystem::path& checkpoint);
@@ -41,12 +43,22 @@ class SlowTransformer {
   std::string own_head() const { return tied_ ? "model.embed_tokens.weight" : "lm_head.weight"; }
   std::vector<double> norm(const std::vector<double>& x, const std::string& name) const;
   std::vector<double> times(const std::string& name, const std::vector<double>& x) const;
-  void rotate(std::vector<double>& x, int position) const;
+  void rotate(std::vector<double>& x, int position, double theta) const;
+  /// down(activation(gate x) * up x), of the matrices whose names begin with `prefix`.
+  std::vector<double> mlp(const std::string& prefix, const std::vector<double>& x) const;
+  /// The most probable experts of x, each times its probability.
+  std::vector<double> mixture(const std::string& prefix, const std::vector<double>& x) const;
 
   std::map<std::string, Matrix> weights_;
   size_t layers_, heads_, kv_heads_, head_dim_;
   double eps_, theta_;
-  bool tied_;
+  bool tied_, gemma_;
+  double query_scalar_, score_cap_ = 0, logit_cap_ = 0;
+  int window_ = 0;
+  size_t used_experts_ = 0;
+  bool shares_of_sum_ = false;  // the used experts' probabilities are divided by their sum
+  double window_theta_;         // rotary base of layers with the window
+  std::vector<bool> windowed_;  // by layer
 };
 
 /// Best and second best of one row.

@@ -525,6 +525,19 @@ def variants():
             if split:
                 one["decoder"] = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": scheme}
             yield f"llama-2 Metaspace {scheme} {split}", one
+    one = copy.copy(llama)  # the parts of Gemma's file
+    one["normalizer"] = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
+    one["pre_tokenizer"] = {
+        "type": "Split",
+        "pattern": {"String": " "},
+        "behavior": "MergedWithPrevious",
+        "invert": False,
+    }
+    one["decoder"] = {**METASPACE_DECODER, "decoders": METASPACE_DECODER["decoders"][:3]}
+    one["added_tokens"] = llama["added_tokens"] + [
+        added_token(32000, "<start_of_turn>", special=True), added_token(32001, "\n\n")
+    ]
+    yield "llama-2 Gemma", one
     qwen = json.loads((DATA / "tokenizers/qwen/tokenizer.json").read_text(encoding="utf-8"))
     for prefix in (True, False):
         one = copy.copy(qwen)
@@ -1094,6 +1107,7 @@ def variant(published):
             for scheme in ("first", "always", "never")
             for split in (True, False)
         ),
+        "llama-2 Gemma",
         *(f"qwen ByteLevel {prefix}" for prefix in (True, False)),
     ],
 )

@@ -25,6 +25,12 @@ SHAPES = {
     "tied": {"model_type": "llama", "tie_word_embeddings": True},
     "untied": {"model_type": "qwen2", "tie_word_embeddings": False},
     "fused": {"model_type": "phi3", "tie_word_embeddings": False, "pad_token_id": 0},
+    "scaled": {  # the embedding; tied too
+        "model_type": "gemma2",
+        "head_dim": 16,
+        "attn_logit_softcapping": 10.0,
+        "final_logit_softcapping": 5.0,
+    },
 }
 COMMON = {
     "hidden_size": 64,
@@ -57,6 +63,7 @@ FLAGS = {
         "--checkpoint-activations",
     ],
     "fused": ["--lora-dropout", "0.1"],
+    "scaled": ["--lora-tokens", "3,100"],
 }
 TRAIN = [
     "--dataset", "oa-mine", "--format", "ar", "--limit", 12, "--batch-tokens", 1024,

@@ -24,11 +24,19 @@ constexpr int kVocab = 61;
 struct Base {
   explicit Base(const std::string& family, bool tied) {
     set_threads(1);
-    const Json shape = {{"model_type", family},     {"vocab_size", kVocab},
-                        {"hidden_size", 32},        {"intermediate_size", 48},
-                        {"num_hidden_layers", 2},   {"num_attention_heads", 4},
-                        {"num_key_value_heads", 2}, {"max_position_embeddings", 256},
-                        {"eos_token_id", 0},        {"tie_word_embeddings", tied}};
+    Json shape = {{"model_type", family},
+                  {"vocab_size", kVocab},
+                  {"hidden_size", 32},
+                  {"intermediate_size", 48},
+                  {"head_dim", 8},
+                  {"num_hidden_layers", 2},
+                  {"num_attention_heads", 4},
+                  {"num_key_value_heads", 2},
+                  {"max_position_embeddings", 256},
+                  {"eos_token_id", 0},
+                  {"tie_word_embeddings", tied}};
+    if (family == "qwen3_moe")
+      shape.update({{"num_experts", 4}, {"num_experts_per_tok", 2}, {"moe_intermediate_size", 40}});
     synthesise_checkpoint(shape, 5, folder.path());
     config = read_model_config(folder.path());
   }
@@ -108,7 +116,9 @@ TEST_CASE("tokens with equal rows in the checkpoint begin with different rows, o
 
 TEST_CASE("an adapter's gradients agree with central differences") {
   for (const auto& [family, tied] :
-       {std::pair{"llama", true}, std::pair{"qwen2", false}, std::pair{"phi3", false}}) {
+       {std::pair{"llama", true}, std::pair{"qwen2", false}, std::pair{"phi3", false},
+        std::pair{"gemma2", true}, std::pair{"gemma3_text", false},
+        std::pair{"qwen3_moe", false}}) {
     const Base base(family, tied);
     const auto what = low_rank_adapter(base.config, base.shape(), 1);
     Trainer trainer(*what, base.weights(at::kDouble),
@@ -174,7 +184,7 @@ TEST_CASE(
 }
 
 TEST_CASE("layers that are computed again have the gradients of layers that are kept") {
-  for (const char* family : {"llama", "phi3"}) {
+  for (const char* family : {"llama", "phi3", "qwen3_moe"}) {
     const Base base(family, false);
     const auto batch = samples(4);
     const auto adapter = low_rank_adapter(base.config, base.shape(0.3), 1);
@@ -228,7 +238,9 @@ TEST_CASE("dropout: by seed and update, at its share, only in training") {
 
 TEST_CASE("an adapter that is written and merged computes the same as in training") {
   for (const auto& [family, tied] :
-       {std::pair{"llama", true}, std::pair{"qwen2", false}, std::pair{"phi3", false}}) {
+       {std::pair{"llama", true}, std::pair{"qwen2", false}, std::pair{"phi3", false},
+        std::pair{"gemma2", true}, std::pair{"gemma3_text", false},
+        std::pair{"qwen3_moe", false}}) {
     const Base base(family, tied);
     const AdapterShape shape = base.shape();
     const auto what = low_rank_adapter(base.config, shape, 1);

@@ -60,7 +60,7 @@ std::map<std::string, at::Tensor> weights_of(const Model& model) {
 
 TEST_CASE("packed sequences have the same logits as each one alone") {
   set_threads(1);
-  for (const char* family : {"llama", "qwen3"}) {
+  for (const char* family : {"llama", "qwen3", "gemma2", "gemma3_text", "qwen3_moe"}) {
     TinyNetwork tiny(family, 5);
     Model model = tiny.load(Dtype::fp64);
     Rng rng(4);

@@ -43,7 +43,8 @@ struct GpuPass {
 /// object owns.
 class GpuAttention {
  public:
-  /// Whether the kernels support the network's attention: bf16 and a suitable head_dim.
+  /// Whether the kernels support the network's attention: bf16, a suitable head_dim,
+  /// scores without a cap; and whether its steps can be recorded: no choice of experts.
   static bool fits(const Model::Network& network);
 
   /// For passes of at most this shape; the rest is padding. REQUIRES: fits(network). `network` and

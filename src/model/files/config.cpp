@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <tuple>
 
 #include "src/model/adapter.hpp"
 #include "src/model/files/adapter_config.hpp"
@@ -19,53 +20,24 @@ namespace pardec {
 
 namespace {
 
-/// The defaults of transformers' configuration classes for keys missing in config.json.
-struct FamilyEntry {
-  Family family;
-  const char* model_type;
-  const char* architecture;
-  int head_dim;  // 0: hidden_size / heads
-  int kv_heads;  // 0: heads
-  int max_position;
-  double rms_norm_eps;
-  // 0: none. transformers' default for llama and mistral is 2, which is an arbitrary token with
-  // other tokenizers than their original ones.
-  Token eos = 0;
-};
-constexpr FamilyEntry kFamilies[] = {
-    {Family::llama, "llama", "LlamaForCausalLM", 0, 0, 2048, 1e-6},
-    {Family::mistral, "mistral", "MistralForCausalLM", 0, 8, 131072, 1e-6},
-    {Family::olmo2, "olmo2", "Olmo2ForCausalLM", 0, 0, 2048, 1e-5, 50279},
-    {Family::phi3, "phi3", "Phi3ForCausalLM", 0, 0, 4096, 1e-5, 32000},
-    {Family::qwen2, "qwen2", "Qwen2ForCausalLM", 0, 32, 32768, 1e-6},
-    {Family::qwen3, "qwen3", "Qwen3ForCausalLM", 128, 32, 32768, 1e-6},
-};
-const FamilyEntry& entry(Family family) { return kFamilies[static_cast<size_t>(family)]; }
-
-std::string supported() {
-  std::vector<std::string> names;
-  for (const FamilyEntry& one : kFamilies)
-    names.push_back(str(one.model_type, " (", one.architecture, ")"));
-  return "supported are " + join(names, ", ");
-}
-
-const FamilyEntry& find_family(JsonReader& read, const std::string& where) {
+const Family& family_of(JsonReader& read, const std::string& where) {
   const std::string type = read.optional<std::string>("model_type", "");
   const auto names = read.optional<std::vector<std::string>>("architectures", {});
   if (type.empty() && names.empty())
-    throw ModelError(where, str("has neither 'model_type' nor 'architectures'; ", supported()));
-  for (const FamilyEntry& entry : kFamilies) {
-    const bool type_fits = type.empty() || type == entry.model_type;
-    const bool name_fits = names.empty() || names == std::vector<std::string>{entry.architecture};
-    if (type_fits && name_fits) return entry;
-    if (type_fits && !type.empty())
-      throw ModelError(where, str("model_type '", type, "' with architectures [", join(names, ", "),
-                                  "] is not supported, expected ", entry.architecture));
-  }
-  throw ModelError(
-      where, type.empty()
-                 ? str("architecture '", join(names, ", "), "' is not supported; ", supported())
-                 : str("model_type '", type, "' is not supported; ", supported()));
+    throw ModelError(where,
+                     str("has neither 'model_type' nor 'architectures'; ", supported_families()));
+  const bool one = names.size() == 1;
+  const Family* family = !type.empty() ? find_family(type)
+                         : one         ? find_architecture(names[0])
+                                       : nullptr;
+  if (!family)
+    throw ModelError(where, str(type.empty() ? str("architecture '", join(names, ", "))
+                                             : str("model_type '", type),
+                                "' is not supported; ", supported_families()));
+  if (!names.empty() && (!one || names[0] != family->architecture))
+    throw ModelError(where, str("model_type '", type, "' with architectures [", join(names, ", "),
+                                "] is not supported, expected ", family->architecture));
+  return *family;
 }
 
 /// Keys whose values would change the network, for every family, with the value that does not.
@@ -73,7 +45,7 @@ struct NeutralKey {
   const char* key;
   Json neutral;
 };
-void refuse_other_networks(const Json& json, const std::string& where) {
+void refuse_other_networks(const Json& json, const std::string& where, const Family& family) {
   static const std::array kKeys{
       NeutralKey{"is_encoder_decoder", false},     NeutralKey{"is_causal", true},
       NeutralKey{"attention_chunk_size", nullptr}, NeutralKey{"per_layer_config", Json::object()},
@@ -82,47 +54,75 @@ void refuse_other_networks(const Json& json, const std::string& where) {
     if (const Json value = json.value(key, Json()); !value.is_null() && value != neutral)
       throw ModelError(where, str("'", key, "' is ", one_line(value),
                                   ", which is not supported; expected ", dump(neutral)));
+  const char* both_ways = "use_bidirectional_attention";
+  if (const Json value = json.value(both_ways, Json());
+      family.bidirectional_key && !value.is_null() && value != false)
+    throw ModelError(where, str("'", both_ways, "' is ", one_line(value),
+                                ", which is not supported; expected false"));
   // A missing key means its default, but null has no defined meaning.
-  for (const char* key : {"hidden_act", "max_position_embeddings", "rms_norm_eps", "rope_theta"})
+  std::vector<const char*> keys{family.activation_key, "max_position_embeddings", "rms_norm_eps",
+                                "rope_theta"};
+  if (family.query_scalar) keys.push_back("query_pre_attn_scalar");
+  if (family.rope == RopeForm::by_layer) keys.push_back("rope_local_base_freq");
+  for (const char* key : keys)
     if (json.contains(key) && json.at(key).is_null())
       throw ModelError(where, str("'", key, "' is null, expected a value, or no such key"));
 }
 
-void refuse_unsupported(JsonReader& read, const std::string& where) {
-  const std::string act = read.optional<std::string>("hidden_act", "silu");
-  if (act != "silu" && act != "swish")  // two names of one function
-    throw ModelError(where, str("'hidden_act' is '", act, "'; supported is 'silu'"));
+void refuse_unsupported(JsonReader& read, const std::string& where, const Family& family) {
+  const bool silu = family.block.activation == Activation::silu;
+  const char* name = silu ? "silu" : "gelu_pytorch_tanh";
+  const std::string act = read.optional<std::string>(family.activation_key, name);
+  if (act != name && !(silu && act == "swish"))  // two names of one function
+    throw ModelError(
+        where, str("'", family.activation_key, "' is '", act, "'; supported is '", name, "'"));
   if (!read.any("quantization_config").is_null())
     throw ModelError(where,
                      "has a 'quantization_config': quantised checkpoints are not supported; "
                      "supported are bf16, fp16, fp32 and fp64 weights");
 }
 
-/// The window of a family. Qwen: only if `use_sliding_window` is set, by default for layers from
-/// `max_window_layers` on. Mistral and Phi-3: for all layers, unless null.
-int window_of(const Json& json, JsonReader& read, const std::string& where, Family family) {
+/// The window of a network; 0: no layer has one.
+int window_of(const Json& json, JsonReader& read, const std::string& where, const Family& family) {
   const auto given = read.maybe<int>("sliding_window");
   const bool used = read.optional<bool>("use_sliding_window", false);
-  if (used && (family == Family::llama || family == Family::olmo2))
-    throw ModelError(
-        where, str("'use_sliding_window' is true, which is not supported for ", model_type(family),
-                   "; expected a qwen, mistral or phi3, or false"));
-  const bool qwen = family == Family::qwen2 || family == Family::qwen3;
-  if (!has_windows(family) || (qwen && !used)) return 0;
+  if (used && family.windows == Windows::none)
+    throw ModelError(where, str("'use_sliding_window' is true, which is not supported for ",
+                                family.model_type, "; expected a qwen, mistral or phi3, or false"));
+  const bool optional =
+      family.windows == Windows::later_layers || family.windows == Windows::if_used;
+  if (family.windows == Windows::none || (optional && !used)) return 0;
   if (given && *given < 2)
     throw ModelError(where, str("'sliding_window' is ", *given, ", expected 2 or more, or null"));
-  const bool silent = !json.contains("sliding_window");
-  return given.value_or(silent && family != Family::phi3 ? 4096 : 0);
+  return given.value_or(json.contains("sliding_window") ? 0 : family.window);
+}
+
+/// The layers' types if `layer_types` is missing.
+std::vector<std::string> default_layer_types(JsonReader& read, const std::string& where,
+                                             const Family& family, int window, int layers) {
+  const int first =
+      family.windows == Windows::later_layers ? read.optional<int>("max_window_layers", 28) : 0;
+  const int pattern = family.pattern_key
+                          ? read.optional<int>(family.pattern_key, family.window_pattern)
+                          : family.window_pattern;
+  const bool by_pattern = family.windows == Windows::all_but_nth;
+  if (by_pattern && pattern < 1)
+    throw ModelError(where, str("'", family.pattern_key, "' is ", pattern, ", expected 1 or more"));
+  std::vector<std::string> types;
+  for (int layer = 0; layer < layers; ++layer) {
+    const bool slides = by_pattern ? (layer + 1) % pattern != 0 : window > 0 && layer >= first;
+    types.push_back(slides ? "sliding_attention" : "full_attention");
+  }
+  return types;
 }
 
 void read_window(const Json& json, JsonReader& read, const std::string& where,
                  ModelConfig& config) {
-  const int window = window_of(json, read, where, config.family);
-  const bool by_layer = config.family == Family::qwen2 || config.family == Family::qwen3;
-  const int first = by_layer ? read.optional<int>("max_window_layers", 28) : 0;
-  std::vector<std::string> expected;
-  for (int layer = 0; layer < config.layers; ++layer)
-    expected.push_back(window > 0 && layer >= first ? "sliding_attention" : "full_attention");
+  const Family& family = *config.family;
+  const int window = window_of(json, read, where, family);
+  const bool by_layer =
+      family.windows == Windows::later_layers || family.windows == Windows::all_but_nth;
+  const auto expected = default_layer_types(read, where, family, window, config.layers);
   const auto types = read.optional<std::vector<std::string>>("layer_types", expected);
   if (std::ssize(types) != config.layers)
     throw ModelError(where, str("'layer_types' has ", types.size(),
@@ -132,6 +132,9 @@ void read_window(const Json& json, JsonReader& read, const std::string& where,
     if (!slides && type != "full_attention")
       throw ModelError(where, str("'layer_types' has '", type,
                                   "'; supported are full_attention and sliding_attention"));
+    if (slides && window == 0 && family.windows == Windows::all_but_nth)
+      throw ModelError(where, str("'sliding_window' is null, expected a number, because layers of ",
+                                  family.model_type, " have a window"));
     if (slides && window == 0)
       throw ModelError(where,
                        "'layer_types' has 'sliding_attention', expected 'full_attention', "
@@ -141,21 +144,77 @@ void read_window(const Json& json, JsonReader& read, const std::string& where,
   }
   if (!by_layer && types != expected)
     throw ModelError(where, str("'layer_types' has layers without the window, which ",
-                                model_type(config.family), " does not have"));
+                                family.model_type, " does not have"));
   if (config.sliding_window == 0) config.slides.clear();
 }
 
-/// Sets the structure of the family's layers.
-void read_structure(JsonReader& read, ModelConfig& config) {
-  const Family family = config.family;
-  config.qk_norm = family == Family::qwen3;
-  config.qk_norm_whole = config.post_norms = family == Family::olmo2;
-  config.fused = family == Family::phi3;
-  const bool optional_bias =
-      family == Family::llama || family == Family::olmo2 || family == Family::qwen3;
-  config.output_bias = optional_bias && read.optional<bool>("attention_bias", false);
-  config.attention_bias = family == Family::qwen2 || config.output_bias;
-  config.mlp_bias = family == Family::llama && read.optional<bool>("mlp_bias", false);
+/// A cap of tanh; null: none.
+double read_cap(const Json& json, JsonReader& read, const std::string& where, const char* key,
+                bool supported, double fallback) {
+  const double cap = json.contains(key) ? read.maybe<double>(key).value_or(0) : fallback;
+  const bool null = !json.contains(key) || json.at(key).is_null();
+  if (!null && (!supported || !(cap > 0) || !std::isfinite(cap)))
+    throw ModelError(where, str("'", key, "' is ", dump(json.at(key)), ", expected null",
+                                supported ? ", or a positive number" : ""));
+  return cap;
+}
+
+/// Reads which layers have experts, and their shape.
+Experts read_experts(const Json& json, JsonReader& read, const std::string& where,
+                     const Family& family, int layers) {
+  Experts experts;
+  if (family.experts == 0) return experts;
+  // transformers writes the second name, and published files have the first.
+  const char* key = json.contains("num_experts") ? "num_experts" : "num_local_experts";
+  experts.count = read.optional<int>(key, family.experts);
+  experts.used = read.optional<int>("num_experts_per_tok", 8);
+  experts.inner = read.optional<int>("moe_intermediate_size", 768);
+  experts.normalised = read.optional<bool>("norm_topk_prob", false);
+  const int step = read.optional<int>("decoder_sparse_step", 1);
+  const auto dense = read.optional<std::vector<int>>("mlp_only_layers", {});
+  const std::tuple<const char*, int, int> sizes[] = {{key, experts.count, 0},
+                                                     {"num_experts_per_tok", experts.used, 1},
+                                                     {"moe_intermediate_size", experts.inner, 1},
+                                                     {"decoder_sparse_step", step, 1}};
+  for (const auto& [name, size, least] : sizes)
+    if (size < least || size > 1 << 20)
+      throw ModelError(where,
+                       str("'", name, "' is ", size, ", expected a number from ", least, " on"));
+  if (experts.count > 0 && experts.used > experts.count)
+    throw ModelError(where, str("'num_experts_per_tok' is ", experts.used, ", expected at most '",
+                                key, "' (", experts.count, ")"));
+  for (int layer = 0; layer < layers; ++layer)
+    experts.layers.push_back(experts.count > 0 && (layer + 1) % step == 0 &&
+                             std::find(dense.begin(), dense.end(), layer) == dense.end());
+  if (std::find(experts.layers.begin(), experts.layers.end(), true) == experts.layers.end())
+    return {};
+  return experts;
+}
+
+/// Reads what the layers compute: the family's block with the options of config.json.
+void read_block(const Json& json, JsonReader& read, const std::string& where, ModelConfig& config) {
+  const Family& family = *config.family;
+  BlockSpec& block = config.block = family.block;
+  if (family.attention_bias && read.optional<bool>("attention_bias", false))
+    block.attention_bias = block.output_bias = true;
+  block.mlp_bias = family.mlp_bias && read.optional<bool>("mlp_bias", false);
+  block.query_scalar = config.head_dim;
+  if (family.query_scalar) {
+    const int scalar =
+        read.optional<int>("query_pre_attn_scalar", static_cast<int>(family.block.query_scalar));
+    if (scalar < 1)
+      throw ModelError(where,
+                       str("'query_pre_attn_scalar' is ", scalar, ", expected a positive number"));
+    block.query_scalar = scalar;
+  }
+  if (family.attention_cap || family.logit_cap) {
+    block.attention_cap = read_cap(json, read, where, "attn_logit_softcapping",
+                                   family.attention_cap, block.attention_cap);
+    block.logit_cap =
+        read_cap(json, read, where, "final_logit_softcapping", family.logit_cap, block.logit_cap);
+  }
+  if (family.scaled_embedding)
+    block.embedding_scale = std::sqrt(static_cast<double>(config.hidden_size));
 }
 
 /// Reads one id, a list of ids, or null. Ids outside the vocabulary are left out, since no network
@@ -216,10 +275,6 @@ void check_sizes(const ModelConfig& config, const std::string& where) {
 
 }  // namespace
 
-std::string model_type(Family family) { return entry(family).model_type; }
-std::string architecture(Family family) { return entry(family).architecture; }
-bool has_windows(Family family) { return family != Family::llama && family != Family::olmo2; }
-
 int ModelConfig::positions() const {
   return rope.type == RopeType::longrope ? std::min(max_position, rope.original_max_position)
                                          : max_position;
@@ -233,11 +288,11 @@ std::string ModelConfig::positions_key() const {
 ModelConfig parse_model_config(const Json& json, const std::string& where) {
   try {
     JsonReader read(json, where);
-    const FamilyEntry& family = find_family(read, where);
-    refuse_other_networks(json, where);
-    refuse_unsupported(read, where);
+    const Family& family = family_of(read, where);
+    refuse_other_networks(json, where, family);
+    refuse_unsupported(read, where, family);
     ModelConfig config;
-    config.family = family.family;
+    config.family = &family;
     config.vocab_size = read.required<int>("vocab_size");
     config.hidden_size = read.required<int>("hidden_size");
     config.intermediate_size = read.required<int>("intermediate_size");
@@ -259,14 +314,23 @@ ModelConfig parse_model_config(const Json& json, const std::string& where) {
     config.max_position = read.optional<int>("max_position_embeddings", family.max_position);
     config.rms_norm_eps = read.optional<double>("rms_norm_eps", family.rms_norm_eps);
     config.initializer_range = read.optional<double>("initializer_range", 0.02);
-    config.tied_head = read.optional<bool>("tie_word_embeddings", false);
-    read_structure(read, config);
+    config.tied_head = read.optional<bool>("tie_word_embeddings", family.tied);
     config.dtype =
         read.optional<std::string>("dtype", read.optional<std::string>("torch_dtype", ""));
     check_sizes(config, where);
-    config.rope =
-        read_rope(read, where, config.head_dim, config.max_position, config.family == Family::phi3);
+    read_block(json, read, where, config);
+    config.experts = read_experts(json, read, where, family, config.layers);
+    if (family.rope == RopeForm::by_layer) {
+      LayerRopes ropes = read_layer_ropes(read, where, config.head_dim);
+      config.rope = std::move(ropes.full);
+      config.sliding_rope = std::move(ropes.sliding);
+    } else {
+      config.rope = read_rope(read, where, config.head_dim, config.max_position,
+                              family.rope == RopeForm::phi3);
+    }
     read_window(json, read, where, config);
+    if (family.bos > 0 && family.bos < config.vocab_size && !json.contains("bos_token_id"))
+      config.bos = family.bos;
     if (family.eos > 0 && family.eos < config.vocab_size && !json.contains("eos_token_id"))
       config.eos = {family.eos};
     read_special_ids(json, where, config);
@@ -311,7 +375,8 @@ ModelConfig with_first_layers(ModelConfig config, int layers, const std::filesys
     throw ModelError(folder.string(), str("has ", counted(config.layers, "layer"), ", expected ",
                                           layers, " or more, whose first ones an adapter changes"));
   config.layers = layers;
-  if (!config.slides.empty()) config.slides.resize(static_cast<size_t>(layers));
+  for (std::vector<bool>* by_layer : {&config.slides, &config.experts.layers})
+    if (!by_layer->empty()) by_layer->resize(static_cast<size_t>(layers));
   return config;
 }
 
@@ -319,6 +384,12 @@ std::int64_t parameter_count(const ModelConfig& config) {
   std::int64_t sum = 0;
   for (const Parameter& parameter : parameters(config)) sum += parameter.elements();
   return sum;
+}
+
+std::vector<Rope> ModelConfig::ropes() const {
+  std::vector<Rope> all{rope};
+  if (sliding_rope) all.push_back(*sliding_rope);
+  return all;
 }
 
 std::vector<int> ModelConfig::windows() const {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "src/model/files/families.hpp"
 #include "src/model/files/generation_rules.hpp"
 #include "src/model/files/rope.hpp"
 #include "src/support/json.hpp"
@@ -11,16 +12,21 @@
 
 namespace pardec {
 
-enum class Family { llama, mistral, olmo2, phi3, qwen2, qwen3 };
-/// Names in config.json, e.g. "llama" and "LlamaForCausalLM".
-std::string model_type(Family family);
-std::string architecture(Family family);
-/// Whether layers of the family can have a sliding window.
-bool has_windows(Family family);
+/// Layers whose MLP is a mixture of experts (Shazeer et al. 2017, arXiv:1701.06538): a router gives
+/// each row a probability of each expert, and the row's output is the sum over its most probable
+/// experts of probability times the expert's MLP.
+struct Experts {
+  int count = 0;             ///< per layer; 0: no layer has experts
+  int used = 0;              ///< per row
+  int inner = 0;             ///< as intermediate_size, of one expert
+  bool normalised = false;   ///< the used probabilities are divided by their sum
+  std::vector<bool> layers;  ///< per layer: whether it has experts; empty: none has
+  bool in(size_t layer) const { return !layers.empty() && layers[layer]; }
+};
 
 /// Shape and options of a network, from the Hugging Face `config.json` of a supported family.
 struct ModelConfig {
-  Family family = Family::llama;
+  const Family* family = nullptr;  ///< the row of its model_type; never null once read
   int vocab_size = 0;
   int hidden_size = 0;
   int intermediate_size = 0;
@@ -31,7 +37,10 @@ struct ModelConfig {
   int max_position = 0;  ///< max_position_embeddings
   double rms_norm_eps = 1e-6;
   double initializer_range = 0.02;  ///< standard deviation of new weights; used only in training
-  Rope rope;
+  BlockSpec block;
+  Rope rope;  ///< of all layers, or of those without the window
+  /// If set: of the layers with the window. It rotates as many dimensions as `rope`.
+  std::optional<Rope> sliding_rope;
   /// In a layer with a sliding window, a row sees the keys less than this many positions back. 0:
   /// no layer has a window.
   int sliding_window = 0;
@@ -40,21 +49,17 @@ struct ModelConfig {
   int window(size_t layer) const { return !slides.empty() && slides[layer] ? sliding_window : 0; }
   /// The windows that occur, 0 (none) first.
   std::vector<int> windows() const;
+  /// `rope`, then `sliding_rope` if it is set.
+  std::vector<Rope> ropes() const;
+  /// Index of one layer's rotary embedding in `ropes`.
+  size_t rope_kind(size_t layer) const { return sliding_rope && window(layer) > 0 ? 1 : 0; }
   /// The head is the embedding matrix: tie_word_embeddings is set, and the weights contain no other
   /// head.
   bool tied_head = false;
+  Experts experts;
   /// Only with an adapter: the head is a separate matrix, initialised from the embedding.
   bool head_from_embedding = false;
-  bool qk_norm = false;  ///< RMS norm over head_dim on queries and keys, before rotation (Qwen3)
-  bool qk_norm_whole = false;  ///< the same over all heads together (OLMo-2)
-  /// Norms come after attention and MLP, before the residual sums, instead of before the sublayers
-  /// (OLMo-2).
-  bool post_norms = false;
-  bool fused = false;  ///< the file stores q, k, v as one matrix, and gate, up as another (Phi-3)
-  bool attention_bias = false;  ///< bias on q, k, v (Qwen2; an option of Llama, OLMo-2, Qwen3)
-  bool output_bias = false;     ///< bias on o (set by the same option of Llama, OLMo-2, Qwen3)
-  bool mlp_bias = false;        ///< bias on gate, up, down (Llama option)
-  std::string dtype;            ///< torch_dtype or dtype as written, e.g. "bfloat16"
+  std::string dtype;  ///< torch_dtype or dtype as written, e.g. "bfloat16"
   std::optional<Token> bos;
   /// eos_token_id of generation_config.json if that file exists, else of config.json
   std::vector<Token> eos;

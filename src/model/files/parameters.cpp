@@ -1,6 +1,7 @@
 #include "src/model/files/parameters.hpp"
 
 #include <stdexcept>
+#include <tuple>
 
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
@@ -29,6 +30,8 @@ const char* module_name(Role role) {
       return "self_attn.k_norm";
     case Role::post_attention_norm:
       return "post_attention_layernorm";
+    case Role::pre_mlp_norm:
+      return "pre_feedforward_layernorm";
     case Role::gate_up:
       return "mlp.gate_up_proj";
     case Role::gate:
@@ -37,6 +40,14 @@ const char* module_name(Role role) {
       return "mlp.up_proj";
     case Role::down:
       return "mlp.down_proj";
+    case Role::router:
+      return "mlp.gate";
+    case Role::expert_gate:
+      return "gate_proj";
+    case Role::expert_up:
+      return "up_proj";
+    case Role::expert_down:
+      return "down_proj";
     case Role::post_mlp_norm:
       return "post_feedforward_layernorm";
     case Role::final_norm:
@@ -62,8 +73,9 @@ std::int64_t Parameter::elements() const {
   return product;
 }
 
-std::string parameter_name(Role role, int layer, bool bias) {
-  return str(layer < 0 ? std::string() : str("model.layers.", layer, "."), module_name(role),
+std::string parameter_name(Role role, int layer, bool bias, int expert) {
+  return str(layer < 0 ? std::string() : str("model.layers.", layer, "."),
+             expert < 0 ? std::string() : str("mlp.experts.", expert, "."), module_name(role),
              suffix(bias));
 }
 
@@ -71,6 +83,7 @@ std::vector<Parameter> parameters(const ModelConfig& config) {
   const std::int64_t hidden = config.hidden_size, inner = config.intermediate_size;
   const std::int64_t queries = std::int64_t{config.heads} * config.head_dim;
   const std::int64_t keys = std::int64_t{config.kv_heads} * config.head_dim;
+  const BlockSpec& block = config.block;
   std::vector<Parameter> all;
   int layer = -1;
   const auto add = [&](Role role, std::vector<std::int64_t> shape, bool bias = false) {
@@ -82,28 +95,43 @@ std::vector<Parameter> parameters(const ModelConfig& config) {
   };
   add(Role::embedding, {config.vocab_size, hidden});
   for (layer = 0; layer < config.layers; ++layer) {
-    if (!config.post_norms) add(Role::input_norm, {hidden});
-    if (config.fused) {
+    if (block.norms != Norms::after) add(Role::input_norm, {hidden});
+    if (block.fused) {
       linear(Role::qkv, queries + 2 * keys, hidden, false);
     } else {
-      linear(Role::q, queries, hidden, config.attention_bias);
-      linear(Role::k, keys, hidden, config.attention_bias);
-      linear(Role::v, keys, hidden, config.attention_bias);
+      linear(Role::q, queries, hidden, block.attention_bias);
+      linear(Role::k, keys, hidden, block.attention_bias);
+      linear(Role::v, keys, hidden, block.attention_bias);
     }
-    linear(Role::o, hidden, queries, config.output_bias);
-    if (config.qk_norm || config.qk_norm_whole) {
-      add(Role::q_norm, {config.qk_norm_whole ? queries : config.head_dim});
-      add(Role::k_norm, {config.qk_norm_whole ? keys : config.head_dim});
+    linear(Role::o, hidden, queries, block.output_bias);
+    if (block.qk_norm != QkNorm::none) {
+      const bool whole = block.qk_norm == QkNorm::whole;
+      add(Role::q_norm, {whole ? queries : config.head_dim});
+      add(Role::k_norm, {whole ? keys : config.head_dim});
     }
     add(Role::post_attention_norm, {hidden});
-    if (config.fused) {
+    if (block.norms == Norms::both) add(Role::pre_mlp_norm, {hidden});
+    if (config.experts.in(static_cast<size_t>(layer))) {
+      const std::int64_t of_one = config.experts.inner;
+      add(Role::router, {config.experts.count, hidden});
+      for (int expert = 0; expert < config.experts.count; ++expert)
+        for (const auto& [role, out, in] : {std::tuple{Role::expert_gate, of_one, hidden},
+                                            std::tuple{Role::expert_up, of_one, hidden},
+                                            std::tuple{Role::expert_down, hidden, of_one}})
+          all.push_back({.name = parameter_name(role, layer, false, expert),
+                         .shape = {out, in},
+                         .role = role,
+                         .layer = layer,
+                         .expert = expert});
+    } else if (block.fused) {
       linear(Role::gate_up, 2 * inner, hidden, false);
     } else {
-      linear(Role::gate, inner, hidden, config.mlp_bias);
-      linear(Role::up, inner, hidden, config.mlp_bias);
+      linear(Role::gate, inner, hidden, block.mlp_bias);
+      linear(Role::up, inner, hidden, block.mlp_bias);
     }
-    linear(Role::down, hidden, inner, config.mlp_bias);
-    if (config.post_norms) add(Role::post_mlp_norm, {hidden});
+    if (!config.experts.in(static_cast<size_t>(layer)))
+      linear(Role::down, hidden, inner, block.mlp_bias);
+    if (block.norms != Norms::before) add(Role::post_mlp_norm, {hidden});
   }
   layer = -1;
   add(Role::final_norm, {hidden});

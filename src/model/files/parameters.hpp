@@ -18,11 +18,16 @@ enum class Role {
   o,  ///< writes attention's output into the residual stream
   q_norm,
   k_norm,
-  post_attention_norm,
-  gate_up,  ///< gate and up stacked into one matrix (Phi-3)
+  post_attention_norm,  ///< before the MLP; if the layer has norms after sublayers, one of them
+  pre_mlp_norm,         ///< before the MLP, if the layer has norms before and after sublayers
+  gate_up,              ///< gate and up stacked into one matrix (Phi-3)
   gate,
   up,
-  down,  ///< writes the MLP's output into the residual stream
+  down,         ///< writes the MLP's output into the residual stream
+  router,       ///< gives a row's probabilities of experts
+  expert_gate,  ///< of one expert, like expert_up and expert_down
+  expert_up,
+  expert_down,
   post_mlp_norm,
   final_norm,
   head,
@@ -37,15 +42,17 @@ struct Parameter {
   Role role = Role::embedding;
   int layer = -1;     ///< layer of the weight; -1: it belongs to no layer
   bool bias = false;  ///< the bias of the role's matrix
+  int expert = -1;    ///< expert of the weight; -1: it belongs to no expert
 
   std::int64_t elements() const;
   bool matrix() const { return shape.size() == 2; }
 };
 
-/// The name of a network's weight; `layer` as in Parameter.
-std::string parameter_name(Role role, int layer = -1, bool bias = false);
+/// The name of a network's weight; `layer` and `expert` as in Parameter.
+std::string parameter_name(Role role, int layer = -1, bool bias = false, int expert = -1);
 
-/// The module of such a weight, without the prefix of its layer: "lm_head", "self_attn.q_proj".
+/// The module of such a weight, without the prefix of its layer and expert: "lm_head",
+/// "self_attn.q_proj", "gate_proj".
 const char* module_name(Role role);
 
 /// All weights of a network, in a fixed order: embedding, layers, final norm, and the head unless

@@ -141,6 +141,11 @@ void read_partial(JsonReader& read, const std::string& where, const std::string&
                    head_dim, " dimensions are rotated; expected an even number"));
 }
 
+void check_theta(const Rope& rope, const char* key, const std::string& where) {
+  if (!(rope.theta > 0) || !std::isfinite(rope.theta))
+    throw ModelError(where, str("'", key, "' is ", rope.theta, ", expected a positive number"));
+}
+
 }  // namespace
 
 std::string_view name(RopeType type) { return kRopeTypes[static_cast<size_t>(type)]; }
@@ -174,9 +179,44 @@ Rope read_rope(JsonReader& config, const std::string& where, int head_dim, int m
     read_scaling(value, rope, out, place, original, max_position);
     if (out.type != RopeType::standard) rope.finish();
   }
-  if (!(out.theta > 0) || !std::isfinite(out.theta))
-    throw ModelError(where, str("'rope_theta' is ", out.theta, ", expected a positive number"));
+  check_theta(out, "rope_theta", where);
   return out;
+}
+
+LayerRopes read_layer_ropes(JsonReader& config, const std::string& where, int head_dim) {
+  LayerRopes ropes;
+  ropes.full.dims = ropes.sliding.dims = head_dim;
+  ropes.full.theta = config.optional<double>("rope_theta", 1e6);
+  ropes.sliding.theta = config.optional<double>("rope_local_base_freq", 1e4);
+  const auto read_options = [&](const Json& value, const char* key, Rope& out) {
+    if (value.is_null()) return;
+    const std::string place = str(where, ": '", key, "'");
+    JsonReader rope(value, place);
+    if (value.contains("rope_theta") && value.at("rope_theta").is_null())
+      throw ConfigError(str(place, ": 'rope_theta' is null, expected a number, or no such key"));
+    out.type = read_type(rope, where, key, false);
+    if (out.type != RopeType::standard && out.type != RopeType::linear)
+      throw ModelError(where, str("'", key, "' has rope_type '", name(out.type),
+                                  "', expected default or linear in a network with one rotary "
+                                  "embedding for each kind of layer"));
+    out.theta = rope.optional<double>("rope_theta", out.theta);
+    read_partial(rope, where, str("'", key, "': "), head_dim, false, out);
+    if (out.type == RopeType::standard) return;
+    out.factor = rope.required<double>("factor");
+    check_positive(out.factor, "factor", place);
+    rope.finish();
+  };
+  if (const Json& both = config.any("rope_parameters"); !both.is_null()) {
+    const std::string place = str(where, ": 'rope_parameters'");
+    JsonReader kinds(both, place);
+    read_options(kinds.any("full_attention"), "full_attention", ropes.full);
+    read_options(kinds.any("sliding_attention"), "sliding_attention", ropes.sliding);
+    kinds.finish();
+  }
+  read_options(config.any("rope_scaling"), "rope_scaling", ropes.full);
+  check_theta(ropes.full, "rope_theta", where);
+  check_theta(ropes.sliding, "rope_local_base_freq", where);
+  return ropes;
 }
 
 }  // namespace pardec

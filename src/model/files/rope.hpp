@@ -39,4 +39,13 @@ struct Rope {
 Rope read_rope(JsonReader& config, const std::string& where, int head_dim, int max_position,
                bool phi3 = false);
 
+/// The rotary embeddings of layers without and with a sliding window.
+struct LayerRopes {
+  Rope full, sliding;
+};
+/// Reads them as transformers does for Gemma 3: `rope_theta` with `rope_scaling`, and
+/// `rope_local_base_freq` (before transformers 5), or `rope_parameters` with `full_attention` and
+/// `sliding_attention` (5). Supported are the types default and linear. ModelError as `read_rope`.
+LayerRopes read_layer_ropes(JsonReader& config, const std::string& where, int head_dim);
+
 }  // namespace pardec

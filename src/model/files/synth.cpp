@@ -32,19 +32,20 @@ double almost_normal(Rng& rng) {
   return (static_cast<double>(sum) - 6.0 * 65535) / 65536;
 }
 
-/// Standard deviation of a matrix: larger for queries and keys, 1 for embeddings, otherwise
-/// variance-preserving.
-double deviation(const Parameter& parameter) {
+/// Standard deviation of a matrix: larger for queries and keys, 1 for embeddings after they are
+/// scaled, otherwise variance-preserving.
+double deviation(const Parameter& parameter, const BlockSpec& block) {
   const Role role = parameter.role;
-  if (role == Role::embedding) return 1.0;
+  if (role == Role::embedding) return 1.0 / block.embedding_scale;
   const double gain = role == Role::q || role == Role::k || role == Role::qkv ? 3.0 : 1.0;
   return gain / std::sqrt(static_cast<double>(parameter.shape.back()));
 }
 
-void fill(const Parameter& parameter, std::uint64_t seed, std::span<std::byte> bytes) {
+void fill(const Parameter& parameter, const BlockSpec& block, std::uint64_t seed,
+          std::span<std::byte> bytes) {
   const bool matrix = parameter.matrix();
-  const double scale = matrix ? deviation(parameter) : 0.0;
-  const std::uint16_t constant = to_bf16(parameter.bias ? 0.0f : 1.0f);
+  const double scale = matrix ? deviation(parameter, block) : 0.0;
+  const std::uint16_t constant = to_bf16(parameter.bias || block.norm_adds_one ? 0.0f : 1.0f);
   Rng rng(derive_seed(seed, parameter.name));
   for (size_t at = 0; at < bytes.size(); at += 2) {
     const std::uint16_t value =
@@ -53,13 +54,13 @@ void fill(const Parameter& parameter, std::uint64_t seed, std::span<std::byte> b
   }
 }
 
-void write_random(const std::vector<Parameter>& parameters, std::uint64_t seed,
-                  const std::filesystem::path& file) {
+void write_random(const std::vector<Parameter>& parameters, const BlockSpec& block,
+                  std::uint64_t seed, const std::filesystem::path& file) {
   std::vector<TensorToWrite> tensors;
   for (const Parameter& parameter : parameters)
     tensors.push_back(
         {parameter.name, StoredType::bf16, parameter.shape,
-         [&parameter, seed](std::span<std::byte> bytes) { fill(parameter, seed, bytes); }});
+         [&, seed](std::span<std::byte> bytes) { fill(parameter, block, seed, bytes); }});
   write_safetensors(file, tensors);
 }
 
@@ -72,21 +73,21 @@ void synthesise_checkpoint(const Json& config_json, std::uint64_t seed,
   std::filesystem::create_directories(folder, error);
   if (error) throw RunError(str(folder.string(), ": cannot be made: ", error.message()));
 
-  write_random(parameters(config), seed, folder / "model.safetensors");
+  write_random(parameters(config), config.block, seed, folder / "model.safetensors");
   write_model_config(config_json, folder);
 }
 
 void synthesise_extra_heads(const ExtraHeadShape& shape, std::uint64_t seed,
                             const std::filesystem::path& folder) {
-  write_random(extra_head_parameters(read_model_config(folder), shape), seed,
-               folder / kExtraHeadsFile);
+  const ModelConfig config = read_model_config(folder);
+  write_random(extra_head_parameters(config, shape), config.block, seed, folder / kExtraHeadsFile);
 }
 
 void write_model_config(const Json& config_json, const std::filesystem::path& folder) {
   const ModelConfig config = parse_model_config(config_json, "config");
   Json written = config_json;
-  written["architectures"] = {architecture(config.family)};
-  written["model_type"] = model_type(config.family);
+  written["architectures"] = {config.family->architecture};
+  written["model_type"] = config.family->model_type;
   written["dtype"] = "bfloat16";
   written.erase("torch_dtype");  // older name of dtype
   write_file(folder / "config.json", written.dump(2) + "\n");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "src/kernels/bf16.hpp"
 #include "src/kernels/team.hpp"
@@ -22,6 +23,14 @@ std::vector<float> floats(const at::Tensor& tensor) {
   if (!tensor.defined()) return {};
   const at::Tensor wide = rounded(tensor).to(at::kFloat).contiguous();
   return {wide.const_data_ptr<float>(), wide.const_data_ptr<float>() + wide.numel()};
+}
+
+/// The factors of a norm; empty if undefined.
+std::vector<float> norm_factors(const at::Tensor& weight, const ModelConfig& config) {
+  std::vector<float> values = floats(weight);
+  if (config.block.norm_adds_one)
+    for (float& value : values) value += 1.0f;
+  return values;
 }
 
 const float* data_or_null(const std::vector<float>& values) {
@@ -84,7 +93,7 @@ class PackedBackend::Packer {
     for (Linear* map : maps) *map = {};
     return {matrix, std::move(bias)};
   }
-  /// Each panel gets 16 rows of `a` and the same 16 rows of `b`, as Product::Finish::swiglu needs
+  /// Each panel gets 16 rows of `a` and the same 16 rows of `b`, as Product::gated needs
   /// them.
   Map interleaved(Linear& a, Linear& b, WeightType type) {
     std::vector<const std::uint16_t*> rows;
@@ -141,15 +150,21 @@ std::shared_ptr<PackedBackend> PackedBackend::take(Model::Network& network) {
   const auto size = [](std::int64_t outputs, std::int64_t inputs, WeightType of) {
     return WeightMemory::taken(packed_bytes(outputs, inputs, of));
   };
-  const std::int64_t gate_up_rows = (inner + kPanel / 2 - 1) / (kPanel / 2) * kPanel;
-  const std::int64_t layer_bytes = size(queries + 2 * keys, hidden, type) +
-                                   size(hidden, queries, type) + size(gate_up_rows, hidden, type) +
-                                   size(hidden, inner, type);
+  const auto mlp_size = [&](std::int64_t width) {
+    const std::int64_t gate_up_rows = (width + kPanel / 2 - 1) / (kPanel / 2) * kPanel;
+    return size(gate_up_rows, hidden, type) + size(hidden, width, type);
+  };
+  const std::int64_t attention_bytes =
+      size(queries + 2 * keys, hidden, type) + size(hidden, queries, type);
 
   std::shared_ptr<PackedBackend> packed(
       new PackedBackend(network.options.instruction_set.value_or(widest_instruction_set())));
   const std::int64_t head_bytes = size(config.vocab_size, hidden, kHead);
-  std::int64_t bytes = config.layers * layer_bytes + head_bytes;
+  std::int64_t bytes = config.layers * attention_bytes + head_bytes;
+  for (size_t i = 0; i < network.layers.size(); ++i)
+    bytes += config.experts.in(i) ? size(config.experts.count, hidden, kHead) +
+                                        config.experts.count * mlp_size(config.experts.inner)
+                                  : mlp_size(inner);
   for (const pardec::ExtraHead& head : network.extra_heads)
     bytes +=
         std::ssize(head.blocks) * size(hidden, hidden, kHead) + (head.shares_head ? 0 : head_bytes);
@@ -157,19 +172,28 @@ std::shared_ptr<PackedBackend> PackedBackend::take(Model::Network& network) {
   Packer packer(packed->kernels_, packed->memory_);
   for (pardec::Layer& from : network.layers) {
     Layer& layer = packed->layers_.emplace_back();
-    layer.input_norm = floats(from.input_norm);
-    layer.post_norm = floats(from.post_norm);
-    layer.q_norm = floats(from.q_norm);
-    layer.k_norm = floats(from.k_norm);
-    layer.after_attention = floats(from.after_attention);
-    layer.after_mlp = floats(from.after_mlp);
+    layer.input_norm = norm_factors(from.input_norm, config);
+    layer.post_norm = norm_factors(from.post_norm, config);
+    layer.q_norm = norm_factors(from.q_norm, config);
+    layer.k_norm = norm_factors(from.k_norm, config);
+    layer.after_attention = norm_factors(from.after_attention, config);
+    layer.after_mlp = norm_factors(from.after_mlp, config);
     from.qkv.reset(), from.gate_up.reset();  // otherwise they would keep the parts' memory alive
     layer.qkv = packer.stacked({&from.q, &from.k, &from.v}, type);
     layer.o = packer.stacked({&from.o}, type);
-    layer.gate_up = packer.interleaved(from.gate, from.up, type);
-    layer.down = packer.stacked({&from.down}, type);
+    if (from.experts.empty()) {
+      layer.gate_up = packer.interleaved(from.gate, from.up, type);
+      layer.down = packer.stacked({&from.down}, type);
+      continue;
+    }
+    layer.router = packer.stacked({&from.router}, kHead);
+    for (pardec::Expert& expert : from.experts)
+      layer.experts.push_back(
+          {packer.interleaved(expert.gate, expert.up, type), packer.stacked({&expert.down}, type)});
   }
-  packed->final_norm_ = floats(network.final_norm);
+  packed->final_norm_ = norm_factors(network.final_norm, config);
+  packed->embedding_scale_ =
+      at::scalar_tensor(config.block.embedding_scale, at::kBFloat16).item<float>();
   network.embedding = config.tied_head ? at::Tensor() : rounded(network.embedding);
   packed->head_ = packer.stacked({&network.head}, kHead);
   for (pardec::ExtraHead& from : network.extra_heads) {
@@ -204,6 +228,7 @@ class PackedBackend::Pass {
         skipped_(skipped),
         queries_(std::int64_t{config_.heads} * config_.head_dim),
         keys_(std::int64_t{config_.kv_heads} * config_.head_dim),
+        ropes_(config_.ropes()),
         laps_(network.profile),
         attention_(network, packed.kernels_, sequences) {
     for (const NewRows& sequence : sequences) add(sequence);
@@ -214,9 +239,15 @@ class PackedBackend::Pass {
     normed_ = at::empty({rows_, hidden}, half);
     qkv_ = at::empty({rows_, queries_ + 2 * keys_}, options);
     mixed_ = at::empty({rows_, queries_}, half);
-    gated_ = at::empty({rows_, config_.intermediate_size}, half);
-    turn_ = at::empty({rows_, config_.rope.dims}, options);
-    if (config_.post_norms) branch_ = at::empty({rows_, hidden}, options);
+    const Experts& experts = config_.experts;
+    gated_ = at::empty({rows_, std::max(config_.intermediate_size, experts.inner)}, half);
+    if (experts.count > 0) {
+      router_ = at::empty({rows_, experts.count}, options);
+      gathered_ = at::empty({rows_, hidden}, half);
+    }
+    turn_ = at::empty({std::ssize(ropes_), rows_, config_.rope.dims}, options);
+    if (config_.block.norms != Norms::before || experts.count > 0)
+      branch_ = at::empty({rows_, hidden}, options);
   }
 
   at::Tensor run() {
@@ -247,19 +278,26 @@ class PackedBackend::Pass {
 
   /// Computes the embeddings, and the cosines and sines of the positions: [rope.dims / 2] each.
   void prepare() {
-    const float* frequency = network_.inverse_frequencies.const_data_ptr<float>();
-    const std::int64_t half = config_.rope.dims / 2;
-    const auto turned = static_cast<float>(config_.rope.attention_factor);
     each_row(rows_, [&](std::int64_t row) {
       packed_.embed(network_, ids_[static_cast<size_t>(row)], x(row));
-      float* cos = turn_.mutable_data_ptr<float>() + row * config_.rope.dims;
-      const auto position = static_cast<float>(positions_[static_cast<size_t>(row)]);
-      for (std::int64_t i = 0; i < half; ++i) {
-        const float angle = position * frequency[i];
-        cos[i] = std::cos(angle) * turned;
-        cos[half + i] = std::sin(angle) * turned;
-      }
+      for (size_t kind = 0; kind < ropes_.size(); ++kind) turn(kind, row);
     });
+  }
+
+  void turn(size_t kind, std::int64_t row) {
+    const float* frequency = network_.inverse_frequencies[kind].const_data_ptr<float>();
+    const std::int64_t half = config_.rope.dims / 2;
+    const auto turned = static_cast<float>(ropes_[kind].attention_factor);
+    float* cos = turn_.mutable_data_ptr<float>() + place_of_turn(kind, row);
+    const auto position = static_cast<float>(positions_[static_cast<size_t>(row)]);
+    for (std::int64_t i = 0; i < half; ++i) {
+      const float angle = position * frequency[i];
+      cos[i] = std::cos(angle) * turned;
+      cos[half + i] = std::sin(angle) * turned;
+    }
+  }
+  std::int64_t place_of_turn(size_t kind, std::int64_t row) const {
+    return (static_cast<std::int64_t>(kind) * rows_ + row) * config_.rope.dims;
   }
 
   /// Computes the input of a sublayer: x, normed if the sublayer has a norm before it.
@@ -331,7 +369,7 @@ class PackedBackend::Pass {
     const std::int64_t slot = part.cache->own() + i;
     float* from = qkv_.mutable_data_ptr<float>() + row * qkv_.size(1);
     const std::int64_t half = config_.rope.dims / 2;
-    const float* cos = turn_.const_data_ptr<float>() + row * 2 * half;
+    const float* cos = turn_.const_data_ptr<float>() + place_of_turn(config_.rope_kind(index), row);
     const float* sin = cos + half;
     const auto norm = [&](float* first, std::int64_t count, const std::vector<float>& weight) {
       const std::int64_t size = std::ssize(weight);  // of one head, or of all heads together
@@ -355,15 +393,84 @@ class PackedBackend::Pass {
 
   void mlp(const Layer& layer) {
     norm(layer.post_norm);
-    multiply({.weights = layer.gate_up.weights,
+    if (!layer.experts.empty()) return mix_experts(layer);
+    gate(layer.gate_up, normed_, rows_);
+    multiply_add(layer.down, layer.after_mlp, gated_);
+  }
+
+  /// Writes the gated products of the first `rows` rows of `input` to gated_.
+  void gate(const Map& map, const at::Tensor& input, std::int64_t rows) {
+    multiply({.weights = map.weights,
+              .x = bits(input),
+              .rows = rows,
+              .x_stride = config_.hidden_size,
+              .bias = data_or_null(map.bias),
+              .finish = config_.block.activation == Activation::silu ? Product::Finish::swiglu
+                                                                     : Product::Finish::geglu,
+              .gated = mutable_bits(gated_),
+              .out_stride = gated_.size(1)});
+  }
+
+  /// A row that an expert computes, and the expert's probability.
+  struct Member {
+    std::int64_t row;
+    float share;
+  };
+  /// The rows of each expert.
+  std::vector<std::vector<Member>> choose_experts() const {
+    const Experts& experts = config_.experts;
+    std::vector<std::vector<Member>> members(static_cast<size_t>(experts.count));
+    std::vector<int> order(static_cast<size_t>(experts.count));
+    for (std::int64_t row = 0; row < rows_; ++row) {
+      const float* logits = router_.const_data_ptr<float>() + row * experts.count;
+      std::iota(order.begin(), order.end(), 0);
+      const auto end = order.begin() + experts.used;
+      std::partial_sort(order.begin(), end, order.end(), [&](int a, int b) {
+        return logits[a] > logits[b] || (logits[a] == logits[b] && a < b);
+      });
+      const float largest = logits[order.front()];
+      const auto last = experts.normalised ? end : order.end();
+      float sum = 0;
+      for (auto at = order.begin(); at != last; ++at) sum += std::exp(logits[*at] - largest);
+      for (auto at = order.begin(); at != end; ++at)
+        members[static_cast<size_t>(*at)].push_back({row, std::exp(logits[*at] - largest) / sum});
+    }
+    return members;
+  }
+
+  /// Adds the experts' outputs to x, expert by expert, so that a row does not depend on others.
+  void mix_experts(const Layer& layer) {
+    const std::int64_t hidden = config_.hidden_size;
+    multiply({.weights = layer.router.weights,
               .x = bits(normed_),
               .rows = rows_,
-              .x_stride = config_.hidden_size,
-              .bias = data_or_null(layer.gate_up.bias),
-              .finish = Product::Finish::swiglu,
-              .gated = mutable_bits(gated_),
-              .out_stride = config_.intermediate_size});
-    multiply_add(layer.down, layer.after_mlp, gated_);
+              .x_stride = hidden,
+              .out = router_.mutable_data_ptr<float>(),
+              .out_stride = config_.experts.count});
+    const auto members = choose_experts();
+    for (size_t i = 0; i < members.size(); ++i) {
+      const std::vector<Member>& rows = members[i];
+      if (rows.empty()) continue;
+      const Layer::Expert& expert = layer.experts[i];
+      each_row(std::ssize(rows), [&](std::int64_t at) {
+        const std::uint16_t* from = bits(normed_) + rows[static_cast<size_t>(at)].row * hidden;
+        std::copy(from, from + hidden, mutable_bits(gathered_) + at * hidden);
+      });
+      gate(expert.gate_up, gathered_, std::ssize(rows));
+      multiply({.weights = expert.down.weights,
+                .x = bits(gated_),
+                .rows = std::ssize(rows),
+                .x_stride = gated_.size(1),
+                .out = branch_.mutable_data_ptr<float>(),
+                .out_stride = hidden});
+      each_row(std::ssize(rows), [&](std::int64_t at) {
+        const Member& member = rows[static_cast<size_t>(at)];
+        const float* branch = branch_.const_data_ptr<float>() + at * hidden;
+        float* sum = x(member.row);
+        for (std::int64_t j = 0; j < hidden; ++j) sum[j] += member.share * branch[j];
+      });
+      laps_.add_to(&Profile::rows_ns);
+    }
   }
 
   float eps() const { return static_cast<float>(config_.rms_norm_eps); }
@@ -374,6 +481,7 @@ class PackedBackend::Pass {
   const ModelConfig& config_;
   const SkippedSublayers& skipped_;
   const std::int64_t queries_, keys_;  // columns of q; of k and of v
+  const std::vector<Rope> ropes_;
 
   std::vector<Part> parts_;
   std::vector<Token> ids_;
@@ -386,9 +494,11 @@ class PackedBackend::Pass {
   at::Tensor normed_;  // [rows, hidden] bf16
   at::Tensor qkv_;     // [rows, q, k and v columns] float32
   at::Tensor mixed_;   // [rows, q columns] bf16: queries, replaced by the outputs of attention
-  at::Tensor gated_;   // [rows, inner] bf16
-  at::Tensor turn_;    // [rows, rope.dims] float32: cosines, sines
-  at::Tensor branch_;  // [rows, hidden] float32: input of a norm after a sublayer
+  at::Tensor gated_;   // [rows, inner of an MLP or of an expert, the larger] bf16
+  at::Tensor turn_;    // [ropes, rows, rope.dims] float32: cosines, sines
+  at::Tensor branch_;  // [rows, hidden] float32: input of a norm after a sublayer, or of an expert
+  at::Tensor router_;  // [rows, experts] float32
+  at::Tensor gathered_;  // [rows, hidden] bf16: rows of normed_ for one expert
 };
 
 void PackedBackend::embed(const Model::Network& network, Token token, float* row) const {
@@ -399,6 +509,8 @@ void PackedBackend::embed(const Model::Network& network, Token token, float* row
   } else {
     unpack_row(head_.weights, token, row);
   }
+  if (embedding_scale_ != 1)
+    for (std::int64_t i = 0; i < hidden; ++i) row[i] *= embedding_scale_;
 }
 
 at::Tensor PackedBackend::layers(const Model::Network& network, std::span<const NewRows> sequences,

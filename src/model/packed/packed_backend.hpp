@@ -49,12 +49,18 @@ class PackedBackend final : public Backend {
     PackedMatrix weights;
     std::vector<float> bias;  // padded to whole panels, or empty
   };
-  /// Norms that the family does not have are empty.
+  /// Norms are factors (with 1 added, where the network does so), and empty if it has none there.
   struct Layer {
     std::vector<float> input_norm, post_norm;       // [hidden]
     std::vector<float> q_norm, k_norm;              // [head_dim], or of all heads together
     std::vector<float> after_attention, after_mlp;  // [hidden], before the sums
-    Map qkv, o, gate_up, down;  // gate_up: alternating blocks of 16 rows of gate and 16 of up
+    struct Expert {
+      Map gate_up, down;
+    };
+    Map router;  // in bf16
+    std::vector<Expert> experts;
+    Map qkv, o, gate_up, down;  // not gate_up and down if there are experts. gate_up: alternating
+                                // blocks of 16 rows of gate and 16 of up
   };
   struct ExtraHead {
     std::vector<Map> blocks;
@@ -74,6 +80,7 @@ class PackedBackend final : public Backend {
   WeightMemory memory_;
   std::vector<Layer> layers_;
   std::vector<float> final_norm_;
+  float embedding_scale_ = 1;
   Map head_;
   std::vector<ExtraHead> extra_heads_;
 };

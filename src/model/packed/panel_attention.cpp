@@ -173,7 +173,8 @@ void PanelAttention::attend_head(const Group& group, size_t layer, std::int64_t 
              .end = group.slots,
              .blocks = group.blocks[kind].data(),
              .block_count = std::ssize(group.blocks[kind]),
-             .scale = 1.0f / std::sqrt(static_cast<float>(dim)),
+             .scale = 1.0f / std::sqrt(static_cast<float>(config_.block.query_scalar)),
+             .cap = static_cast<float>(config_.block.attention_cap),
              .first = group.first_slot == 0,
              .last = !group.shared},
             scratch_.mutable_data_ptr<float>() + member * scratch_.stride(0));

@@ -51,6 +51,11 @@ at::Tensor product_by_head(const at::Tensor& a, const at::Tensor& b) {
   return result;
 }
 
+/// As soft_capped, in place.
+void cap_scores(at::Tensor scores, double cap) {
+  if (cap > 0) scores.div_(cap).tanh_().mul_(cap);
+}
+
 }  // namespace
 
 // ---- one sequence ----
@@ -83,6 +88,7 @@ at::Tensor AttentionPlan::weights(const at::Tensor& scores) {
   Chunk& chunk = chunks_.front();
   const std::int64_t kv = scores.size(0), rows = scores.size(1), n = chunk.count;
   const at::Tensor seen = scores.narrow(2, 0, chunk.end);
+  cap_scores(seen, network_.config.block.attention_cap);
   if (chunk.masked)
     seen.unflatten(1, {n, rows / n}).add_(chunk.mask.defined() ? chunk.mask : build(chunk));
   at::Tensor weights = at::zeros({kv, rows, scores.size(2)}, scores.options());
@@ -121,6 +127,7 @@ at::Tensor AttentionPlan::attend(Chunk& chunk, const at::Tensor& q, const at::Te
   by_head(queries, chunk.end, [&](std::int64_t first, std::int64_t heads) {
     const auto of = [&](const at::Tensor& x) { return x.narrow(0, first, heads); };
     const at::Tensor scores = at::bmm(of(queries), of(seen).transpose(1, 2));
+    cap_scores(scores, network_.config.block.attention_cap);
     if (mask.defined()) scores.unflatten(1, {n, -1}).add_(mask);
     const at::Tensor weights = at::softmax(scores, -1, wide(network_.type)).to(network_.type);
     at::Tensor out = of(mixed);
@@ -250,6 +257,7 @@ TrainingAttention::TrainingAttention(const Model::Network& network,
                                      std::span<const PackedSequence> sequences, bool joined)
     : kv_(network.config.kv_heads),
       group_(network.config.heads / network.config.kv_heads),
+      cap_(network.config.block.attention_cap),
       chunks_(network.config, [&](int window) {
         return joined ? join(network, sequences, window) : cut(network, sequences, window);
       }) {
@@ -321,8 +329,8 @@ at::Tensor TrainingAttention::attend(size_t layer, const at::Tensor& q, const at
       };
       const at::Tensor scores =
           at::bmm(rows, seen(keys[i]).transpose(1, 2)).view({kv_, chunk.count, group_, chunk.end});
-      const at::Tensor weights =
-          at::softmax(scores + chunk.mask, -1).view({kv_, chunk.count * group_, chunk.end});
+      const at::Tensor weights = at::softmax(soft_capped(scores, cap_) + chunk.mask, -1)
+                                     .view({kv_, chunk.count * group_, chunk.end});
       outputs.push_back(at::bmm(weights, seen(values[i])));
     }
   return by_row(at::cat(outputs, 1), n);

@@ -134,6 +134,7 @@ class TrainingAttention {
                      int window);
 
   const std::int64_t kv_, group_;
+  const double cap_;
   std::vector<std::int64_t> counts_, grouped_counts_;  // rows per sequence; the same times group
   PerLayer<Chunks> chunks_;
 };

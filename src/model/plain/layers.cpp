@@ -71,9 +71,11 @@ std::vector<at::Tensor> products(std::initializer_list<const Linear*> maps, cons
 
 namespace {
 
-/// silu(gate x) * up x
-at::Tensor gated(const Linear& gate, const Linear& up, const at::Tensor& x) {
-  if (!outputs_can_be_cut(gate, x)) return at::silu(gate(x)) * up(x);
+/// activation(gate x) * up x
+at::Tensor gated(const Linear& gate, const Linear& up, Activation activation, const at::Tensor& x) {
+  const bool silu = activation == Activation::silu;
+  if (!outputs_can_be_cut(gate, x))
+    return (silu ? at::silu(gate(x)) : at::gelu(gate(x), "tanh")) * up(x);
   const std::int64_t inner = gate.weight.size(0);
   at::Tensor result = at::empty({x.size(0), inner}, x.options());
   in_pieces(units(inner), unit_grain(x, gate.weight) / 2 + 1,
@@ -84,34 +86,54 @@ at::Tensor gated(const Linear& gate, const Linear& up, const at::Tensor& x) {
               multiply(gate, x, first, last, a);
               multiply(up, x, first, last, b);
               at::Tensor out = result.narrow(1, first, last - first);
-              at::mul_out(out, at::silu_(a), b);
+              at::mul_out(out, silu ? at::silu_(a) : at::gelu_(a, "tanh"), b);
             });
   return result;
 }
 
 }  // namespace
 
-at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps) {
+at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, const ModelConfig& config) {
   if (!weight.defined()) return x;
-  return by_rows(x, x.scalar_type(), [&](const at::Tensor& rows) {
-    const at::Tensor w = rows.to(wide(x.scalar_type()));
-    return weight *
-           (w * at::rsqrt(w.square().mean(-1, /*keepdim=*/true) + eps)).to(x.scalar_type());
+  const at::ScalarType type = x.scalar_type();
+  return by_rows(x, type, [&](const at::Tensor& rows) {
+    const at::Tensor w = rows.to(wide(type));
+    const at::Tensor normed =
+        w * at::rsqrt(w.square().mean(-1, /*keepdim=*/true) + config.rms_norm_eps);
+    if (config.block.norm_adds_one) return (normed * (weight.to(wide(type)) + 1)).to(type);
+    return weight * normed.to(type);
   });
 }
 
-Rotation::Rotation(const Model::Network& network, const at::Tensor& positions)
-    : q_scale(1.0 / std::sqrt(static_cast<double>(network.config.head_dim))) {
-  const at::Tensor angles = positions.to(at::kFloat).unsqueeze(1) * network.inverse_frequencies;
-  const double turned = network.config.rope.attention_factor;
-  const at::Tensor cos = (at::cos(angles) * turned).unsqueeze(1);
-  const at::Tensor sin = (at::sin(angles) * turned).unsqueeze(1);
+at::Tensor scaled_embedding(const at::Tensor& rows, const ModelConfig& config) {
+  const double scale = config.block.embedding_scale;
+  // A tensor, so that the scale is rounded to the type, as in transformers.
+  return scale == 1 ? rows : rows * at::full({}, scale, rows.options());
+}
+
+at::Tensor soft_capped(const at::Tensor& x, double cap) {
+  if (cap == 0) return x;
+  return by_rows(x, x.scalar_type(),
+                 [&](const at::Tensor& rows) { return at::tanh(rows / cap) * cap; });
+}
+
+Rotations::Rotations(const Model::Network& network, const at::Tensor& positions)
+    : config_(network.config) {
+  const double q_scale = 1.0 / std::sqrt(config_.block.query_scalar);
   const at::ScalarType accurate = wide(network.type);
   const auto scaled = [&](const at::Tensor& t) {
     return (t.to(accurate) * q_scale).to(network.type);
   };
-  q_cos = scaled(cos), q_sin = scaled(sin);
-  k_cos = cos.to(network.type), k_sin = sin.to(network.type);
+  const at::Tensor rows = positions.to(at::kFloat).unsqueeze(1);
+  const std::vector<Rope> ropes = config_.ropes();
+  for (size_t kind = 0; kind < ropes.size(); ++kind) {
+    const at::Tensor angles = rows * network.inverse_frequencies[kind];
+    const double turned = ropes[kind].attention_factor;
+    const at::Tensor cos = (at::cos(angles) * turned).unsqueeze(1);
+    const at::Tensor sin = (at::sin(angles) * turned).unsqueeze(1);
+    by_kind_.push_back(
+        {scaled(cos), scaled(sin), cos.to(network.type), sin.to(network.type), q_scale});
+  }
 }
 
 at::Tensor rotate(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin, double scale) {
@@ -133,10 +155,40 @@ at::Tensor LowRank::operator()(const at::Tensor& y, const at::Tensor& x) const {
   return at::addmm(y, at::linear(kept, a), b.t(), 1, scale);
 }
 
+namespace {
+
+/// The MLPs of the rows' most probable experts [n, hidden], each times its probability. Sums are in
+/// the order of experts, so that a row does not depend on other rows.
+at::Tensor mixed_experts(const Layer& layer, const ModelConfig& config, const at::Tensor& x) {
+  const at::Tensor logits = products({&layer.router}, x)[0];
+  auto [shares, chosen] =
+      at::topk(at::softmax(logits, -1, wide(x.scalar_type())), config.experts.used, -1);
+  if (config.experts.normalised) shares = shares / shares.sum(-1, /*keepdim=*/true);
+  shares = shares.to(x.scalar_type());
+  at::Tensor sum = at::zeros_like(x);
+  for (size_t i = 0; i < layer.experts.size(); ++i) {
+    const at::Tensor places = at::nonzero(chosen == static_cast<std::int64_t>(i));
+    // In training each expert is computed, also for no rows, so that each has a gradient.
+    if (places.size(0) == 0 && !at::GradMode::is_enabled()) continue;
+    const at::Tensor rows = places.select(1, 0);
+    const Expert& expert = layer.experts[i];
+    const at::Tensor inner =
+        gated(expert.gate, expert.up, config.block.activation, x.index_select(0, rows));
+    const at::Tensor share = shares.index({rows, places.select(1, 1)}).unsqueeze(1);
+    sum = sum.index_add(0, rows, products({&expert.down}, inner)[0] * share);
+  }
+  return sum;
+}
+
+}  // namespace
+
 at::Tensor apply_mlp(const Layer& layer, const ModelConfig& config, const at::Tensor& x) {
-  const at::Tensor g = rms_norm(x, layer.post_norm, config.rms_norm_eps);
-  const at::Tensor out = products({&layer.down}, gated(layer.gate, layer.up, g))[0];
-  return x + rms_norm(out, layer.after_mlp, config.rms_norm_eps);
+  const at::Tensor g = rms_norm(x, layer.post_norm, config);
+  const at::Tensor out =
+      layer.experts.empty()
+          ? products({&layer.down}, gated(layer.gate, layer.up, config.block.activation, g))[0]
+          : mixed_experts(layer, config, g);
+  return x + rms_norm(out, layer.after_mlp, config);
 }
 
 }  // namespace pardec

@@ -16,16 +16,28 @@ inline at::ScalarType wide(at::ScalarType type) {
 }
 
 /// Returns `x` itself if `weight` is undefined, i.e. the network has no norm in this place.
-at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps);
+at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, const ModelConfig& config);
 
 /// Cosines and sines of the rows' positions, [n, 1, rope.dims / 2]. Those of queries include
-/// attention's factor 1 / sqrt(head_dim), which then costs nothing. Dimensions without rotation are
-/// multiplied by `q_scale` instead.
+/// attention's factor 1 / sqrt(query_scalar), which then costs nothing. Dimensions without rotation
+/// are multiplied by `q_scale` instead.
 struct Rotation {
-  Rotation(const Model::Network& network, const at::Tensor& positions);
   at::Tensor q_cos, q_sin, k_cos, k_sin;
   double q_scale;
 };
+/// One Rotation for each of the network's rotary embeddings.
+class Rotations {
+ public:
+  Rotations(const Model::Network& network, const at::Tensor& positions);
+  const Rotation& of(size_t layer) const { return by_kind_[config_.rope_kind(layer)]; }
+
+ private:
+  const ModelConfig& config_;
+  std::vector<Rotation> by_kind_;
+};
+
+/// The first layer's input, from rows of the embedding.
+at::Tensor scaled_embedding(const at::Tensor& rows, const ModelConfig& config);
 
 /// Rotary embedding of x [n, heads, head_dim]. Of the first rope.dims dimensions, dimension i is
 /// rotated together with dimension i + rope.dims / 2. The other dimensions are not rotated; they
@@ -43,12 +55,11 @@ template <typename Attend>
 at::Tensor apply_attention(const Layer& layer, const ModelConfig& config, const at::Tensor& x,
                            const Rotation& turn, Attend&& attend) {
   const std::int64_t n = x.size(0), dim = config.head_dim;
-  const at::Tensor h = rms_norm(x, layer.input_norm, config.rms_norm_eps);
-  const bool whole = config.qk_norm_whole;
+  const at::Tensor h = rms_norm(x, layer.input_norm, config);
+  const bool whole = config.block.qk_norm == QkNorm::whole;
   const auto normed = [&](const at::Tensor& rows, const at::Tensor& norm, int heads) {
-    const at::Tensor by_head =
-        (whole ? rms_norm(rows, norm, config.rms_norm_eps) : rows).view({n, heads, dim});
-    return whole ? by_head : rms_norm(by_head, norm, config.rms_norm_eps);
+    const at::Tensor by_head = (whole ? rms_norm(rows, norm, config) : rows).view({n, heads, dim});
+    return whole ? by_head : rms_norm(by_head, norm, config);
   };
   const auto qkv = products({&layer.q, &layer.k, &layer.v}, h);
   const at::Tensor q = normed(qkv[0], layer.q_norm, config.heads);
@@ -56,7 +67,7 @@ at::Tensor apply_attention(const Layer& layer, const ModelConfig& config, const 
   const at::Tensor v = qkv[2].view({n, config.kv_heads, dim});
   const at::Tensor mixed =
       attend(rotate(q, turn.q_cos, turn.q_sin, turn.q_scale), rotate(k, turn.k_cos, turn.k_sin), v);
-  return x + rms_norm(products({&layer.o}, mixed)[0], layer.after_attention, config.rms_norm_eps);
+  return x + rms_norm(products({&layer.o}, mixed)[0], layer.after_attention, config);
 }
 
 at::Tensor apply_mlp(const Layer& layer, const ModelConfig& config, const at::Tensor& x);
@@ -66,14 +77,15 @@ template <typename Attention>
 at::Tensor apply_layers(const Model::Network& network, const at::Tensor& ids,
                         const at::Tensor& positions, Attention& attention,
                         const SkippedSublayers& skipped) {
-  const Rotation turn(network, positions);
-  at::Tensor x = at::embedding(network.embedding, ids);
+  const Rotations turns(network, positions);
+  at::Tensor x = scaled_embedding(at::embedding(network.embedding, ids), network.config);
   for (size_t i = 0; i < network.layers.size(); ++i) {
     const auto attend = [&](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
       return attention.attend(i, q, k, v);
     };
     const Layer& layer = network.layers[i];
-    if (!skipped.skips_attention(i)) x = apply_attention(layer, network.config, x, turn, attend);
+    if (!skipped.skips_attention(i))
+      x = apply_attention(layer, network.config, x, turns.of(i), attend);
     if (!skipped.skips_mlp(i)) x = apply_mlp(layer, network.config, x);
   }
   return x;

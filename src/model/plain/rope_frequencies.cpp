@@ -62,10 +62,7 @@ at::Tensor llama3(const Rope& rope, int dim) {
   return at::where(at::logical_or(is_long, is_short), scaled, blended);
 }
 
-}  // namespace
-
-at::Tensor inverse_frequencies(const ModelConfig& config) {
-  const Rope& rope = config.rope;
+at::Tensor frequencies_of(const Rope& rope, int max_position) {
   const int dim = rope.dims;
   switch (rope.type) {
     case RopeType::standard:
@@ -73,7 +70,7 @@ at::Tensor inverse_frequencies(const ModelConfig& config) {
     case RopeType::linear:
       return standard(rope.theta, dim) / rope.factor;
     case RopeType::dynamic:
-      return dynamic(rope, dim, config.max_position);
+      return dynamic(rope, dim, max_position);
     case RopeType::yarn:
       return yarn(rope, dim);
     case RopeType::longrope:
@@ -82,6 +79,15 @@ at::Tensor inverse_frequencies(const ModelConfig& config) {
       return llama3(rope, dim);
   }
   throw std::logic_error("unknown RopeType");
+}
+
+}  // namespace
+
+std::vector<at::Tensor> inverse_frequencies(const ModelConfig& config, at::Device device) {
+  std::vector<at::Tensor> all;
+  for (const Rope& rope : config.ropes())
+    all.push_back(frequencies_of(rope, config.max_position).to(device));
+  return all;
 }
 
 }  // namespace pardec

@@ -1,14 +1,17 @@
 #pragma once
+#include <vector>
+
 #include "src/model/torch.hpp"
 
 #include "src/model/files/config.hpp"
 
 namespace pardec {
 
-/// The rotation angle per position of each pair of rotated dimensions, [rope.dims / 2] float32 on
-/// the CPU. Computed in the same steps as in transformers, so that the bits are equal. Sources:
-/// linear (Chen et al. 2023, arXiv:2306.15595), dynamic and yarn (Peng et al. 2023,
-/// arXiv:2309.00071), longrope (Ding et al. 2024, arXiv:2402.13753), llama3 (Llama 3.1's release).
-at::Tensor inverse_frequencies(const ModelConfig& config);
+/// Per entry of config.ropes(): the rotation angle per position of each pair of rotated dimensions,
+/// [rope.dims / 2] float32 on `device`. Computed on the CPU in the same steps as in transformers,
+/// so that the bits are equal. Sources: linear (Chen et al. 2023, arXiv:2306.15595), dynamic and
+/// yarn (Peng et al. 2023, arXiv:2309.00071), longrope (Ding et al. 2024, arXiv:2402.13753), llama3
+/// (Llama 3.1's release).
+std::vector<at::Tensor> inverse_frequencies(const ModelConfig& config, at::Device device);
 
 }  // namespace pardec

@@ -30,8 +30,11 @@ std::vector<at::Tensor> learning(const Layer& layer) {
   for (const at::Tensor& norm : {layer.input_norm, layer.q_norm, layer.k_norm, layer.post_norm,
                                  layer.after_attention, layer.after_mlp})
     add(norm);
-  for (const Linear* linear :
-       {&layer.q, &layer.k, &layer.v, &layer.o, &layer.gate, &layer.up, &layer.down})
+  std::vector<const Linear*> linears{&layer.q,    &layer.k,  &layer.v,    &layer.o,
+                                     &layer.gate, &layer.up, &layer.down, &layer.router};
+  for (const Expert& expert : layer.experts)
+    linears.insert(linears.end(), {&expert.gate, &expert.up, &expert.down});
+  for (const Linear* linear : linears)
     for (const at::Tensor& tensor :
          {linear->weight, linear->bias, linear->low_rank.a, linear->low_rank.b})
       add(tensor);
@@ -91,14 +94,16 @@ Layer seeded(Layer layer, std::uint64_t seed, size_t index) {
   return layer;
 }
 
-/// Rows of the embedding, including trained ones.
+/// The first layer's input, with trained rows of the embedding.
 at::Tensor embed(const Model::Network& network, const at::Tensor& ids) {
   const at::Tensor x = at::embedding(network.embedding, ids);
   const TokenRows& rows = network.token_rows;
-  if (!rows.ids.defined()) return x;
+  if (!rows.ids.defined()) return scaled_embedding(x, network.config);
   const at::Tensor places = rows.places.index_select(0, ids);
   const at::Tensor found = at::nonzero(places >= 0).view({-1});
-  return x.index_copy(0, found, rows.embedding.index_select(0, places.index_select(0, found)));
+  return scaled_embedding(
+      x.index_copy(0, found, rows.embedding.index_select(0, places.index_select(0, found))),
+      network.config);
 }
 
 }  // namespace
@@ -115,16 +120,16 @@ at::Tensor head_inputs(const Model::Network& network, std::span<const PackedSequ
   // Shared, because layers are computed again after this function has returned.
   const auto attention = std::make_shared<TrainingAttention>(
       network, sequences, pass.joined.value_or(!network.device.is_cpu()));
-  const auto turn = std::make_shared<Rotation>(network, on_device(network, rows.positions));
+  const auto turns = std::make_shared<Rotations>(network, on_device(network, rows.positions));
   at::Tensor x = embed(network, on_device(network, rows.ids));
   for (size_t i = 0; i < network.layers.size(); ++i) {
-    const LayerFunction layer = [&network, &config = network.config, attention, turn, i,
+    const LayerFunction layer = [&network, &config = network.config, attention, turns, i,
                                  seed = pass.dropout_seed](const at::Tensor& input) {
       const Layer own = seed ? seeded(network.layers[i], *seed, i) : network.layers[i];
       const auto attend = [&](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
         return attention->attend(i, q, k, v);
       };
-      return apply_mlp(own, config, apply_attention(own, config, input, *turn, attend));
+      return apply_mlp(own, config, apply_attention(own, config, input, turns->of(i), attend));
     };
     const std::vector<at::Tensor> weights = learning(network.layers[i]);
     const bool kept = !pass.checkpoint_activations || !at::GradMode::is_enabled() ||
@@ -134,14 +139,14 @@ at::Tensor head_inputs(const Model::Network& network, std::span<const PackedSequ
                                  c10::make_intrusive<Recomputed::Call>(layer));
   }
   return rms_norm(x.index_select(0, on_device(network, wanted)), network.final_norm,
-                  network.config.rms_norm_eps);
+                  network.config);
 }
 
 at::Tensor training_logits(const Model::Network& network, const at::Tensor& head_inputs) {
   at::Tensor logits = network.head(head_inputs);
   const TokenRows& rows = network.token_rows;
-  return rows.ids.defined() ? logits.index_copy_(1, rows.ids, at::linear(head_inputs, rows.head))
-                            : logits;
+  if (rows.ids.defined()) logits.index_copy_(1, rows.ids, at::linear(head_inputs, rows.head));
+  return soft_capped(logits, network.config.block.logit_cap);
 }
 
 }  // namespace pardec
