@@ -50,7 +50,8 @@ class TimeLeft {
   std::vector<State> states_;
 };
 
-/// "0:40 left", or "over 0:40 left" if kinds are not included; empty if it is not founded.
+/// "0:40 left", or "over 0:40 left" if kinds are not included; empty if the estimate is not
+/// reliable.
 std::string text_of(const TimeLeft::Estimate& estimate);
 
 }  // namespace pardec

@@ -45,7 +45,7 @@ struct Ask {
   /// `pardec`: the decoder by its name, and options that replace those of the model id.
   std::string decoder;
   Json options = Json::object();
-  std::optional<Json> job;  ///< chat: in place of messages, a Job in the form of job.schema.json
+  std::optional<Json> job;  ///< chat: instead of messages, a Job in the form of job.schema.json
   bool events = false;      ///< a streamed reply also reports the tokens of each forward pass
   std::vector<std::string> ignored;  ///< names of fields that are not known
 };

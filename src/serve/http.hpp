@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-/// What the server's parts know of HTTP: plain values, without a socket.
+/// HTTP requests and replies as plain values, without a socket.
 namespace pardec::serve {
 
 /// A request, read whole. Its bytes come from the client and must not be copied into a header.
@@ -23,15 +23,15 @@ struct HttpReply {
 };
 
 /// The answer to one request: either one reply, or a stream of server-sent events. All members are
-/// called on the server's thread. Nothing is sent once the client has gone.
+/// called on the server's thread. Nothing is sent after the client has disconnected.
 class HttpAnswer {
  public:
   virtual ~HttpAnswer() = default;
   virtual void send(const HttpReply& reply) = 0;
   /// Sends `data: DATA` as an event; the first one begins the stream. REQUIRES: one line.
   virtual void event(std::string_view data) = 0;
-  /// Ends the stream. `whole` false: the stream is broken off, so that no client takes it for
-  /// complete.
+  /// Ends the stream. `whole` false: the connection is closed without the proper end, so that no
+  /// client considers the stream complete.
   virtual void end_events(bool whole) = 0;
   /// Sets the function that is called once if the client goes before the answer has ended, or does
   /// not read what it is sent.

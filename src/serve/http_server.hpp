@@ -52,7 +52,7 @@ class HttpServer {
   void post_after(std::chrono::milliseconds wait, std::function<void()> task);
   /// On the server's thread: accepts no more connections, and closes each one after its answer.
   void refuse();
-  /// On the server's thread: the number of requests whose answer was not sent to its end.
+  /// On the server's thread: the number of requests whose answer was not sent completely.
   std::size_t busy() const;
   /// On the server's thread: `run` returns as soon as it can.
   void stop();

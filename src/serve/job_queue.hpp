@@ -9,8 +9,8 @@
 
 namespace pardec::serve {
 
-/// Jobs on their way from the server's thread to the engine's. First come, first served. `Job` is
-/// any type that can be moved.
+/// A queue of jobs from the server's thread to the engine's thread. First come, first served. `Job`
+/// is any type that can be moved.
 template <typename Job>
 class JobQueue {
  public:
@@ -59,8 +59,8 @@ class JobQueue {
     return has_room(1, 0);
   }
 
-  /// Drops jobs that wait; the engine's thread hears of the others. Does nothing for jobs that have
-  /// ended.
+  /// Drops waiting jobs; the engine's thread is told to cancel running ones. Does nothing for jobs
+  /// that have ended.
   void cancel(const std::vector<std::uint64_t>& numbers) {
     {
       const std::lock_guard lock(mutex_);
@@ -90,8 +90,8 @@ class JobQueue {
     std::vector<std::uint64_t> cancelled;
     bool stopping = false;
   };
-  /// What is to be done before the next pass. `live`: number of jobs that the engine has; with
-  /// none, it waits until there is something to do.
+  /// The changes to make before the next pass. `live`: number of jobs in the engine. If there are
+  /// none, the call waits until there is a change.
   Turn take(std::size_t live) {
     std::unique_lock lock(mutex_);
     running_ = live;

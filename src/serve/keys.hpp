@@ -5,7 +5,7 @@
 
 namespace pardec::serve {
 
-/// The keys of which clients must send one. Only their digests are kept.
+/// The accepted keys. Each request must contain one of them. Only their digests are kept.
 class Keys {
  public:
   /// `variable`: an environment variable with a key; `file`: a file with a key in each line. Empty:

@@ -15,7 +15,7 @@ namespace pardec::serve {
 struct GuessCounts {
   std::int64_t steps = 0;     ///< passes that verified guesses
   std::int64_t drafted = 0;   ///< guesses
-  std::int64_t accepted = 0;  ///< of these that entered the answer
+  std::int64_t accepted = 0;  ///< guesses that became part of the answer
   /// number of steps by the number of accepted guesses, from 0 to the most guesses of a step
   std::vector<std::int64_t> histogram;
 };
@@ -25,7 +25,7 @@ GuessCounts guess_counts(const Counters& counters);
 /// reads; null if nothing was guessed.
 OrderedJson reply_metrics(const Counters& counters);
 
-/// What the server tells at /metrics. All times are in seconds.
+/// The numbers that the server reports at /metrics. All times are in seconds.
 class Metrics {
  public:
   /// A choice has ended.
@@ -36,10 +36,10 @@ class Metrics {
     double queued = 0, first_token = 0, whole = 0;  ///< since the request came
   };
   void add(const Ended& ended);
-  /// A choice was given up by its client or ended with an error ("abort", "error").
+  /// A choice was cancelled by its client or ended with an error ("abort", "error").
   void add_failed(std::string_view finish) { ++finished_[std::string(finish)]; }
 
-  /// What the engine does and holds at this moment, and its passes so far.
+  /// The engine's current load, and its passes so far.
   struct Engine {
     std::size_t running = 0, waiting = 0;
     std::int64_t passes = 0, job_passes = 0;

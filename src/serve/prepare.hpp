@@ -16,7 +16,7 @@ namespace pardec::serve {
 
 /// The sampling of requests that do not specify it: that of the checkpoint's generation_config.json
 /// (temperature, top_k, top_p); temperature 1 if the file has no temperature or is missing.
-/// `left_out`: the file is not read. ConfigError: a value that is no number.
+/// `left_out`: the file is not read. ConfigError: a value is not a number.
 Sampling default_sampling(const std::filesystem::path& folder, bool left_out);
 
 /// The options under which a request is decoded: its own, otherwise those of the server. `random`:

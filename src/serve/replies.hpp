@@ -51,7 +51,7 @@ struct Decoding {
 /// that is absent or not readable is null.
 std::string job_values(const Job& job, const Answers& answers);
 
-/// OpenAI's word for why a choice ended. `at_stop`: at a stop string.
+/// OpenAI's `finish_reason` of a choice. `at_stop`: at a stop string.
 std::string_view finish_reason(Stop stop, bool at_stop);
 
 OrderedJson whole_reply(const ReplyHead& head, const std::vector<ChoiceText>& choices,
@@ -61,9 +61,9 @@ OrderedJson whole_reply(const ReplyHead& head, const std::vector<ChoiceText>& ch
 void end(OrderedJson& reply, const Decoding& decoding, std::size_t choices);
 /// A chunk of a stream. `first`: the first of this choice, which has the role.
 OrderedJson chunk(const ReplyHead& head, const ChoiceText& choice, bool first);
-/// The chunk without choices that tells the usage.
+/// The chunk without choices that reports the usage.
 OrderedJson usage_chunk(const ReplyHead& head, const Usage& usage);
-/// The chunk without choices that tells the tokens of a pass.
+/// The chunk without choices that reports the tokens of a pass.
 OrderedJson pass_chunk(const ReplyHead& head, int choice, const PassTokens& pass);
 OrderedJson to_json(const Usage& usage);
 OrderedJson to_json(const Decoding& decoding);

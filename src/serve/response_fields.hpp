@@ -20,8 +20,8 @@ struct ResponseFields {
 std::optional<ResponseFields> response_fields(const OrderedJson& response_format);
 
 /// The answers to the fields as an object that satisfies the schema. Absent values are null if the
-/// schema allows it, otherwise "n/a". ApiError 500 (response_format_unmet): an answer is none of
-/// the choices.
+/// schema allows it, otherwise "n/a". ApiError 500 (response_format_unmet): an answer is not
+/// one of the choices.
 std::string response_object(const ResponseFields& format,
                             const std::vector<std::optional<std::string>>& answers);
 

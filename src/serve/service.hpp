@@ -18,7 +18,7 @@ namespace pardec::serve {
 
 class Completion;
 
-/// The paths of the server, and what they do. All members are called on the server's thread.
+/// Handles the requests to the server's paths. All members are called on the server's thread.
 class Service {
  public:
   /// Calls a function on the server's thread; may be called on any thread.
@@ -34,7 +34,7 @@ class Service {
   void handle(const HttpRequest& request, const std::shared_ptr<HttpAnswer>& answer);
   /// Refuses new work from now on.
   void drain() { draining_ = true; }
-  /// Cancels all work, and breaks off its answers.
+  /// Cancels all work, and ends unfinished answers with an error.
   void abort();
 
  private:

@@ -17,8 +17,8 @@ struct TokenScore {
 };
 
 /// The scores of a text's tokens from index `first` on, each given all tokens before it, causally,
-/// before any warping: one forward pass over the text. `top`: how many of the likeliest ids each
-/// has. REQUIRES: 1 <= first <= ids.size().
+/// before any warping: one forward pass over the text. `top`: the number of likeliest
+/// ids in each score. REQUIRES: 1 <= first <= ids.size().
 Task<std::vector<TokenScore>> score_tokens(Engine& engine, Tokens ids, int first, int top);
 
 /// The scores as `logprobs` of a text completion: {tokens, token_logprobs, top_logprobs,

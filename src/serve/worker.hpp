@@ -38,7 +38,7 @@ struct Work {
   std::uint64_t seed = 1;
   std::vector<std::string> stops;
   bool ignore_eos = false;
-  int min_tokens = 0;     ///< no end of sequence is chosen before so many tokens
+  int min_tokens = 0;     ///< no end of sequence is chosen before this number of tokens
   std::int64_t rows = 0;  ///< of the cache that it may need
   bool decodes = true;    ///< false: there is no answer, the prompt is scored alone
   /// Scores of the answer's tokens and of the prompt's, each with so many of the likeliest ids.
@@ -48,7 +48,7 @@ struct Work {
   std::function<std::string(const Answers& answers)> written;
   /// Receives the answer's text in order, as soon as it is certain. Empty: only the end matters.
   std::function<void(std::string text)> text;
-  /// Receives the tokens of each pass that has some. Empty: nobody looks.
+  /// Receives the tokens of each pass that added tokens. Empty: tokens are not reported.
   std::function<void(PassTokens pass)> pass;
   /// Called once, unless the job was cancelled before.
   std::function<void(WorkResult result)> ended;
@@ -76,8 +76,8 @@ class Worker {
   // From any thread:
 
   void stop() { queue_.stop(); }
-  /// Adds the jobs of a request. Returns their numbers; empty: they are more than may wait, and
-  /// none was added.
+  /// Adds the jobs of a request. Returns their numbers; empty: there is no room for all of
+  /// them, so none was added.
   std::vector<std::uint64_t> submit(std::vector<Work> works);
   /// Whether a further job would be admitted if it needed no row.
   bool has_room() const { return queue_.has_room(); }

@@ -15,7 +15,7 @@ struct GenerationSpeed {
   /// generated tokens per second of wall time, over all concurrent requests
   double tokens_per_second;
   std::int64_t prompt_tokens = 0;  ///< computed prompt tokens
-  /// computed prompt tokens divided by the time computed prompt tokens divided by the time until
+  /// computed prompt tokens divided by the time until
   /// the end of the first pass; NaN if several requests were concurrent
   double prompt_tokens_per_second;
   double first_token;  ///< time to the first token in seconds, median over answers
