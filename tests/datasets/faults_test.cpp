@@ -48,6 +48,14 @@ const std::vector<Case>& cases() {
       {"gpqa", "diamond", "gpqa_diamond.csv", false, true, "\x89PNG\r\n\x1A\n"},
       {"sharegpt", "test", "conversations.json", false, false, "{}"},
       {"rag-bench", "test", "test.jsonl", true, false},
+      {"mmlu", "test", "test/geography_test.csv", false, false, "\x89PNG\r\n\x1A\n"},
+      {"agieval", "test", "own-verbal.jsonl", true, false},
+      {"commonsense-qa", "validation", "dev_rand_split.jsonl", true, true},
+      {"boolq", "validation", "dev.jsonl", true, false},
+      {"piqa", "validation", "valid.jsonl", true, true},
+      {"piqa", "validation", "valid-labels.lst", false, false},
+      {"rte", "validation", "dev.tsv", false, false, "a\tb\n1\t2"},
+      {"hellaswag", "validation", "hellaswag_val.jsonl", true, false},
       {"jsonl", "test", "test.jsonl", true, false},
   };
   return kCases;

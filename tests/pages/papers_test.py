@@ -258,6 +258,13 @@ DATASETS = {
     **dict.fromkeys(("AIME", "AIME2024", "AIME2025"), "aime"),
     "ShareGPT": "sharegpt",
     "RAG Bench": "rag-bench",
+    "MMLU": "mmlu",
+    "AGIEval": "agieval",
+    "CommonSenseQA": "commonsense-qa",
+    "BoolQ": "boolq",
+    "PIQA": "piqa",
+    "RTE": "rte",
+    "HellaSwag": "hellaswag",
     "maths": {"aspd-figure6": "math500", "aspd-figure1": None},
     **{
         name: name
@@ -268,8 +275,7 @@ DATASETS = {
     "settings of the training": "training",
     **dict.fromkeys(
         (
-            "MRC", "LR", "AI Search", "MMLU", "AGIEval", "CommonSenseQA", "BoolQ", "PIQA", "RTE",
-            "HellaSwag", "alpaca-gpt4-zh", "alpaca-gpt4-en", "lima", "oaast-sft", "codealpaca",
+            "MRC", "LR", "AI Search", "alpaca-gpt4-zh", "alpaca-gpt4-en", "lima", "oaast-sft", "codealpaca",
             "openplatypus", "best category", "benches", "categories", "general", "other, about",
         )
     ),
