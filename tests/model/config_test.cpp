@@ -209,6 +209,7 @@ TEST_CASE("Gemma 2 and 3: norms, scales, caps, windows by pattern, a rotary base
       {third, {{"rope_local_base_freq", -1}}, "'rope_local_base_freq' is -1"},
       {third, {{"rope_scaling", {{"rope_type", "yarn"}, {"factor", 2}}}}, "rope_type 'yarn'"},
       {third, {{"rope_parameters", {{"rope_type", "default"}}}}, "unknown key 'rope_type'"},
+      {third, {{"rope_scaling", {{"type", "linear"}, {"factor", 2}}}}, "expected 'rope_type'"},
   };
   for (const auto& [json, changes, said] : refused)
     CHECK_THAT(error_of(with(json, changes)), Catch::Contains(said));
