@@ -251,6 +251,8 @@ TEST_CASE("Qwen3-MoE: which layers have experts, their weights and their default
         std::vector<bool>{true, true, true, true});
   CHECK_THAT(error_of(with(small, {{"num_experts_per_tok", 4}})),
              Catch::Contains("'num_experts_per_tok' is 4, expected at most 'num_experts' (3)"));
+  CHECK_THAT(error_of(with(small, {{"num_experts", 100000}})),
+             Catch::Contains("'num_experts' is 100000 in each of 4 layers, which no network has"));
   CHECK_THAT(error_of(with(small, {{"decoder_sparse_step", 0}})),
              Catch::Contains("'decoder_sparse_step' is 0, expected a number from 1 on"));
 }
