@@ -21,12 +21,13 @@ SHARP = {"q_proj": 3.0, "k_proj": 3.0}
 
 def sharpen(model, scales=SHARP):
     """Random weights anew, attention far from even: with default ones a wrong mask or position would hardly show. `scales` by part of a
-    matrix's name, times 1 / sqrt(inputs)."""
+    matrix's name, times 1 / sqrt(inputs). An embedding has deviation 1 after a factor that the network gives it."""
+    factor = getattr(model.get_input_embeddings(), "scalar_embed_scale", 1.0)
     with torch.no_grad():
         for name, weights in model.named_parameters():
-            if weights.dim() == 2:
+            if weights.dim() >= 2:
                 scale = next((s for part, s in scales.items() if part in name), 1.0)
-                weights.normal_(0, 1.0 if "embed" in name else scale / weights.shape[1] ** 0.5)
+                weights.normal_(0, 1.0 / factor if "embed" in name else scale / weights.shape[-1] ** 0.5)
             elif "q_norm" in name or "k_norm" in name:
                 weights.uniform_(1, 2.5)
             else:

@@ -209,6 +209,7 @@ TEST_CASE("Gemma 2 and 3: norms, scales, caps, windows by pattern, a rotary base
       {third, {{"rope_local_base_freq", -1}}, "'rope_local_base_freq' is -1"},
       {third, {{"rope_scaling", {{"rope_type", "yarn"}, {"factor", 2}}}}, "rope_type 'yarn'"},
       {third, {{"rope_parameters", {{"rope_type", "default"}}}}, "unknown key 'rope_type'"},
+      {third, {{"rope_scaling", {{"type", "linear"}, {"factor", 2}}}}, "expected 'rope_type'"},
   };
   for (const auto& [json, changes, said] : refused)
     CHECK_THAT(error_of(with(json, changes)), Catch::Contains(said));
@@ -250,6 +251,8 @@ TEST_CASE("Qwen3-MoE: which layers have experts, their weights and their default
         std::vector<bool>{true, true, true, true});
   CHECK_THAT(error_of(with(small, {{"num_experts_per_tok", 4}})),
              Catch::Contains("'num_experts_per_tok' is 4, expected at most 'num_experts' (3)"));
+  CHECK_THAT(error_of(with(small, {{"num_experts", 100000}})),
+             Catch::Contains("'num_experts' is 100000 in each of 4 layers, which no network has"));
   CHECK_THAT(error_of(with(small, {{"decoder_sparse_step", 0}})),
              Catch::Contains("'decoder_sparse_step' is 0, expected a number from 1 on"));
 }

@@ -183,6 +183,12 @@ Experts read_experts(const Json& json, JsonReader& read, const std::string& wher
   if (experts.count > 0 && experts.used > experts.count)
     throw ModelError(where, str("'num_experts_per_tok' is ", experts.used, ", expected at most '",
                                 key, "' (", experts.count, ")"));
+  // Far beyond any network, but few enough to list their weights.
+  constexpr std::int64_t kMostExperts = 1 << 18;
+  if (std::int64_t{experts.count} * layers > kMostExperts)
+    throw ModelError(where, str("'", key, "' is ", experts.count, " in each of ", layers,
+                                " layers, which no network has (", kMostExperts,
+                                " in all layers are accepted)"));
   for (int layer = 0; layer < layers; ++layer)
     experts.layers.push_back(experts.count > 0 && (layer + 1) % step == 0 &&
                              std::find(dense.begin(), dense.end(), layer) == dense.end());

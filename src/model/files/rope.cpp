@@ -194,6 +194,9 @@ LayerRopes read_layer_ropes(JsonReader& config, const std::string& where, int he
     JsonReader rope(value, place);
     if (value.contains("rope_theta") && value.at("rope_theta").is_null())
       throw ConfigError(str(place, ": 'rope_theta' is null, expected a number, or no such key"));
+    // transformers passes over the older name here, without a word.
+    if (value.contains("type") && !value.contains("rope_type"))
+      throw ModelError(where, str("'", key, "' has 'type', expected 'rope_type'"));
     out.type = read_type(rope, where, key, false);
     if (out.type != RopeType::standard && out.type != RopeType::linear)
       throw ModelError(where, str("'", key, "' has rope_type '", name(out.type),
