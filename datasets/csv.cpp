@@ -148,7 +148,9 @@ void read_rows(const std::filesystem::path& file, const std::vector<std::string>
     if (!parser.finish()) broken();
     take_rows(last + 1);
     note_open_end(file, inspection);
-    if (header.empty()) throw DataError(name, 0, "is empty, expected a header and records");
+    if (last == 0 || header.empty())
+      throw DataError(name, 0,
+                      str("is empty, expected ", has_header ? "a header and records" : "records"));
   });
 }
 

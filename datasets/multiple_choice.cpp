@@ -282,6 +282,11 @@ Dataset load_piqa(const std::filesystem::path& folder, std::string_view split,
                   {record.text("sol1"), record.text("sol2")},
                   right});
   });
+  if (!labels.empty() && labels.size() != number)
+    complain(inspection, DataError(list.string(), 0,
+                                   str("has ", counted(std::ssize(labels), "line"),
+                                       ", expected one for each of ",
+                                       counted(static_cast<std::int64_t>(number), "record"))));
   return dataset;
 }
 

@@ -46,7 +46,7 @@ def narrativeqa_counts(file):
 
 def test_list_counts_files_and_bytes_of_each_dataset(pardec):
     listed = {r["dataset"]: r for r in rows(pardec.good("data", "list", "--format", "json"))}
-    assert len(listed) == 19
+    assert len(listed) == 26
     assert all(r["folder"] and r["files"] > 0 for r in listed.values())
     squad = [f for f in (SAMPLES / "squad").rglob("*") if f.is_file()]
     assert listed["squad"]["files"] == len(squad)

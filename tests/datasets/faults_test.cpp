@@ -53,7 +53,6 @@ const std::vector<Case>& cases() {
       {"commonsense-qa", "validation", "dev_rand_split.jsonl", true, true},
       {"boolq", "validation", "dev.jsonl", true, false},
       {"piqa", "validation", "valid.jsonl", true, true},
-      {"piqa", "validation", "valid-labels.lst", false, false},
       {"rte", "validation", "dev.tsv", false, false, "a\tb\n1\t2"},
       {"hellaswag", "validation", "hellaswag_val.jsonl", true, false},
       {"jsonl", "test", "test.jsonl", true, false},
@@ -179,7 +178,8 @@ TEST_CASE("a file of another type is refused", "[datasets]") {
     return std::string("\x1F\x8B\x08\0\0\0\0\0\xFF\xFE", 10);
   });
   for (const Case& of : cases()) {
-    if (of.dataset == "race") continue;  // its files are those of a folder
+    // the files of these are those of a folder
+    if (of.dataset == "race" || of.dataset == "mmlu") continue;
     const Copy copy(of);
     fs::remove(copy.file());
     fs::create_directory(copy.file());

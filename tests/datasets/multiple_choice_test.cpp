@@ -90,6 +90,10 @@ TEST_CASE("piqa: labels in rows, and in a file of their own", "[datasets]") {
   CHECK(read_one("piqa", {{"valid.jsonl", row + "}"}, {"valid-labels.lst", "1\n"}}) ==
         "piqa||G|x,y|B");
   CHECK(read_one("piqa", {{"validation.jsonl", row + ",\"label\":0}"}}) == "piqa||G|x,y|A");
+  DataFolder({{"valid.jsonl", row + "}"}, {"valid-labels.lst", "1\n0\n"}})
+      .check_fault("piqa", "valid-labels.lst: has 2 lines, expected one for each of 1 record");
+  DataFolder({{"valid.jsonl", row + "}"}, {"valid-labels.lst", "2\n"}})
+      .check_fault("piqa", "valid-labels.lst:1: is '2', expected 0 or 1");
   fault("piqa", "valid.jsonl", row + "}", "has no 'label', and valid-labels.lst has 0 lines");
 }
 
