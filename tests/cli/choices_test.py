@@ -84,6 +84,18 @@ def answers(pardec, network, data):
     return rows
 
 
+def prompt_of(dataset, passage, field):
+    """The prompt of a question, and its possible answers."""
+    wording, by_letter = PROMPTS[dataset]
+    letters = list("ABCDEFGHIJ"[: len(field["choices"])])
+    prompt = wording.format(
+        text=passage and passage + "\n",
+        asked=field["question"],
+        lettered="".join(f"\n{a}. {c}" for a, c in zip(letters, field["choices"])),
+    )
+    return prompt, letters if by_letter else field["choices"]
+
+
 @pytest.fixture(scope="module")
 def likelihoods(network):
     """Of each choice of a question: its text as an answer, its log-probability, and its length."""
@@ -91,16 +103,10 @@ def likelihoods(network):
     tokenizer = Tokenizer.from_file(str(TOKENIZER))
 
     def of(dataset, passage, field):
-        wording, by_letter = PROMPTS[dataset]
-        letters = "ABCDEFGHIJ"[: len(field["choices"])]
-        prompt = wording.format(
-            text=passage and passage + "\n",
-            asked=field["question"],
-            lettered="".join(f"\n{a}. {c}" for a, c in zip(letters, field["choices"])),
-        )
+        prompt, choices = prompt_of(dataset, passage, field)
         begun = tokenizer.encode(prompt).ids
         scored = []
-        for choice in letters if by_letter else field["choices"]:
+        for choice in choices:
             ids = tokenizer.encode(f"{prompt} {choice}").ids
             with torch.no_grad():
                 logits = model(torch.tensor([ids])).logits[0].double().log_softmax(-1)
