@@ -107,7 +107,6 @@ Task<Answers> choose_answers(const FreeRunningDecoder& decoder, Choosing choosin
                              const Request& request, const DecoderContext& context) {
   if (!context.tokenizer)
     throw ConfigError("ar.choose needs a tokenizer: it ranks texts; expected a Job, not token ids");
-  if (request.oracle) throw ConfigError("ar.choose ranks the choices itself; expected no `oracle`");
   std::vector<Task<Stream>> tasks;
   auto stream = field_requests(request);
   auto next = stream.begin();
