@@ -37,10 +37,11 @@ std::vector<std::unique_ptr<TrainingFormat>> make_formats(const std::vector<std:
 /// The entry of a training's record about its formats.
 OrderedJson recorded_options(const std::vector<std::string>& names, const Options& options);
 
-/// The decoder's options that its formats were trained with, from the `settings` of a training's
-/// record, by option: numbers, names, tokens, and `ask` if all trained formats of the decoder ask
-/// in the same way. A decoder without formats of its own uses those of the plain decoder, since
-/// both write the same text. None: the network was not trained on any of these formats.
+/// The options with which the decoder's formats were trained, as an object from option to value,
+/// from the `settings` of a training's record. It has numbers, names and tokens, and `ask` only if
+/// all trained formats of the decoder ask in the same way. A decoder without formats of its own
+/// uses those of the plain decoder, since both write the same text. None: the network was not
+/// trained on any of these formats.
 Json taught_options(const DecoderEntry& decoder, const Json& settings);
 
 /// The options of a decoder that differ from the trained ones, e.g. "stack 6, trained with 2".

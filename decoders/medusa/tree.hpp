@@ -59,8 +59,8 @@ std::string needed_heads(const MedusaTree& tree, std::string_view option,
 std::vector<int> add_tree_segments(Sequence& sequence, const MedusaTree& tree,
                                    const std::vector<int>& sees);
 
-/// The outputs of the heads to request at the step's token `index`, to fill the tree down to
-/// `depth` after the next token, without ids in `banned`.
+/// The outputs of the heads to request at token `index` of the step. They fill the tree after the
+/// next token, down to `depth`. Ids in `banned` are never guessed.
 std::vector<OutputRequest> ask_heads(const MedusaTree& tree, int index, int depth,
                                      const std::vector<Token>& banned = {});
 

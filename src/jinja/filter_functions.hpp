@@ -58,8 +58,8 @@ Value least(V value, A arguments);
 Value sort(V value, A arguments);
 Value unique(V value, A arguments);
 
-/// The member of `value` at `path` (attribute_path); `value` itself if the path is None. Takes the
-/// steps from the budget first.
+/// The member of `value` at `path` (attribute_path); `value` itself if the path is None. The
+/// steps of the path are first charged to the budget in `arguments`.
 Value member_of(V value, V path, A arguments, const Value& fallback = {});
 
 }  // namespace pardec::jinja::filter

@@ -13,8 +13,8 @@ namespace pardec {
 void add_figures(Report& report, const std::vector<NamedFigure>& figures);
 
 /// The page of one invocation. If gnuplot is missing, figures are left out, with a message on
-/// stderr. `measured`: the data of `comparison`. `traces`: of its jobs, which give the passes of
-/// tokens; may be empty.
+/// stderr. `measured`: the data of `comparison`. `traces`: the traces of its jobs, which tell in
+/// which pass each token was generated; may be empty.
 Report make_report(Store& store, const Measurements& measured, const Comparison& comparison,
                    const ExampleLimits& limits, const std::vector<Trace>& traces);
 

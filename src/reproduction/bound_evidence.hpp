@@ -31,9 +31,10 @@ struct BoundSetting {
 /// both arms answer the same fields), `tokens_per_second` (generated tokens, including control
 /// tokens), `decode_speed` (the same without the prompt's pass and its token),
 /// `tokens_per_forward`, `rows_per_pass`, `length` (generated tokens per example), and
-/// `speedup_spread` (the largest `speed` of an arm over the others divided by the smallest, over
-/// all networks of a dataset and machine). Intervals are over examples (jackknife), and need at
-/// least kFewestBlocks; examples that any arm had in one prompt count as one unit. A speed is an
+/// `speedup_spread` (an arm's speedup over another arm on the network where it is largest, divided
+/// by the speedup on the network where it is smallest, for one dataset and machine). Intervals are
+/// a jackknife over units, and need at least kFewestBlocks of them. A unit is an example, or all
+/// examples that some arm put into the same prompt. A speed is an
 /// upper bound. A speedup over the baseline is also an upper bound if the baseline reaches its own
 /// roofline at least as nearly as the arm does. Other ratios of speeds are neither upper nor lower
 /// bounds. Counts from the traces are not bounds.
@@ -89,8 +90,9 @@ class BoundEvidence : public Evidence {
 
   /// Null: there is none; `lacks` is set to the reason.
   const Bound* bound(const Scope& place, const std::string& arm, std::string& lacks) const;
-  /// Adds up the sums of each member over the units that all members have, and returns `of` these
-  /// totals with its interval. All places must be of the same dataset.
+  /// Adds up the sums of each member over the units that all members have, and returns the
+  /// value of the function `of` for these totals, with its interval. All places must be of the same
+  /// dataset.
   using Members = std::vector<std::pair<Scope, std::string>>;  ///< arms at places
   Found over_units(const Members& members, bool logarithmic,
                    const std::function<double(const std::vector<Sums>&)>& of) const;

@@ -22,9 +22,9 @@ struct OracleSpec {
 OracleSpec parse_oracle(const std::string& text, const std::string& where);
 
 /// Sets the arm's oracle to that of the run, unless it has its own. Oracles for the acceptance of
-/// guesses do not apply to the plain decoder, which stays free next to arms with guesses. An
-/// acceptance curve is read at the arm's draft length. ConfigError: the arm does not support the
-/// oracle, or a mean length exceeds what its guesses allow.
+/// guesses do not apply to the plain decoder. It makes its own choices, even if other arms are
+/// forced. An acceptance curve is read at the arm's draft length. ConfigError: the arm does not
+/// support the oracle, or a mean length exceeds what its guesses allow.
 void give_oracle(Arm& arm, const OracleSpec& of_run);
 
 /// ConfigError: the arm does not support the oracle.

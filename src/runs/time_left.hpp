@@ -22,7 +22,7 @@ class TimeLeft {
   /// Progress of a kind that was started `seconds` ago: `units` are complete and `under_way` have
   /// begun.
   void is_at(std::size_t kind, double units, double under_way, double seconds);
-  /// The same kind has ended.
+  /// A kind has ended, after `units` in `seconds`.
   void finished(std::size_t kind, double units, double seconds);
 
   struct Estimate {

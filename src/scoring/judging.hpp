@@ -51,15 +51,16 @@ struct JudgeUnits {
   std::map<std::string, std::int64_t> left_out;
 };
 
-/// The fields for which a vote on the unit has a verdict, each a stored row. Empty: the whole
-/// example.
+/// The fields that a vote on the unit gives verdicts for. Each verdict is stored as one row. Empty:
+/// the whole example.
 std::vector<std::string> verdict_fields(const JudgeProtocol& protocol, const JudgeUnit& unit);
 
 /// All units of the task in the invocation's runs, including shards. ConfigError: there is nothing
 /// to judge, or there is no such baseline.
 JudgeUnits judge_units(Store& store, const JudgeTask& task);
 
-/// The protocol whose verdicts determine this total; empty: none, or a user's template.
+/// The protocol whose verdicts give the score `total`, one of a metric's totals. Empty: no judge is
+/// involved, or the protocol is a user's template.
 std::string protocol_for(std::string_view total);
 /// The protocol whose verdicts a dataset is scored by; empty: its metrics need no judge.
 std::string protocol_for(const DatasetEntry& dataset);

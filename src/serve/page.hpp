@@ -3,8 +3,9 @@
 
 namespace pardec::serve {
 
-/// The page at `/`: one file, which loads nothing but the answers of this server. Its policy allows
-/// its own script alone, and no markup that a script makes.
+/// The page at `/`: one file, which loads nothing but the answers of this server. Its
+/// Content-Security-Policy allows only the page's own script, which cannot insert markup (Trusted
+/// Types).
 std::string watch_page();
 
 }  // namespace pardec::serve

@@ -47,8 +47,8 @@ struct Decoding {
   std::vector<std::string> ignored;  ///< fields of the request that are not known
 };
 
-/// The answers to a Job as JSON: an object field: value, or one for each context in a list. A value
-/// that is absent or not readable is null.
+/// The answers to a Job as JSON: an object {field: value}, or a list of such objects, one for each
+/// context. A value that is absent or not readable is null.
 std::string job_values(const Job& job, const Answers& answers);
 
 /// OpenAI's `finish_reason` of a choice. `at_stop`: at a stop string.

@@ -19,7 +19,7 @@ struct CounterColumn {
   bool is_list() const;
   /// Whether the column is computed from other columns.
   bool is_derived() const { return counters.front().after == Adding::anew; }
-  /// Whether `job.turns` keeps its counters of a turn, under the same name.
+  /// Whether `job.turns` also stores this column's counters for each turn, under the same name.
   bool is_of_turns() const { return counters.front().of_turns; }
 };
 

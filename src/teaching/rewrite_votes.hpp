@@ -34,7 +34,7 @@ Inquiry ask_about(const Rewrite& rewrite, RewriteCheck check);
 Inquiry ask_about_again(RewriteCheck check, Inquiry inquiry, const std::string& reply,
                         const std::string& problem);
 
-/// One vote; none, with the problem: the reply contains no verdict.
+/// One vote. If the reply contains no verdict, `yes` is empty and `problem` says why.
 struct RewriteVote {
   std::optional<bool> yes;
   std::string problem;

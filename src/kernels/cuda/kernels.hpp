@@ -1,9 +1,9 @@
 #pragma once
 #include <cstdint>
 
-// GPU kernels with a plain interface: pointers to GPU memory, sizes, a stream; no libtorch.
-// Compiled wherever nvcc is available, linked with a CUDA libtorch, and run on the host by their
-// test.
+// GPU kernels with a plain interface: pointers to GPU memory, sizes, a stream; no types
+// of libtorch. They are compiled wherever nvcc is available, linked into the program if its
+// libtorch is a CUDA build, and run on the host by their test.
 namespace pardec::cuda {
 
 /// The label of a key or query, used by attention (see visibility.hpp).
