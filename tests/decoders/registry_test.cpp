@@ -22,8 +22,9 @@ TEST_CASE("decoders describe their options, and refuse senseless values") {
   CHECK(
       make_decoder("hpd", {{"k_max", 4}, {"stack", 2}, {"isolated", "values"}})->options().dump() ==
       R"({"k_max":4,"stack":2,"isolated":"values"})");
-  CHECK(make_decoder("ar", Json::object())->options().dump() ==
-        R"({"ask":"together","forced_keys":false,"stack":1,"prefix_cache":"none"})");
+  CHECK(
+      make_decoder("ar", Json::object())->options().dump() ==
+      R"({"ask":"together","forced_keys":false,"stack":1,"prefix_cache":"none","choose":"written"})");
   CHECK(make_decoder("ippd", Json::object())->options().dump() ==
         R"({"contexts":6,"prefix_cache":false})");
   CHECK(make_decoder("ippd", {{"contexts", 3}})->stack() == 3);
