@@ -40,7 +40,8 @@ Json small_shape(Json config, int vocabulary, const std::vector<Token>& ends) {
   return config;
 }
 
-/// The file of a network's config; empty: it has none here.
+/// The file of a network's config; empty: it has none here. An adapter of the scale's network (a
+/// draft of its first layers) has the config of that network.
 std::string shape_of(const Json& scale, const std::string& label, const std::string& folder) {
   const Json shapes = scale.value("shapes", Json::object());
   if (shapes.contains(label))
@@ -49,7 +50,11 @@ std::string shape_of(const Json& scale, const std::string& label, const std::str
   const auto at = folder_at(folder);
   if (!at) return "";
   std::error_code ignored;
-  return fs::exists(*at / "config.json", ignored) ? (*at / "config.json").string() : "";
+  if (fs::exists(*at / "config.json", ignored)) return (*at / "config.json").string();
+  const std::string main = scale.value("model", "main");
+  if (label == main || !fs::exists(*at / kAdapterConfig, ignored)) return "";
+  const Json folders = scale.value("models", Json::object()).value(main, Json());
+  return folders.is_string() ? shape_of(scale, main, folders.get<std::string>()) : "";
 }
 
 /// Labels that arms name as their own networks or drafts, beside the scale's.

@@ -448,3 +448,11 @@ def test_tables_of_papers_lack_no_adapter(pardec, paper, item):
     reasons = [row["why"] or "" for row in tables[-1]["rows"]]
     assert reasons
     assert not any("for arm" in why or "network" in why for why in reasons), reasons
+
+
+def test_a_dry_run_has_a_network_for_a_draft_that_is_an_adapter(pardec):
+    shown = json.loads(
+        pardec.good("reproduce", "space", "table2", "--dry-run", "--format", "json")
+    )
+    failed = {row["arm"]: row["failed"] for row in shown[0]["rows"]}
+    assert failed["spec"] == failed["assist"] == 0
