@@ -1,6 +1,7 @@
 #include "datasets/longhealth.hpp"
 
 #include "datasets/reading.hpp"
+#include "src/support/choice_letters.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -15,7 +16,7 @@ ExampleField read_question(const Record& question) {
   for (const char* key : {"answer_a", "answer_b", "answer_c", "answer_d", "answer_e"}) {
     field.choices.push_back(question.text(key));
     if (strip(field.choices.back()) == correct && field.references.empty())
-      field.references = {std::string(1, static_cast<char>('A' + field.choices.size() - 1))};
+      field.references = {choice_letter(field.choices.size() - 1)};
   }
   if (field.references.empty())
     question.fail(str("'correct' is '", correct, "', which is none of answer_a to answer_e"));

@@ -24,10 +24,6 @@ Dataset choice_dataset(std::string_view name, std::string_view split, const Spli
   return dataset;
 }
 
-std::string letter_of(std::size_t choice) {
-  return std::string(1, static_cast<char>('A' + choice));
-}
-
 struct Question {
   std::string id, category, text, asked;
   std::vector<std::string> choices;
@@ -43,7 +39,7 @@ void add(Dataset& dataset, Question question) {
   field.name = "q1";
   field.question = std::move(question.asked);
   field.choices = std::move(question.choices);
-  field.references = {letter_of(question.right)};
+  field.references = {choice_letter(question.right)};
   example.cluster = cluster_of(example.text.empty() ? field.question : example.text);
   example.fields.push_back(std::move(field));
   dataset.examples.push_back(std::move(example));
@@ -82,7 +78,7 @@ std::size_t labelled(const Record& record, const char* key,
 
 std::vector<std::string> letters(std::size_t count) {
   std::vector<std::string> all;
-  for (std::size_t i = 0; i < count; ++i) all.push_back(letter_of(i));
+  for (std::size_t i = 0; i < count; ++i) all.push_back(choice_letter(i));
   return all;
 }
 
@@ -90,18 +86,6 @@ void check_choices(const Record& record, const std::vector<std::string>& choices
   if (choices.size() < 2 || choices.size() > kMostChoices)
     record.fail(
         str("has ", counted(std::ssize(choices), "choice"), ", expected 2 to ", kMostChoices));
-}
-
-/// The files of a split under the names of the Hub (`validation`) or under `own`, a file of the
-/// publisher.
-std::vector<std::filesystem::path> files_of(const Dataset& dataset,
-                                            const std::filesystem::path& folder,
-                                            const std::string& own) {
-  auto files = find_rows(folder, {dataset.split});
-  if (files.empty())
-    files = {find_file(dataset.name, dataset.split, folder,
-                       {own, dataset.split + ".jsonl", dataset.split + ".parquet"})};
-  return files;
 }
 
 /// The publisher's name of split validation, or of another split.
@@ -182,7 +166,7 @@ Dataset load_agieval(const std::filesystem::path& folder, std::string_view split
       auto choices = record.plains("options");
       check_choices(record, choices);
       for (std::size_t i = 0; i < choices.size(); ++i) {
-        const std::string mark = str("(", letter_of(i), ")");
+        const std::string mark = str("(", choice_letter(i), ")");
         if (choices[i].starts_with(mark)) choices[i] = strip(choices[i].substr(mark.size()));
       }
       const std::size_t right = labelled(record, "label", letters(choices.size()));
@@ -202,7 +186,8 @@ Dataset load_agieval(const std::filesystem::path& folder, std::string_view split
 Dataset load_commonsense_qa(const std::filesystem::path& folder, std::string_view split,
                             Inspection* inspection) {
   Dataset dataset = choice_dataset("commonsense-qa", split, {"validation", "train"});
-  dataset.files = files_of(dataset, folder, publishers(split, "dev") + "_rand_split.jsonl");
+  dataset.files =
+      rows_of(dataset, folder, dataset.split, publishers(split, "dev") + "_rand_split.jsonl");
   each_record(dataset.files, inspection, [&](const Record& record) {
     Question question{record.text("id"), "commonsense-qa", "", "", {}};
     std::vector<std::string> labels;
@@ -232,7 +217,7 @@ Dataset load_commonsense_qa(const std::filesystem::path& folder, std::string_vie
 Dataset load_boolq(const std::filesystem::path& folder, std::string_view split,
                    Inspection* inspection) {
   Dataset dataset = choice_dataset("boolq", split, {"validation", "train"});
-  dataset.files = files_of(dataset, folder, publishers(split, "dev") + ".jsonl");
+  dataset.files = rows_of(dataset, folder, dataset.split, publishers(split, "dev") + ".jsonl");
   each_record(dataset.files, inspection, [&](const Record& record) {
     std::string asked(strip(record.text("question")));
     if (!asked.ends_with("?")) asked += "?";
@@ -251,7 +236,7 @@ Dataset load_piqa(const std::filesystem::path& folder, std::string_view split,
                   Inspection* inspection) {
   Dataset dataset = choice_dataset("piqa", split, {"validation", "train"});
   const std::string own = publishers(split, "valid");
-  dataset.files = files_of(dataset, folder, own + ".jsonl");
+  dataset.files = rows_of(dataset, folder, dataset.split, own + ".jsonl");
   std::vector<std::string> labels;
   const auto list = folder / (own + "-labels.lst");
   if (std::filesystem::is_regular_file(list)) {
@@ -260,12 +245,9 @@ Dataset load_piqa(const std::filesystem::path& folder, std::string_view split,
       if (labels.back() != "0" && labels.back() != "1")
         throw DataError(list.string(), number, str("is '", line, "', expected 0 or 1"));
     });
-    dataset.files.push_back(list);
   }
   std::size_t number = 0;
-  std::vector<std::filesystem::path> rows = dataset.files;
-  if (!labels.empty()) rows.pop_back();
-  each_record(rows, inspection, [&](const Record& record) {
+  each_record(dataset.files, inspection, [&](const Record& record) {
     const std::size_t own_number = number++;
     std::size_t right = 0;
     if (record.has("label"))
@@ -282,7 +264,9 @@ Dataset load_piqa(const std::filesystem::path& folder, std::string_view split,
                   {record.text("sol1"), record.text("sol2")},
                   right});
   });
-  if (!labels.empty() && labels.size() != number)
+  if (labels.empty()) return dataset;
+  dataset.files.push_back(list);
+  if (labels.size() != number)
     complain(inspection, DataError(list.string(), 0,
                                    str("has ", counted(std::ssize(labels), "line"),
                                        ", expected one for each of ",
@@ -327,7 +311,7 @@ Dataset load_rte(const std::filesystem::path& folder, std::string_view split,
     });
     return dataset;
   }
-  dataset.files = files_of(dataset, folder, publishers(split, "val") + ".jsonl");
+  dataset.files = rows_of(dataset, folder, dataset.split, publishers(split, "val") + ".jsonl");
   each_record(dataset.files, inspection, [&](const Record& record) {
     const bool glue = record.has("sentence1");
     const OrderedJson& given = record.at("label");
@@ -361,7 +345,8 @@ std::string without_marks(std::string_view text) {
 Dataset load_hellaswag(const std::filesystem::path& folder, std::string_view split,
                        Inspection* inspection) {
   Dataset dataset = choice_dataset("hellaswag", split, {"validation", "train"});
-  dataset.files = files_of(dataset, folder, str("hellaswag_", publishers(split, "val"), ".jsonl"));
+  dataset.files = rows_of(dataset, folder, dataset.split,
+                          str("hellaswag_", publishers(split, "val"), ".jsonl"));
   each_record(dataset.files, inspection, [&](const Record& record) {
     auto endings = record.texts("endings");
     check_choices(record, endings);

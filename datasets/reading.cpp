@@ -359,6 +359,16 @@ std::vector<std::filesystem::path> find_rows(const std::filesystem::path& folder
   return {};
 }
 
+std::vector<std::filesystem::path> rows_of(const Dataset& dataset,
+                                           const std::filesystem::path& folder,
+                                           const std::string& name, const std::string& own) {
+  auto files = find_rows(folder, {name});
+  if (!files.empty()) return files;
+  std::vector<std::string> names{name + ".jsonl", name + ".parquet"};
+  if (!own.empty()) names.insert(names.begin(), own);
+  return {find_file(dataset.name, dataset.split, folder, names)};
+}
+
 void check_split(std::string_view dataset, std::string_view split,
                  const std::vector<std::string>& splits) {
   for (const auto& known : splits)

@@ -131,6 +131,12 @@ void each_record(const std::vector<std::filesystem::path>& files, Inspection* in
 std::vector<std::filesystem::path> find_rows(const std::filesystem::path& folder,
                                              const std::vector<std::string>& names);
 
+/// The same files; if there are none, `own`, a file of the publisher. ConfigError, which lists all
+/// names: none exists. `name`: that of the rows. `own` may be empty: there is no such file.
+std::vector<std::filesystem::path> rows_of(const Dataset& dataset,
+                                           const std::filesystem::path& folder,
+                                           const std::string& name, const std::string& own = "");
+
 /// ConfigError, with similar names: `split` is not one of `splits`.
 void check_split(std::string_view dataset, std::string_view split,
                  const std::vector<std::string>& splits);

@@ -5,6 +5,7 @@
 
 #include "datasets/csv.hpp"
 #include "datasets/reading.hpp"
+#include "src/support/choice_letters.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/rng.hpp"
 #include "src/support/text.hpp"
@@ -26,16 +27,6 @@ Example problem(std::string id, std::string category, std::string question, std:
   example.fields.push_back(std::move(field));
   example.cluster = cluster_of(example.fields.front().question);
   return example;
-}
-
-/// The files of rows with one of these names. ConfigError: there are none.
-std::vector<std::filesystem::path> rows_of(const Dataset& dataset,
-                                           const std::filesystem::path& folder,
-                                           const std::string& name) {
-  auto files = find_rows(folder, {name});
-  if (files.empty())
-    files = {find_file(dataset.name, dataset.split, folder, {name + ".jsonl", name + ".parquet"})};
-  return files;
 }
 
 /// A number or a text, as answers are stored; whole numbers without ".0".
@@ -114,7 +105,7 @@ Dataset load_gpqa(const std::filesystem::path& folder, std::string_view split,
       std::swap(choices[i - 1], choices[rng.below(i)]);
     std::string asked = question, letter;
     for (std::size_t c = 0; c < choices.size(); ++c) {
-      const std::string own_letter(1, static_cast<char>('A' + c));
+      const std::string own_letter = choice_letter(c);
       asked += str("\n", own_letter, ") ", choices[c].first);
       if (choices[c].second) letter = own_letter;
     }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "datasets/dataset.hpp"
+#include "src/support/choice_letters.hpp"
 #include "src/support/files.hpp"
 #include "src/support/json.hpp"
 #include "src/support/rng.hpp"
@@ -248,7 +249,7 @@ void write_race(const fs::path& folder, const std::vector<Plan>& plans, Writer& 
     for (const std::int64_t ids : plans[c].questions) {
       const MadeChoices made = choices_of(ids, 4, writer);
       questions.push_back(made.question), options.push_back(made.choices);
-      answers.push_back(std::string(1, static_cast<char>('A' + writer.below(4))));
+      answers.push_back(choice_letter(static_cast<std::size_t>(writer.below(4))));
     }
     const std::string level = c % 4 ? "high" : "middle";
     write_file(folder / "test" / level / str(c, ".txt"),

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "src/engine/log_probability.hpp"
+#include "src/support/choice_letters.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 #include "src/support/utf8.hpp"
@@ -25,8 +26,7 @@ std::vector<Candidate> candidates_of(const Field& field, const Request& request,
   const std::string space = rstrip(end).size() < end.size() ? "" : " ";
   std::vector<Candidate> candidates;
   for (size_t i = 0; i < field.choices.size(); ++i) {
-    const std::string text =
-        request.pieces.lettered ? std::string(1, static_cast<char>('A' + i)) : field.choices[i];
+    const std::string text = request.pieces.lettered ? choice_letter(i) : field.choices[i];
     candidates.push_back({tokenizer.encode_piece(space + text, false), code_points(text), {}});
     if (candidates.back().ids.empty())
       throw ConfigError(str(request.job.id, ": choice ", i + 1, " of field '", field.name,
@@ -62,12 +62,10 @@ Task<Stream> choose(StreamRequest request, std::vector<Candidate> candidates, Ch
     }
   }
   step.streams = static_cast<int>(candidates.size());
-  std::vector<int> rows;  // of the outputs
-  for (const OutputRequest& output : step.outputs) rows.push_back(output.index);
   const StepResult seen = co_await sequence.forward(std::move(step));
+  // every row from the prompt's last on has an output
   const auto output = [&](int row) -> const RowLogits& {
-    return seen
-        .outputs[static_cast<size_t>(std::find(rows.begin(), rows.end(), row) - rows.begin())];
+    return seen.outputs[static_cast<size_t>(row - (before - 1))];
   };
 
   const Candidate* best = nullptr;
@@ -108,8 +106,8 @@ Task<Answers> choose_answers(const FreeRunningDecoder& decoder, Choosing choosin
   if (!context.tokenizer)
     throw ConfigError("ar.choose needs a tokenizer: it ranks texts; expected a Job, not token ids");
   std::vector<Task<Stream>> tasks;
-  auto stream = field_requests(request);
-  auto next = stream.begin();
+  std::vector<StreamRequest> streams_asked = field_requests(request);
+  auto next = streams_asked.begin();
   for (const Context& asked : request.job.contexts)
     for (const Field& field : asked.fields) {
       StreamRequest& one = *next++;

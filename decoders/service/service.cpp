@@ -77,7 +77,7 @@ DecoderEntry service_entry() {
            Option::text("model", "", "the model's name at the server"),
            Option::text("key", "", "environment variable with the key"),
            Option::text("file", "",
-                        "JSON description of the service, in place of url, model and "
+                        "JSON description of the service, instead of url, model and "
                         "key: prices, deadlines, retries, parameters"),
            Option::one_of("mode", kModes,
                           "how prompts are sent: ids, text, messages, or the first of these that "

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/support/choice_letters.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
@@ -38,8 +39,7 @@ PromptFile parse_prompt_file(std::string content, const std::string& name) {
 
 std::string lettered(const std::vector<std::string>& choices) {
   std::string text;
-  for (size_t i = 0; i < choices.size(); ++i)
-    text += str("\n", static_cast<char>('A' + i), ". ", choices[i]);
+  for (size_t i = 0; i < choices.size(); ++i) text += str("\n", choice_letter(i), ". ", choices[i]);
   return text;
 }
 
