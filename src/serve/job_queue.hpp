@@ -85,6 +85,12 @@ class JobQueue {
 
   // On the engine's thread:
 
+  /// Jobs have left the engine; `live` are still there.
+  void left(std::size_t live) {
+    const std::lock_guard lock(mutex_);
+    running_ = live;
+  }
+
   struct Turn {
     std::vector<Entry> joining;
     std::vector<std::uint64_t> cancelled;

@@ -122,6 +122,7 @@ void Worker::run() {
     listen();
     if (session_.engine.idle()) session_.engine.prefixes().clear();
     note_load();
+    queue_.left(live_.size());  // before the replies: whoever has one finds the load without it
     for (Live& one : over) one.end();
   }
   for (const Live& one : live_) session_.engine.cancel(one.job);
