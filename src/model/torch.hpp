@@ -1,6 +1,6 @@
 #pragma once
 // The only file that includes libtorch. It is precompiled once for all sources that compute with
-// tensors. Headers of other folders do not include it, because it slows down compilation.
+// tensors. Few headers include it, because it slows down compilation.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
