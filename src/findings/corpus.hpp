@@ -72,6 +72,7 @@ AttentionRatios attention_ratios(double m, double p, double c, double x, double 
 
 /// Total FLOPs of IPPD, divided by those of PC+PA.
 double total_flop_factor(const AttentionStats& stats);
+/// Total memory accesses of PC+PA, divided by those of IPPD.
 double total_access_ratio(const AttentionStats& stats);
 
 /// The number of token ids of a field's answer, including the end of sequence, counted as in the
