@@ -36,13 +36,13 @@ struct RunSpec {
   bool grid = false;  ///< arms are cells of a grid; it is no error if some cells cannot run
   std::vector<RefusedArm> refused;  ///< the cells that cannot run
   std::vector<std::string> datasets;
-  /// data_root: empty means the project's samples; split: the split for evaluation
+  /// data_root: empty is the project's samples
   std::string data_root, split;
   std::int64_t limit = 0, offset = 0;
   bool unseen = false;
   std::optional<int> shots;                  ///< few-shot examples; none: as the protocol says
   std::map<std::string, int> answer_limits;  ///< maximum number of ids of an answer, by dataset
-  /// whether unused columns in the user's own data are an error
+  /// unused columns in the user's own data are errors
   bool strict_columns = false;
   int block = 0;  ///< examples per block; 0: default_block_examples
   CacheBudget cache;
