@@ -8,130 +8,142 @@
 
 namespace pardec {
 
-/// One question about a text, and its accepted answers.
+/// One field of an example: a question about its text (or the name of an attribute), and the
+/// accepted answers.
 struct ExampleField {
   std::string name;
   std::string question;
   std::vector<std::string> choices;
-  /// False if the annotators did not label this field. ExtractGPT's count skips such fields; the
-  /// strict count treats them as absent.
+  /// Whether annotators labelled this field. ExtractGPT's F1 skips fields without annotation; the
+  /// strict F1 treats them as absent.
   bool annotated = true;
-  /// Accepted answers in file order; empty: the right answer is that there is none.
+  /// Accepted answers, in file order. Empty: the value is absent; the right answer is that there is
+  /// none.
   std::vector<std::string> references;
-  std::string id;  ///< the publisher's id of a question, for its scorer; may be empty
-  /// for code: a program to run after text and answer, which fails if the answer is wrong
+  std::string id;  ///< the publisher's id of the question, for its scorer; may be empty
+  /// for programming tasks: code that is run after text and answer, and fails if the answer is
+  /// wrong
   std::string test;
 };
 
-/// One item of a dataset. All datasets have this form, so that decoders do not depend on datasets.
+/// One example of a dataset. All datasets have this form, so that decoders do not depend on
+/// datasets.
 struct Example {
   std::string id;  ///< unique in its dataset and split, e.g. "test-17"
   std::string category;
   std::string text;
   std::vector<ExampleField> fields;
-  std::string cluster;        ///< shared by examples with the same text, which are not independent
-  bool conversation = false;  ///< fields are a user's turns, each asked after the answers so far
-  bool unfinished = false;  ///< the last reference was cut at a limit, so its end is not a real end
-  /// Content of a system message before the user's first turn. Present but empty: the message is
-  /// there without text.
+  std::string cluster;        ///< equal for examples with the same text, which are not independent
+  bool conversation = false;  ///< fields are the user's turns, asked one after another
+  bool unfinished = false;    ///< the last reference was cut at a limit, so its end is no real end
+  /// Content of a system message before the user's first turn. None: there is no system message.
+  /// (An empty text is a system message without text.)
   std::optional<std::string> system = {};
 };
 
-/// A column of a user's own records that is not read.
+/// A column (key) of the user's own records that is not read.
 struct UnreadColumn {
   std::string name;
-  std::string first;  ///< message for its first occurrence: `file:line: unknown key ...`
+  std::string first;  ///< message about its first occurrence: `file:line: unknown key ...`
   std::int64_t records = 0;
 };
 
-/// The kind of a dataset's questions, which decides how examples become jobs.
+/// The kind of fields that a dataset has. It decides how examples become jobs.
 enum class Shape {
-  attributes,  ///< each text is asked for the attributes of its category
+  attributes,  ///< the fields of a text are the attributes of its category
   questions,   ///< each text has its own questions, with or without choices
-  open,        ///< one open prompt (text, question or both), or the turns of a conversation
+  open,        ///< one open prompt (text, question or both) per example, or a conversation
 };
 
 struct Dataset {
   std::string name, split;
-  bool sample = false;   ///< the project's small sample, not the publisher's file
+  bool sample = false;   ///< the project's small sample, not the publisher's data
   bool standin = false;  ///< generated words with the published lengths (datasets/standin.hpp)
   Shape shape = Shape::attributes;
-  std::vector<std::filesystem::path> files;  ///< files that were read, for the hash of the run
+  std::vector<std::filesystem::path> files;  ///< files that were read; a run stores their hash
   std::vector<Example> examples;             ///< in file order
   std::vector<UnreadColumn> unread = {};     ///< in order of first occurrence
 };
 
-/// The result of inspecting a dataset's files.
+/// Problems found in a dataset's files (`data check`).
 struct Inspection {
-  std::vector<std::string> faults;  ///< records that a run would refuse: `file:line: what`
-  std::vector<std::string> notes;   ///< accepted peculiarities: byte order mark, CRLF
+  std::vector<std::string> faults;  ///< errors that a run would throw: `file:line: what`
+  std::vector<std::string> notes;   ///< accepted peculiarities, e.g. a byte order mark or CRLF
 };
 
-/// One entry of the registry.
+/// An entry of the registry of datasets.
 struct DatasetEntry {
   std::string_view name;
-  /// names of its folder under --data-root; the first existing one is read
+  /// possible names of its folder in --data-root; the first that exists is read
   std::vector<std::string_view> folders;
-  std::string_view prompt;                ///< prompt file in datasets/prompts, without ".txt"
-  std::string_view unit;                  ///< name of its examples in tables, e.g. "products"
-  std::vector<std::string_view> metrics;  ///< its task metrics, the headline metric first
-  std::vector<std::string_view> splits;   ///< its splits, the default one first
+  std::string_view prompt;                ///< name of its prompt file in datasets/prompts
+  std::string_view unit;                  ///< what tables call its examples, e.g. "products"
+  std::vector<std::string_view> metrics;  ///< its metrics, the headline metric first
+  std::vector<std::string_view> splits;   ///< its splits, the default split first
   /// For fields that are asked one by one (IPPD, section B.3): maximum number of ids of an answer,
-  /// and number of worked examples from split train in the prompt; 0: not specified.
+  /// and number of few-shot examples from split train. 0: not specified.
   int answer_ids = 0, shots = 0;
-  /// Reads `folder`. ConfigError: the split does not exist, or a file of it is missing. DataError:
-  /// an invalid record; with an inspection, it is noted there and left out.
+  /// Reads a split from `folder`. ConfigError: there is no such split, or a file is missing.
+  /// DataError: a record is invalid; with an inspection, the error is noted there, and the record
+  /// is left out.
   Dataset (*load)(const std::filesystem::path& folder, std::string_view split,
                   Inspection* inspection);
 };
 
-/// A folder with this file contains the data of a stand-in.
+/// A file that marks a folder as the data of a stand-in.
 inline constexpr const char* kStandinNote = "standin.json";
 
 const std::vector<DatasetEntry>& datasets();
-/// ConfigError, with similar names: there is no such dataset.
+/// Finds a dataset by name. ConfigError: there is no such dataset; the message suggests similar
+/// names.
 const DatasetEntry& find_dataset(std::string_view name);
 
-/// The entry for a name stored by a run. Names that are not in the registry belong to user files.
+/// The entry for a name that a run stored. A name that is not in the registry is a user's own file.
 const DatasetEntry& stored_dataset(std::string_view name);
 
-/// A user's own file, given as `--dataset NAME=FILE`, or FILE[:COLUMN[:COLUMN]] for csv and tsv.
+/// A user's own file, given as `--dataset NAME=FILE`; for csv and tsv, FILE may be followed by
+/// `:COLUMN` or `:COLUMN:COLUMN`.
 struct OwnFile {
   std::string name;
   std::filesystem::path file;
-  std::string prompt, reference;  ///< columns; empty: the default names (load_own_file)
+  std::string prompt, reference;  ///< columns; empty: the default names (read_own_file)
 };
-/// None: the text has no `=`. ConfigError: a part is empty, or the name is in the registry.
+/// Parses the text after --dataset. None: it has no `=`. ConfigError: a part is empty, or the name
+/// is in the registry.
 std::optional<OwnFile> parse_own_file(std::string_view text);
-/// The split is `test`. Errors as in load_dataset.
+/// Reads a user's own file. The split is "test". Errors: see load_dataset.
 Dataset load_own_file(const OwnFile& own, Inspection* inspection = nullptr);
 
-/// The folder of a dataset under `root`; none if it does not exist.
+/// The folder of a dataset in `root`; none: it does not exist.
 std::optional<std::filesystem::path> dataset_folder(const DatasetEntry& entry,
                                                     const std::filesystem::path& root);
 
-/// Reads a dataset from `data_root`, or the project's sample of it if no data root is given.
-/// `samples`: the folder datasets/samples. An empty split is the entry's default. ConfigError,
-/// which names the missing paths: the folder or split does not exist. DataError: an invalid record,
-/// a repeated id, or no record at all; with an inspection, DataErrors are noted there instead.
+/// Reads a split of a dataset from `data_root`, or, if this is none, the project's sample from
+/// `samples` (the folder datasets/samples). `split`: empty means the default split. ConfigError,
+/// which names the missing paths: the folder or the split does not exist. DataError: a record is
+/// invalid, an id occurs twice, or there are no records. With an inspection, DataErrors are noted
+/// there and not thrown.
 Dataset load_dataset(const DatasetEntry& entry,
                      const std::optional<std::filesystem::path>& data_root, std::string_view split,
                      const std::filesystem::path& samples, Inspection* inspection = nullptr);
 
-/// Removes examples from `examples` whose text is also in `seen` (same cluster). Returns their
-/// number.
+/// Removes all examples with a cluster that also occurs in `seen`. Returns the number of removed
+/// examples.
 std::int64_t leave_out_seen(std::vector<Example>& examples, const std::vector<Example>& seen);
 
-/// A seeded sample that is spread evenly over categories, returned in file order. It is the same
-/// for equal arguments, on every machine and for all decoders of a run. The examples of each
-/// category are shuffled, and so are the categories, each with its own seed (derive_seed of `seed`
-/// and the category's name). Then `together` examples are taken from each category in turn, where
-/// `together` is the number of examples of one category in a prompt; exhausted categories are
-/// skipped. Of this order, the first `offset` examples are skipped, and the next `limit` are kept.
-/// Thus the sample of a larger limit contains that of a smaller one, samples at consecutive offsets
-/// are disjoint, and counts per category differ by at most `together` until a category is
-/// exhausted. limit 0: all examples after the offset. If fewer examples are left, fewer are
-/// returned. ConfigError: limit or offset is negative.
+/// Draws a random sample that is spread evenly over categories. The result is in file order, and is
+/// the same for equal arguments on every machine.
+///
+/// First, all examples are put into an order. The categories are shuffled, and the examples of each
+/// category too, each with a seed derived from `seed` and the category's name. Then `together`
+/// examples are taken from each category in turn; exhausted categories are skipped. (`together` is
+/// the number of examples of one category in a prompt.) Of this order, the first `offset` examples
+/// are skipped, and the next `limit` are the sample (0: all after the offset; fewer if there are
+/// not enough).
+///
+/// Thus the sample for a larger limit contains the one for a smaller limit, samples at consecutive
+/// offsets are disjoint, and counts per category differ by at most `together` until a category is
+/// exhausted. ConfigError: `limit` or `offset` is negative.
 std::vector<Example> select(const std::vector<Example>& examples, std::int64_t limit,
                             std::int64_t offset, std::uint64_t seed, int together = 1);
 

@@ -12,10 +12,10 @@ struct MadePrompt {
   std::string category, prompt;
 };
 
-/// `count` different prompts from a seed, with categories in turn. A prompt is a task with one of
-/// its subjects or with random numbers, in most cases with a request about the form of the answer.
-/// `parts`: the content of datasets/made_prompts.json. ConfigError: a category has fewer different
-/// prompts than needed.
+/// Generates `count` different prompts, from all categories in turn. A prompt is a task with one of
+/// its subjects or with random numbers, and in most cases a request about the form of the answer.
+/// `parts`: the content of datasets/made_prompts.json. ConfigError: a category does not have enough
+/// different prompts.
 std::vector<MadePrompt> make_prompts(const Json& parts, std::int64_t count, std::uint64_t seed);
 
 }  // namespace pardec

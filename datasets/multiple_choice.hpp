@@ -4,37 +4,37 @@
 
 #include "datasets/dataset.hpp"
 
-// Single multiple-choice questions. Each example has one field with its choices; the reference is
-// the letter of the right one. All loaders read the rows of the Hugging Face Hub
-// (SPLIT.jsonl or SPLIT.parquet, find_rows), or the publisher's own files where these are
-// described. A fault is a DataError `file:line: what`. Additional keys are ignored.
+// Datasets of single multiple-choice questions. Each example has one field with choices; the
+// reference is the letter of the right choice. All loaders read rows as published on the Hugging
+// Face Hub (SPLIT.jsonl or SPLIT.parquet, see find_rows); where the publisher's own files are
+// described, they read these too. DataError `file:line: what`: a record is invalid. Other keys are
+// ignored.
 namespace pardec {
 
 /// MMLU (Hendrycks et al. 2020). Rows:
 ///   {"question": Q, "subject": S, "choices": [4 texts], "answer": 0}
-/// The publisher's files: SPLIT/SUBJECT_SPLIT.csv without header, with the question, four choices
-/// and a letter; the folder and the file names of split validation have `val`. The category is the
-/// subject. Splits: test, validation, dev (five questions per subject).
+/// The publisher's files: SPLIT/SUBJECT_SPLIT.csv without a header, with the question, four
+/// choices, and a letter. For split validation, folder and file names have `val`. The category is
+/// the subject. Splits: test, validation, dev (five questions per subject).
 Dataset load_mmlu(const std::filesystem::path& folder, std::string_view split,
                   Inspection* inspection);
 
-/// AGIEval (Zhong et al. 2023): the publisher's *.jsonl, each a category.
+/// AGIEval (Zhong et al. 2023): the publisher's files *.jsonl. Each file is a category.
 ///   {"passage": P or null, "question": Q, "options": ["(A)...", ...], "label": "B"}
-/// Records without options, or with several right options, are not multiple choice with one answer:
-/// they are left out, and noted by an inspection.
+/// Records without options, or with several right options, are left out; an inspection notes them.
 Dataset load_agieval(const std::filesystem::path& folder, std::string_view split,
                      Inspection* inspection);
 
 /// CommonSenseQA (Talmor et al. 2019). Rows:
 ///   {"id": I, "question": Q, "choices": {"label": ["A", ...], "text": [...]}, "answerKey": "A"}
-/// The publisher's dev_rand_split.jsonl, train_rand_split.jsonl:
+/// The publisher's files, dev_rand_split.jsonl and train_rand_split.jsonl:
 ///   {"id": I, "question": {"stem": Q, "choices": [{"label": "A", "text": T}, ...]}, "answerKey":
 ///   K}
 /// Splits: validation, train.
 Dataset load_commonsense_qa(const std::filesystem::path& folder, std::string_view split,
                             Inspection* inspection);
 
-/// BoolQ (Clark et al. 2019). Rows, also in the publisher's dev.jsonl and train.jsonl:
+/// BoolQ (Clark et al. 2019). Rows, and records of the publisher's dev.jsonl and train.jsonl:
 ///   {"passage": P, "question": Q, "answer": true}     or "label": true, 1 (SuperGLUE)
 /// The choices are yes and no. Splits: validation, train.
 Dataset load_boolq(const std::filesystem::path& folder, std::string_view split,
@@ -42,7 +42,7 @@ Dataset load_boolq(const std::filesystem::path& folder, std::string_view split,
 
 /// PIQA (Bisk et al. 2020). Rows:
 ///   {"goal": Q, "sol1": T, "sol2": T, "label": 0}
-/// The publisher's valid.jsonl and train.jsonl have no labels; those are lines of
+/// The publisher's valid.jsonl and train.jsonl have no labels. The labels are the lines of
 /// valid-labels.lst and train-labels.lst. Splits: validation, train.
 Dataset load_piqa(const std::filesystem::path& folder, std::string_view split,
                   Inspection* inspection);
@@ -50,16 +50,17 @@ Dataset load_piqa(const std::filesystem::path& folder, std::string_view split,
 /// RTE, of GLUE or SuperGLUE (Bentivogli et al. 2009). Rows:
 ///   {"sentence1": T, "sentence2": H, "label": 0}      0: entailment; or
 ///   {"premise": T, "hypothesis": H, "label": "entailment"}
-/// The publishers' files: dev.tsv, train.tsv with the columns index, sentence1, sentence2, label;
-/// val.jsonl, train.jsonl. The choices are True and False. Splits: validation, train.
+/// The publishers' files: dev.tsv and train.tsv with the columns index, sentence1, sentence2, label
+/// (GLUE); val.jsonl and train.jsonl (SuperGLUE). The choices are True and False. Splits:
+/// validation, train.
 Dataset load_rte(const std::filesystem::path& folder, std::string_view split,
                  Inspection* inspection);
 
-/// HellaSwag (Zellers et al. 2019). Rows, also in the publisher's hellaswag_val.jsonl and
+/// HellaSwag (Zellers et al. 2019). Rows, and records of the publisher's hellaswag_val.jsonl and
 /// hellaswag_train.jsonl:
 ///   {"activity_label": A, "ctx": C, "endings": [4 texts], "label": 3, "source_id": "wikihow~i"}
-/// The question is "A: C". Marks in brackets, such as [header] and [step], are removed from all
-/// texts, and " [title]" becomes a full stop. The category is the source. Splits: validation,
+/// The question is "A: C". In all texts, marks in brackets, such as [header] and [step], are
+/// removed, and " [title]" becomes a full stop. The category is the source. Splits: validation,
 /// train.
 Dataset load_hellaswag(const std::filesystem::path& folder, std::string_view split,
                        Inspection* inspection);

@@ -4,18 +4,18 @@
 
 #include "datasets/dataset.hpp"
 
-// Datasets of open prompts, as JSON lines. Each example is one prompt with one field, or a
-// conversation with one field per turn. The only split is `test` unless stated otherwise. A fault
-// is a DataError `file:line: what`. Additional keys of a record are ignored.
+// Datasets of open prompts. Each example is one prompt with one field, or a conversation with one
+// field per turn. The only split is `test` unless stated otherwise. DataError `file:line: what`: a
+// record is invalid. Other keys of a record are ignored.
 namespace pardec {
 
-/// MT-Bench (Zheng et al. 2023) in FastChat's files: question.jsonl and, if present, the reference
-/// answers in reference_answer.jsonl or reference_answer/gpt-4.jsonl:
+/// MT-Bench (Zheng et al. 2023), as in FastChat: question.jsonl, and optionally reference answers
+/// in reference_answer.jsonl or reference_answer/gpt-4.jsonl:
 ///   {"question_id": 81, "category": C, "turns": [T1, T2], "reference": [R1, R2]}
 ///   {"question_id": 101, "choices": [{"turns": [R1, R2]}]}
-/// Fields are "turn 1", "turn 2"; a turn without a reference answer is not annotated. The id is the
-/// question's. Faults: invalid members; a reference answer to a question that does not exist, or
-/// with a different number of turns than its question.
+/// The fields are "turn 1" and "turn 2". A turn without a reference answer is not annotated. The id
+/// is the question's. DataError: a member is invalid, or a reference answer has no question or
+/// another number of turns than its question.
 Dataset load_mt_bench(const std::filesystem::path& folder, std::string_view split,
                       Inspection* inspection);
 
@@ -26,13 +26,13 @@ Dataset load_vicuna_bench(const std::filesystem::path& folder, std::string_view 
 /// HumanEval-X, Python part (Zheng et al. 2023): python.jsonl, humaneval_python.jsonl or
 /// python/data/humaneval_python.jsonl:
 ///   {"task_id": "Python/0", "prompt": P, "canonical_solution": S, "test": T, ...}
-/// The text is the prompt, a function's head with its docstring. The reference is the solution. The
-/// field's `test` is the program to run after prompt and answer. The id is python-0.
+/// The text is the prompt: a function's head and docstring. The reference is the solution. The
+/// field's `test` is the code to run after prompt and answer. The id is python-0.
 Dataset load_humaneval_x(const std::filesystem::path& folder, std::string_view split,
                          Inspection* inspection);
 
-/// CIP, chatbot instruction prompts, as JSON lines with its two columns: test.jsonl (split train:
-/// train.jsonl).
+/// CIP (chatbot instruction prompts): test.jsonl, or train.jsonl for split train, with its two
+/// columns as keys:
 ///   {"prompt": P, "response": R}
 Dataset load_cip(const std::filesystem::path& folder, std::string_view split,
                  Inspection* inspection);
@@ -40,8 +40,9 @@ Dataset load_cip(const std::filesystem::path& folder, std::string_view split,
 /// XSum (Narayan et al. 2018) in its authors' format: XSum-TRAINING-DEV-TEST-SPLIT-90-5-5.json
 /// ({"train": [ID, ...], "validation": [...], "test": [...]}) and bbc-summary-data/ID.summary,
 ///   [SN]URL[SN] ... [SN]TITLE[SN] ... [SN]FIRST-SENTENCE[SN] ... [SN]RESTBODY[SN] ...
-/// or, without that file, as JSON lines SPLIT.jsonl:   {"document": D, "summary": S, "id": I}
-/// The text is the body, the reference is the first sentence. Splits: train, validation, test.
+/// or, without that file, as JSON lines SPLIT.jsonl:   {"document": D, "summary": S, "id": I} The
+/// text is the body (RESTBODY); the reference is the first sentence. Splits: train, validation,
+/// test.
 Dataset load_xsum(const std::filesystem::path& folder, std::string_view split,
                   Inspection* inspection);
 

@@ -5,9 +5,9 @@
 
 namespace pardec {
 
-/// If a dataset's files contain fewer records than the publisher's, a text with both numbers.
-/// Empty: they do not, the published number for this split is unknown, or this is not the
-/// publisher's data.
+/// A text with both numbers if a dataset's files contain fewer records than the publisher states.
+/// Empty: they do not, the published number for this split is not known, or the data are not the
+/// publisher's.
 std::string fewer_than_published(const Dataset& dataset);
 
 }  // namespace pardec

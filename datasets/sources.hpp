@@ -4,43 +4,43 @@
 
 namespace pardec {
 
-/// The packing of a publisher's file.
+/// How a publisher's file is packed.
 enum class Packing {
   none,
   gzip,  ///< one compressed file
-  tar,   ///< a compressed archive of the dataset's folder
+  tar,   ///< a compressed archive with the files of the dataset's folder
 };
 
-/// One file as offered by its publisher.
+/// One file that a publisher offers.
 struct SourceFile {
-  /// {part} is replaced with the part named by the user (a category of products)
+  /// {part} is replaced by the part that the user names (a category of products)
   std::string_view url;
-  std::string_view path;  ///< its place in the dataset's folder; for an archive: its own name
-  /// In hexadecimal, of the content at `url`; empty if that content may change, or if no copy was
-  /// available for computing it.
+  std::string_view path;  ///< path in the dataset's folder; for an archive: the archive's own name
+  /// SHA-256 of the content at `url`, in hexadecimal. Empty: the content may change, or no copy was
+  /// available to compute it.
   std::string_view sha256 = "";
   Packing packing = Packing::none;
-  int strip = 0;  ///< number of leading folders that are removed from an archive's names
-  std::vector<std::string_view> makes = {};  ///< the files or folders that exist after unpacking
-  std::string_view split = "";               ///< the only split that needs it; empty: all splits
+  int strip = 0;  ///< for archives: number of leading folders to remove from names
+  std::vector<std::string_view> makes = {};  ///< files or folders that exist after unpacking
+  std::string_view split = "";               ///< the only split that needs it; empty: all
 };
 
-/// The source of a dataset.
+/// Where a dataset comes from.
 struct Source {
   std::string_view dataset;
-  std::string_view page;     ///< the publisher's page, for people
-  std::string_view licence;  ///< short description; ~: from memory, not checked
+  std::string_view page;     ///< the publisher's web page
+  std::string_view licence;  ///< short description; with ~, it was not checked
   std::vector<SourceFile> files;
-  /// manual steps in addition, or if no file can be downloaded as it is
+  /// what the user must do by hand; empty: nothing
   std::string_view by_hand = "";
-  /// Whether these addresses were successfully fetched with pardec. They were written down on a
-  /// machine without a network.
+  /// Whether `data fetch` was tested with these addresses. (They were written on a machine without
+  /// internet access.)
   bool verified = false;
 };
 
-/// The sources of the datasets in the registry that have one.
+/// All sources of datasets.
 const std::vector<Source>& sources();
-/// Null if the dataset has none (the user's own records).
+/// The source of a dataset; null: it has none (the user's own records).
 const Source* find_source(std::string_view dataset);
 
 }  // namespace pardec

@@ -7,30 +7,30 @@
 
 namespace pardec {
 
-/// The mean lengths of a stand-in, in ids of one tokenizer, as reported by its paper.
+/// The mean lengths of a dataset as a paper reports them, in ids of one tokenizer.
 struct StandinLengths {
   std::int64_t examples = 0;
-  double fields = 0;    ///< per example
+  double fields = 0;    ///< fields per example
   double context = 0;   ///< ids of the text
-  double question = 0;  ///< ids of a question including its choices
-  double answer = 0;    ///< ids of a right answer, without end of sequence; 1 for choices
-  /// Number of examples of split train, for the worked examples of the prompt, and ids of the text
-  /// of each.
+  double question = 0;  ///< ids of a question with its choices
+  double answer = 0;    ///< ids of a right answer, without the end of sequence; 1 for choices
+  /// The number of examples in split train, which are the few-shot examples of prompts, and the ids
+  /// of the text of each.
   std::int64_t shots = 0;
   double shot_context = 0;
 };
 
-/// Number of ids of a text that follows other text.
+/// Counts the ids of a text that follows other text.
 using CountIds = std::function<std::int64_t(std::string_view)>;
 
-/// The datasets that a stand-in can be made for.
+/// The datasets for which a stand-in can be generated.
 const std::vector<std::string_view>& standin_datasets();
 
-/// Writes files in the published format with these mean lengths into the new `folder`, and
-/// standin.json, by which load_dataset recognises them. Words are invented, based on `seed`. Right
-/// answers are in the usual places (squad: in the text), but have no meaning. Lengths are spread
-/// evenly from half to one and a half times their mean. REQUIRES: `dataset` is one of
-/// standin_datasets(). RunError: a file cannot be written.
+/// Generates a stand-in: writes files in the publisher's format with these mean lengths to the new
+/// folder `folder`, and standin.json, by which load_dataset recognises a stand-in. Words are
+/// invented and depend on `seed`. Right answers are where they are in the real data (squad: in the
+/// text), but have no meaning. Lengths are distributed uniformly between 0.5 and 1.5 times the
+/// mean. REQUIRES: `dataset` is one of standin_datasets(). RunError: a file cannot be written.
 void write_standin(std::string_view dataset, const std::filesystem::path& folder,
                    const StandinLengths& lengths, std::uint64_t seed, const CountIds& count,
                    std::string_view tokenizer);

@@ -10,25 +10,25 @@
 
 namespace pardec {
 
-// Upper limits of options, so that no pass exceeds the memory.
+// Upper limits of option values, so that no pass needs too much memory.
 inline constexpr int kMostStacked = 1024;  ///< contexts in one prompt
 inline constexpr int kMostGuesses = 1024;  ///< consecutive guessed tokens
-inline constexpr int kMostRows = 4096;     ///< of one stream in a pass
+inline constexpr int kMostRows = 4096;     ///< rows of one stream in a pass
 inline constexpr int kMostGap = 65536;     ///< positions between two branches
 
-/// The valid values of an option, including the ends.
+/// The valid range of an option, including both ends.
 struct OptionRange {
   int least = 0, most = std::numeric_limits<int>::max();
 };
 
-/// The meaning of one valid text of an option: a row in a table of choices.
+/// A row of a table of choices: a valid text of an option, and its meaning as a value.
 template <typename Value>
 struct Named {
   std::string_view name;
   Value value;
 };
 
-/// An option: a row of its decoder's table, from which checks, help and storage are derived.
+/// An option: a row of a decoder's table. Checks, help and storage follow from it.
 struct Option {
   enum class Type { whole, number, flag, text, token };
 
@@ -44,9 +44,9 @@ struct Option {
   static Option number(std::string_view name, double fallback, OptionRange range,
                        std::string_view meaning);
   static Option flag(std::string_view name, bool fallback, std::string_view meaning);
-  /// Any text, or a number in its written form.
+  /// An option with any text as value. A number is converted to text.
   static Option text(std::string_view name, std::string_view fallback, std::string_view meaning);
-  /// The first choice is the default.
+  /// An option whose value is one of `choices`. The first one is the default.
   static Option one_of(std::string_view name, std::vector<std::string_view> choices,
                        std::string_view meaning);
   template <typename Value, std::size_t n>
@@ -56,42 +56,42 @@ struct Option {
     for (const Named<Value>& one : choices) names.push_back(one.name);
     return one_of(name, std::move(names), meaning);
   }
-  /// A token's id or its text; empty by default.
+  /// An option for a token, given by its id or text. The default is empty.
   static Option token(std::string_view name, std::string_view meaning);
 
-  /// "whole number", "true or false", ...
+  /// The type as text: "whole number", "true or false", ...
   std::string_view type_name() const;
-  /// "1 to 1024", "none, values or products", ...; empty: any text.
+  /// The valid values as text: "1 to 1024", "none, values or products", ... Empty: any text.
   std::string expected() const;
 };
 
 std::vector<std::string> names_of(const std::vector<Option>& table);
 
-/// "none, values or products".
+/// The names as text: "none, values or products".
 std::string alternatives(const std::vector<std::string_view>& names);
 
-/// Option values as given by the user, checked against their table, with defaults for the others.
+/// The values of all options of a table: those that the user set, and defaults for the others.
 class Options {
  public:
-  /// Options of a decoder; messages name an option as `hpd.k_max`. `given`: an object of option ->
-  /// value. ConfigError: an unknown option (with similar names), or a value of another type or out
-  /// of range.
+  /// Options of a decoder. `given`: an object option -> value. Messages name an option as
+  /// `hpd.k_max`. ConfigError: an option is unknown (the message suggests similar names), or a
+  /// value has the wrong type or is out of range.
   static Options of_decoder(std::string_view decoder, const std::vector<Option>& table,
                             const Json& given);
-  /// Options of training; messages name an option as a setting, `k_max` in backquotes.
+  /// Options of training. Messages name an option as a setting, e.g. `k_max` in backquotes.
   static Options of_training(const std::vector<Option>& table, const Json& given);
 
   /// The name of the decoder; empty for training.
   std::string_view owner() const { return owner_; }
   bool has(std::string_view name) const { return all_.contains(std::string(name)); }
-  /// Whether a value was given, rather than the default used.
+  /// Whether the user set the option.
   bool given(std::string_view name) const;
   // REQUIRES: the table has an option of this name and type (std::logic_error).
   int whole(std::string_view name) const;
   double number(std::string_view name) const;
   bool flag(std::string_view name) const;
-  std::string text(std::string_view name) const;  ///< also for a token
-  /// The value of the option's choice. REQUIRES: the option was made from `choices`.
+  std::string text(std::string_view name) const;  ///< for texts and tokens
+  /// The value of an option that was created from `choices`.
   template <typename Value, std::size_t n>
   Value choice(std::string_view name, const std::array<Named<Value>, n>& choices) const {
     for (const std::string said = text(name); const Named<Value>& one : choices)
@@ -99,9 +99,9 @@ class Options {
     throw std::logic_error("an option's text is none of its choices");
   }
 
-  /// All options in the order of the table, in the form in which they are stored.
+  /// The values of all options, in the order of the table, as they are stored.
   const OrderedJson& all() const { return all_; }
-  /// Sets an option whose default or form depends on other options.
+  /// Sets an option, for a default or form that depends on other options.
   void set(std::string_view name, OrderedJson value) { all_[std::string(name)] = std::move(value); }
   void leave_out(std::string_view name) { all_.erase(std::string(name)); }
 

@@ -10,36 +10,37 @@
 
 namespace pardec {
 
-/// Counts of one response, for a decoder's own columns: a job that did not fail, or one turn of a
-/// conversation. For a turn, only the counters that kCounters keeps of turns are set.
+/// The counts of one response, for a decoder's own columns. A response is a job that did not fail,
+/// or a turn of a conversation. For a turn, only the counters with Counter::of_turns are set.
 struct ResponseCounts : Counts {
-  /// 1 if JSON contains all fields, or for a turn; otherwise one per field
+  /// Number of answers: 1 for a JSON answer and for a turn, otherwise one per field.
   std::int64_t answers = 1;
 
-  /// Its serial and parallel stages; none: the decoder has none.
+  /// The counts of serial and parallel stages. None: the decoder has no stages.
   std::optional<ParallelCounts> parallel() const {
     if (generated == 0) return std::nullopt;
     return ParallelCounts{generated, branch_tokens, groups, group_branches, decode_ns, parallel_ns};
   }
-  /// For a decoder without parallel stages, this is one serial stage in which it chose all ids.
+  /// The same, where a decoder without stages has a single serial stage with all chosen tokens.
   ParallelCounts stages() const {
     return parallel().value_or(ParallelCounts{.generated = chosen, .decode_ns = decode_ns});
   }
 };
 
-/// One column of a comparison, and the format of its numbers.
+/// A column of a comparison, and the format of its numbers.
 struct OwnColumn {
   std::string_view header, key;
   int decimals = 0;      ///< digits after the point
-  bool percent = false;  ///< a share, shown in per cent
+  bool percent = false;  ///< whether the value is a share, shown in per cent
 };
 
-/// Additional columns of a comparison that includes a decoder: the metrics of its paper.
+/// Additional columns of comparisons that include a decoder: the metrics of its paper.
 struct OwnColumns {
   std::vector<OwnColumn> columns;  ///< empty: the decoder has none
-  std::string_view note;           ///< explanation of the columns, for a table's footnote
-  /// One value per column, over the responses of one run of `decoder`: this decoder, or the plain
-  /// decoder as its baseline. NaN: no value, as for all other decoders.
+  std::string_view note;           ///< explanation of the columns, for a note below the table
+  /// Computes one value per column, from the responses of one run. `decoder`: the decoder of the
+  /// run. NaN: there is no value. Only this decoder and the plain decoder (as its baseline) have
+  /// values.
   std::vector<double> (*values)(std::string_view decoder,
                                 std::span<const ResponseCounts> responses) = nullptr;
 };

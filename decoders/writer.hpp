@@ -3,18 +3,18 @@
 
 namespace pardec {
 
-/// Records the choices of one stream of a sequence: as events, in the counters, and in the stream's
+/// Records the chosen tokens of one stream: as events, in the sequence's counters, and in the
 /// result.
 class Writer {
  public:
-  /// `stream`: its number within the sequence. `forced`: its ids come from an oracle, so the
-  /// network's own choices are recorded, too. `sequence` must outlive this object.
+  /// `forced`: whether an oracle chooses the tokens; the network's own choices are then recorded
+  /// too. `stream`: number of the stream within the sequence. `sequence` must outlive this object.
   Writer(Sequence& sequence, bool forced, int stream = 0)
       : sequence_(&sequence), forced_(forced), stream_(stream) {}
 
-  /// Records a choice from `row` as the next token of the stream. `guessed`: as in Sequence::emit.
+  /// Records a choice of `row` as the next token of the stream. `guessed`: see TokenEvent.
   void record(const Choice& choice, int row, Chosen& stream, bool guessed = false) const;
-  /// Reports that these guesses after `row` were verified and are not part of the stream.
+  /// Reports that these guesses for the tokens after `row` were verified and rejected.
   void reject(int row, std::span<const Token> guesses) const {
     sequence_->reject(row, guesses, stream_);
   }

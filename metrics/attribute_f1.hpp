@@ -5,34 +5,34 @@
 
 namespace pardec {
 
-/// One predicted field of one product, with the data needed for counting.
+/// The prediction for one attribute of one product.
 struct AttributePrediction {
   std::string category, attribute;
-  bool annotated = true;                ///< the annotators labelled this field, possibly with "n/a"
-  std::vector<std::string> references;  ///< accepted values; empty, or "n/a" first: absent
-  std::optional<std::string> prediction;  ///< empty, "n/a" or "None": absent
+  bool annotated = true;                ///< annotators labelled this attribute, possibly with "n/a"
+  std::vector<std::string> references;  ///< accepted values; empty, or "n/a" as the first: absent
+  std::optional<std::string> prediction;  ///< none, "n/a" or "None": absent
 };
 
-/// Counts with ExtractGPT's names. First letter: the reference; second letter: the prediction (n
-/// none, v value, c correct, w wrong).
+/// Counts with ExtractGPT's names. The first letter is about the reference, the second about the
+/// prediction: n none, v value, c correct, w wrong.
 struct AttributeCounts {
   long nn = 0, nv = 0, vn = 0, vc = 0, vw = 0;
-  double precision() const;  ///< vc / (nv + vc + vw); 0 if there are no predictions
-  double recall() const;     ///< vc / (vn + vc + vw); 0 if there are no references
-  double f1() const;         ///< harmonic mean of the two; 0 if both are 0
+  double precision() const;  ///< vc / (nv + vc + vw); 0 without predicted values
+  double recall() const;     ///< vc / (vn + vc + vw); 0 without reference values
+  double f1() const;         ///< harmonic mean of precision and recall; 0 if both are 0
   AttributeCounts& operator+=(const AttributeCounts& other);
 };
 
 struct AttributeScores {
-  /// Sum over the (category, attribute) pairs with at least one value on either side.
+  /// Sum over all (category, attribute) pairs with at least one reference value or predicted value.
   AttributeCounts micro;
   double micro_precision, micro_recall, micro_f1;
-  /// Plain means over the same pairs; 0 if there are none.
+  /// Means over the same pairs; 0 if there are none.
   double macro_precision, macro_recall, macro_f1;
 };
 
-/// The count of one field (`counts` contains a single 1), or the sum of several fields. Sufficient
-/// to score a run again without its texts.
+/// The counts of one prediction, or sums of several predictions with the same category, attribute
+/// and `annotated`. With them, scores can be computed without the texts.
 struct AttributeOutcome {
   std::string category, attribute;
   bool annotated = true;
@@ -40,25 +40,26 @@ struct AttributeOutcome {
 };
 AttributeOutcome outcome(const AttributePrediction& prediction);
 
-/// The letters of a count with a single 1, e.g. "vc", and the reverse. ConfigError: other letters.
+/// Convert the counts of one prediction to the name of the count that is 1, e.g. "vc", and back.
+/// ConfigError: `letters` is no such name.
 std::string letters(const AttributeCounts& one);
 AttributeCounts counts_of(const std::string& letters);
 
-/// Value F1 as counted by ExtractGPT (Brinkmann et al. 2024, its pieutils/evaluation.py), in 0..1:
-/// exact string match with any accepted value; references are stripped, predictions are not; fields
-/// without annotation are ignored. One difference: ExtractGPT rounds percentages to two digits at
-/// each stage (per pair, then their mean; precision and recall before F1); these values are not
-/// rounded. Its macro F1 is the mean of the pairs' F1, as here.
+/// Value F1 as in ExtractGPT (Brinkmann et al. 2024, pieutils/evaluation.py), from 0 to 1. A
+/// prediction is correct if it equals an accepted value. References are stripped, predictions are
+/// not. Predictions for attributes without annotation are ignored. Macro F1 is the mean of the
+/// pairs' F1. The only difference: ExtractGPT rounds percentages to two digits at each stage (per
+/// pair, then the means; precision and recall before F1); here, nothing is rounded.
 AttributeScores extractgpt_f1(const std::vector<AttributePrediction>& predictions);
 AttributeScores extractgpt_f1(const std::vector<AttributeOutcome>& outcomes);
 
-/// The strict variant: fields without annotation count as absent, so that an invented value is an
-/// error.
+/// The strict variant: attributes without annotation count as absent, so that an invented value is
+/// an error.
 AttributeScores strict_f1(const std::vector<AttributePrediction>& predictions);
 AttributeScores strict_f1(const std::vector<AttributeOutcome>& outcomes);
 
-/// The count of one prediction (one of the five members is 1). Without annotation, the reference
-/// counts as absent.
+/// The counts of one prediction: one of the five members is 1, the others are 0. Without
+/// annotation, the reference counts as absent.
 AttributeCounts count(const AttributePrediction& prediction);
 
 }  // namespace pardec

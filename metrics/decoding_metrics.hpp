@@ -4,31 +4,33 @@
 #include <string_view>
 #include <vector>
 
-/// Counts and prices that papers report and that a packed engine does not measure itself. Pure
-/// functions.
+/// Counts and prices that papers report, and that the engine does not measure. Pure functions.
 namespace pardec {
 
-/// Number of tokens chosen for each branch of one prompt (HPD: K_r, including the terminator).
+/// For each branch of one prompt: its number of generated tokens (HPD: K_r, including the
+/// terminator).
 using BranchLengths = std::vector<std::int64_t>;
 
-/// Number of dummy tokens that a padded implementation computes for one batch of prompts. In step t
-/// >= 2, every prompt's input is as wide as the widest: sum over t of b * max_open(t) - sum
-/// open(t), where branch r is open in step t if t <= K_r (HPD paper, 4.3.6).
+/// The number of padding tokens that a padded implementation computes for a batch of prompts (HPD
+/// paper, 4.3.6). In each step t >= 2, all prompts' inputs are as wide as the widest one. A branch
+/// r is open in step t if t <= K_r. The result is the sum over t of (b * largest number of open
+/// branches of a prompt - number of open branches of all prompts), where b is the number of
+/// prompts.
 std::int64_t pad_columns(std::span<const BranchLengths> batch);
 
-/// Price of 1,000 examples at a given throughput (examples/s on one device) and hourly price of the
-/// device (HPD paper, Table 1).
+/// The price of 1,000 examples in US dollars, from the throughput of a device and the device's
+/// price per hour (HPD paper, Table 1).
 double usd_per_thousand(double examples_per_second, double usd_per_hour);
 
-/// Number of words of a text, divided by the number of different words; words are separated by
-/// white space. 0 without words. Repetitive answers inflate the acceptance of drafts; the SPACE
-/// paper's code calls an answer above 3.5 degenerate.
+/// The number of words in a text divided by the number of different words. Words are separated by
+/// white space. 0 if there are no words. In repetitive answers, more guesses are accepted; the
+/// SPACE paper's code calls an answer with a value above 3.5 degenerate.
 double repetition(std::string_view text);
 inline constexpr double kDegenerate = 3.5;
 
-/// The parts of one answer with serial and parallel stages.
+/// The counts of one answer with serial and parallel stages.
 struct ParallelCounts {
-  std::int64_t generated = 0;  ///< A: all its tokens, including control tokens and forced ones
+  std::int64_t generated = 0;  ///< A: all tokens, including control tokens and forced tokens
   /// B: tokens in branches, including <Branch>, prefix and </Branch>
   std::int64_t branch_tokens = 0;
   std::int64_t groups = 0;       ///< number of parallel stages
@@ -37,15 +39,16 @@ struct ParallelCounts {
   std::int64_t parallel_ns = 0;  ///< time of the parallel stages
 };
 
-/// Metrics of the ASPD paper, section 4.1. The paper leaves open whether answers without a group
-/// count; both variants are here. A mean leaves out answers whose divisor is 0.
+/// The metrics of the ASPD paper, section 4.1. A group is a parallel stage. The paper does not say
+/// whether answers without a group count for DP, so there are two variants. Means leave out answers
+/// with a divisor of 0.
 struct ParallelMetrics {
   double dp = 0;      ///< degree of parallelism: mean of B / A over answers with a group
   double dp_all = 0;  ///< the same over all answers
   double abn = 0;    ///< average branch number: mean of branches / groups over answers with a group
   double ppd = 0;    ///< share of answers with a group
-  double tps = 0;    ///< mean of A per second
-  double p_tps = 0;  ///< mean of B per second of the parallel stages, over answers with a group
+  double tps = 0;    ///< tokens per second: mean of A per second
+  double p_tps = 0;  ///< mean of B per second of parallel stages, over answers with a group
 };
 
 /// A mean over no answers is 0.

@@ -3,11 +3,11 @@
 #include <string_view>
 #include <vector>
 
-/// Answers that are right or wrong as a whole. Pure functions.
+/// Exact match of whole answers. Pure functions.
 namespace pardec {
 
-/// Whether the prediction equals one of the references, ignoring white space at both ends. "" is
-/// right if there are no references.
+/// Whether the prediction equals one of the references, ignoring white space at both ends. If there
+/// are no references, only "" is right.
 bool exact_match(std::string_view prediction, const std::vector<std::string>& references);
 
 }  // namespace pardec

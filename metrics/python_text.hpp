@@ -3,10 +3,9 @@
 #include <string_view>
 #include <vector>
 
-/// Text with the semantics of Python's str, for metrics that are defined by a Python program: lower
-/// case, Unicode white space, and words. Texts are UTF-8; invalid bytes count as U+FFFD. Pure
-/// functions. Their Unicode version is the installed utf8proc's (2.8: Unicode 15; Python 3.11 has
-/// 14).
+/// Functions with the semantics of Python's str, for metrics that are defined by a Python program.
+/// Texts are UTF-8; invalid bytes count as U+FFFD. Pure functions. The Unicode version is that of
+/// the installed utf8proc (2.8: Unicode 15; Python 3.11 has Unicode 14).
 namespace pardec {
 
 /// str.lower(): the full lower case of every character, with the final form of the Greek sigma.
@@ -18,22 +17,22 @@ std::vector<std::string> python_split(std::string_view text);
 /// str.strip().
 std::string python_strip(std::string_view text);
 
-/// A part of a text: one run of \w of Python's re (Unicode letters and numbers, and the
-/// underscore), or one run of other characters. All parts in order make up the text.
+/// A part of a text: a run of characters that match \w in Python's re (Unicode letters and numbers,
+/// and the underscore), or a run of other characters. All parts in order make up the text.
 struct WordStretch {
   bool word;
   std::string text;
 };
 std::vector<WordStretch> word_stretches(std::string_view text);
 
-/// The words of a text: its runs of \w.
+/// The words of a text: its runs of \w characters.
 std::vector<std::string> words_of(std::string_view text);
 
 /// unicodedata.normalize("NFC").
 std::string composed(std::string_view text);
 
-/// The words of a text in lower case, composed (NFC), by Unicode categories: runs of letters, marks
-/// and numbers. In scripts without spaces between words (Han, Hiragana, Katakana, Thai, Lao, Khmer,
+/// The words of a text, in lower case and composed (NFC): runs of Unicode letters, marks and
+/// numbers. In scripts without spaces between words (Han, Hiragana, Katakana, Thai, Lao, Khmer,
 /// Myanmar), each character with the marks after it is a word.
 std::vector<std::string> script_words(std::string_view text);
 

@@ -3,44 +3,46 @@
 #include <cstdint>
 #include <string>
 
-/// Lower bound of the time of a forward pass on a machine: the larger of the time to move the data
-/// that it must read and write, and the time to compute (the roofline model). Pure functions.
+/// The roofline model: a lower bound on the time of a forward pass on a machine. It is the largest
+/// of three times: for reading and writing memory, for computing, and for communication between
+/// devices. Pure functions.
 namespace pardec {
 
-/// The limits of a machine: one device, or several connected devices (tensor parallel).
+/// The limits of a machine: one device, or several connected devices with tensor parallelism.
 struct Hardware {
   std::string name, source;
-  double bytes_per_second = 0;  ///< memory of one device
-  double flop_per_second = 0;   ///< one device: dense, in the network's type
+  double bytes_per_second = 0;  ///< memory bandwidth of one device
+  double flop_per_second = 0;   ///< of one device: dense matrix products in the network's dtype
   int devices = 1;
-  double link_bytes_per_second = 0;  ///< between neighbouring devices; not used with one device
+  double link_bytes_per_second = 0;  ///< between neighbouring devices, if there are several
 };
 
-/// The data moved and computed by a pass over a network, in numbers of values.
+/// The size of a network, for the cost of a pass. Unless stated otherwise, members are numbers of
+/// values.
 struct NetworkSize {
-  double layer_weights = 0;    ///< of all layers
-  double head_weights = 0;     ///< of the head, tied or not
-  double hidden = 0;           ///< read from the embedding for each row
-  double cached_per_row = 0;   ///< keys and values of all layers
-  double attention_flops = 0;  ///< for one query and one key, over all layers and heads
+  double layer_weights = 0;    ///< weights of all layers
+  double head_weights = 0;     ///< weights of the head, tied or not
+  double hidden = 0;           ///< values of a row of the embedding
+  double cached_per_row = 0;   ///< keys and values of one row, over all layers
+  double attention_flops = 0;  ///< FLOPs per query row and key row, over all layers
   double bytes_per_value = 0;
-  double bytes_per_layer_weight = 0;  ///< less than bytes_per_value if layers are quantised
-  double summed_per_row = 0;          ///< exchanged between devices: two sums per layer
+  double bytes_per_layer_weight = 0;  ///< smaller than bytes_per_value if the layers are quantised
+  double summed_per_row = 0;          ///< values per row that devices exchange: two sums per layer
 };
 
 /// The work of one pass, summed over its sequences.
 struct PassWork {
-  std::int64_t rows = 0;       ///< new rows
-  std::int64_t head_rows = 0;  ///< rows whose logits are read
-  std::int64_t cached = 0;     ///< cached rows that some new row sees, counted once per sequence
-  std::int64_t pairs = 0;      ///< pairs of a new row and a row that it sees
+  std::int64_t rows = 0;       ///< number of new rows
+  std::int64_t head_rows = 0;  ///< number of rows with logits
+  std::int64_t cached = 0;     ///< number of cached rows that at least one new row sees
+  std::int64_t pairs = 0;      ///< number of pairs of a new row and a row that it sees
   PassWork& operator+=(const PassWork& other);
 };
 
 struct PassBound {
   double memory_seconds = 0, compute_seconds = 0, link_seconds = 0;
   double seconds() const { return std::max({memory_seconds, compute_seconds, link_seconds}); }
-  /// The resource that limits the pass; the first of equal ones.
+  /// The resource that limits the pass; of equal ones, the first.
   const char* limit() const {
     return memory_seconds >= seconds()    ? "memory"
            : compute_seconds >= seconds() ? "compute"
@@ -48,12 +50,14 @@ struct PassBound {
   }
 };
 
-/// The lower bounds of one pass. Memory: all weights once (the head's only if logits are read), the
-/// embedding of each row, the visible cached keys and values, and writing those of the new rows.
-/// Compute: two operations per weight and row, and attention's. Activations are assumed to stay in
-/// caches. Several devices share all of this equally. Link: each device sends 2 (n - 1) / n of the
-/// summed values (ring all-reduce), in parallel with moving and computing. Link latencies are not
-/// included.
+/// The lower bounds for one pass. Several devices share memory traffic and computation equally.
+///   memory   all weights once (those of the head only if there are rows with logits), the
+///            embedding of each row, the visible cached keys and values, and the new rows' keys and
+///            values. Activations are assumed to stay in caches.
+///   compute  two operations per weight and row, and attention
+///   link     with n devices, each sends 2 (n - 1) / n of the summed values (ring all-reduce),
+///   while
+///            it reads and computes; latencies are not included
 PassBound pass_bound(const PassWork& work, const NetworkSize& network, const Hardware& hardware);
 
 }  // namespace pardec

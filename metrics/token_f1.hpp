@@ -5,33 +5,35 @@
 
 namespace pardec {
 
-/// SQuAD 2.0's exact match and token F1 (Rajpurkar et al. 2018), as computed by its
-/// evaluate-v2.0.py without no-answer probabilities. Pure functions. Values are in 0..1; the script
-/// prints percentages. One difference: in the script, no answer is "". This project's prompts ask
+/// SQuAD 2.0's exact match and token F1 (Rajpurkar et al. 2018), as in its evaluate-v2.0.py without
+/// no-answer probabilities. Pure functions. Values are from 0 to 1; the script prints percentages.
+/// One difference: in the script, the prediction for "no answer" is "". This project's prompts ask
 /// for the word `null`, so a prediction that normalises to `null` ("NULL", "Null.") counts as "".
 
 /// The script's normalize_answer: lower case, without ASCII punctuation, then without the words a,
-/// an, the; words separated by single spaces.
+/// an and the, with single spaces between words.
 std::string normalise_answer(std::string_view text);
 
 struct TokenScores {
   double exact = 0, f1 = 0;
 };
 
-/// The best exact match and the best F1 of a prediction over the accepted answers. References that
-/// normalise to nothing are left out; if none is left, the right answer is "". F1 counts common
-/// words with repetitions; if either side has no words, it is 1 if both have none, else 0. A
-/// prediction `null` is right if there is no answer. A prediction "" is right if a reference is
-/// `null` itself.
+/// The best exact match and the best F1 of a prediction over all references. References that
+/// normalise to an empty text are left out; if none is left, the right answer is "". F1 counts
+/// common words with repetitions. If prediction or reference has no words, F1 is 1 if both have
+/// none, otherwise 0. A prediction `null` is right if there is no answer. A prediction "" is right
+/// if a reference is `null` itself.
 TokenScores squad_scores(std::string_view prediction, const std::vector<std::string>& references);
 
-/// One question's scores, and whether it has an answer (including one that normalises to nothing).
+/// The scores of one question, and whether it has a reference (even one that normalises to an empty
+/// text).
 struct SquadQuestion {
   TokenScores scores;
   bool has_answer = true;
 };
 
-/// Means over questions; 0 without questions.
+/// Means over all questions, over questions with an answer, and over questions without an answer. 0
+/// if there are no questions.
 struct SquadSummary {
   struct Part {
     double exact = 0, f1 = 0;

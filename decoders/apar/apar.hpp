@@ -7,32 +7,35 @@
 
 namespace pardec {
 
-/// In each member, 0 means no limit.
+/// The options of APAR. In the three limits, 0 means no limit.
 struct AparOptions {
-  /// maximum number of live threads; [Fork] is banned if it would exceed this
+  /// Maximum number of running threads. If a fork would exceed it, [Fork] is banned.
   int max_threads = 32;
-  /// maximum depth of threads, with the prompt's thread at depth 1; [Fork] is banned at this depth
+  /// Maximum depth of threads. The prompt's own thread has depth 1. At this depth, [Fork] is
+  /// banned.
   int max_depth = 2;
-  /// maximum number of generated tokens of all threads of one prompt together; not applied while
-  /// the prompt has a single thread
+  /// Maximum number of generated tokens over all threads of a prompt. It does not apply while there
+  /// is a single thread.
   int max_total = 4096;
-  /// id or text; empty: the vocabulary's token with a known name (`apar_tokens`)
+  /// Each an id or the text of a token; empty: see apar_tokens.
   std::string fork_token, child_token;
-  MedusaTree medusa = {};  ///< tree of guesses after each thread's last token; empty: no guesses
+  MedusaTree medusa = {};  ///< guesses after each thread's last token; empty: none
 };
 
-/// The two control tokens (paper, section 2.2). [Fork] is chosen by the network; [Child] is only
-/// inserted.
+/// The two control tokens (paper, section 2.2). The network chooses [Fork]; the decoder inserts
+/// [Child].
 struct AparTokens {
   Token fork = 0, child = 0;
 };
 
-/// The tokens named by the options; otherwise `[Fork]` and `[Child]` of the vocabulary, or the
-/// names in the official checkpoints. ConfigError as in find_control_token.
+/// Finds the control tokens: those that the options name, or else the vocabulary's tokens `[Fork]`
+/// and `[Child]`, or those with the names in the official checkpoints. `trains`: see
+/// ControlToken::to_train. ConfigError: see find_control_token.
 AparTokens apar_tokens(const AparOptions& options, const Tokenizer* tokenizer, int vocab_size,
                        bool trains = false);
 
-/// Columns: threads, share of parallel answers, rows in the cache, attended tokens (section 4).
+/// APAR's own columns (section 4): threads, share of parallel answers, rows in the cache, attended
+/// tokens.
 OwnColumns apar_columns();
 
 DecoderEntry apar_entry();

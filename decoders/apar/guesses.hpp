@@ -1,6 +1,7 @@
 #pragma once
-// Medusa-APAR (arXiv:2401.06761, section 3.1): extra heads make guesses after the last tokens of
-// threads, and one forward pass verifies them. A guess sees the rows that its thread sees.
+// Medusa-APAR (arXiv:2401.06761, section 3.1): extra heads make guesses after the last token of
+// each thread, and one forward pass verifies all of them. A guess sees the rows that its thread
+// sees.
 #include <optional>
 #include <span>
 #include <utility>
@@ -10,35 +11,38 @@
 
 namespace pardec {
 
-/// The guesses after the last token of one thread, in the order of their rows. Initially empty.
+/// The guesses after the last token of one thread, in the order of their rows. By default, there
+/// are none.
 class Guesses {
  public:
   Guesses() = default;
-  /// `tree` must outlive this object; tokens[i] is the guess at its node i.
+  /// tokens[i] is the guess at node i of `tree`, which must outlive this object.
   Guesses(const MedusaTree& tree, Tokens tokens) : tree_(&tree), tokens_(std::move(tokens)) {}
 
   int count() const { return static_cast<int>(tokens_.size()); }
-  /// Adds the guesses to a step after a token at `position`, which will be row `row` of its
-  /// sequence. segments[i]: segment of the guess at node i, at least `count()`.
+  /// Adds the guesses to a step, after the thread's last token, which has position `position` and
+  /// row number `row`. segments[i]: segment of the guess at node i; there are at least count() of
+  /// them.
   void feed(Step& step, int position, int row, std::span<const int> segments);
-  /// Accepts the guess that equals `token` and follows the last accepted guess (at first, the
-  /// thread's own token), and returns its index. None: there is no such guess.
+  /// Accepts the guess `token` after the last accepted guess (at first, after the thread's last
+  /// token), and returns its index. None: there is no such guess.
   std::optional<int> accept(Token token);
-  /// The guesses after the last accepted guess, following first children.
+  /// The path of first children after the last accepted guess.
   Tokens first_line() const;
-  /// The row of a guess.
+  /// The row number of a guess.
   int row(int guess) const { return root_ + 1 + guess; }
-  /// Ends the acceptance: drops the rows of the other guesses, and counts the draft.
+  /// Call this after the last accept(): drops the rows of all other guesses, and counts the
+  /// guesses.
   void settle(Sequence& sequence) const;
 
  private:
   const MedusaTree* tree_ = nullptr;
   Tokens tokens_;
-  int root_ = 0;  // row of the thread's own token
+  int root_ = 0;  // row of the thread's last token
   std::vector<int> accepted_;
 };
 
-/// Makes the guesses of all threads of a sequence; none with an empty tree.
+/// Makes the guesses for all threads of a sequence. With an empty tree, it makes none.
 class Guesser {
  public:
   /// `never`: an id that is never guessed. `sequence` must outlive this object.
@@ -48,24 +52,25 @@ class Guesser {
   Guesser& operator=(const Guesser&) = delete;
 
   bool guesses() const { return tree_.depth() > 0; }
-  /// Adds the next node of the paragraph tree, numbered from 0. The tokens of this node see the
-  /// segments `sees`.
+  /// Adds the next node of the paragraph tree. Nodes are numbered from 0. `sees`: the segments that
+  /// the tokens of this node see.
   void open_node(const std::vector<int>& sees);
-  /// The outputs to request from the heads at token `index` of the step. `room`: the maximum number
-  /// of consecutive guesses that can still be accepted.
+  /// The outputs of extra heads to request for token `index` of the step. `room`: maximum number of
+  /// consecutive guesses that can still be accepted.
   std::vector<OutputRequest> ask(int index, int room) const;
-  /// Makes guesses from the results of `ask`, which are the first elements of `heads`. Removes
-  /// these elements from the span.
+  /// Makes guesses from the results of `ask`. These are the first elements of `heads`, and are
+  /// removed from it.
   Guesses make(std::span<const RowLogits>& heads, int room) const;
-  /// Adds the guesses after a token of the paragraph tree's node `node` to a step; `position` and
-  /// `row` as in Guesses::feed.
+  /// Adds guesses to a step, after a token of node `node` of the paragraph tree. `position`, `row`:
+  /// see Guesses::feed.
   void feed(Step& step, Guesses& guesses, int position, int row, int node) const;
 
  private:
   MedusaTree tree_;
   Token never_;
   Sequence& sequence_;
-  std::vector<std::vector<int>> segments_;  // [node]: segments of the guesses after its tokens
+  // [node]: segments of the guesses after the node's tokens
+  std::vector<std::vector<int>> segments_;
 };
 
 }  // namespace pardec

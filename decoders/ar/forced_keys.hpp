@@ -3,12 +3,12 @@
 
 namespace pardec {
 
-/// `forced_keys`: inserts the keys of the JSON answer, and decodes its values one after another,
-/// each up to its line break. ConfigError: there is no tokenizer.
+/// Option `forced_keys` of ar: inserts the keys of the JSON answer, and decodes the values one
+/// after another, each up to a line break. ConfigError: there is no tokenizer.
 Task<Answers> decode_forced_keys(const Request& request, const DecoderContext& context);
 
-/// For `--oracle references`, which replaces the network's choices: the ids of each value are those
-/// of its reference up to a line break.
+/// The oracle `references` for forced_keys: for each value, the ids of its reference up to a line
+/// break.
 Oracle forced_key_references(const Request& request,
                              const std::vector<std::vector<std::optional<std::string>>>& references,
                              const Tokenizer& tokenizer);

@@ -7,45 +7,44 @@
 
 namespace pardec {
 
-/// AR's training sequences: causal, natural positions, with loss on the whole answer, or in a
-/// conversation on all answers.
+/// Options of AR's training sequences. A sequence is a causal text. Its targets are the tokens of
+/// the answer, or, in a conversation, of all answers.
 struct ArFormatOptions {
-  /// one JSON answer; otherwise one sequence per field, which ends with `eos`
+  /// True: one JSON answer. False: one sequence per field, which ends with `eos`.
   bool together = true;
-  int stack = 1;             ///< J: number of contexts in one prompt
-  std::optional<Token> eos;  ///< REQUIRED for together = false, and for open answers
+  int stack = 1;             ///< number of contexts in one prompt (J)
+  std::optional<Token> eos;  ///< REQUIRED if `together` is false, and for open answers
 };
 
-/// A prompt followed by the answer. Every token of the answer is a target, except those with
-/// unknown[i] (i: index in the answer; an empty list: no token is unknown). The last token is only
-/// a target, not an input.
+/// A sequence of prompt and answer. Every token of the answer is a target, except tokens i with
+/// unknown[i] (an empty list: no token is unknown). The last token is a target only, not an input.
 TrainingSample causal_sample(const Tokens& prompt, const Tokens& answer,
                              const std::vector<bool>& unknown = {});
 
-/// The ids of the JSON answer after `<result>`, through `</result>`. Keys and values are tokenized
-/// separately; the line break between a value and the next key belongs to the value. Thus values
-/// have exactly the ids that HPD generates for them, and one network can be trained on both
-/// formats. (If values ended with `",` in one format and with `",\n` in the other, a prompt with
-/// one field would not show which end is expected.)
+/// The ids of the JSON answer after `<result>`, up to and including `</result>`. Keys and values
+/// are tokenized separately, and the line break between a value and the next key belongs to the
+/// value. Thus values have exactly the ids that HPD generates for them, and one network can be
+/// trained on both formats. (If values ended with `",` in one format and with `",\n` in the other,
+/// the network could not know from a prompt with one field which end is expected.)
 struct JsonAnswerIds {
-  std::vector<Tokens> keys, values;  ///< context-major
+  std::vector<Tokens> keys, values;  ///< by context, then field
   Tokens tail;
 
-  /// key, value, key, value, ..., tail.
+  /// The ids of the answer: key, value, key, value, ..., tail.
   Tokens joined() const;
-  /// For each id of `joined`, whether it belongs to an unknown value. `of`: TrainingExample's
-  /// `unknown`, by context and field.
+  /// For each id of joined(), whether it belongs to an unknown value. `of`:
+  /// TrainingExample::unknown.
   std::vector<bool> unknown(const std::vector<std::vector<bool>>& of) const;
 };
 JsonAnswerIds json_answer_ids(const TrainingExample& example, const Tokenizer& tokenizer);
 
-/// The format based on `tokenizer`, which must outlive it. Absent references are trained as "n/a";
-/// unknown ones are inputs with that text. ConfigError: a sequence beyond `context_length`
-/// positions.
+/// Creates the training format. `tokenizer` must outlive it. The text of an absent value is "n/a";
+/// for an unknown value, this text is an input but no target. ConfigError: a sequence exceeds
+/// `context_length` positions.
 std::unique_ptr<TrainingFormat> make_ar_format(const ArFormatOptions& options,
                                                const Tokenizer& tokenizer, int context_length);
 
-/// The entries of `train`'s formats, and their flags.
+/// AR's training formats, and their flags of `train`.
 std::vector<FormatEntry> ar_formats();
 std::vector<TrainingOption> ar_training_options();
 

@@ -3,8 +3,8 @@
 
 namespace pardec {
 
-/// How a service is given prompts. `automatic`: as ids if its tokenizer gives the run's ids,
-/// otherwise as text, otherwise as messages.
+/// The form in which a service gets prompts. `automatic`: as token ids if the service's tokenizer
+/// gives the same ids as the run's, otherwise as text, otherwise as messages.
 enum class PromptMode { automatic, ids, text, chat };
 std::string_view name(PromptMode mode);
 
@@ -12,9 +12,9 @@ std::string_view name(PromptMode mode);
 struct ServiceOptions {
   std::string url, model, key, file, tokenizer;
   PromptMode mode = PromptMode::automatic;
-  double budget = 0;  ///< money; 0: no limit
+  double budget = 0;  ///< maximum cost; 0: no limit
 };
-/// REQUIRES: the options of such a decoder.
+/// Converts option values. REQUIRES: they are those of service_entry().
 ServiceOptions service_options(const OrderedJson& options);
 
 DecoderEntry service_entry();

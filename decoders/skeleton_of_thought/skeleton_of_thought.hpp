@@ -4,15 +4,15 @@
 namespace pardec {
 
 struct SkeletonOptions {
-  bool shared_prefix = false;  ///< question and skeleton are computed once for all points
+  bool shared_prefix = false;  ///< whether question and skeleton are computed once for all points
 };
 
-/// A line of the skeleton.
+/// A point of the skeleton.
 struct SkeletonPoint {
   std::string number, text;
 };
 
-/// The lines "number. text" of a skeleton, in order, at most ten; other lines are skipped.
+/// Parses a skeleton: its lines "NUMBER. TEXT", at most ten. Other lines are skipped.
 std::vector<SkeletonPoint> parse_skeleton(std::string_view skeleton);
 
 DecoderEntry skeleton_of_thought_entry();

@@ -1,7 +1,7 @@
 #pragma once
-// `--oracle accept...`: a law decides which guesses are accepted, regardless of the logits. Thus
-// the speed of a decoder can be measured at an acceptance rate that was published for other
-// weights.
+// `--oracle accept...`: a law decides which guesses are accepted, regardless of the logits. With
+// it, the speed of a decoder can be measured at an acceptance rate that was published for another
+// network.
 #include <vector>
 
 #include "src/engine/sampler.hpp"
@@ -10,16 +10,16 @@ namespace pardec {
 
 /// Decides how many of the guesses of a pass are accepted.
 struct AcceptanceLaw {
-  /// By place in the pass, [1 or more]: the probability that the guess is accepted, given that all
-  /// guesses before it are. Later places use the last value. Not used if `length` is given.
+  /// Per place in a pass: the probability that the guess is accepted if all guesses before it are.
+  /// The last value applies to all later places. Not used if `length` is set.
   std::vector<double> rates;
-  /// L, the mean number of tokens of a pass with guesses: accepted guesses and the network's own
-  /// token after them. Each such pass gives floor(L) or ceil(L) tokens, or as many as its guesses
-  /// allow. 0: `rates` are used.
+  /// L, the mean number of tokens per pass with guesses: the accepted guesses and the network's own
+  /// token. Each pass gives floor(L) or ceil(L) tokens, or fewer if it has fewer guesses. 0:
+  /// `rates` are used.
   double length = 0;
 };
 
-/// The decisions of a law over one stream. Without a law, it makes no decisions.
+/// Makes the decisions of a law for one stream. It is false if there is no law.
 class ForcedAcceptance {
  public:
   ForcedAcceptance() = default;
@@ -27,8 +27,8 @@ class ForcedAcceptance {
   ForcedAcceptance(AcceptanceLaw law, Chance& coins) : law_(std::move(law)), coins_(&coins) {}
 
   explicit operator bool() const { return coins_ != nullptr; }
-  /// Whether the guess at this place (0 is the first of a pass) is accepted. Called in order, up to
-  /// the first rejection.
+  /// Decides whether the guess at this place is accepted (0: the first guess of a pass). Call it
+  /// for places 0, 1, ... of a pass, up to the first rejection.
   bool accepts(int place);
 
  private:

@@ -10,17 +10,17 @@
 namespace pardec {
 
 struct LookaheadOptions {
-  int W = 7;  ///< columns of the window: future positions guessed in parallel
-  int N = 5;  ///< length of an n-gram; the window keeps N - 1 past guesses of each column
+  int W = 7;  ///< number of columns of the window: future positions that are guessed in parallel
+  int N = 5;  ///< length of n-grams; the window keeps the last N - 1 guesses of each column
   int G = 7;  ///< maximum number of n-grams verified in one forward pass
 };
 
-/// N-grams seen so far, by their first token: the G newest of each.
+/// The n-grams seen so far: for each first token, the G newest.
 class NgramPool {
  public:
   explicit NgramPool(int G) : G_(G) {}
   void add(const Tokens& ngram);
-  /// The continuations of `first`, newest first.
+  /// The n-grams that begin with `first`, without this token, the newest first.
   std::vector<Tokens> starting_with(Token first) const;
 
  private:
@@ -28,18 +28,18 @@ class NgramPool {
   std::map<Token, std::list<Tokens>> behind_;
 };
 
-/// The network's verdict on several paths of guesses that begin at one token.
+/// The result of verifying several paths of guesses after one token.
 struct PathVerdict {
-  int path = 0;                 ///< a path that contains the accepted guesses
-  int accepted = 0;             ///< number of its guesses that are accepted
-  std::vector<Choice> choices;  ///< [accepted + 1], as in Verdict
+  int path = 0;                 ///< index of a path that begins with the accepted guesses
+  int accepted = 0;             ///< number of accepted guesses
+  std::vector<Choice> choices;  ///< [accepted + 1]; see Verdict::choices
 };
 
-/// Accepts guesses along the paths as long as at least one path agrees with the network. Greedy:
-/// compares guesses with the best id. Sampling: accepts guess by guess with probability p(guess); a
-/// rejected guess is removed from p (Fu et al., Algorithm 4). Forced: `forced` decides the
-/// acceptance.
-///   root   the row of the token that the paths begin at
+/// Verifies paths of guesses, place by place, as long as a path agrees with the accepted guesses.
+/// Greedy: a guess is accepted if it is the best id. Sampling: a guess is accepted with probability
+/// p(guess); a rejected guess is removed from p before the next path is tried (Fu et al., Algorithm
+/// 4). With `forced`, the law decides.
+///   root   the row of the token before all paths
 ///   rows   [path][guess]
 PathVerdict verify_paths(const RowLogits& root, const std::vector<std::vector<RowLogits>>& rows,
                          const std::vector<Tokens>& paths, Chance& chance,

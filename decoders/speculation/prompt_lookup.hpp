@@ -3,9 +3,9 @@
 
 namespace pardec {
 
-/// The continuation of an earlier occurrence of the text's last tokens. Searches for n-grams of
-/// `ngram` tokens down to 1, and takes the earliest occurrence. At most `draft` tokens, up to the
-/// end of the text; empty if there is no occurrence.
+/// Guesses the continuation of a text: searches for an earlier occurrence of its last n tokens,
+/// first with n = `ngram`, then with smaller n down to 1, and takes the earliest occurrence.
+/// Returns the tokens after it, at most `draft`; empty if there is no occurrence.
 Tokens look_up(const Tokens& text, int ngram, int draft);
 
 DecoderEntry prompt_lookup_entry();

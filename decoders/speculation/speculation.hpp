@@ -1,5 +1,5 @@
 #pragma once
-// The loop shared by speculative, prompt-lookup and self-speculative, which differ in their
+// The loop that speculative, prompt-lookup and self-speculative share. They differ in their
 // drafters.
 #include <functional>
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace pardec {
 
-/// `--oracle accept...` for one stream, if requested, with its own random numbers, derived from its
-/// seed.
+/// The oracle `accept...` for one stream. Its random numbers are independent of the stream's, and
+/// derived from the stream's seed. Empty if the request has no such oracle.
 struct AcceptanceOracle {
   std::unique_ptr<Chance> coins;
   ForcedAcceptance forced;  ///< refers to `coins`
@@ -22,10 +22,10 @@ AcceptanceOracle acceptance_oracle(const StreamRequest& request, const DecoderCo
 class Drafter {
  public:
   virtual ~Drafter() = default;
-  /// At most `room` (at least 1) tokens that may follow `text`; may be empty. The network's cache
-  /// contains the first `cached` tokens of `text`.
+  /// Guesses the tokens after `text`: at most `room` tokens, possibly none. `cached`: number of
+  /// tokens of `text` that are in the verifying network's cache. REQUIRES: room >= 1.
   virtual Task<Candidates> draft(const Tokens& text, int cached, int room) = 0;
-  /// Reports the result of the last draft.
+  /// Reports how many tokens of the last draft were accepted.
   virtual void learn(int drafted, int accepted) {
     (void)drafted;
     (void)accepted;
@@ -34,16 +34,17 @@ class Drafter {
   virtual void finish() {}
 };
 
-/// Objects that a drafter may use. All must outlive it.
+/// The objects that a drafter may use. All must outlive it.
 struct DraftScene {
-  Sequence& sequence;  ///< of the verifying network
+  Sequence& sequence;  ///< sequence of the verifying network
   Chance& chance;
   const Sampling& sampling;
-  const std::vector<Token>& eos;  ///< guesses after one of these are useless
+  const std::vector<Token>& eos;  ///< end-of-sequence ids; a draft should end with them
 };
 using MakeDrafter = std::function<std::unique_ptr<Drafter>(DraftScene)>;
 
-/// Decodes a stream by drafting and verifying. `decoder` is its name in traces.
+/// Decodes a stream by drafting and verifying. `decoder`: the name in traces. `make`: creates the
+/// drafter.
 Task<Stream> speculate(std::string_view decoder, StreamRequest request,
                        const DecoderContext& context, MakeDrafter make);
 

@@ -5,22 +5,24 @@
 
 namespace pardec {
 
-/// How the number of guesses per draft is chosen.
+/// How the number of guesses per draft changes.
 enum class GammaSchedule {
-  constant,   ///< gamma
-  heuristic,  ///< starts at gamma; + 2 if all guesses were accepted, otherwise - 1, at least 1
-  dynamic,    ///< up to gamma; ends with the first guess less probable than the threshold
+  constant,  ///< always gamma
+  /// begins with gamma; 2 more if all guesses were accepted, otherwise 1 less, at least 1
+  heuristic,
+  /// at most gamma; a draft ends with the first guess whose probability is below the threshold
+  dynamic,
 };
 
-/// The schedule of one stream. Source: transformers, AssistedCandidateGenerator and
+/// The length of the drafts of one stream. Source: transformers, AssistedCandidateGenerator and
 /// ConfidenceCriteria.
 class DraftLength {
  public:
   DraftLength(GammaSchedule schedule, int gamma, double threshold)
       : schedule_(schedule), gamma_(gamma), threshold_(threshold) {}
-  /// Maximum number of guesses of the next draft.
+  /// Maximum number of guesses in the next draft.
   int most() const { return gamma_; }
-  /// Whether a draft ends with a guess that has this probability in the draft network.
+  /// Whether a draft ends with a guess with this probability in the draft network.
   bool ends_with(double probability) const {
     return schedule_ == GammaSchedule::dynamic && probability < threshold_;
   }

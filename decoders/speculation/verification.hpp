@@ -1,8 +1,8 @@
 #pragma once
-// Shared by decoders with guesses: the target network's verdict on a sequence of candidates.
-// Source: Leviathan et al. 2023, arXiv:2211.17192, Algorithm 1; Chen et al. 2023, arXiv:2302.01318.
-// Greedy ids equal those of plain greedy decoding; sampled ids have the same distribution as plain
-// sampling (proofs in the papers' appendices A.1 and 1).
+// Verification of a sequence of candidates by the target network. Source: Leviathan et al. 2023,
+// arXiv:2211.17192, Algorithm 1; Chen et al. 2023, arXiv:2302.01318. Greedy tokens equal those of
+// plain greedy decoding. Sampled tokens have the same distribution as plain sampling (proofs in the
+// papers' appendices A.1 and 1).
 #include <span>
 #include <vector>
 
@@ -11,58 +11,60 @@
 
 namespace pardec {
 
-/// Consecutive tokens that may come next, and the distributions they were drawn from.
+/// Guesses for the next tokens, in order, and the distributions that they were drawn from.
 struct Candidates {
   Tokens tokens;
-  /// Per token, the distribution that it was drawn from, [vocab], warped like the target's. Empty
-  /// for a deterministic token (a greedy draft, an n-gram), whose probability is 1.
+  /// Per token: the distribution that it was drawn from, [vocab], after the same temperature, top-k
+  /// and top-p as the target's. Empty for a deterministic token (greedy draft, n-gram), which has
+  /// probability 1.
   std::vector<std::vector<double>> proposals;
 
   int size() const { return static_cast<int>(tokens.size()); }
-  /// The tokens after the first `accepted`.
+  /// The tokens after the first `accepted` ones.
   std::span<const Token> from(int accepted) const {
     return std::span(tokens).subspan(static_cast<size_t>(accepted));
   }
 };
 
-/// The distribution of the extra token after the last accepted candidate, if one was rejected.
+/// The distribution of the token in the place of the first rejected candidate. p is the target's
+/// distribution, q the candidate's.
 enum class Extra {
   residual,  ///< norm(max(0, p - q)): lossless
-  target,    ///< p itself, as in SPACE's Algorithm 1 (biased)
+  target,    ///< p itself, as in SPACE's Algorithm 1: biased
 };
 
-/// The target's verdict: the accepted candidates, and one token of its own after them.
+/// The result of verification: the accepted candidates, and one token of the target's own after
+/// them.
 struct Verdict {
-  int accepted = 0;             ///< number of candidates accepted, from the first on
+  int accepted = 0;             ///< number of accepted candidates
   std::vector<Choice> choices;  ///< [accepted + 1]; choice i was made by row i
 };
 
-/// norm(max(0, p - q)), or p if nothing remains (p = q up to rounding). Ids beyond the end of q
-/// have weight 0 in it.
+/// norm(max(0, p - q)), or p if p = q up to rounding. q may be shorter than p; ids beyond its end
+/// have probability 0 in q.
 std::vector<double> residual(const std::vector<double>& p, const std::vector<double>& q);
-/// The same for a q that gives `token` probability 1. The result is p without `token`,
-/// renormalised.
+/// The same for a q in which `token` has probability 1: p without `token`, renormalised.
 std::vector<double> residual(const std::vector<double>& p, Token token);
 
-/// Candidate i is accepted if it is the best id of row i. The best id of the last row reached
-/// follows.
-///   rows  [candidates + 1]: row 0 is the last accepted token's, row i + 1 is candidate i's
+/// Greedy verification: candidate i is accepted if it is the best id of row i. The token after the
+/// accepted candidates is the best id of the next row.
+///   rows  [candidates + 1]: row 0 belongs to the last token of the text, row i + 1 to candidate i
 Verdict accept_greedy(std::span<const RowLogits> rows, const Candidates& candidates);
 
-/// Candidate x_i is accepted with probability min(1, p_i(x_i) / q_i(x_i)). The token after the
-/// first rejected one is drawn as `extra` says; if all are accepted, it comes from the last row
-/// (the bonus).
-///   rows  [candidates + 1], with probabilities
+/// Verification when sampling: candidate x_i is accepted with probability min(1, p_i(x_i) /
+/// q_i(x_i)). The token in the place of the first rejected candidate is drawn as `extra` says. If
+/// all candidates are accepted, one more token is drawn from the last row.
+///   rows  [candidates + 1], as for accept_greedy, with probabilities
 Verdict accept_sampled(std::span<const RowLogits> rows, const Candidates& candidates,
                        Chance& chance, Extra extra = Extra::residual);
 
-/// Candidate i is accepted if the law says so; the token after the last accepted one is the
-/// network's own. `unforced` contains the network's own choice in each row.
+/// Forced verification: the law decides which candidates are accepted. The token after them is the
+/// network's own choice. Choice::unforced is the network's own choice in each row.
 Verdict accept_forced(std::span<const RowLogits> rows, const Candidates& candidates, Chance& chance,
                       ForcedAcceptance forced);
 
-/// Uses the applicable one of the three: forced if `forced` has a law, sampled if the rows have
-/// probabilities, otherwise greedy.
+/// Calls accept_forced if there is a law, accept_sampled if the rows have probabilities, and
+/// otherwise accept_greedy.
 Verdict verify(std::span<const RowLogits> rows, const Candidates& candidates, Chance& chance,
                ForcedAcceptance forced = {}, Extra extra = Extra::residual);
 

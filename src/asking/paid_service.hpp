@@ -7,11 +7,12 @@
 #include "src/store/judgments.hpp"
 #include "src/support/notes.hpp"
 
-/// A service that costs money, used by one process at a time under one budget.
+/// Services that cost money: used by one process at a time, within a budget.
 namespace pardec {
 
-/// During its lifetime, no other process can ask this judge for this database, so that one process
-/// at a time counts requests and spending. RunError: another process is asking.
+/// A lock: while this object exists, no other process can send requests to this judge for this
+/// database. Thus only one process at a time counts requests and spending. RunError: another
+/// process holds the lock.
 class OneAsker {
  public:
   OneAsker(const std::filesystem::path& db, const NamedRecord& judge);
@@ -24,28 +25,31 @@ class OneAsker {
   int fd_ = -1;
 };
 
-/// ConfigError: its key is missing. Adds a note if the key would be sent unencrypted.
+/// Checks a service before use. ConfigError: the API key is missing. `notes` gets a message if the
+/// key would be sent unencrypted.
 void check_service(const chat::ServiceSpec& service, const Notes& notes);
 
-/// The service with earlier spending, as stored in this database. Requests from a time when the
-/// service had no prices are charged at its present prices.
+/// Creates the service, with the earlier spending that the database has for this judge. Earlier
+/// requests without a price are charged at the present prices.
 chat::Service paid_service(Store& store, const NamedRecord& judge, const chat::ServiceSpec& service,
                            const chat::Budget& budget);
 
-/// Token counts as they are stored.
+/// Converts token counts to their stored form.
 TokenCounts token_counts(const chat::Usage& usage);
 
-/// The ledger's row of an attempt. `process`: uuid of the process that sends it.
+/// Converts an attempt to its row. `process`: uuid of the process that sends the attempt.
 AttemptRow attempt_row(const std::string& process, const chat::Call& call,
                        const chat::Attempt& attempt);
 
-/// Shown when a stop is requested. Requests that were sent are awaited, which may take as long as
-/// the service's deadlines. Begins with a line feed, to be printed below a progress bar.
+/// The message after a stop request. The program still waits for requests that were sent, at most
+/// as long as the service's deadlines. The message begins with a line feed, so that it is printed
+/// below a progress bar.
 inline constexpr const char* kStoppingNote =
     "\nstopping: requests that were sent are waited for; a second Ctrl-C leaves them, perhaps paid "
     "for";
 
-/// The number of calls that ended, and the total cost of the service.
+/// A text about the number of calls and the total cost of the service. `role`: what the service is,
+/// e.g. "judge".
 std::string spent_note(Store& store, const NamedRecord& judge, const char* role,
                        std::int64_t calls);
 

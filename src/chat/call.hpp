@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-/// Chat services over HTTP: messages in, one reply out.
+/// Chat services over HTTP. A call has messages and gets one reply.
 namespace pardec::chat {
 
 struct Message {
@@ -12,75 +12,74 @@ struct Message {
   std::string text;
 };
 
-/// One question to a service.
+/// One question to a service. It may take several HTTP requests (attempts).
 struct Call {
-  std::string key;  ///< the caller's name for it, unique among running calls
+  std::string key;  ///< chosen by the caller; unique among running calls
   std::vector<Message> messages;
   /// JSON schema of the reply; null: free text. Services write its keys in this order.
   nlohmann::ordered_json schema;
   std::string schema_name;      ///< letters, digits, '_' and '-', at most 64 characters
-  std::int64_t max_tokens = 0;  ///< limit of the reply including hidden reasoning; at least 1
-  /// Streamed interfaces: further keys of the request, e.g. its `prompt`, which take precedence
-  /// over the service's own parameters; `until`: the answer is complete as soon as it contains this
-  /// text.
+  std::int64_t max_tokens = 0;  ///< maximum length of the reply with hidden reasoning; at least 1
+  /// For streamed interfaces only. `parameters`: more keys of the request, e.g. `prompt`; they take
+  /// precedence over the service's own parameters. `until`: the answer is complete as soon as it
+  /// contains this text.
   nlohmann::ordered_json parameters = nlohmann::ordered_json::object();
   std::string until = {};
 };
 
-/// Limit of a reply's tokens, so that sums over all calls do not overflow.
+/// The largest `max_tokens`. With it, sums over all calls do not overflow.
 inline constexpr std::int64_t kMostTokens = 1'000'000'000;
 
-/// Token counts of the service; -1: unknown.
+/// Token counts that the service reports; -1: unknown.
 struct Usage {
-  std::int64_t prompt_tokens = -1;      ///< all, including cached ones
-  std::int64_t completion_tokens = -1;  ///< including reasoning
+  std::int64_t prompt_tokens = -1;      ///< including cached tokens
+  std::int64_t completion_tokens = -1;  ///< including reasoning tokens
   std::int64_t reasoning_tokens = -1;
-  std::int64_t cached_tokens = -1;  ///< part of prompt_tokens
+  std::int64_t cached_tokens = -1;  ///< the cached part of prompt_tokens
 };
 
-/// One request for a call: a row of the ledger.
+/// One HTTP request for a call.
 struct Attempt {
   int number = 0;       ///< index of the attempt within its call, from 1
   std::string started;  ///< UTC, e.g. 2026-11-23T02:26:35.123Z
-  double waited = 0;    ///< required wait after the previous attempt in seconds; 0 for the first
-  double seconds = 0;   ///< from sending to the last byte received
+  double waited = 0;    ///< seconds to wait after the previous attempt; 0 for the first
+  double seconds = 0;   ///< seconds from sending to the last byte received
   int http_status = 0;  ///< 0: no answer was received
   std::string request_id;
   std::string format;  ///< the requested format, named as in the key `formats` of a service's
                        ///< description (service.hpp)
-  /// Token counts. While the attempt is running, if its outcome is unknown, or if the answer has no
-  /// counts, this is the possible maximum.
+  /// Token counts. They are upper limits while the attempt is running, if its outcome is unknown,
+  /// or if the answer has no counts.
   Usage usage;
-  /// Cost, in the currency of the prices. While the attempt is running, if its outcome is unknown,
-  /// or if the answer has no token counts, this is the possible maximum; otherwise the actual cost.
+  /// Cost, in the currency of the prices. It is an upper limit in the same cases as `usage`.
   double cost = 0;
-  bool outcome_unknown = false;  ///< sent and possibly paid, without a known result
+  bool outcome_unknown = false;  ///< sent and possibly charged, with an unknown result
   std::string error;             ///< empty: an answer was received
-  /// The content received, if it is not a readable answer; up to 64 KiB.
+  /// The received bytes if they are not a readable answer; at most 64 KiB.
   std::string body;
 };
 
 enum class ReplyState {
   kAnswered,
   kRefused,   ///< by the model, or by a filter of the service
-  kCutShort,  ///< length limit, empty reply, reasoning without an end, or a too long prompt
-  kFailed     ///< after all attempts; another run may succeed
+  kCutShort,  ///< length limit, empty reply, reasoning without an end, or prompt too long
+  kFailed     ///< all attempts failed; another run may succeed
 };
 
-/// The final result of a call. All texts are UTF-8 and do not contain the service's API key. Their
-/// content comes from the service, so it must be escaped wherever it is shown.
+/// The final result of a call. All texts are valid UTF-8 and do not contain the service's API key.
+/// They come from the service and must be escaped wherever they are shown.
 struct Reply {
   ReplyState state = ReplyState::kFailed;
-  std::string text;    ///< without leading reasoning; if cut short, the part received
+  std::string text;    ///< the text without reasoning; if cut short, the received part
   std::string reason;  ///< for states other than kAnswered
-  std::string model;   ///< as named by the service; empty: not given
-  std::string format;  ///< of the attempt that was answered
-  Usage usage;         ///< of the last attempt
-  /// Streamed interfaces: the answer as one body (EventStream), and the seconds of the last attempt
-  /// until its first token (negative: not known) and until its end.
+  std::string model;   ///< model name that the service reports; empty: none
+  std::string format;  ///< format of the attempt that was answered
+  Usage usage;         ///< usage of the last attempt
+  /// For streamed interfaces only: the answer as one body (EventStream), and for the last attempt
+  /// the seconds until the first token (negative: not known) and until the end.
   nlohmann::json body;
   double first_seconds = -1, seconds = 0;
-  double cost = 0;  ///< of all attempts with a known outcome
+  double cost = 0;  ///< cost of all attempts with a known outcome
   int attempts = 0;
 };
 

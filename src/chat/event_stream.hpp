@@ -6,26 +6,26 @@
 
 namespace pardec::chat {
 
-/// Reads an answer of /completions or /chat/completions that is streamed as server-sent events,
-/// piece by piece, and notes when its text arrived.
+/// Reads an answer of /completions or /chat/completions that arrives as server-sent events.
+/// Measures the time until the first token.
 class EventStream {
  public:
-  /// Times count from here. `until`: the answer is complete with this text; empty: no such text.
+  /// Starts the clock. `until`: the answer is complete as soon as it contains this text; empty:
+  /// there is no such text.
   explicit EventStream(std::string until);
 
-  /// Reads the next piece of the body. Returns whether the stream needs more pieces. Does not
-  /// throw.
+  /// Reads the next bytes of the body. Returns whether more are needed. Does not throw.
   bool take(std::string_view piece);
 
-  /// Whether the body is such a stream as far as it was read; otherwise it is one JSON text.
+  /// Whether the body is a stream of events, as far as it was read. Otherwise it is one JSON text.
   bool any() const { return any_; }
   /// Whether an event could not be read.
   bool broken() const { return broken_; }
-  /// The answer as a body that was not streamed: the members of all events, with one choice
-  /// {"text", "reasoning", "token_ids", "finish_reason"}. `finish_reason` is "until" after that
-  /// text, and null if the stream has no end.
+  /// The answer in the form of a body that is not streamed: the members of all events, with one
+  /// choice {"text", "reasoning", "token_ids", "finish_reason"}. `finish_reason` is "until" if the
+  /// text `until` ended the answer, and null if the stream broke off.
   nlohmann::json body() const;
-  /// Seconds until the first text or id; negative: there was none.
+  /// Seconds until the first text or token id; negative: none arrived.
   double first_seconds() const { return first_; }
 
  private:
@@ -35,7 +35,7 @@ class EventStream {
 
   std::string until_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  std::string line_, data_;  ///< the incomplete line; the data lines of the incomplete event
+  std::string line_, data_;  ///< incomplete line; data lines of the incomplete event
   bool any_ = false, broken_ = false, complete_ = false;
   double first_ = -1;
   nlohmann::json members_ = nlohmann::json::object();

@@ -6,15 +6,16 @@
 
 namespace pardec {
 
-/// Properties in a checkpoint's files that differ from how the network is computed, one line each,
-/// e.g. unused weights. Only the names of weights are read. `config`: of the folder itself, without
+/// Differences between a checkpoint's files and the network as it is computed, e.g. unused weights,
+/// one line each. Of the weights, only the names are read. `config`: the folder's config, without
 /// an adapter.
 std::vector<std::string> checkpoint_notes(const std::filesystem::path& folder,
                                           const ModelConfig& config);
-/// Same, with the folder's own config; empty: there is no such folder. ModelError.
+/// The same, with the config read from the folder. Empty if the folder does not exist. ModelError:
+/// the config is invalid.
 std::vector<std::string> checkpoint_notes(const std::filesystem::path& folder);
 
-/// A line about the tokenizer's ids that the network does not have; empty: it has all of them.
+/// A line about ids of the tokenizer that are not in the network's vocabulary. Empty: all are.
 std::string foreign_ids(const Tokenizer& tokenizer, const ModelConfig& config);
 
 }  // namespace pardec

@@ -10,35 +10,36 @@ namespace pardec {
 
 /// Writes a checkpoint to `out`: the network in `base` with the adapter in `adapter` merged into
 /// its weights, and the extra heads (extra_heads_file). The other files (tokenizer, chat template,
-/// wordings, training record) are the adapter's; those that the adapter lacks are the network's.
-/// ConfigError: `out` already contains a model. ModelError, RunError.
+/// wordings, training record) are copied from the adapter, or, if the adapter does not have them,
+/// from the network. ConfigError: `out` already contains a model. ModelError: an input is invalid.
+/// RunError: writing fails.
 void merge_checkpoint(const std::filesystem::path& base, const std::filesystem::path& adapter,
                       const std::filesystem::path& out);
 
-/// Writes a checkpoint to `out` with the first `layers` layers of the one in `base`, and its
-/// embedding, last norm and head: a draft network, to be trained on answers of the whole network.
-/// ConfigError: `base` does not have more layers, or `out` already contains a model. ModelError,
-/// RunError.
+/// Writes a checkpoint to `out` with the first `layers` layers, the embedding, the final norm and
+/// the head of the network in `base`. This is a draft network, which is then trained on answers of
+/// the whole network. ConfigError: `base` has no more than `layers` layers, or `out` already
+/// contains a model. ModelError, RunError: see merge_checkpoint.
 void first_layers(const std::filesystem::path& base, int layers, const std::filesystem::path& out);
 
 /// Special tokens to be added to a network.
 struct NewTokens {
-  /// texts of new tokens; they get ids after the tokenizer's last id, and random rows that depend
-  /// on `seed`
+  /// Texts of new tokens. Their ids follow the tokenizer's last id; their rows in embedding and
+  /// head are random and depend on `seed`.
   std::vector<std::string> added;
-  /// Unused tokens and their new texts; ids and rows are kept.
+  /// (unused token, its new text); ids and rows stay the same.
   std::vector<std::pair<std::string, std::string>> renamed;
   std::uint64_t seed = 1;
 };
 
-/// Writes a checkpoint to `out`: the one in `base` with these tokens. ConfigError: a text to add is
-/// already a token, a token to rename does not exist or is used (end of sequence, chat template),
-/// or `out` already contains a model. ModelError, RunError.
+/// Writes a checkpoint to `out`: the checkpoint in `base` with these tokens. ConfigError: a text to
+/// add is already a token; a token to rename does not exist, or is in use (end of sequence, chat
+/// template); or `out` already contains a model. ModelError, RunError: see merge_checkpoint.
 void add_tokens(const std::filesystem::path& base, const NewTokens& tokens,
                 const std::filesystem::path& out);
 
-/// Copies a checkpoint's JSON files, chat template and wordings, except those in `but`, overwriting
-/// existing files. RunError.
+/// Copies a checkpoint's JSON files, chat template and wordings, except the files in `but`.
+/// Existing files are overwritten. RunError: a file cannot be copied.
 void copy_beside_weights(const std::filesystem::path& from, const std::filesystem::path& to,
                          const std::set<std::string>& but);
 

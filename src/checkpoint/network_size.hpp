@@ -5,9 +5,9 @@
 
 namespace pardec {
 
-/// The size of a network of this shape and type for the roofline. Of experts, only as many count as
-/// one row uses: that is the least that a pass reads and computes per row, so that the time of the
-/// roofline stays a lower bound.
+/// The size of a network for the roofline. In layers with experts, only as many experts count as
+/// one row uses. A pass reads and computes at least these, so the roofline's time stays a lower
+/// bound.
 NetworkSize network_size(const ModelConfig& config, Dtype dtype);
 
 }  // namespace pardec

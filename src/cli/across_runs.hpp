@@ -6,9 +6,9 @@
 
 namespace pardec {
 
-/// Prints a comparison of invocations of a database, with the speedups of each arm and their
-/// interval over all of them. `ids`: names or prefixes of ids. ConfigError: one of them is unknown
-/// or appears twice.
+/// Prints a comparison of several invocations: the speedup of each arm in each invocation, and one
+/// interval over all invocations. `ids`: names of invocations or prefixes of their ids.
+/// ConfigError: an entry of `ids` is unknown or appears twice.
 int print_across(const std::string& db, const std::vector<std::string>& ids, double confidence,
                  TableFormat format);
 

@@ -13,33 +13,33 @@
 
 namespace pardec {
 
-/// Meaning of the exit codes, for the help and the manual page.
+/// The meaning of the exit codes, as text for the help and the manual page.
 inline constexpr const char* kExitCodes =
     "0 success, 1 the run failed, 2 wrong usage or input, 3 finished, but samples failed (or there "
     "is a warning and --strict is set), 4 a verdict of reproduce differs from the expected one, "
     "130 stopped by Ctrl-C (all results so far are stored).";
 
-/// The flags (or positional arguments) of a verb for its output: files, and folders for
-/// checkpoints. Output must not overwrite input.
+/// The names of a verb's flags (or positional arguments) for output: of files, and of folders for
+/// checkpoints. They are used to check that no output overwrites an input.
 struct Written {
   std::vector<std::string> files = {}, folders = {};
 };
 
-/// One verb of `pardec`. `add` declares its flags on the verb's app, and returns the function that
-/// runs it and returns an exit code. If the verb has actions, the first positional argument names
-/// one.
+/// One verb of `pardec`. `add` declares the verb's flags, and returns a function that runs the verb
+/// and returns an exit code. If the verb has actions, the first positional argument is the name of
+/// an action.
 struct Verb {
   std::string name, summary, example;
   std::function<std::function<int()>(CLI::App&)> add;
   std::vector<std::string> actions = {};
   Written written = {};
-  /// Flags that cannot be set by an environment variable, since they have another meaning in other
+  /// Flags that environment variables cannot set, because these flags have another meaning in other
   /// verbs, or confirm an action.
   std::vector<std::string> without_variable = {};
 };
 
-/// The group of flags that only these actions of a verb accept, for CLI::Option::group. `pardec
-/// VERB ACTION --help` leaves out flags of other actions.
+/// The name of the group of flags that only these actions of a verb accept, for CLI::Option::group.
+/// The help of an action (`pardec VERB ACTION --help`) leaves out the groups of other actions.
 std::string flags_of(const std::vector<std::string>& actions);
 
 Verb run_verb();
@@ -63,15 +63,16 @@ Verb doctor_verb();
 Verb list_verb();
 
 /// Parses and runs one command line. Precedence: flags, then environment variables (PARDEC_ and the
-/// flag's name in capitals), then the `-c` file, then defaults. Throws Error; the caller converts
-/// it to an exit code.
+/// flag's name in capitals), then the `-c` file, then defaults. Error: the command failed; the
+/// caller converts it to an exit code.
 int run_command_line(const std::vector<Verb>& verbs, int argc, char** argv);
 
-/// As check_written, with the object of -c. REQUIRES: `app` is of a verb that is running.
+/// Calls check_written (written_files.hpp) for the running verb. `config`: the content of the `-c`
+/// file. REQUIRES: `app` belongs to the running verb.
 void check_experiment(const CLI::App& app, const Json& config);
 
-/// The arguments as given, starting with the program, for the record of a run. REQUIRES: `app` is
-/// of a verb that is running.
+/// The command line as given, starting with the program's name, for the record of a run. REQUIRES:
+/// `app` belongs to the running verb.
 const std::vector<std::string>& command_arguments(const CLI::App& app);
 
 }  // namespace pardec

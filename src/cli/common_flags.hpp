@@ -12,8 +12,8 @@ class Option;
 
 namespace pardec {
 
-/// The flags shared by verbs that run a network: which network to use and how it computes, and how
-/// answers are generated.
+/// Declare the flags that verbs with a network share: the choice of the network and its dtype and
+/// device (ModelOptions), and the rules of generation (DecodeOptions).
 void add_flags(CLI::App& app, ModelOptions& model);
 void add_flags(CLI::App& app, DecodeOptions& decode);
 
@@ -25,21 +25,21 @@ struct ComparisonFlags {
 };
 void add_flags(CLI::App& app, ComparisonFlags& flags);
 
-/// Reads the traces of --trace, for --hardware. ConfigError: the file contains no trace, or --trace
-/// is given without --hardware; as for check_hardware.
+/// Reads the traces of --trace into flags.compare, for --hardware. ConfigError: the file contains
+/// no trace, --trace is given without --hardware, or check_hardware fails.
 void read_traced(ComparisonFlags& flags);
 
-/// The exit code of a verb that showed this comparison: 3 if --strict was given and there are
-/// warnings, with a message on stderr; otherwise 0.
+/// The exit code of a verb that showed a comparison. With `strict` and a comparison with warnings,
+/// it is 3, and a message is printed to stderr. Otherwise it is 0.
 int exit_code(const Comparison& comparison, bool strict);
-/// Declares --hardware, for CompareOptions.
+/// Declares --hardware (CompareOptions::hardware).
 void add_hardware(CLI::App& app, std::vector<std::string>& hardware);
-/// ConfigError: machines require a trace, but no trace is given.
+/// ConfigError: `hardware` has an entry that requires a trace, but no trace is given.
 void check_hardware(const std::vector<std::string>& hardware, const std::string& trace);
 /// Declares --strict.
 void add_strict(CLI::App& app, bool& strict);
 
-/// An option for a list of texts separated by commas. (CLI11's own lists lose brackets:
+/// Declares an option with a comma-separated list of texts. (CLI11's own lists lose the brackets of
 /// "[Fork],[Child]".)
 CLI::Option* add_texts(CLI::App& app, const std::string& flag, std::vector<std::string>& texts,
                        const std::string& help);

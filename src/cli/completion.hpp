@@ -5,8 +5,8 @@
 
 namespace pardec {
 
-/// The subcommand that generates shell completions and a manual page, from the flags that the
-/// subcommands in `verbs` declare.
+/// The verb `completion`, which prints shell completions or a manual page. It covers the verbs in
+/// `verbs` and their flags.
 Verb completion_verb(const std::vector<Verb>& verbs);
 
 }  // namespace pardec

@@ -7,17 +7,18 @@
 
 namespace pardec {
 
-/// A placeholder in a list of completion words. It stands for the names and ids of the runs in the
-/// database of --db.
+/// A placeholder in a list of completion words: the shell replaces it by the names and ids of the
+/// runs in the database of --db.
 inline constexpr const char* kRunWords = "@runs";
 
-/// The words that complete a place of a command line, by place. Places: `VERB:FLAG`, the value of a
-/// flag; `VERB/`, the first argument; `VERB/WORD`, the argument after the word WORD; `VERB/WORD/`,
-/// all further arguments. A word that ends in `=` or `:` can be continued.
+/// The words that can complete a command line, for each place of the command line. The keys of the
+/// map are the places. `VERB:FLAG` is the value of a flag. `VERB/` is the first argument of a verb,
+/// `VERB/WORD` is the argument after the first argument WORD, and `VERB/WORD/` stands for all later
+/// arguments. After a word that ends in `=` or `:`, the argument continues.
 std::map<std::string, std::vector<std::string>> completion_words(const std::vector<Verb>& verbs);
 
-/// For each run of a database, newest first: its name, otherwise the first 8 characters of its id.
-/// Empty: the database does not exist or cannot be read.
+/// The runs of a database, newest first: the name of each run, or, without a name, the first 8
+/// characters of its id. Empty: the database has no runs, does not exist, or cannot be read.
 std::vector<std::string> names_of_runs(const std::string& db);
 
 }  // namespace pardec

@@ -1,5 +1,5 @@
 #pragma once
-// Shared by the actions of `pardec data`, each of which has its own file.
+// Shared by the actions of `pardec data`. Each action has its own source file.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -55,8 +55,9 @@ void add_teacher_flags(CLI::App& app, DataFlags& flags);
 /// The datasets selected by flags; by default, all datasets in the data root.
 std::vector<const DatasetEntry*> chosen_datasets(const DataFlags& flags);
 
-/// ConfigError: the flags of `data ACTION` name no dataset, a dataset that is not in `names`, or no
-/// target folder.
+/// Checks the flags of `data ACTION`, an action that writes datasets. `names`: the datasets that it
+/// supports. ConfigError: the flags name no dataset, a dataset that is not in `names`, or no target
+/// folder.
 void check_targets(const DataFlags& flags, std::string_view action,
                    const std::vector<std::string>& names);
 

@@ -1,5 +1,6 @@
 #pragma once
-// Shared by `pardec data rewrite` and `data label`: a teacher behind a service.
+// Shared by `pardec data rewrite` and `pardec data label`, which ask a chat service (the teacher)
+// for data.
 #include <map>
 #include <optional>
 #include <string>
@@ -13,12 +14,12 @@
 
 namespace pardec {
 
-/// The dataset named by the flags. ConfigError: there is not exactly one, or other flags are
-/// invalid.
+/// The dataset named by the flags. ConfigError: the flags do not name exactly one dataset, or
+/// another flag is invalid.
 Dataset teacher_dataset(const DataFlags& flags);
 
-/// Asks the service. In a dry run, only counts the first requests. `flags` must outlive this
-/// object.
+/// Sends requests to the service and records the cost. In a dry run, nothing is sent, and only the
+/// requests that do not depend on replies are counted. `flags` must outlive this object.
 class Teacher {
  public:
   explicit Teacher(const DataFlags& flags);
@@ -27,15 +28,17 @@ class Teacher {
   /// Null in a dry run if the database does not exist yet.
   Store* store() { return store_ ? &*store_ : nullptr; }
 
-  /// For use as an AskService.
+  /// Makes this object an AskService (src/asking).
   void operator()(const chat::NextCall& next, chat::Events& events);
 
-  /// Prints the counts of a dry run. `follows`: what depends on replies and is not counted.
+  /// Prints the counts of a dry run. `follows`: the text about requests that depend on replies and
+  /// are not counted.
   void print_plan(const char* follows) const;
-  /// If a signal requested a stop: prints a message and returns the signal's exit code.
+  /// If a signal requested a stop: prints a message, and returns the exit code for the signal.
+  /// Otherwise returns none.
   std::optional<int> stopped() const;
-  /// Prints the cost of the service. Returns the exit code for this number of `undecided` examples
-  /// and of examples `made`.
+  /// Prints the cost of the service. Returns the exit code, which depends on the number of
+  /// `undecided` examples and the number of examples `made`.
   int end(std::int64_t calls, std::int64_t undecided, std::int64_t made);
 
  private:
@@ -48,8 +51,8 @@ class Teacher {
   chat::WorstCase worst_;
 };
 
-/// Prints the table to stdout, followed by tables of reasons, the most frequent first. Tables of
-/// reasons without rows are left out.
+/// Prints `table` to stdout, followed by one table for each non-empty entry of `why`: reasons and
+/// their counts, the most frequent first.
 void print_made(const Table& table,
                 const std::vector<std::pair<const char*, std::map<std::string, std::int64_t>>>& why,
                 const DataFlags& flags);

@@ -8,9 +8,10 @@
 
 namespace pardec {
 
-/// run --dry-run: prints the plan as a table to stdout. `memory`: none if the network is not known.
-/// If the network has a tokenizer, all prompts are tokenized to count jobs that exceed its context.
-/// ConfigError: the network does not meet an arm's requirements.
+/// For `run --dry-run`: prints the plan of a run to stdout, as a table. `memory`: none if the
+/// network is not known. If the network has a tokenizer, all prompts are tokenized to count the
+/// jobs that do not fit into the network's context. ConfigError: the network does not meet an arm's
+/// requirements.
 void print_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
                 const std::optional<MemoryPlan>& memory, TableFormat format);
 

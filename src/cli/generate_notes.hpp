@@ -12,24 +12,27 @@
 /// Messages of `generate` on stderr.
 namespace pardec {
 
-/// Prints how `wall_ns` was spent, in one line.
+/// Prints one line about how the wall time of `wall_ns` nanoseconds was spent.
 void print_profile(const Profile& profile, std::int64_t wall_ns);
 
-/// Prints the speed of the answers (none: failed), in one line of text or json.
+/// Prints the speed in one line of text or JSON. An entry of `answers` is none if the request
+/// failed.
 void print_speed(const std::vector<std::optional<Answers>>& answers, std::int64_t wall_ns,
                  int in_flight, AnswerFormat format);
 
-/// The effects of a stop, in one line: answers that were cut, and prompts without an answer.
+/// Describes the effects of a stop in one line: the number of answers that were cut, and of prompts
+/// without an answer.
 std::string describe_stop(const std::vector<std::optional<Answers>>& answers,
                           const std::vector<std::string>& errors);
 
-/// Prints the number of answers that ended because the network has no further position, in one
-/// line; nothing if there are none.
+/// Prints, in one line, how many answers ended at the network's last position. Prints nothing if no
+/// answer did.
 void print_positions_end(const std::vector<std::optional<Answers>>& answers,
                          const ModelConfig& config);
 
-/// Prints the options that were set to the values of the network's training. Options that the user
-/// set are left out, and so is the stack, because the user gives the jobs.
+/// Prints the options that were set to the values from the network's training. Options that the
+/// user set are left out. The stack is left out too, because `generate` gets its prompts from the
+/// user.
 void print_taught_options(const Arm& arm);
 
 }  // namespace pardec

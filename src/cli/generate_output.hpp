@@ -12,28 +12,28 @@
 namespace pardec {
 
 enum class AnswerFormat { text, json };
-/// ConfigError, naming --format.
+/// ConfigError, which names --format: there is no such format.
 AnswerFormat parse_answer_format(std::string_view name);
 
-/// Prints the output of `generate` in the order of the requests, regardless of the order in which
-/// answers end.
+/// Prints the answers of `generate` in the order of the requests, regardless of the order in which
+/// they are finished.
 class AnswerPrinter {
  public:
-  /// All arguments must outlive this object. Without a tokenizer, ids are printed instead of text.
-  /// `streams`: text is printed while it is generated, as far as its characters are complete; the
-  /// final output is the same.
+  /// `tokenizer`: null prints token ids, not text. `streams`: whether text is printed while it is
+  /// generated, up to the last complete character; the final output is the same. All references and
+  /// pointers must outlive this object.
   AnswerPrinter(std::ostream& out, std::ostream& err, const std::vector<Request>& requests,
                 const Decoder& decoder, const Tokenizer* tokenizer, AnswerFormat format,
                 bool streams);
 
-  /// For Request::reader of the request at `index`; empty: nothing is printed while it is
-  /// generated.
+  /// The value for Request::reader of the request at `index`. Empty: nothing is printed while this
+  /// answer is generated.
   std::function<void(std::string_view)> reader(std::size_t index, const Clock& clock);
-  /// Prints everything that is ready, up to the first request that is still running. A finished
+  /// Prints all finished requests before the first request that is still running. A finished
   /// request has either an answer or an error; errors are printed to `err`.
   void print_ready(const std::vector<std::optional<Answers>>& answers,
                    const std::vector<std::string>& errors);
-  /// Time spent in readers.
+  /// Time spent in the functions that `reader` returned, in nanoseconds.
   std::int64_t reading_ns() const { return reading_ns_; }
 
  private:

@@ -19,7 +19,7 @@ struct JudgeFlags {
   bool dry_run = false, retry_unscored = false;
 };
 
-/// The task from the flags; the caller sets the judge.
+/// Creates the judge's task from the flags, without the judge itself, which the caller sets.
 JudgeTask judge_task(const JudgeFlags& flags, Store& store);
 
 /// Prints the verdicts on the run's answers to stdout.

@@ -3,13 +3,13 @@
 
 namespace pardec {
 
-/// The amount of free memory, in words.
+/// Text about the amount of free memory.
 std::string available_memory();
 
-/// The share of the cores that other programs leave free at present. Measuring it takes 0.3 s.
+/// The share of the cores that other programs leave free now. Measuring it takes 0.3 s.
 struct LeftByOthers {
-  bool known;  ///< whether the system reports it
-  bool fits;   ///< whether there is a free core for each thread
+  bool known;  ///< whether the system reports the load of other programs
+  bool fits;   ///< whether each of the `threads` threads has a free core
   std::string text;
 };
 LeftByOthers left_by_others(int threads);

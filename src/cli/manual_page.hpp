@@ -4,9 +4,9 @@
 
 namespace pardec {
 
-/// A flag, and a verb, as shown to shells and `man`.
+/// A flag, as shown in shell completions and in the manual page.
 struct KnownFlag {
-  std::string name, type, meaning;  ///< --db, FILE, "database"; a switch has no type
+  std::string name, type, meaning;  ///< e.g. "--db", "FILE", "database"; type is empty for a switch
 };
 
 struct KnownVerb {
@@ -15,7 +15,7 @@ struct KnownVerb {
   std::vector<KnownFlag> flags;
 };
 
-/// The manual page for these verbs.
+/// The manual page of `pardec` with these verbs, in roff.
 std::string manual_page(const std::vector<KnownVerb>& verbs);
 
 }  // namespace pardec

@@ -17,9 +17,10 @@ struct ModelVerbFlags {
   bool weights = false;
 };
 
-/// Prints a description of a checkpoint. Exit code 1: some weights are not finite.
+/// Prints a description of a checkpoint. Returns exit code 1 if some weights are not finite,
+/// otherwise 0.
 int inspect_model(const ModelVerbFlags& flags);
-/// Each function derives a checkpoint from another, and returns the exit code.
+/// Each function writes a new checkpoint derived from another one, and returns the exit code.
 int merge_model(const ModelVerbFlags& flags);
 int make_draft(const ModelVerbFlags& flags);
 int give_tokens(const ModelVerbFlags& flags);

@@ -9,24 +9,24 @@
 #include "src/runs/prompt_sizes.hpp"
 #include "src/tasks/checkpoint_fit.hpp"
 
-/// Notes below the plan of run --dry-run.
+/// Notes below the table of `run --dry-run`.
 namespace pardec {
 
-/// Notes the jobs that will fail because of their prompts.
+/// Adds a note about jobs that will fail because their prompts are too long.
 void add_size_notes(Table& table, const std::string& who, const PromptSizes& sizes,
                     std::int64_t jobs, const ModelConfig& config);
 
-/// Notes an arm whose batch is not full for most of a block.
+/// Adds a note if an arm's batch is not full for most of a block.
 void add_fill_note(Table& table, const std::string& who, double full, std::int64_t jobs,
                    std::int64_t blocks, int batch_size);
 
-/// The length of blocks, and the reason for it.
+/// A note about the number of examples per block, and the reason for this number.
 std::string block_note(const RunSpec& spec, const Workload& work);
 
-/// The dataset's protocol for fields that are asked one by one.
+/// A note about the dataset's protocol for fields that are asked one by one.
 std::string protocol_note(const RunSpec& spec, const Workload& work);
 
-/// The properties of an arm's network that are known without its weights.
+/// The properties of an arm's network that can be read without its weights.
 struct ArmFace {
   std::optional<CheckpointFace> face;
   std::optional<ChatTemplate> chat;  ///< set if there is a tokenizer
@@ -34,10 +34,11 @@ struct ArmFace {
 };
 ArmFace look_at(const RunSpec& spec, const Arm& arm);
 
-/// Which arms run on which networks.
+/// A note that lists the arms of each network.
 std::string networks_note(const RunSpec& spec);
 
-/// Notes differences between the networks' files and how the networks are computed.
+/// Adds notes about the files of the arms' networks, e.g. about settings in them that are not
+/// applied.
 void add_file_notes(Table& table, const RunSpec& spec, const std::vector<ArmFace>& seen);
 
 }  // namespace pardec

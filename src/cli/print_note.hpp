@@ -6,7 +6,8 @@
 
 namespace pardec {
 
-/// Prints notes to stderr, with flags instead of names of settings. Can be used as Notes.
+/// Prints a note to stderr, with names of settings replaced by flags (with_flags). Has the type of
+/// Notes.
 inline void print_note(const std::string& line) {
   std::fprintf(stderr, "%s\n", with_flags(line).c_str());
 }

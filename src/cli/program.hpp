@@ -5,7 +5,7 @@
 
 namespace pardec {
 
-/// All verbs of `pardec`, in the order of its help.
+/// All verbs of `pardec`, in the order of `pardec --help`.
 std::vector<Verb> all_verbs();
 
 /// The whole program: parses the command line, runs the verb, and prints errors to stderr. Returns

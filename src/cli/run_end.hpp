@@ -4,10 +4,12 @@
 
 namespace pardec {
 
-/// The exit code of the program if a signal stopped a run; prints to stderr how to resume.
+/// Handles a run that a signal stopped: prints to stderr how to resume the run, and returns the
+/// exit code.
 int stopped(const Execution& done, const RunSpec& spec, const SignalStop& stop);
 
-/// 3 if the share of failed answers exceeds the limit, with a message; otherwise 0.
+/// Returns 3, and prints a message, if the share of failed answers is above `fail_on_error`.
+/// Otherwise returns 0.
 int exit_code(const RunCounts& counts, double fail_on_error);
 
 }  // namespace pardec

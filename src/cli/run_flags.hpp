@@ -12,16 +12,17 @@ namespace pardec {
 /// The flags of `pardec run` or, if `settings.sweep` is set, of `pardec sweep`.
 struct RunFlags {
   RunSettings settings;
-  std::string config;  ///< the file of an experiment
-  /// neither a flag nor the experiment names a database, so missing folders are created
+  std::string config;  ///< path of the experiment file (-c)
+  /// True: neither a flag nor the experiment file names a database, so the folder of the default
+  /// database is created.
   bool default_db = false;
   RunSpec spec;  ///< set by complete()
 };
 
 void add_flags(CLI::App& app, RunFlags& flags);
 
-/// Adds the settings from an experiment file that the command line does not set, and makes the
-/// complete spec. ConfigError, with the key or flag.
+/// Adds settings from the experiment file that the command line does not set, and sets flags.spec.
+/// ConfigError, which names the key or flag: a setting is invalid.
 void complete(const CLI::App& app, RunFlags& flags);
 
 }  // namespace pardec

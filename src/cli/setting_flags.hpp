@@ -11,12 +11,12 @@ class Option;
 
 namespace pardec {
 
-/// Declares the flag of a row of settings: `batch_size` becomes --batch-size. Parsing writes the
-/// value to the variable that the row points to, which must live until then.
+/// Declares the flag for one setting: `batch_size` becomes --batch-size. Parsing the command line
+/// writes the value to the variable that `setting` points to. The variable must still exist then.
 CLI::Option* add_flag(CLI::App& app, const Setting& setting);
 void add_flags(CLI::App& app, const Settings& settings);
 
-/// The names of settings given on the command line or in the environment.
+/// The names of the settings that the command line or the environment sets.
 std::set<std::string> given_settings(const CLI::App& app);
 
 }  // namespace pardec

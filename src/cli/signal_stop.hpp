@@ -5,9 +5,9 @@
 
 namespace pardec {
 
-/// During its lifetime, SIGINT and SIGTERM request a stop instead of ending the program. The second
-/// signal ends it immediately, with exit code 128 plus its number. REQUIRES: created before all
-/// computing threads, so that these do not receive the signals.
+/// While this object exists, SIGINT and SIGTERM request a stop and do not end the program. A second
+/// signal ends the program immediately, with exit code 128 plus the signal's number. REQUIRES: the
+/// object is created before all computing threads, so that these do not receive the signals.
 class SignalStop {
  public:
   SignalStop();

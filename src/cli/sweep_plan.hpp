@@ -9,13 +9,13 @@
 
 namespace pardec {
 
-/// The memory for an arm's networks, the program, and the concurrent jobs, each of which has at
-/// most `rows` rows in the cache.
+/// The memory in bytes that an arm needs: for its networks, the program, and its concurrent jobs
+/// with at most `rows` rows each in the KV cache.
 std::int64_t cell_bytes(const RunSpec& spec, const Arm& arm, std::int64_t rows);
 
-/// sweep --dry-run: the cells (one combination of settings each), with their time and memory. These
-/// come from stored cells with the same settings, or else from running a batch of the cell's first
-/// jobs without recording it.
+/// The table of `sweep --dry-run`: the cells (one combination of settings each), with the expected
+/// time and memory. Both are taken from a stored cell with the same settings. If there is none, one
+/// batch of the cell's first jobs is run without recording it.
 Table sweep_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
                  ArmSessions& sessions);
 

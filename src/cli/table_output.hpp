@@ -16,17 +16,17 @@ CLI::Option* add_format(CLI::App& app, std::string& format);
 /// Declares --wide and --columns, for verbs that show a comparison.
 void add_columns(CLI::App& app, ColumnChoice& columns);
 
-/// Whether the format is text or md, in which one table may follow another.
+/// Whether the format is text or md. In these formats, one table may follow another.
 bool is_for_people(TableFormat format);
-/// Prints a table to stdout. Text has the width of a terminal, with colours if possible; otherwise
-/// the width is COLUMNS, or 80.
+/// Prints a table to stdout. Text is as wide as the terminal, and has colours if the terminal
+/// supports them. If stdout is not a terminal, the width is $COLUMNS, or 80.
 void print_table(const Table& table, TableFormat format);
 
-/// Prints the tables of one command. For people, tables follow each other. In json, they form one
-/// document: a single table is printed as an object and several as a list, when `finish` is called.
+/// Prints the tables of one command. In text and md, one table follows another. In json, `finish`
+/// prints all tables as one document: a single table as an object, several tables as a list.
 class TablePrinter {
  public:
-  /// `list`: a single table is also printed as a list.
+  /// `list`: in json, even a single table is printed as a list.
   explicit TablePrinter(TableFormat format, bool list = false) : format_(format), list_(list) {}
   void print(const Table& table);
   void finish();

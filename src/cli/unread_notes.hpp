@@ -6,7 +6,7 @@
 
 namespace pardec {
 
-/// Notes about unused columns in a user's own records, one line per dataset.
+/// Notes about columns in the user's own data files that are not used, one note per dataset.
 std::vector<std::string> unread_notes(const std::vector<Workload>& workloads);
 
 }  // namespace pardec

@@ -4,8 +4,8 @@
 
 namespace pardec {
 
-/// During its lifetime, output to std::cout on a terminal is passed through `visible_text`, line by
-/// line, since ids of examples and answers may contain control characters. If std::cout is not a
+/// While this object exists, `visible_text` is applied to each line that std::cout writes to a
+/// terminal, because answers and ids of examples may contain control characters. If stdout is not a
 /// terminal, all bytes are unchanged.
 class VisibleOutput : private std::streambuf {
  public:

@@ -5,13 +5,14 @@
 
 namespace pardec {
 
-/// Converts a message of a lower layer for the command line. Lower layers know settings, not flags,
-/// and put their names in backquotes: `batch_size` becomes --batch-size, and `dtype=bf16` becomes
-/// --dtype bf16, if a verb has such a flag. Everything else is unchanged, including its backquotes.
-/// Only for messages: texts from networks and datasets are printed unchanged.
+/// Replaces names of settings by flags in a message. Code outside src/cli does not know flags; its
+/// messages have names of settings in backquotes. If a verb has the flag, `batch_size` becomes
+/// --batch-size, and `dtype=bf16` becomes --dtype bf16. Other text in backquotes is unchanged,
+/// including the backquotes. Apply this to messages only, not to texts from networks or datasets.
 std::string with_flags(std::string_view text);
 
-/// Same, for these flags only (batch-size): used for a verb's own flags in its help.
+/// The same, for the given flags only, e.g. "batch-size". Used in the help of a verb for the verb's
+/// own flags.
 std::string with_flags_of(const std::set<std::string>& flags, std::string_view text);
 
 }  // namespace pardec

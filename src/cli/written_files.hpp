@@ -10,14 +10,14 @@
 // Prevents verbs from overwriting their input.
 namespace pardec {
 
-/// The files and checkpoint folders that the flags and arguments of a command line refer to, except
-/// those for output. Includes paths within a value (`model=DIR`, `@FILE`). Folders of datasets are
-/// left out, since their files are only known after reading. `config`: the object of -c, for flags
-/// that the command line does not give.
+/// The files and checkpoint folders that a command reads, according to its flags and arguments.
+/// Paths inside a value are included (`model=DIR`, `@FILE`). Folders of datasets are left out,
+/// because their files are known only after reading. `written`: the flags for output. `config`: the
+/// content of the `-c` file, for flags that are not on the command line.
 ReadFiles files_read(const CLI::App& app, const Written& written, const Json& config = {});
 
-/// ConfigError: an output is also an input, or is written by two flags. `config`: the object of -c,
-/// whose texts may name further networks.
+/// ConfigError: a file is both input and output, or two flags name the same output. `config`: the
+/// content of the `-c` file, which may name more networks.
 void check_written(const CLI::App& app, const Written& written, const Json& config = {});
 
 }  // namespace pardec

@@ -21,10 +21,10 @@ namespace pardec {
 class Engine;
 class PrefixCache;
 
-/// The source of a row's token.
+/// How a row's token came about.
 enum class Origin {
   prompt,  ///< the prompt
-  forced,  ///< added without being chosen: skeleton, prefixes, masks
+  forced,  ///< added by the decoder without a choice: JSON skeleton, prefixes, mask tokens
   chosen,  ///< chosen from the logits of an earlier row
   draft,   ///< a guess to be verified
 };
@@ -34,10 +34,10 @@ struct Step {
   std::vector<Token> tokens;
   std::vector<RowLabel> labels;
   std::vector<Origin> origins;
-  std::vector<int> from;  ///< for chosen tokens, the row they were chosen from; otherwise -1
+  std::vector<int> from;  ///< per token: the row whose logits chose it, or -1 if it was not chosen
   std::vector<OutputRequest> outputs;
   bool later = false;  ///< whether Sequence::later may request logits of more rows
-  int streams = 1;  ///< number of streams that the outputs belong to, e.g. all values of a prompt
+  int streams = 1;     ///< number of streams that use the outputs, e.g. one per value of a prompt
   /// If set, the network drafts for itself and skips these sublayers. Call
   /// Sequence::take_back_drafts to remove the rows before the next full pass.
   std::optional<SkippedSublayers> skipped;
@@ -51,12 +51,14 @@ struct Step {
   int size() const { return static_cast<int>(tokens.size()); }
 };
 
-/// The label of a row in plain text: natural position, segment 0.
+/// The label of a row in plain causal text: position and order count from 0, segment and rank are
+/// 0.
 inline RowLabel text_label(int position) {
   return {.position = position, .order = position, .segment = 0, .rank = 0};
 }
 
-/// A step with the tokens of a plain prompt after the first `fed` ones, which were computed before.
+/// A step with the tokens of a plain prompt from index `fed` on. The tokens before were computed
+/// already.
 Step prompt_step(const Tokens& tokens, int fed);
 
 struct StepResult {
@@ -65,9 +67,9 @@ struct StepResult {
   HiddenRows hidden;               ///< rows of the step, if it was computed with `later`
 };
 
-/// The rows of one text in the cache. Branches of one sequence await their forward passes
-/// separately, and enter a pass together. Dropping, releasing and relabelling take effect before
-/// the next pass.
+/// The rows of one text in the KV cache. A sequence may have several branches. They await forward
+/// passes separately; the engine computes their steps in one pass. drop, release, keep and relabel
+/// take effect before the next pass.
 class Sequence {
  public:
   Sequence(Sequence&&) noexcept;
@@ -75,50 +77,51 @@ class Sequence {
 
   class ForwardAwaiter;
   /// co_await: computes `step` in the next forward pass. A step without tokens waits for the next
-  /// pass of another branch. Throws ModelError before computing any row if an id or a position is
-  /// outside the network's range. Throws ModelError after the pass if the logits of a requested row
-  /// are not finite (RowLogits::finite).
+  /// pass of another branch. ModelError: an id or a position is outside the network's range (thrown
+  /// before any row is computed), or the logits of a requested row are not finite
+  /// (RowLogits::finite).
   ForwardAwaiter forward(Step step);
-  /// co_await: the logits of further rows of a step that was computed with `later`. Indices are
-  /// those of the step; the result is as in StepResult::outputs. This is not a forward pass: only
-  /// the heads are computed, in one batch for all sequences that request further rows. REQUIRES:
-  /// `seen` is the result of that step, and no step of this sequence was computed since.
+  /// co_await: the logits of more rows of a step that was computed with Step::later. The indices in
+  /// `outputs` count the step's tokens. Returns StepResult::outputs only. This is not a forward
+  /// pass: only the heads are computed, in one batch for all sequences that request further rows.
+  /// REQUIRES: `seen` is the result of the step, and no other step of this sequence was computed
+  /// after it.
   ForwardAwaiter later(const StepResult& seen, std::vector<OutputRequest> outputs);
 
   int add_segment(const std::vector<int>& sees);
   /// Drops rows that were rejected or replaced.
   void drop(std::span<const int> rows);
-  /// Drops rows that were part of the answer but are no longer needed. Unlike with `drop`, the
-  /// counter `scratch` does not include them.
+  /// Drops rows that were part of the answer but are no longer needed. The counter `scratch` counts
+  /// rows dropped by `drop`, but not these.
   void release(std::span<const int> rows);
-  /// Drops all rows from `first` on except `rows`.
+  /// Drops all rows with numbers of at least `first`, except `rows`.
   void keep(int first, std::span<const int> rows);
   void relabel(int row, const RowLabel& label);
-  /// Removes the rows that were computed with skipped sublayers. They appear in no trace, and later
-  /// rows reuse their numbers.
+  /// Removes all rows that were computed with skipped sublayers. They appear in no trace, and later
+  /// rows get their numbers.
   void take_back_drafts();
-  /// A sequence that continues from the same rows. Its counters start at zero.
+  /// Returns a new sequence that continues from the same rows. The new sequence's counters start at
+  /// zero.
   Sequence fork(const RequestName& request);
-  /// Moves the start of the sequence's clock to `ns`, a time of the engine's clock. Thus the cost
-  /// of a fork can include the time that it waited for its prefix.
+  /// Sets the time at which the sequence started, in nanoseconds of the engine's clock. With it,
+  /// the time of a fork can include waiting for its prefix.
   void start_clock_at(std::int64_t ns);
-  /// An empty sequence of a draft network. It has its own trace under the same names. Its cost is
-  /// counted as drafting cost of this sequence, which must outlive it.
+  /// Opens an empty sequence of a draft network. Its passes are counted as drafting of this
+  /// sequence. It has its own trace, with the same names. This sequence must outlive it.
   Sequence open_draft(Model& draft);
 
-  /// Sets the length limit of an answer of this sequence, in ids. Rules about the last id before
-  /// the limit need it.
+  /// Sets the maximum number of ids of an answer of this sequence. GenerationRules::forced_eos
+  /// depends on it.
   void set_limit(int limit);
-  /// Reports that `token`, the choice of `row`, is the next token of a stream of this sequence. The
-  /// decoder numbers the streams from 0. `guessed`: as in TokenEvent.
+  /// Reports that `token`, chosen from the logits of `row`, is the next token of a stream of this
+  /// sequence. The decoder numbers its streams from 0. `guessed`: see TokenEvent.
   void emit(int row, Token token, int stream = 0, bool guessed = false);
-  /// Reports to the listener that these guesses, which follow the token of `row`, were verified and
-  /// are not part of the stream.
+  /// Reports to the listener that `guesses` for the tokens after `row` were verified and rejected.
   void reject(int row, std::span<const Token> guesses, int stream = 0);
-  /// The decoder counts the answer's streams and text here; the engine counts everything else.
+  /// The counters of the sequence. The decoder sets those about the answer's streams and text; the
+  /// engine sets all others.
   Counters& counters();
-  /// Stops the clock, completes counters and trace, and frees the rows. Returns the cost of the
-  /// sequence.
+  /// Stops the clock, completes counters and trace, and frees the rows. Returns the final counters.
   Counters finish();
   int rows_fed() const;
 
@@ -129,34 +132,34 @@ class Sequence {
   std::unique_ptr<State> state_;
 };
 
-/// A limit of the KV cache for all sequences together, counted in blocks as in a paged cache, with
-/// vLLM's scheduling (as in the batched runs of the APAR paper).
+/// A limit for the KV cache of all sequences together. The cache is counted in blocks, like a paged
+/// cache, and sequences are scheduled as in vLLM (as in the batched runs of the APAR paper).
 struct CacheBudget {
   std::int64_t blocks = 0;  ///< 0: no limit
   int block_rows = 16;
   double watermark = 0.01;  ///< share of the blocks that stays free when a sequence is admitted
-  /// Maximum number of rows admitted to one forward pass, also without a limit of blocks. The first
-  /// sequence may exceed it.
+  /// Maximum number of rows of sequences admitted to one forward pass (prefill), even without a
+  /// limit of blocks. The first admitted sequence may exceed it.
   std::int64_t prefill_rows = 2560;
-  /// False: there is no other memory for the rows of preempted sequences. They stay in the cache,
-  /// and count.
+  /// Whether the rows of preempted sequences are moved to the host. False: they stay in the cache,
+  /// and count as held blocks.
   bool swaps = true;
 };
 
-/// The effects of a budget.
+/// The effects of a cache budget.
 struct CacheReport {
-  std::int64_t peak_blocks = 0;  ///< maximum held in a forward pass
+  std::int64_t peak_blocks = 0;  ///< maximum number of blocks held in a forward pass
   std::int64_t swapped = 0;      ///< number of preemptions that kept the rows
   std::int64_t recomputed = 0;   ///< number of preemptions that freed the rows for recomputation
   std::int64_t refed_rows = 0;
 };
 
-/// Occupancy of the full passes of the engine's own network in one `run`. Divide the sums by
-/// `passes` for means.
+/// How many jobs and streams share the passes of one `run`. Counts full passes of the engine's own
+/// network. Dividing a sum by `passes` gives a mean.
 struct Occupancy {
   std::int64_t passes = 0;
   std::int64_t job_passes = 0;  ///< number of jobs in a pass, summed over passes
-  /// number of streams that chose from a pass (answers, values, threads), summed over passes
+  /// number of streams (answers, values, threads) that chose tokens from a pass, summed over passes
   std::int64_t stream_passes = 0;
 };
 
@@ -167,9 +170,9 @@ struct LeastLength {
   Tokens ends;
 };
 
-/// Decodes jobs: packs the pending steps of all live sequences into one forward pass after another.
-/// Passes of a draft network and passes with skipped sublayers come first, so that all sequences
-/// meet in the network's full pass. Single-threaded.
+/// Decodes jobs: packs the pending steps of all sequences into one forward pass after another.
+/// Passes of a draft network and passes with skipped sublayers are computed first, so that all
+/// sequences share the full pass of the network. Not thread-safe.
 class Engine {
  public:
   /// `model` and `clock` must outlive the engine.
@@ -181,71 +184,73 @@ class Engine {
   Model& model() { return model_; }
   const Clock& clock() const { return clock_; }
 
-  /// A new, empty sequence. `request` and `decoder` are its names in traces.
+  /// Opens an empty sequence. `request` and `decoder` are its names in traces.
   Sequence open(const RequestName& request, const std::string& decoder);
 
-  /// Prefixes that are computed once for all sequences of one `run`. A run begins and ends without
-  /// prefixes, so that no block of a measurement benefits from an earlier one.
+  /// The prefixes that are computed once for all sequences of one `run`. They are cleared at the
+  /// beginning and at the end of a run, so that no measured block benefits from an earlier block.
   PrefixCache& prefixes() { return *prefixes_; }
 
-  /// Takes effect from the next forward pass on. Sequences are admitted first come, first served,
-  /// as long as blocks are free; the blocks of idle `prefixes` are freed for them. If running
-  /// sequences no longer fit, the latest are preempted: a plain causal thread is recomputed later,
-  /// any other sequence keeps its rows on the host. A sequence that does not fit alone ends with a
-  /// RunError. The budget covers neither the caches of draft networks nor rows computed with
-  /// skipped sublayers: those are removed before the next full pass.
+  /// Takes effect from the next forward pass on. Sequences are admitted in order of arrival as long
+  /// as blocks are free; blocks of unused `prefixes` are freed for them. If running sequences no
+  /// longer fit, those that arrived last are preempted: plain causal text is recomputed later; all
+  /// other rows are kept on the host. A sequence that does not fit even alone ends with a RunError.
+  /// The budget does not include the caches of draft networks and rows computed with skipped
+  /// sublayers.
   void set_cache_budget(const CacheBudget& budget) { budget_ = budget; }
   const CacheReport& cache_report() const { return report_; }
 
-  /// Whether forks share the rows of the original in memory, with one attention product for all
-  /// (cascade inference), or copy them. Applies to later forks.
+  /// True: later forks share the original's rows in memory, and attention reads these rows once for
+  /// all forks (cascade inference). False: later forks copy the rows.
   void set_cascade(bool cascade) { cascade_ = cascade; }
 
-  /// Rules that change logits before a choice. They apply to each row of a full pass, based on the
-  /// tokens visible to the row, in the order of the text. Drafts of a draft network follow them
-  /// too; drafts of extra heads, of masks and of the network with skipped sublayers do not. Applies
-  /// to later passes. `ends`: ids that end an answer, besides the network's own; rules about ends
-  /// include them.
+  /// Sets rules that change logits before a choice, for later passes. They apply to each row of a
+  /// full pass, based on the tokens visible to the row, in the order of the text. They also apply
+  /// to guesses of a draft network, but not to guesses of extra heads, of mask tokens or of passes
+  /// with skipped sublayers. `ends`: ids that end an answer, in addition to the network's own;
+  /// rules about the end of an answer include them.
   void set_rules(GenerationRules rules, const std::vector<Token>& ends = {});
 
-  /// Receives the traces of sequences in the order in which they end. Empty: no traces are
-  /// recorded.
+  /// Sets a function that gets the trace of each sequence when the sequence ends. Empty: no traces
+  /// are recorded.
   void set_trace_sink(std::function<void(const Trace&)> sink);
 
-  /// Receives events as they happen; its running time counts in the measurements. It may submit and
-  /// cancel jobs. Empty: no listener.
+  /// Sets a function that gets events as they happen. The function may submit and cancel jobs. Its
+  /// running time is included in measured times. Empty: no listener.
   void set_listener(std::function<void(const Event&)> listener);
 
   // The engine as a loop: while (!engine.idle()) engine.step();
 
-  /// Starts a job, which runs until it waits for a forward pass. Returns the number of the job,
-  /// used by events and traces and counted from 0.
+  /// Starts a job, and runs it until it waits for a forward pass. Returns the job's number for
+  /// events and traces. Jobs are numbered from 0.
   int submit(Task<void> job, LeastLength least = {});
-  /// Computes one forward pass for all waiting jobs, or further rows of the last pass. Reports the
-  /// jobs that ended (Ended). Does nothing if the engine is idle.
+  /// Computes one forward pass for all waiting jobs, or, if a job requested them, more logits of
+  /// the last pass. Reports the jobs that ended (Ended). Does nothing if the engine is idle.
   void step();
-  /// Cancels a job and frees its rows; no more events of it are sent. In a listener, it takes
-  /// effect after the pass has been read. Does nothing if the job is over.
+  /// Cancels a job and frees its rows; no more events are sent for it. If a listener cancels a job,
+  /// this takes effect after all results of the pass have been processed. Does nothing if the job
+  /// has ended.
   void cancel(int job);
-  /// Whether there are no jobs.
+  /// Whether no job is running.
   bool idle() const { return jobs_.empty(); }
 
-  /// Runs `count` jobs, numbered from 0, to their end, with at most `live` at a time. `start(i)`
-  /// creates the i-th job, in order of i; `done` is called as each one ends. Returns the time spent
-  /// in `done`, so that a caller can subtract it from its measurement. REQUIRES: idle().
+  /// Runs `count` jobs, at most `live` at a time. `start(i)` creates job i, for i = 0, 1, ... in
+  /// this order. `done` is called whenever a job ends. Returns the time spent in `done`, in
+  /// nanoseconds, so that the caller can subtract it from its measurement. REQUIRES: idle().
   std::int64_t run(int count, int live, const std::function<Task<void>(int)>& start,
                    const std::function<void(const Ended&)>& done);
 
-  /// Occupancy since the last `run` began. If there was no `run`: over all jobs so far.
+  /// Occupancy since the beginning of the last `run`; without any `run`, since the engine was
+  /// created.
   const Occupancy& occupancy() const { return occupancy_; }
 
-  /// Rows of all open sequences in the cache at this moment. Shared memory counts once.
+  /// Number of rows of all open sequences in the cache now. Shared rows count once.
   std::int64_t held_rows() const;
-  /// Blocks of the cache budget that these rows hold; 0: there is no limit.
+  /// Number of blocks of the cache budget that are held now; 0 if there is no limit.
   std::int64_t held_blocks() const;
   const CacheBudget& cache_budget() const { return budget_; }
 
-  /// Total time of the network's own full forward passes.
+  /// Total time of the network's full forward passes, in nanoseconds.
   std::int64_t model_ns() const { return model_ns_; }
 
  private:
@@ -273,25 +278,25 @@ class Engine {
   std::function<void(const Trace&)> sink_;
   std::function<void(const Event&)> listener_;
   std::int64_t model_ns_ = 0;
-  std::list<Waiting*> waiting_;            // for a forward pass, in order of arrival
-  std::list<Waiting*> asking_;             // for further rows of the last pass
+  std::list<Waiting*> waiting_;            // wait for a forward pass, in order of arrival
+  std::list<Waiting*> asking_;             // requests for more logits of the last pass
   std::list<Sequence::State*> sequences_;  // open sequences of the network, oldest first
-  int running_ = -1;                       // the job that is resumed right now
+  int running_ = -1;                       // the job that is running now; -1: none
   bool cascade_ = false;
   GenerationRules rules_;
-  std::vector<Token> ends_;  // additional ends for the rules
+  std::vector<Token> ends_;  // additional ids that end an answer
   CacheBudget budget_;
   CacheReport report_;
   Occupancy occupancy_;
   std::unique_ptr<PrefixCache> prefixes_;
   int next_job_ = 0;
   bool stepping_ = false;
-  std::vector<int> cancelled_;  // while stepping
+  std::vector<int> cancelled_;  // jobs cancelled during step()
   std::list<Job> jobs_;         // oldest first; destroying a job withdraws its pending steps
 };
 
-/// Awaits one forward pass, or further rows of one. Lives in the frame of the waiting coroutine;
-/// destroying the frame withdraws the step.
+/// Awaits one forward pass, or more logits of the last one. It lives in the frame of the waiting
+/// coroutine; destroying the frame withdraws the step.
 class Sequence::ForwardAwaiter {
  public:
   ForwardAwaiter(State& state, Step step, const StepResult* seen = nullptr);
@@ -304,7 +309,7 @@ class Sequence::ForwardAwaiter {
 
  private:
   std::unique_ptr<Engine::Waiting> waiting_;
-  bool further_;  // awaits rows of the last pass instead of a new pass
+  bool further_;  // awaits logits of the last pass, not a new pass
 };
 
 }  // namespace pardec

@@ -13,7 +13,8 @@ namespace pardec {
 class MaskRows;
 
 struct Sequence::State {
-  /// `drafts_for_`: for a sequence of a draft network, the sequence that it drafts for; else null.
+  /// `drafts_for_`: the sequence for which this one drafts; null if this is not a sequence of a
+  /// draft network.
   State(Engine& engine_, Model& model_, KvCache cache_, State* drafts_for_)
       : engine(engine_), model(model_), cache(std::move(cache_)), drafts_for(drafts_for_) {
     if (!drafts_for) engine.sequences_.push_back(this);
@@ -29,11 +30,12 @@ struct Sequence::State {
   Counters counters;
   std::optional<Trace> trace;
   std::int64_t opened_ns = 0;
-  int emitted = 0;  // since the last forward pass
-  /// Number of its first forward pass in the trace. A fork continues the numbering of the original.
+  int emitted = 0;  // number of tokens emitted since the last forward pass
+  /// Number of the sequence's first forward pass in the trace. A fork continues the numbering of
+  /// its original.
   int first_step = 0;
-  /// For listeners. The names and the job of the sequence; the numbers of its streams in the job;
-  /// and the rows whose choices were emitted.
+  /// For events: names and job of the sequence; the job's stream number for each stream of the
+  /// sequence; and the rows whose choices were emitted.
   std::string request, decoder;
   int job = -1;
   std::map<int, int> streams;
@@ -43,12 +45,13 @@ struct Sequence::State {
   std::optional<int> first_draft;  // first row computed with skipped sublayers, while there is one
   Tokens tokens;                   // all tokens ever computed, by row
   std::vector<Origin> origins;     // their origins
-  int limit = 0;                   // length limit of its answers in ids; 0: unknown
-  /// Preempted under a cache budget. `evicted`: the rows to recompute, if they were freed.
+  int limit = 0;                   // maximum number of ids of an answer; 0: unknown
+  /// Whether the sequence is preempted under a cache budget. `evicted`: its rows, if they were
+  /// freed and must be recomputed.
   bool aside = false;
   std::vector<KvCache::Slot> evicted;
 
-  /// Number of rows in the sequence's own memory, without shared ones.
+  /// Number of live rows in memory that is not shared. Evicted rows count, since they come back.
   std::int64_t own_rows() const {
     return evicted.empty() ? cache.own_rows_alive() : std::ssize(evicted);
   }
@@ -61,10 +64,10 @@ struct Sequence::State {
   void record(const Step& step);
   void note_predictions(const Step& step, const StepResult& result);
   void tell(int row, Token token, int stream, bool guessed, bool final);
-  /// The consecutive tokens up to `row` that were not chosen.
+  /// The run of tokens that ends at `row` and contains no chosen token.
   Tokens before(int row) const;
   void tell_read(bool ended) const;
-  /// Counts a pass of a draft network, or one with skipped sublayers.
+  /// Counts a pass of a draft network, or a pass with skipped sublayers.
   void account_draft(int rows, std::int64_t ns) {
     ++counters.draft_forwards;
     counters.draft_fed += rows;
@@ -79,7 +82,7 @@ struct Engine::Job {
   int streams = 0;  ///< number of streams that have begun
 };
 
-/// A step that a coroutine waits for.
+/// A step for which a coroutine waits.
 struct Engine::Waiting {
   Engine& engine;
   Sequence::State& sequence;
@@ -87,16 +90,16 @@ struct Engine::Waiting {
   StepResult result;
   std::exception_ptr error;
   std::coroutine_handle<> awaiting;
-  std::list<Waiting*>* queue = nullptr;  ///< the queue that it waits in
-  bool held = false;  ///< not in this forward pass, because of its kind or for lack of cache
-  int job = -1;       ///< the waiting job
+  std::list<Waiting*>* queue = nullptr;  ///< the list that contains this; null: none
+  bool held = false;  ///< left out of this pass: another kind of pass, or no free cache blocks
+  int job = -1;       ///< the job that waits
 
-  /// The error if no id can be chosen from a requested row; otherwise null.
+  /// A ModelError if the logits of a requested row are not finite; otherwise null.
   std::exception_ptr not_finite() const;
 
   /// Whether this is a step of a draft network, or a draft by the network itself.
   bool drafts() const { return sequence.drafts_for || step.skipped; }
-  /// Whether one forward pass can include both steps: same network, same kind.
+  /// Whether one forward pass can compute both steps: the same network, with the same sublayers.
   bool enters_with(const Waiting& other) const {
     return &sequence.model == &other.sequence.model && drafts() == other.drafts() &&
            step.skipped == other.step.skipped;
@@ -121,10 +124,11 @@ struct Engine::Packed {
   void fail(const std::exception_ptr& error) {
     for (Waiting* branch : branches) branch->error = error;
   }
-  /// Inserts the rows that preemption freed before the new rows, so that the pass recomputes them.
+  /// Inserts rows that were freed by preemption in front of the new rows, so that the pass
+  /// recomputes them.
   void feed_again();
-  /// Applies the rules to the requests for the network's own head, based on the tokens visible to
-  /// each row.
+  /// Applies the rules to all output requests for the network's own head, based on the tokens
+  /// visible to each row.
   void apply(const GenerationRules& rules, std::span<const Token> eos, const LeastLength& least);
   /// Distributes the results of the pass to the branches.
   void hand_out(std::vector<RowLogits> logits);

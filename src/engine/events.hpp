@@ -5,16 +5,16 @@
 
 #include "src/support/types.hpp"
 
-/// Events of an engine's jobs while they run, for streaming answers and for observers.
+/// Events that an engine sends while its jobs run, for streamed answers and for `--watch`.
 namespace pardec {
 
-/// A stream of choices begins: the answer of a plain decoder, a value of HPD, a question of IPPD, a
-/// thread of APAR, or a stage or branch of ASPD.
+/// A stream of chosen tokens begins: the answer of a plain decoder, a value of HPD, a question of
+/// IPPD, a thread of APAR, or a stage or branch of ASPD.
 struct StreamBegan {
   int job = 0;
   int stream = 0;  ///< numbered from 0 in each job, in the order in which streams begin
-  std::string request, decoder;  ///< of the stream's sequence, as in traces
-  Tokens before;                 ///< tokens directly before the first choice that were not chosen
+  std::string request, decoder;  ///< names of the stream's sequence, as in traces
+  Tokens before;                 ///< the tokens directly before the first chosen token
 };
 
 /// A token was chosen, or a guess was rejected.
@@ -22,17 +22,18 @@ struct TokenEvent {
   int job = 0, stream = 0;
   Token token = 0;
   int row = 0;           ///< the row of the stream's sequence whose logits chose the token
-  int pass = 0;          ///< the pass that computed this row, numbered from 0 per sequence
-  bool guessed = false;  ///< the token was already in the same pass, as a guess
+  int pass = 0;          ///< the pass that computed `row`; each sequence numbers its passes from 0
+  bool guessed = false;  ///< the same pass already contained this token as a guess
   bool final = true;     ///< the token is part of the answer; false: a rejected guess
 };
 
-/// A sequence has processed the results of a forward pass; all their tokens have been reported.
+/// A sequence has processed the results of a forward pass. All tokens chosen from this pass have
+/// been reported.
 struct PassRead {
   int job = 0;
-  std::string request, decoder;  ///< of the sequence
+  std::string request, decoder;  ///< names of the sequence
   int passes = 0;                ///< number of passes of the sequence so far
-  bool ended = false;            ///< the sequence is finished
+  bool ended = false;            ///< whether this was the last pass of the sequence
 };
 
 /// A job has ended.

@@ -27,7 +27,8 @@ class LivingRows {
       if (slot.alive) rows_[next[static_cast<size_t>(slot.label.segment)]++] = &slot;
   }
 
-  /// Calls `found` for each slot that is visible to a row with this label, segment by segment.
+  /// Calls `found` for each live slot that is visible to a row with this label, one segment after
+  /// another.
   template <typename Found>
   void seen_by(const RowLabel& row, const Found& found) const {
     for (const int segment : inhabited_) {

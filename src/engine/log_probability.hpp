@@ -7,8 +7,8 @@
 
 namespace pardec {
 
-/// The natural logarithms of the probabilities of these ids, before any warping. REQUIRES: the row
-/// was asked for with `logits`, and is finite.
+/// The natural logarithms of the probabilities of `ids` at temperature 1, without top-k or top-p.
+/// REQUIRES: row.finite(); the row was requested with OutputRequest::logits.
 inline std::vector<double> log_probabilities(const RowLogits& row, std::span<const Token> ids) {
   double sum = 0;
   for (const float logit : row.logits)

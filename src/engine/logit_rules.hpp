@@ -6,20 +6,21 @@
 
 namespace pardec {
 
-/// The context of a choice.
+/// The tokens and limits that the rules need to know when a token is chosen.
 struct ChoicePlace {
-  /// ids visible to the choosing row, in reading order, ending with its own
+  /// ids visible to the row whose logits choose the token, in reading order; the last is the row's
+  /// own id
   std::span<const Token> before;
-  int generated = 0;  ///< how many of them come after the prompt
-  int limit = 0;      ///< length limit of the answer in ids; 0: unknown
-  /// the ids in `held_back` cannot be chosen while `generated` is less than this
+  int generated = 0;  ///< number of ids in `before` after the prompt
+  int limit = 0;      ///< maximum number of ids in the answer; 0: unknown
+  /// while `generated` is less than `least`, the ids in `held_back` cannot be chosen
   int least = 0;
   std::span<const Token> held_back = {};
 };
 
-/// Adds the effects of the rules at this place to a request. Source: transformers,
-/// generation/logits_process.py. `eos`: the network's end-of-sequence ids. Ids from `vocab` on are
-/// left out (a draft network may have a smaller vocabulary).
+/// Adds the biases, penalties and bans that the rules imply at this place to a request. Source:
+/// transformers, generation/logits_process.py. `eos`: the network's end-of-sequence ids. Ids of at
+/// least `vocab` are left out, since a draft network may have a smaller vocabulary.
 void apply(const GenerationRules& rules, const ChoicePlace& place, std::span<const Token> eos,
            int vocab, OutputRequest& request);
 

@@ -8,26 +8,28 @@
 
 namespace pardec {
 
-/// A sequence that begins with a shared prefix.
+/// A new sequence whose prefix has been computed.
 struct Prefixed {
-  Sequence sequence;  ///< its first rows are the prefix, at natural positions in segment 0
+  Sequence sequence;  ///< its rows are the prefix, labelled by text_label
   Counters cost;      ///< cost of computing the prefix; all zero if it was cached or empty
 };
 
-/// Prefixes of several sequences: computed once, then copied (IPPD, section 4.4) or shared,
-/// depending on the engine. The first request pays for the computation, in `cost`; requests during
-/// the computation wait for its forward pass. The most recently used prefixes are kept while the
-/// engine's cache budget has room.
+/// Computes the common prefix of several sequences once, then copies it (IPPD, section 4.4) or
+/// shares its memory (Engine::set_cascade). The first request for a prefix pays for the computation
+/// (Prefixed::cost). Requests during the computation wait for it. Prefixes stay cached until the
+/// engine's cache budget needs their blocks; then the least recently used one is freed first.
 class PrefixCache {
  public:
   /// `engine` must outlive the cache.
   explicit PrefixCache(Engine& engine) : engine_(engine) {}
 
-  /// A sequence that continues after `prefix`, which may be empty. `request` and `decoder` are its
-  /// names in traces. Its clock starts at the request. Throws what Sequence::forward throws.
+  /// Opens a sequence that begins with `prefix`, which may be empty. `request` and `decoder` are
+  /// its names in traces. Its clock starts when this function is called. Errors: see
+  /// Sequence::forward.
   Task<Prefixed> begin(Tokens prefix, RequestName request, std::string decoder);
 
-  /// Frees the least recently used prefix that no request waits for. False: there is none.
+  /// Frees the least recently used prefix, except prefixes for which a request waits. False: there
+  /// is no such prefix.
   bool give_back();
 
   void clear() { entries_.clear(); }

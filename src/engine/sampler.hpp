@@ -7,22 +7,24 @@
 
 namespace pardec {
 
-/// Draws an index with the given probabilities: the first whose cumulative sum exceeds a uniform
-/// random number. REQUIRES: not empty, sums to 1 up to rounding.
+/// Draws an index with the given probabilities: the first index with a cumulative sum above a
+/// uniform random number from [0, 1). REQUIRES: `probabilities` is not empty, and sums to 1 up to
+/// rounding.
 Token draw(const std::vector<double>& probabilities, Rng& rng);
 
-/// The random decisions of one stream of choices. Each stream has its own, so that its answer does
-/// not depend on other streams. Tests can enumerate all outcomes.
+/// The source of random decisions for one stream. Each stream has its own source, so that no stream
+/// depends on another. Tests implement it to enumerate all outcomes.
 class Chance {
  public:
   virtual ~Chance() = default;
-  /// Draws an index with the given probabilities. REQUIRES: not empty, sums to 1 up to rounding.
+  /// Draws an index with the given probabilities. REQUIRES: `probabilities` is not empty, and sums
+  /// to 1 up to rounding.
   virtual Token draw(const std::vector<double>& probabilities) = 0;
   /// True with this probability; always false for 0 or less, always true for 1 or more.
   virtual bool happens(double probability) = 0;
 };
 
-/// Uses its own random generator.
+/// Random decisions from a seeded generator.
 class SeededChance final : public Chance {
  public:
   explicit SeededChance(std::uint64_t seed) : rng_(seed) {}
@@ -37,28 +39,29 @@ class SeededChance final : public Chance {
 
 /// A token chosen from one row of logits.
 struct Choice {
-  Token token;     ///< the token that the stream continues with
+  Token token;     ///< the next token of the stream
   Token unforced;  ///< the network's own choice; differs from `token` only under an oracle
-  float gap;       ///< best logit minus second best
+  float gap;       ///< largest logit minus second largest logit
 };
 
-/// The network's own choice: the best id, or when sampling a draw from the warped distribution.
+/// The network's own choice: the best id, or, when sampling, a draw from the row's `probabilities`.
 Choice own_choice(const RowLogits& logits, Chance& chance);
 
-/// Makes the choices of one stream: the network's own, or under an oracle the given ids in turn,
-/// regardless of the logits. The network's own choices are recorded either way.
+/// Makes the choices of one stream. Without an oracle, these are the network's own choices. With an
+/// oracle, they are the oracle's ids, one after another, regardless of the logits. The network's
+/// own choices are recorded in both cases.
 class Chooser {
  public:
   /// `chance` must outlive this object.
   explicit Chooser(Chance& chance, std::optional<Tokens> oracle = std::nullopt)
       : chance_(&chance), oracle_(std::move(oracle)) {}
 
-  /// REQUIRES: an oracle has ids left; otherwise std::logic_error.
+  /// REQUIRES: !used_up(). Otherwise std::logic_error.
   Choice choose(const RowLogits& logits);
 
   const std::vector<Choice>& made() const { return made_; }
   bool forced() const { return oracle_.has_value(); }
-  /// Whether an oracle has no ids left.
+  /// Whether there is an oracle, and all of its ids have been chosen.
   bool used_up() const { return oracle_ && made_.size() >= oracle_->size(); }
 
  private:

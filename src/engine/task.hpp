@@ -12,7 +12,7 @@ class Task;
 
 namespace detail {
 
-/// Members of all promises: the coroutine to resume when the task ends, and the task's exception.
+/// The members that all promise types share.
 struct PromiseBase {
   std::coroutine_handle<> continuation = std::noop_coroutine();
   std::exception_ptr error;
@@ -30,7 +30,8 @@ struct PromiseBase {
   FinalAwaiter final_suspend() noexcept { return {}; }
   void unhandled_exception() noexcept { error = std::current_exception(); }
 
-  /// Set by `all`: called instead of the continuation; returns the coroutine to resume.
+  /// Set by `all`. If set, it is called when the task ends, and returns the coroutine to resume in
+  /// place of `continuation`.
   std::coroutine_handle<> (*join)(void* group, std::exception_ptr error) = nullptr;
   void* group = nullptr;
   std::coroutine_handle<> on_done() noexcept { return join ? join(group, error) : continuation; }
@@ -53,9 +54,10 @@ struct Promise<void> : PromiseBase {
 
 }  // namespace detail
 
-/// A coroutine that starts when it is awaited (at the root: when it is started), and returns one T.
-/// It owns its frame: destroying a task destroys everything that it waits for, down to the pending
-/// forward pass. Parameters of a task must be values, or references that outlive it.
+/// A coroutine that returns one T. It starts when it is awaited, or, for a root task, by start(). A
+/// task owns its coroutine frame: destroying the task also destroys all tasks that it awaits, and
+/// withdraws their pending steps. Parameters of a task must be values, or references that outlive
+/// it.
 template <typename T = void>
 class Task {
  public:
@@ -75,9 +77,9 @@ class Task {
   ~Task() { destroy(); }
 
   bool done() const { return !handle_ || handle_.done(); }
-  /// Root tasks only: runs until the task waits or ends.
+  /// For root tasks only: runs the task until it waits or ends.
   void start() { handle_.resume(); }
-  /// REQUIRES: done(). Rethrows the task's exception.
+  /// Returns the result, or rethrows the task's exception. REQUIRES: done().
   T result() {
     if (handle_.promise().error) std::rethrow_exception(handle_.promise().error);
     return handle_.promise().take();
@@ -107,9 +109,9 @@ inline Task<void> detail::Promise<void>::get_return_object() {
   return Task<void>(Task<void>::Handle::from_promise(*this));
 }
 
-/// Awaits several concurrent tasks, started in the given order; their steps share forward passes.
-/// The first exception ends the wait: the other tasks are destroyed, and the exception is thrown in
-/// the awaiting task.
+/// Awaits several concurrent tasks, which are started in the given order. Their steps share forward
+/// passes. If a task throws, the other tasks are destroyed, and the awaiting task gets the
+/// exception.
 template <typename T>
 class All {
  public:
@@ -118,7 +120,7 @@ class All {
   bool await_ready() const { return tasks_.empty(); }
   std::coroutine_handle<> await_suspend(std::coroutine_handle<> awaiting) {
     awaiting_ = awaiting;
-    // one more for this loop, so that no task ends the wait before all have started
+    // one more than there are tasks, so that the wait cannot end before this loop does
     open_ = tasks_.size() + 1;
     for (auto& task : tasks_) {
       task.handle().promise().join = &All::join;

@@ -19,47 +19,48 @@ struct RequestName {
       : text(std::move(name)), group(std::move(of)) {}
 
   std::string text;
-  std::string group;  ///< as Trace::group
+  std::string group;  ///< see Trace::group
 };
 
-/// A record of one sequence, row by row in order of arrival, that any other framework can replay.
-/// Written by `--trace`.
+/// A record of one sequence, row by row in the order of computation. Another framework can replay
+/// it. `--trace` writes it.
 struct Trace {
   std::string request, decoder;
-  /// Common to the requests that one job decodes in parallel, e.g. fields that are asked
-  /// separately; empty: the request has no parallel ones.
+  /// The same for all requests that one job decodes in parallel, e.g. fields that are asked
+  /// separately. Empty: no other request runs in parallel.
   std::string group;
-  /// Set by a run, which knows its arms and datasets; otherwise empty.
+  /// Set by `run`; empty in traces of other verbs.
   std::string arm, dataset;
-  /// Ids of the examples that the sequence answers, as far as known; `request` is only a name.
+  /// Ids of the examples that the sequence answers, if they are known.
   std::vector<std::string> examples;
-  /// Rules that change logits, besides `banned` and `allowed`, as in generation_config.json; empty:
-  /// none.
+  /// Rules that change logits in addition to `banned` and `allowed`, with the keys of
+  /// generation_config.json. Empty: no rules.
   Json rules = Json::object();
-  int job = -1;       ///< number of the engine's job; not written to files
-  std::string model;  ///< "draft" for rows of a draft network; empty: the network's own
+  int job = -1;       ///< number of the job in the engine; not written to files
+  std::string model;  ///< "draft": a sequence of the draft network; empty: of the network itself
   std::vector<Token> tokens;
   std::vector<int> position;
-  std::vector<int> step;  ///< forward pass of each row; 0 is the prefill
-  /// rows visible to each row, ascending and including itself; a layer's sliding window hides some
-  /// of them
+  std::vector<int> step;  ///< number of the forward pass that computed each row; 0 is the prefill
+  /// The rows visible to each row, ascending, including the row itself. In layers with a sliding
+  /// window, some of them are hidden.
   std::vector<std::vector<int>> visible;
-  /// greedy choice of each row whose logits were requested
+  /// per row: the best id; none: the row's logits were not requested
   std::vector<std::optional<Token>> predicts;
-  std::vector<std::optional<int>> from;  ///< for chosen tokens, the row they were chosen from
-  /// Ids that could not be chosen. If only some ids were `allowed`, this includes the other ids
-  /// that ranked before the choice, so that `banned` alone leads to the same choice.
+  std::vector<std::optional<int>> from;  ///< per row: the row that chose its token
+  /// Per row: ids that could not be chosen. If only some ids were `allowed`, `banned` also includes
+  /// the other ids that ranked before the choice, so that `banned` alone leads to the same choice.
   std::vector<std::vector<Token>> banned;
-  std::vector<std::vector<Token>> allowed;  ///< empty: all ids that are not banned
-  std::vector<std::optional<int>> dropped_at;
-  int inherited = 0;  ///< number of rows computed by the original, if this sequence is a fork
-  std::vector<int> emitted;  ///< rows whose choices are the answer, in order of choice
+  std::vector<std::vector<Token>> allowed;     ///< empty: all ids that are not banned
+  std::vector<std::optional<int>> dropped_at;  ///< per row: the last pass before it was dropped
+  int inherited = 0;  ///< if the sequence is a fork: number of rows that its original computed
+  std::vector<int> emitted;  ///< the rows that chose the answer's tokens, in order of choice
 };
 
-/// One JSON object. Runs of visible rows are written as [first, end).
+/// The trace as one JSON object. Stretches of visible rows are written as [first, end), end
+/// exclusive.
 OrderedJson to_json(const Trace& trace);
 
-/// Opens the file of --trace for writing. ConfigError: it cannot be opened.
+/// Opens the file given with --trace for writing. ConfigError: the file cannot be opened.
 std::unique_ptr<std::ofstream> open_trace(const std::string& file, std::ios::openmode mode);
 
 }  // namespace pardec

@@ -7,43 +7,43 @@
 
 namespace pardec {
 
-/// Parses the output of `to_json`. ConfigError, which starts with `where`: a wrong shape, or
-/// references to rows that do not exist.
+/// Parses the output of `to_json`. ConfigError, which starts with `where`: the JSON has another
+/// form, or refers to a row that does not exist.
 Trace parse_trace(const Json& json, const std::string& where);
 
 /// One token of a thread, in reading order.
 struct TraceToken {
   enum class Fate {
-    chosen,    ///< chosen by the network, with one pass per token
-    guessed,   ///< chosen, and guessed correctly, so that it needed no pass of its own
+    chosen,    ///< chosen, and not guessed before
+    guessed,   ///< chosen, and guessed correctly, so that no additional pass was needed
     rejected,  ///< a guess that the network did not choose
   };
   Token id = 0;
-  int row = 0;   ///< row that chose it; for rejected guesses, the row that it follows
-  int step = 0;  ///< forward pass of the row
+  int row = 0;   ///< row that chose it; for a rejected guess: row of the token before
+  int step = 0;  ///< forward pass that computed `row`
   Fate fate = Fate::chosen;
 };
 
-/// One stream of choices: the answer of a plain decoder, a value of HPD, a question of IPPD, a
+/// A stream of chosen tokens: the answer of a plain decoder, a value of HPD, a question of IPPD, a
 /// thread of APAR, or a stage or branch of ASPD.
 struct TraceThread {
-  Tokens heading;  ///< tokens directly before the first choice that were not chosen
+  Tokens heading;  ///< the tokens directly before the first chosen token
   std::vector<TraceToken> tokens;
 };
 
-/// The threads of a complete or partial trace, in the order in which they begin. A token chosen by
-/// a row belongs to the row's thread; a correct guess belongs to the thread of the text that it
-/// follows. Of rejected guesses, one line is reported; for a tree of guesses, this is its first
-/// path. A trace shows a row's choice as the token of a later row. The newest rows have no later
-/// row. If `greedy`, their choices are their recorded best ids. Otherwise the choices were sampled,
-/// so those of the newest rows are unknown and left out.
+/// The threads of a complete or partial trace, in the order in which they begin. A token belongs to
+/// the thread of the row that chose it; a correct guess belongs to the thread of the text before
+/// it. Of a tree of rejected guesses, only the first path is included. The trace stores a chosen
+/// token as the token of a later row; for the newest rows there is no later row yet. If `greedy`,
+/// their recorded best ids are used. Otherwise their choices were sampled, are unknown, and are
+/// left out.
 std::vector<TraceThread> threads_of(const Trace& trace, bool greedy);
 
-/// Whether all recorded choices are greedy.
+/// Whether every chosen token in the trace is the best id of the row that chose it.
 bool is_greedy(const Trace& trace);
 
-/// The events that an engine would have sent while decoding the sequence of the trace, as job 0.
-/// Empty for traces of a draft network, and for traces without choices.
+/// The events that an engine would have sent while it decoded this sequence as job 0. Empty for
+/// traces of a draft network and for traces without chosen tokens.
 std::vector<Event> events_of(const Trace& trace);
 
 }  // namespace pardec

@@ -7,18 +7,19 @@
 
 namespace pardec {
 
-/// Tokens computed, generated and cached by one arm of an invocation, with the measures that the
-/// papers use.
+/// The tokens that one arm of an invocation computed, generated and cached, with the measures that
+/// the papers use.
 struct ArmAccount {
   RunSummary run;
   double parallelism;  ///< generated tokens per forward pass; NaN: no forward passes
-  /// queries and cached rows, summed over passes (IPPD, appendix A.2)
+  /// number of queries plus number of cached rows, summed over passes (IPPD, appendix A.2)
   std::int64_t attention_accesses;
-  std::int64_t pads;                       ///< dummy tokens that a padded batch would have needed
-  std::optional<double> usd_per_thousand;  ///< price of 1,000 examples
+  /// number of padding tokens that a padded batch would have needed
+  std::int64_t pads;
+  std::optional<double> usd_per_thousand;  ///< price of 1,000 examples in US dollars
 };
 
-/// `usd_per_hour`: price of the device; none: not known.
+/// `usd_per_hour`: price of the machine in US dollars; none: not known.
 std::vector<ArmAccount> accounts_of(const Figures& figures, std::optional<double> usd_per_hour);
 
 }  // namespace pardec

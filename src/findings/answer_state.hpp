@@ -6,30 +6,30 @@
 
 namespace pardec {
 
-/// Notes mention how answers ended only if at least this share of the answers is affected.
+/// Notes about how answers ended are shown only if at least this share of the answers is affected.
 inline constexpr double kWorthSaying = 0.1;
 
 /// How an arm's answers ended.
 struct AnswerState {
-  std::int64_t answers = 0;    ///< of all repeats
-  std::int64_t failed = 0;     ///< have an error instead of an answer
+  std::int64_t answers = 0;    ///< number of answers, over all repeats
+  std::int64_t failed = 0;     ///< have an error and no answer
   std::int64_t hit_limit = 0;  ///< the answer or most of its fields hit the limit
-  std::int64_t unparsed = 0;   ///< no object could be parsed
+  std::int64_t unparsed = 0;   ///< contain no JSON object that could be parsed
   std::int64_t empty = 0;
-  /// Failed, unparsed or empty. If an answer has its own end (json and value form), also those that
-  /// hit the limit.
+  /// Number of answers that are failed, unparsed or empty. In the forms json and value, in which an
+  /// answer has an end of its own, answers that hit the limit are included.
   std::int64_t broken = 0;
-  double tokens = 0;   ///< number of text tokens, mean over answers
-  double thought = 0;  ///< number of ids of thought, mean over answers
-  /// how many references `rouge` largely ignores, in words, if their share is at least
-  /// kWorthSaying; otherwise empty (outside_rouge of task_metrics.hpp)
+  double tokens = 0;   ///< mean number of text tokens per answer
+  double thought = 0;  ///< mean number of thinking tokens per answer
+  /// A text about how many references `rouge` largely ignores (outside_rouge in task_metrics.hpp).
+  /// Empty: their share is below kWorthSaying.
   std::string outside_rouge;
 
   /// Whether most answers are broken, so that neither speed nor scores are meaningful.
   bool mostly_broken() const { return 2 * broken > answers; }
 };
 
-/// `scores`: of the same answers.
+/// REQUIRES: `scores` are the scores of the same run.
 AnswerState state_of(const RunFigures& run, const ScoreTable& scores);
 
 }  // namespace pardec

@@ -6,26 +6,26 @@
 
 namespace pardec {
 
-/// The fastest arm of a dataset among its baselines and the arms whose answers are shown to be not
-/// worse than their baseline's (quality_shown). Two arms are compared by their time on the blocks
-/// that both have.
+/// The best arm of a dataset: the fastest among the baselines and the arms with answers that are
+/// shown to be not worse than the baseline's (quality_shown). Two arms are compared by their times
+/// on the blocks that both answered.
 struct BestCell {
-  /// Another such arm whose time does not differ significantly.
+  /// Another arm of this kind with a time that does not differ significantly from the best arm's.
   struct Tie {
     const ArmFinding* arm;
-    /// its time divided by the best arm's; without ends if there are too few blocks
+    /// its time divided by the best arm's; the ends are NaN if there are too few blocks
     Interval ratio;
   };
   std::string dataset;
   const ArmFinding* best;
-  std::vector<Tie> ties;  ///< the nearest first
-  /// Arms whose answers are undecided, and that may be as fast as the best arm according to their
-  /// interval.
+  std::vector<Tie> ties;  ///< the smallest ratio first
+  /// Arms that may be as fast as the best arm according to their interval, while it is undecided
+  /// whether their answers are worse.
   std::vector<const ArmFinding*> undecided;
 };
 
-/// One entry for each dataset for which such an arm (BestCell::best) exists. `comparison` must be
-/// based on `measured`, and must outlive the cells.
+/// The best cell of each dataset that has one. REQUIRES: `comparison` was computed from `measured`,
+/// and outlives the result.
 std::vector<BestCell> best_cells(const Measurements& measured, const Comparison& comparison);
 
 }  // namespace pardec

@@ -10,24 +10,26 @@
 
 namespace pardec {
 
-/// Tokens of an answer that were chosen one after the other: the whole answer or one field.
+/// Tokens that were chosen one after another: those of a whole answer, or of one field.
 struct ChosenLine {
   std::string field;  ///< empty: the whole answer
   Tokens tokens;
-  /// The forward pass of the job, counted from 1, that chose each token; empty: not known.
+  /// Per token: the number of the job's forward pass that chose it, counted from 1. Empty: not
+  /// known.
   std::vector<std::int64_t> passes;
-  /// Guesses that the network rejected, each with the pass that verified it. Only known from a
+  /// Guesses that the network rejected: (pass that verified the guess, guess). Empty without a
   /// trace.
   std::vector<std::pair<std::int64_t, Token>> rejected = {};
 };
 
-/// The lines of one answer. `answers`: the run that contains it. `trace`: of its job; may be null.
-/// Without a trace, the passes are known if the job's histogram shows that each line chose one
-/// token per pass, with all lines starting in the first pass or one line after the other.
+/// The lines of one answer. `answers`: the answers of the run. `trace`: the trace of the answer's
+/// job, or null. Without a trace, the passes are known only if the job's histogram of tokens per
+/// pass shows that each line chose one token per pass, and that the lines either all began in the
+/// first pass or followed one another.
 std::vector<ChosenLine> chosen_lines(const RunAnswers& answers, const Answered& answer,
                                      const Trace* trace);
 
-/// The tokenizer that a run used; none: it no longer exists, or it has changed since.
+/// The tokenizer that a run used. None: its file does not exist any more, or has changed.
 std::optional<Tokenizer> tokenizer_of(const ModelRow& model);
 
 }  // namespace pardec

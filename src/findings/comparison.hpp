@@ -17,24 +17,25 @@
 
 namespace pardec {
 
-/// Intervals over fewer blocks (or clusters of examples) are meaningless: with two units, half of
-/// all comparisons of equal arms would show a difference.
+/// The smallest number of blocks (or clusters of examples) for an interval. Intervals over fewer
+/// units are not reliable: with two units, half of all comparisons of equal arms would show a
+/// difference.
 inline constexpr std::int64_t kFewestBlocks = 6;
 
-/// The given interval; its ends are NaN if it is computed from fewer than kFewestBlocks blocks or
-/// clusters (`units`).
+/// Returns `interval`. The ends are replaced by NaN if `units`, the number of blocks or clusters
+/// behind it, is below kFewestBlocks.
 Interval with_ends_of(Interval interval, std::int64_t units);
 
-/// ratio_of_totals over blocks; the ends are NaN if there are fewer than kFewestBlocks.
+/// ratio_of_totals over `blocks`. The ends are NaN if there are fewer than kFewestBlocks blocks.
 Interval interval_over(const std::vector<BlockPair>& blocks, double confidence);
 
 /// Settings of a comparison.
 struct CompareOptions {
-  std::string baseline;  ///< label; empty: each run's own baseline
+  std::string baseline;  ///< label of an arm; empty: the baseline that each run recorded
   double confidence = 0.95;
-  double margin = 0.05;  ///< a score lower by at most this much is not worse
-  /// Hardware, as for read_hardware. Shares of the roofline refer to the first one. The largest
-  /// possible speedup is computed for all of them, from `traced`.
+  double margin = 0.05;  ///< a score that is lower by at most this much counts as not worse
+  /// Machines, in the notation of read_hardware. Shares of the roofline are computed for the first
+  /// machine. The largest possible speedup is computed for every machine, from `traced`.
   std::vector<std::string> hardware;
   std::vector<TraceWork> traced;  ///< traces of the same arms, possibly from another run
 };
@@ -44,44 +45,46 @@ void check_compare_options(const CompareOptions& options);
 /// A reason to distrust a number.
 struct Warning {
   std::string code;          ///< for programs, e.g. "hit_limit"; results/table.md lists all codes
-  std::string dataset, arm;  ///< empty: applies to all
+  std::string dataset, arm;  ///< empty: the warning applies to all
   std::string found;
-  std::string advice;  ///< the meaning and what to do, equal for all arms; may be empty
+  /// what the finding means and what to do, the same for all arms; may be empty
+  std::string advice;
 };
 
-/// How many items ran in parallel, and how many were requested.
+/// How many items ran in parallel on average, and how many were requested.
 struct Reached {
   double reached;  ///< mean; NaN: not known
   int asked;
   bool short_of_it() const { return reached < 0.8 * asked; }
 };
 
-/// The baseline's total time divided by the method's, over blocks that both measured. Repeats of a
-/// block count as the same block.
+/// The baseline's total time divided by the method's, over the blocks for which both have a time.
+/// Repeats of a block count as one block.
 struct Speedup {
-  Interval ratio;                  ///< as measured; see RobustRatio
-  std::int64_t slow_baseline = 0;  ///< blocks in which only the baseline took too long
-  /// blocks in which only the method took too long (outliers, see RobustRatio)
+  Interval ratio;                  ///< over all measurements; see RobustRatio
+  std::int64_t slow_baseline = 0;  ///< number of blocks in which only the baseline is an outlier
+  /// number of blocks in which only the method is an outlier (RobustRatio)
   std::int64_t slow_method = 0;
   Interval without_outliers{};
   std::int64_t blocks;            ///< number of distinct blocks
-  std::int64_t measurements = 0;  ///< measurements of these blocks, including repeats
-  /// measurements for which the system reported how much other processes used the machine
+  std::int64_t measurements = 0;  ///< number of measurements of these blocks, including repeats
+  /// number of measurements for which the system reported how much other processes used the machine
   std::int64_t told = 0;
   std::int64_t disturbed = 0;  ///< measurements during which other processes used the machine
   std::int64_t repaired = 0;   ///< disturbed measurements that were repeated
   std::int64_t in_vain = 0;    ///< repaired measurements that were disturbed again
-  /// if some measurements were disturbed: the ratio over undisturbed ones. Disturbed measurements
-  /// are replaced by their repeated measurement if that is undisturbed, and left out otherwise.
+  /// The ratio without disturbed measurements; none: no measurement was disturbed. A disturbed
+  /// measurement is replaced by its repetition, or left out if the repetition was disturbed too.
   std::optional<Interval> quiet;
   std::int64_t quiet_blocks = 0;   ///< number of distinct blocks in `quiet`
   std::vector<double> of_repeats;  ///< the ratio of each repeat, if there are several repeats
   bool traced = false;
 };
 
-/// The largest possible speedup over the baseline (roofline), from traces of both arms.
+/// The largest speedup over the baseline that the hardware allows (roofline), computed from traces
+/// of both arms.
 struct Allowed {
-  std::vector<double> speedup;  ///< for each entry of CompareOptions::hardware
+  std::vector<double> speedup;  ///< one per entry of CompareOptions::hardware
   std::int64_t examples;        ///< number of traced examples
 };
 
@@ -90,13 +93,14 @@ struct Percentiles {
   double p50, p95, p99;
 };
 
-/// Common measures of speed. NaN: not known, or not comparable (see `speeds_of`).
+/// Common measures of speed. NaN: not known, or not comparable between arms (see `speeds_of`).
 struct Speeds {
   double tokens_per_second;  ///< generated tokens per second of wall time, over all concurrent jobs
   double forwards_per_second;  ///< forward passes of the network per second of the blocks' time
-  /// least time of the counted work on this hardware (least_seconds) divided by the measured time
+  /// least time of the counted work on the hardware (least_seconds), divided by the measured time
   double roofline_share;
-  /// until the end of a job's first pass; only if the batch size is 1
+  /// Prompt tokens divided by the time until the end of the job's first pass. Only with batch size
+  /// 1.
   double prompt_tokens_per_second;
   std::optional<Percentiles> latency;      ///< from a job's start until its answers are complete
   std::optional<Percentiles> first_token;  ///< from a job's start until the first generated token
@@ -113,11 +117,12 @@ struct ScoreFinding {
   std::optional<Interval> difference;
   std::int64_t pairs = 0;     ///< number of answers in `difference`
   std::int64_t left_out = 0;  ///< answers for which only one arm has a score
-  /// The number of independent examples, similar to these, that would show the score to be not
-  /// worse by more than the margin. None: the estimate is worse by more than the margin, or more
-  /// than a million examples are needed.
+  /// An estimate of the number of independent examples that would be enough to show that the score
+  /// is not worse by more than the margin, if they are like these examples. None: the estimated
+  /// difference is beyond the margin, or more than a million examples would be needed.
   std::optional<std::int64_t> would_do;
-  /// Exact test of right and wrong answers by cluster (clustered_mcnemar), with Holm's correction.
+  /// The p-value of an exact test over right and wrong answers by cluster (clustered_mcnemar),
+  /// adjusted with Holm's method.
   std::optional<double> p;
   bool lower_is_better = false;
 
@@ -127,43 +132,44 @@ struct ScoreFinding {
   Verdict verdict(double margin) const;
 };
 
-/// Differences between an arm's answers and the baseline's.
+/// How many of an arm's answers differ from the baseline's.
 struct Departure {
-  std::int64_t departed, compared;
-  std::optional<double> median_gap, least_gap;  ///< gaps in logits at the first different token
-  std::int64_t without_gap;
+  std::int64_t departed, compared;  ///< number of answers that differ; number of answers compared
+  /// gap between the two largest logits, at the first different token
+  std::optional<double> median_gap, least_gap;
+  std::int64_t without_gap;  ///< number of differing answers with an unknown gap
 };
 
-/// Value F1 of one attribute, over all categories.
+/// The value F1 of one attribute, over all product categories.
 struct AttributeFinding {
   std::string attribute;
   long values;  ///< number of values in the references
   double f1;    ///< micro average, counted as in ExtractGPT
 };
 
-/// The findings about one arm on one dataset that headlines and warnings need.
+/// Findings about one arm on one dataset: the part that headlines and warnings use.
 struct ArmFinding {
   RunSummary run;
   std::optional<size_t> baseline;  ///< index in Comparison::arms
-  bool is_baseline = false;        ///< whether another arm is compared with it
-  Reached jobs{}, stack{};         ///< concurrent jobs; examples per job
-  /// mean number of streams (answers, or parts of answers decoded in parallel) that choose a token
-  /// in a pass; NaN: not known
+  bool is_baseline = false;        ///< whether other arms are compared with this arm
+  Reached jobs{}, stack{};         ///< jobs: number of concurrent jobs; stack: examples per job
+  /// mean number of streams that choose a token in a pass; NaN: not known. A stream is an answer,
+  /// or a part of an answer that is decoded in parallel.
   double streams = 0;
-  Interval examples_per_second{};  ///< over the blocks that were measured as a whole
-  std::int64_t blocks = 0;         ///< number of distinct blocks measured as a whole
+  Interval examples_per_second{};  ///< over the blocks that were measured completely
+  std::int64_t blocks = 0;         ///< number of distinct blocks that were measured completely
   std::int64_t measurements = 0;   ///< number of measurements of its blocks, including repeats
   /// number of measurements during which other processes used the machine
   std::int64_t disturbed = 0;
-  /// share of its threads' time that other processes took, over all measurements
+  /// share of the arm's thread time that other processes used, over all measurements
   double taken = 0;
   AnswerState state;
   std::optional<Speedup> speedup;
-  /// share of answers equal to the baseline's; under an oracle: share of the network's own
-  /// (unforced) choices that equal the baseline's; NaN: not compared
+  /// Share of the answers that equal the baseline's; NaN: not compared. Under an oracle: share of
+  /// the network's own (unforced) choices that equal the baseline's.
   double likeness = 0;
-  double exact_match = 0;  ///< IPPD's EM; NaN: the arms do not both ask for one field at a time
-  /// by the name of the score, e.g. "f1_micro" (a "total" is a score of a whole run)
+  double exact_match = 0;  ///< IPPD's EM; NaN unless both arms ask for one field at a time
+  /// The keys are names of totals, e.g. "f1_micro". A total is a score of a whole run.
   std::map<std::string_view, ScoreFinding> scores;
   std::optional<Departure> departure;
 
@@ -175,35 +181,35 @@ struct ArmDetails {
   Speeds speeds{};
   std::optional<Allowed> allowed;
   Interval tokens_per_forward{};             ///< generated tokens per pass, over jobs
-  std::vector<AttributeFinding> attributes;  ///< by name; empty: values have no scores
-  /// tokens emitted by a forward pass -> number of forward passes
+  std::vector<AttributeFinding> attributes;  ///< sorted by name; empty: values have no scores
+  /// histogram: tokens emitted by a forward pass -> number of such passes
   std::map<std::int64_t, std::int64_t> emitted;
-  /// For each decoder in Comparison::own: one value per column.
+  /// For each decoder in Comparison::own: one value for each of its own columns.
   std::vector<std::vector<double>> own;
 };
 
-/// A metric of a dataset, if none of the answers on this dataset has a score by it.
+/// A metric of a dataset for which no answer has a score yet.
 struct Uncomputed {
   std::string dataset;
-  std::string_view metric;  ///< for `score --metric`; empty: it needs a judge
+  std::string_view metric;  ///< name for `score --metric`; empty: the metric needs a judge
   std::vector<std::string_view> totals;
 };
 
-/// The findings about all arms of one invocation that headlines and warnings need.
+/// Findings about all arms of one invocation: the part that headlines and warnings use.
 struct Overview {
   std::string db, invocation;
   double confidence, margin;
-  std::string unit;  ///< name of the examples, e.g. products
+  std::string unit;  ///< what an example is called, e.g. "products"
   std::vector<ArmFinding> arms;
-  /// The totals with intervals and differences from the baseline.
+  /// The names of the totals that have an interval and a difference from the baseline.
   std::vector<std::string_view> scores;
   bool exact_matches = false, stacks = false;
   std::vector<Warning> warnings;
-  /// Datasets and arms that could not be run, with the reason.
+  /// (dataset, arm) -> reason, for arms that could not be run on a dataset.
   std::map<std::pair<std::string, std::string>, std::string> not_applicable;
 
-  /// The different oracles of the arms. An oracle that only forces the acceptance of guesses does
-  /// not apply to ar.
+  /// The distinct oracles of the arms. (For ar, an oracle that only forces the acceptance of
+  /// guesses does not count.)
   std::vector<std::string> oracles() const;
   bool forced() const { return !oracles().empty(); }
   const ArmFinding* baseline_of(const ArmFinding& arm) const {
@@ -217,18 +223,18 @@ struct Overview {
   }
 };
 
-/// Everything that the tables, figures and page of an invocation show, from one reading of the
-/// store. Its `scores` are the totals of the datasets' own metrics, and of other metrics that were
-/// computed on request.
+/// Everything that the tables, figures and page of an invocation show, read from the store once.
+/// `scores` has the totals of the datasets' own metrics, and of other metrics that were computed on
+/// request.
 struct Comparison : Overview {
-  std::vector<ArmDetails> details;  ///< for each arm
+  std::vector<ArmDetails> details;  ///< one per entry of `arms`
   std::vector<Uncomputed> uncomputed;
   std::vector<JudgedShare> judged;
-  /// `machines`: the first of CompareOptions::hardware, once for each dtype of the arms;
-  /// `other_machines`: the rest of that list, for each dtype.
+  /// `machines`: the first entry of CompareOptions::hardware, once for each dtype of the arms.
+  /// `other_machines`: the other entries, once for each dtype.
   std::vector<Hardware> machines, other_machines;
-  std::vector<std::string> allowing;  ///< CompareOptions::hardware, if any arm was traced
-  /// Those decoders of the arms that have columns of their own.
+  std::vector<std::string> allowing;  ///< CompareOptions::hardware; empty if no arm was traced
+  /// The decoders of the arms that have columns of their own.
   std::vector<const DecoderEntry*> own;
 
   /// REQUIRES: `arm` is an element of `arms`.
@@ -237,7 +243,7 @@ struct Comparison : Overview {
   }
 };
 
-/// The data of a comparison, by arm.
+/// The stored data that a comparison is computed from.
 struct Measurements {
   Figures figures;
   std::vector<ScoreTable> scores;
@@ -245,32 +251,33 @@ struct Measurements {
 /// ConfigError: there is no such invocation.
 Measurements measurements_of(Store& store, const std::string& invocation);
 
-/// The `scores` of the result are, for each dataset, only the first of its metrics that gets
-/// intervals. ConfigError: there is no such invocation or arm.
+/// `scores` of the result has only one score per dataset: the first one with intervals.
+/// ConfigError: there is no such invocation or arm.
 Overview overview(Store& store, const std::string& invocation, const CompareOptions& options = {});
 
 /// ConfigError: there is no such invocation or arm.
 Comparison compare(Store& store, const std::string& invocation, const CompareOptions& options = {});
-/// `measured`: measurements of this invocation.
+/// The same, without reading the measurements again. REQUIRES: `measured` is measurements_of(store,
+/// invocation).
 Comparison compare(Store& store, const std::string& invocation, const CompareOptions& options,
                    const Measurements& measured);
 
-/// The place where an arm's answer to one example first differs from the baseline's.
+/// An answer that differs from the baseline's answer to the same example, and where it first
+/// differs.
 struct DifferingAnswer {
   DatasetRow dataset;
   std::string arm, sample, field, baseline, answer;
-  /// index of the first difference among the answer's value tokens
+  /// index of the first different token among the tokens of the value
   std::optional<std::int64_t> token;
-  double gap;  ///< gap between the logits there; infinite: not known
-  /// number of repeats in which the answer differs; all other members are those of the repeat with
-  /// the smallest gap
+  double gap;  ///< gap between the two largest logits there; infinite: not known
+  /// number of repeats in which the answer differs; the other members describe the repeat with the
+  /// smallest gap
   int repeats = 1;
 };
-/// `count` and `examples` include all differing answers; `first` only the examples with the
-/// smallest gaps.
+/// Counts of all differing answers, and details of those with the smallest gaps (`first`).
 struct DifferingAnswers {
   std::int64_t count = 0;     ///< number of differing answers
-  std::int64_t examples = 0;  ///< number of (arm, example) pairs with such an answer
+  std::int64_t examples = 0;  ///< number of (arm, example) pairs with a differing answer
   bool repeated = false;      ///< whether examples were answered more than once
   std::vector<DifferingAnswer> first;
 };

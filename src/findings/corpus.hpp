@@ -12,20 +12,21 @@
 /// Statistics of a dataset's files.
 namespace pardec {
 
-/// Which files of the datasets to read, and the tokenizer for lengths.
+/// The files of the datasets to read, and the tokenizer that measures lengths.
 struct CorpusFiles {
-  std::string data_root;  ///< folder with one folder per dataset; empty: the project's samples
+  /// folder that contains one folder per dataset; empty: the project's samples
+  std::string data_root;
   std::string split;      ///< empty: all splits that exist
   std::string tokenizer;  ///< a tokenizer.json or its folder; empty: the quickstart model's
 };
 
-/// The splits of a dataset whose files exist. If there are none, throws the error of the first
-/// split.
+/// Loads the splits of a dataset for which files exist. If no split has files, throws the error of
+/// the first split. `inspections`: if not null, gets one entry per split.
 std::vector<Dataset> load_splits(const DatasetEntry& entry, const CorpusFiles& files,
                                  std::vector<Inspection>* inspections = nullptr);
 
-/// The protocol for counting a dataset's prompts. Notes mention deviations from the dataset's own
-/// protocol.
+/// The protocol that the statistics of prompts assume. Adds a note to `notes` for each deviation
+/// from the dataset's own protocol.
 Protocol protocol_of(const DatasetEntry& entry, const Dataset& dataset, const CorpusFiles& files,
                      std::vector<std::string>& notes);
 
@@ -39,10 +40,10 @@ struct Mean {
   double value() const { return count > 0 ? sum / count : std::nan(""); }
 };
 
-/// One split: counts, and means. `fields`, `present`: number of fields of an example, and of those
-/// with a reference. The other means are lengths in tokens. `asked`: the part of a prompt that is
-/// for one field. `question`: a field's question with its choices. `value`: a value in the JSON
-/// answer.
+/// Statistics of one split. `fields` and `present` are the number of fields per example, and of
+/// fields with a reference per example. All other means are lengths in tokens. `asked` is the part
+/// of a prompt that asks for one field, `question` a field's question with its choices, and `value`
+/// a value in the JSON answer.
 struct SplitStats {
   std::int64_t examples = 0, all_fields = 0, unanswerable = 0, categories = 0;
   double attributes_per_category = std::nan("");
@@ -50,18 +51,18 @@ struct SplitStats {
 };
 SplitStats stats_of(const Dataset& dataset, const Protocol& protocol, const Tokenizer& tokenizer);
 
-/// The cost of attention for one dataset, asked field by field, under prefix caching with
-/// PagedAttention and under IPPD (appendix A.2). The letters are the paper's.
+/// The cost of attention for a dataset that is asked field by field: with prefix caching and
+/// PagedAttention (PC+PA), and with IPPD. The letters are those of the IPPD paper, appendix A.2.
 struct AttentionStats {
   std::int64_t examples = 0;
   Mean m, p, c, x, y;
   StagedCost pcpa, ippd;
 };
-/// In stacks of `contexts` examples.
+/// `contexts`: number of examples per prompt.
 AttentionStats attention_of(const Dataset& dataset, const Protocol& protocol,
                             const Tokenizer& tokenizer, int contexts);
 
-/// The paper's cost model at mean lengths.
+/// The results of the IPPD paper's cost model for mean lengths m, p, c, x, y.
 struct AttentionRatios {
   double prefill_flop_factor, prefill_access_ratio, decode_flop_factor;
   double pcpa_prefill_intensity, ippd_prefill_intensity, pcpa_decode_intensity,
@@ -69,13 +70,13 @@ struct AttentionRatios {
 };
 AttentionRatios attention_ratios(double m, double p, double c, double x, double y);
 
-/// Total FLOPs of IPPD divided by those of PC+PA; total memory accesses of PC+PA divided by those
-/// of IPPD.
+/// Total FLOPs of IPPD, divided by those of PC+PA.
 double total_flop_factor(const AttentionStats& stats);
+/// Total memory accesses of PC+PA, divided by those of IPPD.
 double total_access_ratio(const AttentionStats& stats);
 
-/// Number of ids of a field's answer including its end of sequence, counted as in the IPPD paper; a
-/// multiple-choice answer is cut after its letter.
+/// The number of token ids of a field's answer, including the end of sequence, counted as in the
+/// IPPD paper. `choices`: the answer is multiple choice, and only its letter counts.
 std::size_t answer_ids(const std::string& answer, bool choices, const Tokenizer& tokenizer);
 
 }  // namespace pardec

@@ -17,13 +17,13 @@ SpeedShown speed_shown(const ArmFinding& arm);
 
 /// The evidence about the quality of an arm's answers relative to its baseline's.
 enum class QualityShown {
-  same,       ///< all answers equal the baseline's, as they must by construction, and none failed
-  not_worse,  ///< by the first score of its dataset, at the comparison's margin
+  same,       ///< by construction, all answers must equal the baseline's; they do, and none failed
+  not_worse,  ///< by the first score of the dataset, with the comparison's margin
   worse,
-  open,      ///< the score's interval allows both
+  open,      ///< the interval of the difference allows both
   unknown,   ///< there is no score, or the tokens were forced
-  noise,     ///< the network of one of the two is untrained
-  broken,    ///< most answers of one of the two are unusable
+  noise,     ///< the network of the arm or of its baseline is untrained
+  broken,    ///< most answers of the arm or of its baseline are unusable
   baseline,  ///< the arm has no baseline
 };
 QualityShown quality_shown(const Overview& comparison, const ArmFinding& arm);
@@ -31,7 +31,7 @@ QualityShown quality_shown(const Overview& comparison, const ArmFinding& arm);
 /// The score that quality_shown is based on; null: there is none.
 const ScoreFinding* first_score(const ArmFinding& arm);
 
-/// An arm with a baseline, and the evidence about it.
+/// An arm that has a baseline, and the evidence about its speed and quality.
 struct ArmStanding {
   const ArmFinding* arm;
   SpeedShown speed;
@@ -39,22 +39,22 @@ struct ArmStanding {
 
   /// Whether the arm is shown to be faster and not worse.
   bool is_shown() const;
-  /// Whether it is not faster, or worse, or broken, so that more examples would not change the
-  /// recommendation.
+  /// Whether more examples would not change the recommendation, because the arm is not faster, is
+  /// worse, or is broken.
   bool is_ruled_out() const;
 };
 
 /// The main result on one dataset.
 struct Headline {
   std::string dataset;
-  const ArmFinding* best = nullptr;  ///< the fastest arm with is_shown(); null: there is none
-  /// other arms with is_shown(), whose interval overlaps the best arm's
+  const ArmFinding* best = nullptr;  ///< the fastest arm with is_shown(); null: no arm has it
+  /// other arms with is_shown() and a speedup interval that overlaps the best arm's
   std::vector<const ArmFinding*> ties;
   std::vector<ArmStanding> arms;  ///< all arms except the best, in the order of the comparison
 };
 
-/// Headlines of the datasets on which an arm has a baseline that is another decoder or uses the
-/// same network. `comparison` must outlive the result.
+/// One headline per dataset on which some arm has a baseline with another decoder or with the same
+/// network. `comparison` must outlive the result.
 std::vector<Headline> headlines_of(const Overview& comparison);
 
 }  // namespace pardec

@@ -17,33 +17,39 @@
 /// Summaries of judges' verdicts on stored answers, and of their reliability.
 namespace pardec {
 
-/// Number of verdicts by state. Counts values, turns or pairs, each classified by all of its votes.
+/// The number of judged items (values, turns or pairs) by state. The state of an item follows from
+/// all of its votes.
 struct VerdictCounts {
   std::int64_t scored = 0, refused = 0, unscored = 0, errors = 0;
 
   std::int64_t all() const { return scored + refused + unscored + errors; }
 };
 
-/// Agreement between several votes of one judge on the same item.
+/// The agreement between the votes of one judge on the same item: share of flips, Fleiss' kappa,
+/// Krippendorff's alpha.
 struct VoteAgreement {
   std::int64_t votes = 1;  ///< the largest number of votes on one item
   double flips, fleiss, alpha;
 };
 
-/// Verdicts of one judge on one arm under one protocol. For pairs, the arm is the method.
+/// The verdicts of one judge on one arm under one protocol. For pairs, this arm is compared with
+/// `baseline`.
 struct JudgedArm {
   DatasetRow dataset;
   std::string arm, protocol, judge;
-  std::string baseline;                ///< for pairs
-  VerdictCounts votes;                 ///< every vote; for pairs, in each order
-  std::int64_t items = 0, scored = 0;  ///< values, turns or pairs; those with a verdict
-  std::int64_t equal = 0;  ///< pairs of equal answers, which are ties without asking the judge
-  Interval score;          ///< mean grade, F1 or win rate, over scored items
+  std::string baseline;  ///< for pairs; otherwise empty
+  VerdictCounts votes;   ///< counts votes, not items; a pair has votes for each order
+  /// number of items (values, turns or pairs), and of items with a verdict
+  std::int64_t items = 0, scored = 0;
+  /// number of pairs of equal answers: ties, for which the judge is not asked
+  std::int64_t equal = 0;
+  Interval score;                               ///< mean grade, F1 or win rate, over scored items
   std::map<std::string, std::int64_t> classes;  ///< how often each label was given
-  std::optional<JudgeCounts> rates;             ///< for labels of five classes
+  std::optional<JudgeCounts> rates;             ///< for protocols with five labels
   std::optional<Outcomes> outcomes;             ///< for pairs
   std::optional<PositionBias> bias;
-  std::optional<Interval> length_adjusted;  ///< win rate adjusted to equal lengths, in characters
+  /// win rate adjusted for differences in length (characters)
+  std::optional<Interval> length_adjusted;
   VoteAgreement agreement;
 };
 
@@ -52,12 +58,12 @@ struct JudgesAgreement {
   DatasetRow dataset;
   std::string protocol, first, second;
   std::int64_t items = 0;
-  double agreement, kappa;   ///< for labels; grades agree if they are equal
-  std::int64_t decided = 0;  ///< for pairs: those on which neither judge says tie
+  double agreement, kappa;   ///< for labels and grades; equal grades agree
+  std::int64_t decided = 0;  ///< for pairs: number of pairs on which neither judge says tie
   double decided_agreement = 0;
 };
 
-/// Arms of a dataset that one judge compared in pairs.
+/// The strengths of a dataset's arms, from one judge's verdicts on pairs.
 struct ArmStrengths {
   DatasetRow dataset;
   std::string protocol, judge;
@@ -65,28 +71,29 @@ struct ArmStrengths {
   std::vector<Interval> strengths;  ///< Bradley-Terry strengths, as natural logarithms
 };
 
-/// Why votes of one judge on one arm ended without a verdict.
+/// A reason why votes of one judge on one arm ended without a verdict.
 struct WithoutVerdict {
   DatasetRow dataset;
   std::string arm, protocol, judge;
-  std::optional<VoteState> state;  ///< none: several states
-  std::string reason;              ///< for a refusal, its text
+  std::optional<VoteState> state;  ///< none: votes in several states (the last entry of a list)
+  std::string reason;              ///< for a refusal: the text of the refusal
   std::int64_t votes = 0;
 };
-/// The number of reasons shown separately for each judge and arm; the last entry combines all
-/// others.
+/// The largest number of reasons listed for a judge and an arm. If there are more reasons, the last
+/// entry combines the rest.
 inline constexpr std::size_t kMostReasons = 6;
 
 struct JudgeFindings {
   std::vector<JudgedArm> arms;
-  std::vector<WithoutVerdict> without;  ///< by arm, the most frequent reason first
-  std::vector<JudgedShare> compared;    ///< the shares that `compare`, `report` and claims show
+  std::vector<WithoutVerdict> without;  ///< sorted by arm, then the most frequent reason first
+  /// the judged shares that `compare`, `report` and claims also use
+  std::vector<JudgedShare> compared;
   std::vector<JudgesAgreement> judges;  ///< people first
   std::vector<ArmStrengths> strengths;  ///< for groups of at least three arms
 };
 
-/// Findings about the runs of an invocation and of its shards. Judges with the same name, and
-/// protocols with the same name, are numbered ("gpt-4.1 (2)") if their records differ.
+/// The findings about an invocation and its shards. Different judges (or protocols) with the same
+/// name are numbered: "gpt-4.1", "gpt-4.1 (2)".
 JudgeFindings judge_findings(Store& store, const std::string& invocation, double confidence);
 
 }  // namespace pardec

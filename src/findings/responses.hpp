@@ -7,8 +7,8 @@
 
 namespace pardec {
 
-/// The responses to the prompts of a job: for a conversation, one per entry of `turns`; otherwise
-/// one for the whole job, with its `answers`.
+/// The counts of a job, split into responses to prompts. A conversation has one response per entry
+/// of `turns`. Any other job has one response with `answers` answers.
 std::vector<ResponseCounts> responses_of(const Counts& job, std::span<const Counts> turns,
                                          std::int64_t answers);
 

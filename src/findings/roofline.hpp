@@ -10,51 +10,53 @@
 #include "src/engine/trace.hpp"
 #include "src/model/model.hpp"
 
-/// Lower bounds on the time of traced passes on given hardware.
+/// The least time that traced forward passes can take on given hardware (roofline).
 namespace pardec {
 
-/// Size of the network in a checkpoint folder or of a config.json without weights. ModelError.
+/// The size of a network. `model`: a checkpoint folder, or a config.json without weights.
+/// ModelError: neither.
 NetworkSize size_of_network(const std::filesystem::path& model, Dtype dtype);
 
-/// `which`: `here` measures this machine; NAME reads experiments/hardware/NAME.json of the project;
-/// a path reads a file of the same form; NAMExN stands for N devices with tensor parallelism.
-/// ConfigError.
+/// Memory bandwidth and FLOP/s of a machine. `which` is `here` (measures this machine), NAME (reads
+/// experiments/hardware/NAME.json), or the path of a file of the same form. NAMExN stands for N
+/// devices with tensor parallelism. ConfigError: there is no such machine.
 Hardware read_hardware(const std::string& which, Dtype dtype);
 
-/// The NAME in experiments/hardware of a GPU, by a word of the name that its driver reports
-/// ("NVIDIA H100 80GB HBM3": h100). Empty: none has it.
+/// The NAME in experiments/hardware for a GPU, found by a word of the name that the GPU's driver
+/// reports: "NVIDIA H100 80GB HBM3" gives "h100". Empty: there is no file for this GPU.
 std::string hardware_of_gpu(const std::string& gpu);
 
-/// The network, its draft network, and how traces are combined.
+/// The networks of the traces, and how traces are combined into passes.
 struct RooflineSetting {
   NetworkSize network;
   std::optional<NetworkSize> draft;
-  int batch_size = 1;  ///< number of concurrent sequences, which share passes
+  int batch_size = 1;  ///< number of sequences that share each pass
   std::string baseline;
 };
 
-/// The work of the passes of one trace, or of several traces whose requests run concurrently
-/// (fields of a job that are asked separately, points of a skeleton).
+/// The work of the passes of one trace, or of several traces of requests that run in parallel, e.g.
+/// fields of a job that are asked separately.
 struct TraceWork {
   std::string decoder, arm, dataset;
-  std::set<std::string> examples;  ///< ids; for a prompt without an example, the prompt's name
-  bool drafts;                     ///< whether it is of the draft network
+  std::set<std::string> examples;  ///< ids of examples; for a prompt that is no example, its name
+  bool drafts;                     ///< whether the trace belongs to the draft network
   std::int64_t chosen;
   std::vector<PassWork> passes;
-  std::set<std::string> requests;  ///< names
-  std::string group;               ///< as in Trace
+  std::set<std::string> requests;  ///< names of the requests
+  std::string group;               ///< see Trace::group
 };
-/// Appends the work of a trace, or adds it to the concurrent work of its group. Rows that forks
+/// Adds the work of a trace to the entry of its group, or appends an entry. Rows that several forks
 /// inherit from one prefix count once.
 void add_work(std::vector<TraceWork>& works, const Trace& trace);
-/// The work of each trace in a file written by `--trace`. ConfigError, with file and line.
+/// The work of the traces in a file written by `--trace`. ConfigError, which names file and line:
+/// the file is invalid.
 std::vector<TraceWork> read_works(const std::filesystem::path& file);
 
-/// The least time that these works take in sequence, in seconds.
+/// The least time in seconds for all of `works`, one after another.
 double least_seconds(const std::vector<const TraceWork*>& works, const RooflineSetting& setting,
                      const Hardware& machine);
 
-/// Whether its decoder has drafting passes that are in no trace.
+/// Whether the decoder of `work` has drafting passes that are in no trace.
 bool drafts_untraced(const TraceWork& work);
 
 /// One arm on one machine.
@@ -63,24 +65,24 @@ struct ArmRoofline {
   std::int64_t sequences, chosen, passes;
   double rows_per_pass;
   double seconds;       ///< lower bound
-  double memory_bound;  ///< share of the time in passes that are limited by memory
+  double memory_bound;  ///< share of the time spent in passes that are limited by memory bandwidth
   double tokens_per_second;
   bool is_baseline;
-  /// upper bound; none: there is no baseline, or it has other examples
+  /// upper bound; none: there is no baseline, or its traces have other examples
   std::optional<double> speedup;
 };
 
-/// Bounds of all arms, in the order of their traces.
+/// The bounds of all arms, in the order in which they appear in the traces.
 struct Roofline {
   std::vector<std::vector<ArmRoofline>> by_machine;
   bool has_baseline = false;
-  std::vector<std::string> other_examples;   ///< arms with other examples than the baseline
+  std::vector<std::string> other_examples;   ///< arms with examples other than the baseline's
   std::vector<std::string> drafts_untraced;  ///< arms with passes that are in no trace
 };
 Roofline roofline_of(const std::vector<Trace>& traces, const RooflineSetting& setting,
                      const std::vector<Hardware>& machines);
 
-/// One pass of a request.
+/// One traced pass of a request, and its bound.
 struct TracedPass {
   std::string arm;
   std::int64_t index;

@@ -1,22 +1,22 @@
 #pragma once
 #include "src/findings/comparison.hpp"
 
-/// Compares measured speeds with the limits of the hardware, from counts in the store (without
-/// traces); and, from traces, computes the largest possible speedup.
+/// Compares measured speeds with the limits of the hardware. The share of the roofline is computed
+/// from counters in the store; the largest possible speedup is computed from traces.
 namespace pardec {
 
-/// The total work of the passes of jobs, from stored counters.
+/// The total work of some jobs' passes, from stored counters.
 struct CountedWork {
-  std::int64_t passes = 0;    ///< passes of the network
-  std::int64_t fed = 0;       ///< rows
-  std::int64_t chosen = 0;    ///< rows whose logits were read; a lower bound
+  std::int64_t passes = 0;    ///< number of passes of the network
+  std::int64_t fed = 0;       ///< number of rows computed
+  std::int64_t chosen = 0;    ///< number of tokens chosen: a lower bound on the rows with logits
   std::int64_t cached = 0;    ///< cached rows after each pass, summed over sequences and passes
-  std::int64_t attended = 0;  ///< number of pairs of a row and a row that it attends to
+  std::int64_t attended = 0;  ///< number of (query row, key row) pairs in attention
 };
 
-/// The least time that this work takes, in seconds: the larger of the time for memory traffic (all
-/// weights once per pass, and keys and values attended to) and the time for computation. Lower than
-/// the bound from a trace, which takes the larger of the two for each pass.
+/// The least time for this work, in seconds. It is the larger of two times: for memory traffic (all
+/// weights once per pass, and the attended keys and values), and for computation. The bound from a
+/// trace is higher, because it takes the larger of the two for each pass.
 double least_seconds(const CountedWork& work, const NetworkSize& network, const Hardware& hardware);
 
 /// Adds the comparison's machines and, for the first machine in `options.hardware`, the arms'

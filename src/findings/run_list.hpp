@@ -8,20 +8,20 @@
 
 namespace pardec {
 
-/// Selects invocations for `runs`; empty members match everything.
+/// Selects invocations for the verb `runs`. An empty member matches everything.
 struct RunListFilter {
   std::string dataset;
-  std::string model;    ///< part of its path, or a prefix of its hash
-  std::string decoder;  ///< the decoder or the label of one of its arms
-  std::string since;    ///< a prefix of an ISO 8601 date, UTC
+  std::string model;    ///< a part of the network's path, or a prefix of its hash
+  std::string decoder;  ///< the decoder or the label of an arm
+  std::string since;    ///< start date of a run or later: a prefix of an ISO 8601 date, in UTC
 };
 
 /// A short description of one invocation.
 struct ListedRun {
   std::string invocation, name, note, started_utc, commit;
-  /// running if one of its runs is; otherwise failed if one has failed
+  /// running if one of its runs is running; otherwise failed if one of its runs failed
   RunStatus status = RunStatus::done;
-  std::vector<ModelRow> models;  ///< of its arms
+  std::vector<ModelRow> models;  ///< networks of its arms
   std::string dtype, shard;
   std::vector<std::string> arms;
   std::vector<DatasetRow> datasets;
@@ -29,11 +29,12 @@ struct ListedRun {
   std::int64_t failed = 0;    ///< number of failed answers
   bool untrained = false;     ///< whether the headline's network is untrained
   std::optional<std::string> oracle;
-  /// Arm and dataset of the fastest headline; without a headline, those of the first run.
+  /// Arm and dataset of the headline with the largest speedup. Without a headline: of the first
+  /// run.
   std::string arm, dataset;
   std::optional<double> speedup;      ///< the headline's speedup
-  std::vector<std::string> warnings;  ///< codes of the warnings about this arm and its baseline
-  /// the first score of the dataset; `score` is its value for this arm
+  std::vector<std::string> warnings;  ///< codes of the warnings about `arm` and its baseline
+  /// name of the first score of `dataset`; `score` is the value for `arm`
   std::string_view score_name;
   std::optional<double> score;
 };
@@ -42,39 +43,44 @@ ListedRun listed_run(Store& store, const std::string& invocation);
 
 struct RunList {
   std::vector<ListedRun> runs;  ///< newest first
-  std::int64_t matching = 0;    ///< number of matching runs without the limit
+  std::int64_t matching = 0;    ///< number of matching runs, including those beyond the limit
 };
 
-/// At most `limit` matching invocations; 0: all. ConfigError: `since` is not a prefix of a date.
+/// The newest `limit` matching invocations; 0: all of them. ConfigError: filter.since is not a
+/// prefix of a date.
 RunList list_runs(Store& store, const RunListFilter& filter, int limit);
 
 /// One arm on one dataset in one of the compared invocations.
 struct AcrossRow {
-  size_t invocation;  ///< index
+  size_t invocation;  ///< index in AcrossRuns::invocations
   const ArmFinding* arm;
   std::string_view score_name;         ///< the dataset's headline score; empty: none
-  std::optional<Interval> difference;  ///< difference of that score from the first invocation's
+  std::optional<Interval> difference;  ///< difference of this score from the first invocation's
   std::optional<double> identical;     ///< share of answers that equal the first invocation's
 };
 
-/// The speedup of one arm, combined over several invocations of the same command (sittings).
+/// The speedup of one arm, combined over several sittings: invocations of the same command at
+/// different times.
 struct Sittings {
-  const ArmFinding* arm;  ///< from the first of these invocations
-  std::int64_t count;
-  Interval speedup;  ///< expected over further invocations: random_effects of the logarithms
-  double between;    ///< typical factor between invocations, beyond their own intervals
+  const ArmFinding* arm;  ///< the arm in the first of these invocations
+  std::int64_t count;     ///< number of invocations
+  Interval speedup;       ///< interval for further invocations: random_effects of the logarithms
+  /// typical factor between two invocations that their own intervals do not explain
+  double between;
 };
 
-/// A comparison of invocations. Their speeds were not measured in alternation.
+/// A comparison of several invocations. Their arms did not take turns, so differences in speed can
+/// come from the machine.
 struct AcrossRuns {
   std::vector<Comparison> invocations;
-  std::vector<std::string> names;  ///< for each: its name, otherwise the beginning of its id
-  std::vector<AcrossRow> rows;     ///< by dataset and arm, then by invocation
-  /// For each arm with an interval in at least two invocations that have the same settings as the
-  /// first.
+  /// for each invocation: its name, or without a name the beginning of its id
+  std::vector<std::string> names;
+  std::vector<AcrossRow> rows;  ///< sorted by dataset and arm, then by invocation
+  /// One entry for each arm with an interval in at least two invocations that have the settings of
+  /// the first.
   std::vector<Sittings> sittings;
-  /// Settings in which each invocation differs from the first, e.g. "threads: 1, now 2"; preceded
-  /// by dataset and arm if not all arms differ.
+  /// For each invocation: the settings that differ from the first invocation's, e.g. "threads: 1,
+  /// now 2". If only some arms differ, dataset and arm come first.
   std::vector<std::vector<std::string>> differences;
 };
 

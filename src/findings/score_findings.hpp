@@ -9,29 +9,30 @@
 
 namespace pardec {
 
-/// The totals of the metrics of these runs' datasets, headline scores first.
+/// The names of all totals of the metrics of these runs' datasets, headline scores first.
 std::vector<std::string_view> judged_by(const std::vector<RunSummary>& runs);
 
-/// Adds the totals of metrics that were computed on request (`score`) and are not the dataset's
-/// own.
+/// Adds the names of totals of metrics that were computed on request (verb `score`) and are not
+/// among the dataset's own metrics.
 void add_asked_for(std::vector<std::string_view>& totals, const RunSummary& run,
                    const ScoreTable& scores);
 
-/// Metrics of the arms' datasets for which no answer has a score, among the metrics that are only
-/// computed on request.
+/// The metrics of the arms' datasets that are computed only on request, and for which no answer has
+/// a score yet.
 std::vector<Uncomputed> uncomputed_in(const std::vector<ArmFinding>& arms);
 
-/// The first score of the arm's dataset that the arm has; empty: none.
+/// The name of the first of the dataset's scores that the arm has; empty: it has none of them.
 std::string_view headline_score(const ArmFinding& arm);
 
-/// All totals that can be computed from the stored scores. Totals in `with_interval` get an
-/// interval and a difference from `baseline`. Null: there is no baseline. REQUIRES: both tables are
-/// from one call of read_scores. `would_do` refers to `margin`. p-values are not adjusted.
+/// All totals that can be computed from the stored scores of `method`. The totals in
+/// `with_interval` get an interval and a difference from `baseline` (null: there is no baseline).
+/// `margin` is used for ScoreFinding::would_do. The p-values are not adjusted. REQUIRES: both
+/// tables are from one call of read_scores.
 std::map<std::string_view, ScoreFinding> score_findings(
     const ScoreTable& method, const ScoreTable* baseline,
     const std::vector<std::string_view>& with_interval, double margin, double confidence);
 
-/// Adjusts the p-values of all arms for multiple comparisons.
+/// Adjusts the p-values of all arms for multiple comparisons, with Holm's method.
 void adjust_p_values(std::vector<ArmFinding>& arms);
 
 }  // namespace pardec

@@ -5,12 +5,12 @@
 
 namespace pardec {
 
-/// Answers whose mean lengths differ by more than this share are not the same amount of work.
+/// If the mean lengths of two arms' answers differ by more than this share, the arms did not do the
+/// same amount of work.
 inline constexpr double kSameLength = 0.1;
 
-/// Reasons to distrust numbers of the comparison; results/table.md lists the codes. Ordered by
-/// effect: first those that invalidate everything, then those about answers, then those about
-/// speed, then advice.
+/// The warnings about a comparison (results/table.md lists the codes). Warnings that invalidate
+/// everything come first, then warnings about answers, then about speed, then advice.
 std::vector<Warning> warnings_of(const Overview& comparison);
 
 }  // namespace pardec

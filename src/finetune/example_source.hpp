@@ -12,26 +12,26 @@
 
 namespace pardec {
 
-/// A training format, and how many times an epoch includes every example in this format.
+/// A training format. An epoch includes every example `share` times in this format.
 struct SharedFormat {
   std::unique_ptr<TrainingFormat> format;
   double share = 1;
 };
 
-/// Examples of one shape with one wording.
+/// Training examples of one shape, with one wording.
 struct TrainingExamples {
   Shape shape = Shape::attributes;
   std::string task;  ///< name of the wording
-  /// share, 0 to 1, of the unannotated attributes that are trained as absent; the others are
-  /// treated as unknown
+  /// Share, from 0 to 1, of the unannotated attributes that are trained as absent. The others are
+  /// treated as unknown.
   double unannotated = 1;
   PromptFile prompt;
   std::vector<Example> train, held_out;
 };
 
-/// Samples of examples in the formats of several decoders. Each epoch includes every example as
-/// often as the format's share says. In every epoch, stacks of titles of one category are formed
-/// again, and all sequences are shuffled, both depending on the seed.
+/// Makes training samples from examples, in the formats of several decoders. In every epoch, stacks
+/// of product titles of one category are formed anew, and all sequences are shuffled. Both depend
+/// on the seed.
 class ExampleSource final : public SampleSource {
  public:
   struct Parts {
@@ -39,8 +39,8 @@ class ExampleSource final : public SampleSource {
     std::vector<SharedFormat> formats;
     ChatTemplate chat_template = find_chat_template("plain");
     std::uint64_t seed = 1;
-    int share = 1;  ///< number of sequences that share one copy of their prefix
-    /// share of the titles that are replaced by recombined ones in each epoch
+    int share = 1;  ///< maximum number of sequences that share_prefixes joins
+    /// share of the titles that are replaced by recombined titles in each epoch
     double recombine = 0;
   };
   /// `tokenizer` must outlive this object. ConfigError: a format accepts none of the examples.
@@ -49,15 +49,15 @@ class ExampleSource final : public SampleSource {
   std::vector<TrainingSample> epoch(std::int64_t epoch) const override;
   std::vector<TrainingSample> validation() const override;
   const Parts& parts() const { return parts_; }
-  size_t training() const;  ///< number of examples
+  size_t training() const;  ///< number of training examples
   size_t held_out() const;
 
-  /// What happens to the examples in an epoch.
+  /// Counts of one epoch.
   struct Count {
-    std::int64_t sequences = 0, cut = 0;  ///< cut: sequences that exceed the context length
+    std::int64_t sequences = 0, cut = 0;  ///< cut: sequences that were cut at the context length
     std::int64_t left_out = 0;            ///< examples for which a format made no sequence
   };
-  /// Counts for the first epoch.
+  /// The counts of the first epoch.
   Count count() const;
 
  private:
@@ -66,11 +66,11 @@ class ExampleSource final : public SampleSource {
 
   Parts parts_;
   const Tokenizer& tokenizer_;
-  std::deque<Recombiner> recombiners_;  // for the examples of attributes, in order
+  std::deque<Recombiner> recombiners_;  // one for each entry of examples with attributes, in order
 };
 
-/// Moves a share of `examples` into a second list, determined by seed and text: examples with equal
-/// texts stay together, and the choice does not depend on other examples.
+/// Moves a share of `examples` to a second list, and returns it. The choice depends on seed and
+/// text of each example only. Examples with equal texts are in the same list.
 std::vector<Example> hold_out(std::vector<Example>& examples, double share, std::uint64_t seed);
 
 }  // namespace pardec

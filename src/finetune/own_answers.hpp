@@ -8,31 +8,32 @@
 
 namespace pardec {
 
-/// Stored answers of a run, used for training instead of a dataset's own. Extra heads, drafts and
-/// masks must guess the network's own text (self-distillation).
+/// Selects stored answers of a run that replace a dataset's references in training
+/// (self-distillation). This is for extra heads, draft networks and mask tokens, which must guess
+/// the network's own text.
 struct OwnAnswers {
   std::string db = "results/pardec.sqlite";
   std::string run, arm;     ///< `run`: name of an invocation or a prefix of its id; `arm`: label
   std::int64_t least = 1;   ///< minimum number of ids of an answer
   std::int64_t most = 0;    ///< maximum number of ids of an answer; 0: no limit
   double repetition = 0.3;  ///< maximum sequence_repetition
-  bool cut = false;  ///< includes open answers that were cut at a limit, without training their end
+  bool cut = false;  ///< include open answers that were cut at a limit, without training their end
 
   bool there() const { return !run.empty(); }
 };
 
-/// Share of the 4-grams of an answer that occurred earlier in it (seq-rep-4 of Welleck et al. 2020,
-/// section 4.1); 0 for fewer than four ids.
+/// The share of an answer's 4-grams that repeat an earlier 4-gram of the answer (seq-rep-4 of
+/// Welleck et al. 2020, section 4.1). 0 for fewer than four ids.
 double sequence_repetition(const Tokens& ids);
 
-/// Numbers of a dataset's examples by outcome.
+/// The number of a dataset's examples by outcome.
 struct OwnAnswerCount {
   std::int64_t kept = 0;
-  std::int64_t cut = 0;         ///< kept ones that were cut at a limit
-  std::int64_t absent = 0;      ///< the run has no answer, or one with an error
-  std::int64_t unfinished = 0;  ///< cut at a limit, and not included
-  std::int64_t length = 0;      ///< shorter or longer than requested
-  std::int64_t repeated = 0;    ///< too repetitive
+  std::int64_t cut = 0;         ///< kept examples with an answer that was cut at a limit
+  std::int64_t absent = 0;      ///< the run has no answer, or an answer with an error
+  std::int64_t unfinished = 0;  ///< cut at a limit, and therefore left out
+  std::int64_t length = 0;      ///< left out: shorter or longer than requested
+  std::int64_t repeated = 0;    ///< left out: too repetitive
 
   std::int64_t left_out() const { return absent + unfinished + length + repeated; }
   OrderedJson json() const;

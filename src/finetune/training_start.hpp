@@ -12,26 +12,26 @@
 
 namespace pardec {
 
-/// The starting point of training: a config.json, or a folder with weights.
+/// The starting point of training: a config.json for a new network, or a folder with weights.
 struct TrainingStart {
   Json config;
   ModelConfig parsed;
   std::filesystem::path tokenizer;
   std::optional<std::filesystem::path> weights;
 };
-/// ModelError, ConfigError.
+/// Reads the starting point. ModelError, ConfigError: it is missing or invalid.
 TrainingStart read_start(const TrainingSpec& spec);
 
 /// The training data.
 struct TrainingData {
-  /// Grouped by share of --unannotated and by the wording that `run` uses; the wording itself is
-  /// not loaded here.
+  /// One entry for each combination of wording and share of --unannotated. The wordings themselves
+  /// are not loaded yet.
   std::vector<TrainingExamples> examples;
   OrderedJson files = OrderedJson::array();
-  /// By dataset, if answers of a run are used.
+  /// (dataset, counts), if answers of a run are used.
   std::vector<std::pair<std::string, OwnAnswerCount>> own_answers;
 };
-/// ConfigError: a dataset cannot be used for training, or no example is left.
+/// Reads the data. ConfigError: a dataset cannot be used for training, or no example is left.
 TrainingData read_data(const TrainingSpec& spec);
 
 }  // namespace pardec

@@ -6,20 +6,20 @@
 
 namespace pardec {
 
-/// Name and version of the MPI library that this program uses; empty: built without MPI.
+/// Name and version of the MPI library. Empty: the program was built without MPI.
 std::string mpi_library();
 
-/// The processes that mpirun (or srun) started together. All of them make the same calls in the
-/// same order. A call throws a RunError that names the process that did not answer in time. MPI's
-/// launcher ends all others when one process is killed or fails, and says which one it was.
-/// Not thread-safe: all calls come from the thread that made the group.
+/// The processes that mpirun (or srun) started together. All processes must make the same calls in
+/// the same order. RunError, from any call: another process did not answer in time; the message
+/// names it. If a process fails or is killed, MPI's launcher ends all others. Not thread-safe: all
+/// calls must come from the thread that created the group.
 class Group {
  public:
-  /// Joins the processes that were started with this one. Null: the process was started alone.
-  /// `timeout_seconds`: maximum time that rank 0 waits for another process. Others wait for rank 0
-  /// twice as long, because it may be waiting itself. ConfigError: several processes were started,
-  /// but this program was built without MPI. RunError: MPI cannot start. REQUIRES: at most one
-  /// group in the life of a process (a rule of MPI).
+  /// Joins the processes that were started with this one. Null: this process was started alone.
+  /// `timeout_seconds`: how long rank 0 waits for another process. The others wait for rank 0 twice
+  /// as long, because rank 0 may be waiting too. ConfigError: several processes were started, but
+  /// the program was built without MPI. RunError: MPI cannot start. REQUIRES: a process calls this
+  /// at most once (a rule of MPI).
   static std::unique_ptr<Group> join(double timeout_seconds);
   ~Group();
   Group(const Group&) = delete;
@@ -28,11 +28,12 @@ class Group {
   int rank() const { return rank_; }  ///< from 0
   int size() const { return size_; }
 
-  /// Replaces each number with the sum over all processes, which is the same to the bit in all, and
-  /// in every run with as many processes. REQUIRES: equal lengths in all processes.
+  /// Replaces each number by its sum over all processes. The sums are bitwise equal in all
+  /// processes, and in all runs with the same number of processes. REQUIRES: equal lengths in all
+  /// processes.
   void sum(std::span<float> numbers);
   void sum(std::span<double> numbers);
-  /// Replaces the bytes with rank 0's. REQUIRES: equal lengths in all processes.
+  /// Replaces the bytes by those of rank 0. REQUIRES: equal lengths in all processes.
   void broadcast(std::span<std::byte> bytes);
   /// Returns rank 0's text.
   std::string broadcast(const std::string& text);

@@ -19,27 +19,27 @@ struct HttpDeadlines {
   double total = 600;
 };
 
-/// Whether the address is on this machine, where proxies are not used.
+/// Whether the URL's host is this machine. Requests to this machine use no proxy.
 bool is_loopback(const std::string& url);
 
-/// A POST request.
+/// A POST request, or a GET request if `get` is set.
 struct HttpRequest {
-  bool get = false;  ///< a GET request instead; REQUIRES: an empty body
+  bool get = false;  ///< REQUIRES, if true: an empty body
   std::string url;
   std::vector<std::string> headers;  ///< lines "name: value"
   std::string body;
   HttpDeadlines deadlines;
-  /// limit of the answer's body in bytes; a larger answer is cut off
+  /// maximum size of the answer's body in bytes; a larger answer is cut off
   std::size_t body_cap = 1 << 20;
-  /// Receives each piece of the answer's body as it arrives. Returns whether more is wanted; if
-  /// not, the exchange ends here, without a fault. It must not throw. Empty: not used.
+  /// Gets each piece of the answer's body as it arrives. If it returns false, the request ends
+  /// here, without a fault. It must not throw. May be empty.
   std::function<bool(std::string_view piece)> more = {};
 };
 
 enum class HttpFault {
   none,
-  unreachable,  ///< no connection: nothing was sent
-  cut,          ///< the connection was lost, or the answer is not HTTP or incomplete
+  unreachable,  ///< there was no connection, so nothing was sent
+  cut,          ///< the connection was lost, or the answer is incomplete or not HTTP
   timeout,
   too_large
 };
@@ -48,25 +48,26 @@ struct HttpResult {
   std::uint64_t id = 0;  ///< the id given to `start`
   HttpFault fault = HttpFault::none;
   std::string what;   ///< one-line description of the fault
-  bool sent = false;  ///< the server may have received the request, or part of it
+  bool sent = false;  ///< whether the server may have received the request or a part of it
   int status = 0;     ///< 0: no header of an answer was received
   HttpHeaders headers;
-  std::string body;  ///< the part that was received
+  std::string body;  ///< the received part
   double seconds = 0;
 };
 
-/// Many concurrent requests over HTTP/1.1, on connections that are kept alive. A fault of one
-/// request does not affect others. Each request is sent once; libcurl's own retries are off,
-/// because a request that is sent twice is paid twice. No redirects, no cookies, no compression.
-/// Uses the proxies of the environment, except for this machine itself.
+/// Sends many concurrent requests over HTTP/1.1, on connections that are kept alive. A fault of one
+/// request does not affect others. Each request is sent once: libcurl's own retries are disabled,
+/// because a request that is sent twice may be charged twice. Redirects, cookies and compression
+/// are disabled. The proxies in the environment are used, except for requests to this machine.
 class HttpClient {
  public:
   HttpClient();
   ~HttpClient();  ///< aborts running requests
 
-  /// RunError: libcurl refuses the URL or a header.
+  /// Sends a request; wait() returns its result. RunError: libcurl refuses the URL or a header.
   void start(std::uint64_t id, HttpRequest request);
-  /// Returns finished requests. Waits for the first one, but at most `seconds`.
+  /// Returns the results of finished requests. If there is none yet, waits for one, but at most
+  /// `seconds`.
   std::vector<HttpResult> wait(double seconds);
 
  private:

@@ -7,8 +7,8 @@
 
 namespace pardec {
 
-/// A libcurl handle with the settings of all requests: no signals, HTTP only. RunError: it cannot
-/// be created, or an option is refused.
+/// A libcurl handle with the options that all requests share: no signals, HTTP and HTTPS only.
+/// RunError: the handle cannot be created, or libcurl refuses an option.
 class CurlHandle {
  public:
   explicit CurlHandle(const std::string& url);
@@ -18,7 +18,7 @@ class CurlHandle {
     check(curl_easy_setopt(owner_.get(), option, value));
   }
   long status() const;
-  /// The reason of a failure, in libcurl's words.
+  /// libcurl's description of a failure.
   std::string fault(CURLcode code) const;
   CURL* get() const { return owner_.get(); }
 
@@ -27,7 +27,7 @@ class CurlHandle {
 
   std::unique_ptr<CURL, void (*)(CURL*)> owner_;
   std::string url_;
-  std::unique_ptr<char[]> message_;  ///< of an error; libcurl keeps its address
+  std::unique_ptr<char[]> message_;  ///< libcurl writes error messages here
 };
 
 /// Header lines of a request.

@@ -6,16 +6,17 @@
 
 namespace pardec {
 
-/// Headers of an answer: names in lower case; of repeated headers, the last value.
+/// The headers of an answer, by name in lower case. For a repeated header, the last value counts.
 using HttpHeaders = std::map<std::string, std::string>;
 
-/// The value; empty if there is no such header.
+/// The value of a header; empty if there is no such header.
 std::string header(const HttpHeaders& headers, const std::string& name);
 
 /// Adds a header line of an answer. A status line starts a new answer.
 void take_header_line(std::string_view line, HttpHeaders& headers);
 
-/// Seconds since 1970 of a date in HTTP's or ISO 8601's format.
+/// Converts a date in HTTP's or ISO 8601's format to seconds since 1970. None: the text is not a
+/// date.
 std::optional<double> http_date(const std::string& text);
 
 }  // namespace pardec

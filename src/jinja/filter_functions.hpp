@@ -3,8 +3,8 @@
 
 namespace pardec::jinja::filter {
 
-// The filters of the template language, as in jinja2 and transformers. Each takes a value and the
-// arguments in parentheses.
+// The filters of the template language, as in jinja2 and transformers. `value|name(arguments)`
+// calls name(value, arguments).
 
 using V = const Value&;
 using A = const Arguments&;
@@ -58,8 +58,8 @@ Value least(V value, A arguments);
 Value sort(V value, A arguments);
 Value unique(V value, A arguments);
 
-/// The member of `value` at `path` (attribute_path); `value` itself if the path is None. The
-/// steps of the path are first charged to the budget in `arguments`.
+/// The member of `value` at `path` (attribute_path); `value` itself if the path is None. First
+/// takes the steps for the path from the budget in `arguments`.
 Value member_of(V value, V path, A arguments, const Value& fallback = {});
 
 }  // namespace pardec::jinja::filter

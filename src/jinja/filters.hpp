@@ -5,9 +5,9 @@
 
 namespace pardec::jinja {
 
-/// `value|name(arguments)`. REQUIRES: is_filter(name). Fault: the errors of jinja2.
+/// Evaluates `value|name(arguments)`. REQUIRES: is_filter(name). Fault: jinja2 raises an error too.
 Value apply_filter(const std::string& name, const Value& value, const Arguments& arguments);
-/// `value is name(arguments)`. REQUIRES: is_test(name).
+/// Evaluates `value is name(arguments)`. REQUIRES: is_test(name).
 bool apply_test(const std::string& name, const Value& value, const Arguments& arguments);
 
 }  // namespace pardec::jinja

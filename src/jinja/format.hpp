@@ -5,14 +5,15 @@
 
 namespace pardec::jinja {
 
-// Python's three ways of inserting values into a text. Steps for widths are taken from the budget
-// in advance. Fault: anything that Python refuses, and integers beyond 64 bits.
+// Python's three ways of formatting values into a text. Before text is padded to a width, the steps
+// for it are taken from the budget. Fault: Python raises an error, or an integer does not fit into
+// 64 bits.
 
-/// `text % values`: a tuple, a dict, or a single value.
+/// `text % values`. `values`: a tuple, a dict, or a single value.
 std::string percent_format(const std::string& text, const Value& values, Budget& budget);
 
-/// `text.format(...)` in jinja2's sandbox, where `{0.name}` and `{0[key]}` are limited to what a
-/// template may access.
+/// `text.format(...)` as in jinja2's sandbox: `{0.name}` and `{0[key]}` can read only members that
+/// templates may access.
 std::string brace_format(const std::string& text, const Arguments& arguments);
 /// `text.format_map(dict)`.
 std::string brace_format_map(const std::string& text, const Arguments& arguments);

@@ -5,19 +5,20 @@
 
 namespace pardec::jinja {
 
-// Functions common to both ways of formatting.
+// Functions that `%` and `format` share.
 
-/// The digits of a real number, with a `-` if it is negative. `kind`: C's e, f, g (or E, F, G);
-/// `precision`: digits after the point; `alternate` keeps the point.
+/// A real number as text, with a `-` if it is negative. `kind`: e, f, g, E, F or G, as in C's
+/// printf. `precision`: printf's precision. `alternate`: the point is always written, as with
+/// printf's #.
 std::string real_digits(double value, char kind, std::int64_t precision, bool alternate,
                         Budget& budget);
-/// The digits of an integer in base 2, 8, 10 or 16, without a sign.
+/// An integer's absolute value in base 2, 8, 10 or 16.
 std::string whole_digits(std::int64_t value, int base, bool upper);
 
-/// A text of one character. Fault: `code` is not a character.
+/// A text with one character. Fault: `code` is not a code point.
 std::string character_of(std::int64_t code);
 
-/// The first characters, at most `most`; negative: all.
+/// The first `most` characters of a text; all of them if `most` is negative.
 std::string first_characters(const std::string& text, std::int64_t most);
 
 }  // namespace pardec::jinja

@@ -7,11 +7,11 @@
 
 namespace pardec::jinja {
 
-/// Adds the functions available to templates: range, dict, cycler, joiner, raise_exception, and
-/// strftime_now, which formats `now`.
+/// Adds the global functions of templates: range, dict, cycler, joiner, raise_exception, and
+/// strftime_now. `now`: the time for strftime_now.
 void add_functions(std::map<std::string, Value>& names, const std::tm& now);
 
-/// `dict(...)`: from a dict or pairs, then from named arguments.
+/// Python's dict(...): the entries of a dict or list of pairs, then the named arguments.
 Dict dict_of(const Arguments& arguments);
 
 }  // namespace pardec::jinja

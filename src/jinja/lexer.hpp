@@ -24,9 +24,10 @@ struct Token {
   int line = 1;
 };
 
-/// Splits a template into tokens as jinja2 does with trim_blocks and lstrip_blocks: the line break
-/// after a block is removed, and so is the white space before a block on its line. `-` strips all
-/// white space on its side, `+` none. Ends with one `end` token. Fault: a lexical error.
+/// Splits a template into tokens, as jinja2 does with trim_blocks and lstrip_blocks: the line break
+/// after a block tag is removed, and so is white space between the beginning of the line and the
+/// tag. A `-` in a tag strips all white space on its side; a `+` strips none. The last token is
+/// `end`. Fault: a lexical error.
 std::vector<Token> tokenize(std::string_view source);
 
 }  // namespace pardec::jinja

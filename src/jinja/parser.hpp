@@ -9,7 +9,7 @@
 
 namespace pardec::jinja {
 
-/// The sequence of a template's tokens.
+/// The tokens of a template, read one after another.
 class TokenStream {
  public:
   explicit TokenStream(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
@@ -33,8 +33,8 @@ class TokenStream {
   size_t at_ = 0;
 };
 
-/// Counts nested brackets and blocks, so that no template overflows the stack. Fault: more than a
-/// hundred.
+/// Counts the nesting of brackets and blocks while it exists, so that no template overflows the
+/// stack. Fault: more than a hundred levels.
 class Nesting {
  public:
   Nesting(int& depth, int line) : depth_(depth) {
@@ -48,12 +48,12 @@ class Nesting {
   int& depth_;
 };
 
-/// Which of `caller`, `varargs` and `kwargs` the open macros use. A macro uses such a name if it
-/// reads the name before setting it.
+/// Finds out which of the names `caller`, `varargs` and `kwargs` each macro uses. A macro uses a
+/// name if it reads the name before it sets it.
 class ImplicitNames {
  public:
   void open() { macros_.emplace_back(); }
-  /// The content of a block does not belong to the macros around it.
+  /// The content of a block does not count for the macros around the block.
   void enter_block() { outside_.push_back(std::exchange(macros_, {})); }
   void leave_block() {
     macros_ = std::move(outside_.back());
@@ -77,12 +77,12 @@ class ExpressionParser {
   explicit ExpressionParser(TokenStream& stream) : stream_(stream) {}
 
   ExpressionPtr expression();
-  /// An expression other than `a if b else c`; the words `if` and `else` end it.
+  /// An expression that is no `a if b else c`: it ends before the words `if` and `else`.
   ExpressionPtr unconditional();
-  /// One expression, or several separated by commas, which make a tuple.
+  /// One expression, or a tuple of several expressions separated by commas.
   ExpressionPtr tuple(bool conditional = true);
-  /// Filters that follow; `subject` may be null. `named`: the name of the first filter follows
-  /// directly, without |.
+  /// The filters after `subject`, which may be null. `named`: the first filter is written without
+  /// |.
   ExpressionPtr filters(ExpressionPtr subject, bool named = false);
   ImplicitNames& implicit() { return implicit_; }
 

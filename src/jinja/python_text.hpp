@@ -7,33 +7,34 @@
 
 namespace pardec::jinja {
 
-// Functions of Python's str, for valid UTF-8. Positions and lengths count code points.
+// Functions of Python's str. Texts are valid UTF-8; positions and lengths count code points.
 
 std::u32string code_points(std::string_view text);
 std::string from_code_points(std::u32string_view codes);
 
-/// `str.isspace` of one code point; also `\s` of Python's `re`.
+/// `str.isspace` of one code point; the same as `\s` in Python's `re`.
 bool is_python_space(char32_t code);
 /// `str.isprintable` of one code point.
 bool is_printable(char32_t code);
 
-/// strip, lstrip, rstrip: removes white space, or all characters in `characters`.
+/// strip, lstrip, rstrip: removes white space, or the characters in `characters`.
 std::string strip_text(std::string_view text, bool left, bool right,
                        const std::optional<std::string>& characters = std::nullopt);
-/// split, rsplit: at the separator, or at white space; at most `most` splits (negative: no limit).
-/// Fault: an empty separator.
+/// split, rsplit: splits at `separator`, or, without one, at white space, at most `most` times
+/// (negative: no limit). Fault: the separator is empty.
 std::vector<std::string> split_text(std::string_view text,
                                     const std::optional<std::string>& separator, std::int64_t most,
                                     bool from_right);
 std::vector<std::string> split_lines(std::string_view text, bool with_ends = false);
-/// At most `most` replacements; negative: all.
+/// str.replace: replaces `from` by `to`, at most `most` times (negative: no limit).
 std::string replace_text(std::string_view text, std::string_view from, std::string_view to,
                          std::int64_t most);
 
-// Case conversions (python_case.cpp). Fault: a Greek character with an iota subscript, whose other
-// case is several characters.
+// Case conversions (python_case.cpp). Fault: a Greek character with an iota subscript, which would
+// become several characters.
 
-/// Converts from byte `from` on; the text before it decides about a final sigma.
+/// str.lower of the text from byte `from` on. The text before it only determines whether a sigma is
+/// final.
 std::string lower_text(std::string_view text, std::size_t from = 0);
 std::string upper_text(std::string_view text);
 std::string capitalize_text(std::string_view text);
@@ -45,26 +46,26 @@ std::string title_text(std::string_view text);
 std::string title_words(std::string_view text);
 
 enum class Case { none, lower, upper, title };
-/// Fault: a symbol or number in the form of a letter.
+/// The case of a character. Fault: a symbol or number that looks like a letter.
 Case case_of(char32_t code);
-/// Whether there is a character of that case, and none of another case.
+/// Whether the text has a character of this case, and none of another case.
 bool has_only(std::string_view text, Case wanted);
-/// Unicode categories L*, N* and Nd.
+/// Whether the character is in the Unicode categories L*, N* and Nd.
 bool is_letter(char32_t code);
 bool is_numeric(char32_t code);
 bool is_decimal(char32_t code);
 
-/// Replaces `<`, `>`, `&` and quotes with HTML entities, as markupsafe does.
+/// Replaces <, >, & and quotes by HTML entities, as markupsafe does.
 std::string escape_html(std::string_view text);
 
-/// `repr` of a str (`ascii`: Python's ascii() of it), and of a float.
+/// Python's repr() of a str; with `ascii`, Python's ascii().
 std::string python_quoted(std::string_view text, bool ascii = false);
 std::string shortest(double value);
-/// A JSON string, as written by `json.dumps`.
+/// A JSON string as json.dumps writes it.
 std::string json_quoted(std::string_view text, bool ensure_ascii);
 
-/// Python's int(text, base) and float(text): allows surrounding white space, and `_` between
-/// digits. Empty: not a number. Fault: beyond 64 bits.
+/// Python's int(text, base) and float(text): white space around the number and `_` between digits
+/// are allowed. None: not a number. Fault: an integer beyond 64 bits.
 std::optional<std::int64_t> parse_whole(std::string_view text, int base = 10);
 std::optional<double> parse_real(std::string_view text);
 

@@ -13,15 +13,15 @@
 
 namespace pardec::jinja {
 
-/// An error in a template. `line` 0: the place is not known yet.
+/// An error in a template. `line` is 0 as long as it is not known.
 struct Fault {
   std::string what;
   int line = 0;
 };
 
-/// The remaining steps of a rendering. A step is a template node that is evaluated, an item that is
-/// traversed, or some bytes of text that are read or created. Steps are counted, not timed, so that
-/// the same template and values always have the same result.
+/// The limit on the work of a rendering. Work is counted in steps: evaluating a node of the
+/// template, traversing an item, or reading or creating a few bytes of text. A limit on steps,
+/// unlike one on time, gives the same result every time.
 class Budget {
  public:
   explicit Budget(std::int64_t steps) : most_(steps), left_(steps) {}
@@ -30,7 +30,7 @@ class Budget {
     if (steps > left_) used_up();
     left_ -= steps;
   }
-  /// Takes `each` steps, `count` times.
+  /// Takes count * each steps.
   void take(std::int64_t count, std::int64_t each) {
     std::int64_t steps = 0;
     take(__builtin_mul_overflow(count, each, &steps) ? INT64_MAX : steps);
@@ -41,11 +41,12 @@ class Budget {
   std::int64_t most_, left_;
 };
 
-/// The number of steps that reading `bytes` bytes of text takes.
+/// The number of steps for reading `bytes` bytes of text.
 inline std::int64_t text_steps(std::size_t bytes) {
   return 1 + static_cast<std::int64_t>(bytes / 16);
 }
-/// Steps for finding `part` in `text`, in the worst case of many partial matches.
+/// The number of steps for finding `part` in `text` in the worst case, which has many partial
+/// matches.
 inline std::int64_t search_steps(std::string_view text, std::string_view part) {
   return text_steps(text.size()) * text_steps(part.size() / 16);
 }
@@ -56,19 +57,19 @@ struct Namespace;
 struct Loop;
 struct Callable;
 
-/// jinja2's undefined value: prints as nothing, and most uses are errors.
+/// jinja2's undefined value. It is printed as an empty text; most other uses are errors.
 struct Undefined {
   std::string name;      ///< the name in the template
-  std::string why = {};  ///< the reason, shown with the name if it is called
+  std::string why = {};  ///< why it is undefined; shown in the error if it is called
 };
 
-/// A text marked as HTML by `safe` or `escape`: Python's Markup.
+/// A text that the filter `safe` or `escape` marked as HTML (markupsafe's Markup).
 struct Marked {
   std::shared_ptr<const std::string> text;
 };
 
-/// A value of the template language. It behaves like the Python value that jinja2 would have. Texts
-/// are valid UTF-8, and count code points.
+/// A value of the template language. It behaves like the Python value in jinja2. Texts are valid
+/// UTF-8; their lengths count code points.
 class Value {
  public:
   using None = std::monostate;
@@ -94,8 +95,8 @@ class Value {
   const std::int64_t* integer() const { return std::get_if<std::int64_t>(&held_); }
   const double* real() const { return std::get_if<double>(&held_); }
   const std::string* text() const { return pointer<std::shared_ptr<const std::string>>(); }
-  /// The text of a marked text. It is separate from `text()`, so that code that does not handle
-  /// marks refuses it.
+  /// The text of a Marked value. text() does not return it, so that code that does not handle
+  /// Marked treats it as an unsupported type.
   const std::string* marked() const {
     const auto* held = std::get_if<Marked>(&held_);
     return held ? &*held->text : nullptr;
@@ -107,20 +108,20 @@ class Value {
   Loop* loop() const { return pointer<Loop*>(); }
 
   bool is_number() const { return boolean() || integer() || real(); }
-  /// A bool or an integer. Fault, which mentions `what_for`: another type.
+  /// The integer value of a bool or an integer. Fault, which mentions `what_for`: another type.
   std::int64_t whole(std::string_view what_for) const;
-  /// As Python's float(). REQUIRES: is_number().
+  /// Python's float(value). REQUIRES: is_number().
   double as_real() const;
-  /// `bool(value)`.
+  /// Python's bool(value).
   bool truth() const;
   /// Nesting depth of lists and dicts.
   int depth() const;
-  /// Steps for traversing all contained values, as often as they occur: an upper bound for writing
-  /// or comparing the value.
+  /// The number of steps for traversing all contained values, each as often as it occurs. This is
+  /// an upper bound for printing or comparing the value.
   std::int64_t weight() const;
-  /// Steps for traversing its own items, or its text.
+  /// The number of steps for traversing only the value's own items, or its text.
   std::int64_t breadth() const;
-  /// The name of its type in Python: "str", "dict".
+  /// The name of the type in Python, e.g. "str" or "dict".
   std::string_view type() const;
 
  private:
@@ -145,14 +146,15 @@ struct Sequence {
   int depth = 1;
   std::int64_t weight = 1;
   std::int64_t begin = 0, end = 0, step = 1;  ///< for a range
-  bool is_group = false;                      ///< a tuple of groupby, whose two items have names
+  /// a tuple from groupby: its two items also have names
+  bool is_group = false;
   bool has_length() const { return kind != Kind::generator; }
   bool has_index() const {
     return kind == Kind::list || kind == Kind::tuple || kind == Kind::range;
   }
 };
-/// Fault: nested deeper than supported, because writing, comparing and freeing a value recurse once
-/// per level.
+/// Fault: the value is nested too deeply. (Printing, comparing and freeing a value recurse once per
+/// level.)
 Value make_sequence(Values values, Sequence::Kind kind = Sequence::Kind::list);
 /// Fault: more than 100000 items, as in jinja2's sandbox.
 Value make_range(std::int64_t begin, std::int64_t end, std::int64_t step);
@@ -160,17 +162,17 @@ Value make_marked(std::string text);
 
 struct Dict {
   std::vector<std::pair<Value, Value>> entries;  ///< in order of insertion
-  int depth = 1;                                 ///< set by make_dict, as is weight
+  int depth = 1;                                 ///< depth and weight are set by make_dict
   std::int64_t weight = 1;
   const Value* find(const Value& key) const;
   void set(Value key, Value value);
 };
-Value make_dict(Dict dict);  ///< Fault as in make_sequence
-/// Fault: a value that cannot be a key of a dict.
+Value make_dict(Dict dict);  ///< Fault: see make_sequence
+/// Fault: the value cannot be a key of a dict.
 void check_hashable(const Value& key);
 
-/// `namespace()`: the only value that a template can change from an inner scope. The renderer owns
-/// it, so that it may contain itself.
+/// The value of `namespace()`: the only value that a template can change from an inner scope. The
+/// renderer owns it, because it may contain itself.
 struct Namespace {
   Dict members;
 };
@@ -180,7 +182,7 @@ struct Scope;
 
 /// The value of `loop` inside a `for`.
 struct Loop {
-  const Statement* statement;  ///< the `for`
+  const Statement* statement;  ///< the `for` statement
   Scope* around;               ///< the scope around it
   Values items;
   std::int64_t index0 = 0, depth0 = 0;
@@ -199,16 +201,16 @@ class Arguments {
         named_(std::move(named)) {}
 
   const std::string& callee() const { return callee_; }
-  /// The budget of the calling rendering.
+  /// The budget of the rendering that makes the call.
   Budget& budget() const { return *budget_; }
   const Values& positional() const { return positional_; }
   const std::vector<std::pair<std::string, Value>>& named() const { return named_; }
   bool has(size_t index, std::string_view name) const;
-  /// The argument at a position or by its name, otherwise `fallback`.
+  /// The argument at this position or with this name; `fallback` if it is missing.
   Value get(size_t index, std::string_view name, Value fallback) const;
-  /// Fault: the argument is missing.
+  /// The same without a fallback. Fault: the argument is missing.
   Value get(size_t index, std::string_view name) const;
-  /// Fault: more arguments than `most`, or a name that is not in `names`.
+  /// Fault: there are more than `most` arguments, or a name is not in `names`.
   void check(size_t most, std::initializer_list<std::string_view> names) const;
 
  private:
@@ -226,28 +228,29 @@ struct Callable {
 Value make_callable(std::string name, std::function<Value(const Arguments&)> call,
                     std::function<std::optional<Value>(std::string_view name)> member = {});
 
-/// Fault: an integer beyond 64 bits, which Python would support; otherwise as in make_sequence.
-/// `inside`: number of lists and dicts around it.
+/// Converts JSON. `inside`: number of lists and dicts around it. Fault: an integer is beyond 64
+/// bits (Python would accept it), or the value is nested too deeply (make_sequence).
 Value from_json(const OrderedJson& json, int inside = 0);
 
-/// `str(value)` and `repr(value)`.
+/// Python's str(value) and repr(value).
 std::string to_text(const Value& value);
 std::string representation(const Value& value);
 
 struct JsonStyle {
   bool ensure_ascii = false, sort_keys = false;
   bool pretty = false;
-  std::string indent;  ///< of one level; if pretty
+  std::string indent;  ///< indentation per level, if pretty
   std::string item_separator = ", ", key_separator = ": ";
 };
-/// Python's `json.dumps(value)`.
+/// Python's json.dumps(value).
 std::string to_json_text(const Value& value, const JsonStyle& style);
 
-/// The items that a `for` traverses; a generator is used up. Fault: the value is not iterable.
+/// The items of a value, as a `for` visits them. A generator is empty afterwards. Fault: the value
+/// is not iterable.
 Values iterate(const Value& value);
-Values iterate(const Value& value, Budget& budget);  ///< takes a step per item in advance
+Values iterate(const Value& value, Budget& budget);  ///< first takes a step per item
 bool is_iterable(const Value& value);
-/// `len(value)`. Fault: the value has no length.
+/// Python's len(value). Fault: the value has no length.
 std::int64_t length(const Value& value);
 
 }  // namespace pardec::jinja

@@ -3,11 +3,12 @@
 
 namespace pardec {
 
-/// A score below all others.
+/// A number below all attention scores, in place of -infinity.
 constexpr float kNothing = -3.0e38f;
 
-/// e^x for x in [-87, 88]; values outside are clamped. Computed as 2^n times the Taylor polynomial
-/// of degree 7 at |r| <= ln(2) / 2, with a relative error below 6e-9.
+/// e^x; x is first clamped to [-87, 88]. With x = n ln(2) + r and |r| <= ln(2) / 2, the result is
+/// 2^n times the Taylor polynomial of e^r of degree 7. The polynomial's relative error is below
+/// 6e-9.
 static inline float exponential(float x) {
   x = x < -87.0f ? -87.0f : x;
   x = x > 88.0f ? 88.0f : x;

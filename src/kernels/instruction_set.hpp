@@ -4,17 +4,18 @@
 
 namespace pardec {
 
-/// Instruction sets that the CPU kernels are written for. Each has a complete set of kernels
-/// without fallback to another. From avx512_bf16 on, bf16 products have the processor's full speed.
+/// The instruction sets with CPU kernels of their own. Each has all kernels. From avx512_bf16 on,
+/// the processor has instructions for bf16 products.
 enum class InstructionSet {
   generic,      ///< plain C++
-  avx2,         ///< x86-64 with AVX2 and FMA: bf16 is widened to float32
-  avx512_bf16,  ///< x86-64 with AVX-512 F, BW, DQ, VL and BF16: products of bf16 pairs
-  amx_bf16,     ///< avx512_bf16 with AMX-TILE and AMX-BF16: products of tiles, on Linux
+  avx2,         ///< x86-64 with AVX2 and FMA; bf16 is converted to float32
+  avx512_bf16,  ///< x86-64 with AVX-512 F, BW, DQ, VL and BF16: dot products of bf16 pairs
+  amx_bf16,     ///< avx512_bf16 with AMX-TILE and AMX-BF16: matrix products of tiles; on Linux
 };
 std::string_view name(InstructionSet set);
 
-/// The sets that this binary contains and this processor supports, the widest last. Never empty.
+/// The instruction sets that this program contains and this processor supports, from generic to the
+/// widest.
 const std::vector<InstructionSet>& instruction_sets();
 InstructionSet widest_instruction_set();
 

@@ -3,7 +3,8 @@
 
 namespace pardec {
 
-// The tables returned by `kernels(set)`. Without PARDEC_X86_KERNELS, only the first one exists.
+// The tables that kernels(set) returns. Without PARDEC_X86_KERNELS, only the first function is
+// defined.
 const Kernels& generic_kernels();
 const Kernels& avx2_kernels();
 const Kernels& avx512_bf16_kernels();

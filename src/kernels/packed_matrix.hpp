@@ -4,18 +4,19 @@
 
 namespace pardec {
 
-// Weights in the layout that kernels stream: panels of 32 outputs, with the inputs in pairs, so
-// that a product reads memory from front to back. Missing rows and inputs of a panel are zero.
+// The layout of packed weights: panels of 32 outputs, with the inputs in pairs. A product reads a
+// panel from front to back. Missing outputs and inputs of a panel are zero.
 //
-// bf16: a pair of inputs takes 128 bytes, two registers of 16 outputs each.
+// bf16: a pair of inputs takes 128 bytes, i.e. two registers with 16 outputs each.
 //   pair k:  { w[0][2 k], w[0][2 k + 1],  w[1][2 k], w[1][2 k + 1], ... w[31][2 k + 1] }
 //
-// int8: row-wise, as in LLM.int8() (arXiv:2208.07339) without its outliers. The scale of a row is
-// its largest absolute value; a weight is q * scale / 127.
+// int8: quantised per output row, as in LLM.int8() (arXiv:2208.07339), but without separate
+// outliers. The scale of a row is its largest absolute value; a weight is q * scale / 127.
 //   float32 scale[32], then pairs as above with one byte per number
 //
-// nf4: blocks of 64 inputs, as in QLoRA (arXiv:2305.14314) without its double quantisation. The
-// scale of a block is its largest absolute value; a weight is kNf4[q] * scale, rounded to bf16.
+// nf4: quantised in blocks of 64 inputs, as in QLoRA (arXiv:2305.14314), but without double
+// quantisation. The scale of a block is its largest absolute value; a weight is kNf4[q] * scale,
+// rounded to bf16.
 //   float32 scale[32], then 16 lines of 64 bytes: 16 words of 32 bits. A line has two pairs of
 //   inputs. Word 2 o + i contains, from bit 4 (4 p + v) on, q of output 8 v + o and input i of pair
 //   p.
@@ -24,12 +25,12 @@ inline constexpr std::int64_t kPanel = 32;     ///< outputs of a panel
 inline constexpr std::int64_t kNf4Block = 64;  ///< inputs that share a scale
 
 inline constexpr std::int64_t kScaleBytes = kPanel * 4;  ///< bytes of a panel's scales
-/// bytes of a block
+/// bytes of one block for all outputs of a panel
 inline constexpr std::int64_t kNf4Bytes = kScaleBytes + kPanel * kNf4Block / 2;
 
 enum class WeightType { bf16, int8, nf4 };
 
-/// The sixteen levels of NF4 (QLoRA, appendix E), with bitsandbytes' values.
+/// The sixteen levels of NF4 (QLoRA, appendix E), with the values of bitsandbytes.
 inline constexpr float kNf4[16] = {
     -1.0f,
     -0.6961928009986877f,
@@ -49,7 +50,7 @@ inline constexpr float kNf4[16] = {
     1.0f,
 };
 
-/// Packed weights of a linear map. Does not own the memory.
+/// The packed weights of a linear map. The struct does not own the memory.
 struct PackedMatrix {
   const std::byte* panels = nullptr;
   std::int64_t outputs = 0, inputs = 0;
@@ -60,13 +61,13 @@ struct PackedMatrix {
   const std::byte* panel(std::int64_t p) const { return panels + p * panel_bytes(); }
 };
 
-/// Bytes of a packed matrix.
+/// Number of bytes of a packed matrix.
 std::int64_t packed_bytes(std::int64_t outputs, std::int64_t inputs, WeightType type);
 
-/// Bytes of the weights and scales alone, without the padding of panels.
+/// Number of bytes of weights and scales, without the padding of panels.
 std::int64_t weight_bytes(std::int64_t outputs, std::int64_t inputs, WeightType type);
 
-/// Row `output` of the matrix, unpacked to float32: [inputs]. REQUIRES: 0 <= output < outputs.
+/// Unpacks one row of the matrix to float32, [inputs]. REQUIRES: 0 <= output < matrix.outputs.
 void unpack_row(const PackedMatrix& matrix, std::int64_t output, float* row);
 
 }  // namespace pardec

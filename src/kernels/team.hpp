@@ -10,38 +10,38 @@
 namespace pardec {
 
 /// Decides how many members of a team take part in loops while other programs compete for the
-/// cores. A member that has a piece of work but no core delays all others. After such a delay, all
-/// members stay if they have taken part long enough for the gain to exceed the delay. Otherwise one
-/// member is left out for twice the time of the delay. If another delay follows soon after the
-/// member returns, a member is left out again, for four times as long as before (at most a second).
-/// Thus delays cost little time on a machine that is always busy, and after a single disturbance
-/// the member soon returns.
+/// cores. A member with a piece of work but without a core delays all others. After a delay, all
+/// members stay if the time that they saved before exceeds the delay. Otherwise one member is left
+/// out, for twice the time of the delay. If there is another delay soon after its return, a member
+/// is left out again, for four times as long as before (at most a second). Thus delays cost little
+/// on a machine that is always busy, and after a single disturbance the member is soon back.
 class Attendance {
  public:
   explicit Attendance(int members) : members_(members), active_(members) {}
 
   int active() const { return active_; }
-  /// The number of members that may take part at this time. A member whose time is over returns.
+  /// The number of members that may take part now. Members return when their time out is over.
   int at(std::int64_t now_ns);
-  /// Reports that a caller, which had computed for `worked_ns`, waited for the others for
-  /// `waited_ns` until `now_ns`.
+  /// Reports a loop that ended at `now_ns`: its caller computed for `worked_ns`, and then waited
+  /// for the others for `waited_ns`.
   void waited(std::int64_t now_ns, std::int64_t worked_ns, std::int64_t waited_ns);
-  /// Time that members were left out, summed over members.
+  /// Total time that members were left out, summed over members.
   std::int64_t out_ns(std::int64_t now_ns) const;
 
  private:
   void become(int active, std::int64_t now_ns);
 
   int members_, active_;
-  std::int64_t since_ns_ = 0, out_ns_ = 0;  // time of the last change; sum until then
-  std::int64_t back_ns_ = 0;  // when a member will return or did, or last caused a delay and stayed
-  std::int64_t rest_ns_ = 0;  // how long it was left out; 0: it stayed
+  std::int64_t since_ns_ = 0, out_ns_ = 0;  // time of the last change; out_ns until then
+  std::int64_t back_ns_ = 0;  // when a member returns or returned, or caused a delay and stayed
+  std::int64_t rest_ns_ = 0;  // how long the member was left out; 0: it stayed
 };
 
-/// Threads that share the pieces of loops: the caller, and helpers that start at the first loop.
-/// Each member begins with its own share of the pieces, then takes pieces of others. A member
-/// without a core therefore delays at most the piece that it has begun; a sleeping or late member
-/// delays nothing. Idle members spin for a while, then sleep.
+/// A thread pool for parallel loops. Its members are the thread that calls run(), and helper
+/// threads, which are started by the first loop. A loop is divided into pieces. Each member begins
+/// with its own share of the pieces, and then takes pieces from other members. Therefore a member
+/// without a core delays at most the piece that it has begun, and a member that still sleeps delays
+/// nothing. Idle helpers spin for a while, then sleep.
 class Team {
  public:
   explicit Team(int members) { resize(members); }
@@ -50,12 +50,14 @@ class Team {
   Team& operator=(const Team&) = delete;
 
   int members() const { return members_; }
-  /// REQUIRES: members >= 1, and no loop is running. Ends the previous helpers.
+  /// Ends all helpers, and sets the number of members. REQUIRES: members >= 1, and no loop is
+  /// running.
   void resize(int members);
 
-  /// Reserves the team for the current thread while it lives: loops of other threads then run on
-  /// their callers alone. Without it, each loop must first wait until its caller's previous writes
-  /// are visible to all threads. Has no effect if the team was taken already.
+  /// Reserves the team for the current thread while this object exists. Meanwhile, loops of other
+  /// threads run on their callers alone. A Hold makes many short loops cheaper: without it, each
+  /// loop takes the team anew, which waits until the caller's previous writes are visible to all
+  /// threads. Has no effect if the team is already reserved.
   class Hold {
    public:
     explicit Hold(Team& team) : team_(team), holds_(!team.taken_.exchange(true)) {
@@ -74,13 +76,13 @@ class Team {
     const bool holds_;
   };
 
-  /// Calls work(member, first, last) for pieces [first, last) that make up [0, count). Each piece
-  /// is called once and has at least `grain` items (the last one may have fewer). `member` is from
-  /// 0 (the caller) to members() - 1, and runs one piece at a time. Returns when all pieces are
-  /// done and their writes are visible. If a piece throws, no further pieces begin, and the
-  /// exception is thrown here after all begun pieces have ended. The caller computes everything
-  /// itself, as member 0, if there is only one piece, in a nested loop, or while another thread's
-  /// loop runs.
+  /// Divides [0, count) into pieces, and calls work(member, first, last) once for each piece
+  /// [first, last). A piece has at least `grain` items, except the last one. `member` is 0 for the
+  /// caller, and less than members(); a member computes one piece at a time. Returns when all
+  /// pieces are done and their writes are visible. If a piece throws, no more pieces are begun, and
+  /// the exception is rethrown here after all begun pieces have ended. The caller alone computes
+  /// everything, as member 0, if there is only one piece, if the loop is nested in another, or
+  /// while a loop of another thread runs.
   template <typename Work>
   void run(std::int64_t count, std::int64_t grain, const Work& work) {
     const std::int64_t pieces = count <= grain ? 1 : pieces_of(count, grain);
@@ -97,13 +99,13 @@ class Team {
                .pieces = pieces});
   }
 
-  /// Time that helpers were left out because other programs used their cores (Attendance), summed
-  /// over helpers.
+  /// Total time that helpers were left out because other programs used their cores (Attendance),
+  /// summed over helpers.
   std::int64_t left_out_ns() const;
-  /// Time that callers slept while they waited for helpers; per loop, at most the caller's own
-  /// working time.
+  /// Total time that callers slept while they waited for helpers. For each loop, at most the
+  /// caller's own working time counts.
   std::int64_t slept_ns() const { return slept_ns_.load(std::memory_order_relaxed); }
-  /// Number of helpers that sleep instead of spinning.
+  /// Number of helpers that are asleep (not spinning).
   int sleeping() const;
 
  private:
@@ -112,9 +114,9 @@ class Team {
     const void* context;
     std::int64_t count, pieces;
   };
-  /// A member's own memory: pieces [next, end) of a loop, which any member may take. A waiting
-  /// helper watches a single cache line, which a call writes; a cache line takes some 50 ns from
-  /// core to core.
+  /// The memory of one member: the pieces [next, end) of its share of a loop, which any member may
+  /// take. An idle helper watches this cache line only; call() writes it to start a loop. (Moving a
+  /// cache line from core to core takes about 50 ns.)
   struct alignas(64) Place {
     // number of the loop (32 bits), next and end (16 bits each)
     std::atomic<std::uint64_t> pieces = 0;
@@ -123,7 +125,8 @@ class Team {
     std::atomic<bool> asleep = false;
   };
 
-  /// Takes the team for one loop; false: another loop is running, or another thread holds the team.
+  /// Takes the team for one loop. Returns false if another loop is running, or another thread holds
+  /// the team.
   bool take() {
     if (holder_.load(std::memory_order_relaxed) != std::this_thread::get_id())
       return !taken_.exchange(true, std::memory_order_acquire);
@@ -136,9 +139,9 @@ class Team {
   std::int64_t pieces_of(std::int64_t count, std::int64_t grain) const;
   void share_out(const Loop& loop);
   void start();
-  /// The main function of a helper. It waits for loops after number `seen`.
+  /// The main function of a helper. It waits for the loop after loop number `seen`.
   void help(int member, std::uint32_t seen);
-  /// Computes pieces of a place until none is left; returns their number.
+  /// Computes pieces of a place until none is left. Returns the number of computed pieces.
   int take_all(Place& place, int member);
   int take_piece(Place& place);
   void do_piece(const Loop& loop, int piece, int member);
@@ -147,11 +150,11 @@ class Team {
   void wake(Place& place);
 
   int members_ = 1;
-  std::vector<Place> places_;         // per member
+  std::vector<Place> places_;         // one per member
   std::vector<std::thread> helpers_;  // members 1, 2, ...
   std::atomic<bool> taken_ = false;   // a loop is running, or a thread holds the team
   std::atomic<std::thread::id> holder_{};
-  bool runs_ = false;  // whether a loop of the holder runs; only the holder accesses this
+  bool runs_ = false;  // whether a loop of the holder is running; used by the holder only
   std::atomic<bool> ends_ = false;
   std::uint32_t number_ = 0;                         // number of the loop
   alignas(64) std::atomic<std::uint32_t> done_ = 0;  // pieces that helpers have finished

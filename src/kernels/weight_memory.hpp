@@ -4,8 +4,8 @@
 
 namespace pardec {
 
-/// One allocation for weights that are streamed, in large pages if the system provides them (small
-/// pages cost a tenth of the speed in address translation). Zero until written.
+/// One allocation for packed weights, in large pages if the system provides them. (With small
+/// pages, address translation costs a tenth of the speed.) The memory is zero until it is written.
 class WeightMemory {
  public:
   WeightMemory() = default;
@@ -17,10 +17,10 @@ class WeightMemory {
 
   std::int64_t bytes() const { return bytes_; }
 
-  /// The next `bytes` of the memory, starting at a cache line. REQUIRES: enough memory is left;
-  /// otherwise std::logic_error.
+  /// Takes the next `bytes` bytes of the memory, aligned to a cache line. REQUIRES: enough memory
+  /// is left; otherwise std::logic_error.
   std::byte* take(std::int64_t bytes);
-  /// Bytes that `take(bytes)` uses up.
+  /// The number of bytes that take(bytes) uses, including alignment.
   static std::int64_t taken(std::int64_t bytes);
 
  private:

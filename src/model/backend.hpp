@@ -11,7 +11,8 @@ class Tensor;
 
 namespace pardec {
 
-/// New rows of one sequence in one pass. The cache has room for them after its last slot.
+/// The new rows of one sequence in one forward pass. The cache has room for these rows after its
+/// last slot.
 struct NewRows {
   KvCache::Storage* cache = nullptr;
   std::span<const Token> tokens;     ///< at least one
@@ -22,21 +23,23 @@ struct NewRows {
 /// Memory layout of caches.
 struct CacheForm {
   bool key_panels = false;  ///< keys in panels: [kv_heads, capacity / 32, head_dim / 2, 32, 2]
-  /// kernels read whole blocks of slots, so unwritten slots must be finite
+  /// true: kernels read whole blocks of slots, so even unwritten slots must contain finite numbers
   bool whole_blocks = false;
 };
 
-/// Computes a network's passes. There are three kinds: libtorch's operations (plain), the CPU's own
-/// kernels on packed weights (packed), and the GPU's own attention kernels with recorded steps
-/// (CUDA). All follow the same visibility rule; they differ in speed and in rounding. No function
-/// is called once per row: `layers` is called once per pass, and the functions of the heads once
-/// per head for a few hundred rows at a time.
+/// Computes a network's forward passes. There are three backends. The plain one uses libtorch's
+/// operations. The packed one uses this project's CPU kernels on packed weights. The CUDA one uses
+/// this project's GPU kernels for attention, and replays recorded passes. All backends follow the
+/// same visibility rule; they differ in speed and in rounding. The virtual calls cost little:
+/// `layers` is called once per pass, and each of the other functions once per head for a few
+/// hundred rows at a time.
 class Backend {
  public:
   virtual ~Backend() = default;
 
-  /// The last layer's output for the new rows of all sequences, in their order, [n, hidden]. Writes
-  /// the rows' keys and values after the last slots of the caches. REQUIRES: at least one row.
+  /// The last layer's output [n, hidden] for the new rows of all sequences, one sequence after
+  /// another. Writes the rows' keys and values after the last slots of the caches. REQUIRES: at
+  /// least one row.
   virtual at::Tensor layers(const Model::Network& network, std::span<const NewRows> sequences,
                             const SkippedSublayers& skipped) = 0;
 
@@ -47,8 +50,8 @@ class Backend {
   /// residual blocks.
   virtual at::Tensor residual(const Model::Network& network, const at::Tensor& normed,
                               int head) const = 0;
-  /// Logits [m, vocab] of a head, from the output of `residual`. REQUIRES: head 0, or a head with
-  /// its own matrix.
+  /// Logits [m, vocab] of a head, from the output of `residual`. REQUIRES: `head` is 0, or an extra
+  /// head with its own matrix.
   virtual at::Tensor logits(const Model::Network& network, const at::Tensor& rows,
                             int head) const = 0;
 
@@ -57,8 +60,8 @@ class Backend {
   virtual bool profiles() const { return false; }
 };
 
-/// The backend for a loaded network, chosen by its device and options. The backend may take over
-/// the network's weights and store them in another form.
+/// Chooses the backend for a loaded network by the network's device and options. The backend may
+/// take over the network's weights and store them in another form.
 std::shared_ptr<Backend> choose_backend(Model::Network& network);
 
 }  // namespace pardec

@@ -6,15 +6,17 @@
 
 namespace pardec {
 
-/// Rows of embedding and head with new random values, N(0, 0.02), as at initialisation.
+/// Rows of embedding and head that get new random values from a normal distribution with mean 0 and
+/// standard deviation 0.02, as at initialisation.
 struct DrawnRows {
   std::int64_t first = 0, count = 0;
   std::uint64_t seed = 1;
 };
 
-/// Writes the weights of `base` that a network of `config` needs, each in its type in `base`. With
-/// fewer layers, the first ones are taken. With a larger vocabulary, the additional rows are
-/// random. ModelError: `base` lacks a weight. RunError.
+/// Writes the weights of `base` that a network of `config` needs. Each weight is written in the
+/// type that it has in `base`. If `config` has fewer layers than `base`, the first layers are used.
+/// If it has a larger vocabulary, the additional rows are random. ModelError: `base` lacks a
+/// weight. RunError: writing fails.
 void write_derived_weights(const std::filesystem::path& base, const ModelConfig& config,
                            const DrawnRows& drawn, const std::filesystem::path& file);
 

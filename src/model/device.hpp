@@ -17,11 +17,11 @@ Team& team();
 void set_threads(int threads);
 int threads();
 
-/// Version of the libtorch in use, e.g. "1.2.3", and whether it can use a GPU here.
+/// Version of the libtorch in use, e.g. "1.2.3".
 std::string libtorch_version();
 bool cuda_available();
 
-/// What CUDA reports of a GPU.
+/// Facts about a GPU, as CUDA reports them.
 struct GpuFacts {
   std::string name;        ///< e.g. "NVIDIA H100 80GB HBM3"
   std::string runtime;     ///< version of the CUDA runtime, e.g. "12.4"
@@ -31,12 +31,12 @@ struct GpuFacts {
 /// None: `device` is the CPU, or this program was built without CUDA. ModelError: there is no such
 /// GPU.
 std::optional<GpuFacts> gpu_facts(const std::string& device);
-/// Peak memory of the device, in bytes, that libtorch has held since the program began. None: as
-/// for gpu_facts.
+/// The largest amount of memory on the device, in bytes, that libtorch has held since the program
+/// began. None: see gpu_facts.
 std::optional<std::int64_t> device_memory_peak(const std::string& device);
 
-/// Whether a network is faster in bf16 than in fp32 on this device: the device is a GPU, or the
-/// processor has bf16 dot products.
+/// Whether a network is faster in bf16 than in fp32 on this device. This is so on a GPU, and on a
+/// CPU with bf16 dot-product instructions.
 bool computes_bf16_fast(std::string_view device);
 
 }  // namespace pardec

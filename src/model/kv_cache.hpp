@@ -10,14 +10,14 @@ namespace pardec {
 
 class Model;
 
-/// Keys and values of one sequence, and the labels of its rows. A row's name is its order of
-/// arrival: the n-th row ever computed for the sequence is row n, permanently. Dropped rows are
-/// invisible at once. Their memory is reclaimed when they are the last ones, or when they outnumber
-/// the rows alive. Movable; copied only explicitly, by `fork` and, as far as necessary, by `share`.
+/// The KV cache of one sequence: keys, values and labels of its rows. Rows are numbered from 0 in
+/// the order in which they are computed, and a row keeps its number permanently. Dropped rows are
+/// invisible at once. Their memory is reclaimed when they are the last rows, or when they outnumber
+/// the rows alive. The cache can be moved. It is copied only by `fork` and, in part, by `share`.
 class KvCache {
  public:
-  /// When the cache is full, its capacity is multiplied by this factor, or set to the needed size
-  /// if that is larger.
+  /// When the cache is full, its capacity grows by this factor, or to the needed size if that is
+  /// larger.
   static constexpr double kGrowth = 1.25;
 
   explicit KvCache(const Model& model);
@@ -25,11 +25,11 @@ class KvCache {
   KvCache& operator=(KvCache&&) noexcept;
   ~KvCache();
 
-  /// An independent copy with the same rows and names.
+  /// An independent copy with the same rows and row numbers.
   KvCache fork() const;
 
-  /// Like `fork`, but whole blocks of 32 rows become shared: both caches refer to the same keys and
-  /// values, and a forward pass reads them once for all caches that get new rows.
+  /// Like `fork`, but both caches then share the keys and values of all whole blocks of 32 rows. A
+  /// forward pass reads shared keys and values once for all caches that get new rows.
   KvCache share();
 
   /// A slot of memory: the row in it, and whether that row is alive.
@@ -51,23 +51,23 @@ class KvCache {
   /// Removes all rows from `first` on, as if they had never been computed: the next new row is row
   /// `first`. REQUIRES: first <= rows_fed().
   void retract(int first);
-  /// Gives a row new order, segment and rank. Its position cannot change: it is part of the cached
-  /// key. REQUIRES: the row is alive; otherwise std::logic_error.
+  /// Gives a row a new order, segment and rank. The position must stay the same, because the cached
+  /// key is rotated by it. REQUIRES: the row is alive; otherwise std::logic_error.
   void relabel(int row, const RowLabel& label);
 
-  /// Frees all rows to make room, and returns those that were alive. If they are computed again in
-  /// this order, they get their names back.
+  /// Frees all rows, and returns the slots of the rows that were alive. If these rows are computed
+  /// again in the returned order, they get their old numbers.
   std::vector<Slot> evict();
-  /// Moves the memory that is not shared; shared memory stays where it is. New rows need a cache on
-  /// the model's device.
+  /// Move the cache's own memory; shared memory stays where it is. A forward pass can only append
+  /// rows to a cache on the model's device.
   void move_to_host();
   void move_to_device();
 
   /// Bytes of memory for keys and values, including spare capacity and shared memory.
   std::int64_t bytes() const;
 
-  /// Memory that several caches may share, and the number of this cache's slots in it. These are
-  /// the first slots.
+  /// A piece of memory that other caches may share, and the number of this cache's slots in it.
+  /// Shared slots precede all other slots.
   struct Shared {
     const void* memory;
     int slots;

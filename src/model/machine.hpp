@@ -3,10 +3,9 @@
 
 namespace pardec {
 
-/// Peak speed of this processor with the current number of threads (device.hpp): the best of a few
-/// short runs, about one second in total.
+/// Peak speed of this processor with the current number of threads (device.hpp).
 struct MachineSpeed {
-  double bytes_per_second;  ///< reading memory that is not in a cache
+  double bytes_per_second;  ///< reading memory that is in no processor cache
   double flop_per_second;   ///< matrix products in the given type, by libtorch
 };
 MachineSpeed measure_machine(Dtype dtype);

@@ -17,16 +17,19 @@
 
 namespace pardec {
 
-/// The number type of a network. int8 and nf4: computed in bf16, with the layers' weights quantised
-/// while loading (src/kernels/packed_matrix.hpp; CPU only). fp64: for tests against references.
+/// The number type of a network. With int8 and nf4, the layers' weights are quantised while
+/// loading, and computation uses bf16 (src/kernels/packed_matrix.hpp; CPU only). fp64 is for tests
+/// against references.
 enum class Dtype { fp32, bf16, int8, nf4, fp64 };
-/// ConfigError: none of these names.
+/// ConfigError: `name` is not the name of a Dtype.
 Dtype parse_dtype(std::string_view name);
 std::string_view name(Dtype dtype);
-/// The type of activations and of the cache.
+/// The type of activations and KV cache in a network of this type: bf16 for int8 and nf4, otherwise
+/// `dtype` itself.
 Dtype computing(Dtype dtype);
 
-/// The outputs wanted for one new row. The two best ids are always included.
+/// The outputs wanted for one new row. The two best ids are always computed. Logits are changed in
+/// three steps before ids are compared: biases, repetition penalty, bans.
 struct OutputRequest {
   int index = 0;            ///< index of the row among the step's tokens
   Sampling sampling;        ///< temperature > 0: `probabilities` is filled
@@ -34,41 +37,42 @@ struct OutputRequest {
   bool confidence = false;  ///< whether the probability of the best id is wanted
   int head = 0;             ///< 0: the network's own head; h: its h-th extra head
   int top = 0;              ///< how many of the best ids are wanted
-  /// Step 1: added to the logits of these ids.
+  /// Step 1: the ids, and the bias added to the logit of each.
   std::vector<std::pair<Token, double>> biased = {};
-  /// Step 2: logits of these ids are divided by the penalty if positive, and multiplied by it
-  /// otherwise.
+  /// Step 2: the logits of these ids are divided by the penalty if positive, and multiplied by the
+  /// penalty otherwise.
   Tokens repeated = {};
   double repetition_penalty = 1;
   std::vector<Token> banned;   ///< step 3: ids that cannot be chosen
   std::vector<Token> allowed;  ///< step 3: if not empty, no other ids can be chosen
 };
 
-/// The outputs of one row, reduced on the device; nothing else is copied to the host.
+/// The outputs of one row. They are computed on the device; only these values are copied to the
+/// host.
 struct RowLogits {
   Token best = 0, second = 0;  ///< ids of the two largest logits; the lower id wins a tie
   float best_logit = 0, second_logit = 0;
-  double confidence = 0;      ///< softmax at the best id, before warping; only on request
+  double confidence = 0;      ///< probability of `best` at temperature 1; only on request
   std::vector<float> logits;  ///< [vocab], only on request
-  Tokens top;  ///< the best ids, best first; the lower id wins a tie; only on request
+  Tokens top;  ///< the best ids, the best first; the lower id wins a tie; only on request
   std::vector<double> probabilities;  ///< [vocab], only when sampling; sums to 1
 
-  Tokens outrank;  ///< ids outside `allowed` that rank before `best`
+  Tokens outrank;  ///< ids outside `allowed` that rank higher than `best`
 
-  /// False if the logit of an id that is not banned is NaN or +infinity, or if all logits are
-  /// -infinity. Then no id can be chosen, and the other members have no meaning. (Some logits may
-  /// be -infinity.)
+  /// Whether an id can be chosen. False: the logit of an id that is not banned is NaN or +infinity,
+  /// or all logits are -infinity; then the other members have no meaning. (Some logits may be
+  /// -infinity.)
   bool finite() const { return std::isfinite(best_logit); }
 };
 
-/// The last layer's outputs for the rows of a step, kept on the device. They allow computing logits
-/// of further rows after the first logits are known.
+/// The last layer's outputs for the rows of a step, kept on the device. With them, Model::further
+/// computes logits of more rows after the pass.
 class HiddenRows {
  public:
   struct Storage;  ///< the tensor; src/model/network.hpp
   HiddenRows() = default;
   explicit HiddenRows(std::shared_ptr<const Storage> storage) : storage_(std::move(storage)) {}
-  /// The same rows from row `first` on.
+  /// The rows from row `first` on.
   HiddenRows from(int first) const {
     HiddenRows rest = *this;
     rest.first_ += first;
@@ -82,15 +86,16 @@ class HiddenRows {
   int first_ = 0;
 };
 
-/// Rows of a computed step, and the outputs wanted for them.
+/// Rows of a computed step, and the outputs wanted for these rows.
 struct FurtherRows {
   HiddenRows hidden;
   std::span<const OutputRequest> outputs;  ///< their indices count from the first row of `hidden`
 };
 
-/// Sublayers that a forward pass skips: their input is passed on unchanged. Used by networks that
-/// draft for themselves (arXiv:2309.08168). The cached rows are valid only for passes that skip the
-/// same sublayers: where attention is skipped, they have no keys and values.
+/// Sublayers that a forward pass skips: the residual stream passes them unchanged. A network that
+/// drafts for itself uses this (self-speculative decoding, arXiv:2309.08168). The rows of such a
+/// pass have no keys and values in layers with skipped attention. Therefore these rows are valid
+/// only for passes that skip the same sublayers.
 struct SkippedSublayers {
   std::vector<bool> attention, mlp;  ///< per layer; empty: none
   bool skips_attention(size_t layer) const { return !attention.empty() && attention[layer]; }
@@ -104,12 +109,12 @@ struct Profile;
 
 /// The new tokens of one sequence in one forward pass.
 struct SequenceStep {
-  KvCache* cache = nullptr;  ///< the new rows are appended to it, alive
+  KvCache* cache = nullptr;  ///< the new rows are appended to this cache, alive
   const Segments* segments = nullptr;
   std::span<const Token> tokens;
   std::span<const RowLabel> labels;  ///< one per token
   std::span<const OutputRequest> outputs;
-  HiddenRows* hidden = nullptr;  ///< if given, receives the step's rows
+  HiddenRows* hidden = nullptr;  ///< if not null, receives the last layer's outputs for the step
 };
 
 /// A decoder-only transformer with its weights. Visibility between rows is decided only by
@@ -119,24 +124,24 @@ class Model {
   struct Options {
     Dtype dtype = Dtype::fp32;
     std::string device = "cpu";  ///< "cpu", "cuda" or "cuda:i"
-    /// Instruction set of the CPU's kernels, which compute networks in bf16; by default the widest
+    /// Instruction set of the CPU kernels for networks that compute in bf16. None: the widest
     /// available.
     std::optional<InstructionSet> instruction_set;
     bool cuda_graphs = true;  ///< on a GPU, steps of few rows are recorded and replayed
-    /// A folder with a low-rank adapter, with extra heads, or both; empty: none. The adapter is
+    /// A folder with a low-rank adapter, extra heads, or both; empty: none. The low-rank adapter is
     /// merged into the weights while they are read.
     std::filesystem::path adapter;
     int layers = 0;  ///< use only the first `layers` layers; 0: all layers
-    /// False: only the config is read. Such a model computes no pass (std::logic_error).
+    /// False: only the config is read. A forward pass then throws std::logic_error.
     bool weights = true;
   };
 
   /// Loads a Hugging Face checkpoint folder: config.json with model.safetensors, or with
-  /// model.safetensors.index.json and its shards. Also loads extra heads if there are some
+  /// model.safetensors.index.json and its shards. Also loads extra heads if there are any
   /// (extra_heads_file), and merges the adapter (adapter.hpp). ModelError: a folder or file is
   /// missing; a safetensors file is truncated or inconsistent; a tensor is missing or does not have
-  /// the shape that the config requires; an option is not supported. Extra heads and adapters are
-  /// checked in the same way.
+  /// the shape that the config requires; an option is not supported. The files of extra heads and
+  /// of the adapter are checked in the same way.
   static Model load(const std::filesystem::path& folder, const Options& options);
 
   Model(Model&&) noexcept;
@@ -145,25 +150,25 @@ class Model {
 
   const ModelConfig& config() const;
   const Options& options() const;
-  /// Bytes of the network in memory, including the scales of quantised weights, excluding extra
-  /// heads.
+  /// Bytes of the network's weights in memory, including the scales of quantised weights, excluding
+  /// extra heads.
   std::int64_t weight_bytes() const;
 
-  /// One forward pass over the steps of several sequences, packed without padding. A new row sees
-  /// rows of its own sequence only: the rows alive in the cache and the rows of the same step, as
-  /// `visible` says. Returns one vector per step, with one RowLogits per output. The device is
-  /// synchronised on return. `skipped`: empty, or sized to this network's number of layers.
-  /// ModelError, before anything is computed: an id outside the vocabulary, or a position outside
-  /// [0, config().positions()).
+  /// Computes one forward pass over the steps of several sequences, packed without padding. A new
+  /// row sees only rows of its own sequence: of the rows alive in the cache and the rows of the
+  /// same step, it sees those that `visible` permits. Returns one vector per step, with one
+  /// RowLogits per output. The device is synchronised on return. REQUIRES: the vectors in `skipped`
+  /// are empty or have one entry per layer. ModelError, before anything is computed: an id is
+  /// outside the vocabulary, or a position is outside [0, config().positions()).
   std::vector<std::vector<RowLogits>> forward(std::span<const SequenceStep> steps,
                                               const SkippedSublayers& skipped = {});
 
-  /// Computes only the heads, for further rows of steps that were computed with `hidden`. Returns
-  /// one vector per entry, with one RowLogits per output. std::logic_error: the step does not have
-  /// the row.
+  /// Computes only the heads, for more rows of steps that were computed with SequenceStep::hidden.
+  /// Returns one vector per entry of `rows`, with one RowLogits per output. std::logic_error: the
+  /// step does not have a requested row.
   std::vector<std::vector<RowLogits>> further(std::span<const FurtherRows> rows);
 
-  /// Later passes add the times of their parts to `into`. Null stops the profiling. REQUIRES: a
+  /// From now on, passes add the times of their parts to `into`. Null: profiling stops. REQUIRES: a
   /// network that computes in bf16 on the CPU; otherwise ConfigError.
   void set_profile(Profile* into);
 
@@ -176,25 +181,25 @@ class Model {
   std::unique_ptr<Network> network_;
 };
 
-/// Bytes of a network's weights in memory, counted as in Model::weight_bytes.
+/// The same as Model::weight_bytes, from the config alone.
 std::int64_t weight_bytes(const ModelConfig& config, Dtype dtype);
 
 /// Writes a random checkpoint of the given shape in bf16: config.json, model.safetensors,
 /// generation_config.json. Query and key projections have larger weights than usual, so that a
-/// wrong mask or position changes outputs visibly; with ordinary random weights, attention is
-/// almost uniform. `config`: a Hugging Face config.json of a supported family. The same seed gives
-/// the same bytes on every machine.
+/// wrong mask or position changes the outputs visibly. With ordinary random weights, attention
+/// would be almost uniform. `config`: a Hugging Face config.json of a supported family. The same
+/// seed gives the same bytes on every machine.
 void synthesise_checkpoint(const Json& config, std::uint64_t seed,
                            const std::filesystem::path& folder);
 
-/// Writes random extra heads in bf16 for the network in `folder`, into its kExtraHeadsFile. The
-/// same seed gives the same bytes on every machine. ModelError: the folder has no config.json of a
-/// supported family.
+/// Writes random extra heads in bf16 for the network in `folder` to kExtraHeadsFile in this folder.
+/// The same seed gives the same bytes on every machine. ModelError: the folder has no config.json
+/// of a supported family.
 void synthesise_extra_heads(const ExtraHeadShape& shape, std::uint64_t seed,
                             const std::filesystem::path& folder);
 
-/// Writes config.json, with bf16 as the type of weights, and generation_config.json with the
-/// end-of-sequence ids. RunError.
+/// Writes config.json with dtype bf16, and generation_config.json with the end-of-sequence ids.
+/// RunError: writing fails.
 void write_model_config(const Json& config, const std::filesystem::path& folder);
 
 }  // namespace pardec

@@ -1,5 +1,5 @@
 #pragma once
-// The tensors of Model and KvCache, and the network as a function. Code that only decodes includes
+// The tensors of Model and KvCache, and the functions that compute with them. Decoders include
 // model.hpp instead, which has no torch types.
 #include <deque>
 #include <map>
@@ -25,12 +25,13 @@ namespace pardec {
 
 at::ScalarType scalar_type(Dtype dtype);
 at::ScalarType scalar_type(StoredType type);
-/// The device of `name`: cpu, cuda or cuda:I. ModelError: another name, or no such device here.
+/// Parses cpu, cuda or cuda:I. ModelError: the name is another one, or this machine has no such
+/// device.
 at::Device parse_device(const std::string& name);
 struct Profile;
 
-/// Low-rank factors that are trained in addition to a frozen matrix (adapter.hpp). Used only in
-/// training. For decoding they are merged into the matrix.
+/// Low-rank factors that are trained next to a frozen matrix (adapter.hpp). Used only in training:
+/// for decoding, the factors are merged into the matrix.
 struct LowRank {
   at::Tensor a, b;  ///< [rank, in], [out, rank]; undefined: no adapter
   double scale = 1, dropout = 0;
@@ -57,35 +58,36 @@ struct Expert {
 struct Layer {
   at::Tensor input_norm;  ///< [hidden], or undefined
   Linear q, k, v, o;      ///< q: [heads * head_dim, hidden], k and v: [kv_heads * head_dim, hidden]
-  at::Tensor q_norm, k_norm;  ///< [head_dim], or [columns] of all heads together, or undefined
-  at::Tensor post_norm;       ///< before the MLP: [hidden], or undefined
+  at::Tensor q_norm, k_norm;  ///< [head_dim], or [heads * head_dim], or undefined
+  at::Tensor post_norm;       ///< norm before the MLP: [hidden], or undefined
   Linear gate, up, down;      ///< undefined if the layer has experts
   Linear router;              ///< [experts, hidden], or undefined
   std::vector<Expert> experts;
-  at::Tensor after_attention, after_mlp;  ///< norms after sublayers: [hidden], or undefined
-  /// Phi-3's matrices, of which q, k, v and gate, up are views; or undefined
+  at::Tensor after_attention, after_mlp;  ///< norms after the sublayers: [hidden], or undefined
+  /// Phi-3's stacked matrices, or undefined. The weights of q, k, v are views of `qkv`, and those
+  /// of gate and up are views of `gate_up`.
   at::Tensor qkv, gate_up;
 };
 
-/// A head besides the network's own (ExtraHeadShape). It has the same input as the network's head.
+/// An extra head (ExtraHeadShape). It has the same input as the network's own head.
 struct ExtraHead {
   std::vector<Linear> blocks;  ///< [hidden, hidden] each
-  bool shares_head = false;    ///< it uses the matrix of the network's own head
+  bool shares_head = false;    ///< whether it uses the matrix of the network's own head
   Linear out;                  ///< [vocab, hidden]; undefined if shares_head
-  /// The input of the head's matrix, from the input of the head.
+  /// Applies the blocks: from the head's input to the input of its matrix.
   at::Tensor residual(at::Tensor z) const {
     for (const Linear& block : blocks) z = z + at::silu(block(z));
     return z;
   }
 };
 
-/// Extra heads over the given weights, named as in `extra_head_parameters`. The tensors are shared,
-/// not copied. REQUIRES: all of these names.
+/// Creates extra heads from the given weights. The tensors are shared, not copied. REQUIRES:
+/// `weights` has every name of `extra_head_parameters`.
 std::vector<ExtraHead> extra_heads_over(const std::map<std::string, at::Tensor>& weights,
                                         const ExtraHeadShape& shape);
 
-/// Rows of the embedding and of the head that are trained while the others are frozen; only in
-/// training.
+/// Rows of the embedding and of the head that are trained while the other rows are frozen. Used
+/// only in training.
 struct TokenRows {
   at::Tensor ids;              ///< [k] int64; undefined: no such rows
   at::Tensor places;           ///< [vocab] int64: index of the token in `ids`, or -1
@@ -104,7 +106,8 @@ struct Model::Network {
   std::vector<Layer> layers;
   at::Tensor final_norm;  ///< [hidden]
   Linear head;            ///< [vocab, hidden]; the embedding itself if tied
-  /// Per entry of config.ropes(): [rope.dims / 2] float32, as transformers computes them.
+  /// Inverse frequencies, one tensor [rope.dims / 2] float32 per entry of config.ropes()
+  /// (rope_frequencies.hpp).
   std::vector<at::Tensor> inverse_frequencies;
   std::vector<ExtraHead> extra_heads;
   TokenRows token_rows;
@@ -114,32 +117,33 @@ struct Model::Network {
   /// if set, and if the backend supports it, passes add their times to it
   Profile* profile = nullptr;
 
-  /// A network of `config` over the given weights, which are named as in the checkpoint and of one
-  /// type on one device. The tensors are shared, not copied. REQUIRES: every name of
-  /// `parameters(config)`.
+  /// Creates a network from the given weights. The tensors are shared, not copied. REQUIRES:
+  /// `weights` has every name of `parameters(config)`; all tensors have one type and are on one
+  /// device.
   static std::unique_ptr<Network> over(const ModelConfig& config,
                                        const std::map<std::string, at::Tensor>& weights);
 
-  /// Sets the weights of `parameters(config)` by their roles; the tensors are shared.
+  /// Sets all weights from tensors with the names of `parameters(config)`. The tensors are shared,
+  /// not copied.
   void assign(const std::map<std::string, at::Tensor>& weights);
 
-  /// Each weight once, by its checkpoint name, in the order of `parameters(config)`. The tensors
-  /// are views of those above. Weights that the backend took over are left out.
+  /// Each weight once, with its checkpoint name, in the order of `parameters(config)`. The returned
+  /// tensors are views of the members above. Weights that the backend took over are left out.
   std::vector<std::pair<std::string, at::Tensor>> named_parameters() const;
 };
 
-/// Integers on the network's device.
+/// The integers as an int64 tensor on the network's device.
 inline at::Tensor on_device(const Model::Network& network,
                             const std::vector<std::int64_t>& values) {
   return at::tensor(values, at::kLong).to(network.device);
 }
 
-/// The weights of a checkpoint by their names, in `type`. They may be views of the mapped file,
-/// which itself never changes. ModelError.
+/// The weights of a checkpoint by name, in `type`. They may be views of the privately mapped file:
+/// writing to them never changes the file. ModelError: see Model::load.
 std::map<std::string, at::Tensor> load_weights(const std::filesystem::path& folder,
                                                at::ScalarType type);
 
-/// Keys and values of rows. Once several caches share them, they are never modified.
+/// Keys and values of some rows. After they are shared by several caches, they are never modified.
 struct SharedRows {
   std::vector<at::Tensor> keys, values;  ///< as in KvCache::Storage
 };
@@ -147,31 +151,31 @@ struct SharedRows {
 struct KvCache::Storage {
   explicit Storage(const Model::Network& network);
 
-  /// Number of slots in the cache's own memory; these follow the shared slots.
+  /// Number of slots in the cache's own memory. They follow the shared slots.
   std::int64_t own() const { return std::ssize(slots) - shared_slots; }
   /// Makes room for `more` rows after the last slot. Capacity grows geometrically.
   void reserve(int more);
-  /// Adds the rows whose keys and values have been written after the last slot.
+  /// Adds slots for new rows. REQUIRES: their keys and values were written after the last slot.
   void append(std::span<const RowLabel> labels);
-  /// The slot of a row that is alive; otherwise std::logic_error.
+  /// The index of the slot that holds `row`. std::logic_error: the row is not alive.
   size_t find_alive(int row) const;
-  /// After slots died: frees dead slots at the end, and compacts the rest if the dead outnumber the
-  /// living.
+  /// Call after dropping rows. Frees dead slots at the end, and compacts the cache if dead slots
+  /// outnumber live ones.
   void reclaim();
-  /// After slots at the end were freed: gives up the shared memory that they were in.
+  /// Call after freeing slots at the end. Releases shared memory that no remaining slot uses.
   void shorten();
-  /// Turns whole panels of own slots into shared ones.
+  /// Converts own slots to shared slots, in whole panels of 32.
   void freeze();
   /// Allocates memory for the keys or values of `slot_count` slots.
   at::Tensor memory(std::int64_t slot_count) const;
-  /// Allocates new memory for the cache's own slots, and copies their content from `from`,
-  /// beginning with slot `first` there.
+  /// Allocates memory for `new_capacity` own slots, and copies the content of the own slots from
+  /// `from`, where they begin at slot `first`.
   void settle(SharedRows from, std::int64_t first, std::int64_t new_capacity);
 
   int kv_heads, head_dim;
   at::TensorOptions tensor_options;
-  /// Shared memory of the first slots. Each part contributes its first `slots` slots, a whole
-  /// number of panels.
+  /// Shared memory, for the first slots of the cache. The cache uses the first `slots` slots of
+  /// each part, a whole number of panels.
   struct Part {
     std::shared_ptr<const SharedRows> rows;
     std::int64_t slots;
@@ -184,7 +188,7 @@ struct KvCache::Storage {
   std::vector<Slot> slots;  ///< in ascending order of rows
   std::int64_t capacity = 0;
   int fed = 0, alive = 0;
-  std::deque<int> returning;  ///< evicted row numbers, to be reused by the next appended rows
+  std::deque<int> returning;  ///< numbers of evicted rows; the next appended rows get them
   void move(at::Device device);
 };
 
@@ -192,18 +196,18 @@ struct HiddenRows::Storage {
   at::Tensor rows;  ///< [n, hidden], before the final norm
 };
 
-/// ModelError: a token id or a position that the network does not have. std::logic_error: the
-/// number of labels differs from the number of tokens, or a label names a segment that does not
-/// exist.
+/// Checks new rows. ModelError: a token id is outside the vocabulary, or a position is out of
+/// range. std::logic_error: the number of labels differs from the number of tokens, or a label has
+/// a segment that does not exist.
 void check_rows(const Model::Network& network, std::span<const Token> tokens,
                 std::span<const RowLabel> labels, const Segments& segments);
 
-/// Logits of a whole sequence in one pass, [n, vocab] in the network's type. Row i sees row j, in
-/// any order of arrival, iff `visible`. Without gradients. Errors as in Model::forward.
+/// Logits of a whole sequence in one pass, [n, vocab] in the network's type. Row i sees row j iff
+/// `visible`, regardless of whether i < j. Without gradients. Errors: see Model::forward.
 at::Tensor logits(const Model::Network& network, std::span<const Token> tokens,
                   std::span<const RowLabel> labels, const Segments& segments);
 
-/// One of several sequences that are computed together without seeing each other.
+/// One of several sequences in a training pass. They do not see each other.
 struct PackedSequence {
   std::span<const Token> tokens;
   std::span<const RowLabel> labels;  ///< one per token
@@ -212,34 +216,34 @@ struct PackedSequence {
 
 /// How a training pass is computed.
 struct TrainingPass {
-  /// Layers keep only their inputs, and are computed again for the gradients.
+  /// Only the layers' inputs are kept; the layers are computed again for the gradients.
   bool checkpoint_activations = false;
   std::optional<std::uint64_t> dropout_seed = {};  ///< none: no dropout
-  /// whether attention computes all sequences as one, under one mask; by default on GPUs
+  /// whether attention treats all sequences as one sequence with one mask; none: only on GPUs
   std::optional<bool> joined = {};
 };
 
-/// For training: the inputs of the heads [rows.size(), hidden], which are the last layer's outputs
-/// after the final norm. Several sequences are computed in one pass without padding. `rows` indexes
-/// the rows of all sequences, one sequence after another. Gradients reach the weights that require
-/// them. Matrix products run over all rows at once; attention runs per sequence, under its own
-/// mask.
+/// For training: the inputs of the heads, [rows.size(), hidden]. These are the last layer's outputs
+/// after the final norm. All sequences are computed in one pass without padding. `rows`: the rows
+/// to return, counted over all sequences, one sequence after another. The result is differentiable
+/// with respect to all weights that require gradients.
 at::Tensor head_inputs(const Model::Network& network, std::span<const PackedSequence> sequences,
                        const std::vector<std::int64_t>& rows, const TrainingPass& pass = {});
-/// Logits [rows, vocab] of the network's own head, from `head_inputs`. Trained rows of tokens
-/// (TokenRows) are included.
+/// Logits [rows, vocab] of the network's own head, from `head_inputs`. Trained rows of the head
+/// (TokenRows) are used.
 at::Tensor training_logits(const Model::Network& network, const at::Tensor& head_inputs);
 
-/// One forward pass as in Model::forward, without gradients. Returns the logits of all rows with an
-/// output, by the heads that their outputs name, [m, vocab] in the network's type, in the order of
-/// the steps and their outputs. The caches contain the new rows afterwards.
+/// One forward pass as in Model::forward, without gradients. Returns one row of logits per
+/// requested output, from the head that the output names: [m, vocab] in the network's type, in the
+/// order of the steps and of their outputs. The new rows are appended to the caches.
 at::Tensor forward_rows(const Model::Network& network, std::span<const SequenceStep> steps);
 
 /// cap * tanh(x / cap); x itself if `cap` is 0.
 at::Tensor soft_capped(const at::Tensor& x, double cap);
 
-/// Computes the wanted outputs of each row of `logits` [m, vocab] on its device, and copies them to
-/// the host once. One request per row. Outputs that a row does not request are not computed for it.
+/// Computes the requested outputs from `logits` [m, vocab] on their device, with one request per
+/// row, and copies all results to the host at once. Outputs that a row does not request are not
+/// computed for it.
 std::vector<RowLogits> reduce_logits(const at::Tensor& logits,
                                      std::span<const OutputRequest* const> requests);
 

@@ -1,6 +1,6 @@
 #pragma once
-// libtorch's operations run on their calling thread; these functions divide them among the threads
-// of the team (src/kernels/team.hpp).
+// Divides tensor operations among the threads of the team (src/kernels/team.hpp). libtorch itself
+// runs an operation on the thread that calls it.
 #include <cstdint>
 
 #include "src/kernels/team.hpp"
@@ -13,13 +13,14 @@ namespace pardec {
 /// Size of one piece of work in tensor elements, for operations that do little work per element.
 constexpr std::int64_t kNumbersOfAPiece = 32 * 1024;
 
-/// Whether operations on `x` can be split with bitwise equal results: float32 on the CPU, without
-/// gradients. (Split products in float64 round differently.)
+/// Whether operations on `x` can be split into pieces with bitwise equal results. They can for
+/// float32 tensors on the CPU without gradients. (In float64, split products round differently.)
 inline bool can_be_cut(const at::Tensor& x) {
   return x.is_cpu() && x.scalar_type() == at::kFloat && !at::GradMode::is_enabled();
 }
 
-/// Calls work(first, last) for pieces of [0, count), as Team::run does. REQUIRES: no gradients.
+/// Calls work(first, last) for pieces [first, last) of [0, count), as Team::run does. REQUIRES: the
+/// work needs no gradients.
 template <typename Work>
 void in_pieces(std::int64_t count, std::int64_t grain, const Work& work) {
   team().run(count, grain, [&](int, std::int64_t first, std::int64_t last) {
@@ -29,8 +30,8 @@ void in_pieces(std::int64_t count, std::int64_t grain, const Work& work) {
   });
 }
 
-/// f(x), [n, ...] in `type`, for a function that works on each row alone. Many rows are computed in
-/// pieces.
+/// Computes f(x), a tensor of x's shape in `type`. Large tensors are computed in pieces. REQUIRES:
+/// f computes each row [i, ...] of its result from the same row of x only.
 template <typename F>
 at::Tensor by_rows(const at::Tensor& x, at::ScalarType type, const F& f) {
   const std::int64_t rows = x.size(0);

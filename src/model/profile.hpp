@@ -5,18 +5,18 @@
 
 namespace pardec {
 
-/// Time spent in the parts of forward passes, in nanoseconds, summed over passes. The remaining
-/// time of a run belongs to the engine and the decoder.
+/// Time spent in the parts of forward passes, in nanoseconds, summed over passes. The time of a run
+/// that is missing in sum() was spent in the engine and in decoders.
 struct Profile {
-  std::int64_t linear_ns = 0;     ///< products with weights, including the head's
+  std::int64_t linear_ns = 0;     ///< matrix products with weights, including the head
   std::int64_t attention_ns = 0;  ///< products of queries with keys, and with values
-  std::int64_t rows_ns = 0;       ///< embedding, norms, rotation, filling the cache
+  std::int64_t rows_ns = 0;       ///< embedding, norms, rotary embedding, writing the cache
   std::int64_t logits_ns = 0;     ///< reduction of logits to the requested outputs
   std::int64_t sum() const { return linear_ns + attention_ns + rows_ns + logits_ns; }
 };
 
-/// Assigns the time since the last call to a part of a profile. Null profile: the clock is not
-/// read.
+/// A stopwatch: each call adds the time since the previous call to a part of a profile. If the
+/// profile is null, the clock is not read.
 class Laps {
  public:
   explicit Laps(Profile* profile) : profile_(profile) { skip(); }
@@ -26,7 +26,7 @@ class Laps {
     profile_->*part += now - last_;
     last_ = now;
   }
-  /// The time since the last call is assigned to no part.
+  /// Discards the time since the previous call.
   void skip() {
     if (profile_) last_ = SteadyClock().now_ns();
   }

@@ -5,9 +5,9 @@
 
 namespace pardec {
 
-/// Machine use (MachineMeter) of the program's team. While other programs use the cores of some
-/// helpers and these are left out, their time counts as waiting. A caller that waits for a helper
-/// counts as busy.
+/// Measures the machine use (MachineMeter) of the program's team of threads. The team leaves out
+/// threads on cores that other programs use; the time of threads that are left out counts as
+/// waiting. A thread that waits for another thread of the team counts as busy.
 class TeamMeter {
  public:
   TeamMeter()

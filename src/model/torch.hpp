@@ -1,7 +1,6 @@
 #pragma once
-// The only place that includes libtorch. All code that computes with tensors includes this file and
-// shares its precompiled form. The project's headers do not include it, so that few sources pay for
-// its compilation.
+// The only file that includes libtorch. It is precompiled once for all sources that compute with
+// tensors. Few headers include it, because it slows down compilation.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>

@@ -6,9 +6,9 @@
 
 namespace pardec {
 
-/// A token's label: the data that attention needs besides its id. `position` determines the rotary
-/// embedding. The other three determine visibility (see `visible`). They depend on the token, not
-/// on when it is computed.
+/// The label of a row: what attention needs to know about a token besides its id. `position`
+/// determines the rotary embedding. The other three numbers determine visibility (see `visible`).
+/// The label does not depend on the pass in which the row is computed.
 struct RowLabel {
   std::int32_t position = 0;
   std::int32_t order = 0;
@@ -17,8 +17,8 @@ struct RowLabel {
   bool operator==(const RowLabel&) const = default;
 };
 
-/// The relation `sees[segment] -> set of segments` of one sequence. Segment 0 always exists and
-/// sees itself.
+/// The segments of one sequence, and for each segment the set of segments that it sees. Segment 0
+/// always exists and sees itself.
 class Segments {
  public:
   Segments() { add({}); }
@@ -39,12 +39,12 @@ class Segments {
   }
 
  private:
-  // one row per segment, as long as its highest bit requires
+  // one vector per segment; its length depends on the highest segment that it sees
   std::vector<std::vector<std::uint64_t>> bits_;
 };
 
-/// The visibility rule: query q sees key k iff segment(k) in sees[segment(q)], order(k) <= order(q)
-/// and rank(k) <= rank(q). It does not apply to rejected or replaced rows; callers leave these out.
+/// The visibility rule: query q sees key k iff q's segment sees k's segment, k.order <= q.order,
+/// and k.rank <= q.rank. Callers leave out dropped rows before they apply the rule.
 inline bool visible(const RowLabel& q, const RowLabel& k, const Segments& segments) {
   return k.order <= q.order && k.rank <= q.rank && segments.sees(q.segment, k.segment);
 }

@@ -11,42 +11,44 @@
 
 namespace pardec {
 
-/// One message of a conversation. The role is `system`, `user` or `assistant`.
+/// One message of a conversation. The role is "system", "user" or "assistant".
 struct ChatMessage {
   std::string role, content;
 };
 
-/// The chat markup of a conversation: a built-in template, or a checkpoint's own.
+/// A chat template: the markup around the messages of a conversation. It is a built-in template, or
+/// a checkpoint's own.
 class ChatTemplate {
  public:
-  /// The text before and after the words of the last user turn.
+  /// The text before and after the content of the last user turn.
   struct Turn {
     std::string before, after;
   };
 
-  /// The name of a built-in template, `checkpoint`, or `checkpoint:NAME` if the checkpoint has
-  /// several.
+  /// The name of a built-in template; or `checkpoint`, or, if the checkpoint has several templates,
+  /// `checkpoint:NAME`.
   const std::string& name() const { return name_; }
-  /// The Jinja source; a run stores its hash.
+  /// The Jinja source. A run stores its hash.
   const std::string& text() const { return text_; }
   /// Whether the rendered text already contains the tokenizer's special tokens, as transformers
   /// assumes. Otherwise the tokenizer adds its own at the beginning.
   bool has_special_tokens() const { return has_special_tokens_; }
 
-  /// Renders the whole conversation; `add_generation_prompt` appends the assistant's header.
-  /// ConfigError: the template refuses the messages, e.g. roles that do not alternate.
+  /// Renders a whole conversation. `add_generation_prompt`: whether the header of the assistant's
+  /// answer is appended. ConfigError: the template refuses the messages, e.g. because the roles do
+  /// not alternate.
   std::string render(const std::vector<ChatMessage>& messages, bool add_generation_prompt) const;
 
-  /// Renders the conversation with the content of the last user turn left open. ConfigError: the
-  /// template does not show that content exactly once and unchanged.
+  /// Renders a conversation, and returns the text before and after the content of its last user
+  /// turn. ConfigError: the rendered text does not contain this content exactly once and unchanged.
   Turn open_turn(std::vector<ChatMessage> messages) const;
 
-  /// The text between an answer and the content of the next user turn. ConfigError as above; also
-  /// if the template changes its rendering of a turn when another turn follows.
+  /// The text between an answer and the content of the next user turn. ConfigError: see open_turn;
+  /// or the template renders a turn differently when another turn follows.
   std::string between_turns(std::vector<ChatMessage> messages) const;
 
-  /// The whole text between an answer and the next answer, with `words` as the user's next turn.
-  /// ConfigError as above.
+  /// The whole text between an answer and the next answer. `words`: the content of the user's turn
+  /// between them. ConfigError: see between_turns.
   std::string next_turn(std::vector<ChatMessage> messages, const std::string& words) const;
 
  private:
@@ -54,7 +56,7 @@ class ChatTemplate {
   friend std::optional<ChatTemplate> read_chat_template(const std::filesystem::path& folder,
                                                         const std::string& name,
                                                         const OrderedJson& variables);
-  /// `where` is the name of the template in errors.
+  /// `where`: the name of the template for errors.
   ChatTemplate(std::string name, std::string text, std::string where, OrderedJson variables,
                bool has_special_tokens)
       : name_(std::move(name)),
@@ -65,7 +67,7 @@ class ChatTemplate {
 
   std::string name_, text_;
   jinja::Template template_;
-  OrderedJson variables_;  ///< the template's variables besides the messages
+  OrderedJson variables_;  ///< the template's variables other than the messages
   bool has_special_tokens_;
 };
 
@@ -74,29 +76,33 @@ class ChatTemplate {
 ChatTemplate find_chat_template(std::string_view name);
 std::vector<std::string> chat_template_names();
 
-/// The files of a checkpoint folder that contain its template, and the folder of further templates.
+/// The files of a checkpoint folder that its template is read from, and the folder of its other
+/// templates.
 inline constexpr std::array kChatTemplateFiles{"chat_template.jinja", "chat_template.json",
                                                "tokenizer_config.json", "special_tokens_map.json",
                                                "added_tokens.json"};
 inline constexpr const char* kMoreChatTemplates = "additional_chat_templates";
 
-/// Reads a checkpoint's own template, from the places where transformers looks for it:
-/// chat_template.jinja and additional_chat_templates/NAME.jinja, otherwise `chat_template` in
-/// tokenizer_config.json (one text, or several by name), otherwise chat_template.json. `name`: the
-/// template to use; empty: the default one. Returns nothing if the checkpoint has no template.
-/// `variables`: passed to the template in addition to its special tokens (`bos_token` ...). Its
-/// strftime_now always prints 26 July 2024, so that prompts do not change from day to day.
-/// ConfigError: the template is missing or not supported, or a file is invalid.
+/// Reads a checkpoint's own template. Like transformers, it looks for the template in
+/// chat_template.jinja and additional_chat_templates/NAME.jinja, then in `chat_template` of
+/// tokenizer_config.json (one text, or several by name), then in chat_template.json. None: the
+/// checkpoint has no template. `name`: the template to use; empty: the default template.
+/// `variables`: passed to the template in addition to the special tokens (`bos_token` and others).
+/// The template's strftime_now always prints 26 July 2024, so that prompts do not change from day
+/// to day. ConfigError: there is no template `name`, the template is not supported, or a file is
+/// invalid.
 std::optional<ChatTemplate> read_chat_template(
     const std::filesystem::path& folder, const std::string& name = "",
     const OrderedJson& variables = OrderedJson::object());
 
-/// Evaluates --chat-template and --chat-set. `auto`: the checkpoint's own template, otherwise
-/// `plain`. `checkpoint:NAME`: one of the checkpoint's several templates. Settings are KEY=VALUE,
-/// with a value in JSON or plain text; they require the checkpoint's own template. ConfigError.
+/// The template for --chat-template and --chat-set. `name`: the name of a built-in template;
+/// `checkpoint` or `checkpoint:NAME`; or `auto`, which is the checkpoint's own template if there is
+/// one, otherwise `plain`. `settings`: KEY=VALUE, where VALUE is JSON or plain text; they require
+/// the checkpoint's own template. ConfigError: there is no such template, or a setting is invalid.
 ChatTemplate choose_chat_template(const std::string& name, const std::filesystem::path& folder,
                                   const std::vector<std::string>& settings = {});
-/// The part of these checks that does not need a checkpoint. ConfigError.
+/// Checks as much of this as is possible without a checkpoint. ConfigError: see
+/// choose_chat_template.
 void check_chat_template(const std::string& name, const std::vector<std::string>& settings);
 
 }  // namespace pardec

@@ -10,25 +10,25 @@
 
 namespace pardec {
 
-/// The form of an answer. A decoder declares its form; it knows nothing else about prompts.
+/// The form of an answer. Each decoder has one form; apart from this, decoders do not know prompts.
 enum class Form {
-  json,   ///< one JSON object inside <result></result> with all fields of all contexts
+  json,   ///< one JSON object with all fields of all contexts, inside <result></result>
   value,  ///< the value of a single field
   free,   ///< an open answer
 };
 std::string_view name(Form form);
 
-/// The name of a context's `number`-th field if it has none: "q1", "q2" ...
+/// The default name of a context's `number`-th field: "q1", "q2", ...
 std::string nameless_key(size_t number);
 
-/// A question about a context: an attribute name, or a question with optional choices.
+/// A field of a context: the name of an attribute, or a question, possibly with choices.
 struct Field {
   std::string name;
   std::string question;
   std::vector<std::string> choices;
 };
 
-/// A text, and the questions about it.
+/// A text, and the fields that are asked about it.
 struct Context {
   std::string id;
   std::string category;
@@ -36,48 +36,48 @@ struct Context {
   std::vector<Field> fields;
 };
 
-/// A worked example shown in the prompt.
+/// A worked example of one field in the prompt (few-shot).
 struct Shot {
   std::string context, field, answer;
 };
 
-/// A worked example of a whole answer, shown as an earlier turn.
+/// A worked example of a whole JSON answer, shown as an earlier turn of the conversation.
 struct WorkedAnswer {
-  std::string asked;   ///< the user's content
-  std::string answer;  ///< all that is written in reply
+  std::string asked;   ///< content of the user's turn
+  std::string answer;  ///< the complete answer
 };
 
 struct Limits {
-  int max_new_tokens = 512;  ///< per answer stream
-  int per_field = 64;        ///< per field, if fields are answered separately
+  int max_new_tokens = 512;  ///< per answer, if all fields are answered together
+  int per_field = 64;        ///< per field, if fields are answered one by one
 };
 
-/// The input of a decoder. JSON form: job.schema.json.
+/// The input of a decoder. job.schema.json has its JSON form.
 struct Job {
   std::string id;
   std::string instruction;
   std::vector<Shot> shots;
-  /// Worked examples from a dataset, before an answer for all fields (json form).
+  /// For json form: worked examples from a dataset.
   std::vector<WorkedAnswer> worked = {};
   std::vector<Context> contexts;
-  /// The fields of the single context are the user's turns; each is asked after the answers so far.
+  /// Whether the job is a conversation: the fields of its only context are the user's turns, each
+  /// asked after the answers before it.
   bool conversation = false;
   Limits limits;
   Sampling sampling;
   std::uint64_t seed = 1;
-  /// The system message. If missing, the prompt file's.
+  /// The system message; none: the system message of the prompt file.
   std::optional<std::string> system = {};
 };
 
-/// Parses a Job in the form of job.schema.json. Fields without a name get one. `where` is its name
-/// in errors. `defaults`: limits, sampling and seed for missing keys. ConfigError: unknown keys,
-/// wrong types, no context, two fields with the same name in a context, or a conversation with
-/// several contexts or an empty turn.
+/// Parses a Job in the form of job.schema.json. Fields without a name get a default name. `where`:
+/// the Job's name for errors. `defaults`: has the limits, sampling and seed for missing keys.
+/// ConfigError: a key is unknown, a value has the wrong type, there is no context, a context has
+/// two fields with the same name, or a conversation has several contexts or an empty turn.
 Job parse_job(const Json& json, const std::string& where, Job defaults = {});
 OrderedJson to_json(const Job& job);
 
-/// ConfigError, whose message starts with `where`: the sampling settings do not define a
-/// distribution.
+/// ConfigError, which starts with `where`: the sampling settings do not define a distribution.
 void check_sampling(const Sampling& sampling, const std::string& where);
 
 }  // namespace pardec

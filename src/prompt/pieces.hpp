@@ -10,60 +10,61 @@
 
 namespace pardec {
 
-/// The token ids of a job's prompts. Each prompt is tokenized as one text, as transformers'
-/// `apply_chat_template` does, and its ids are then divided into pieces. A token that crosses a
-/// border belongs to the later piece. Decoders concatenate pieces and never tokenize again, so that
-/// all decoders see the same ids.
+/// The token ids of a job's prompts, in pieces. Each prompt is tokenized as one text, as
+/// transformers' `apply_chat_template` does. Its ids are then divided into pieces; a token that
+/// crosses a border belongs to the later piece. Decoders concatenate pieces and do not tokenize, so
+/// that all decoders see the same ids.
 struct Pieces {
-  Tokens prefix;  ///< common to all prompts: chat start, system, instruction, shots
-  /// value and free form: the part of a context common to all its prompts
+  Tokens prefix;  ///< beginning of all prompts: chat start, system message, instruction, shots
+  /// value and free form: for each context, the part that all of its prompts contain
   std::vector<Tokens> contexts;
-  /// whether the fields' prompts show their choices after letters (shows_choices)
+  /// whether prompts of fields show the choices with letters (shows_choices)
   bool lettered = true;
-  /// [context][field], value and free form: question, end of turn, assistant header. For later
-  /// turns of a conversation: the whole text between two answers
+  /// value and free form, [context][field]: question, end of turn, assistant header. For a later
+  /// turn of a conversation: everything between two answers
   std::vector<std::vector<Tokens>> fields;
-  Tokens rest;  ///< json form: contexts, end of turn, assistant header, `<result>`
-  /// json form: the answer's skeleton, context-major, one segment before each value
+  Tokens rest;  ///< json form: contexts, end of turn, assistant header, <result>
+  /// json form: the segment before each value (JsonSkeleton::segments)
   std::vector<Tokens> segments;
 
-  /// For decoders that write their own requests (free form only). `turn_opening` and
-  /// `turn_closing`: the text of the chat markup before and after the user's content. `said`: in a
-  /// later turn of a conversation, the ids before that markup.
+  /// For decoders that make their own requests (free form only). `turn_opening` and `turn_closing`:
+  /// the chat markup before and after the user's content. `said`: in a later turn of a
+  /// conversation, the ids before this markup.
   Tokens said;
   std::string turn_opening, turn_closing;
-  /// whether a prompt begins with the tokenizer's special ids (Tokenizer::encode_piece)
+  /// whether prompts begin with the tokenizer's special tokens (Tokenizer::encode_piece)
   bool adds_special = true;
 
-  std::string next_turn;  ///< conversations: the text between an answer and the user's next content
-  std::vector<std::string> turns;  ///< conversations: the text of each turn's ids
+  /// conversations: the text between an answer and the content of the user's next turn
+  std::string next_turn;
+  std::vector<std::string> turns;  ///< conversations: the text of each turn's entry in `fields`
 
-  /// prefix and rest: the prompt of a json answer.
+  /// The prompt of a JSON answer: prefix and rest.
   Tokens whole_prompt() const;
-  /// prefix, one context, and one of its fields: the prompt of one value.
+  /// The prompt of one value: prefix, one context, and one of its fields.
   Tokens field_prompt(size_t context, size_t field) const;
 };
 
-/// A prompt for services that do not accept token ids.
+/// A prompt as text, for services that do not accept token ids.
 struct PromptWords {
   std::vector<ChatMessage> messages;
-  std::string text;  ///< the same with the chat template's markup, as it is tokenized
+  std::string text;  ///< the messages with the chat template's markup
 };
 
-/// A job's prompts in the order in which a plain decoder asks: one in json form, otherwise one for
-/// each field of each context. For a later turn of a conversation, what follows the last answer:
-/// the user's message, and the whole text. ConfigError as make_pieces.
+/// The prompts of a job as text, in the order in which ar asks them: one prompt in json form,
+/// otherwise one for each field of each context. For a later turn of a conversation, only the part
+/// after the last answer. ConfigError: see make_pieces.
 std::vector<PromptWords> make_words(const Job& job, Form form, const PromptFile& prompt,
                                     const ChatTemplate& chat);
 
-/// The user's content of the prompt of a json answer. ConfigError as make_pieces.
+/// The content of the user's turn in the prompt of a JSON answer. ConfigError: see make_pieces.
 std::string user_content(const Job& job, const PromptFile& prompt);
 
-/// Length of the common prefix of two lists.
+/// The length of the common prefix of two lists.
 size_t common(const Tokens& a, const Tokens& b);
 
-/// ConfigError: json form with contexts whose fields differ, an unknown slot, or a conversation
-/// that the chat template refuses.
+/// Tokenizes the prompts of a job. ConfigError: in json form, contexts have different fields; a
+/// slot of the prompt file is unknown; or the chat template refuses the conversation.
 Pieces make_pieces(const Job& job, Form form, const PromptFile& prompt, const ChatTemplate& chat,
                    const Tokenizer& tokenizer);
 
@@ -72,13 +73,14 @@ struct Spoken {
   Tokens ids;
   std::string text;
 };
-/// Counts the later turns of a conversation whose prompt ids differ from the tokenization of the
-/// whole text so far. An answer keeps its generated ids, but tokenizing the text anew may give a
-/// token across its end. REQUIRES: an answer to every turn except the last.
+/// Counts the later turns of a conversation in which the ids of the prompt differ from those that
+/// tokenizing the whole text would give. They can differ, because an answer keeps its generated
+/// ids, while tokenizing the text may join its end with the following text. REQUIRES: an answer to
+/// every turn except the last.
 int turns_off_text(const Pieces& pieces, const std::vector<Spoken>& answers,
                    const Tokenizer& tokenizer);
 
-/// The texts that `make_pieces` tokenizes, joined: a job's prompt as text.
+/// The prompt of a job as one text: the concatenated texts that make_pieces tokenizes.
 std::string prompt_text(const Job& job, Form form, const PromptFile& prompt,
                         const ChatTemplate& chat);
 

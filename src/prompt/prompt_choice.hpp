@@ -7,14 +7,15 @@
 
 namespace pardec {
 
-/// Loads the prompt file of that name (datasets/prompts/NAME.txt), or the file at that path.
+/// Loads a prompt file by name (datasets/prompts/NAME.txt) or by path.
 PromptFile load_prompt(const std::string& name_or_path);
 
-/// The path of a checkpoint's own wording, which replaces the project's prompt file of that name.
+/// The path in a checkpoint for its own prompt file, which replaces the project's file of this
+/// name.
 std::filesystem::path own_prompt(const std::filesystem::path& model, std::string_view name);
 
-/// The wording for a task whose prompt file is `name`: `chosen` (a name or path) unless empty, else
-/// the checkpoint's own, else the project's.
+/// The prompt file for a task. `chosen`: a name or path that the user chose. If it is empty, the
+/// prompt file `name` is used: the checkpoint's own if there is one, otherwise the project's.
 PromptFile choose_prompt(const std::string& chosen, std::string_view name,
                          const std::filesystem::path& model);
 

@@ -10,22 +10,22 @@
 
 namespace pardec {
 
-/// The wording of a task, as a text file that can be reviewed, versioned, and hashed into the run.
-/// A line `[name]` opens a section; lines before the first section are comments. Slots are in
-/// braces.
+/// A prompt file: the wording of a task. A run records its hash. A line `[name]` begins a section;
+/// lines before the first section are comments. Slots are in braces.
 ///   [system]         optional
 ///   [instruction]    {category} {fields} {context_count}
 ///   [shot]           {context} {field} {answer}
-///   [context]        {n} (1-based) {text}
-///   [field]          {asked} or {name} {question}, and {choices} (each on a new line, lettered)
+///   [context]        {n} (from 1) {text}
+///   [field]          {asked}, or {name} {question}; and {choices} (one per line, with letters)
 ///   [listed]         the same, or {entry}; used if all fields are asked at once, next to the
 ///                    context (json form)
 ///   [answer json], [answer value], [answer free]   how to answer, one per form
-/// {asked} is the question of a field: its name, its question or both. {entry} is the same after
-/// the key of its answer. A prompt file with a decoder's own requests has other sections:
+/// {asked} is the name of a field, its question, or both. {entry} is the key in the JSON answer,
+/// followed by the same. A prompt file for a decoder that makes its own requests has other
+/// sections:
 ///   [skeleton]       {question}
-///   [points]         {question} {skeleton}: the common beginning of all points' requests
-///   [point]          {number}: the rest of each request
+///   [points]         {question} {skeleton}: the common beginning of the requests for points
+///   [point]          {number}: the rest of the request for one point
 struct PromptFile {
   std::string name;
   std::string content;  ///< the whole file, for its hash
@@ -34,30 +34,30 @@ struct PromptFile {
   std::map<Form, std::string> answer;
 };
 
-/// ConfigError, with file and line: a section is unknown or repeated, or the file has neither
-/// [context] nor one of the sections for a decoder's own requests.
+/// ConfigError, which names file and line: a section is unknown or occurs twice, or the file has
+/// neither [context] nor sections for a decoder's own requests.
 PromptFile parse_prompt_file(std::string content, const std::string& name);
 
-/// Choices as shown in prompts: each on a new line after its letter.
+/// The choices as shown in prompts: one per line, after its letter.
 std::string lettered(const std::vector<std::string>& choices);
 
-/// The text that asks for the `number`-th field of a context: "NAME: QUESTION". A name that was
-/// generated (nameless_key) is left out, and so is an empty question.
+/// The value of slot {asked} for the `number`-th field of a context: "NAME: QUESTION". A default
+/// name (nameless_key) is left out, and so is an empty question.
 std::string asked(const Field& field, size_t number);
 
-/// The slots filled from a field.
+/// The values of all slots for a field.
 std::map<std::string, std::string> slots_of(const Field& field, size_t number);
 
-/// Whether the question of a single field shows its choices. Otherwise the choices themselves, not
-/// their letters, are the possible answers.
+/// Whether prompts of single fields show the choices with letters. If not, the answer is a choice
+/// itself, not its letter.
 bool shows_choices(const PromptFile& prompt);
 
-/// Whether the instruction mentions the category, or its fields.
+/// Whether the instruction has the slot {category} or {fields}.
 bool speaks_of_category(const PromptFile& prompt);
 
-/// The instruction with its slots filled. {category} and {fields} become the distinct categories
-/// and field names of all contexts, separated by commas. {context_count} becomes the number of
-/// contexts in one prompt: all of them in json form, one in the other forms.
+/// The instruction with its slots filled. {category} and {fields} are the distinct categories and
+/// field names of all contexts, separated by commas. {context_count} is the number of contexts in
+/// one prompt: all of them in json form, otherwise 1.
 std::string instruction_for(const PromptFile& prompt, const std::vector<Context>& contexts,
                             Form form);
 

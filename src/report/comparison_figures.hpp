@@ -12,9 +12,9 @@ struct NamedFigure {
   Figure figure;
 };
 
-/// The figures of a comparison: speedup, quality over speed with its Pareto front, throughput,
-/// tokens per forward pass and their histogram, and F1 of the most frequent attributes if there are
-/// scores.
+/// The figures of a comparison: speedup; quality over speed with the Pareto front; throughput;
+/// tokens per forward pass, as means and as a histogram; and, if there are scores, F1 of the most
+/// frequent attributes.
 std::vector<NamedFigure> comparison_figures(const Comparison& comparison);
 
 }  // namespace pardec

@@ -4,12 +4,12 @@
 
 namespace pardec {
 
-/// Text for use between tags or in a quoted attribute: & < > " ' are escaped, invalid UTF-8 is
-/// repaired, and control characters other than tab and line feed become U+FFFD.
+/// Escapes text for use between tags or in a quoted attribute. Escapes & < > " ', repairs invalid
+/// UTF-8, and replaces control characters other than tab and line feed by U+FFFD.
 std::string escape_html(std::string_view text);
 
-/// JSON for use in a <script> element: < and the line separators U+2028 and U+2029 are written as
-/// \u escapes, which a JSON parser reads back.
+/// Escapes JSON for use in a <script> element. Writes < and the line separators U+2028 and U+2029
+/// as \u escapes; a JSON parser reads the same values.
 std::string escape_json_script(std::string_view json);
 
 }  // namespace pardec

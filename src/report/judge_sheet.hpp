@@ -5,12 +5,13 @@
 
 namespace pardec {
 
-/// A sheet for a spreadsheet: csv in which no cell is read as a formula, with empty columns verdict
-/// and comment.
+/// A sheet for human judges as csv, with empty columns verdict and comment. A spreadsheet reads no
+/// cell as a formula.
 std::string sheet_csv(const Sheet& sheet);
 
-/// A page that works offline in any browser: shows one item at a time, has keys for verdicts, keeps
-/// the verdicts in the browser, and has a button that saves them to a file for `judge import`.
+/// A sheet for human judges as an HTML page that works offline. It shows one item at a time, and
+/// has keyboard shortcuts for verdicts. The browser stores the verdicts; a button saves them to a
+/// file for `judge import`.
 std::string sheet_page(const Sheet& sheet);
 
 }  // namespace pardec

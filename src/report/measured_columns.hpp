@@ -7,19 +7,21 @@
 
 namespace pardec {
 
-/// "[low, high]more", with the two ends as its value; empty if the ends are not known.
+/// A cell with the text "[low, high]" followed by `more`, and with the two ends as its value. Empty
+/// if the ends are not known.
 Cell interval_cell(const Interval& interval, int decimals, const std::string& more = "");
 /// The two ends, or nulls if they are not known.
 Json ends_of(const Interval& interval);
-/// "[low, high]" of a ratio, which says whether the interval contains 1; empty if the ends are not
-/// known.
+/// A cell with the interval of a ratio. The text says whether the interval contains 1. Empty if the
+/// ends are not known.
 Cell ratio_interval_cell(const Interval& ratio);
-/// "+0.012 [-0.010, +0.034]"; the ends only if they are known.
+/// A difference as text, "+0.012 [-0.010, +0.034]"; "+0.012" if the ends are not known.
 std::string difference_text(const Interval& difference);
 
-/// Common measures of speed, the noise of their measurement, and how answers ended. Most columns
-/// are for programs. forwards/s is also for people if shares of a roofline were requested. If an
-/// arm has thoughts, their ids and those after them are separate columns.
+/// Columns for common measures of speed, for disturbances of the measurement, and for how answers
+/// ended. Most of these columns are in csv and json only. forwards/s is also in text if shares of a
+/// roofline were requested. If an arm's answers contain thinking, its tokens and the tokens after
+/// it have separate columns.
 std::vector<Column> measured_columns(const Comparison& comparison);
 void add_measured_cells(std::vector<Cell>& cells, const Comparison& comparison,
                         const ArmFinding& arm);

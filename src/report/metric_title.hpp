@@ -4,9 +4,9 @@
 
 namespace pardec {
 
-/// A metric's title for people. Datasets, experiment files, csv and json use its key
-/// (MetricTotal::name). The title follows from the key: "f1_micro" is "F1 micro", "rouge_l" "ROUGE
-/// L", "pass_at_1" "pass@1".
+/// The title of a metric in texts for readers, derived from the metric's key (MetricTotal::name):
+/// "f1_micro" becomes "F1 micro", "rouge_l" becomes "ROUGE L", and "pass_at_1" becomes "pass@1".
+/// Datasets, experiment files, csv and json use the key.
 std::string metric_title(std::string_view key);
 
 }  // namespace pardec

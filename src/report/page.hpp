@@ -5,8 +5,8 @@
 
 namespace pardec {
 
-/// Style and script of the report's page. The style contains the dark colours of page.css twice:
-/// for readers who chose them, and for readers without a choice on a dark system.
+/// CSS and JavaScript of the report page. The CSS contains the dark colours of page.css twice: for
+/// readers who chose dark colours, and for readers who chose nothing on a system with dark colours.
 std::string page_style();
 std::string page_script(const Wording& wording);
 

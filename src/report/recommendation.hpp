@@ -7,10 +7,10 @@
 
 namespace pardec {
 
-/// A recommendation of an arm on one dataset, in words.
+/// The recommendation for one dataset, as text.
 struct Recommendation {
   std::string dataset;
-  std::string take;       ///< label of the arm; empty: no arm is shown to be better
+  std::string take;       ///< label of the recommended arm; empty: no arm is shown to be better
   std::string said;       ///< "take hpd: 4.81 times as fast as ar [4.50, 5.15], ..."
   std::string undecided;  ///< "Not decided: ..."; may be empty
   std::string against;    ///< "Ruled out: ..."; may be empty
@@ -19,13 +19,13 @@ struct Recommendation {
   std::string text() const;
 };
 
-/// One for each headline (headlines_of), in their order.
+/// One recommendation per headline (headlines_of), in the same order.
 std::vector<Recommendation> recommendations(const Comparison& comparison);
 
-/// The verdict on an arm's answers: "not worse", "open" ...; empty: it has no baseline.
+/// The verdict on an arm's answers, e.g. "not worse" or "open". Empty: the arm has no baseline.
 std::string_view verdict_word(const Comparison& comparison, const ArmFinding& arm);
-/// The verdict, with what would decide an open one: "open: about 75 would do"; "-": it has no
-/// baseline.
+/// The verdict as in verdict_word. An open verdict says how many examples would decide it: "open:
+/// about 75 would do". "-": the arm has no baseline.
 std::string verdict_text(const Comparison& comparison, const ArmFinding& arm);
 Tone verdict_tone(QualityShown quality);
 

@@ -9,17 +9,17 @@
 
 namespace pardec {
 
-/// A number at the top of the page, e.g. a speedup.
+/// A number in large type at the top of the page, e.g. a speedup.
 struct Highlight {
   std::string value, range;         ///< "2.46x", "[2.40, 2.49]"
   std::string label;                ///< meaning of the number
-  std::vector<std::string> beside;  ///< facts that must be read with it, e.g. "identical 97.1 %"
+  std::vector<std::string> beside;  ///< facts shown next to the number, e.g. "identical 97.1 %"
 };
 
-/// A reason to distrust numbers.
+/// A kind of warning about numbers of the page.
 struct ReportWarning {
-  std::string title;                  ///< shared by all findings
-  std::vector<std::string> findings;  ///< with datasets and arms
+  std::string title;                  ///< the same for all findings
+  std::vector<std::string> findings;  ///< each names its datasets and arms
   std::string advice = {};            ///< may be empty
 };
 
@@ -30,11 +30,12 @@ struct RowWarning {
 };
 
 struct ReportTable {
-  std::string id;  ///< id of the element; its JSON has the id "ID-json"
+  std::string id;  ///< HTML id of the table; the JSON element has the id "ID-json"
   std::string heading;
   Table table;
-  std::vector<std::vector<RowWarning>> warnings = {};  ///< by row; may be empty
-  std::string filter = {};  ///< key of a column; buttons select rows by its text
+  std::vector<std::vector<RowWarning>> warnings = {};  ///< one list per row; may be empty
+  /// key of a column; buttons select the rows with one text in this column
+  std::string filter = {};
 };
 
 struct ReportFigure {
@@ -42,47 +43,48 @@ struct ReportFigure {
   std::string svg;  ///< made by inline_svg
 };
 
-/// Whether an answer is right by the dataset's own metric. unknown: the metric is not binary, was
-/// not computed, or there was no question.
+/// Whether an answer is right according to the dataset's own metric. It is unknown if the metric is
+/// not binary or was not computed, or if the field was not asked.
 enum class Correctness { unknown, right, wrong };
 
-/// One question.
+/// One field of an example, with its question.
 struct ReportField {
   std::string name, question;
   std::vector<std::string> choices;
-  std::vector<std::string> gold;  ///< empty: absent
+  std::vector<std::string> gold;  ///< right answers; empty: the value is absent
   bool annotated = true;
 };
 
 /// One arm's answer to one field.
 struct ReportValue {
-  std::string text;  ///< empty: absent
+  std::string text;  ///< empty: the arm says that the value is absent
   Correctness correctness = Correctness::unknown;
-  bool differs = false;  ///< from the baseline's answer
+  bool differs = false;  ///< whether it differs from the baseline's answer
 };
 
-/// Tokens that were chosen one after the other: a whole answer, or one field of it.
+/// Tokens that were chosen one after another: those of a whole answer, or of one field.
 struct TokenLine {
   std::string field;               ///< empty: the whole answer
   std::vector<std::string> texts;  ///< the bytes of each token as text, or "#ID"
-  /// The forward pass of the job, counted from 1, that chose each token; empty: not known.
+  /// Per token: the number of the job's forward pass that chose it, counted from 1. Empty: not
+  /// known.
   std::vector<std::int64_t> passes;
-  /// Rejected guesses as texts, each with the pass that verified it.
+  /// Rejected guesses: (pass that verified the guess, its text).
   std::vector<std::pair<std::int64_t, std::string>> rejected = {};
 };
 
 /// One arm's answer to one example.
 struct ReportAnswer {
   std::string arm;
-  bool is_baseline = false;         ///< whether it is the baseline of another arm
-  std::string text;                 ///< raw
-  std::string stop, error;          ///< empty error: none
+  bool is_baseline = false;         ///< whether another arm is compared with it
+  std::string text;                 ///< as generated
+  std::string stop, error;          ///< `error` is empty if there is none
   std::vector<std::string> scores;  ///< e.g. "rouge l 0.412"
-  bool differs = false;             ///< from the baseline's answer
+  bool differs = false;             ///< whether it differs from the baseline's answer
   bool limit = false;               ///< the answer or one of its fields was cut by a limit
   bool unparsed = false;
-  std::vector<ReportValue> values;  ///< one per field; empty: it failed
-  /// For conversations: the place in `text` where each turn's answer begins, with the field's name.
+  std::vector<ReportValue> values;  ///< one per field; empty: the answer failed
+  /// For conversations: (offset in `text` where a turn's answer begins, name of the turn's field).
   std::vector<std::pair<std::size_t, std::string>> turns;
   std::vector<TokenLine> lines;
 
@@ -92,13 +94,13 @@ struct ReportAnswer {
 /// One example of a dataset with the answers of all arms.
 struct ReportExample {
   std::string dataset, key, category, text;
-  bool open = false;  ///< there are no references for its answers
+  bool open = false;  ///< whether the example has no reference answers
   std::vector<ReportField> fields;
   std::vector<ReportAnswer> answers;
 };
 
 struct Examples {
-  std::vector<std::string> notes;  ///< how the examples were drawn, and what was left out
+  std::vector<std::string> notes;  ///< how the examples were selected, and what was left out
   std::vector<ReportExample> examples;
 };
 
@@ -112,35 +114,34 @@ struct FactGroup {
   std::vector<Fact> facts;
 };
 
-/// The contents of the page, as plain values.
+/// The content of the page.
 struct Report {
   std::string title, subtitle;
-  /// Facts that a reader must know before looking at any number, e.g. that the network is
-  /// untrained.
+  /// Facts shown before any number, e.g. that the network is untrained.
   std::vector<std::string> marks;
   std::vector<ReportWarning> warnings;
-  /// The recommendation for one dataset. `more`: texts about undecided arms and about arms that are
-  /// ruled out.
+  /// The recommendation for one dataset. `more`: texts about undecided arms, and about arms that
+  /// are ruled out.
   struct Advice {
     std::string said;
     std::vector<std::string> more;
   };
   std::vector<Advice> advice;
-  std::vector<Highlight> highlights;  ///< for each dataset, the arm that is shown to be faster
-  /// Verdicts on claims of papers, followed by the papers' tables and figures next to the measured
-  /// values. They precede everything else.
+  std::vector<Highlight> highlights;  ///< per dataset: the arm that is shown to be faster
+  /// Verdicts on claims of papers, then the papers' tables and figures next to the measured values.
+  /// They are at the top of the page.
   std::vector<ReportTable> claims;
-  std::vector<ReportTable> tables;  ///< the first precedes the figures, the others follow them
+  std::vector<ReportTable> tables;  ///< the first table is above the figures, the others are below
   std::vector<ReportFigure> figures;
-  std::string without_figures;  ///< why there are no figures; empty: there are
+  std::string without_figures;  ///< why there are no figures; empty: there are figures
   Examples examples;
   std::vector<FactGroup> facts;
 };
 
-/// One HTML file with style, script and figures; it loads nothing. Without scripts, all examples
-/// are shown one after the other; with scripts, one example is chosen from a list. Every table is
-/// also included as JSON, identical to render(table, TableFormat::json) except for < as \u003c. A
-/// cell with a value has it in full precision in its data-value.
+/// The page as one HTML file that includes CSS, JavaScript and figures, and loads nothing. With
+/// JavaScript, a reader selects one example from a list; without it, all examples are shown. Each
+/// table is also included as JSON, equal to render(table, TableFormat::json) except that < is
+/// written as \u003c. The attribute data-value of a cell has the cell's value in full precision.
 std::string render_report(Report report, const Wording& wording = {});
 
 }  // namespace pardec

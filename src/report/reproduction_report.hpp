@@ -9,17 +9,17 @@
 
 namespace pardec {
 
-/// The first tables of a page: the verdicts on all claims of these items, if there are any, then
-/// each item's own table, and one table for all items without numbers.
+/// The tables at the top of a page: the verdicts on all claims of these items (if there are
+/// claims), one table per item with numbers, and one table that lists all items without numbers.
 std::vector<ReportTable> reproduction_tables(const std::vector<ReproducedItem>& items);
 
-/// The page with the results of `reproduce` for some items.
+/// Builds the page with the results of `reproduce` for some items.
 class ReproductionReport {
  public:
-  /// Adds figures and facts of a run that items were measured by; once, even if several items share
-  /// it.
+  /// Adds the figures and facts of a run that measured items. A run that several items share is
+  /// added once.
   void add_run(const Comparison& comparison);
-  /// The page, with the items' own figures first.
+  /// The finished page. The figures of the items precede the figures of the runs.
   Report of(const std::vector<ReproducedItem>& items) &&;
 
  private:

@@ -13,13 +13,13 @@
 
 namespace pardec {
 
-/// A paper's numbers next to the measured ones. `scale`: that of the evidence; empty: there is
-/// none. Numbers without a counterpart have empty measured cells; with `measured_only`, such rows
-/// are left out and only counted. `differs` become the notes.
+/// A table with a paper's numbers next to the measured ones. `scale`: the scale of the evidence;
+/// empty: there is none. Rows of numbers that were not measured have empty cells; with
+/// `measured_only`, these rows are left out, and a note counts them. `differs`: shown as notes.
 Table published_table(const PaperItem& item, const std::string& scale, const Evidence& evidence,
                       const std::vector<Difference>& differs, bool measured_only = false);
 
-/// For rooflines: the computed bounds of the arms at each place, without numbers of the paper.
+/// A table of bounds by the roofline, for each arm and place. It has no numbers of the paper.
 Table bounds_table(const PaperItem& item, const Evidence& evidence,
                    const std::vector<std::string>& arms, const std::string& baseline,
                    const std::vector<Difference>& differs);
@@ -29,21 +29,23 @@ struct ReproducedItem {
   const PaperItem* item;
   Table table;  ///< from published_table() or bounds_table()
   std::vector<ClaimFinding> findings;
-  std::string commit = {}, measured_utc = {};  ///< of the measurement; empty: there is none
+  std::string commit = {}, measured_utc = {};  ///< of the measurement; empty: nothing was measured
 };
-/// `measured_only`: as for published_table().
+/// `measured_only`: see published_table().
 ReproducedItem shown(const Reproduction& result, bool measured_only);
 
-/// A verdict for each claim; with several items, a column names the item.
+/// A table with one verdict per claim. If there are several items, a column names the item.
 Table claims_table(const std::vector<ReproducedItem>& items, const std::string& title);
 
-/// All tables and figures of the papers, with the newest verdicts, e.g. "confirmed (scaled)".
+/// A list of all tables and figures of the papers, with the newest verdicts, e.g. "confirmed
+/// (scaled)".
 Table papers_table(const PaperCatalogue& papers, const StoredVerdicts& verdicts);
 
-/// Networks that claims need and that are to be trained: from which data, and how long.
+/// A table of the networks that claims need and that must be trained first, with their data and
+/// training time.
 Table weights_table(const std::vector<WantedNetwork>& wanted);
 
-/// What a dry run of an item did: the arms, the networks that they need, and what lacks.
+/// A table of the dry run of an item: its arms, the networks that they need, and what is missing.
 Table rehearsal_table(const Rehearsal& rehearsal);
 
 }  // namespace pardec

@@ -6,27 +6,27 @@
 #include "src/report/wording.hpp"
 #include "src/support/json.hpp"
 
-/// The page with all verdicts (experiments/papers/RESULTS.md), and the export beside it that it is
-/// made from.
+/// The page with all verdicts (experiments/papers/RESULTS.md), and the JSON export from which it is
+/// generated.
 namespace pardec {
 
-/// A verdict on a claim, in the words of the page.
+/// A verdict on a claim, in the texts of the page.
 struct ResultRow {
   std::string item, claim, says, published;
   std::string verdict;               ///< name of a ClaimVerdict
-  std::string measured;              ///< each part with its 95 % interval
-  std::string how;                   ///< "scaled, stand-in": how the verdict was come by
-  std::string why;                   ///< what is missing, and what decided
-  std::string by_construction;       ///< why it cannot fail; empty: it can
-  std::string command;               ///< that measures the item again
-  std::string commit, measured_utc;  ///< of the measurement
+  std::string measured;              ///< measured value of each part, with its 95 % interval
+  std::string how;                   ///< conditions of the measurement, e.g. "scaled, stand-in"
+  std::string why;                   ///< what decided the verdict, or what is missing
+  std::string by_construction;       ///< why the claim cannot fail; empty: it can
+  std::string command;               ///< command that measures the item again
+  std::string commit, measured_utc;  ///< commit and date of the measurement
 
   bool operator==(const ResultRow&) const = default;
 };
 
 /// The content of the page.
 struct ResultsPage {
-  std::string command;   ///< that made all of it
+  std::string command;   ///< command that made the page
   std::string made_utc;  ///< "2026-01-31"
   std::string commit, machine;
   std::vector<ResultRow> rows;
@@ -34,17 +34,17 @@ struct ResultsPage {
   bool operator==(const ResultsPage&) const = default;
 };
 
-/// The verdicts on the claims of these items. `command`: as above. `wording` is applied to all
-/// messages.
+/// Creates the page for the claims of these items. `wording` is applied to all messages.
 ResultsPage results_page(const std::vector<ReproducedItem>& items, const std::string& command,
                          const Wording& wording);
 
-/// The export. read_results() gives the same page. ConfigError, with `where`.
+/// Convert the page to its export and back. ConfigError, which starts with `where`: the export is
+/// invalid.
 OrderedJson json_of(const ResultsPage& page);
 ResultsPage read_results(const Json& json, const std::string& where);
 
-/// The page as Markdown: refuted claims first, claims that cannot fail last. Equal pages give equal
-/// bytes.
+/// The page as Markdown. Refuted claims come first, claims that cannot fail last. Equal pages give
+/// equal bytes.
 std::string render_results(const ResultsPage& page);
 
 }  // namespace pardec

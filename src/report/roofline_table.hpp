@@ -7,14 +7,15 @@
 
 namespace pardec {
 
-/// "20.4 GB/s, 0.31 TFLOP/s (measured now)"
+/// Describes a machine, e.g. "20.4 GB/s, 0.31 TFLOP/s (measured now)".
 std::string machine_text(const Hardware& machine);
 
-/// The least time of each arm on each machine. `baseline`: as requested by the user.
+/// A table with the least time of each arm on each machine. `baseline`: the baseline that the user
+/// requested.
 Table roofline_table(const Roofline& roofline, const std::vector<Hardware>& machines,
                      const std::string& title, const std::string& baseline);
 
-/// The passes of one request on one machine.
+/// A table with the passes of one request on one machine.
 Table pass_table(const std::vector<TracedPass>& passes, const std::string& request,
                  const Hardware& machine);
 

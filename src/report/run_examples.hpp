@@ -9,18 +9,17 @@
 
 namespace pardec {
 
-/// The number of examples on a page.
+/// Limits on the examples on a page.
 struct ExampleLimits {
   int per_dataset = 24;
-  double megabytes = 8;  ///< approximate size of texts and tokens of all examples
+  double megabytes = 8;  ///< approximate total size of texts and tokens, over all datasets
   std::uint64_t seed = 1;
 };
 
-/// A seeded sample of each dataset's examples with all arms' first answers, in the dataset's order.
-/// Draws in turn one that failed, one that hit a limit, one that differs, one that is wrong, and
-/// one of the rest, as long as there are any. `measured`: the data of `comparison`; texts are only
-/// read for the examples shown. `traces` may be empty; if they include a job, the passes of its
-/// tokens are known.
+/// Draws a random sample of each dataset's examples, with the first answer of every arm, in the
+/// order of the dataset. Examples are drawn in turn from five groups: failed, cut by a limit,
+/// different from the baseline, wrong, and all others. REQUIRES: `comparison` was computed from
+/// `measured`. `traces`: may be empty; for jobs with a trace, the pass of each token is shown.
 Examples draw_examples(Store& store, const Measurements& measured, const Comparison& comparison,
                        const std::vector<Trace>& traces, const ExampleLimits& limits);
 

@@ -4,10 +4,10 @@
 
 namespace pardec {
 
-/// The calls of `pardec run` that a database contains (invocations), one row each.
+/// A table of the invocations in a database, one row each.
 Table run_list_table(const RunList& list);
 
-/// A comparison of invocations, with differences in their settings as notes.
+/// A table that compares several invocations. Differences in their settings are notes.
 Table across_table(const AcrossRuns& across);
 
 }  // namespace pardec

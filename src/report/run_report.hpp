@@ -9,12 +9,13 @@
 
 namespace pardec {
 
-/// Draws the figures. If gnuplot is missing, prints a message to stderr and adds one to the page.
+/// Draws the figures and adds them to the page. If gnuplot is missing, adds a message to the page,
+/// and prints it to stderr.
 void add_figures(Report& report, const std::vector<NamedFigure>& figures);
 
-/// The page of one invocation. If gnuplot is missing, figures are left out, with a message on
-/// stderr. `measured`: the data of `comparison`. `traces`: the traces of its jobs, which tell in
-/// which pass each token was generated; may be empty.
+/// Creates the page of one invocation. If gnuplot is missing, figures are left out (see
+/// add_figures). REQUIRES: `comparison` was computed from `measured`. `traces`: traces of the
+/// invocation's jobs, from which the page shows the pass of each token; may be empty.
 Report make_report(Store& store, const Measurements& measured, const Comparison& comparison,
                    const ExampleLimits& limits, const std::vector<Trace>& traces);
 

@@ -8,17 +8,17 @@ namespace pardec {
 
 /// Selects the figure that `plot` draws.
 struct Sweep {
-  std::string x;    ///< batch_size, DECODER.OPTION, e.g. hpd.k_max, or date
+  std::string x;    ///< batch_size, date, or DECODER.OPTION, e.g. hpd.k_max
   std::string y;    ///< a key of the comparison's table, e.g. speedup
-  std::string run;  ///< prefix of an invocation's or run's id; empty: see below
+  std::string run;  ///< prefix of an invocation's or run's id; empty: see sweep_figure
   double confidence = 0.95;
 };
 
-/// y over x, with one line per dataset and family of arms (equal decoder and other options).
-/// Without `run`: all invocations with the network, dtype, device, threads and oracle of the newest
-/// one; if two have the same point, the newer one counts. Over `date`: all invocations, whatever
-/// their settings; settings that differ are part of the lines' names. ConfigError: no run has this
-/// x or y.
+/// Draws y over x. Arms with the same decoder and the same options except x form one line per
+/// dataset. If `run` is empty, all invocations with the network, dtype, device, threads and oracle
+/// of the newest invocation are used; if two invocations have the same point, the newer one counts.
+/// If x is `date`, all invocations are used, and the names of lines include settings that differ.
+/// ConfigError: no run has this x or y.
 Figure sweep_figure(Store& store, const Sweep& sweep);
 
 }  // namespace pardec

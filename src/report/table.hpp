@@ -16,23 +16,25 @@ struct Column {
   std::string header;
   Align align = Align::left;
   std::string key = {};  ///< name in json and jsonl; empty: the header
-  /// included in csv, json and jsonl only, not in text, md and latex
+  /// the column is in csv, json and jsonl only, not in text, md and latex
   bool data_only = false;
-  /// csv: names of the items of its values, which are lists. Each item is a column; the first is
-  /// named by the key alone. Items of other lists of numbers are numbered from 1.
+  /// For columns whose values are lists: names of the items. In csv, each item is a column
+  /// KEY_NAME, except that the first column is named KEY. Without `parts`, the columns of a list
+  /// are numbered from 1.
   std::vector<std::string> parts = {};
-  bool wide = false;    ///< people see it only if all columns are requested (choose_columns)
-  bool brief = false;   ///< people see it only if not all columns are requested
-  bool number = false;  ///< its values are numbers, although it is aligned like text
-  /// text: rows with the same text in this column are grouped under it as a heading
+  bool wide = false;    ///< in text and md only if all columns are requested (choose_columns)
+  bool brief = false;   ///< in text and md only if not all columns are requested
+  bool number = false;  ///< values are numbers, although the alignment is that of text
+  /// In text, rows with the same text in this column are grouped, and the text is their heading.
   bool group = false;
-  bool messages = false;  ///< its cells and their values are messages (wording.hpp)
+  bool messages = false;  ///< texts and values of the cells are messages (wording.hpp)
 };
 
-/// Whether a cell is good or bad news; shown by colours.
+/// Whether a cell is good or bad news. Colours show it.
 enum class Tone { plain, good, bad, caution };
 
-/// The text shown, and optionally a value, which csv, json and jsonl write in full precision.
+/// The text of a cell, and optionally a value. csv, json and jsonl contain the value, in full
+/// precision.
 struct Cell {
   Cell(const char* shown) : text(shown) {}
   Cell(std::string shown) : text(std::move(shown)) {}
@@ -44,42 +46,42 @@ struct Cell {
   Tone tone = Tone::plain;
 };
 
-/// A number with `decimals` digits after the point; "n/a" if it is not finite (null in json, empty
-/// in csv).
+/// A cell with a number, shown with `decimals` digits after the point. A number that is not finite
+/// is shown as "n/a"; it is null in json and empty in csv.
 Cell number_cell(double value, int decimals);
 Cell number_cell(std::int64_t value);
 
-/// Null if the number is not finite.
+/// The number as JSON; null if it is not finite.
 Json json_of(double value);
 
-/// A cell without a value: null for programs.
+/// A cell without a value: "-" as text, null in json.
 Cell no_cell();
 
-/// A table as a value. A row may be shorter than the list of columns, but not longer.
+/// The content of a table. A row may have fewer cells than there are columns, but not more.
 struct Table {
   std::string title;
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;
   std::vector<std::string> notes;
-  /// Conclusions from the table, in words; printed directly below it.
+  /// Conclusions from the table, printed directly below it.
   std::vector<std::string> conclusion = {};
-  /// Notes on columns with Column::wide.
+  /// Notes about columns with Column::wide.
   std::vector<std::string> wide_notes = {};
   /// A reason to distrust a number of the table. Warnings are printed before the notes.
   struct Warning {
     std::string code, dataset, arm, found;
-    std::string advice = {};  ///< equal for all warnings with this code; may be empty
+    std::string advice = {};  ///< the same for all warnings with this code; may be empty
 
     /// "found; advice"
     std::string text() const;
   };
   std::vector<Warning> warnings = {};
-  /// Dataset and arm of the rows, so that a warning about all of them need not list them; may be
-  /// empty.
+  /// (dataset, arm) of all rows. With it, a warning about all of them is not printed as a list. May
+  /// be empty.
   std::vector<std::pair<std::string, std::string>> arms = {};
 };
 
-/// Warnings with the same code and advice, combined for people.
+/// Warnings with the same code and advice, combined into one for text and md.
 struct MergedWarning {
   struct Finding {
     std::string text;                  ///< "oa-mine + squad hpd, ippd; race ippd: found"
@@ -89,41 +91,43 @@ struct MergedWarning {
   std::vector<Finding> findings;
   std::string advice;
 
-  /// The first findings in one line, the number of further ones, and the advice.
+  /// One line with the first findings, the number of other findings, and the advice.
   std::string text() const;
 };
 
-/// A table's warnings, ordered by the first occurrence of their codes.
+/// The combined warnings of a table, ordered by the first occurrence of their codes.
 std::vector<MergedWarning> merge_warnings(const Table& table);
 
-/// "WARNING (code) ...", a line for people.
+/// The line "WARNING (code) ..." for text and md.
 std::string warning_line(const MergedWarning& warning, const Wording& wording);
 
 /// The text as one line without control characters.
 std::string one_line(std::string_view text);
 
-/// The key of a column in json: its own, otherwise its header.
+/// The name of a column in json: `key`, or if that is empty, `header`.
 const std::string& key_of(const Column& column);
 
 /// The table without columns that are data_only.
 Table without_data_columns(const Table& table);
 
-/// Selects columns. With all columns, wide ones become plain, and brief ones data_only. With named
-/// columns, all others are removed; unknown names are ignored with a note.
+/// Selects columns. If all columns are requested, wide columns become ordinary ones, and brief
+/// columns become data_only. If columns are requested by name, all others are removed; a note lists
+/// unknown names.
 Table choose_columns(Table table, const ColumnChoice& choice);
 
-/// The columns and values of csv: each value is a number, true, false, a text or null.
+/// A table as csv has it: each value is a number, true, false, a text or null.
 struct FlatTable {
   struct Column {
     std::string name;
-    bool numbers;  ///< whether it contains numbers rather than texts, as far as the table shows
+    bool numbers;  ///< Column::number, alignment right, or an item of a list
   };
   std::vector<Column> columns;
   std::vector<std::vector<Json>> rows;
 };
 FlatTable flat(const Table& table);
 
-/// One line of csv, including its end. Numbers are written as in json. `safe`: see csv-safe below.
+/// One line of csv, including the line feed. Numbers are written as in json. `safe`: see csv-safe
+/// below.
 std::string csv_line(const std::vector<Json>& values, bool safe);
 
 /// Properties of the output device.
@@ -132,7 +136,8 @@ struct Screen {
   bool colour = false;
 };
 
-/// The table as text that ends with a line feed (an empty table in jsonl is empty text).
+/// Renders the table. The result ends with a line feed, except that an empty table in jsonl is an
+/// empty string.
 ///   text   for a terminal: no line is wider than the screen (text_table.hpp). Like md and latex
 ///          without columns that are data_only or wide
 ///   md     title, columns aligned by display width, conclusion, warnings, notes

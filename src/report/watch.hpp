@@ -10,33 +10,34 @@
 
 namespace pardec {
 
-/// Shows decoders at work, from the engine's events. If colours may be used (support: may_colour),
-/// it shows a picture that is redrawn, with each thread in its own colour: tokens of the newest
-/// pass in bold, accepted guesses underlined, rejected guesses dim and struck through (of older
-/// passes only the first). Otherwise it prints one plain line per pass, without escape codes.
+/// Shows decoders at work, from the engine's events (`--watch`). If the terminal supports colours
+/// (may_colour), it redraws a picture after each pass, with one colour per thread. Tokens of the
+/// newest pass are bold, and accepted guesses are underlined. Rejected guesses are dim and struck
+/// through; of older passes, only the first rejected guess is shown. Without colours, it prints one
+/// line per pass, without escape codes.
 class Watch {
  public:
-  /// `out` and `tokenizer` must outlive this object. Without a tokenizer, ids are shown. A picture
-  /// is shown for at least `pace_ms` before the next pass is drawn.
+  /// `tokenizer`: null shows ids. `pace_ms`: minimum time for which a picture is shown before the
+  /// next one. `out` and `tokenizer` must outlive this object.
   Watch(std::FILE* out, const Tokenizer* tokenizer, int pace_ms);
   /// Completes the last picture.
   ~Watch();
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
-  /// Handles the engine's events, in their order. Sequences without a choice are not shown.
+  /// Handles an event of the engine. Sequences without a chosen token are not shown.
   void on(const Event& event);
 
  private:
   struct View {  // one sequence
     int job;
     std::string request, decoder;
-    std::vector<int> streams;  ///< streams of the job, by thread
+    std::vector<int> streams;  ///< for each entry of `threads`: its stream in the job
     std::vector<TraceThread> threads;
     int passes = 0;
     size_t tokens = 0;
     bool ended = false;
-    bool drawn = false;           // in this pass
+    bool drawn = false;           // whether it was drawn in this pass
     std::vector<size_t> printed;  // for plain lines: number of tokens of each thread
   };
   void on_event(const StreamBegan& stream);
@@ -57,16 +58,16 @@ class Watch {
   const Tokenizer* tokenizer_;
   bool picture_;
   std::chrono::milliseconds pace_;
-  // when the first picture of this pass was shown
+  // when the first picture of this pass was drawn
   std::chrono::steady_clock::time_point stands_since_{};
-  std::vector<View> views_;  // in the picture, in order of appearance
+  std::vector<View> views_;  // the sequences in the picture, in order of appearance
   size_t drawn_lines_ = 0;
 };
 
-/// Default time for which a picture is shown, in milliseconds: long enough to be read.
+/// Default of `pace_ms`: long enough to read a picture.
 inline constexpr int kWatchPaceMs = 150;
 
-/// Shows a stored trace, pass by pass, as it was generated.
+/// Replays a stored trace pass by pass.
 void show_again(const Trace& trace, std::FILE* out, const Tokenizer* tokenizer, int pace_ms);
 
 }  // namespace pardec

@@ -8,20 +8,20 @@ namespace pardec {
 struct Report;
 struct Table;
 
-/// Converts names of settings in messages for readers. Messages have the name of a setting in
-/// backquotes, `batch_size` or, with a value, `dtype=bf16`; a user interface replaces the name in
-/// backquotes with its own name for that setting (--batch-size). Takes a message and returns the
-/// converted one. Empty: messages stay unchanged.
+/// A function that converts a message for readers. Messages have names of settings in backquotes,
+/// `batch_size` or, with a value, `dtype=bf16`. The command line replaces them by its flags
+/// (--batch-size). Empty: messages stay unchanged.
 using Wording = std::function<std::string(std::string_view)>;
 
 std::string worded(std::string text, const Wording& wording);
 
-/// Converts conclusion, notes, warnings, and cells of columns with messages. Other cells stay
-/// unchanged, since networks or datasets may have written them.
+/// Converts the table's conclusion, notes and warnings, and the cells of columns with
+/// Column::messages. Other cells are unchanged, because they may contain text from networks or
+/// datasets.
 Table worded(Table table, const Wording& wording);
 
-/// Converts the report's tables and its other texts. Of the examples, only the errors of failed
-/// ones are converted.
+/// Converts the report's tables and other texts. In the examples, only error messages are
+/// converted.
 Report worded(Report report, const Wording& wording);
 
 }  // namespace pardec

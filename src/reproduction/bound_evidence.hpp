@@ -13,7 +13,7 @@
 namespace pardec {
 
 /// Settings of bounds by the roofline: networks, machines, and the number of concurrent jobs of
-/// each arm. A pass is costed as if that many equal passes were batched.
+/// each arm. The time of a pass is computed as if that many equal passes were batched.
 struct BoundSetting {
   struct Network {
     std::string name;
@@ -22,26 +22,34 @@ struct BoundSetting {
   };
   std::vector<Network> networks;
   std::vector<Hardware> machines;
-  std::map<std::string, int> batches;  ///< by arm; arms that are not included have 1
-  std::string baseline;  ///< the arm that speedups refer to; it is assumed to reach its roofline
+  std::map<std::string, int> batches;  ///< concurrent jobs by arm; missing arms have 1
+  std::string baseline;                ///< denominator of speedups; assumed to reach its roofline
 };
 
-/// Bounds by the roofline, which are computed, not measured. A place is "DATASET, NETWORK on
-/// MACHINE". Metrics: `speed` (examples per second), `fields_per_second` (only as a ratio, since
-/// both arms answer the same fields), `tokens_per_second` (generated tokens, including control
-/// tokens), `decode_speed` (the same without the prompt's pass and its token),
-/// `tokens_per_forward`, `rows_per_pass`, `length` (generated tokens per example), and
-/// `speedup_spread` (an arm's speedup over another arm on the network where it is largest, divided
-/// by the speedup on the network where it is smallest, for one dataset and machine). Intervals are
-/// a jackknife over units, and need at least kFewestBlocks of them. A unit is an example, or all
-/// examples that some arm put into the same prompt. A speed is an
-/// upper bound. A speedup over the baseline is also an upper bound if the baseline reaches its own
-/// roofline at least as nearly as the arm does. Other ratios of speeds are neither upper nor lower
-/// bounds. Counts from the traces are not bounds.
+/// Evidence from the roofline: bounds that are computed from traces, not measured. A place is
+/// "DATASET, NETWORK on MACHINE". The metrics are:
+///   speed               examples per second
+///   fields_per_second   only as a ratio; equals the ratio of `speed`, since both arms answer the
+///                       same fields
+///   tokens_per_second   generated tokens, including control tokens, per second
+///   decode_speed        the same without the prompt's pass and its token
+///   tokens_per_forward, rows_per_pass
+///   length              generated tokens per example
+///   speedup_spread      an arm's speedup over another arm on the network where it is largest,
+///                       divided by the speedup on the network where it is smallest; for one
+///                       dataset and machine
+///
+/// A speed is an upper bound. The ratio of an arm's speed to the baseline's is an upper bound too,
+/// if the baseline reaches its own roofline at least as nearly as the arm does. The ratio of the
+/// baseline's speed to an arm's is then a lower bound. All other ratios of speeds are neither.
+/// Counts from the traces are exact.
+///
+/// Intervals are a jackknife over units, and need at least kFewestBlocks units. A unit is an
+/// example, or all examples that some arm put into the same prompt.
 class BoundEvidence : public Evidence {
  public:
-  /// `traces`: by dataset. `made`: the runs that wrote them. `smaller`: the network is smaller, or
-  /// the examples are fewer, than the paper's.
+  /// `traces`: by dataset. `made`: the runs that wrote the traces. `smaller`: whether the network
+  /// is smaller than the paper's, or only some of the paper's examples were run.
   BoundEvidence(const std::map<std::string, std::vector<Trace>>& traces,
                 const BoundSetting& setting, Lacking lacking, std::vector<Overview> made = {},
                 bool smaller = false);
@@ -61,7 +69,8 @@ class BoundEvidence : public Evidence {
     return std::nullopt;
   }
   Qualifiers qualifiers(const std::string& place) const override;
-  /// Only caveats about answers: the timing of the traced passes does not affect a bound.
+  /// Only caveats about answers. Caveats about times do not apply, because bounds do not depend on
+  /// measured times.
   std::vector<Caveat> caveats(const std::string& place, const std::vector<std::string>& arms,
                               const std::string& metric) const override;
   double balance() const override;
@@ -73,7 +82,8 @@ class BoundEvidence : public Evidence {
     Sums& operator+=(const Sums& other);
     Sums operator-(const Sums& other) const;
   };
-  /// By unit of the dataset. A unit has no examples if the arm did not answer all of them.
+  /// One entry per unit of the dataset. If the arm did not answer all examples of a unit, the entry
+  /// has no examples.
   using Bound = std::vector<Sums>;
   static Bound bound_of(const std::vector<TraceWork>& works,
                         const std::vector<std::set<std::string>>& units,
@@ -88,15 +98,14 @@ class BoundEvidence : public Evidence {
   /// Null: the roofline has no such metric.
   static Value value_of(const std::string& metric);
 
-  /// Null: there is none; `lacks` is set to the reason.
+  /// Null: there is no bound; `lacks` is set to the reason.
   const Bound* bound(const Scope& place, const std::string& arm, std::string& lacks) const;
-  /// Adds up the sums of each member over the units that all members have, and returns the
-  /// value of the function `of` for these totals, with its interval. All places must be of the same
-  /// dataset.
-  using Members = std::vector<std::pair<Scope, std::string>>;  ///< arms at places
+  /// Computes `of` from the totals of the members, with an interval. Totals are over the units that
+  /// all members have. `logarithmic`: see Measured. REQUIRES: all places have the same dataset.
+  using Members = std::vector<std::pair<Scope, std::string>>;  ///< (place, arm)
   Found over_units(const Members& members, bool logarithmic,
                    const std::function<double(const std::vector<Sums>&)>& of) const;
-  /// How a ratio of speeds relates to the true ratio.
+  /// The standing of `arm`'s speed divided by `other`'s.
   Standing standing_of(const std::string& arm, const std::string& other) const;
   Found spread(const Scope& place, const std::string& arm, const std::string& other) const;
 
@@ -106,8 +115,9 @@ class BoundEvidence : public Evidence {
   bool smaller_;
   std::map<std::string, std::string> dataset_of_place_;
   std::vector<std::string> places_;
-  std::map<std::pair<std::string, std::string>, Bound> bounds_;        ///< by place and arm
-  std::map<std::string, std::vector<std::string>> networks_of_place_;  ///< places of other networks
+  std::map<std::pair<std::string, std::string>, Bound> bounds_;  ///< by (place, arm)
+  /// for each place: the places with the same dataset and machine, one per network
+  std::map<std::string, std::vector<std::string>> networks_of_place_;
 };
 
 }  // namespace pardec

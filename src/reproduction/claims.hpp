@@ -12,35 +12,37 @@ namespace pardec {
 struct ClaimFinding {
   struct Part {
     std::string label;  ///< e.g. "squad", "squad, code", "k5 > k2"; unique among the parts
-    std::string rule;   ///< the limit that it is tested against, e.g. "above 1"
+    std::string rule;   ///< the limit for `measured`, e.g. "above 1"
     Measured measured;
     ClaimVerdict verdict = ClaimVerdict::open;
-    /// the counts of a share of identical answers
+    /// for claims about identical answers: their counts
     std::optional<IdentityCount> identity = std::nullopt;
-    std::string unfit = "";  ///< why the number decides nothing; empty: it may decide
+    std::string unfit = "";  ///< why `measured` cannot decide the claim; empty: it can
   };
   const Claim* claim;
   std::string scale;
   ClaimVerdict verdict;
   Qualifiers qualifiers;
   std::vector<Part> parts;
-  std::vector<std::string> lacks;  ///< what parts without a measurement need, by name
-  std::vector<Caveat> caveats;     ///< the warnings about its numbers, without duplicates
-  std::string note;                ///< why a part that seems refuted is open; may be empty
+  std::vector<std::string> lacks;  ///< what is missing for parts without a measurement
+  std::vector<Caveat> caveats;     ///< the warnings about the numbers, without duplicates
+  /// why a part is open although its number contradicts the claim; may be empty
+  std::string note;
 
-  /// Whether it was decided differently than expected.
+  /// Whether the verdict differs from the expected one.
   bool unexpected() const;
-  /// Why it cannot fail at this scale; empty: it can.
+  /// Why the claim cannot fail at this scale; empty: it can.
   std::string by_construction() const;
-  /// The reasons for the verdict in words: the results of its parts, and what is missing.
+  /// The reasons for the verdict as text: the results of the parts, and what is missing.
   std::string why() const;
 };
 
-/// Tests a claim against measurements. Parts whose numbers are unfit are open. If a part could not
-/// be measured, the claim is refuted or open; if no part was measured, it is not testable.
+/// Tests a claim against measurements. A part with an unfit number is open. If some parts could not
+/// be measured, the claim is refuted if a measured part is, otherwise open. If no part could be
+/// measured, the claim is not testable.
 ClaimFinding test_claim(const Claim& claim, const std::string& scale, const Evidence& evidence);
 
-/// The number of claims by verdict, in words: "claims: 3 confirmed, 1 open; apart from them 2 that
+/// The number of claims per verdict, as text: "claims: 3 confirmed, 1 open; apart from them 2 that
 /// cannot fail by construction (2 confirmed)".
 std::string counts_text(const std::vector<const ClaimFinding*>& findings);
 

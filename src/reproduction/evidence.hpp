@@ -11,87 +11,90 @@
 #include "src/reproduction/verdicts.hpp"
 #include "src/store/store.hpp"
 
-/// Measurements of arms, datasets and categories, by the names that experiment files use.
+/// Measurements, looked up by the names of arms, datasets and categories in experiment files.
 namespace pardec {
 
 /// Where a quantity was measured.
 struct Scope {
   std::string dataset;
-  std::vector<std::string> categories = {};  ///< combined; empty: all
+  std::vector<std::string> categories = {};  ///< measured together; empty: all categories
 };
 
-/// A quantity, or what is missing for it, e.g. "dataset narrativeqa".
+/// A quantity; or, if it was not measured, what is missing, e.g. "dataset narrativeqa".
 struct Found {
   std::optional<Measured> measured;
   std::string lacks;
 };
 
-/// An arm relative to another one.
+/// An arm, and the arm that it is divided by.
 struct ArmPair {
   std::string arm, over;
 };
 
-/// The circumstances of a verdict.
+/// The conditions under which a verdict was reached.
 struct Qualifiers {
   bool forced = false, standin = false, scaled = false, bound = false;
-  bool other_data = false;  ///< the dataset is not one that the paper's numbers are for
+  bool other_data = false;  ///< the paper has no numbers for the dataset
 
-  /// e.g. "forced, stand-in"; "measured": no circumstance differs from the paper's.
+  /// For example "forced, stand-in". "measured": no condition differs from the paper's.
   std::string text() const;
-  /// The combined qualifiers of a number that is computed from two numbers with these qualifiers.
+  /// The qualifiers of a number that is computed from two numbers, with `*this` and `other`.
   Qualifiers with(const Qualifiers& other) const;
 };
 
-/// Metrics have the names in experiments/papers/README.md. An unknown metric, an arm that was not
-/// run, or a score of forced answers is reported in Found::lacks, and is never an error.
+/// A source of measurements. Metrics have the names in experiments/papers/README.md. Unknown
+/// metrics, arms that were not run, and scores of forced answers are not errors: they are reported
+/// in Found::lacks.
 class Evidence {
  public:
   virtual ~Evidence() = default;
-  /// The measured datasets; for bounds, the networks on machines.
+  /// The names of places: the measured datasets, or, for bounds, combinations of dataset, network
+  /// and machine.
   virtual std::vector<std::string> places() const = 0;
-  /// The places of a dataset; empty: it was not measured.
+  /// The places of one dataset; empty: the dataset was not measured.
   virtual std::vector<std::string> places_of(const std::string& dataset) const;
   virtual std::vector<std::string> categories(const std::string& dataset) const = 0;
   virtual Found level(const Scope& place, const std::string& arm,
                       const std::string& metric) const = 0;
-  /// Ratio of `arm` to `other`, paired over shared examples.
+  /// `arm` divided by `other`, over the examples that both have.
   virtual Found ratio(const Scope& place, const std::string& arm, const std::string& other,
                       const std::string& metric) const = 0;
-  /// The first pair's ratio divided by the second's. Unless overridden, the ratios are treated as
-  /// independent.
+  /// The ratio of pair `a` divided by the ratio of pair `b`. The default implementation treats the
+  /// two ratios as independent.
   virtual Found ratio_of_ratios(const Scope& place, const ArmPair& a, const ArmPair& b,
                                 const std::string& metric) const;
-  /// `arm` minus `other`.
+  /// `arm` minus `other`, over the examples that both have.
   virtual Found difference(const Scope& place, const std::string& arm, const std::string& other,
                            const std::string& metric) const = 0;
-  /// Number of answers of `arm` that equal those of `other`: fields for metric `exact_match`, whole
-  /// answers for `identical`.
+  /// How many answers of `arm` equal those of `other`. Counts fields for metric `exact_match`, and
+  /// whole answers for `identical`.
   virtual std::optional<IdentityCount> identity(const Scope& place, const std::string& arm,
                                                 const std::string& other,
                                                 const std::string& metric) const = 0;
   virtual Qualifiers qualifiers(const std::string& place) const = 0;
-  /// The warnings about a number that is computed from these arms' measurements at a place.
+  /// The warnings about `metric`, computed from the measurements of `arms` at a place.
   virtual std::vector<Caveat> caveats(const std::string& /*place*/,
                                       const std::vector<std::string>& /*arms*/,
                                       const std::string& /*metric*/) const {
     return {};
   }
-  /// The same measurements in another view; null: this view does not exist.
+  /// The same measurements in another view; null: there is no such view.
   virtual std::unique_ptr<Evidence> seen(MeasuredView /*view*/) const { return nullptr; }
-  /// The number of rows in a pass above which computation takes longer than reading the weights.
+  /// The number of rows per pass above which computing takes longer than reading the weights. NaN:
+  /// not known.
   virtual double balance() const = 0;
 };
 
-/// What was not run, and why, e.g. an arm whose network is missing. The empty dataset name stands
-/// for all.
+/// The arms and datasets that were not run, with a text about what is missing for each, e.g. its
+/// network. The empty dataset name stands for all datasets.
 struct Lacking {
   std::map<std::string, std::string> arms, datasets;
-  /// what is missing for the scale's baseline; empty: the baseline was run. No other arm replaces
-  /// it.
+  /// What is missing for the scale's baseline. No other arm replaces the baseline. Empty: it was
+  /// run.
   std::string baseline = "";
 };
 
-/// Evidence if nothing could be measured; reports what is missing.
+/// The evidence if nothing could be measured: it only reports what is missing.
 class NoEvidence : public Evidence {
  public:
   explicit NoEvidence(Lacking lacking) : lacking_(std::move(lacking)) {}
@@ -116,7 +119,7 @@ class NoEvidence : public Evidence {
   Lacking lacking_;
 };
 
-/// Counts, one for each dataset and quantity, independent of arms.
+/// Evidence from counts, one per dataset and quantity. Counts do not depend on arms.
 class CountedEvidence : public NoEvidence {
  public:
   using Counts = std::map<std::string, std::map<std::string, double>>;
@@ -132,10 +135,10 @@ class CountedEvidence : public NoEvidence {
   Qualifiers qualifiers_;
 };
 
-/// An invocation of `run` with its answers, which are read once for all items.
+/// A stored invocation of `run` with its answers. It is read once for all items.
 class StoredRun {
  public:
-  /// `baseline`: as in CompareOptions.
+  /// `baseline`: see CompareOptions.
   StoredRun(Store& store, const std::string& invocation, const std::string& baseline);
   ~StoredRun();
 
@@ -148,9 +151,9 @@ class StoredRun {
   std::vector<std::unique_ptr<Cell>> cells_;
 };
 
-/// Measurements of such an invocation. `balance`: as in Evidence; NaN: not known. `smaller`: its
-/// networks are smaller, or its examples are fewer, than the paper's. `warnings`: beside those of
-/// the comparison.
+/// Evidence from a stored invocation. `smaller`: whether the networks are smaller than the paper's,
+/// or only some of the paper's examples were run. `balance`: see Evidence::balance. `warnings`:
+/// warnings in addition to those of the comparison.
 class StoredEvidence : public Evidence {
  public:
   StoredEvidence(std::shared_ptr<const StoredRun> run, Lacking lacking, bool smaller,
@@ -178,17 +181,17 @@ class StoredEvidence : public Evidence {
   using Cell = StoredRun::Cell;
   const Cell* cell(const std::string& dataset, const std::string& arm) const;
   std::string lack_of(const std::string& dataset, const std::string& arm) const;
-  /// Whether jobs of disturbed blocks are left out of this metric.
+  /// Whether the current view leaves jobs of disturbed blocks out of this metric.
   bool undisturbed_only(const std::string& metric) const;
-  /// A quantity of the StageLevel values of both arms.
+  /// A quantity that is computed from the StageLevel values of both arms.
   Found of_stages(const Scope& place, const Cell& arm, const Cell& other,
                   const std::string& metric) const;
   Found ratio_of_view(const Scope& place, const std::string& arm, const std::string& other,
                       const std::string& metric) const;
   Found speed_ratio(const Scope& place, const Cell& arm, const Cell& other) const;
-  /// The speed ratio per chosen token: the ratio of speeds per example, times the ratio of tokens
-  /// per example. The interval treats the two ratios as independent. Since longer answers take
-  /// longer, it is probably too wide.
+  /// The ratio of speeds per chosen token: the ratio of speeds per example, times the ratio of
+  /// tokens per example. The interval treats the two factors as independent. It is probably too
+  /// wide, since longer answers take longer.
   Found token_speed_ratio(const Scope& place, const Cell& arm, const Cell& other) const;
 
   std::shared_ptr<const StoredRun> run_;

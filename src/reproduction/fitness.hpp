@@ -6,39 +6,40 @@
 
 #include "src/findings/comparison.hpp"
 
-/// Determines which warnings of a comparison make which numbers unfit to decide a claim: the table
-/// in experiments/papers/README.md.
+/// Decides which warnings make a number unfit to decide a claim. experiments/papers/README.md has
+/// the table.
 namespace pardec {
 
-/// What a claim's metric measures.
+/// The kind of quantity that a claim's metric measures.
 enum class Quantity {
   answer_speed,  ///< time per answer, e.g. speed, seconds_per_job
   token_speed,   ///< time per token, e.g. tokens_per_second, tps
   passes,        ///< work per pass, e.g. tokens_per_forward, acceptance
   length,
-  structure,  ///< threads, branches, and the rows that they cache and attend to
+  structure,  ///< threads and branches, and the numbers of rows that they cache and attend to
   score,
   identity,
 };
 Quantity quantity_of(std::string_view metric);
 
-/// Other views of the same measurements, which show whether a disturbance affects the decision.
+/// A view of measurements. A decision counts despite a warning if it is the same in the matching
+/// view.
 enum class MeasuredView {
   all,
   undisturbed,  ///< without measurements during which other processes used the machine
-  by_token,     ///< speeds per token of text instead of per answer
+  by_token,     ///< speeds per text token, not per answer
 };
 
-/// The effect of a warning on a number.
+/// The effect of a warning on the use of a number.
 enum class Effect {
   none,         ///< the warning is about something else
-  beside,       ///< the warning is reported next to the verdict
-  unfit,        ///< the number decides nothing
+  beside,       ///< the number decides; the warning is reported next to the verdict
+  unfit,        ///< the number cannot decide
   undisturbed,  ///< the number decides if the undisturbed measurements alone give the same decision
   by_token,     ///< the number decides if the speed per token gives the same decision
 };
 std::string_view name(Effect effect);
-/// For codes of results/table.md. Unknown codes: Effect::beside.
+/// `code`: a code in results/table.md; for other codes, the effect is Effect::beside.
 Effect effect_of(std::string_view code, Quantity quantity);
 
 /// A warning about a number.
@@ -49,14 +50,14 @@ struct Caveat {
   bool operator==(const Caveat&) const = default;
 };
 
-/// The warnings of a comparison about these arms on a dataset that concern a number computed from
-/// all of them (e.g. a ratio). Arms that were not run have no warnings. `more`: warnings beside
-/// those of the comparison.
+/// The warnings about a number that is computed from `arms` on a dataset, e.g. a ratio of two arms.
+/// Arms that were not run have no warnings. `more`: warnings in addition to those of the
+/// comparison.
 std::vector<Caveat> caveats_of(const Overview& comparison, const std::string& dataset,
                                const std::vector<std::string>& arms, std::string_view metric,
                                const std::vector<Warning>& more = {});
 
-/// The speed of an arm over the blocks that were measured without disturbance.
+/// The speed of an arm over undisturbed measurements only.
 struct UndisturbedSpeed {
   Interval examples_per_second;
   std::int64_t blocks;

@@ -10,11 +10,11 @@
 /// Selects items of papers, and reads their stored verdicts.
 namespace pardec {
 
-/// Findings by the names of item and claim. The catalogue must outlive them.
+/// Findings by item name and claim id. The catalogue must outlive them.
 using StoredVerdicts = std::map<std::string, std::map<std::string, ClaimFinding>>;
 
-/// The newest verdicts in the database. Verdicts without any measurement are only used if there are
-/// no others.
+/// The newest verdict on each claim in the database. A verdict without any measurement is used only
+/// if there is no other.
 StoredVerdicts stored_verdicts(const PaperCatalogue& papers, const std::string& db);
 
 /// `paper`: "all" selects the items of all papers. `item`: empty selects all items of the paper.
@@ -22,8 +22,8 @@ StoredVerdicts stored_verdicts(const PaperCatalogue& papers, const std::string& 
 std::vector<const PaperItem*> chosen_items(const PaperCatalogue& papers, const std::string& paper,
                                            const std::string& item);
 
-/// ConfigError: a label of `models` or `services` is no network, or no arm that a service answers,
-/// of these items at this scale.
+/// ConfigError: options.models has a label that is no network of these items at this scale, or
+/// options.services has a label that is no arm for a service.
 void check_labels(const std::vector<const PaperItem*>& items, const ReproduceOptions& options);
 
 }  // namespace pardec

@@ -8,30 +8,32 @@
 
 namespace pardec {
 
-/// The contribution of a unit of examples to a level that is a ratio of sums.
+/// One unit's contribution to a level. A level is a ratio of sums over units; a unit is a group of
+/// examples.
 struct UnitPart {
   std::string unit;
   double numerator, denominator;
 };
 
-/// A quantity that is computed from several levels (e.g. a speedup divided by a prediction from
-/// other measurements), with a joint interval: the jackknife leaves out a unit from all levels at
-/// once. The units are those that the first and the second level share; other levels may have only
-/// some of them. `logarithmic`: the interval is symmetric about the logarithm of the quantity,
-/// which must be positive.
+/// Computes a quantity from several levels, with an interval. Example: a speedup divided by a
+/// prediction from other levels. The interval is a jackknife that leaves out one unit from all
+/// levels at once. The units are those that both the first and the second level have; other levels
+/// may lack some. `of`: computes the quantity from the levels. `logarithmic`: the interval is
+/// symmetric about the logarithm of the quantity. REQUIRES: a positive quantity if `logarithmic`.
 Measured joint_quantity(const std::vector<std::vector<UnitPart>>& levels, bool logarithmic,
                         const std::function<double(std::span<const double>)>& of);
 
-/// The levels used by laws about serial and parallel stages, in the order of their arguments.
-/// Tokens per second of the arm, of the sequential arm, and of the arm's parallel stages. For the
-/// arm's answers: the share of tokens in branches (DP), the share of answers with a parallel stage
-/// (PPD), and the number of branches per stage (ABN).
+/// Indices of the levels in the arguments of the two functions below. kTps, kSequentialTps and
+/// kParallelTps are the tokens per second of the arm, of the sequential arm, and of the arm's
+/// parallel stages. The others describe the arm's answers with the ASPD paper's terms: the share of
+/// tokens in branches (DP), the share of answers with a parallel stage (PPD), and the number of
+/// branches per stage (ABN).
 enum StageLevel { kTps, kSequentialTps, kParallelTps, kDp, kPpd, kAbn };
 
-/// The relative deviation of the arm's speedup from the prediction of its stages: the speedup
-/// divided by 1/(1 - PPD DP (1 - 1/r)), minus 1. r: the speedup of the parallel stages.
+/// The relative deviation of the arm's speedup from its prediction 1 / (1 - PPD DP (1 - 1/r)),
+/// where r is the speedup of the parallel stages: speedup / prediction - 1.
 double law_of_stages(std::span<const double> levels);
-/// The speedup of parallel stages divided by the number of their branches.
+/// The speedup of the parallel stages divided by the number of branches per stage.
 double stage_speedup_per_branch(std::span<const double> levels);
 
 }  // namespace pardec

@@ -7,36 +7,37 @@
 #include "metrics/score_intervals.hpp"
 #include "src/reproduction/verdicts.hpp"
 
-/// Quantities that are ratios of sums over answers, and their comparison between two arms over the
-/// answers that both have.
+/// Computes quantities that are ratios of sums over answers, and compares two arms over the answers
+/// that both have.
 namespace pardec {
 
-/// The contribution of some answers to a quantity: a scored field, or a job with all its examples.
+/// The contribution of some answers to a quantity. The answers are one scored field, or a job with
+/// all its examples.
 struct QuantityPart {
-  std::vector<std::string> answers;   ///< names of examples or of their fields
-  std::vector<std::string> clusters;  ///< clusters of these answers
-  std::string group;                  ///< as in ScorePart
+  std::vector<std::string> answers;   ///< names of examples, or of fields of examples
+  std::vector<std::string> clusters;  ///< the clusters that these answers belong to
+  std::string group;                  ///< see ScorePart::group
   double numerator, denominator;
 };
 
-/// Answers that one arm generated together (a stack of examples) are used together: they are left
-/// out of both arms if the other arm does not have one of them. Repeats count by their mean.
-/// Clusters that are joined by a job are one unit.
+/// The parts of two arms for the answers that both have. Answers that one arm generated in one job
+/// (a stack of examples) stay together: if the other arm lacks one of them, all of them are left
+/// out of both arms. Repeated answers count as their mean. Clusters that share a job are one unit.
 struct PairedParts {
   std::vector<ScorePart> arm, other;
   std::int32_t units = 0;
-  /// answers that both arms have, and answers that only one has
+  /// number of answers that both arms have, and of answers that are left out
   std::int64_t answers = 0, left_out = 0;
 };
 PairedParts paired(const std::vector<QuantityPart>& arm, const std::vector<QuantityPart>& other);
 
-/// `range`: of the scores of single answers; none: the quantity is not a score, and its interval
-/// has no width if it does not vary.
+/// The quantity of one arm, with an interval. `range`: the range of a single answer's score. None:
+/// the quantity is not a score; then its interval has width 0 if all parts are equal.
 Measured level_of(const std::vector<QuantityPart>& parts, std::optional<ScoreRange> range);
-/// The arm minus the other. Without shared answers: NaN over 0 units.
+/// `arm` minus `other`. Without shared answers: NaN, with 0 units.
 Measured difference_of(const std::vector<QuantityPart>& arm, const std::vector<QuantityPart>& other,
                        std::optional<ScoreRange> range);
-/// The arm divided by the other. Without shared answers: NaN over 0 units.
+/// `arm` divided by `other`. Without shared answers: NaN, with 0 units.
 Measured ratio_of(const std::vector<QuantityPart>& arm, const std::vector<QuantityPart>& other,
                   std::optional<ScoreRange> range);
 

@@ -8,7 +8,7 @@
 
 namespace pardec {
 
-/// A difference between the conditions of a measurement and those of a paper's numbers.
+/// A difference between our measurement and the paper's.
 struct Difference {
   enum class Of {
     network,
@@ -18,7 +18,7 @@ struct Difference {
     jobs,
     sampling,
     limit,
-    option,  ///< of a decoder: examples in a job (stack), guesses in a pass (k)
+    option,  ///< a decoder option, e.g. examples per job (stack), guesses per pass (k)
     judge,
     oracle,
     training,
@@ -26,25 +26,25 @@ struct Difference {
     budget,
     bound
   };
-  /// None: not a difference, but a doubt about the paper's number, or the reason why there is no
-  /// number here.
+  /// The condition that differs. None: the text is not about a difference, but about a doubt in the
+  /// paper's number, or about why there is no measured number.
   std::optional<Of> of;
   std::string text;  ///< one line
 
   bool operator==(const Difference&) const = default;
 };
 
-/// Whether the networks are smaller than the paper's, or only some of the examples were run.
+/// Whether a network is smaller than the paper's, or only some of the examples were run.
 bool is_smaller(const PaperItem& item, const Overview& comparison);
 
-/// Settings of training in which a network's record differs from the paper's (`training` in the
-/// item's setting), of arms that need a trained network: warnings `untaught`. Such arms measure
-/// another method than the paper's.
+/// Warnings with code `untaught`, one for each training setting in which an arm's network differs
+/// from the paper (`training` in the item's setting). Only arms that need a trained network are
+/// checked. An arm with such a difference measures another method than the paper's.
 std::vector<Warning> unlike_papers_training(const PaperItem& item, const Overview& comparison);
 
-/// The differences between a run and the conditions of a paper's numbers (networks and their
-/// training, dtype, machine, data, batch, sampling, limits, options, judge, oracle), and the doubts
-/// about these numbers.
+/// All differences between a run and the paper's measurement: networks and their training, dtype,
+/// machine, data, batch, sampling, limits, options, judge, oracle. Also the doubts about the
+/// paper's numbers.
 std::vector<Difference> differences_from(const PaperItem& item, const Overview& comparison,
                                          const std::vector<JudgedShare>& judged);
 

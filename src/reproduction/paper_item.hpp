@@ -14,52 +14,54 @@ namespace pardec {
 
 /// A number printed in a paper.
 struct PublishedCell {
-  std::vector<Json> at;  ///< one value for each of Published::keys
+  std::vector<Json> at;  ///< one value per entry of Published::keys
   double value;
 };
 
-/// A doubt about the paper's own number.
+/// A doubt about a number in the paper.
 struct Doubt {
-  Json at;  ///< values of keys, "*" for any; null: the whole item
+  Json at;  ///< the cells: one value per key, "*" for any; null: all cells
   std::string why;
 };
 
 struct Published {
   std::string unit, source;  ///< source: printed, stated in the text, or derived
-  Json setting;              ///< hardware, dtype, batch and other conditions of the numbers
+  Json setting;              ///< conditions of the numbers: hardware, dtype, batch and others
   std::vector<std::string> keys;
-  /// The project's name for each dataset that the paper names; null: the project does not have the
+  /// The paper's name of a dataset -> the project's name; none: the project does not have the
   /// dataset.
   std::map<std::string, std::optional<std::string>> datasets;
   std::vector<PublishedCell> cells;
   std::vector<Doubt> doubts;
 
-  /// The dataset of a cell, as the paper names it: the value of key `dataset`, otherwise the only
-  /// one of `datasets`. Empty: the cell is of several datasets, or of none.
+  /// The dataset of a cell, with the paper's name: the value of key `dataset`, or, without this
+  /// key, the only entry of `datasets`. Empty: the cell belongs to several datasets or to none.
   std::string dataset_of(const PublishedCell& cell) const;
 };
 
-/// An arm on a dataset, of which a quantity is computed; with `over`, relative to that arm.
+/// An arm on a dataset whose quantity a claim tests. With `over`, the quantity is divided by that
+/// of arm `over`.
 struct Point {
   std::string arm, over;                ///< labels
   std::string dataset;                  ///< empty: each available dataset
-  std::vector<std::string> categories;  ///< combined; empty: all
+  std::vector<std::string> categories;  ///< measured together; empty: all categories
 };
 
 /// How a claim is tested.
 struct ClaimTest {
   enum class Kind { ratio, bound, difference, order, trend, optimum, identity };
   Kind kind;
-  std::string label;  ///< identifies its parts if the claim has several tests; otherwise empty
+  std::string label;  ///< precedes the labels of its parts if the claim has several tests
   std::string metric;
-  std::vector<Point> points;       ///< one part each; for order, trend and optimum, in their order
-  std::vector<std::string> among;  ///< optimum: the arms to choose from
-  std::vector<std::string> in;     ///< datasets; empty: all
-  bool each_category = false;      ///< one part for each category
-  bool rises = false;              ///< trend
-  Limit limit{Limit::Relation::above, 1};  ///< order, trend: for the ratio of neighbours
-  /// A part cannot be refuted if its passes have more rows than the machine can compute in the time
-  /// of reading the weights.
+  std::vector<Point> points;  ///< one part per point; order and trend test neighbours
+  /// optimum: the claim is that the best point has one of these arms
+  std::vector<std::string> among;
+  std::vector<std::string> in;  ///< datasets; empty: all
+  bool each_category = false;   ///< whether there is one part per category
+  bool rises = false;           ///< trend: whether the quantity rises along the points, or falls
+  Limit limit{Limit::Relation::above, 1};  ///< for order and trend: of the ratio of neighbours
+  /// A part is not refuted if its passes have more rows than the machine can compute while it reads
+  /// the weights (Evidence::balance).
   bool below_balance = false;
 };
 
@@ -67,63 +69,66 @@ struct ClaimTest {
 struct Claim {
   std::string id, says, where;
   Json published;                ///< {"least", "most"}, {"at"}, ... or null
-  std::vector<ClaimTest> tests;  ///< all must hold
+  std::vector<ClaimTest> tests;  ///< all of them must hold
   std::vector<std::string> scales;
-  std::map<std::string, ClaimVerdict> expect;  ///< by scale
-  /// by scale: why the claim cannot fail there
+  std::map<std::string, ClaimVerdict> expect;  ///< scale -> expected verdict
+  /// scale -> why the claim cannot fail at this scale
   std::map<std::string, std::string> by_construction;
-  /// the project's datasets that the paper's numbers are for; on any other dataset, the verdict is
-  /// marked as tested on other data
+  /// The project's datasets for which the paper has numbers. On any other dataset, the verdict has
+  /// Qualifiers::other_data.
   std::set<std::string> datasets;
 
   bool tested_at(const std::string& scale) const;
 };
 
-/// One table or figure.
+/// One table or figure of a paper.
 struct PaperItem {
   std::filesystem::path file;
   std::string name;              ///< e.g. ippd-table5
   std::string paper, item, cls;  ///< e.g. ippd, Table 5, A
   std::string section, measures;
   Published published;
-  /// For each key of the published cells but `dataset`: a text (only cells with this value are
-  /// compared), or an object that maps its values to arms, categories or metrics. `arm` and
-  /// `metric` give the same for all cells if no key determines them. A cell is compared on its own
-  /// dataset (Published::datasets), and on no other.
+  /// How published cells correspond to measurements. For each key of the cells except `dataset`, it
+  /// has a text (only cells with this value are compared), or an object that maps the key's values
+  /// to arms, categories or metrics. If no key determines the arm or the metric, `arm` and `metric`
+  /// name them for all cells. A cell is compared on its own dataset only (Published::datasets).
   Json match;
-  Json scales;  ///< by name, in the form of experiments
-  /// what is needed to measure it but not available, e.g. a corpus; empty if it has scales
+  Json scales;  ///< name -> scale, in the form of an experiment file
+  /// what is missing to measure the item, e.g. a corpus; empty if there are scales
   std::string lacks;
   std::vector<Claim> claims;
 
-  /// The named scale; a scale that is `like` another one is completed from it. ConfigError.
+  /// A scale by name. If a scale has the key `like`, all keys that it lacks are taken from the
+  /// scale named there. ConfigError: there is no such scale.
   Json scale(const std::string& which) const;
-  /// `match` with the keys that this scale replaces. ConfigError as `scale`.
+  /// `match`, with the keys that this scale replaces. ConfigError: see `scale`.
   Json match_at(const std::string& which) const;
 };
 
-/// ConfigError, with file and key.
+/// ConfigError, which names file and key: the file is invalid.
 PaperItem read_paper_item(const std::filesystem::path& file);
 
-/// A table or figure for which nothing is measured here.
+/// A table or figure that is not measured here, e.g. a picture without numbers.
 struct PaperPicture {
   std::string paper, item, why;
 };
 
-/// All known items of the papers, ordered by paper, with tables before figures.
+/// All tables and figures of the papers. Items are ordered by paper, with tables before figures.
 struct PaperCatalogue {
   std::vector<PaperItem> items;
   std::vector<PaperPicture> pictures;
 };
-/// Reads experiments/papers. ConfigError.
+/// Reads experiments/papers. ConfigError: a file is invalid.
 PaperCatalogue read_papers();
-/// Finds an item of a paper by `table5`, `Table 5`, `t5`, `figure4` or `f4`. ConfigError: an
-/// unknown item (with similar names), or a figure without measurements (with the reason).
+/// Finds an item of a paper. `item`: e.g. `table5`, `Table 5`, `t5`, `figure4` or `f4`.
+/// ConfigError: there is no such item (the message suggests similar names), or it is not measured
+/// here (the message says why).
 const PaperItem& find_item(const PaperCatalogue& papers, const std::string& paper,
                            const std::string& item);
-/// The numbers of a table about datasets (its file in experiments/papers), by dataset and quantity.
+/// The numbers of a published table about datasets: dataset -> quantity -> number. `table`: the
+/// item's file in experiments/papers.
 std::map<std::string, Json> published_rows(const std::string& table);
-/// The papers' short names, which are the names of their folders.
+/// The short names of the papers, e.g. "ippd". They are the names of folders in experiments/papers.
 std::vector<std::string> paper_names();
 
 }  // namespace pardec

@@ -9,15 +9,16 @@
 #include "src/reproduction/reproduce.hpp"
 #include "src/reproduction/scratch.hpp"
 
-/// Dry runs. All steps of reproducing an item are run on two examples of each dataset, with small
-/// networks of the same families. Thus problems appear before the real networks are run.
+/// Dry runs of `reproduce`: all steps for an item are run on two examples of each dataset, with
+/// small random networks of the same families. Problems appear before the real networks are run.
 namespace pardec {
 
 /// A network of a scale, and the small network that replaces it.
 struct RehearsedNetwork {
-  std::string label, folder;  ///< as named in the scale
+  std::string label, folder;  ///< as in the scale
   bool there = false;         ///< whether the folder exists
-  /// config file with its shape; empty: this is an adapter, or the shape is unknown
+  /// path of a config file with the network's shape; empty: the network is an adapter, or its shape
+  /// is unknown
   std::string shape;
   std::int64_t parameters = 0;  ///< parameters of the real network; 0: unknown
   std::int64_t bytes = 0;       ///< size of the real network's weights in the scale's dtype
@@ -28,14 +29,14 @@ struct RehearsedArm {
   std::string dataset, label, decoder, network;
   Json options;
   std::int64_t batch_size = 1;
-  std::string oracle;  ///< oracle that forced its answers; empty: answers were not forced
+  std::string oracle;  ///< oracle that forced the answers; empty: none
   std::int64_t answers = 0, failed = 0;
-  std::string lacks;  ///< why it did not run; empty: it ran
+  std::string lacks;  ///< why the arm did not run; empty: it ran
 };
 
 /// The result of a dry run.
 struct Rehearsal {
-  std::unique_ptr<PaperItem> item;  ///< with the scale as it was run
+  std::unique_ptr<PaperItem> item;  ///< the item, with the scale as it was run
   std::string scale;
   std::int64_t limit = 0;  ///< examples per dataset in the real run; 0: all
   std::vector<RehearsedNetwork> networks;
@@ -43,22 +44,23 @@ struct Rehearsal {
   Reproduction result;
 };
 
-/// Performs dry runs in a scratch folder. Each network shape is synthesised once, and work that
+/// Performs dry runs in a temporary folder. Each network shape is synthesised once, and work that
 /// several items share is run once.
 class Rehearsals {
  public:
-  /// Uses only the options that select the work: scale, data, types and networks. Networks are
-  /// synthesised from the config of a scale's `shapes`, otherwise of the network's folder, with two
-  /// small layers, the quickstart tokenizer and control tokens; adapters are left out. Answers are
-  /// forced if the decoder supports an oracle. Errors as reproduce().
+  /// Performs the dry run of an item. Of the options, only scale, data, dtype and networks are
+  /// used. A network is synthesised from the config in the scale's `shapes`, or from the config in
+  /// the network's folder. It has two small layers, the quickstart tokenizer and control tokens;
+  /// adapters are left out. Answers are forced if the decoder supports an oracle. Errors: see
+  /// reproduce().
   Rehearsal of(const PaperItem& item, const ReproduceOptions& options);
 
  private:
-  /// The folder of the network of this shape.
+  /// The folder of the synthesised network for a config file. Creates the network if necessary.
   std::string network(const std::string& config);
 
   Scratch scratch_{"pardec-dry-run"};
-  std::map<std::string, std::string> made_;  // folders by config
+  std::map<std::string, std::string> made_;  // config file -> folder
 };
 
 }  // namespace pardec

@@ -18,12 +18,12 @@
 #include "src/support/notes.hpp"
 #include "src/support/progress.hpp"
 
-/// Measures tables and figures of papers again, and tests their claims against the measurements.
+/// Reproduces tables and figures of papers: measures them, and tests the papers' claims.
 namespace pardec {
 
-/// Limits on the work for measuring an item.
+/// Limits on the work for one item.
 struct Effort {
-  /// whether to run anything; otherwise only stored results and those made for other items are used
+  /// False: nothing is run; only stored results, and results made for other items, are used.
   bool runs = true;
   std::optional<double> seconds = std::nullopt;  ///< time limit of a run; none: no limit
 };
@@ -33,7 +33,7 @@ struct GivenNetwork {
   std::string label, folder;
 };
 
-/// The description of a service that answers an arm.
+/// A service that answers an arm. `file`: the description of the service.
 struct GivenService {
   std::string label, file;
 };
@@ -41,20 +41,22 @@ struct GivenService {
 /// Options of a reproduction.
 struct ReproduceOptions {
   std::string scale = "small";
-  std::string db = "results/pardec.sqlite";  ///< runs that it already contains are not repeated
+  std::string db = "results/pardec.sqlite";  ///< runs in this database are not repeated
   bool create_folders = false;               ///< whether to create folders for the database
   std::string data_root;  ///< folder with one folder per dataset; empty: the project's samples
   std::string dtype;      ///< replaces the dtype in the item's file; empty: keeps it
-  std::string device;     ///< as `device` of a run, also of trainings; empty: as in the item's file
-  std::vector<GivenNetwork> models;  ///< the first network for a label is used
-  /// for arms that a service answers; without one, such an arm is reported as missing
+  std::string device;     ///< device of runs and trainings; empty: as in the item's file
+  std::vector<GivenNetwork> models;  ///< if a label has several, the first is used
+  /// The services for arms that a service answers. Without its service, an arm is reported as
+  /// missing.
   std::vector<GivenService> services;
   /// number of examples per dataset; none: as in the item's file
   std::optional<std::int64_t> limit;
   std::optional<chat::ServiceSpec> judge;  ///< for claims that need a judge
   int threads = 0;                         ///< CPU threads; 0: all cores
   Effort effort;
-  /// errors are reported as missing in the findings; otherwise they are thrown
+  /// True: errors of a run are reported in the findings as something missing. False: they are
+  /// thrown.
   bool errors_lack = false;
   std::stop_token stop;  ///< interrupts a run so that it can be resumed
   ProgressStyle progress = ProgressStyle::none;
@@ -68,16 +70,15 @@ struct Reproduction {
   std::string scale;
   std::vector<std::string> arms;  ///< labels
   std::string baseline;
-  std::vector<Difference> differs;       ///< from the paper's own measurement
-  std::unique_ptr<Store> store;          ///< the store that `evidence` reads, if it is not shared
-  std::shared_ptr<const StoredRun> run;  ///< none: nothing was run, or it was not kept
+  std::vector<Difference> differs;       ///< differences from the paper's measurement
+  std::unique_ptr<Store> store;          ///< the store that `evidence` reads; null: a shared one
+  std::shared_ptr<const StoredRun> run;  ///< null: nothing was run, or the run is not kept
   std::unique_ptr<Evidence> evidence;
   std::vector<ClaimFinding> findings;
-  bool judge_failed = false;  ///< some of the requests to the judge were not made
+  bool judge_failed = false;  ///< whether some requests to the judge were not made
 };
 
-/// The passes of the arms of a scale `bound`, by dataset, with the runs that made them and what is
-/// missing.
+/// The traces of a scale `bound`, by dataset; the runs that made them; and what is missing.
 struct BoundTraces {
   std::map<std::string, std::vector<Trace>> traces;
   std::vector<Overview> made;
@@ -85,25 +86,25 @@ struct BoundTraces {
   Lacking lacking;
 };
 
-/// All bound traces of this process, by work_of().
+/// The bound traces that this process has made. The keys are those of work_of().
 using MadeBounds = std::map<std::string, BoundTraces>;
 
-/// Runs the experiment of the scale, resumes it, or takes it from the database or from `bounds` if
-/// it is complete, and tests the claims. Missing networks, datasets or time are reported in the
-/// findings and are not errors. ConfigError: the item does not have this scale. For errors of a
-/// run, see `errors_lack`.
+/// Runs the scale's experiment and tests the claims. A stopped run is resumed; a complete one is
+/// read from the database or from `bounds`. Missing networks, datasets or time are no errors; the
+/// findings report them. ConfigError: the item does not have this scale. For errors of a run, see
+/// ReproduceOptions::errors_lack.
 Reproduction reproduce(const PaperItem& item, const ReproduceOptions& options, MadeBounds& bounds);
 Reproduction reproduce(const PaperItem& item, const ReproduceOptions& options);
 
-/// Whether the networks and datasets of the scale exist, so that it can run.
+/// Whether the networks and datasets that the scale needs exist here.
 bool runs_here(const PaperItem& item, const ReproduceOptions& options);
 
-/// Identifies the work of a scale, which other items may share: the name of its run, or the passes
-/// of its bound. Empty: the scale only counts, or does not exist.
+/// A key for the work of a scale. Items with the same key share one run, or the passes of a bound.
+/// Empty: the scale needs no work because it only counts, or it does not exist.
 std::string work_of(const PaperItem& item, const std::string& scale);
 
-/// As reproduce(), for a stored invocation, without running anything: a result for each item and
-/// scale that it was made for. Empty: it was not made by `reproduce`.
+/// Tests claims against a stored invocation, without running anything. Returns one result for each
+/// item and scale that the invocation was made for. Empty: `reproduce` did not make it.
 std::vector<Reproduction> reproduced(const PaperCatalogue& papers, Store& store,
                                      const std::string& invocation);
 

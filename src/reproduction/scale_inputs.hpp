@@ -10,8 +10,8 @@
 
 namespace pardec {
 
-/// The part of a scale that can be run here, as an experiment in the form of `run -c`, and what is
-/// missing for the rest.
+/// The part of a scale that can be run here, as an experiment file for `run -c`, and what is
+/// missing for the other part.
 struct Runnable {
   Json experiment;
   Lacking lacking;
@@ -19,35 +19,38 @@ struct Runnable {
   bool any = false;
 };
 
-/// Looks for the networks, control tokens and datasets of a scale. Makes stand-ins if the scale
-/// requests them. ConfigError: a given network does not exist.
+/// Finds the networks, control tokens and datasets of a scale. Generates stand-ins if the scale
+/// requests them. ConfigError: a network in options.models does not exist.
 Runnable runnable_of(const Json& scale, const ReproduceOptions& options);
 
-/// Whether the arms that are there are enough to test one of the item's claims at this scale, or
-/// nothing is claimed. Otherwise a run decides nothing.
+/// Whether a run is useful: the available arms are enough to test at least one claim at this scale,
+/// or the item has no claims.
 bool could_be_tested(const PaperItem& item, const std::string& scale, const Lacking& lacking);
 
-/// Whether a service answers this arm of a scale, and what is missing if none is given for its
-/// label.
+/// Whether a service answers this arm of a scale.
 bool is_served(const Json& arm);
+/// What is missing if no service is given for the arm with this label.
 std::string lacking_service(const std::string& label);
 
-/// As a run with this name. `where`: the file of the scale. ConfigError.
+/// The specification of a run with this name. `where`: the file of the scale, for errors.
+/// ConfigError: the experiment is invalid.
 RunSpec spec_of(const Runnable& runnable, const std::string& name,
                 const std::filesystem::path& where, const ReproduceOptions& options);
 
-/// The folder or file at this path, otherwise within the project; none: it is in neither place.
+/// The folder or file at path `named`, relative to the current folder or else to the project. None:
+/// it does not exist.
 std::optional<std::filesystem::path> folder_at(const std::string& named);
 
-/// As folder_at(). None also if a training into this folder was stopped before its end.
+/// The same for a network. Also none if the folder contains an unfinished training.
 std::optional<std::filesystem::path> network_at(const std::string& named);
 
-/// Computes the evidence of a scale that counts: `stats` and `attention` of datasets, and the
-/// settings of a `training`.
+/// Sets the evidence for a scale without runs, from counts: `stats` and `attention` of datasets,
+/// and the settings of a `training`.
 void reproduce_counts(Reproduction& result, const Json& scale, const ReproduceOptions& options);
 
-/// Computes the evidence of scale `bound`: bounds by the roofline for the passes of a few examples,
-/// as many as the effort leaves time for. Passes in `bounds` are reused.
+/// Sets the evidence for scale `bound`: bounds by the roofline, from traced passes of some
+/// examples. The number of examples depends on the time in options.effort. Passes in `bounds` are
+/// reused.
 void reproduce_bound(Reproduction& result, const ReproduceOptions& options, MadeBounds& bounds);
 
 }  // namespace pardec

@@ -4,10 +4,10 @@
 
 namespace pardec {
 
-/// A new empty folder, which is removed with the object. RunError: it cannot be made.
+/// A new empty folder. The destructor removes it.
 class Scratch {
  public:
-  /// `name`: the beginning of the folder's name.
+  /// `name`: the beginning of the folder's name. RunError: the folder cannot be created.
   explicit Scratch(const std::string& name);
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;

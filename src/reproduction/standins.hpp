@@ -4,19 +4,19 @@
 #include <string>
 #include <vector>
 
-/// Generates files with the lengths that papers publish, for datasets whose published files are not
-/// available.
+/// Generates stand-ins: files with the lengths that papers publish, for datasets whose own files
+/// are not available.
 namespace pardec {
 
-/// Number of tokens of a product's text. This is our choice, since the HPD paper does not state it.
+/// Number of tokens in a product's text. The HPD paper does not state it; this is our choice.
 inline constexpr double kProductText = 250;
 
 struct StandinSpec {
   std::vector<std::string> datasets;
-  std::string data_root;  ///< gets one folder for each dataset
-  std::string tokenizer;  ///< as in CorpusFiles
+  std::string data_root;  ///< one folder per dataset is created in it
+  std::string tokenizer;  ///< see CorpusFiles::tokenizer
   std::uint64_t seed = 1;
-  std::int64_t examples = 0;  ///< number for each dataset; 0: as many as published
+  std::int64_t examples = 0;  ///< number per dataset; 0: the published number
 
   std::string shown_tokenizer() const {
     return tokenizer.empty() ? "the quickstart tokenizer" : tokenizer;
@@ -29,8 +29,8 @@ struct MadeStandin {
   std::filesystem::path folder;
 };
 
-/// A dataset's folder is either complete or not created. ConfigError: a dataset has no published
-/// lengths, or already exists.
+/// Generates the stand-ins. A dataset's folder appears only when it is complete. ConfigError: a
+/// dataset has no published lengths, or its folder already exists.
 std::vector<MadeStandin> make_standins(const StandinSpec& spec);
 
 }  // namespace pardec

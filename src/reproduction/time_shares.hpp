@@ -9,21 +9,20 @@
 
 namespace pardec {
 
-/// Divides a time budget among items that are reproduced one after the other. One run may measure
-/// several items.
+/// Divides a time budget among items that are reproduced one after another. Several items may share
+/// one run.
 class TimeShares {
  public:
   /// Starts the clock. `budget`: seconds for all items; none: no limit. `used`: seconds of the
-  /// budget that were used before.
+  /// budget that are already used.
   TimeShares(std::optional<double> budget, const std::vector<const PaperItem*>& items,
              const ReproduceOptions& options, double used = 0);
 
   double used() const;  ///< seconds
-  /// The time that the item may use now: an equal share of the remaining time among items that
-  /// still have to run. If another item has already measured the same work, the effort allows no
-  /// runs.
+  /// The time that `item` may use now: an equal share of the remaining time, among the runs that
+  /// are still to be made. If the run that the item needs was already made, Effort::runs is false.
   Effort effort_of(const PaperItem& item) const;
-  /// Marks the item as done.
+  /// Marks the work of an item as done.
   void take(const Reproduction& result, const MadeBounds& bounds);
 
  private:
@@ -32,7 +31,7 @@ class TimeShares {
   std::optional<double> budget_;
   double used_before_;
   std::string scale_;
-  std::set<std::string> to_make_, made_;  // names from work_of()
+  std::set<std::string> to_make_, made_;  // keys of work_of()
 };
 
 }  // namespace pardec

@@ -6,11 +6,11 @@
 
 namespace pardec {
 
-/// Adds missing baselines. The baseline of an arm is the plain decoder with the option `ask` that
-/// DecoderEntry::baseline_asks says. If no arm is such a baseline, a copy of a plain arm with that
-/// option is added next to it, e.g. "ar-separately" next to "ar", for ippd. Nothing is added if a
-/// baseline is named, if there is no plain arm, if the user set `ask` for all plain arms, or if
-/// their network was trained on only one form.
+/// Adds missing baselines. The baseline of an arm is an arm with the plain decoder (ar) whose
+/// option `ask` has the value DecoderEntry::baseline_asks. If there is no such arm, a copy of an ar
+/// arm with this option is added, e.g. "ar-separately" next to "ar", as the baseline of ippd.
+/// Nothing is added if the user named a baseline, if there is no ar arm, if the user set `ask` for
+/// all ar arms, or if their network was trained on one form only.
 void add_baselines(RunSpec& spec);
 
 struct AddedBaseline {

@@ -12,61 +12,63 @@ namespace pardec {
 
 /// The examples of one job of an arm, as indices into the selected examples.
 struct JobPlan {
-  JobKey key;  ///< equal in every process
+  JobKey key;  ///< the same in every process
   std::vector<int> examples;
 };
 
-/// A job's name in traces and messages, which is unique: the id of its only example; for several
-/// examples, or if the id begins with '[', all ids as a JSON array.
+/// The unique name of a job in traces and messages. For a job with one example, it is the example's
+/// id. For several examples, or if the id begins with '[', it is a JSON array of all ids.
 std::string job_name(const JobKey& key);
 
 /// The seed of a job's random numbers, derived from the run's seed.
 std::uint64_t job_seed(std::uint64_t seed, const JobKey& key);
 
-/// An ordered list of examples that all arms run, one arm after the other. Jobs do not cross the
-/// borders of blocks. An arm starts and ends a block without running jobs.
+/// A block: an ordered list of examples that all arms answer, one arm after another. All examples
+/// of a job are in the same block. No job is running when an arm begins or ends a block.
 struct BlockPlan {
   std::vector<int> examples;
-  std::vector<std::vector<JobPlan>> jobs;  ///< [arm]
+  std::vector<std::vector<JobPlan>> jobs;  ///< jobs of each arm
 };
 
-/// Forms the jobs of every arm according to `stackings`, independently of other arms: examples
-/// category by category, each in file order; the last job of a category (or of all) may be shorter;
-/// all examples of a job have the same system message. Then divides the examples into equal blocks
-/// of about `block_examples`, none shorter than half of that. Blocks end where jobs of all arms
-/// end, if possible between clusters (examples of one text). There is a single block if there are
-/// not enough examples for two.
+/// Divides the examples into jobs and blocks. First, the jobs of each arm are formed, according to
+/// `stackings`. Examples are taken category by category, in file order within a category. The last
+/// job of a category (or of all examples) may be shorter. All examples of a job have the same
+/// system message. Then the examples are divided into equal blocks of about `block_examples`
+/// examples, and no block is shorter than half of that. A block ends where jobs of all arms end, if
+/// possible between clusters (examples of one text). If there are not enough examples for two
+/// blocks, there is one.
 std::vector<BlockPlan> plan_blocks(const std::vector<Example>& examples,
                                    const std::vector<Stacking>& stackings, int block_examples);
 
 /// One block of one dataset.
 struct BlockTurn {
   size_t dataset, position;
-  size_t number;  ///< index among its dataset's blocks in this shard, in the order of running
+  size_t number;  ///< running number of the block within its dataset and this shard
 };
 
-/// The order in which a shard runs the blocks of several datasets. `blocks`: the total number of
-/// blocks of each dataset. Datasets advance in proportion, and successive positions are far apart
-/// (bit-reversal), so that a partial run covers all datasets and categories.
+/// The order in which a shard runs the blocks of several datasets. `blocks`: the number of blocks
+/// of each dataset. The datasets advance in proportion to these numbers. Positions within a dataset
+/// follow a bit-reversed order, in which successive positions are far apart. Thus even a partial
+/// run covers all datasets and categories.
 std::vector<BlockTurn> block_turns(const std::vector<size_t>& blocks, const Shard& shard);
 
-/// With fewer distinct blocks, a speedup has no interval.
+/// The number of distinct blocks below which a speedup has no interval.
 inline constexpr int kLeastBlocks = 6;
 
-/// The block length at which each arm's batch is full during three quarters of its jobs. If this
-/// gives many blocks, the length is increased up to four times, but at least twenty blocks remain.
-/// All examples if there are too few.
+/// The block length, in examples, at which the batch of each arm is full during three quarters of
+/// its jobs. If this would give many blocks, the length is up to four times as long, as long as at
+/// least twenty blocks remain. If there are too few examples, it is the number of examples.
 int filling_block_examples(int examples, const std::vector<Stacking>& stackings,
                            const std::vector<int>& batch_sizes);
 
-/// The default block length: filling_block_examples, reduced to leave kLeastBlocks blocks if that
-/// is possible.
+/// The default block length, in examples: filling_block_examples, or less if kLeastBlocks blocks
+/// are possible only then.
 int default_block_examples(const std::vector<Example>& examples,
                            const std::vector<Stacking>& stackings,
                            const std::vector<int>& batch_sizes);
 
-/// Share of an arm's jobs during which `batch_size` jobs are running: the batch is full until no
-/// further job of the block is left. 0 without jobs.
+/// The share of an arm's jobs that end while `batch_size` jobs are running. At the end of a block,
+/// no job is left to refill the batch. 0 if there are no jobs.
 double full_share(const std::vector<BlockPlan>& blocks, size_t arm, int batch_size);
 
 }  // namespace pardec

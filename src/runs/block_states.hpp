@@ -9,45 +9,46 @@
 #include "src/runs/prepare.hpp"
 #include "src/store/store.hpp"
 
-/// The stored state of a run's blocks: finished, still to be run, or disturbed.
+/// The stored state of a run's blocks: which are finished, which must still be run, and which were
+/// disturbed.
 namespace pardec {
 
-/// Identifies a block of a dataset by its repeat and position.
+/// A block of a dataset: (repeat, position).
 using BlockPlace = std::pair<int, size_t>;
 
-/// The stored state of one cell.
+/// The stored state of one cell (an arm on a dataset).
 struct CellState {
-  std::vector<std::set<JobKey>> finished;  ///< by repeat: jobs that need not be run again
-  std::vector<std::set<JobKey>> failed;    ///< finished jobs that failed as a whole
+  std::vector<std::set<JobKey>> finished;  ///< per repeat: jobs that need not be run again
+  std::vector<std::set<JobKey>> failed;    ///< per repeat: finished jobs that failed as a whole
 
   struct Measured {
     RowId block;
-    std::int32_t process;  ///< equal numbers: the same process
+    std::int32_t process;  ///< number of the process that measured the block
     BlockTime time;
     std::optional<BlockRepair> again;
   };
-  std::map<BlockPlace, Measured> measured;  ///< measured as a whole, without failed jobs
+  std::map<BlockPlace, Measured> measured;  ///< blocks measured as a whole, without failed jobs
 };
 
-/// The jobs and times of each cell, in the order of `cells`. `retry`: failed jobs are to be run
-/// again, so they do not count as finished.
+/// Reads the state of each cell, in the order of `cells`. `retry`: failed jobs will be run again,
+/// so they do not count as finished.
 std::vector<CellState> cell_states(Store& store, const std::vector<RunCell>& cells, int repeats,
                                    bool retry);
 
 /// The state of one cell's part of a block.
 enum class CellBlock {
   fresh,     ///< none of its jobs is finished
-  begun,     ///< some jobs are finished, but the whole block has no time
+  begun,     ///< some jobs are finished, but the block has no time
   measured,  ///< it was measured as a whole
-  failed,    ///< a failed job is not run again, so the block cannot have a time
+  failed,    ///< a job failed and will not be run again, so the block cannot have a time
 };
 CellBlock block_of(const RunCell& cell, const CellState& state, const BlockPlace& place);
 
-/// For each cell, whether it must run a block. `more`: the cells that need further blocks. The
-/// block concerns these cells, and cells that have begun it. If one process measured the whole
-/// block for all these cells, no cell has to run it again. Otherwise all of them run it, because
-/// times from two processes cannot be paired. A cell with a failed job does not decide this for the
-/// others.
+/// For each cell, whether it must run the block at `place`. `more`: per cell, whether it needs more
+/// blocks. The block concerns the cells that need more blocks, and the cells that have begun it. If
+/// one process measured the block for all of these cells, none of them must run it again. Otherwise
+/// all of them must, because times from two processes cannot be paired. Cells with state
+/// CellBlock::failed are ignored here.
 std::vector<bool> cells_to_do(const std::vector<const RunCell*>& cells,
                               const std::vector<const CellState*>& states, const BlockPlace& place,
                               std::vector<bool> more);
@@ -55,13 +56,15 @@ std::vector<bool> cells_to_do(const std::vector<const RunCell*>& cells,
 /// A block that was disturbed by other processes and has no undisturbed measurement.
 struct DisturbedBlock {
   BlockPlace place;
-  /// share of the machine taken by other processes in the latest measurement, maximum over cells
+  /// share of the machine that other processes used during the latest measurement; maximum over
+  /// cells
   double taken;
-  std::map<const RunCell*, RowId> blocks;  ///< the blocks of the cells that one process measured
+  /// cell -> its block; all of them were measured by one process
+  std::map<const RunCell*, RowId> blocks;
 };
 struct DisturbedBlocks {
-  std::vector<DisturbedBlock> blocks;  ///< the worst first
-  /// number of disturbed blocks whose repeated measurement was undisturbed
+  std::vector<DisturbedBlock> blocks;  ///< the most disturbed first
+  /// number of disturbed blocks with an undisturbed repetition
   std::int64_t quiet_again = 0;
 };
 DisturbedBlocks disturbed_blocks(const std::vector<const RunCell*>& cells,

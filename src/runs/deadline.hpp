@@ -10,7 +10,7 @@
 
 namespace pardec {
 
-/// Requests a stop when another token does, or when the time is up.
+/// Requests a stop when a stop is requested through another token, or after a time limit.
 class Deadline {
  public:
   Deadline(const std::stop_token& other, std::optional<double> seconds)

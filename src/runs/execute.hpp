@@ -16,10 +16,11 @@ namespace pardec {
 
 /// Options of execute().
 struct ExecuteOptions {
-  /// Requests a stop; running jobs are finished first.
+  /// A stop requested through this token takes effect after the running jobs are finished.
   std::stop_token stop = {};
-  /// If given, replaces `stop`. REQUIRES: it is requested whenever `stop` is (a Deadline). A run
-  /// that was stopped by `until` but not by `stop` stays in state `running`, as after a kill.
+  /// If set, it is used in place of `stop`, e.g. for a Deadline. A run that is stopped only by
+  /// `until` keeps the state `running`, as after a kill. REQUIRES: a stop of `stop` also stops
+  /// `until`.
   std::optional<std::stop_token> until = std::nullopt;
   bool create_folders = false;  ///< whether to create folders for the database
   Notes notes = {};             ///< messages for the user about the run
@@ -30,12 +31,13 @@ struct Execution {
   std::unique_ptr<Store> store;  ///< null: stopped before anything began
   std::string invocation;
   RunCounts counts;
-  bool stopped = false;  ///< stopped by ExecuteOptions::stop; otherwise the run is complete
+  bool stopped = false;  ///< whether ExecuteOptions::stop stopped the run; otherwise it is complete
 };
 
 /// Runs the remaining work of arms on datasets, and stores the results. If `target_ci` is set, an
 /// arm stops early when the half-width of the 95 % interval of its speedup is at most `target_ci`
-/// times the speedup. ConfigError, ModelError, StoreError, RunError.
+/// times the speedup. ConfigError, ModelError, StoreError, RunError: see the functions that it
+/// calls.
 Execution execute(const RunSpec& spec, const std::vector<Workload>& workloads,
                   ArmSessions& sessions, const ExecuteOptions& how);
 

@@ -8,19 +8,20 @@
 
 namespace pardec {
 
-/// The natural log-probability of answers to open questions under a network. The network reads the
-/// conversation, in its chat template, from left to right like any prompt, whatever decoder wrote
-/// the answer. The answers may come from another network or decoder. This measures the quality of
-/// parallel text without a judge; but repetitive text also has a high probability.
+/// Computes the log-probability of answers to open questions under a network. The network reads the
+/// conversation in its chat template, from left to right. The answers may come from another network
+/// and from any decoder. Thus the quality of text that was decoded in parallel can be measured
+/// without a judge. A caveat: repetitive text has a high probability too.
 class AnswerLikelihood {
  public:
-  /// `checkpoint` must have a tokenizer and outlive this object. `hash`: of its files; identifies
-  /// the network in scores.
+  /// `hash`: the hash of the checkpoint's files, which identifies the network in scores. REQUIRES:
+  /// `checkpoint` has a tokenizer, and outlives this object.
   AnswerLikelihood(Checkpoint& checkpoint, const std::string& chat_template, std::string hash);
 
-  /// A row for each turn with a question and an answer: the mean log-probability per token of the
-  /// answer's text under the network's own tokenizer, without an end token. No row if question and
-  /// answer exceed the network's positions, or if the questions of the example are about a text.
+  /// One row for each turn with a question and an answer. The value is the mean natural
+  /// log-probability per token of the answer's text, without an end token. There is no row if
+  /// question and answer exceed the network's positions, or if the example's questions are about a
+  /// text.
   std::vector<ScoreRow> operator()(const ScoredExample& example);
 
  private:

@@ -19,12 +19,12 @@ namespace pardec {
 /// One arm on one dataset, and its row in the store.
 struct RunCell {
   const Workload* work;
-  size_t index;  ///< index of the arm
+  size_t index;  ///< index of the arm in RunSpec::arms
   const Arm* arm;
-  std::optional<PromptFile> wording;  ///< wording of its decoder's own requests
+  std::optional<PromptFile> wording;  ///< wording of requests that only its decoder makes
   std::vector<std::string> notes;     ///< notes for the user about its network
   RunRow row;                         ///< row.id is set by the store
-  Recording recording;                ///< the recording that is forced; empty: none
+  Recording recording;                ///< the recorded choices that are forced; empty: none
 
   const Decoder& decoder() const { return *arm->algorithm; }
   const Protocol& protocol() const { return work->protocols[index]; }
@@ -32,20 +32,21 @@ struct RunCell {
   const std::vector<JobPlan>& jobs(size_t block) const { return work->blocks[block].jobs[index]; }
 };
 
-/// All cells that run, by dataset, in the order of the arms. They have no rows yet, so no database
-/// is needed. The arguments must outlive the cells. ConfigError: a decoder's options do not fit the
-/// network.
+/// Creates all cells that can run, ordered by dataset and arm. RunCell::row is not stored, so no
+/// database is needed. The arguments must outlive the cells. ConfigError: a decoder's options do
+/// not fit the network.
 std::vector<RunCell> make_cells(const RunSpec& spec, const std::vector<Workload>& workloads,
                                 ArmSessions& sessions);
 
-/// Creates the rows of all cells or finds stored ones (with `resume`, and with `go_on` if there is
-/// a run with the same settings), and reads what is forced. Stores nothing. `notes` mention another
-/// run that could be resumed. Returns whether stored rows were found. ConfigError: there is no run
-/// to resume, its settings differ, or a job has no recording.
+/// Sets the row and the recording of each cell. With spec.resume, the rows are those of a stored
+/// run, and with spec.go_on they are if the database has a run with the same settings. Stores
+/// nothing. `notes` gets a message if another run could be resumed. Returns whether the rows are
+/// those of a stored run. ConfigError: there is no run to resume, its settings differ, or a job has
+/// no recording.
 bool prepare(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSessions& sessions,
              Store& store, std::vector<RunCell>& cells, const Notes& notes);
 
-/// The request of one job; each repeat has its own seed.
+/// Creates the request of one job. Each repeat has its own seed.
 Request make_request(const RunSpec& spec, const RunCell& cell, const JobPlan& plan, int repeat,
                      ArmSessions& sessions);
 

@@ -9,12 +9,13 @@
 
 namespace pardec {
 
-/// The number of positions that an arm's jobs need on one dataset.
+/// The number of positions that an arm's jobs need on one dataset: the smallest, the largest, and
+/// the jobs that fail.
 struct PromptSizes {
-  std::optional<std::int64_t> least;  ///< none: no job can be requested
+  std::optional<std::int64_t> least;  ///< none: no prompt can be made
   std::int64_t most = 0;
-  std::int64_t too_long = 0;  ///< jobs that exceed the network's positions
-  /// jobs that cannot be requested at all; `why` is the reason for the first one
+  std::int64_t too_long = 0;  ///< number of jobs that exceed the network's positions
+  /// number of jobs without a valid prompt; `why` is the reason for the first of them
   std::int64_t refused = 0;
   std::string why;
 };

@@ -14,30 +14,32 @@
 /// Converts results of decoders and datasets to rows of the store.
 namespace pardec {
 
-/// A row with the hash of a checkpoint's files; the stored hash is used while path, sizes and times
-/// are unchanged.
+/// The row of a checkpoint, with the hash of its files. A stored hash is reused if path, sizes and
+/// times of the files are unchanged.
 ModelRow model_row(Store& store, const Checkpoint& checkpoint);
-/// A hash that is equal for tokenizers whose ids mean the same tokens. Special tokens are ignored,
-/// since networks have their own control tokens.
+/// A hash that is equal for tokenizers in which equal ids mean equal tokens. Special tokens are
+/// ignored, because they include the control tokens that training adds.
 std::string hash_of_ids(const Tokenizer& tokenizer);
 
-/// The machine, as far as it can be determined: processor, cores, memory, governor, kernel,
-/// libtorch, compiler; and of a GPU: its name and memory, driver, CUDA, and the roofline by
-/// experiments/hardware for the type in which it computes.
+/// A description of the machine, as far as it is known: processor, cores, memory, governor, kernel,
+/// libtorch, compiler. For a GPU: name, memory, driver, CUDA, and the roofline from
+/// experiments/hardware for `dtype`.
 Json environment_json(const std::string& device, Dtype dtype);
 
-/// The same, of known facts about the GPU; none: no GPU is used.
+/// The same with given facts about the GPU; none: no GPU is used.
 Json environment_json(const std::optional<GpuFacts>& gpu, Dtype dtype);
 
-/// The rows of a finished job and of its answers. `metrics`: computes the answers' scores; none:
-/// the answers are not scored, e.g. under an oracle. `tokenizer`: counts the ids of thoughts; null:
-/// the counts are 0.
+/// The row of a finished job.
 JobRow job_row(const JobKey& key, const Answers& answers);
+/// The rows of the answers of a finished job. `metrics`: the metrics that score the answers; none:
+/// the answers are not scored, e.g. under an oracle. `tokenizer`: counts thinking tokens; null:
+/// the counts are 0.
 std::vector<GenerationRow> generation_rows(
     const std::vector<const Example*>& examples, const Answers& answers,
     const std::optional<std::vector<const TaskMetric*>>& metrics, const Tokenizer* tokenizer);
 
-/// The rows of a job that failed as a whole, with the reason and the scores of wrong answers.
+/// The rows of the answers of a job that failed as a whole. They have the error, and the scores
+/// that wrong answers get.
 std::vector<GenerationRow> failed_rows(
     const std::vector<const Example*>& examples, const std::string& error,
     const std::optional<std::vector<const TaskMetric*>>& metrics);

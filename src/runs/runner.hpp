@@ -9,23 +9,23 @@
 
 namespace pardec {
 
-/// Runs the remaining work of all cells. Arms alternate block by block. Each job is stored when it
-/// finishes, outside the measured time. On a stop, running jobs are finished, and the runs can be
-/// continued by --resume. RunError: a result cannot be stored. `enough` is called before each block
-/// and returns whether a cell needs no more blocks; empty: every cell needs all blocks. A baseline
-/// keeps running while any cell that is compared with it still needs blocks.
+/// Runs the remaining work of all cells. Arms take turns block by block. Each job is stored when it
+/// ends; the time for storing is not measured. On a stop, the running jobs are finished, and
+/// --resume can continue the run. `enough`: called before each block; returns whether a cell needs
+/// no more blocks. Empty: every cell needs all blocks. A baseline runs as long as some cell that is
+/// compared with it needs blocks. RunError: a result cannot be stored.
 RunCounts run_cells(const RunSpec& spec, const std::vector<Workload>& workloads,
                     ArmSessions& sessions, const std::vector<RunCell>& cells, Recorder& recorder,
                     std::stop_token stop, const std::function<bool(const RunCell&)>& enough = {});
 
-/// The cost of a cell.
+/// The cost of a cell's jobs.
 struct CellCost {
-  double seconds = 0;     ///< per example
+  double seconds = 0;     ///< seconds per example
   std::int64_t rows = 0;  ///< maximum number of cache rows of one job
 };
-/// Measures one batch of the cell's first jobs, after one job for warming up. If that job shows
-/// that the batch may take more than `most_seconds`, its own cost is used. Nothing is recorded.
-/// Errors of the jobs are thrown.
+/// Measures the cost of a cell: one warm-up job, then one batch of the first jobs. If the batch is
+/// expected to take more than `most_seconds`, the cost of the warm-up job is returned. Nothing is
+/// stored. Errors of jobs are thrown.
 CellCost measure_cost(const RunSpec& spec, ArmSessions& sessions, const RunCell& cell,
                       double most_seconds = std::numeric_limits<double>::infinity());
 

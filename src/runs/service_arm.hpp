@@ -18,36 +18,40 @@
 
 namespace pardec {
 
-/// The service that answers an arm: it sends the arm's prompts over HTTP, and turns replies into
-/// streams. Times are those of this client, including queues, retries and the network.
+/// The client of a service that answers an arm. It sends the arm's prompts over HTTP, and converts
+/// replies to streams. Times are measured at this client, and include queues, retries and the
+/// network connection.
 class ServiceArm final : public StreamSource, private chat::Events {
  public:
-  /// `session` has the tokenizer, and outlives this object. Asks the service which prompts it
-  /// takes, as far as the arm's mode leaves that open. ConfigError: the description, or the key is
-  /// missing. RunError: the service cannot be reached, or refuses.
+  /// Asks the service which kinds of prompts it accepts, unless the arm's mode determines this.
+  /// ConfigError: the description of the service is invalid, or the API key is missing. RunError:
+  /// the service cannot be reached, or refuses. REQUIRES: `session` has the tokenizer, and outlives
+  /// this object.
   ServiceArm(const Arm& arm, const Session& session);
   ~ServiceArm() override;
 
-  /// What a run stores of it: the service, how prompts are sent, and whether replies have ids.
+  /// The description that a run stores: the service, how prompts are sent, and whether replies have
+  /// token ids.
   const Json& description() const { return description_; }
-  /// Its row in place of a network's: equal hashes for the same model at the same address.
+  /// The row stored in place of a network's row. The hash is equal for the same model at the same
+  /// address.
   ModelRow model_row() const;
-  /// Whether prompts are sent in words.
+  /// Whether prompts are sent as text, not as token ids.
   bool needs_words() const { return mode_ != PromptMode::ids; }
 
-  /// From now on, requests are recorded in this database, and count for the budget over all of its
-  /// runs. The store outlives this object.
+  /// From now on, requests are recorded in this database, and the budget applies to all of its runs
+  /// together. `store` must outlive this object.
   void record_in(Store& store) { store_ = &store; }
 
-  /// As Engine::run. chat::StopRun: the service cannot be asked further.
+  /// Runs jobs as Engine::run does. chat::StopRun: no more requests can be sent.
   std::int64_t run(int count, int live, const std::function<Task<void>(int)>& start,
                    const std::function<void(const Ended&)>& done);
 
   Task<Stream> stream(StreamRequest request, const DecoderContext& context) override;
 
-  /// A server may report guesses only in total, not per reply. Adds the total of the last `run` to
-  /// the counters of its last job; does nothing if each reply reported its own guesses. Call it for
-  /// each job as it ends.
+  /// Call this for each job as it ends, with the job's counters. Some servers report the numbers of
+  /// guesses only in total, not per reply. In this case, the total of a `run` is added to the
+  /// counters of its last job. Otherwise this does nothing.
   void add_block_guesses(Counters& counters);
 
  private:
@@ -56,7 +60,8 @@ class ServiceArm final : public StreamSource, private chat::Events {
     int number;
     Task<void> task;
   };
-  /// Passes that verified guesses, the guesses, and those accepted by their place.
+  /// Number of passes that verified guesses, number of guesses, and number of accepted guesses at
+  /// each place after the last token.
   struct GuessCounters {
     std::int64_t drafts = 0, drafted = 0;
     std::vector<std::int64_t> accepted;
@@ -77,7 +82,8 @@ class ServiceArm final : public StreamSource, private chat::Events {
   chat::Call call_of(const StreamRequest& request, const DecoderContext& context);
   Stream stream_of(const StreamRequest& request, const DecoderContext& context,
                    const chat::Reply& reply);
-  /// The server's counters of guesses (vLLM's, in /metrics); none: it has none.
+  /// The server's total counters of guesses (in vLLM's /metrics). None: the server does not have
+  /// them.
   std::optional<GuessCounters> read_guesses() const;
   void record(const chat::Call& call, const chat::Attempt& attempt);
   chat::Service& service();
@@ -98,9 +104,9 @@ class ServiceArm final : public StreamSource, private chat::Events {
   // during `run`
   std::int64_t calls_ = 0, outside_ns_ = 0, block_chosen_ = 0;
   bool tells_guesses_ = true, replies_tell_ = false;
-  std::optional<GuessCounters> block_guesses_;  ///< set before the last job's `done`
-  std::deque<Reply*> queue_;                    ///< not asked yet
-  std::map<std::string, Reply*> waiting_;       ///< asked, by the call's key
+  std::optional<GuessCounters> block_guesses_;  ///< set before `done` is called for the last job
+  std::deque<Reply*> queue_;                    ///< calls that are not sent yet
+  std::map<std::string, Reply*> waiting_;       ///< calls that were sent, by their keys
   std::list<Job> jobs_;
 };
 

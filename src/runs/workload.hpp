@@ -12,17 +12,17 @@
 
 namespace pardec {
 
-/// One dataset with the work of all arms on it.
+/// One dataset, and the work of all arms on it.
 struct Workload {
   const DatasetEntry* entry;
   Dataset dataset;
   std::int64_t seen = 0;            ///< number of examples left out by `unseen`
   std::vector<Example> examples;    ///< the selected examples
-  std::vector<Protocol> protocols;  ///< [arm]: a checkpoint may have its own wording
+  std::vector<Protocol> protocols;  ///< one per arm, since a checkpoint may have its own wording
   std::vector<BlockPlan> blocks;
   int block = 0;          ///< approximate number of examples per block
   int filling_block = 0;  ///< number of examples that would fill every arm's batch
-  /// [arm]: why it does not run on this dataset; empty: it does
+  /// per arm: why it does not run on this dataset; empty: it does
   std::vector<std::string> not_applicable;
 
   bool runs(size_t arm) const { return not_applicable[arm].empty(); }
@@ -30,16 +30,17 @@ struct Workload {
   std::vector<const Example*> examples_of(const JobPlan& job) const;
 };
 
-/// Reads the named datasets, and plans the work of all arms. ConfigError, DataError.
+/// Reads the datasets of a run, and plans the work of all arms. ConfigError, DataError: a dataset
+/// cannot be read.
 std::vector<Workload> load_workloads(const RunSpec& spec);
 
-/// The arm's baseline on one dataset, from baseline_of.
+/// The index of an arm's baseline on one dataset (baseline_of).
 std::optional<size_t> baseline_on(const RunSpec& spec, const Workload& work, size_t arm);
 
 /// ConfigError: no arm can run on any dataset.
 void check_any_runs(const RunSpec& spec, const std::vector<Workload>& workloads);
 
-/// Whether an arm asks field by field on data of this shape.
+/// Whether some arm asks for one field at a time on data of this shape.
 bool asks_alone(Shape shape, const std::vector<Arm>& arms);
 
 }  // namespace pardec

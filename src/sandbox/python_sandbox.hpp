@@ -5,16 +5,17 @@
 namespace pardec {
 
 struct SandboxLimits {
-  /// CPU time of each process, rounded up to whole seconds. The limit of wall time is three times
-  /// as much.
+  /// CPU time of each process, rounded up to whole seconds. The limit on wall time is three times
+  /// as long.
   double seconds = 10;
   long memory_megabytes = 1024;  ///< address space of each process
 };
 
 enum class SandboxVerdict {
-  passed,   ///< the program ran to its end, and all tests pass
-  failed,   ///< a test fails, an exception, an early exit, or a signal
-  timeout,  ///< it did not end within the limits
+  passed,  ///< the program ended normally, and all tests passed
+  /// a test failed, or the program raised an exception, exited early, or was ended by a signal
+  failed,
+  timeout,  ///< the program did not end within the limits
 };
 std::string_view name(SandboxVerdict verdict);
 
@@ -26,39 +27,41 @@ struct SandboxResult {
 /// A program and its tests.
 struct PythonTask {
   std::string program;  ///< untrusted Python code
-  /// The text of the task: top-level functions. Functions without a body, and the last function,
-  /// must be provided by the program. Other functions are taken from this text, even if the program
-  /// redefines them.
+  /// The text of the task, which contains top-level functions. The program must define the
+  /// functions without a body, and the last function. All other functions are taken from this text,
+  /// even if the program redefines them.
   std::string head;
-  std::string test;  ///< Python code that calls these functions, and raises if they are wrong
+  /// Python code that calls these functions, and raises an exception if they are wrong
+  std::string test;
 };
 
 /// Evaluates untrusted Python programs, such as a network's answers to programming tasks.
 ///
-/// Each program is a separate process in bubblewrap (bwrap). It has new namespaces for users,
-/// processes, network, IPC and host name, and no capabilities. It sees only /usr, read-only; no
-/// devices, no environment, and no descriptors except its source (sealed) and four pipes. It has
-/// the limits above, and a filter of system calls (seccomp) that allows only those that Python
-/// needs: no new processes or threads, no sockets, no leases or locks of files, no timers or other
-/// memory that the limits do not count. Remaining processes are killed with bwrap. Python is
-/// Debian's /usr/bin/python3 without site packages; its hashes and the tests' random numbers are
-/// seeded.
+/// Each program runs in its own process in bubblewrap (bwrap). The process has new namespaces for
+/// users, processes, network, IPC and host name, and no capabilities. It sees /usr (read-only), but
+/// no devices, no environment variables, and no descriptors except its source (sealed) and four
+/// pipes. SandboxLimits apply. A seccomp filter allows only the system calls that Python needs: no
+/// new processes or threads, no sockets, no leases or locks of files, no timers, and no memory that
+/// the limits do not count. Processes that remain are killed with bwrap. Python is Debian's
+/// /usr/bin/python3 without site packages. Its hashes and the random numbers of the tests have
+/// fixed seeds.
 ///
 /// The tests run in a second process with the same isolation, which the program cannot reach. The
-/// program receives calls through a pipe, and returns values (None, numbers, text, bytes, and
-/// lists, tuples, sets, dictionaries of these), which are recreated in the tests' process. Thus
-/// only correct values can pass the tests. There is no guarantee that the program computes them as
-/// the task demands, nor that the tests are sufficient. Tests with arguments that are not plain
-/// values are refused; a program that returns other values has failed.
+/// program gets calls through a pipe, and returns plain values: None, numbers, text, bytes, and
+/// lists, tuples, sets and dictionaries of these. The tests' process recreates the values. Thus
+/// only right values can pass the tests. This does not guarantee that the program computes them as
+/// the task demands, or that the tests are sufficient. Tests with arguments that are not plain
+/// values are refused. A program that returns other values has failed.
 class PythonSandbox {
  public:
-  /// ConfigError: impossible limits, or no filter is available for this machine's system calls.
+  /// ConfigError: the limits are impossible, or there is no filter for this machine's system calls.
   explicit PythonSandbox(SandboxLimits limits = {});
 
-  /// Code of the program under `if __name__ == "__main__"` does not run, as in HumanEval's own
-  /// evaluation. stdin is empty, and stdout is discarded. ConfigError, with what to install or
-  /// allow: bwrap or python3 is missing, or the kernel does not provide namespaces (no program runs
-  /// without isolation); or the tests are invalid. RunError: a process cannot be started.
+  /// Runs a program and its tests. Code under `if __name__ == "__main__"` does not run, as in
+  /// HumanEval's own evaluation. stdin is empty; stdout is discarded. ConfigError: bwrap or python3
+  /// is missing, or the kernel does not allow namespaces (the message says what to install or
+  /// allow; no program runs without isolation); or the tests are invalid. RunError: a process
+  /// cannot be started.
   SandboxResult run(const PythonTask& task) const;
 
  private:

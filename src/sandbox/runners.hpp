@@ -1,12 +1,12 @@
 #pragma once
 
 /// The Python code of the two processes of a PythonSandbox. Both read messages from descriptor 3
-/// and write messages to descriptor 4: 8 hex digits with the length in bytes, then that many bytes
-/// of JSON. Calls go one way, replies the other.
+/// and write messages to descriptor 4. A message is its length in bytes as 8 hex digits, followed
+/// by JSON. The tests' process sends calls, and the program's process sends replies.
 namespace pardec {
 
-/// Values are sent in a plain form, and recreated from exact builtin types, so that no code of the
-/// other side comes with them.
+/// Code of both processes. Values are sent as JSON, and recreated as objects of Python's own types,
+/// so that they carry no code of the other process.
 inline constexpr const char* kTransport = R"py(
 import json, os, sys
 
@@ -87,7 +87,7 @@ def describe(error):
     return " ".join(said.split())[:1000]
 )py";
 
-/// Runs the program, then answers calls of its functions by name. Only returned values are used.
+/// Code of the program's process: runs the program, then answers calls of its functions.
 inline constexpr const char* kProgramRunner = R"py(
 def serve():
     send("started")
@@ -108,8 +108,8 @@ except EOFError:
     pass
 )py";
 
-/// Runs the tests; the task's functions are calls to the program's process. The verdict is the last
-/// text on descriptor 5.
+/// Code of the tests' process. The task's functions send calls to the program's process. The
+/// verdict is the last text on descriptor 5.
 inline constexpr const char* kJudgeRunner = R"py(
 import builtins, random
 

@@ -8,31 +8,32 @@
 #include "src/support/notes.hpp"
 #include "src/support/progress.hpp"
 
-/// Asks a service for verdicts on stored answers.
+/// Judges stored answers with a service.
 namespace pardec {
 
-/// Options for asking a judge.
+/// Options of the functions below.
 struct AskJudgeOptions {
-  chat::Budget budget = {};  ///< includes earlier costs of this judge, as stored in this database
+  /// limit on the judge's cost, including its earlier cost in this database
+  chat::Budget budget = {};
   ProgressStyle progress = ProgressStyle::none;
-  std::stop_token stop = {};  ///< requests that were already sent are completed
+  std::stop_token stop = {};  ///< on a stop, requests that were sent are completed
   Notes notes = {};           ///< messages about progress and cost
 };
 
-/// Asks a service for all missing verdicts, or until a stop is requested. StopRun.
+/// Asks the service for all missing verdicts. chat::StopRun: no more requests can be sent.
 JudgeProgress ask_judge(Store& store, const JudgeTask& task, const JudgeUnits& units,
                         const chat::ServiceSpec& service, const AskJudgeOptions& how);
 
-/// Uses a built-in protocol. `datasets` empty: all datasets of the run.
+/// The same with a built-in protocol. `datasets`: empty means all datasets of the run.
 JudgeProgress judge_by(Store& store, const std::string& invocation, const std::string& protocol,
                        const std::vector<std::string>& datasets, const chat::ServiceSpec& service,
                        const AskJudgeOptions& how);
 
-/// Uses the protocols of the run's datasets.
+/// The same with the protocols of the run's datasets.
 JudgeProgress judge_run(Store& store, const std::string& invocation,
                         const chat::ServiceSpec& service, const AskJudgeOptions& how);
 
-/// Reports the answers that cannot be judged.
+/// Reports how many answers cannot be judged, and why.
 void tell_of_left_out(const JudgeUnits& units, const Notes& notes);
 
 }  // namespace pardec

@@ -7,7 +7,7 @@
 /// Converts a dataset and its examples to rows of the store.
 namespace pardec {
 
-/// The hash of the row covers names and contents of all files that were read.
+/// The row of a dataset. Its hash covers names and contents of all files that were read.
 DatasetRow dataset_row(const Dataset& dataset);
 std::vector<SampleRow> sample_rows(const std::vector<Example>& examples);
 

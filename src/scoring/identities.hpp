@@ -5,9 +5,9 @@
 
 namespace pardec {
 
-/// Stores for every method of an invocation how its answers compare with its baseline's: whether
-/// all fields are equal; otherwise the first token at which a value differs, and the gap between
-/// the two best logits there.
+/// Compares the answers of every arm of an invocation with its baseline's, and stores the results:
+/// whether all fields are equal, or else the first token that differs, and the gap between the two
+/// best logits there.
 void mark_identities(Store& store, const std::string& invocation);
 
 }  // namespace pardec

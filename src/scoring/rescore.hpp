@@ -8,17 +8,18 @@
 
 namespace pardec {
 
-/// The new scores of one run, by generation, and the number of scores of each metric that differ
-/// from the stored ones.
+/// The new scores of one run, and for each metric the number of scores that differ from the stored
+/// ones.
 struct Rescored {
-  std::vector<StoredGeneration> generations;  ///< with the new scores only
+  std::vector<StoredGeneration> generations;  ///< their `scores` are the new ones only
   std::map<const TaskMetric*, std::int64_t> changed;
-  std::vector<const TaskMetric*> unfit;  ///< metrics that found nothing to score in the answers
+  std::vector<const TaskMetric*> unfit;  ///< metrics that could score no answer
 };
 
-/// Computes scores of stored answers again. Stores nothing. `by_network`: computes the rows of
-/// metrics that are ByNetwork. ConfigError: answers that cannot be scored. REQUIRES: no metric is
-/// ByJudge, and `by_network` is set if one is ByNetwork (std::logic_error).
+/// Computes scores of stored answers again, without storing them. `by_network`: computes the rows
+/// of metrics with source ByNetwork. ConfigError: an answer cannot be scored. REQUIRES: no metric
+/// has source ByJudge; `by_network` is set if a metric has source ByNetwork. Otherwise
+/// std::logic_error.
 Rescored rescore(Store& store, const RunRow& run, const std::vector<const TaskMetric*>& metrics,
                  const ScoreExample& by_network = {});
 

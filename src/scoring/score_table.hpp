@@ -9,13 +9,13 @@
 #include "src/store/figures.hpp"
 #include "src/store/store.hpp"
 
-/// The scores of a run's answers as plain numbers, one column per metric.
+/// The scores of a run's answers in memory, one column per metric, with numbers in place of names.
 namespace pardec {
 
 /// An answer that may have scores.
 struct ScoredAnswer {
   std::int32_t sample;             ///< index in ExampleNames::keys
-  std::int32_t cluster, category;  ///< numbers of their names
+  std::int32_t cluster, category;  ///< numbers in ExampleNames
   std::int32_t repeat;
   std::int32_t fields;  ///< number of its fields
 };
@@ -23,18 +23,18 @@ struct ScoredAnswer {
 /// One stored row of table `score`.
 struct ScoreFigure {
   std::int32_t answer;   ///< index in ScoreTable::answers
-  std::int32_t field;    ///< number of its name; the number of "" for the whole answer
+  std::int32_t field;    ///< number of the field's name; for the whole answer, the number of ""
   std::int32_t details;  ///< index in ScoreColumn::details
   std::int32_t version;
-  double value;  ///< NaN: not a number
+  double value;  ///< NaN if the stored value is no number
 };
 
 /// The rows of one metric, sorted by answer.
 struct ScoreColumn {
   std::vector<ScoreFigure> rows;
-  std::vector<Json> details;  ///< without duplicates; null: the metric does not read details
+  std::vector<Json> details;  ///< distinct details; null: the metric does not read details
 
-  /// The values of `of` for the details of the rows, by ScoreFigure::details.
+  /// Calls `of` once for all distinct details that rows use. Entry i is the result for details[i].
   template <typename Value>
   std::vector<Value> for_details(Value (*of)(const Json&)) const {
     std::vector<Value> out(details.size());
@@ -50,9 +50,10 @@ struct ScoreColumn {
 
 class ScoreTable {
  public:
-  /// A column that is being filled.
+  /// A column to which rows are added.
   struct Column : ScoreColumn {
-    /// The index of these details (JSON text); empty: there are none, or they are not read.
+    /// The index of these details in `details`; adds them if they are new. `json`: JSON text;
+    /// empty: there are no details, or they are not read.
     std::int32_t place_of(std::string_view json);
 
    private:
@@ -62,16 +63,16 @@ class ScoreTable {
   explicit ScoreTable(std::shared_ptr<ExampleNames> names) : names_(std::move(names)) {}
 
   std::int32_t add(const ScoredAnswer& answer);
-  /// The reference stays valid.
+  /// The column of a metric; adds it if it is new. The reference stays valid.
   Column& column_of(std::string_view metric);
-  /// Call after the last row: keeps only the newest version of each metric for each answer.
+  /// Call this after the last row. Keeps only the newest version of each metric per answer.
   void finish();
 
   const std::vector<ScoredAnswer>& answers() const { return answers_; }
   const ScoredAnswer& answer(const ScoreFigure& row) const {
     return answers_[static_cast<std::size_t>(row.answer)];
   }
-  /// Empty if no answer has this metric.
+  /// The column of a metric; empty if no answer has this metric.
   const ScoreColumn& column(std::string_view metric) const;
   ExampleNames& names() const { return *names_; }
 
@@ -81,10 +82,10 @@ class ScoreTable {
   std::map<std::string, Column, std::less<>> columns_;
 };
 
-/// The stored scores of each run; scores of unknown metrics are left out.
+/// Reads the stored scores of each run. Scores of unknown metrics are left out.
 std::vector<ScoreTable> read_scores(Store& store, const Figures& figures);
 
-/// The scores of generations, which need not be stored.
+/// The scores in `generations`, which need not be stored.
 ScoreTable score_table(const std::vector<StoredGeneration>& generations);
 
 }  // namespace pardec

@@ -6,49 +6,51 @@
 
 #include "src/store/store.hpp"
 
-/// Answers of stored runs, and comparisons of two arms' answers to the same samples.
+/// Reads the answers of stored runs, and compares two arms' answers to the same examples.
 namespace pardec {
 
-/// An answer with its position in its job.
+/// An answer and its place in its job.
 struct Answered {
   const StoredGeneration& generation;
   const JobRow* job;
   size_t context;  ///< index of the example in the job
 };
 
-/// All answers of a run. Can be moved; pointers into it stay valid.
+/// All answers of a run. Pointers into this object stay valid when it is moved.
 struct RunAnswers {
   std::vector<JobRow> jobs;
   std::vector<StoredGeneration> generations;
-  std::map<std::pair<std::string, int>, Answered> by_sample;  ///< by sample and repeat
+  std::map<std::pair<std::string, int>, Answered> by_sample;  ///< (example key, repeat) -> answer
 };
 
-/// All answers, or those to these samples. The jobs may include answers to other samples.
+/// Reads the answers of a run. `only`: answers to these samples; the jobs may include answers to
+/// other samples.
 RunAnswers read_answers(Store& store, RowId run, const SampleIds& only = std::nullopt);
 
-/// Whether an answer's fields all equal the baseline's. Otherwise, if equal ids mean the same
-/// tokens for both: the first token that differs among the ids of its fields, and, if known, the
-/// gap between the two best logits there.
+/// Compares the fields of two answers. If they differ and `same_ids` holds (equal ids mean equal
+/// tokens in both networks), the result has the first token that differs among the ids of the
+/// fields, and, if known, the gap between the two best logits there.
 Identity compare_fields(const Answered& baseline, const Answered& method, bool same_ids);
 
-/// The number of compared items, and of equal ones.
+/// The number of compared items, and of equal items.
 struct Agreement {
   std::int64_t compared = 0, same = 0;
 
-  /// NaN: nothing was compared.
+  /// same / compared; NaN if nothing was compared.
   double share() const;
 };
 
-/// For oracles: compares the network's own choices that follow the same forced ids of the same
-/// value.
+/// For runs with an oracle: compares the network's own choices at places with the same forced ids
+/// before them in the same value.
 void add_unforced(Agreement& agreement, const Answered& baseline, const Answered& method);
 
-/// EM of the IPPD paper: the share of fields that equal the baseline's, for fields asked one by
-/// one. Compares ids except the end of sequence, which is slightly stricter than the paper's
+/// The IPPD paper's EM: the share of fields that equal the baseline's, if fields are asked one by
+/// one. Ids are compared, without the end of sequence. This is slightly stricter than the paper's
 /// comparison of decoded strings.
 void add_exact(Agreement& agreement, const Answered& baseline, const Answered& method);
 
-/// Over all answers to `samples` that both runs have.
+/// The agreement over all answers to `samples` that both runs have. `add`: one of the two functions
+/// above.
 Agreement agreement_of(Store& store, RowId baseline, RowId method,
                        const std::vector<RowId>& samples,
                        void (*add)(Agreement&, const Answered&, const Answered&));

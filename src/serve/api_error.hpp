@@ -6,7 +6,7 @@
 
 namespace pardec::serve {
 
-/// A request that is refused, in OpenAI's terms.
+/// The reason why a request is refused, with the members of OpenAI's errors.
 struct ApiError : std::runtime_error {
   ApiError(int status_, const std::string& message, std::string param_ = "", std::string code_ = "")
       : std::runtime_error(message),
@@ -15,11 +15,11 @@ struct ApiError : std::runtime_error {
         code(std::move(code_)) {}
 
   int status;
-  std::string param;  ///< the field at fault; empty: none
+  std::string param;  ///< the request's field at fault; empty: none
   std::string code;   ///< e.g. model_not_found; empty: none
 };
 
-/// {"error": {message, type, param, code}}, as OpenAI's service writes it.
+/// The error as JSON in OpenAI's form: {"error": {message, type, param, code}}.
 std::string error_body(const ApiError& error);
 HttpReply error_reply(const ApiError& error);
 

@@ -4,13 +4,14 @@
 #include <string>
 #include <string_view>
 
-/// HTTP requests and replies as plain values, without a socket.
+/// HTTP requests and replies, independent of the server's sockets.
 namespace pardec::serve {
 
-/// A request, read whole. Its bytes come from the client and must not be copied into a header.
+/// A complete request. Its content comes from the client, and must not be copied into headers of
+/// replies.
 struct HttpRequest {
   std::string method, target;
-  std::string content_type;  ///< without parameters, in lower case; empty: not given
+  std::string content_type;  ///< in lower case, without parameters; empty: not sent
   std::string authorization;
   std::string body;
 };
@@ -22,19 +23,19 @@ struct HttpReply {
   int retry_after = 0;  ///< seconds; 0: no such header
 };
 
-/// The answer to one request: either one reply, or a stream of server-sent events. All members are
-/// called on the server's thread. Nothing is sent after the client has disconnected.
+/// The answer to one request: one reply, or a stream of server-sent events. All functions must be
+/// called on the server's thread. After the client has disconnected, nothing is sent.
 class HttpAnswer {
  public:
   virtual ~HttpAnswer() = default;
   virtual void send(const HttpReply& reply) = 0;
-  /// Sends `data: DATA` as an event; the first one begins the stream. REQUIRES: one line.
+  /// Sends the event `data: DATA`. The first event begins the stream. REQUIRES: `data` is one line.
   virtual void event(std::string_view data) = 0;
-  /// Ends the stream. `whole` false: the connection is closed without the proper end, so that no
-  /// client considers the stream complete.
+  /// Ends the stream. If `whole` is false, the connection is closed without the proper end, so that
+  /// no client takes the stream for complete.
   virtual void end_events(bool whole) = 0;
-  /// Sets the function that is called once if the client goes before the answer has ended, or does
-  /// not read what it is sent.
+  /// Sets a function that is called once if the client disconnects before the answer has ended, or
+  /// stops reading it.
   virtual void on_gone(std::function<void()> gone) = 0;
 };
 

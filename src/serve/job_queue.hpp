@@ -9,22 +9,22 @@
 
 namespace pardec::serve {
 
-/// A queue of jobs from the server's thread to the engine's thread. First come, first served. `Job`
-/// is any type that can be moved.
+/// A first-in, first-out queue of jobs from the server's thread to the engine's thread. `Job` is
+/// any movable type.
 template <typename Job>
 class JobQueue {
  public:
   struct Bounds {
     std::size_t live = 1;     ///< maximum number of jobs in the engine at a time
-    std::size_t waiting = 0;  ///< maximum number of jobs that wait for a place in the engine
-    /// Most rows of the cache that waiting jobs may need together; 0: no limit. This limit does not
-    /// apply to a request that comes when no job waits.
+    std::size_t waiting = 0;  ///< maximum number of jobs that wait until the engine has room
+    /// Maximum number of rows of the KV cache that all waiting jobs together may need; 0: no limit.
+    /// The limit does not apply to a request that arrives when no job is waiting.
     std::int64_t waiting_rows = 0;
   };
   struct Entry {
     std::uint64_t number;
     Job job;
-    std::int64_t rows;  ///< of the cache that it may need
+    std::int64_t rows;  ///< maximum number of cache rows that the job needs
   };
   struct Load {
     std::size_t running = 0, waiting = 0;
@@ -34,8 +34,8 @@ class JobQueue {
 
   // From any thread:
 
-  /// Adds the jobs of a request: each with the rows that it may need. Returns their numbers; empty:
-  /// there is no room for all of them, so none was added.
+  /// Adds the jobs of a request: (job, maximum number of cache rows that it needs). Returns the
+  /// jobs' numbers. Empty: there is no room for all of them, and none was added.
   std::vector<std::uint64_t> submit(std::vector<std::pair<Job, std::int64_t>> jobs) {
     std::vector<std::uint64_t> numbers;
     {
@@ -53,14 +53,14 @@ class JobQueue {
     return numbers;
   }
 
-  /// Whether a job that needs no rows of the cache would be admitted.
+  /// Whether a job that needs no cache rows would be added.
   bool has_room() const {
     const std::lock_guard lock(mutex_);
     return has_room(1, 0);
   }
 
-  /// Drops waiting jobs; the engine's thread is told to cancel running ones. Does nothing for jobs
-  /// that have ended.
+  /// Removes waiting jobs, and tells the engine's thread to cancel running jobs. Does nothing for
+  /// jobs that have ended.
   void cancel(const std::vector<std::uint64_t>& numbers) {
     {
       const std::lock_guard lock(mutex_);
@@ -69,7 +69,7 @@ class JobQueue {
     wake_.notify_one();
   }
 
-  /// Ends the engine's loop.
+  /// Tells the engine's thread to stop.
   void stop() {
     {
       const std::lock_guard lock(mutex_);
@@ -96,8 +96,8 @@ class JobQueue {
     std::vector<std::uint64_t> cancelled;
     bool stopping = false;
   };
-  /// The changes to make before the next pass. `live`: number of jobs in the engine. If there are
-  /// none, the call waits until there is a change.
+  /// Returns the jobs to start and to cancel before the next pass. `live`: number of jobs in the
+  /// engine. If it is 0, the call waits until there is something to do.
   Turn take(std::size_t live) {
     std::unique_lock lock(mutex_);
     running_ = live;

@@ -5,17 +5,17 @@
 
 namespace pardec::serve {
 
-/// The accepted keys. Each request must contain one of them. Only their digests are kept.
+/// The API keys that the server accepts. Only digests of the keys are kept in memory.
 class Keys {
  public:
-  /// `variable`: an environment variable with a key; `file`: a file with a key in each line. Empty:
-  /// there is none. From then on, the process writes no core file. ConfigError: the variable is not
-  /// set, the file has no key, or a key has characters that no header can have.
+  /// `variable`: an environment variable with one key; `file`: a file with one key per line. Either
+  /// may be empty. Disables core files for this process. ConfigError: the variable is not set, the
+  /// file has no key, or a key has characters that are not valid in a header.
   Keys(const std::string& variable, const std::string& file);
 
   bool empty() const { return digests_.empty(); }
-  /// Whether a request's `Authorization` is "Bearer KEY" with one of the keys; always if there are
-  /// none. Takes the same time for all keys of a length.
+  /// Whether `authorization`, a request's header, is "Bearer KEY" with an accepted key. Always true
+  /// if there are no keys. The time does not depend on the key, only on its length.
   bool accept(std::string_view authorization) const;
 
  private:

@@ -11,21 +11,21 @@
 
 namespace pardec::serve {
 
-/// The guesses of one or more answers, as vLLM counts them.
+/// The numbers of guesses of one or more answers, counted as in vLLM.
 struct GuessCounts {
-  std::int64_t steps = 0;     ///< passes that verified guesses
-  std::int64_t drafted = 0;   ///< guesses
-  std::int64_t accepted = 0;  ///< guesses that became part of the answer
-  /// number of steps by the number of accepted guesses, from 0 to the most guesses of a step
+  std::int64_t steps = 0;     ///< number of passes that verified guesses
+  std::int64_t drafted = 0;   ///< number of guesses
+  std::int64_t accepted = 0;  ///< number of guesses that became part of the answer
+  /// entry a: the number of steps with a accepted guesses
   std::vector<std::int64_t> histogram;
 };
 GuessCounts guess_counts(const Counters& counters);
 
-/// The member `metrics` of a reply: {"speculative_decoding": {...}} in vLLM's shape, which AIPerf
-/// reads; null if nothing was guessed.
+/// The member `metrics` of a reply: {"speculative_decoding": {...}}, in vLLM's form, which AIPerf
+/// reads. Null if nothing was guessed.
 OrderedJson reply_metrics(const Counters& counters);
 
-/// The numbers that the server reports at /metrics. All times are in seconds.
+/// The numbers at the server's path /metrics. All times are in seconds.
 class Metrics {
  public:
   /// A choice has ended.
@@ -33,20 +33,21 @@ class Metrics {
     std::string_view finish;  ///< finish_reason
     std::int64_t prompt_tokens = 0;
     const Counters& counters;
-    double queued = 0, first_token = 0, whole = 0;  ///< since the request came
+    double queued = 0, first_token = 0, whole = 0;  ///< seconds since the request arrived
   };
   void add(const Ended& ended);
-  /// A choice was cancelled by its client or ended with an error ("abort", "error").
+  /// A choice was cancelled by its client (`finish` "abort") or ended with an error ("error").
   void add_failed(std::string_view finish) { ++finished_[std::string(finish)]; }
 
-  /// The engine's current load, and its passes so far.
+  /// The current load of the engine, and its number of passes so far.
   struct Engine {
     std::size_t running = 0, waiting = 0;
     std::int64_t passes = 0, job_passes = 0;
-    std::int64_t held_rows = 0;  ///< of the cache
-    double held_share = 0;       ///< of the cache budget, from 0 to 1; 0: there is none
+    std::int64_t held_rows = 0;  ///< number of cache rows in use
+    double held_share = 0;       ///< share of the cache budget in use, 0 to 1; 0 without a budget
   };
-  /// In Prometheus' text format (version 0.0.4). `model`: the label of all numbers.
+  /// All numbers in Prometheus' text format (version 0.0.4). `model`: the value of the label
+  /// `model_name`.
   std::string text(const std::string& model, const Engine& engine) const;
 
  private:

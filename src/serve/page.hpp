@@ -3,9 +3,9 @@
 
 namespace pardec::serve {
 
-/// The page at `/`: one file, which loads nothing but the answers of this server. Its
-/// Content-Security-Policy allows only the page's own script, which cannot insert markup (Trusted
-/// Types).
+/// The HTML page at `/`, as one file. It loads nothing except answers of this server. Its
+/// Content-Security-Policy allows only the page's own script, and this script cannot insert markup
+/// (Trusted Types).
 std::string watch_page();
 
 }  // namespace pardec::serve

@@ -11,10 +11,9 @@
 
 namespace pardec::serve {
 
-/// What one forward pass added to an answer: for clients that show the answer's branches and
-/// guesses.
+/// The tokens that one forward pass added to an answer, for clients that show branches and guesses.
 struct PassTokens {
-  /// A stream of choices began: the text directly before its first choice that was not chosen.
+  /// A stream of chosen tokens began. `before`: the text directly before its first chosen token.
   struct Began {
     int stream = 0;
     std::string before;
@@ -22,18 +21,18 @@ struct PassTokens {
   struct Chosen {
     int stream = 0;
     Token id = 0;
-    /// Of an accepted token, the text of its stream that became certain with it: a character of
-    /// several tokens stands at the last one.
+    /// For an accepted token: the text that it completes. A character that consists of several
+    /// tokens is in the text of the last of them.
     std::string text;
     bool guessed = false, accepted = true;
   };
-  std::int64_t passes = 0;  ///< of the answer so far
+  std::int64_t passes = 0;  ///< number of passes of the answer so far
   std::vector<Began> began;
   std::vector<Chosen> tokens;
 };
 
-/// {"passes", "streams": [{stream, before}], "tokens": [{stream, id, text, kind}]}; the kind is
-/// chosen, guessed (and accepted) or rejected.
+/// As JSON: {"passes", "streams": [{stream, before}], "tokens": [{stream, id, text, kind}]}. The
+/// kind is "chosen", "guessed" (a guess that was accepted) or "rejected".
 OrderedJson to_json(const PassTokens& pass);
 
 /// Collects the events of one job.
@@ -44,7 +43,7 @@ class PassCollector {
 
   /// `engine_passes`: number of passes of the engine so far.
   void add(const Event& event, std::int64_t engine_passes);
-  /// Whether a token or stream was added since the last `take`.
+  /// Whether a token or stream was added since the last take().
   bool has_news() const { return !now_.began.empty() || !now_.tokens.empty(); }
   PassTokens take();
 
@@ -52,7 +51,7 @@ class PassCollector {
   const Tokenizer& tokenizer_;
   PassTokens now_;
   std::map<int, TextRelease> texts_;  // by stream
-  std::int64_t last_ = -1;            // pass of the engine that was counted last
+  std::int64_t last_ = -1;            // the engine's pass that was counted last
 };
 
 }  // namespace pardec::serve

@@ -14,30 +14,31 @@
 /// Converts clients' HTTP requests to the library's requests.
 namespace pardec::serve {
 
-/// The sampling of requests that do not specify it: that of the checkpoint's generation_config.json
-/// (temperature, top_k, top_p); temperature 1 if the file has no temperature or is missing.
-/// `left_out`: the file is not read. ConfigError: a value is not a number.
+/// The default sampling of requests: temperature, top_k and top_p from the checkpoint's
+/// generation_config.json. Without a temperature there, it is 1. `left_out`: the file is not read.
+/// ConfigError: a value is not a number.
 Sampling default_sampling(const std::filesystem::path& folder, bool left_out);
 
-/// The options under which a request is decoded: its own, otherwise those of the server. `random`:
-/// the seed of a request without one. ApiError 400: the values define no distribution.
+/// The options for decoding a request: its own options, and defaults from `server` and `sampling`.
+/// `random`: the seed if the request has none. ApiError 400: the values do not define a
+/// distribution.
 DecodeOptions options_of(const Ask& ask, DecodeOptions server, const Sampling& sampling,
                          std::uint64_t random);
 
-/// A prompt, ready to decode.
+/// A prompt that is ready for decoding.
 struct Prepared {
-  std::shared_ptr<const GivenRequests> given;  ///< with one request
+  std::shared_ptr<const GivenRequests> given;  ///< contains one request
   std::int64_t prompt_tokens = 0;
-  std::int64_t rows = 0;  ///< of the cache that one answer may need
+  std::int64_t rows = 0;  ///< maximum number of cache rows that one answer needs
   std::string text;       ///< completions: the prompt as text
 };
 
-/// The prompts of a request, in its order. Prompts of completions are tokenized as they are, with
-/// the tokenizer's special tokens; messages get the session's chat template, as open prompts of
-/// `generate` do. With `fields`, the last message is the text of a Job with these fields. ApiError
-/// 400: the decoder cannot continue such a prompt or fill fields, the template refuses the
-/// messages, an id is not in the vocabulary, or a prompt exceeds the network's positions
-/// (context_length_exceeded).
+/// Prepares the prompts of a request, in the order of the request. Prompts of completions are
+/// tokenized unchanged, with the tokenizer's special tokens. Messages get the session's chat
+/// template, as open prompts of `generate` do. If the request has fields, the last message is the
+/// text of a Job with these fields. ApiError 400: the decoder does not support such a prompt or
+/// fields; the template refuses the messages; an id is not in the vocabulary; or a prompt exceeds
+/// the network's positions (context_length_exceeded).
 std::vector<Prepared> prepare(const Ask& ask, const ServedModel& model,
                               const DecodeOptions& options, const Session& session);
 

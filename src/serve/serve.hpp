@@ -9,28 +9,29 @@
 
 namespace pardec::serve {
 
-/// What `serve` serves, and where.
+/// The settings of `serve`.
 struct ServeSpec {
   ModelOptions model;
   DecodeOptions decode;
   std::vector<std::string> decoders;  ///< the first one is the default
   std::vector<std::string> aliases;   ///< ID=DECODER,OPTION=VALUE...
-  std::string name;                   ///< of the model; empty: the name of its folder
+  std::string name;                   ///< name of the model; empty: the name of its folder
   std::string listen = "127.0.0.1:8000";
-  int batch_size = 64;   ///< most answers decoded at a time
-  int queue = 1024;      ///< most answers that wait for that
-  std::string key_env;   ///< environment variable with the key that clients send; empty: none
-  std::string key_file;  ///< file with keys, one in each line; empty: none
-  std::string tls_certificate, tls_key;  ///< files in PEM form; empty: connections are unencrypted
-  int drain_seconds = 30;                ///< time for running answers once a stop is requested
+  int batch_size = 64;   ///< maximum number of answers decoded at a time
+  int queue = 1024;      ///< maximum number of answers that wait
+  std::string key_env;   ///< environment variable with a key that clients must send; empty: none
+  std::string key_file;  ///< file with such keys, one per line; empty: none
+  std::string tls_certificate, tls_key;  ///< PEM files; empty: connections are not encrypted
+  int drain_seconds = 30;                ///< for running answers, after a stop request
 };
 
-/// Checks what can be checked without weights. ConfigError.
+/// Checks the settings as far as possible without weights. ConfigError: a setting is invalid.
 void check(const ServeSpec& spec);
 
-/// Loads the network and serves it until a stop is requested: then new requests are refused, and
-/// running ones have `drain_seconds` to end. Returns whether all ended. `note` receives messages,
-/// the last one before serving with the address. ConfigError, ModelError.
+/// Loads the network, and serves it until a stop is requested. After that, new requests are
+/// refused, and running ones have `drain_seconds` to end. Returns whether all of them ended. `note`
+/// gets messages; the last one before serving has the address. ConfigError: a setting is invalid.
+/// ModelError: the network cannot be loaded.
 bool serve(const ServeSpec& spec, const std::stop_token& stop,
            const std::function<void(const std::string&)>& note);
 

@@ -18,15 +18,15 @@ namespace pardec::serve {
 
 class Completion;
 
-/// Handles the requests to the server's paths. All members are called on the server's thread.
+/// Handles the requests to all paths of the server. All functions must be called on the server's
+/// thread.
 class Service {
  public:
-  /// Calls a function on the server's thread; may be called on any thread.
+  /// Calls a function on the server's thread. May itself be called on any thread.
   using Post = std::function<void(std::function<void()>)>;
 
-  /// `root`: the network's folder, for /v1/models. `keys`: clients must send one of these on all
-  /// paths except /health and the page; no keys: none is needed. `session` and `worker` must
-  /// outlive this object.
+  /// `root`: the network's folder, for /v1/models. `keys`: if there are any, requests to all paths
+  /// except /health and the page need one of them. `session` and `worker` must outlive this object.
   Service(const Session& session, Worker& worker, std::vector<ServedModel> models,
           DecodeOptions options, Keys keys, Sampling sampling, std::string root, Post post);
   ~Service();

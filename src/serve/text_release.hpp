@@ -5,17 +5,17 @@
 
 namespace pardec::serve {
 
-/// The text of a stream of bytes, released as soon as later bytes cannot change it: an incomplete
-/// character is held back, and an end that may become a stop string. The text ends before the first
-/// stop string. Invalid UTF-8 becomes U+FFFD.
+/// Converts a stream of bytes to text, and releases text as soon as later bytes cannot change it.
+/// An incomplete character at the end is held back, and so is the beginning of a possible stop
+/// string. The text ends before the first stop string. Invalid UTF-8 becomes U+FFFD.
 class TextRelease {
  public:
   /// REQUIRES: no stop string is empty.
   explicit TextRelease(std::vector<std::string> stops = {}) : stops_(std::move(stops)) {}
 
-  /// Adds the next bytes. Returns the text that is now certain.
+  /// Adds the next bytes, and returns the text that is now certain.
   std::string add(std::string_view bytes);
-  /// The held text, as there are no more bytes.
+  /// Call this at the end of the stream. Returns the text that was held back.
   std::string finish();
   /// Whether a stop string was found; later bytes are ignored.
   bool stopped() const { return stopped_; }

@@ -6,19 +6,19 @@
 
 namespace pardec::serve {
 
-/// Separates an answer that comes in parts into the reasoning at its beginning and the text after
-/// it, each as soon as it is certain. The marks belong to neither.
+/// Splits a streamed answer into the reasoning at its beginning and the content after it. Each part
+/// is returned as soon as it is certain. The marks around the reasoning belong to neither.
 class ThoughtSplit {
  public:
   struct Parts {
     std::string reasoning, content;
   };
 
-  /// With `reading.keep`, everything is content.
+  /// If reading.keep is set, everything is content.
   explicit ThoughtSplit(ThoughtReading reading);
 
   Parts add(std::string_view text);
-  /// The rest, as there is no more text.
+  /// Call this at the end of the answer. Returns the rest.
   Parts finish();
 
  private:
@@ -27,7 +27,7 @@ class ThoughtSplit {
 
   ThoughtReading reading_;
   std::string held_;
-  std::string closing_;  // the mark that ends the reasoning; empty: that of any family
+  std::string closing_;  // the mark that ends the reasoning; empty: any known closing mark
   Place place_;
 };
 

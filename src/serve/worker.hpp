@@ -19,43 +19,44 @@
 
 namespace pardec::serve {
 
-/// The end of a job.
+/// The result of a job.
 struct WorkResult {
   Answers answers;
-  std::string text;                       ///< up to the first stop string
-  bool at_stop = false;                   ///< it ended at a stop string
-  std::vector<TokenScore> scores;         ///< of the answer's tokens
-  std::vector<TokenScore> prompt_scores;  ///< of the prompt's tokens, without the first
-  std::int64_t queued_ns = 0;             ///< time before it was begun
+  std::string text;                       ///< text of the answer, up to the first stop string
+  bool at_stop = false;                   ///< whether the answer ended at a stop string
+  std::vector<TokenScore> scores;         ///< scores of the answer's tokens
+  std::vector<TokenScore> prompt_scores;  ///< scores of the prompt's tokens, without the first
+  std::int64_t queued_ns = 0;             ///< time in the queue
   std::exception_ptr error;
 };
 
-/// One job for the engine. Its functions are called on the engine's thread; `text`, `pass`
-/// and `ended` must not throw.
+/// One job for the engine. The functions are called on the engine's thread; `text`, `pass` and
+/// `ended` must not throw.
 struct Work {
   std::shared_ptr<const Decoder> decoder;
-  std::shared_ptr<const GivenRequests> given;  ///< with one request
+  std::shared_ptr<const GivenRequests> given;  ///< contains one request
   std::uint64_t seed = 1;
   std::vector<std::string> stops;
   bool ignore_eos = false;
-  int min_tokens = 0;     ///< no end of sequence is chosen before this number of tokens
-  std::int64_t rows = 0;  ///< of the cache that it may need
-  bool decodes = true;    ///< false: there is no answer, the prompt is scored alone
-  /// Scores of the answer's tokens and of the prompt's, each with so many of the likeliest ids.
+  int min_tokens = 0;     ///< minimum number of tokens before an end of sequence
+  std::int64_t rows = 0;  ///< maximum number of cache rows that it needs
+  bool decodes = true;    ///< false: nothing is decoded; only the prompt is scored
+  /// If set, the answer's tokens (or the prompt's) are scored. The value is the number of most
+  /// probable ids in each score.
   std::optional<int> logprobs, prompt_logprobs;
-  /// Makes the text of the answer, which is then known at its end only. Empty: it is the text that
-  /// the decoder writes.
+  /// Computes the text of the answer at its end. Empty: the text is what the decoder writes, as it
+  /// is written.
   std::function<std::string(const Answers& answers)> written;
-  /// Receives the answer's text in order, as soon as it is certain. Empty: only the end matters.
+  /// Gets the next part of the answer's text as soon as it is certain. May be empty.
   std::function<void(std::string text)> text;
-  /// Receives the tokens of each pass that added tokens. Empty: tokens are not reported.
+  /// Gets the tokens of each pass that added tokens. May be empty.
   std::function<void(PassTokens pass)> pass;
-  /// Called once, unless the job was cancelled before.
+  /// Called once, at the end of the job. Not called if the job was cancelled.
   std::function<void(WorkResult result)> ended;
 };
 
-/// Runs jobs on one engine, whose loop they join and leave between forward passes, when they end or
-/// are cancelled. First come, first served.
+/// Runs jobs on one engine, in order of arrival. Between forward passes, waiting jobs start as
+/// others end or are cancelled.
 class Worker {
  private:
   struct Timed {
@@ -65,30 +66,33 @@ class Worker {
 
  public:
   using Queue = JobQueue<Timed>;
-  /// `session` must outlive this object, and nobody else may use its engine.
+  /// REQUIRES: `session` outlives this object, and nothing else uses its engine.
   Worker(Session& session, const Queue::Bounds& bounds);
   ~Worker();
 
-  /// Works until `stop`, on the engine's thread: the one that loaded the network. Jobs that are
-  /// left then are dropped without an end.
+  /// Runs jobs until stop() is called. Jobs that have not ended then are dropped, and their `ended`
+  /// is not called. The calling thread is the engine's thread; it must be the thread that loaded
+  /// the network.
   void run();
 
   // From any thread:
 
   void stop() { queue_.stop(); }
-  /// Adds the jobs of a request. Returns their numbers; empty: there is no room for all of
-  /// them, so none was added.
+  /// Adds the jobs of a request. Returns their numbers. Empty: there is no room for all of them,
+  /// and none was added.
   std::vector<std::uint64_t> submit(std::vector<Work> works);
-  /// Whether a further job would be admitted if it needed no row.
+  /// Whether a job that needs no cache rows would be added.
   bool has_room() const { return queue_.has_room(); }
-  /// Frees the job's rows before the next forward pass. Does nothing if it has ended.
+  /// Cancels jobs. Their cache rows are freed before the next forward pass. Does nothing for jobs
+  /// that have ended.
   void cancel(const std::vector<std::uint64_t>& numbers) { queue_.cancel(numbers); }
 
   struct Load {
     std::size_t running = 0, waiting = 0;
-    std::int64_t passes = 0, job_passes = 0;  ///< since the start
-    std::int64_t held_rows = 0;               ///< of the cache, at this moment
-    double held_share = 0;                    ///< of the cache budget; 0: there is none
+    std::int64_t passes = 0, job_passes = 0;  ///< since the engine started
+    std::int64_t held_rows = 0;               ///< cache rows in use now
+    /// share of the cache budget in use; 0 without a budget
+    double held_share = 0;
   };
   Load load() const;
 
@@ -104,9 +108,9 @@ class Worker {
 
   Session& session_;
   Queue queue_;
-  std::list<Live> live_;    // of the engine's thread
-  bool listening_ = false;  // to the engine; of its thread
-  // As the engine's, for `load`.
+  std::list<Live> live_;    // used on the engine's thread only
+  bool listening_ = false;  // to the engine's events; engine's thread only
+  // Copies of the engine's numbers, for load().
   std::atomic<std::int64_t> passes_ = 0, job_passes_ = 0, held_rows_ = 0, held_blocks_ = 0;
 };
 

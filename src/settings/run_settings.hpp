@@ -9,63 +9,66 @@
 #include "src/settings/setting.hpp"
 #include "src/settings/shared_settings.hpp"
 
-/// The settings of a run or a sweep as plain values, from an experiment (JSON), from flags, or from
-/// a program. make_run_spec converts them to a specification.
+/// The settings of a run or sweep as plain values. They come from an experiment file (JSON), from
+/// flags, or from a program. make_run_spec converts them to a specification.
 namespace pardec {
 
-/// Settings for programs that display a run.
+/// The settings of the output after a run.
 struct OutputSettings {
   std::string format = "text";
   ColumnChoice columns;
   std::vector<std::string> hardware;
   double fail_on_error = 0;
-  std::string judge;  ///< of `run`: the file of a service that judges the answers
+  std::string judge;  ///< for `run`: file with the description of a service that judges the answers
   bool dry_run = false, matrix = false, strict = false;
 };
-/// ConfigError.
+/// Checks the settings. ConfigError: a setting is invalid.
 void check(const OutputSettings& output);
 
 struct RunSettings {
-  bool sweep = false;  ///< whether it is `pardec sweep`: a grid of settings
-  /// Settings that are stored directly. make_run_spec derives the other members from the texts
-  /// below: arms, grid, answer_limits, oracle, shard, go_on, target_ci, progress.
+  bool sweep = false;  ///< whether these are settings of `sweep`
+  /// Settings that are stored directly in the specification. make_run_spec derives its members
+  /// arms, grid, answer_limits, oracle, shard, go_on, target_ci and progress from the members
+  /// below.
   RunSpec spec;
-  std::vector<std::string> decoders;  ///< arms with these names
+  std::vector<std::string> decoders;  ///< names of decoders; each becomes an arm
   std::vector<std::string> arms;      ///< LABEL=NAME[,OPTION=VALUE...]
   std::vector<std::string> sets;      ///< [DECODER.]OPTION=VALUE
   std::vector<std::string> grid;      ///< for a sweep: KEY=V1,V2...
-  std::vector<GridAxis> axes;  ///< for a sweep: axes from its experiment, used if `grid` is empty
-  std::string target_ci;       ///< for a sweep: a share; empty: none
+  /// for a sweep: axes in the experiment file, used if `grid` is empty
+  std::vector<GridAxis> axes;
+  std::string target_ci;  ///< for a sweep: precision as a share of the speedup; empty: none
   std::vector<std::string> answer_tokens;  ///< NAME=N
   int batch_size = 8;
   std::string oracle, shard;
-  bool fresh = false;  ///< for a sweep: starts from scratch
+  bool fresh = false;  ///< for a sweep: whether stored results are ignored
   std::string progress = "auto";
-  bool add_baselines = true;  ///< adds baselines that arms need and that were not requested
+  bool add_baselines = true;  ///< whether missing baselines of arms are added
   OutputSettings output;
 };
 
-/// The rows of the table for `run` or, if `sweep` is set, for `sweep`.
+/// The table of settings for `run`, or, if settings.sweep is set, for `sweep`.
 Settings settings_of(RunSettings& settings);
 
-/// Fills in the settings from an experiment, except those in `given` (names of settings). `where`:
-/// the location of the experiment. Returns the names of the settings that the experiment has.
-/// ConfigError, with the key.
+/// Sets the settings that an experiment file has, except those named in `given`. `where`: the
+/// file's name for errors. Returns the names of all settings in the file. ConfigError, which names
+/// the key: a setting is invalid.
 std::set<std::string> read_experiment(const Json& json, const std::string& where,
                                       RunSettings& settings,
                                       const std::set<std::string>& given = {});
 
-/// An experiment, as read by `run -c` or `sweep -c`. ConfigError, with the key.
+/// The settings in an experiment file, as `run -c` or `sweep -c` reads it. ConfigError: see
+/// read_experiment.
 RunSettings read_run_settings(const Json& json, const std::string& where, bool sweep = false);
 
-/// An experiment that can be read to get the same settings.
+/// The settings as an experiment file, from which read_run_settings gets the same settings.
 Json json_of(const RunSettings& settings);
 
-/// The JSON schema of an experiment, for `run` and `sweep`.
+/// The JSON schema of experiment files.
 OrderedJson experiment_schema();
 
-/// Converts the settings to a specification. Reads the training records of the arms' networks, if
-/// they exist. ConfigError, naming a setting in backquotes.
+/// Converts the settings to a specification. Reads the training records of the arms' networks if
+/// there are any. ConfigError, which names the setting in backquotes: a setting is invalid.
 RunSpec make_run_spec(const RunSettings& settings);
 
 }  // namespace pardec

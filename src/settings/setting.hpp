@@ -12,17 +12,17 @@
 #include "decoders/options.hpp"
 #include "src/support/json.hpp"
 
-/// Settings of runs and trainings as rows of tables. A row has a name, a kind, a help text and the
-/// valid values, and points to the member of a struct that contains the value. JSON, JSON schema,
-/// command-line flags, environment variables, completion and the manual page are derived from the
-/// rows.
+/// Tables of the settings of runs and trainings. A row has a setting's name, type, help text and
+/// valid values, and a pointer to the member of a struct that contains the value. JSON, JSON
+/// schema, command-line flags, environment variables, completion and the manual page all follow
+/// from the rows.
 namespace pardec {
 
-/// The valid values of a number. `expected` describes them in an error message.
+/// The valid values of a number. `expected`: their description for error messages.
 struct NumberRange {
   double least = -std::numeric_limits<double>::infinity();
   double most = std::numeric_limits<double>::infinity();
-  bool above_least = false, below_most = false;  ///< that end is excluded
+  bool above_least = false, below_most = false;  ///< whether the end itself is excluded
   std::string expected = {};
 
   bool has(double value) const {
@@ -33,67 +33,69 @@ struct NumberRange {
 NumberRange at_least(std::int64_t least);
 NumberRange above_zero();
 NumberRange share();          ///< from 0 to 1, inclusive
-NumberRange share_below_1();  ///< from 0 to 1, excluding 1
+NumberRange share_below_1();  ///< from 0 to 1, without 1
 
-/// An entry of an object of options: one option in the table of a decoder or a training format.
+/// A setting that is stored as an entry of a JSON object: an option of a decoder or a training
+/// format.
 struct OptionEntry {
   Json* object;
   Option option;
 };
 
-/// Special properties of a row.
+/// Properties that only some rows have.
 struct SettingTraits {
-  NumberRange range = {};                 ///< for a number, or for each of several
+  NumberRange range = {};                 ///< for one number, or for each number of a list
   std::vector<std::string> choices = {};  ///< the valid texts; empty: any text
-  bool commas = false;    ///< for several values: one text may contain several, separated by commas
-  bool one_text = false;  ///< for several values: the flag takes a single text with commas
-  bool number_too = false;        ///< for a text: JSON may also have a number
-  bool shows_default = true;      ///< in a help text
-  std::string default_text = {};  ///< in a help text, if the value itself is not set yet
-  bool in_file = true;            ///< false: experiments use a key of another form for this
-  /// the only verb that has this row; empty: all verbs with this table
+  /// for lists: one argument may contain several values, separated by commas
+  bool commas = false;
+  bool one_text = false;          ///< for lists: the flag takes one argument with commas
+  bool number_too = false;        ///< for texts: the JSON value may also be a number
+  bool shows_default = true;      ///< whether the help shows the default
+  std::string default_text = {};  ///< default for the help, if the value is only set later
+  bool in_file = true;            ///< false: in experiment files, another key has this setting
+  /// the only verb with this row; empty: all verbs with this table
   std::string_view only = {};
 };
 
-/// A row. The struct that `value` points into must outlive it.
+/// A row of a table. The variable that `value` points to must outlive the row.
 struct Setting {
   using Value = std::variant<bool*, int*, std::int64_t*, std::uint64_t*, double*,
                              std::optional<int>*, std::optional<std::int64_t>*, std::string*,
                              std::vector<std::string>*, std::vector<double>*, OptionEntry>;
 
   std::string name;  ///< batch_size: key in JSON, flag --batch-size, variable PARDEC_BATCH_SIZE
-  std::string unit;  ///< the kind of value in help texts: N, X, FILE; empty: true or false
+  std::string unit;  ///< placeholder of the value in the help: N, X, FILE; empty: true or false
   Value value;
   std::string help;
   SettingTraits traits = {};
 };
 using Settings = std::vector<Setting>;
 
-/// Whether the row holds several values (a list).
+/// Whether the value is a list.
 bool takes_several(const Setting& setting);
 
-/// Sets the settings to the values of a JSON object, except those named in `given`, which keep
-/// their values. Keys may have - instead of _. `others`: keys of the object that are read
-/// elsewhere. Returns the names of the settings in the object. ConfigError, with `where`, the key,
-/// the value found and the expected values: an unknown key (with similar names), or a value of
-/// another type or out of range.
+/// Sets settings to the values in a JSON object, except settings named in `given`. Keys may contain
+/// - in place of _. `others`: keys of the object that are read elsewhere. Returns the names of all
+/// settings in the object. ConfigError: a key is unknown (the message suggests similar names), or a
+/// value has the wrong type or is out of range. The message starts with `where`, and names the key,
+/// the value and the expected values.
 std::set<std::string> read_settings(const Settings& settings, const Json& object,
                                     const std::string& where,
                                     const std::vector<std::string>& others = {},
                                     const std::set<std::string>& given = {});
 
-/// An object that read_settings reads back to the same values. Values that are not set are left
+/// A JSON object from which read_settings gets the same values. Values that are not set are left
 /// out.
 Json json_of(const Settings& settings);
 
-/// The properties for a JSON schema, by key, in the order of the rows, without rows that are not
-/// `in_file`.
+/// The `properties` of a JSON schema for the settings, in the order of the rows, without rows that
+/// are not `in_file`.
 OrderedJson schema_properties(const Settings& settings);
 
-/// The valid values, in words: "a whole number, at least 1".
+/// A description of the valid values, e.g. "a whole number, at least 1".
 std::string expected_of(const Setting& setting);
 
-/// ConfigError, naming the setting in backquotes: a value is out of range.
+/// ConfigError, which names the setting in backquotes: a value is out of range.
 void check_settings(const Settings& settings);
 
 }  // namespace pardec

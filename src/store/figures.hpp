@@ -13,28 +13,29 @@
 #include "src/store/names.hpp"
 #include "src/store/rows.hpp"
 
-/// Figures of stored runs, as plain numbers. Texts and ids of jobs and answers are left out, since
-/// those of a large run do not fit in memory. Each table is read once, whatever the number of runs.
+/// The numbers of stored runs, for statistics. Texts and token ids are left out, because those of a
+/// large run would not fit into memory. Each table is read once, regardless of the number of runs.
 namespace pardec {
 
-/// A run with its totals (view run_summary). Sums cover jobs without an error. `measured_*` cover
-/// the jobs of blocks that one process measured as a whole and in which no job failed.
+/// A run and its totals (view run_summary). Totals include only jobs without an error. The members
+/// `measured_*` include only jobs of blocks that one process measured as a whole, and in which no
+/// job failed.
 struct RunSummary {
   RunRow run;
   std::int64_t jobs = 0, failed_jobs = 0;
   std::int64_t generations = 0, failed_generations = 0;
-  std::int64_t examples = 0;                 ///< distinct examples; repeats do not count
-  std::int64_t compared = 0, identical = 0;  ///< generations compared with the baseline's
+  std::int64_t examples = 0;                 ///< number of distinct examples; repeats do not count
+  std::int64_t compared = 0, identical = 0;  ///< answers compared with the baseline's; equal ones
   std::int64_t blocks = 0, measured_blocks = 0;
   std::int64_t measured_wall_ns = 0, measured_examples = 0, measured_fields = 0;
   std::int64_t measured_chosen = 0, measured_text_tokens = 0;
   BlockOccupancy measured;
   Counters totals;  ///< the sum over jobs, without branch_lengths
-  /// Number of passes that verified guesses. Every such pass has a first guess, so this is the
-  /// number of first guesses.
+  /// Number of passes that verified guesses. This equals the number of first guesses, since every
+  /// such pass has one.
   std::int64_t checking_passes() const { return totals.drafted.empty() ? 0 : totals.drafted[0]; }
-  /// Mean number of tokens per pass that verified guesses: the accepted guesses and the network's
-  /// own token. NaN: there is no such pass.
+  /// Accepted length: mean number of tokens per pass that verified guesses, i.e. the accepted
+  /// guesses and the network's own token. NaN: no pass verified guesses.
   double accept_length() const {
     if (checking_passes() == 0) return std::numeric_limits<double>::quiet_NaN();
     const auto accepted =
@@ -43,7 +44,7 @@ struct RunSummary {
   }
 };
 
-/// A block's time, and how it was measured.
+/// The time of a block, and the conditions of its measurement.
 struct BlockTime {
   std::int64_t wall_ns;
   BlockUse use;
@@ -52,76 +53,77 @@ struct BlockTime {
 /// A block that one process measured as a whole, and in which no job failed.
 struct BlockFigures {
   RowId id;
-  std::int32_t key, process;  ///< numbers in ExampleNames
+  std::int32_t key, process;  ///< indices into ExampleNames::block_keys and processes
   int repeat, position;
   std::int64_t examples;
   BlockTime time;
 };
 
-/// A repeated measurement of a block.
+/// A second measurement of a disturbed block.
 struct BlockRepair {
-  std::int32_t process;  ///< number in ExampleNames
+  std::int32_t process;  ///< index into ExampleNames::processes
   BlockTime time;
 };
 
 /// The measurements of a run.
 struct MeasuredBlocks {
-  std::vector<BlockFigures> blocks;       ///< by repeat and position
-  std::map<RowId, BlockRepair> repaired;  ///< by BlockFigures::id
+  std::vector<BlockFigures> blocks;       ///< sorted by repeat and position
+  std::map<RowId, BlockRepair> repaired;  ///< BlockFigures::id -> second measurement
 };
 
-/// One block measured as a whole by both arms in one process.
+/// A block that one process measured as a whole for both arms.
 struct BlockPairRow {
-  std::int32_t key;  ///< number in ExampleNames
+  std::int32_t key;  ///< index into ExampleNames::block_keys
   int repeat;
   std::int64_t examples;
   BlockTime baseline, method;
-  /// Repeated measurements of both arms, in one process, because the first one was disturbed.
+  /// The second measurements of both arms, made by one process because the first ones were
+  /// disturbed. None: there are none.
   std::optional<std::pair<BlockTime, BlockTime>> repaired;
 };
 
 struct JobFigures : Counts {
-  RowId id = 0, block = 0;  ///< block 0: the job is in no block
+  RowId id = 0, block = 0;  ///< block is 0 if the job belongs to no block
   int repeat = 0;
   bool failed = false;
-  /// the range of the job in RunFigures::branch_lengths
+  /// the job's range in RunFigures::branch_lengths: first index and number
   std::int32_t first_length = 0, lengths = 0;
-  std::vector<Counts> turns;  ///< as in JobRow
+  std::vector<Counts> turns;  ///< see JobRow::turns
 };
 
 struct AnswerFigures {
   RowId id = 0;
   std::int32_t example = 0, job = 0;  ///< indices in Figures::examples and RunFigures::jobs
   std::int32_t repeat = 0;
-  /// number of fields; number of those that ended at a token limit or at the end of the network's
-  /// context, or whose reasoning has no end
+  /// fields: number of fields. fields_at_limit: number of fields that ended at a token limit or at
+  /// the end of the network's context, or with unfinished thinking.
   std::int32_t fields = 0, fields_at_limit = 0;
-  bool at_limit = false;               ///< whether the answer's own stop is limit or context
-  std::int64_t thought = 0;            ///< number of reasoning tokens, over all fields
-  bool failed = false, empty = false;  ///< empty: only white space
-  std::optional<bool> identical;       ///< whether it equals the baseline's answer
-  std::optional<double> gap;           ///< as in Identity
+  bool at_limit = false;               ///< whether the answer as a whole ended at a limit
+  std::int64_t thought = 0;            ///< number of thinking tokens, over all fields
+  bool failed = false, empty = false;  ///< empty: the text is only white space
+  std::optional<bool> identical;       ///< whether it equals the baseline's; none: not compared
+  std::optional<double> gap;           ///< see Identity::gap
 };
 
 struct RunFigures {
   RunSummary summary;
   MeasuredBlocks measured;
-  std::vector<JobFigures> jobs;              ///< by repeat and id
-  std::vector<std::int32_t> branch_lengths;  ///< of all jobs
-  std::vector<AnswerFigures> answers;        ///< by repeat and id
+  std::vector<JobFigures> jobs;              ///< sorted by repeat and id
+  std::vector<std::int32_t> branch_lengths;  ///< of all jobs, one after another
+  std::vector<AnswerFigures> answers;        ///< sorted by repeat and id
 };
 
-/// The names that the numbers refer to: one numbering for all runs that were read together.
+/// The names behind the numbers (NameNumbers). All runs that were read together share them.
 struct ExampleNames {
   std::vector<std::string> keys;        ///< keys of Figures::examples, in the same order
   std::vector<std::string> block_keys;  ///< sorted; BlockFigures::key is the index
   NameNumbers clusters, categories, fields, processes;
 };
 
-/// An example with at least one answer.
+/// An example that has at least one answer.
 struct ExampleFigures {
   RowId id;
-  std::int32_t cluster, category;  ///< numbers in ExampleNames
+  std::int32_t cluster, category;  ///< numbers in ExampleNames::clusters and categories
 };
 
 struct Figures {
@@ -130,19 +132,20 @@ struct Figures {
   }
 
   std::vector<RunFigures> runs;
-  std::vector<ExampleFigures> examples;  ///< by id
+  std::vector<ExampleFigures> examples;  ///< sorted by id
   std::shared_ptr<ExampleNames> names = std::make_shared<ExampleNames>();
 };
 
-/// Pairs blocks by key, repeat and process, in the order of the method's blocks.
+/// The blocks that both arms measured: pairs with equal key, repeat and process, in the order of
+/// the method's blocks.
 std::vector<BlockPairRow> block_pairs(const MeasuredBlocks& baseline, const MeasuredBlocks& method);
 
-/// Finds values by the id of their row. Fast if searches come in the order of ids.
+/// Finds values by row id. Searches are fastest in ascending order of ids.
 template <typename Value>
 class RowPlaces {
  public:
   void add(RowId id, Value value) { places_.emplace_back(id, std::move(value)); }
-  /// Call before the first search.
+  /// Call this after the last add() and before the first find().
   void sort() {
     const auto less = [](const auto& a, const auto& b) { return a.first < b.first; };
     if (!std::is_sorted(places_.begin(), places_.end(), less))
@@ -168,7 +171,7 @@ class RowPlaces {
   std::size_t at_ = 0;
 };
 
-/// Finds the answers of a run. The run must outlive this object.
+/// Finds the answers of a run by example and repeat. The run must outlive this object.
 class AnswerPlaces {
  public:
   explicit AnswerPlaces(const RunFigures& run) {

@@ -6,29 +6,30 @@
 
 #include "src/store/store.hpp"
 
-/// Finds the runs of a store that belong together.
+/// Invocations: groups of runs that one call of `pardec run` made.
 namespace pardec {
 
-/// Opens the database for comparison, read only. Shards of one run appear as one run. `run`, a
-/// prefix of the id of an invocation or run, is replaced by the id of its invocation.
+/// Opens the database read-only, with the shards of one run joined into one run. `run`: a prefix of
+/// the id of an invocation or of a run; it is replaced by the id of the invocation.
 std::unique_ptr<Store> open_to_compare(const std::string& db, std::string& run);
 
-/// The invocation with the newest run, or with the newest run of `dataset` if one is named.
-/// ConfigError: the store is empty.
+/// The id of the newest invocation. ConfigError: the store is empty.
 std::string latest_invocation(Store& store);
 
-/// The invocation with this name, or with an id that begins with `id`, or with a run whose id
-/// begins with `id`. Empty, or `latest` if none has that name: the newest. ConfigError: there is no
-/// match, or several, including a name that is also a prefix of another invocation's id.
+/// Finds an invocation by its name, by a prefix of its id, or by a prefix of the id of one of its
+/// runs. If `id` is empty, or is `latest` and no invocation has this name, it is the newest
+/// invocation. ConfigError: no invocation or several invocations match; a name that is also a
+/// prefix of another invocation's id counts as several.
 std::string find_invocation(Store& store, const std::string& id);
 
-/// The runs of an invocation in the order of their ids. ConfigError: there are none.
+/// Reads the runs of an invocation, sorted by id. ConfigError: there are none.
 Figures figures_of(Store& store, const std::string& invocation);
-/// The summaries of these runs.
+/// The same, but only the summaries.
 std::vector<RunSummary> runs_of(Store& store, const std::string& invocation);
 
-/// The run that `method` is compared with: the arm with label `baseline` on the same dataset; if
-/// `baseline` is empty, the method's own baseline. Null: there is none, or it is the method itself.
+/// The baseline of `method`: the arm with label `baseline` on the same dataset, or, if `baseline`
+/// is empty, the baseline that the method's run recorded. Null: there is none, or it is `method`
+/// itself.
 const RunSummary* find_baseline(const std::vector<RunSummary>& runs, const RunSummary& method,
                                 const std::string& baseline);
 
@@ -37,17 +38,17 @@ struct InvocationLabel {
   std::string name, note;
 };
 
-/// The labels by invocation.
+/// Invocation id -> label, for invocations with a name or a note.
 std::map<std::string, InvocationLabel> invocation_labels(Store& store);
 
-/// An empty name removes the name. ConfigError: another invocation has this name, or an id that
-/// begins with it.
+/// Names an invocation; an empty name removes its name. ConfigError: another invocation has this
+/// name, or an id that begins with it.
 void name_invocation(Store& store, const std::string& invocation, const std::string& name);
-/// An empty note removes the note.
+/// Sets the note of an invocation; an empty note removes it.
 void note_invocation(Store& store, const std::string& invocation, const std::string& note);
 
-/// Removes the rows of an invocation, and rows that nothing else refers to, in one transaction.
-/// Replies of judges are kept, since they were paid for.
+/// In one transaction, removes the rows of an invocation, and all rows that are then unused.
+/// Replies of judges are kept, because they cost money.
 void remove_invocation(Store& store, const std::string& invocation);
 
 }  // namespace pardec

@@ -8,27 +8,26 @@
 
 #include "src/store/store.hpp"
 
-/// Requests to judges, their replies, and the cost. Every function that writes does so in one
-/// transaction.
+/// Stores requests to judges, their replies, and the cost. Each function writes in one transaction.
 namespace pardec {
 
-/// A judge or a protocol: a name, and a record of everything that defines it.
+/// A judge or a protocol: a name, and JSON with everything that defines it.
 struct NamedRecord {
   std::string name;
   Json json;
 };
 
-/// SHA-256 of the record; distinguishes records with the same name.
+/// SHA-256 of the record. It tells records with the same name apart.
 std::string hash_of(const NamedRecord& record);
 
 /// Prefix of the names of human judges.
 inline constexpr std::string_view kHuman = "human:";
 
-/// The id of the record, which is inserted if the database does not have it.
+/// The id of the record. If the database does not have the record, it is inserted.
 RowId put_judge(Store& store, const NamedRecord& judge);
 RowId put_protocol(Store& store, const NamedRecord& protocol);
 
-/// -1: not reported by the service; NULL in the database.
+/// Numbers of tokens. -1: the service did not report the number; stored as NULL.
 struct TokenCounts {
   std::int64_t prompt = -1, completion = -1, reasoning = -1, cached = -1;
 };
@@ -41,13 +40,13 @@ struct AttemptRow {
   double waited_s = 0, seconds = 0;
   int http_status = 0;
   std::string request_id, format;
-  TokenCounts tokens;  ///< while the outcome is unknown: upper limits of tokens and cost
+  TokenCounts tokens;  ///< tokens, cost: upper limits while the outcome is unknown
   double cost = 0;
   bool outcome_unknown = false;
-  std::string error, body;  ///< empty: NULL
+  std::string error, body;  ///< empty texts are stored as NULL
 };
 
-/// Inserts the attempt, or completes the row that was inserted before the request was sent.
+/// Inserts a row for the attempt before its request is sent, and completes this row afterwards.
 void put_attempt(Store& store, RowId judge, const AttemptRow& attempt);
 
 /// How a call ended.
@@ -61,22 +60,22 @@ struct ReplyRow {
   std::string text, reason, served_model;
   TokenCounts tokens;
   double cost = 0;
-  bool valid = false;  ///< contains a verdict
+  bool valid = false;  ///< whether the text contains a verdict
 };
 
-/// The reply to this call, from any run: a reply with a verdict if there is one, otherwise the last
-/// reply. None: the call was not answered.
+/// The stored reply to this call, from any run: a reply with a verdict if there is one, else the
+/// last reply. None: the call was never answered.
 std::optional<ReplyRow> find_reply(Store& store, const std::string& call_key);
-/// As find_reply; if there is no answer, a reply that was refused or cut short, since it was paid
-/// for.
+/// Like find_reply, but if there is no answer, it returns a reply that was refused or cut short,
+/// because that was paid for too.
 std::optional<ReplyRow> find_outcome(Store& store, const std::string& call_key);
 
-/// The state of a vote, in alphabetical order.
+/// The state of a vote.
 enum class VoteState {
   error,     ///< there is no reply
   refused,   ///< the judge refused
-  scored,    ///< the reply can be read
-  unscored,  ///< the reply cannot be read
+  scored,    ///< the reply contains a verdict
+  unscored,  ///< the reply contains no verdict
 };
 std::string_view name(VoteState state);
 
@@ -85,7 +84,7 @@ struct VoteRow {
   std::string field;
   int vote = 0;
   VoteState state = VoteState::unscored;
-  std::string label;  ///< class, or winner: method, baseline or tie; empty: none
+  std::string label;  ///< a class, or for pairs method, baseline or tie; empty: no verdict
   std::optional<double> value;
   std::string reason;
 };
@@ -93,31 +92,31 @@ struct VoteRow {
 /// One vote on an answer or, if `baseline` is not 0, on a pair of answers.
 struct JudgmentRow {
   RowId generation = 0, baseline = 0;
-  bool method_first = true;  ///< order of the pair
+  bool method_first = true;  ///< for pairs: whether the method's answer was shown first
   RowId judge = 0, protocol = 0;
   VoteRow vote;
-  RowId reply = 0;  ///< 0: there is none
+  RowId reply = 0;  ///< 0: there is no reply
 };
 
-/// Stores votes together with their reply. The reply is stored only if it is new (`id` 0) and has a
-/// call key; verdicts of people have none. Existing votes are replaced. Returns the reply's id; 0:
-/// there is none.
+/// Stores votes and the reply that contains them. Existing votes are replaced. The reply is stored
+/// only if it is new (`id` is 0) and has a call key; verdicts of people have no call key. Returns
+/// the reply's id, or 0 if there is no reply.
 RowId put_votes(Store& store, RowId judge, ReplyRow reply, std::vector<JudgmentRow> votes);
 
-/// All votes on the answers of a run. Votes on pairs are included if the run is the method.
+/// All votes on the answers of a run, including votes on pairs in which the run is the method.
 std::vector<JudgmentRow> judgments(Store& store, RowId run);
 
-/// Name and record of each judge and protocol of a database, by id.
+/// All judges of a database, and all its protocols, by id.
 std::map<RowId, NamedRecord> judges_of(Store& store);
 std::map<RowId, NamedRecord> protocols_of(Store& store);
 
-/// Amounts spent on the judges of a database. `possible_*`: attempts of unknown outcome, which may
-/// have been charged.
+/// What a judge has cost so far. The members `possible_*` are about attempts with an unknown
+/// outcome, which may have been charged.
 struct JudgeSpending {
   double money = 0, possible_money = 0;
   std::int64_t tokens = 0, possible_tokens = 0;
   std::int64_t possible_attempts = 0, attempts = 0;
-  /// Tokens of attempts made while the service had no prices.
+  /// Tokens of attempts from times at which the service had no prices.
   std::int64_t unpriced_prompt_tokens = 0, unpriced_completion_tokens = 0;
 };
 JudgeSpending judge_spending(Store& store, RowId judge);

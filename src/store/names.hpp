@@ -7,7 +7,7 @@
 
 namespace pardec {
 
-/// Assigns numbers to names, from 0 in the order of their first use.
+/// Numbers names from 0, in the order in which they are first used.
 class NameNumbers {
  public:
   std::int32_t of(std::string_view name) {

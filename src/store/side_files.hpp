@@ -6,26 +6,26 @@
 
 namespace pardec {
 
-/// The files NAME-wal and NAME-shm that SQLite keeps next to an open database. SQLite finds them
-/// only by name: if another file has replaced the database, SQLite applies the log of the old
-/// database to the new file, page by page. A database and its log therefore carry the same mark (an
-/// extended attribute, if the file system supports these).
+/// The files NAME-wal and NAME-shm that SQLite keeps next to an open database. SQLite finds them by
+/// name only. If another file has replaced the database, SQLite would apply the log of the old
+/// database to the new file and corrupt it. Therefore a database and its log get the same mark, an
+/// extended attribute (if the file system supports these).
 class SideFiles {
  public:
-  /// StoreError (exit code 2), naming the files: the files next to `database` belong to another
-  /// database, which was replaced or removed while its process was running, or after it was killed.
-  /// Call before opening the database.
+  /// Call this before opening the database. StoreError (exit code 2), which names the files: the
+  /// side files belong to another database, which was replaced or removed while a process used it,
+  /// or after that process was killed.
   static void check(const std::filesystem::path& database);
 
-  /// Process id of another process that has the database open; 0: none is visible.
+  /// The id of another process that has the database open; 0: no such process is visible.
   static long open_elsewhere(const std::filesystem::path& database);
 
   SideFiles() = default;
-  /// The side files of a database that this process has open, found by its resolved path. Marks
-  /// them and the database if they are writable.
+  /// Marks the database and its side files if they are writable. REQUIRES: this process has the
+  /// database open; `database` is its resolved path.
   explicit SideFiles(const std::filesystem::path& database);
 
-  /// Removes the side files whose names still lead to the same files.
+  /// Removes the side files, but not files that have replaced them under their names.
   void remove() const;
 
  private:

@@ -14,7 +14,7 @@ namespace pardec {
 
 class Statement;
 
-/// One SQLite connection. Every failure is a StoreError that names the file.
+/// One SQLite connection. Every failure throws a StoreError that names the file.
 class Database {
  public:
   Database() = default;
@@ -22,29 +22,30 @@ class Database {
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
-  /// `flags`: as for sqlite3_open_v2. `immutable`: reads the file without locks and without a log.
+  /// `flags`: see sqlite3_open_v2. `immutable`: the file is read without locks and without its log.
   void open(const std::filesystem::path& path, int flags, bool immutable = false);
   void close();
 
   /// Runs one or several statements without parameters.
   void execute(const std::string& sql);
-  /// Runs one statement with parameters to its end.
+  /// Runs one statement with parameters, and ignores its rows.
   template <typename... Values>
   void run(std::string_view sql, const Values&... values);
-  /// First column of the first row; 0: there is no row.
+  /// Runs one statement with parameters. Returns the first column of the first row; 0 if there is
+  /// no row.
   template <typename... Values>
   std::int64_t integer(std::string_view sql, const Values&... values);
 
-  /// Whether the file is no longer found under the name with which it was opened.
+  /// Whether the file was moved or removed since it was opened.
   bool moved() const;
-  /// Overwrites `other` with a copy of this database, page by page.
+  /// Overwrites `other` with a copy of this database.
   void copy_to(Database& other) const;
 
-  /// Rows changed by the last INSERT, UPDATE or DELETE.
+  /// Number of rows that the last INSERT, UPDATE or DELETE changed.
   std::int64_t changes() const { return sqlite3_changes64(db_); }
   sqlite3* handle() const { return db_; }
   const std::filesystem::path& path() const { return path_; }
-  /// Throws the StoreError for an SQLite result code.
+  /// Throws a StoreError for an SQLite result code.
   [[noreturn]] void fail(int code) const;
 
  private:
@@ -64,29 +65,29 @@ class Statement {
   Statement(const Statement&) = delete;
   Statement& operator=(const Statement&) = delete;
 
-  /// Resets the statement and binds these parameters.
+  /// Resets the statement and binds its first parameters.
   template <typename... Values>
   Statement& bind(const Values&... values) {
     sqlite3_reset(statement_);
     bound_ = 0;
     return also(values...);
   }
-  /// Binds further parameters, after those already bound.
+  /// Binds the next parameters.
   template <typename... Values>
   Statement& also(const Values&... values) {
     (bind_one(++bound_, values), ...);
     return *this;
   }
-  /// Advances to the next row. Returns whether there is one.
+  /// Advances to the next row. Returns false if there is none.
   bool step();
 
-  /// These functions read the current row.
+  /// Number of columns of the current row. The functions below read this row.
   int columns() const { return sqlite3_data_count(statement_); }
   std::int64_t integer(int column) const { return sqlite3_column_int64(statement_, column); }
   /// NaN for NULL.
   double real(int column) const;
   std::string text(int column) const;
-  /// Same as text(); valid until the next step.
+  /// The same as text(), without a copy; valid until the next step().
   std::string_view view(int column) const;
   bool null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
   std::optional<std::string> maybe_text(int column) const;
@@ -107,7 +108,7 @@ class Statement {
   void bind_one(int index, std::string_view value);
   void bind_one(int index, const std::string& value) { bind_one(index, std::string_view(value)); }
   void bind_one(int index, const char* value) { bind_one(index, std::string_view(value)); }
-  /// NULL for null.
+  /// Null is bound as NULL.
   void bind_one(int index, const Json& value) {
     value.is_null() ? bind_one(index, nullptr) : bind_one(index, std::string_view(dump(value)));
   }
@@ -140,7 +141,7 @@ class RowReader {
   Json maybe_json() { return row_.maybe_json(next_++); }
   /// FileError, naming the database's file: the text is not JSON.
   Json json() { return row_.json(next_++); }
-  /// Whether the next column is NULL; does not advance.
+  /// Whether the next column is NULL. Does not advance.
   bool null() const { return row_.null(next_); }
   void skip(int columns = 1) { next_ += columns; }
 
@@ -149,10 +150,11 @@ class RowReader {
   int next_ = 0;
 };
 
-/// All writes happen inside a transaction. Without commit(), the destructor rolls back.
+/// A write transaction. Without commit(), the destructor rolls it back. All writes happen inside a
+/// transaction.
 class Transaction {
  public:
-  /// Takes the write lock at once, so that the lock never has to be upgraded.
+  /// Takes the write lock at once, so that a read lock never has to be upgraded.
   explicit Transaction(Database& db) : db_(db) { db_.execute("BEGIN IMMEDIATE"); }
   ~Transaction();
   Transaction(const Transaction&) = delete;
@@ -163,8 +165,8 @@ class Transaction {
   Database& db_;
 };
 
-/// During its lifetime, all reads see the database at one moment, even if other processes write.
-/// Has no effect within a transaction, which guarantees this already.
+/// While this object exists, all reads see the same state of the database, even if other processes
+/// write. Within a transaction, it has no effect, since a transaction guarantees the same.
 class Snapshot {
  public:
   explicit Snapshot(Database& db);

@@ -4,16 +4,16 @@ namespace pardec {
 
 class Database;
 
-/// Updates the views of a database (results/schema.sql). Views contain no data. Therefore a program
-/// can replace the views of a file that an earlier program of the same schema version made.
-/// REQUIRES for both functions: `db` has the schema's tables.
+/// Both functions give a database the views of this program (results/schema.sql). Since views
+/// contain no data, this works for every database of the same schema version, whichever program
+/// version made it. REQUIRES for both: `db` has the schema's tables.
 
-/// Replaces the schema's views in the file with those of this program. Writes nothing if they are
-/// equal. Views that the schema does not have are kept.
+/// Replaces the views in the file. Writes nothing if they are equal already. Other views in the
+/// file are kept.
 void update_views(Database& db);
 
-/// Makes this connection use this program's views instead of those in the file. Writes nothing to
-/// the file, which may be read only.
+/// Makes this connection use this program's views, not the views in the file. The file is not
+/// changed, so it may be read-only.
 void use_own_views(Database& db);
 
 }  // namespace pardec

@@ -8,15 +8,15 @@
 namespace pardec {
 
 // Character classes as in PyPI `tokenizers` 0.23.3, which uses tables of several Unicode versions.
-// "Equal" in a comment: the results are equal to those of `tokenizers`, because the tables of the
-// installed utf8proc are corrected.
+// The tables of the installed utf8proc are corrected where they differ. "Equal" in a comment says
+// that the results are the same as in `tokenizers` for all characters.
 
 /// The code points from `first` to `last`, inclusive.
 struct CodeRange {
   char32_t first, last;
 };
 
-/// Whether one of the sorted ranges contains `code`.
+/// Whether one of the ranges, which are sorted, contains `code`.
 constexpr bool contains(std::span<const CodeRange> ranges, char32_t code) {
   const auto range = std::lower_bound(ranges.begin(), ranges.end(), code,
                                       [](const CodeRange& r, char32_t c) { return r.last < c; });
@@ -27,8 +27,8 @@ constexpr bool contains(std::span<const CodeRange> ranges, char32_t code) {
 bool is_space(char32_t code);
 
 /// \w of Unicode's UTS #18: letters, letter numbers, marks, decimal digits, connectors, joiners,
-/// circled letters. Follows the installed utf8proc (2.8: Unicode 15), while `tokenizers` uses
-/// Unicode 16.
+/// circled letters. Not equal: follows the Unicode version of the installed utf8proc (2.8: Unicode
+/// 15), while `tokenizers` uses Unicode 16.
 bool is_word(char32_t code);
 
 /// Decimal digits, letter numbers and other numbers (categories Nd, Nl, No) of Unicode 17. Equal.
@@ -40,12 +40,13 @@ bool is_punctuation(char32_t code);
 /// Combining marks (M*) of Unicode 9. Equal.
 bool is_combining_mark(char32_t code);
 
-/// Appends the lower case of a character (Unicode 17; no rule depends on neighbouring characters).
+/// Appends the lower case of a character, by Unicode 17 and regardless of neighbouring characters.
 /// Equal.
 void append_lower_case(std::string& text, char32_t code);
 
-/// The end of the white space that starts at `begin`, or the start of the white space that ends at
-/// `end` (not before `limit`). Offsets are bytes at character boundaries.
+/// skip_spaces returns the end of the white space that starts at `begin`. skip_spaces_back returns
+/// the start of the white space that ends at `end`, but at least `limit`. All offsets are in bytes,
+/// at character boundaries.
 std::size_t skip_spaces(std::string_view text, std::size_t begin);
 std::size_t skip_spaces_back(std::string_view text, std::size_t end, std::size_t limit);
 

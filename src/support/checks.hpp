@@ -5,7 +5,7 @@
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
-/// Checks of the values of settings. Messages have the names of settings in backquotes.
+/// Checks of the values of settings. Messages contain the name of the setting in backquotes.
 namespace pardec {
 
 /// ConfigError: the value is below `least`, or NaN.

@@ -6,18 +6,19 @@
 
 namespace pardec {
 
-/// Maximum number of choices, which are lettered A, B, ... in order.
+/// Maximum number of choices of a multiple-choice question. Choices have the letters A, B, ... in
+/// order.
 inline constexpr std::size_t kMostChoices = 26;
 
-/// The letter of the choice with this index. REQUIRES: less than kMostChoices.
+/// The letter of the choice with this index. REQUIRES: index < kMostChoices.
 inline std::string choice_letter(std::size_t index) {
   return std::string(1, static_cast<char>('A' + index));
 }
 
-/// The letter meant by a reference. The reference is a letter in either case, also as "(B)", "B."
-/// or "B) blue", or a choice's text (ignoring ASCII case and white space at the ends). A letter
-/// takes precedence over a text. Nothing: it is none of these. REQUIRES: at most kMostChoices
-/// choices.
+/// The letter of the choice that a reference answer means. The reference may be a letter ("b", "B",
+/// "(B)", "B.", "B) blue"), or the text of a choice (ignoring ASCII case and white space at both
+/// ends). If both are possible, the letter counts. None: it is neither. REQUIRES: at most
+/// kMostChoices choices.
 std::optional<char> reference_letter(std::string_view reference,
                                      const std::vector<std::string>& choices);
 

@@ -4,7 +4,8 @@
 
 namespace pardec {
 
-/// Monotonic time. Passed as a parameter wherever time is measured, so that tests can set it.
+/// A monotonic clock. Code that measures time gets a Clock as a parameter, so that tests can set
+/// the time.
 class Clock {
  public:
   virtual ~Clock() = default;

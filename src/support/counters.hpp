@@ -8,13 +8,12 @@
 
 #include "src/support/json.hpp"
 
-/// The cost of a generation, counted in the same way for all decoders, so that they can be
-/// compared. The table kCounters defines for each counter its meaning, how it is summed up, and
-/// where it is stored. Sums, JSON, the columns of table `job` (results/schema.sql), merge and
-/// export are derived from it.
+/// The counters of a generation, which are the same for all decoders. The table kCounters defines
+/// the meaning of each counter, how it is summed up, and where it is stored. Sums, JSON, the
+/// columns of table `job` (results/schema.sql), merge and export follow from this table.
 namespace pardec {
 
-/// The counters that are plain numbers; see kCounters for their meaning.
+/// The counters that are single numbers. kCounters has their meanings.
 struct Counts {
   std::int64_t prompt = 0, chosen = 0, forced = 0, fed = 0;
   std::int64_t text = 0, text_attended = 0;
@@ -25,7 +24,7 @@ struct Counts {
   std::int64_t draft_forwards = 0, draft_fed = 0, draft_ns = 0;
   std::int64_t generated = 0, branch_tokens = 0, groups = 0, group_branches = 0, parallel_ns = 0;
 
-  /// Adds later counts: a later turn of the same conversation, or another job of the same run.
+  /// Adds the counts of a later part: a later turn of the conversation, or another job of the run.
   void add_after(const Counts& later);
 };
 
@@ -35,19 +34,20 @@ struct Counters : Counts {
   std::map<std::int64_t, std::int64_t> emitted;
   std::vector<std::int64_t> drafted, accepted;
 
-  /// Counts a stream of the answer with this number of generated tokens.
+  /// Counts one stream of the answer, with `chosen_ids` generated tokens.
   void count_branch(std::int64_t chosen_ids);
-  /// Counts one forward pass that verified `candidates` consecutive guesses, of which the first
-  /// `kept` were accepted.
+  /// Counts one forward pass that verified `candidates` consecutive guesses and accepted the first
+  /// `kept` of them.
   void count_draft(int candidates, int kept);
 
-  /// Adds another sequence of the same generation that ran concurrently. Forward passes are added;
-  /// if sequences share passes, the decoder must count them again.
+  /// Adds the counters of another sequence of the same generation that ran at the same time.
+  /// Forward passes are added up. If the sequences share passes, the decoder must set the number of
+  /// passes itself.
   void add_beside(const Counters& other);
-  /// Adds later counts.
+  /// Adds the counters of a later part.
   void add_after(const Counters& later);
 
-  /// Generated tokens per forward pass (HPD: sum K_r / F). 0 without forward passes.
+  /// Generated tokens per forward pass (HPD: sum of K_r / F); 0 if there are no passes.
   double parallel_ratio() const {
     return forwards ? static_cast<double>(chosen) / static_cast<double>(forwards) : 0.0;
   }
@@ -55,34 +55,34 @@ struct Counters : Counts {
 
 OrderedJson to_json(const Counters& counters);
 
-/// How the counter values of two parts are combined.
+/// How the values of a counter for two parts are combined.
 enum class Adding {
-  sum,       ///< for lists: element by element; for histograms: bar by bar
-  most,      ///< the larger one
-  earliest,  ///< the smaller one that is not 0; 0 means none, and is NULL in the database
+  sum,       ///< the sum; for lists per element, for histograms per key
+  most,      ///< the larger value
+  earliest,  ///< the smaller value; a value 0 means none (NULL in the database) and is ignored
   first,     ///< the value of the earlier part
   joined,    ///< the concatenation of the lists
-  anew,      ///< computed again from the sums
+  anew,      ///< computed again from the summed counters
 };
 
 struct Counter {
-  std::string_view name;  ///< name of the counter in Counters and in the JSON of Answers
+  std::string_view name;  ///< name of the member in Counters, and in JSON
   std::string_view unit;
-  Adding beside;             ///< for concurrent sequences
-  Adding after;              ///< for later parts: turns, jobs of a run
-  std::string_view column;   ///< column of table `job`; empty: it is stored in another table
-  std::string_view meaning;  ///< ends a phrase that begins with the unit
+  Adding beside;             ///< combination of concurrent sequences
+  Adding after;              ///< combination with a later part: turns, jobs of a run
+  std::string_view column;   ///< column of table `job`; empty: stored in another table
+  std::string_view meaning;  ///< follows the unit: "tokens" + "of the prompt ..."
   std::variant<std::int64_t Counts::*, std::vector<std::int64_t> Counters::*,
                std::map<std::int64_t, std::int64_t> Counters::*, double (Counters::*)() const>
       value;
-  /// whether it is also stored for each turn of a conversation (`job.turns`)
+  /// whether the counter is also stored for each turn of a conversation (`job.turns`)
   bool of_turns = false;
-  /// The JSON column that contains the counter under the name `column`; "": it is a separate
-  /// column. The JSON column is NULL if its first counter is 0 or empty.
+  /// The JSON column of table `job` that contains the counter, with the key `column`. Empty: the
+  /// counter has a column of its own. A JSON column is NULL if its first counter is 0 or empty.
   std::string_view json_column = "";
 };
 
-/// In the order of the JSON.
+/// All counters, in the order of the JSON.
 inline constexpr std::array kCounters = [] {
   using enum Adding;
   using C = Counters;
@@ -143,7 +143,7 @@ inline constexpr std::array kCounters = [] {
   });
 }();
 
-/// The member, if the counter is a plain number; otherwise null.
+/// The member of a counter that is a single number; null for other counters.
 constexpr std::int64_t Counts::*const* number(const Counter& counter) {
   return std::get_if<std::int64_t Counts::*>(&counter.value);
 }

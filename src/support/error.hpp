@@ -5,14 +5,13 @@
 
 namespace pardec {
 
-/// An error in the caller's input or on the machine, described in one line: where, what was found,
-/// what was expected, what to do. Only `main` catches these and turns them into an exit code; the
-/// runner turns the error of a single job into a failed row and continues. Bugs are assertions, not
-/// Errors.
+/// An error in the user's input or on the machine. The message is one line: where, what was found,
+/// what was expected, what to do. `main` converts an Error to an exit code. The runner stores the
+/// error of a single job and continues with the next job. Bugs in the program are assertions or
+/// std::logic_error, not Errors.
 class Error : public std::runtime_error {
  public:
-  /// Exit code of the process for this error: 2 for usage, configuration and bad input, 1 for a
-  /// failed run.
+  /// The exit code of the process: 2 for wrong usage, configuration or input, 1 for a failed run.
   int exit_code() const { return exit_code_; }
 
  protected:
@@ -22,30 +21,30 @@ class Error : public std::runtime_error {
   int exit_code_;
 };
 
-/// A flag, option, experiment file or combination that cannot be run. Exit code 2.
+/// A flag, an option, an experiment file or a combination of these is invalid. Exit code 2.
 struct ConfigError : Error {
   explicit ConfigError(const std::string& what) : Error(what, 2) {}
 };
 
-/// A dataset or job file that violates its format. Exit code 2. Message: `file:line: what`; line 0
-/// stands for the whole file.
+/// A dataset or job file is invalid. Exit code 2. The message is `file:line: what`; with line 0, it
+/// is `file: what`.
 struct DataError : Error {
   DataError(std::string_view file, long line, std::string_view what);
 };
 
-/// A checkpoint, tokenizer or network that cannot be used. Exit code 2. Message: `path: what`.
+/// A checkpoint, tokenizer or network cannot be used. Exit code 2. The message is `path: what`.
 struct ModelError : Error {
   ModelError(std::string_view path, std::string_view what);
 };
 
-/// A database that cannot be read or written. Exit code 2 for a file that is not one of the
-/// program's databases or may not be written; 1 for errors during a run (disk full).
+/// A database cannot be read or written. Exit code 2 if the file is not a database of this program,
+/// or may not be written. Exit code 1 for errors during a run, e.g. a full disk.
 struct StoreError : Error {
   StoreError(std::string_view path, std::string_view what, int exit_code);
 };
 
-/// The description of an exception: an Error's message; advice if memory ran out; otherwise the
-/// message of an internal error.
+/// A message for any exception: the message of an Error, advice if memory ran out, and otherwise a
+/// text that reports an internal error.
 std::string reason_of(const std::exception& error);
 
 /// Something failed while running. Exit code 1.

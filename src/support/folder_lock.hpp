@@ -3,9 +3,9 @@
 
 namespace pardec {
 
-/// Locks a folder against other processes while it lives, by whichever path they access it. Leaves
-/// no file in the folder. RunError, which starts with `what` ("another process trains into"):
-/// another process has the lock.
+/// Locks a folder against other processes while this object exists. The lock works for all paths to
+/// the folder, and leaves no file in it. RunError, which starts with `what` ("another process
+/// trains into"): another process holds the lock.
 class FolderLock {
  public:
   FolderLock(const std::filesystem::path& folder, const char* what);

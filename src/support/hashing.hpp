@@ -9,8 +9,8 @@ namespace pardec {
 std::string sha256(std::string_view bytes);
 std::string sha256_file(const std::filesystem::path& file);
 
-/// The Content-Security-Policy source of a script between <script> and </script>. No other script
-/// is run, whatever the page contains.
+/// The source expression of an inline script for a Content-Security-Policy. With it, a browser runs
+/// only this script. `script`: the text between <script> and </script>.
 std::string script_source(std::string_view script);
 
 }  // namespace pardec

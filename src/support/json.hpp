@@ -11,29 +11,30 @@ namespace pardec {
 using Json = nlohmann::json;
 using OrderedJson = nlohmann::ordered_json;
 
-/// Maximum nesting depth; deeper values are refused, because writing, copying and reading a value
-/// recurse once per level.
+/// Maximum nesting depth of JSON. Deeper values are refused, because reading, copying and writing a
+/// value recurse once per level.
 inline constexpr int kDeepestJson = 512;
 
-/// The offset at which a JSON text exceeds that depth; npos: nowhere.
+/// The offset at which a JSON text exceeds kDeepestJson; npos: it does not.
 std::size_t too_deep(std::string_view text);
 
-/// The first key that occurs twice in one object of a JSON text; empty: none. (Parsing keeps the
-/// last value.)
+/// The first key that occurs twice in the same object of a JSON text; empty: there is none. (The
+/// parser keeps the last value.)
 std::string repeated_key(std::string_view text);
 
-/// Parses a file or text. DataError, with the line: a syntax error, or nesting deeper than
+/// Parse a file. DataError, which names file and line: a syntax error, or nesting deeper than
 /// kDeepestJson.
 Json read_json(const std::filesystem::path& file);
 OrderedJson read_ordered_json(const std::filesystem::path& file);
-/// The object in a file; an empty object if there is no such file. ConfigError: the file contains
-/// another value.
+/// Reads the object in a file; an empty object if the file does not exist. ConfigError: the file
+/// does not contain an object.
 OrderedJson read_object_if_there(const std::filesystem::path& file);
 /// The value of a key; null if the object lacks the key.
 OrderedJson value_or_null(const OrderedJson& object, const char* key);
 Json parse_json(std::string_view text, std::string_view file, long line);
 
-/// The value as one line of JSON. Invalid UTF-8 is repaired first, so that this never throws.
+/// The value as one line of JSON. Invalid UTF-8 is repaired first, so that the function does not
+/// throw.
 std::string dump(const Json& value);
 std::string dump(const OrderedJson& value);
 
@@ -45,7 +46,7 @@ class JsonReader {
   JsonReader(const Json& object, std::string where);
 
   bool has(std::string_view key) const;
-  /// The value as it is, or null if missing. Marks the key as read.
+  /// The value of a key; null if the key is missing. Marks the key as read.
   const Json& any(const std::string& key);
   template <typename T>
   T required(const std::string& key);
@@ -53,7 +54,7 @@ class JsonReader {
   T optional(const std::string& key, T fallback);
   template <typename T>
   std::optional<T> maybe(const std::string& key);
-  /// ConfigError, with similar names: the object has a key that was not read.
+  /// ConfigError: the object has a key that was not read. The message suggests similar names.
   void finish() const;
   std::string where(std::string_view key) const;
 

@@ -4,7 +4,8 @@
 
 namespace pardec {
 
-/// Receives messages about long work for its user, one line at a time. Empty: messages are dropped.
+/// A function that gets messages for the user during long work, one line at a time. Empty: messages
+/// are dropped.
 using Notes = std::function<void(const std::string& line)>;
 
 inline void tell(const Notes& notes, const std::string& line) {

@@ -8,8 +8,8 @@
 
 namespace pardec {
 
-/// The number written in decimal as the whole text. Nothing: the text is not a number, or is out of
-/// range for Number.
+/// Parses a text that consists of one decimal number. None: the text is not a number, or is out of
+/// the range of Number.
 template <typename Number>
 std::optional<Number> number_in(std::string_view text) {
   Number value{};
@@ -21,22 +21,22 @@ std::optional<Number> number_in(std::string_view text) {
 /// A number with `decimals` digits after the point; "-" if it is not finite.
 std::string fixed(double value, int decimals);
 
-/// A share of 1 as "12.3 %"; "-" if it is not finite.
+/// A share as "12.3 %" (for 0.123); "-" if it is not finite.
 std::string percent(double share, int decimals = 1);
 
 /// A time in readable units: "4.2 ms", "86 ms", "1.26 s".
 std::string seconds_text(double seconds);
 
-/// As a clock shows it: "4:20", "1:04:20". REQUIRES: not negative.
+/// A time as "4:20" or "1:04:20". REQUIRES: seconds >= 0.
 std::string duration(std::int64_t seconds);
 
-/// "1,234,567". REQUIRES: not negative.
+/// A number as "1,234,567". REQUIRES: number >= 0.
 std::string grouped(std::int64_t number);
 
-/// The noun, with a plural s (es after an s) unless `count` is 1.
+/// The noun, in the plural unless `count` is 1. The plural adds s, or es after an s.
 std::string plural(std::int64_t count, std::string_view noun);
 
-/// "1 thread", "2 threads".
+/// Number and noun: "1 thread", "2 threads".
 std::string counted(std::int64_t count, std::string_view noun);
 
 }  // namespace pardec

@@ -1,5 +1,5 @@
 #pragma once
-// Headers that most files include, parsed once for all of them (src/cmake/pardec.cmake).
+// The precompiled header: headers that most source files include (src/cmake/pardec.cmake).
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

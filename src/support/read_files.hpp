@@ -9,29 +9,30 @@
 
 namespace pardec {
 
-/// Device and inode of a path's target; zeros if it does not exist.
+/// Identifies a file: device and inode. Zeros: the file does not exist.
 using FilePlace = std::pair<std::uint64_t, std::uint64_t>;
 FilePlace place_of(const std::filesystem::path& path);
 
-/// The files that a command reads, so that it does not overwrite them. Files are identified by
-/// device and inode; a link counts as its target.
+/// The set of files that a command reads, which it must not overwrite. Files are identified by
+/// device and inode, so that a link counts as its target.
 class ReadFiles {
  public:
-  /// Adds the target of `path`. For a folder, adds the files that a checkpoint or adapter is read
-  /// from. Files that do not exist are ignored.
+  /// Adds the file that the setting `name` refers to. For a folder, adds the files of a checkpoint
+  /// or adapter in it. Files that do not exist are ignored.
   void add(std::string_view name, const std::filesystem::path& path);
-  /// Adds a database and the files next to it, even if it does not exist yet.
+  /// Adds a database and its side files, even if they do not exist yet.
   void add_database(const std::filesystem::path& path);
-  /// Adds a file that the same command writes.
+  /// Adds a file that the command writes for the setting `name`, so that no other setting writes
+  /// it.
   void add_written(std::string_view name, const std::filesystem::path& path);
 
-  /// ConfigError: the output file of the setting `name` is one of these files.
+  /// ConfigError: the output `file` of the setting `name` is in the set.
   void check(std::string_view name, const std::filesystem::path& file) const;
-  /// The same for a folder that a checkpoint is written to: none of its files may be one of these.
+  /// The same for all files of a checkpoint that will be written to `folder`.
   void check_folder(std::string_view name, const std::filesystem::path& folder) const;
 
  private:
-  std::map<FilePlace, std::string> files_;                            // a description of each
+  std::map<FilePlace, std::string> files_;                            // file -> its description
   std::vector<std::pair<std::filesystem::path, std::string>> paths_;  // files that do not exist yet
 };
 

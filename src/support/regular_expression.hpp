@@ -10,18 +10,19 @@ struct re_pattern_buffer;  // Oniguruma's compiled regular expression
 
 namespace pardec {
 
-/// A regular expression with bounded running time: the limit is proportional to the length of the
+/// A regular expression with a limit on backtracking that is proportional to the length of the
 /// text.
 class RegularExpression {
  public:
   enum class Syntax { ruby, python };
-  /// ConfigError, which starts with `where`: the expression is invalid in that syntax.
+  /// ConfigError, which starts with `where`: the expression is invalid in this syntax.
   RegularExpression(const std::string& expression, Syntax syntax, const std::string& where);
   RegularExpression(RegularExpression&&) noexcept;
   RegularExpression& operator=(RegularExpression&&) noexcept;
   ~RegularExpression();
 
-  /// Searches in one text. Together they backtrack at most about a thousand times per byte.
+  /// Searches for matches in one text. All searches together may backtrack about a thousand times
+  /// per byte of the text.
   class Searches {
    public:
     /// The expression and the text must outlive this object.
@@ -29,8 +30,8 @@ class RegularExpression {
     ~Searches();
     Searches(const Searches&) = delete;
     Searches& operator=(const Searches&) = delete;
-    /// Begin and end of the first match from `at` on; nothing: there are no more matches. RunError:
-    /// the limit of backtracking is reached.
+    /// Begin and end of the first match at or after offset `at`; none: there is no more match.
+    /// RunError: the limit on backtracking is reached.
     std::optional<std::pair<std::size_t, std::size_t>> from(std::size_t at);
 
    private:
@@ -38,10 +39,11 @@ class RegularExpression {
     const std::unique_ptr<State> state_;
   };
 
-  /// An expression for matching whole texts, as in Python's `re.fullmatch`. ConfigError as above.
+  /// An expression that matches whole texts only, as in Python's re.fullmatch. ConfigError: see the
+  /// constructor.
   static RegularExpression of_whole_text(const std::string& expression, Syntax syntax,
                                          const std::string& where);
-  /// Whether the expression matches somewhere in the text. RunError as above.
+  /// Whether the expression matches anywhere in the text. RunError: see Searches::from.
   bool matches(std::string_view text) const;
 
  private:

@@ -5,8 +5,9 @@
 
 namespace pardec {
 
-/// xoshiro256** (Blackman and Vigna 2018), seeded by splitmix64: the same numbers on every machine.
-/// Each request has its own generator, so that its answer does not depend on other requests.
+/// The random generator xoshiro256** (Blackman and Vigna 2018), seeded by splitmix64. It gives the
+/// same numbers on every machine. Each request has a generator of its own, so that its answer does
+/// not depend on other requests.
 class Rng {
  public:
   explicit Rng(std::uint64_t seed);
@@ -22,8 +23,8 @@ class Rng {
   std::array<std::uint64_t, 4> state_;
 };
 
-/// A seed for a named part of a run. Equal inputs give equal seeds; different names give unrelated
-/// ones.
+/// Derives the seed of a named part of a run from the run's seed. Different names give unrelated
+/// seeds.
 std::uint64_t derive_seed(std::uint64_t seed, std::string_view name);
 
 }  // namespace pardec

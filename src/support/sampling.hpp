@@ -2,9 +2,9 @@
 
 namespace pardec {
 
-/// How logits become a distribution: divided by the temperature, then cut to the top_k largest,
-/// then to the smallest set whose probability reaches top_p (as Hugging Face's warpers).
-/// Temperature 0 is greedy.
+/// How logits are converted to a distribution, as by Hugging Face's logits warpers: divide by the
+/// temperature, keep the top_k largest, and of these keep the smallest set with a total probability
+/// of at least top_p. Temperature 0 is greedy decoding.
 struct Sampling {
   double temperature = 0.0;
   int top_k = 0;       ///< 0: no cut

@@ -5,7 +5,7 @@
 
 namespace pardec {
 
-/// A token id of the vocabulary.
+/// A token id.
 using Token = std::int32_t;
 using Tokens = std::vector<Token>;
 

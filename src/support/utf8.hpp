@@ -6,17 +6,16 @@
 
 namespace pardec {
 
-// Code points of text. The text must be valid UTF-8 unless stated otherwise; the tokenizer repairs
-// its input once.
+// Functions on the code points of a text. Unless stated otherwise, the text must be valid UTF-8.
 
-/// Length in bytes of the code point that starts with `lead`.
+/// The length in bytes of a code point with the first byte `lead`.
 inline std::size_t utf8_bytes(char lead) {
   const auto byte = static_cast<unsigned char>(lead);
   return byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
 }
 
-/// The code point at `at`; moves `at` after it. REQUIRES: at < text.size(), at a code point
-/// boundary.
+/// Returns the code point at offset `at`, and moves `at` to the next one. REQUIRES: at <
+/// text.size(), and `at` is a code point boundary.
 inline char32_t next_code_point(std::string_view text, std::size_t& at) {
   const auto byte = [&](std::size_t i) {
     return static_cast<char32_t>(static_cast<unsigned char>(text[at + i]));
@@ -32,7 +31,8 @@ inline char32_t next_code_point(std::string_view text, std::size_t& at) {
   return code;
 }
 
-/// The code point that ends before `end`; moves `end` to its first byte. REQUIRES: end > 0.
+/// Returns the code point before offset `end`, and moves `end` to its first byte. REQUIRES: end >
+/// 0, and `end` is a code point boundary.
 inline char32_t previous_code_point(std::string_view text, std::size_t& end) {
   do --end;
   while ((static_cast<unsigned char>(text[end]) & 0xC0) == 0x80);
@@ -40,14 +40,14 @@ inline char32_t previous_code_point(std::string_view text, std::size_t& end) {
   return next_code_point(text, at);
 }
 
-/// For any text, even invalid UTF-8: the number of code points that begin in it.
+/// The number of code points that begin in a text. The text may be invalid UTF-8.
 inline std::ptrdiff_t code_points(std::string_view text) {
   return std::count_if(text.begin(), text.end(),
                        [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; });
 }
 
-/// For any text, even invalid UTF-8: the number of bytes at its beginning whose meaning later bytes
-/// cannot change: all except an incomplete code point at the end.
+/// The length in bytes of a text without an incomplete code point at its end. The text may be
+/// invalid UTF-8.
 inline std::size_t finished_utf8(std::string_view text) {
   for (std::size_t back = 1; back <= std::min<std::size_t>(3, text.size()); ++back) {
     const char byte = text[text.size() - back];

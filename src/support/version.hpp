@@ -3,7 +3,7 @@
 
 namespace pardec {
 
-/// The source and settings that this program was built from.
+/// The version of the program, and the settings with which it was built.
 struct Version {
   std::string version, commit, torch, torch_kind, build_type, compiler, flags;
 };

@@ -4,17 +4,18 @@
 #include <string_view>
 #include <vector>
 
-/// Texts with the project's wording (prompts), stored as files.
+/// Wordings: prompt texts, which are stored in files.
 namespace pardec {
 
-/// The sections of such a file. A line `[name]` opens a section; lines before the first section are
-/// comments. Empty lines at both ends of a section are removed. ConfigError, with file and line: a
-/// section is not `known`, or repeated.
+/// Parses a wording file into its sections. A line `[name]` begins a section; lines before the
+/// first section are comments. Empty lines at both ends of a section are removed. `name`: the
+/// file's name for errors. ConfigError, which names file and line: a section is not in `known`, or
+/// occurs twice.
 std::map<std::string, std::string> sections_of(std::string_view content, const std::string& name,
                                                const std::vector<std::string>& known);
 
-/// Replaces each `{slot}` with its value, in one pass from left to right: braces in a value are
-/// kept. ConfigError: a slot has no value in `slots`.
+/// Replaces each `{slot}` of a wording by its value in `slots`. Braces within values are kept.
+/// `where`: the wording's name for errors. ConfigError: `slots` lacks the value of a slot.
 std::string fill(std::string_view wording, const std::map<std::string, std::string>& slots,
                  const std::string& where);
 

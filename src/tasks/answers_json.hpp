@@ -4,7 +4,8 @@
 
 namespace pardec {
 
-/// Answers as JSON, as printed by `generate --format json`. Schema: decoders/answers.schema.json.
+/// Converts answers to JSON, as `generate --format json` prints them. decoders/answers.schema.json
+/// has the schema.
 OrderedJson answers_json(const Job& job, const Decoder& decoder, const Answers& answers);
 
 }  // namespace pardec

@@ -10,37 +10,38 @@
 #include "src/prompt/prompt_file.hpp"
 #include "src/prompt/thinking.hpp"
 
-/// Whether a checkpoint satisfies the requirements of a decoder and its prompts.
+/// Checks whether a checkpoint meets the requirements of a decoder and its prompts.
 namespace pardec {
 
-/// Whether the decoder's format is one of these training formats.
+/// Whether a network trained on these formats is trained for the decoder.
 bool learned(const DecoderEntry& decoder, const std::vector<std::string>& formats);
 
-/// Whether a decoder's answers with this checkpoint are noise: its weights are random, or pardec
-/// trained it, but not on this decoder's format.
+/// Whether a decoder's answers with this checkpoint are noise: the weights are random, or pardec
+/// trained the network, but not on the decoder's format.
 bool untrained_for(const Checkpoint& checkpoint, std::string_view decoder);
 
-/// The requirements of a decoder besides the network's weights.
+/// The requirements of a decoder other than the network's weights.
 struct Needs {
-  std::string text;      ///< the requirements and how they are met; "-": none
-  bool lacking = false;  ///< the checkpoint does not meet them, as `text` says
+  std::string text;      ///< describes the requirements, and how they are met; "-": none
+  bool lacking = false;  ///< whether the checkpoint does not meet them
 };
-/// The requirements as far as they are known without weights. `face` null: the network is not
-/// known.
+/// Finds them as far as possible without weights. `face`: null if the network is not known.
 Needs needs_of(const Decoder& decoder, const CheckpointFace* face, const std::string& draft_model);
 
-/// ConfigError: --draft-model was given, but no decoder drafts with a network, or the reverse.
+/// ConfigError: --draft-model was given but is not needed, or is needed but was not given.
+/// `needed`: whether a decoder drafts with a network.
 void check_draft_flag(const ModelOptions& options, bool needed);
 
-/// The template selected by --chat-template and --chat-set. `auto`: the checkpoint's own, otherwise
-/// the one that `train` used (from its record), otherwise `plain`. Thinking `off` adds the
-/// template's own variable to the settings. ConfigError. ModelError: invalid record.
+/// The chat template for --chat-template and --chat-set. Here, `auto` is the checkpoint's own
+/// template, or else the template that `train` used (according to its record), or else `plain`. If
+/// `thinking` is off, the setting of setting_without_thought is added. ConfigError: see
+/// choose_chat_template. ModelError: the training record is invalid.
 ChatTemplate template_for(const std::string& name, const std::filesystem::path& model,
                           const std::vector<std::string>& settings,
                           Thinking thinking = Thinking::strip);
 
-/// Describes how a prompt's markup, or the wording of a trained task (if `wording` is not null),
-/// differs from that in training. Empty: they agree, or nothing is known.
+/// Describes how the chat template or the prompt file differs from those in training. `wording`:
+/// null if the task was not trained. Empty: they are the same, or it is not known.
 std::string taught_otherwise(const std::filesystem::path& model, const ChatTemplate& chat,
                              const PromptFile* wording);
 

@@ -7,34 +7,36 @@
 
 #include "src/tasks/session.hpp"
 
-/// Requests that a user gives directly, outside of any dataset.
+/// Requests that the user gives directly, without a dataset.
 namespace pardec {
 
-/// `text`: `1,2,3`, or `@FILE` with one such list per line. ConfigError, naming --prompt-tokens and
-/// the line.
+/// Parses lists of token ids. `text`: `1,2,3`, or `@FILE` with one such list per line. ConfigError,
+/// which names --prompt-tokens and the line: it has another form.
 std::vector<Tokens> parse_token_lists(const std::string& text);
 
-/// The text of a given prompt; `-`: the contents of `in` without its final line feed.
+/// The text of a prompt. `given`: the text itself, or `-` for the content of `in` without its final
+/// line feed.
 std::string prompt_of(const std::string& given, std::istream& in);
 
-/// A single Job, or a .jsonl file with one Job per line. `options`: limits, sampling and seed for
-/// Jobs without their own. DataError, ConfigError.
+/// Reads a file with one Job, or a .jsonl file with one Job per line. `options`: has the limits,
+/// sampling and seed for Jobs that do not set them. DataError, ConfigError: the file or a Job is
+/// invalid.
 std::vector<Job> read_jobs(const std::string& file, const DecodeOptions& options);
 
-/// Requests in the order given.
+/// The user's requests, in the given order.
 struct GivenRequests {
   std::vector<Request> requests;
-  std::vector<std::string> errors;  ///< one per request; empty: it is valid
-  /// differences between prompts and those that the network was trained with
+  std::vector<std::string> errors;  ///< one per request; empty: the request is valid
+  /// differences between the prompts and those in the network's training
   std::set<std::string> notes;
-  std::unique_ptr<PromptFile> wording;  ///< wording of the decoder's own requests
+  std::unique_ptr<PromptFile> wording;  ///< wording of requests that only the decoder makes
 };
 
-/// ConfigError: an id is not in the vocabulary.
+/// Makes requests from lists of token ids. ConfigError: an id is not in the vocabulary.
 GivenRequests token_requests(const std::vector<Tokens>& lists, const ModelConfig& config,
                              const DecodeOptions& options);
-/// `open`: the jobs are open prompts. An invalid job gets an entry in `errors`; if it is the only
-/// job, its error is thrown.
+/// Makes requests from jobs. `open`: whether the jobs are open prompts. The error of an invalid job
+/// is stored in `errors`; if it is the only job, the error is thrown.
 GivenRequests job_requests(std::vector<Job> jobs, bool open, const Decoder& decoder,
                            const DecodeOptions& options, const Session& session);
 

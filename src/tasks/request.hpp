@@ -13,55 +13,57 @@
 
 namespace pardec {
 
-/// A job for the examples of one stack, asked in `form`.
+/// Makes a job from the examples of one stack.
 Job make_job(const std::string& id, const std::vector<const Example*>& examples, Form form,
              const Protocol& protocol, const DecodeOptions& options);
-/// Same, with token ids. `words`: also with its prompts in words.
+/// Makes a request, which includes the token ids. `words`: whether it also includes the prompts as
+/// text.
 Request make_request(const std::string& id, const std::vector<const Example*>& examples, Form form,
                      const Protocol& protocol, const DecodeOptions& options,
                      const ChatTemplate& chat, const Tokenizer& tokenizer, bool words = false);
-/// The limits of an answer in `form`, from `options` and the protocol.
+/// The limits of an answer in this form, from `options` and the protocol.
 Limits limits_on(const Protocol& protocol, Form form, const DecodeOptions& options);
 
-/// The form in which `decoder` is asked on data of this shape: its own form, or free for open
-/// prompts.
+/// The form of a decoder's prompts on data of this shape: free for open prompts, otherwise the
+/// decoder's own form.
 Form form_on(Shape shape, const Decoder& decoder);
-/// How an arm forms its jobs.
+/// How examples are combined to jobs.
 struct Stacking {
-  int examples = 1;                ///< maximum number in one job
+  int examples = 1;                ///< maximum number of examples in one job
   bool across_categories = false;  ///< false: all examples of a job have the same category
 };
 
-/// How a decoder forms jobs on data of this shape. The maximum number of examples is the decoder's
-/// own (Decoder::stack). It is 1 for open prompts. In json form, all texts of a job share one list
-/// of fields; so it is also 1 if each text has its own questions. Jobs whose fields are asked one
-/// by one may mix categories, unless the instruction mentions the category.
+/// How a decoder combines examples on data of this shape. The maximum number of examples is
+/// Decoder::stack, except that it is 1 for open prompts, and 1 in json form if each text has its
+/// own questions (in json form, all texts of a job must have the same fields). In value form, a job
+/// may mix categories, unless the instruction mentions the category.
 Stacking stacking_on(Shape shape, const Decoder& decoder, const PromptFile& prompt);
-/// Why the decoder cannot run on data of this shape, and what can be done; empty: it can.
+/// Why a decoder cannot run on data of this shape, and what the user can do. Empty: it can run.
 std::string not_applicable(Shape shape, const Decoder& decoder);
 
-/// The default wording for a dataset's jobs: a name in datasets/prompts.
+/// The default prompt file for a dataset: a name in datasets/prompts.
 std::string_view prompt_name(const DatasetEntry& entry, const Dataset& dataset);
 
-/// The default wording for a Job, by the kind of its fields: attributes, questions, choices, or a
-/// conversation's turns.
+/// The default prompt file for a Job. It depends on the kind of the fields: attributes, questions,
+/// choices, or turns of a conversation.
 std::string_view prompt_name(const Job& job);
 
-/// Adapts `prompt` and the job to each other: a job without an instruction gets the prompt's. If
-/// the job's own instruction does not name all fields, the prompt lists them next to their context.
+/// Adapts a job and a prompt file to each other. A job without an instruction gets the prompt
+/// file's. If the job has its own instruction, which does not name all fields, the returned prompt
+/// lists the fields next to their context.
 PromptFile worded_for(Job& job, PromptFile prompt, Form form);
 
 /// A job without contexts, with the limits, sampling and seed of `options`.
 Job empty_job(const DecodeOptions& options);
 
-/// A job whose only open prompt is `text`.
+/// A job with one open prompt, `text`.
 Job open_job(const std::string& id, const std::string& text, const DecodeOptions& options);
 
-/// The first accepted answer of each field of each example; empty: absent.
+/// The first accepted answer of each field: [example][field]. None: the value is absent.
 std::vector<std::vector<std::optional<std::string>>> references_of(
     const std::vector<const Example*>& examples);
 
-/// The task wording for open prompts: the prompt itself.
+/// The prompt file for open prompts: the user's content is the prompt, without any other text.
 PromptFile open_prompt();
 
 }  // namespace pardec

@@ -13,36 +13,36 @@
 
 namespace pardec {
 
-/// A network ready to answer: its checkpoint, its draft network, the engine for both, and the
-/// markup of its prompts.
+/// A loaded network that is ready to answer: the checkpoint, the draft network, the engine, and the
+/// chat template.
 struct Session {
   struct Parts {
-    bool tokenizer = true;  ///< false: ids in, ids out, without markup
-    bool draft = false;     ///< whether the decoder drafts with a network
+    bool tokenizer = true;  ///< false: prompts and answers are token ids, without a chat template
+    bool draft = false;     ///< whether a draft network is loaded
     CacheBudget cache;
   };
-  /// Networks in `loaded` are not loaded again. ConfigError, ModelError; small files are read
-  /// before the weights.
+  /// Loads networks that are not in `loaded`. Small files are read before the weights, so that
+  /// errors in them are found early. ConfigError, ModelError: a setting or file is invalid.
   Session(const ModelOptions& model, const DecodeOptions& decode, const Parts& parts,
           Checkpoints& loaded);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
   const Tokenizer* tokenizer() const { return context.tokenizer; }
-  /// checkpoint_notes of the network and of its draft network, and end_notes.
+  /// The lines of checkpoint_notes for the network and its draft network, and of end_notes.
   std::vector<std::string> file_notes() const;
-  /// The notes from pardec::end_notes.
+  /// The lines of pardec::end_notes.
   const std::vector<std::string>& end_notes() const { return end_notes_; }
 
   ChatTemplate chat;
   const std::shared_ptr<Checkpoint> network;
   Checkpoint& checkpoint;
-  const std::shared_ptr<Checkpoint> draft;  ///< null: there is none
+  const std::shared_ptr<Checkpoint> draft;  ///< draft network; null: none
   const std::string note;                   ///< generation_note
   SteadyClock clock;
   Engine engine;
   DecoderContext context;
-  const ThoughtReading thinking;  ///< how reasoning is separated from the answer after it
+  const ThoughtReading thinking;  ///< how thinking is separated from the answer
 
  private:
   std::vector<std::string> end_notes_;

@@ -6,15 +6,15 @@
 #include "judges/judge.hpp"
 
 /// The three checks of an answer that was rewritten into branches (ASPD paper, section 3.1). Each
-/// has three samples, and passes if all of them say yes.
+/// check is asked kRewriteVotes times, and passes if every reply is yes.
 namespace pardec {
 
 struct RewrittenBranch {
   std::string title, content;
 };
 
-/// The contents shown in a check. Independence is checked for one group of branches, the other
-/// properties for the whole answer.
+/// The content shown in a check. Independence is checked for one group of branches at a time;
+/// format and integrity are checked for the whole answer.
 struct Rewrite {
   std::string question;
   std::string before;  ///< the part of the answer before the group
@@ -24,8 +24,8 @@ struct Rewrite {
 
 enum class RewriteCheck {
   independence,  ///< no branch of the group depends on another
-  format,        ///< nothing is lost or added, and the form is kept
-  integrity,     ///< same result and key points
+  format,        ///< nothing is lost or added, and the form is the same
+  integrity,     ///< the result and the key points are the same
 };
 
 inline constexpr int kRewriteVotes = 3;
@@ -34,14 +34,14 @@ Inquiry ask_about(const Rewrite& rewrite, RewriteCheck check);
 Inquiry ask_about_again(RewriteCheck check, Inquiry inquiry, const std::string& reply,
                         const std::string& problem);
 
-/// One vote. If the reply contains no verdict, `yes` is empty and `problem` says why.
+/// One vote. If the reply contains no verdict, `yes` is none, and `problem` says why.
 struct RewriteVote {
   std::optional<bool> yes;
   std::string problem;
 };
 RewriteVote read_vote(std::string_view reply, RewriteCheck check);
 
-/// Whether all kRewriteVotes votes exist and say yes.
+/// Whether there are kRewriteVotes votes, and all say yes.
 bool accepted(const std::vector<RewriteVote>& votes);
 
 }  // namespace pardec

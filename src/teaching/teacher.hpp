@@ -6,20 +6,21 @@
 
 #include "judges/judge.hpp"
 
-/// Requests to a teacher, whose replies become training data, and reading the replies.
+/// The requests to a teacher (a chat service that makes training data), and how its replies are
+/// read.
 namespace pardec {
 
 /// Asks for a rewrite of an answer into branches (ASPD paper, section 3.1).
 Inquiry ask_rewrite(const std::string& question, const std::string& answer);
 
 struct RewriteReading {
-  /// in ASPD's markup, as written by the teacher; empty: nothing can be parallel
+  /// the answer in ASPD's markup, as the teacher wrote it; empty: no part can be parallel
   std::string answer;
   std::string problem;
 };
 RewriteReading read_rewrite(std::string_view reply);
 
-/// A value to find in a text: one of the choices, if there are any, otherwise a part of the text.
+/// A value to find in a text. It is one of the choices, or, if there are none, a part of the text.
 struct WantedValue {
   std::string name, question;
   std::vector<std::string> choices;
@@ -34,7 +35,8 @@ struct ValuesReading {
   std::vector<std::optional<std::string>> values;  ///< none: the text does not state the value
   std::string problem;
 };
-/// Checks every value: it must occur in the text literally, be one of the choices, or be "none".
+/// Reads the values in a reply. Each must occur in the text literally, be one of the choices, or be
+/// "none". Otherwise `problem` says what is wrong.
 ValuesReading read_values(const std::string& text, const std::vector<WantedValue>& wanted,
                           std::string_view reply);
 

@@ -14,25 +14,26 @@
 
 namespace pardec {
 
-/// A part of a text: an added token (`id` set), or text between added tokens. Offsets are in bytes.
-/// A token that strips white space includes that white space.
+/// A part [begin, end) of a text, in bytes: an added token (`id` set), or text between added
+/// tokens. If a token strips white space around it, its section includes this white space.
 struct Section {
   std::size_t begin, end;
   std::optional<Token> id;
 };
 
-/// Tokens that are found in the text before all other steps. The leftmost match wins, and of these
-/// the longest. Immutable.
+/// Tokens that are searched for in a text before all other steps. The leftmost match wins; of
+/// several matches at the same place, the longest. Immutable.
 class AddedTokens {
  public:
-  /// Reads the `added_tokens` array, and adds the tokens of the files next to tokenizer.json.
-  /// `normalizer` may be null; it is applied to tokens with the flag `normalized`. Ids are those of
-  /// the model's vocabulary; new tokens get the next free ids. ConfigError: other ids in the file.
+  /// Reads the array `added_tokens`, and the tokens in files next to tokenizer.json. A token in the
+  /// model's vocabulary has the id that it has there; new tokens get the next free ids.
+  /// `normalizer`: applied to tokens with the flag `normalized`; may be null. ConfigError: the file
+  /// gives a token another id.
   AddedTokens(const Json& json, const TokensBeside& beside, const Vocabulary& vocabulary,
               const Normalizer* normalizer, const std::string& where);
 
-  /// Divides `text` into sections, by the tokens to be found in the original text or in the
-  /// normalised text.
+  /// Divide a text into sections. split_original searches for the tokens of original text,
+  /// split_normalized for those with the flag `normalized`.
   std::vector<Section> split_original(std::string_view text) const {
     return split(original_, text);
   }
@@ -43,15 +44,16 @@ class AddedTokens {
   std::optional<Token> id(std::string_view token) const;
   /// The token's text; null if the id is not an added token.
   const std::string* token(Token id) const;
-  /// The text passed to decoders: for a normalised token, its normalised text.
+  /// The text that is passed to decoders. For a token with the flag `normalized`, it is the
+  /// normalised text. Null if the id is not an added token.
   const std::string* decoded(Token id) const;
-  /// Whether decoding without special tokens skips the id. As in PyPI `tokenizers`, a special token
-  /// is kept if its decoded text differs from its own text.
+  /// Whether decoding with skip_special leaves out the id. As in PyPI `tokenizers`, a special token
+  /// is not left out if decoded() differs from token().
   bool is_skipped(Token id) const;
   bool is_special(Token id) const;
-  /// The tokens as `added_tokens` of a tokenizer.json, with all flags, in ascending order of ids.
+  /// All tokens as the array `added_tokens` of a tokenizer.json, with all flags, sorted by id.
   OrderedJson json() const;
-  /// Highest id + 1.
+  /// The highest id + 1; 0 if there are no tokens.
   Token size() const { return tokens_.empty() ? 0 : tokens_.rbegin()->first + 1; }
 
  private:
@@ -65,9 +67,9 @@ class AddedTokens {
   /// A set of texts, stored as a tree over their bytes.
   class Trie {
    public:
-    /// False if the set already contains the text.
+    /// Returns false if the set already contains the text.
     bool insert(std::string_view text, Token id);
-    /// The longest text of the set that starts at `begin`.
+    /// The longest text of the set that is in `text` at `begin`.
     std::optional<Match> longest(std::string_view text, std::size_t begin) const;
 
    private:

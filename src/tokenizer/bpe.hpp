@@ -12,19 +12,20 @@
 
 namespace pardec {
 
-/// Byte-pair encoding (Sennrich et al. 2016, arXiv:1508.07909): starts from characters, and
-/// repeatedly joins the neighbours whose merge has the lowest rank, leftmost first, until no merge
-/// applies. Immutable.
+/// Byte-pair encoding (Sennrich et al. 2016, arXiv:1508.07909). Starts with the characters of a
+/// word, and repeatedly applies the merge with the lowest rank to two neighbours (the leftmost, if
+/// there are several), until no merge applies. Immutable.
 class Bpe {
  public:
-  /// Reads the `model` object. ConfigErrors start with `where`.
+  /// Reads the object `model` of a tokenizer.json. ConfigError, which starts with `where`: the
+  /// object is invalid.
   Bpe(const Json& json, const std::string& where);
 
-  /// Buffers for reuse by one caller.
+  /// Buffers that a caller can reuse.
   struct Scratch;
 
-  /// Appends the ids of one word. O(n log n) in the number of its characters. REQUIRES: valid UTF-8
-  /// of less than 2 GiB.
+  /// Appends the ids of one word to `out`. Takes O(n log n) time for n characters. REQUIRES: `word`
+  /// is valid UTF-8 of less than 2 GiB.
   void encode(std::string_view word, Scratch& scratch, Tokens& out) const;
 
   const Vocabulary& vocabulary() const { return vocabulary_; }
@@ -63,19 +64,20 @@ class Bpe {
   std::optional<Token> unknown_;
   bool fuse_unknown_ = false, byte_fallback_ = false, ignore_merges_ = false;
   std::array<Token, 256> bytes_{};  // "<0x00>" .. "<0xFF>"; -1 if not in the vocabulary
-  // by code point, for common characters; -1 if not in the vocabulary
+  // code point -> id, for common characters; -1 if not in the vocabulary
   std::vector<Token> character_ids_;
 };
 
 struct Bpe::Scratch {
-  /// A node of the word's linked list. `next` and `previous` are indices, or -1 at the ends. A
-  /// removed node has id -1.
+  /// A node of the linked list of a word's symbols. `next` and `previous` are indices, or -1 at the
+  /// ends. A removed node has id -1.
   struct Symbol {
     Token id;
     std::int32_t previous, next;
   };
-  /// A merge that was possible when it was added: the rank in the upper half, the index of the left
-  /// symbol in the lower half. The smallest value is the leftmost merge of the lowest rank.
+  /// A merge that was possible when it was added to the heap. The upper half is the merge's rank,
+  /// the lower half the index of the left symbol. Thus the smallest value is the leftmost merge
+  /// with the lowest rank.
   using Candidate = std::uint64_t;
 
   std::vector<Symbol> symbols;

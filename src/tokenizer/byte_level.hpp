@@ -5,13 +5,13 @@
 
 namespace pardec {
 
-// GPT-2's alphabet of 256 visible characters, one per byte. Printable Latin-1 characters stand for
-// themselves; the other 68 bytes are U+0100 and following, in order.
+// GPT-2's alphabet: one visible character for each byte. A byte that is a printable Latin-1
+// character is this character; the other 68 bytes are U+0100 to U+0143, in order.
 
-/// Each byte as its character, in UTF-8.
+/// Replaces each byte by its character.
 std::string to_byte_level(std::string_view text);
 
-/// The bytes for a token's characters; nothing if a character is not in the alphabet.
+/// Replaces each character by its byte. None: a character is not in the alphabet.
 std::optional<std::string> from_byte_level(std::string_view token);
 
 }  // namespace pardec

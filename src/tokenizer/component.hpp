@@ -10,19 +10,19 @@
 
 namespace pardec {
 
-// A tokenizer.json is a tree of components, `{"type": NAME, option: value, ...}`. Each kind of
-// component (normalizer, pre-tokenizer, decoder) has a table of names and readers; a new component
-// needs one class and one table row. Readers throw ConfigError, which Tokenizer::load turns into a
-// ModelError with the file's name.
+// A tokenizer.json has components `{"type": NAME, option: value, ...}`, which may contain other
+// components. Each kind of component (normalizer, pre-tokenizer, decoder) has a table of names and
+// readers. A new component needs one class and one table row. Readers throw ConfigError;
+// Tokenizer::load converts it to a ModelError with the file's name.
 
 template <typename Component>
 struct ComponentEntry {
   const char* type;
-  /// Reads the options. `where` is the component's name in errors.
+  /// Reads the component's options. `where`: the component's name for errors.
   std::unique_ptr<Component> (*read)(JsonReader& options, const std::string& where);
 };
 
-/// Reads one component; null for a JSON null. `where` is its place in the file, e.g.
+/// Reads one component; returns null for a JSON null. `where`: its place in the file, e.g.
 /// "decoder.decoders[1]".
 template <typename Component, typename Table>
 std::unique_ptr<Component> read_component(const Json& json, const std::string& where,
@@ -45,7 +45,7 @@ std::unique_ptr<Component> read_component(const Json& json, const std::string& w
   throw ConfigError(str(where, " '", type, "' is not supported; supported: ", join(known, ", ")));
 }
 
-/// Reads the array `key` of a Sequence with `read(json, where)`.
+/// Reads the array of components `key` of a Sequence. `read(json, where)` reads one of them.
 template <typename Component, typename Read>
 std::vector<std::unique_ptr<Component>> read_components(JsonReader& options, const char* key,
                                                         const std::string& where, Read read) {

@@ -7,24 +7,24 @@
 
 namespace pardec {
 
-/// Turns tokens back into text. Immutable.
+/// A component that converts tokens to text. Immutable.
 class TokenDecoder {
  public:
   virtual ~TokenDecoder() = default;
-  /// Rewrites the tokens of one answer. The caller joins the resulting tokens.
+  /// Rewrites the tokens of one answer. The caller then concatenates them.
   virtual void apply(std::vector<std::string>& tokens) const = 0;
 
-  /// One token in the middle of an answer: rules for the beginning or end of an answer do not
-  /// apply.
+  /// A token in the middle of an answer. Rules for the beginning and end of an answer do not apply
+  /// to it.
   struct Piece {
     std::string bytes;
-    bool fused = false;  ///< after Fuse, components see the whole answer as one token
+    bool fused = false;  ///< after Fuse, a component gets the whole answer as one token
   };
   virtual void apply_inside(Piece& piece) const = 0;
 };
 
-/// Supports ByteFallback, ByteLevel, Fuse, Metaspace, Replace, Sequence, Strip; null if the file
-/// has no decoder. ConfigErrors start with `where`.
+/// Reads ByteFallback, ByteLevel, Fuse, Metaspace, Replace, Sequence or Strip. Null: the file has
+/// no decoder. ConfigError, which starts with `where`: the JSON is invalid or another component.
 std::unique_ptr<TokenDecoder> read_decoder(const Json& json, const std::string& where);
 
 }  // namespace pardec

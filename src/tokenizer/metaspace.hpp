@@ -11,14 +11,14 @@ namespace pardec {
 
 enum class PrependScheme { always, first, never };
 
-/// The options common to the pre-tokenizer and the decoder 'Metaspace'.
+/// The options that the pre-tokenizer and the decoder 'Metaspace' share.
 struct MetaspaceOptions {
   std::string replacement = "▁";
   PrependScheme prepend = PrependScheme::always;
   bool split = true;
 };
 
-/// Reads the options. `add_prefix_space: false` is the old spelling of the scheme "never".
+/// Reads the options. `add_prefix_space: false` is an old form of the scheme "never".
 inline MetaspaceOptions read_metaspace(JsonReader& options, const std::string& where) {
   MetaspaceOptions out;
   out.replacement = options.optional<std::string>("replacement", out.replacement);

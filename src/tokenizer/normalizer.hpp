@@ -7,15 +7,17 @@
 
 namespace pardec {
 
-/// Changes the text between two added tokens before it is split into words. Immutable.
+/// A component that rewrites the text between two added tokens before it is split into words.
+/// Immutable.
 class Normalizer {
  public:
   virtual ~Normalizer() = default;
   virtual void apply(Stretch& stretch, Place place) const = 0;
 };
 
-/// Supports Lowercase, NFC, NFD, NFKC, NFKD, Prepend, Replace, Sequence, Strip, StripAccents; null
-/// if the file has no normalizer. ConfigErrors start with `where`.
+/// Reads Lowercase, NFC, NFD, NFKC, NFKD, Prepend, Replace, Sequence, Strip or StripAccents. Null:
+/// the file has no normalizer. ConfigError, which starts with `where`: the JSON is invalid or
+/// another component.
 std::unique_ptr<Normalizer> read_normalizer(const Json& json, const std::string& where);
 
 }  // namespace pardec

@@ -16,22 +16,23 @@ struct Span {
   bool match;
 };
 
-/// The pattern of Split and Replace: a text, or a regular expression in Oniguruma's Ruby syntax.
-/// \p{...}, \w and \s follow the Unicode version of the installed Oniguruma (6.9.8: Unicode 14).
-/// PyPI `tokenizers` 0.23.3 uses Unicode 16, so letters and digits added in Unicode 15 and 16 are
-/// recognised there but not here; older code points agree.
+/// The pattern of the components Split and Replace: a text, or a regular expression in Oniguruma's
+/// Ruby syntax. \p{...}, \w and \s follow the Unicode version of the installed Oniguruma (6.9.8:
+/// Unicode 14). PyPI `tokenizers` 0.23.3 uses Unicode 16, and therefore recognises more letters and
+/// digits: those that Unicode 15 and 16 added.
 class Pattern {
  public:
-  /// `{"String": text}` or `{"Regex": expression}`; anything else is a ConfigError that starts with
-  /// `where`.
+  /// Reads `{"String": text}` or `{"Regex": expression}`. ConfigError, which starts with `where`:
+  /// the JSON has another form, or the expression is invalid.
   static Pattern read(const Json& json, const std::string& where);
   static Pattern regex(const std::string& expression, const std::string& where);
 
-  /// Parts that cover `text` from left to right; an empty text has none, whatever the expression.
-  /// RunError: the expression backtracks more than about a thousand times per byte of the text, far
-  /// more than any tokenizer's expression needs. Thread-safe.
+  /// Divides `text` into matches and the text between them, from left to right. An empty text has
+  /// no parts, even if the expression matches it. Thread-safe. RunError: the expression backtracks
+  /// more than about a thousand times per byte of the text, far more than any tokenizer's
+  /// expression needs.
   std::vector<Span> split(std::string_view text) const;
-  /// `text` with every match replaced. RunError as above, or if the text grows too large
+  /// Replaces every match by `content`. RunError: see split; or the text grows too large
   /// (check_growth).
   std::string replace(std::string_view text, std::string_view content) const;
 

@@ -7,14 +7,14 @@
 
 namespace pardec {
 
-/// Ids that a post-processor adds around a single text when special tokens are requested.
+/// The ids that a post-processor adds before and after a text if special tokens are requested.
 struct PostProcessor {
   Tokens leading, trailing;
 };
 
-/// Reads TemplateProcessing (its form for a single text), ByteLevel (which only concerns offsets),
-/// and a Sequence of these with at most one template. Ids must be below `vocabulary_size`.
-/// ConfigErrors start with `where`.
+/// Reads TemplateProcessing (the template for a single text), ByteLevel (which has no effect on
+/// ids), or a Sequence of these with at most one template. ConfigError, which starts with `where`:
+/// the JSON is invalid or another component, or an id is not below `vocabulary_size`.
 PostProcessor read_post_processor(const Json& json, const std::string& where,
                                   Token vocabulary_size);
 

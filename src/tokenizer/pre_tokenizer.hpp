@@ -8,16 +8,17 @@
 
 namespace pardec {
 
-/// Splits normalised text into words, and may rewrite them. The model merges only inside words.
-/// Immutable.
+/// A component that splits normalised text into words, and may rewrite them. The model applies
+/// merges only within words. Immutable.
 class PreTokenizer {
  public:
   virtual ~PreTokenizer() = default;
   virtual void apply(std::vector<Stretch>& words, Place place) const = 0;
 };
 
-/// Supports ByteLevel, Digits, Metaspace, Punctuation, Sequence, Split, Whitespace,
-/// WhitespaceSplit; null if the file has no pre-tokenizer. ConfigErrors start with `where`.
+/// Reads ByteLevel, Digits, Metaspace, Punctuation, Sequence, Split, Whitespace or WhitespaceSplit.
+/// Null: the file has no pre-tokenizer. ConfigError, which starts with `where`: the JSON is invalid
+/// or another component.
 std::unique_ptr<PreTokenizer> read_pre_tokenizer(const Json& json, const std::string& where);
 
 }  // namespace pardec

@@ -5,54 +5,57 @@
 
 namespace pardec {
 
-/// The position of a stretch in its text, for components that treat the ends of a text specially.
+/// Where a stretch is in its text. Some components treat the beginning and the end of a text
+/// differently.
 enum class Place {
-  whole,  ///< the text is tokenized as a whole; each stretch counts as a beginning and an end
-  first,  ///< begins a text or follows an added token, and continues in a later piece
-  /// continues from an earlier piece: no prefix is added, and nothing is stripped from its ends
+  /// the text is tokenized as a whole; every stretch has the rules for a beginning and an end
+  whole,
+  first,  ///< the stretch begins a text or follows an added token, and a later piece continues it
+  /// the stretch continues an earlier piece: no prefix is added, and nothing is stripped
   later
 };
 
-/// RunError: a text of `before` bytes has grown to `after` bytes, far more than any tokenizer
-/// produces. This can happen if several growing components follow each other.
+/// RunError: components have enlarged a text from `before` to `after` bytes, far more than a real
+/// tokenizer does.
 void check_growth(std::size_t before, std::size_t after);
 
-/// A part of the input between two added tokens, on its way to the model.
+/// A part of the input between two added tokens, while components rewrite it.
 ///
-/// PyPI `tokenizers` aligns each byte with the input character that it came from, and Metaspace
-/// checks whether a part is aligned with the first input character. This struct stores only what
-/// that check needs: as alignments never decrease, the bytes in question are the first ones.
+/// PyPI `tokenizers` stores for each byte the input character that it came from. Only Metaspace
+/// uses this: it checks whether a part came from the first input character. Therefore this struct
+/// stores only the number of bytes that came from the first character. They are always at the
+/// front.
 struct Stretch {
   std::string text;
-  bool at_start;      ///< no input was cut off before it
+  bool at_start;      ///< whether it begins at the beginning of the input
   std::size_t first;  ///< number of bytes of `text` that came from the input's first character
 
-  /// The unchanged input in [begin, end).
+  /// A stretch with the unchanged input in [begin, end).
   static Stretch of_input(std::string_view input, std::size_t begin, std::size_t end);
 
-  /// The part [begin, end), cut off from the rest.
+  /// The part [begin, end) as a stretch of its own.
   Stretch part(std::size_t begin, std::size_t end) const;
 
-  /// Inserts `added` at the front; it counts as part of the first character. An empty text stays
+  /// Inserts `added` at the front. It counts as a part of the first character. An empty text stays
   /// empty.
   void prepend(std::string_view added);
 };
 
-/// Rewrites a stretch from left to right. Text that is not reached is dropped.
+/// Rewrites a stretch from left to right. Text after the last call is dropped.
 class Rewriting {
  public:
   explicit Rewriting(const Stretch& old) : old_(old), new_{{}, old.at_start, 0} {
     new_.text.reserve(old.text.size());
   }
 
-  /// Copies the next bytes, or drops them.
+  /// Copies the next bytes (keep), or drops them.
   void keep(std::size_t bytes);
   void drop(std::size_t bytes) { at_ += bytes; }
-  /// Writes `text` instead of the next bytes; it is aligned with the first of them.
+  /// Writes `text` in place of the next bytes. It counts as coming from the first of them.
   void replace(std::size_t bytes, std::string_view text);
-  /// Writes `text`, aligned with the preceding byte.
+  /// Writes `text` before the next byte. It counts as coming from the preceding byte.
   void insert(std::string_view text) { write(text, at_ <= old_.first); }
-  /// The number of bytes of the next characters.
+  /// The number of bytes in the next `characters` characters.
   std::size_t bytes_of(int characters) const;
 
   Stretch finish() && { return std::move(new_); }

@@ -11,12 +11,12 @@
 
 namespace pardec {
 
-/// A Hugging Face `tokenizer.json`, with the added and special tokens from the files next to it
-/// (tokens_beside.hpp). For every text, ids equal those of transformers and of PyPI `tokenizers`,
-/// except for letters and digits newer than the installed Oniguruma's Unicode (pattern.hpp).
-/// `truncation` and `padding` are ignored: a prompt is never truncated silently. RunError, which
-/// names the file: a regular expression backtracks too often on a text, or components enlarge a
-/// text many times. Thread-safe after loading.
+/// A tokenizer from a Hugging Face `tokenizer.json`, with the added and special tokens from the
+/// files next to it (tokens_beside.hpp). Its ids equal those of transformers and of PyPI
+/// `tokenizers`, except for letters and digits that are newer than the installed Oniguruma's
+/// Unicode (pattern.hpp). `truncation` and `padding` are ignored, so that no prompt is truncated
+/// silently. Thread-safe after loading. RunError, which names the file: a regular expression
+/// backtracks too often on a text, or components enlarge a text too much.
 class Tokenizer {
  public:
   /// ModelError, which names the file: the file is missing or malformed, or uses an unsupported
@@ -27,38 +27,37 @@ class Tokenizer {
   Tokenizer& operator=(Tokenizer&&) noexcept;
   ~Tokenizer();
 
-  /// The ids of a whole text, as `encode(text, add_special_tokens)` of PyPI `tokenizers`: the text
-  /// is split at added tokens, normalised, pre-tokenized and merged. `add_special` runs the
-  /// post-processor (beginning-of-sequence token).
+  /// The ids of a whole text, as `encode(text, add_special_tokens)` of PyPI `tokenizers`.
+  /// `add_special`: whether the post-processor adds its tokens, e.g. the beginning of sequence.
   Tokens encode(std::string_view text, bool add_special) const;
 
-  /// The ids of one piece of a text that is tokenized piece by piece. Only the first piece (the
-  /// first that is not empty) gets the additions for the beginning of a text: the dummy prefix
-  /// (Prepend, Metaspace) before its first stretch of plain text, and the post-processor's leading
-  /// tokens. Text after an added token inside a piece is tokenized as in a whole text, so that
-  /// pieces that are divided at added tokens have the same ids as the whole text. Strip does not
-  /// apply at ends where other pieces continue. If no piece has an added token, decode(pieces
-  /// joined, skip_special) is the normalised text. Exception: Metaspace adds no prefix before a
-  /// space, so that a space at the beginning of the text is lost, as in PyPI `tokenizers`. Without
-  /// `add_special`, the post-processor's tokens are left out, for texts that already contain them.
+  /// The ids of one piece of a text that is tokenized piece by piece. `first`: whether this is the
+  /// first piece that is not empty. Only the first piece gets the additions for the beginning of a
+  /// text: the dummy prefix (Prepend, Metaspace) before its first stretch of plain text, and, with
+  /// `add_special`, the post-processor's leading tokens. Text after an added token within a piece
+  /// is tokenized as in a whole text. Therefore, if a text is divided at added tokens, the pieces
+  /// have the same ids as the whole text. Strip does not apply at ends where another piece
+  /// continues. If no piece has an added token, decoding the concatenated ids gives the normalised
+  /// text, with one exception: Metaspace adds no prefix before a space, so a space at the beginning
+  /// of the text is lost, as in PyPI `tokenizers`.
   Tokens encode_piece(std::string_view text, bool first, bool add_special = true) const;
 
-  /// As `decode(ids, skip_special_tokens)` of PyPI `tokenizers`; invalid UTF-8 becomes U+FFFD, as
-  /// there. Ids that are not in the vocabulary are left out.
+  /// The text of ids, as `decode(ids, skip_special_tokens)` of PyPI `tokenizers`. Invalid UTF-8
+  /// becomes U+FFFD. Ids that are not in the vocabulary are left out.
   std::string decode(const Tokens& ids, bool skip_special) const;
 
-  /// The bytes of one token inside a text ("▁" is a space, "<0x0A>" a line break). Special tokens
-  /// and unknown ids have none. The bytes of an answer's tokens, concatenated, are its text before
-  /// the U+FFFD repair; thus stop texts can be searched token by token.
+  /// The bytes that a token stands for within a text ("▁" is a space, "<0x0A>" a line break). Empty
+  /// for special tokens and unknown ids. The concatenated bytes of an answer's tokens are its text
+  /// before invalid UTF-8 is replaced. Thus stop strings can be found while tokens are generated.
   std::string_view bytes(Token id) const;
 
   std::optional<Token> id(std::string_view token) const;
-  /// The token in the vocabulary's spelling; empty if there is none.
+  /// The token as written in the vocabulary; empty if the id is unknown.
   std::string_view token(Token id) const;
   bool is_special(Token id) const;
-  /// Highest id + 1, including added tokens.
+  /// The highest id + 1, including added tokens.
   int vocab_size() const;
-  /// `added_tokens` of a tokenizer.json, with all added tokens.
+  /// All added tokens as the array `added_tokens` of a tokenizer.json.
   OrderedJson added_tokens() const;
 
  private:
@@ -67,8 +66,8 @@ class Tokenizer {
   std::unique_ptr<const State> state_;
 };
 
-/// The text of an equivalent tokenizer.json that contains all added tokens and needs no other
-/// files. ModelError as in Tokenizer::load.
+/// The content of an equivalent tokenizer.json that includes all added tokens, so that it needs no
+/// other files. ModelError: see Tokenizer::load.
 std::string complete_tokenizer(const std::filesystem::path& tokenizer_json);
 
 }  // namespace pardec

@@ -10,10 +10,11 @@
 
 namespace pardec {
 
-/// The tokens of a model and their ids, one to one; ids may have gaps.
+/// A one-to-one map between tokens and ids. There may be gaps between ids.
 class Vocabulary {
  public:
-  /// The highest accepted id: 2^24 - 1, so that a wrong id does not cost gigabytes.
+  /// The highest accepted id. Since memory is allocated for every id, a wrong id could otherwise
+  /// cost gigabytes.
   static constexpr Token kMaxId = (1 << 24) - 1;
 
   /// Reads `{token: id, ...}`. ConfigError, which starts with `where`: an id is not an integer, out
@@ -22,19 +23,19 @@ class Vocabulary {
   Vocabulary(Vocabulary&&) = default;
 
   std::optional<Token> id(std::string_view token) const;
-  /// Empty if the id has no token.
+  /// The token of an id; empty if the id has none.
   std::string_view token(Token id) const;
   /// Number of tokens.
   Token count() const { return static_cast<Token>(ids_.size()); }
-  /// Highest id + 1.
+  /// The highest id + 1.
   Token size() const { return static_cast<Token>(tokens_.size()); }
 
  private:
-  std::vector<std::string> tokens_;                  // by id
+  std::vector<std::string> tokens_;                  // id -> token
   std::unordered_map<std::string_view, Token> ids_;  // keys point into tokens_
 };
 
-/// Reads a JSON id. ConfigError, which starts with `where`: it is out of range.
+/// Reads an id. ConfigError, which starts with `where`: it is not an integer from 0 to kMaxId.
 Token read_token_id(const Json& json, const std::string& where);
 
 }  // namespace pardec

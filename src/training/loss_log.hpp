@@ -11,22 +11,22 @@ namespace pardec {
 
 /// One update in the loss file.
 struct LossRow {
-  std::int64_t step = 0, tokens = 0;  ///< updates and tokens so far
+  std::int64_t step = 0, tokens = 0;  ///< number of updates and of tokens so far
   double learning_rate = 0, train_loss = 0;
-  std::optional<double> validation_loss;  ///< if validated at this step
-  double seconds = 0;                     ///< since the run began, over all sessions
+  std::optional<double> validation_loss;  ///< none: there was no validation at this step
+  double seconds = 0;                     ///< training time so far, over all sessions
   double tokens_per_second = 0;           ///< of this update
-  GuessRanks validation_ranks = {};       ///< if validated; not in the file
+  GuessRanks validation_ranks = {};       ///< empty without a validation; not in the file
 };
 
-/// The loss of a run as CSV. Header:
-/// step,tokens,lr,train_loss,validation_loss,seconds,tokens_per_second. One row per update;
-/// validation_loss is empty where no validation was done. Rows are kept in memory, and the file is
-/// written as a whole with each checkpoint, so that the two agree.
+/// The losses of a training run as a CSV file with the header
+/// step,tokens,lr,train_loss,validation_loss,seconds,tokens_per_second. Each update is a row;
+/// validation_loss is empty if there was no validation. Rows are kept in memory. The file is
+/// written as a whole with each checkpoint, so that file and checkpoint agree.
 class LossLog {
  public:
   explicit LossLog(std::filesystem::path csv) : csv_(std::move(csv)) {}
-  /// Reads the rows of an earlier session up to `step`. DataError.
+  /// Reads the rows of an earlier session up to update `step`. DataError: the file is invalid.
   void read_through(std::int64_t step);
   void add(const LossRow& row) { rows_.push_back(row); }
   const std::vector<LossRow>& rows() const { return rows_; }
@@ -37,7 +37,7 @@ class LossLog {
   std::vector<LossRow> rows_;
 };
 
-/// Draws the loss over tokens as SVG with gnuplot. False: gnuplot is missing, or failed.
+/// Draws the loss over tokens as SVG, with gnuplot. Returns false if gnuplot is missing or failed.
 bool draw_loss(const std::filesystem::path& csv, const std::filesystem::path& svg);
 
 }  // namespace pardec

@@ -3,10 +3,10 @@
 
 namespace pardec {
 
-/// Learning rate over a run: linear warm-up, then half a cosine down to `floor`.
+/// The learning rate over a training run: linear warm-up, then half a cosine down to `floor`.
 struct Schedule {
   double peak = 1e-3;
-  double floor = 0;  ///< share of the peak at the end
+  double floor = 0;  ///< share of `peak` at the end
   std::int64_t warmup = 0, steps = 1;
 
   /// The rate of update `step`, counted from 0: peak * (step + 1) / warmup while step < warmup,

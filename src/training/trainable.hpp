@@ -19,21 +19,21 @@ class Tensor;
 
 namespace pardec {
 
-/// The targets at one row of a sample: the i-th token is the target of the i-th loss.
+/// The targets of one row of a sample: tokens[i] is the target of loss i.
 struct RowTargets {
   int row = 0;
   Tokens tokens;
 };
 
-/// Per loss: Per loss: the share of targets that equal the best guess of this loss's head, its
-/// second-best guess, and so on, its second-best guess, and so on.
+/// Entry [i][r]: the share of the targets of loss i that equal the guess with rank r (0 is the
+/// best) of this loss's head.
 using GuessRanks = std::vector<std::vector<double>>;
 
 /// Defines what is trained: the weights and their initial values, the losses, and the exported
-/// files. It is a description without tensors, and is used by several threads at once. A Trainer
-/// holds the masters, the computing weights and the optimiser.
+/// files. It contains no tensors, and several threads use it at once. A Trainer holds the master
+/// weights, the computing weights and the optimiser.
 ///
-/// A new kind is one more file.
+/// Each kind of training is a subclass in a file of its own.
 class Trainable {
  public:
   explicit Trainable(ModelConfig config) : config_(std::move(config)) {}
@@ -42,82 +42,83 @@ class Trainable {
 
   // ---- weights ----
 
-  /// The trained weights, in the order of masters and gradients.
+  /// The trained weights, in the order of master weights and gradients.
   virtual std::vector<Parameter> parameters() const = 0;
-  /// The initial value of a trained weight, of any floating type. `weights`: the network's, by
-  /// checkpoint name; the result may share their memory.
+  /// The initial value of a trained weight, in any floating-point type. `weights`: the network's
+  /// weights by checkpoint name; the result may share their memory.
   virtual at::Tensor begin(const Parameter& parameter,
                            const std::map<std::string, at::Tensor>& weights) const = 0;
-  /// The network that computes with the trained weights. `weights`: the trained ones, and those of
-  /// the network that are not trained, by name, all of one type. Their memory is shared.
+  /// Creates the network that computes with the trained weights. `weights`: the trained weights,
+  /// and the network's other weights, by name and in one type. The network shares their memory.
   virtual std::unique_ptr<Model::Network> network(
       const std::map<std::string, at::Tensor>& weights) const = 0;
 
-  // ---- losses; by default a single one, of the network's own head ----
+  // ---- losses; by default only the loss of the network's own head ----
 
   struct Loss {
     std::string name;   ///< for display; empty if it is the only loss
-    double weight = 1;  ///< factor of its mean in the total loss
+    double weight = 1;  ///< factor of this loss in the total loss
   };
   virtual std::vector<Loss> losses() const { return {Loss{}}; }
-  /// The rows of a sample that have a target for some loss. A row with a target for loss i has
-  /// targets for all losses before i. By default the sample's targets.
+  /// The rows of a sample with a target for at least one loss. A row with a target for loss i has
+  /// targets for all losses before i. Default: the sample's targets, for loss 0.
   virtual std::vector<RowTargets> targets(const TrainingSample& sample) const;
-  /// Differentiable logits [n, vocab] of the rows that have a target for loss `loss`. `network`:
-  /// made by `network`; `head_inputs` [n, hidden]: the inputs of its heads for these rows.
+  /// Differentiable logits [n, vocab] for loss `loss`. `network`: a result of network().
+  /// `head_inputs` [n, hidden]: the inputs of its heads, for the rows with a target for this loss.
   virtual at::Tensor logits(const Model::Network& network, size_t loss,
                             const at::Tensor& head_inputs) const;
 
   // ---- exported files ----
 
-  /// The file for a tensor of `exported`, in the folder of the run.
+  /// The name of the file for a tensor of exported(), in the folder of the run.
   virtual std::string file(const std::string& name) const = 0;
-  /// Whether the files are additions to the checkpoint that the run started from. If so, the
-  /// checkpoint's weights are not trained, and are held once, in the computing type. Otherwise the
-  /// files contain the network's weights.
+  /// True: the files are additions to the checkpoint from which the run started. The checkpoint's
+  /// weights are not trained, and are in memory once, in the computing type. False: the files
+  /// contain the network's weights.
   virtual bool beside_network() const = 0;
-  /// The tensors to write, in this order. `weights`: the network's initial weights. By default the
-  /// masters, by their names.
+  /// The tensors to write, in this order. `weights`: the network's initial weights. Default: the
+  /// master weights, by name.
   virtual std::vector<std::pair<std::string, at::Tensor>> exported(
       const std::map<std::string, at::Tensor>& weights,
       std::vector<std::pair<std::string, at::Tensor>> masters) const;
-  /// The settings that determine this Trainable, as members of the run's record.
+  /// The settings of this Trainable, for the run's record.
   virtual OrderedJson settings() const = 0;
 
  private:
   ModelConfig config_;
 };
 
-/// Number of trained parameters.
+/// Number of trained scalar parameters.
 std::int64_t parameter_count(const Trainable& what);
 
-/// Trains all weights of the network, starting from the given ones, with the loss of its own head.
+/// Trains all weights of the network, starting from given weights, with the loss of the network's
+/// own head.
 std::unique_ptr<Trainable> whole_network(const ModelConfig& config);
 
-/// Random float32 weights for training a network from scratch. Matrices and the embedding: normal
-/// with deviation initializer_range; matrices that write into the residual stream (outputs of
-/// attention and MLP): smaller by sqrt(2 * layers) (GPT-2's recipe). Norms 1, biases 0. Each weight
-/// has its own seed.
+/// Random float32 weights for training a network from scratch, as in GPT-2. Matrices and the
+/// embedding are normal with standard deviation initializer_range, which is divided by sqrt(2 *
+/// layers) for matrices that write into the residual stream (outputs of attention and MLP). Norms
+/// are 1, biases 0. Each weight has its own seed.
 std::map<std::string, at::Tensor> initial_weights(const ModelConfig& config, std::uint64_t seed);
 
-/// The files that the weights are written to.
+/// The names of all files with exported weights.
 std::set<std::string> files_of(const Trainable& what);
 
-/// Extra heads over a network that is frozen (Medusa-1), or that is trained at the same time, as
-/// described by `network` (Medusa-2). Initialised as by Medusa's authors: blocks are zero and
-/// change nothing; a head's own matrix is a copy of the network's head. The loss of head h counts
-/// 0.8^h, h from 1 (arXiv:2401.10774, section 2.2.1). If the network is frozen, the heads share no
-/// trained weight, and AdamW's steps do not depend on a loss's scale; then this factor only affects
-/// how the heads share the limit of the gradients' norm. If the network is trained too, these
-/// losses count a fifth (section 2.2.2).
+/// Trains extra heads. The network is frozen if `network` is null (Medusa-1), or is trained at the
+/// same time, as `network` describes (Medusa-2). The initial values are those of Medusa's authors:
+/// blocks are zero and change nothing; a head's own matrix is a copy of the network's head. The
+/// loss of head h has weight 0.8^h, h from 1 (arXiv:2401.10774, section 2.2.1). If the network is
+/// trained too, these weights are multiplied by 0.2 (section 2.2.2). If the network is frozen, the
+/// heads have no trained weight in common, and AdamW's steps do not depend on the scale of a loss;
+/// the weights then only matter for the clipping of gradients.
 std::unique_ptr<Trainable> extra_heads(const ModelConfig& config, const ExtraHeadShape& shape,
                                        std::unique_ptr<Trainable> network = nullptr);
 
-/// A low-rank adapter over a frozen network. Initially it changes no output, except for
-/// tokens with equal rows: A is uniform within 1 / sqrt(in), by seed and name, as in peft; B is 0;
-/// rows of tokens are the network's, but tokens with (almost) equal rows get random ones. Weights
-/// contained in `start` begin from there instead. Written in peft's format. ConfigError: the
-/// network does not have a matrix that `shape.targets` names.
+/// Trains a low-rank adapter of a frozen network, and writes it in peft's format. Initial values,
+/// unless `start` contains the weight: A is uniform in +-1 / sqrt(in), as in peft, and depends on
+/// seed and name; B is 0. Rows of tokens are the network's rows, except that tokens with (almost)
+/// equal rows get random ones. Thus the adapter initially changes no output except for these
+/// tokens. ConfigError: the network has no matrix with a name in shape.targets.
 std::unique_ptr<Trainable> low_rank_adapter(const ModelConfig& config, const AdapterShape& shape,
                                             std::uint64_t seed,
                                             const std::optional<Adapter>& start = {});

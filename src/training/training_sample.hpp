@@ -12,52 +12,54 @@
 
 namespace pardec {
 
-/// One training sequence: its rows in any order, under the visibility rule of decoding, and the
-/// targets of some of them.
+/// One training sequence: its rows in any order, with the labels of decoding (visibility.hpp), and
+/// the targets of some rows.
 struct TrainingSample {
   Tokens tokens;
   std::vector<RowLabel> labels;  ///< one per token
   Segments segments;
   std::vector<std::pair<int, Token>> targets;  ///< (row, target token)
-  bool cut = false;                            ///< the text continues beyond the context length
+  bool cut = false;                            ///< whether the text was cut at the context length
 
   void add(Token token, const RowLabel& label) {
     tokens.push_back(token);
     labels.push_back(label);
   }
-  /// Sets `token` as the target of the last row so far.
+  /// Makes `token` the target of the last row.
   void expect(Token token) { targets.emplace_back(static_cast<int>(tokens.size()) - 1, token); }
 };
 
 /// A job with its reference answers.
 struct TrainingExample {
   Job job;
-  Form form = Form::json;  ///< the form of the format; `free` for an open prompt or a conversation
-  Pieces pieces;           ///< of this form
-  /// [context][field]; for a conversation [0][turn]; empty: absent
+  /// form that the training format needs; `free` for open prompts and conversations
+  Form form = Form::json;
+  Pieces pieces;  ///< pieces of the prompt in this form
+  /// Reference answers: [context][field]; for a conversation, [0][turn]. None: the value is absent.
   std::vector<std::vector<std::optional<std::string>>> references;
-  /// [context][field]: the value is part of the sequence but not a target, because its truth is
-  /// unknown. Empty: all values are targets.
+  /// [context][field]: whether the value is in the sequence but is no target, because it is not
+  /// known whether it is right. Empty: all values are targets.
   std::vector<std::vector<bool>> unknown;
-  std::uint64_t seed = 1;  ///< for random choices of a format; different in each epoch
-  /// the last answer of an open prompt is incomplete: its end is not a target
+  std::uint64_t seed = 1;  ///< for random decisions of a format; different in each epoch
+  /// Whether the last answer of an open prompt is incomplete. Then its end is no target.
   bool unfinished = false;
 };
 
-/// Builds the training sequences of a decoder. It belongs to the decoder, and lays out sequences
-/// exactly as the decoder computes them.
+/// Builds training sequences for a decoder. Each format belongs to one decoder, and gives rows the
+/// same labels as the decoder does.
 class TrainingFormat {
  public:
   virtual ~TrainingFormat() = default;
   virtual std::string_view name() const = 0;
-  /// The form of the pieces that it needs.
+  /// The form of the pieces in TrainingExample.
   virtual Form form() const = 0;
-  /// The number of contexts of one category in one job.
+  /// The number of contexts (of one category) per job.
   virtual int stack() const = 0;
-  /// Whether it supports examples in free form: open prompts and conversations.
+  /// Whether the format supports open prompts and conversations.
   virtual bool takes_text() const { return true; }
-  /// One sequence per prompt of the decoder. Empty: an open answer is not suitable for this format.
-  /// ConfigError: the example is not suitable for another reason.
+  /// One sequence for each prompt that the decoder would make from the example. Empty: an open
+  /// answer is not suitable for this format. ConfigError: the example is not suitable for another
+  /// reason.
   virtual std::vector<TrainingSample> samples(const TrainingExample& example) const = 0;
 };
 

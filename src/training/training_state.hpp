@@ -6,31 +6,30 @@
 
 namespace pardec {
 
-/// The progress of a run. Together with the weights, the moments and the run's flags, it determines
-/// the rest of the run: the order of samples is drawn from the seed for each epoch, and nothing
-/// else is random.
+/// The progress of a training run. Together with weights, moments and flags, it determines the rest
+/// of the run, because everything random depends on the seed and the number of the epoch.
 struct TrainingState {
-  std::int64_t step = 0;      ///< number of updates done
-  std::int64_t epoch = 0;     ///< from 0
-  std::int64_t position = 0;  ///< number of samples of the epoch that were used
+  std::int64_t step = 0;      ///< number of updates so far
+  std::int64_t epoch = 0;     ///< current epoch, from 0
+  std::int64_t position = 0;  ///< number of samples of this epoch that were used
   std::int64_t tokens = 0;    ///< number of tokens in all updates
   double seconds = 0;         ///< training time over all sessions
 };
 
-// state.safetensors contains `weight.NAME`, `first.NAME`, `second.NAME` for each weight, in float32
-// (float64), and `state` [step, epoch, position, tokens, seconds] in float64. It is a single file,
-// so that it is complete or absent.
+// state.safetensors contains `weight.NAME`, `first.NAME` and `second.NAME` for each trained weight,
+// in the type of the master weights, and `state` [step, epoch, position, tokens, seconds] in
+// float64. Since it is a single file, a checkpoint is either complete or absent.
 
-/// Writes to `file.tmp`, syncs and renames. RunError.
+/// Writes to `file.tmp`, syncs it, and renames it to `file`. RunError: writing fails.
 void save_state(const std::filesystem::path& file, const Trainer& trainer,
                 const TrainingState& state);
 
-/// Sets masters and moments in all processes of the trainer's group; only rank 0 reads the file.
-/// ModelError: the file belongs to another network.
+/// Sets master weights and moments in all processes of the trainer's group. Only rank 0 reads the
+/// file. ModelError: the file belongs to another network.
 TrainingState load_state(const std::filesystem::path& file, Trainer& trainer);
 
-/// Writes Trainer::exported in bf16 to its files in `folder`. If the network itself was trained,
-/// this is a model.safetensors in Hugging Face's format.
+/// Writes the tensors of Trainer::exported, in bf16, to their files in `folder`. If the network
+/// itself was trained, the file is a model.safetensors in Hugging Face's format.
 void export_weights(const std::filesystem::path& folder, const Trainer& trainer);
 
 }  // namespace pardec

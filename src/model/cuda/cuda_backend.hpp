@@ -9,23 +9,23 @@
 
 namespace pardec {
 
-/// The backend of a GPU: attention by the project's kernels, everything else by libtorch's
-/// operations. A step of few rows computes faster than its kernels can be launched one by one.
-/// Therefore the pass of each shape is recorded once; later passes of that shape need only their
-/// description and one launch (CUDA graphs). One backend serves one network.
+/// The backend for GPUs. Attention uses the project's kernels; everything else uses libtorch's
+/// operations. In a pass of few rows, launching the kernels takes longer than computing them.
+/// Therefore one pass of each shape is recorded as a CUDA graph. Later passes of that shape copy
+/// their inputs to the GPU and launch the graph. One backend serves one network.
 class CudaBackend final : public PlainBackend {
  public:
-  /// Without `record`, every pass is launched kernel by kernel, with the same results. Keeps
-  /// recordings of the `shapes` most recently used shapes.
+  /// If `record` is false, every pass is launched kernel by kernel, with the same results. At most
+  /// `shapes` recordings are kept: those of the most recently used shapes.
   explicit CudaBackend(std::unique_ptr<Gpu> gpu, bool record = true, size_t shapes = 32);
 
-  /// The result has its own memory. A pass that skips sublayers is not recorded. RunError: the GPU
-  /// reports an error.
+  /// The returned tensor does not share memory with a recording. A pass that skips sublayers is not
+  /// recorded. RunError: the GPU reports an error.
   at::Tensor layers(const Model::Network& network, std::span<const NewRows> sequences,
                     const SkippedSublayers& skipped) override;
   CacheForm cache_form() const override { return {.whole_blocks = true}; }
 
-  std::int64_t replayed() const { return replayed_; }  ///< number of passes
+  std::int64_t replayed() const { return replayed_; }  ///< number of passes that used a recording
   std::int64_t recorded() const { return recorded_; }
 
  private:

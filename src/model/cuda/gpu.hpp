@@ -11,7 +11,8 @@ namespace pardec {
 class Gpu {
  public:
   virtual ~Gpu() = default;
-  /// of the GPU; kernels spread their work over all of them
+  /// Number of the GPU's streaming multiprocessors. Kernels split their work into enough parts for
+  /// all of them.
   virtual int multiprocessors() const = 0;
 
   /// See cuda::store and cuda::attend.
@@ -27,8 +28,8 @@ class Gpu {
   };
   /// Records the work that `work` queues, with its current pointers and sizes, without executing
   /// it. Memory that `work` allocates and frees belongs to the recording. REQUIRES: the same work
-  /// was executed before, and does not wait for the GPU; the memory that it writes to outlives the
-  /// recording.
+  /// was executed before; the work does not wait for the GPU; the memory that the work writes to
+  /// outlives the recording.
   virtual std::unique_ptr<Recording> record(const std::function<void()>& work) = 0;
 };
 

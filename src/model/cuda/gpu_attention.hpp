@@ -9,13 +9,13 @@
 
 namespace pardec {
 
-/// Sizes of the kernels' inputs in one pass.
+/// Sizes of the kernels' inputs in one pass. See kernels.hpp for tiles and pieces.
 struct PassShape {
   std::int64_t rows = 0, sequences = 0, tiles = 0;
-  std::int64_t pieces = 0;  ///< of keys and values, per layer
-  std::int64_t words = 0;   ///< of visibility bits
+  std::int64_t pieces = 0;  ///< pieces of keys and values in one layer
+  std::int64_t words = 0;   ///< 32-bit words of visibility bits
   std::int64_t labels = 0;
-  std::int64_t longest = 0;  ///< number of keys of the longest sequence
+  std::int64_t longest = 0;  ///< number of keys in the longest sequence
   bool operator==(const PassShape&) const = default;
 };
 
@@ -25,12 +25,12 @@ struct GpuPass {
   GpuPass(const Model::Network& network, std::span<const NewRows> sequences);
   PassShape shape() const;
 
-  std::vector<std::int64_t> ids, positions;  // of the rows
+  std::vector<std::int64_t> ids, positions;  // one per row
   std::vector<std::int32_t> row_sequences;
   std::vector<cuda::Sequence> sequences;
   std::vector<cuda::Tile> tiles;
   std::vector<std::int32_t> piece_ends;
-  std::vector<cuda::Piece> pieces;  // of all layers, one after another
+  std::vector<cuda::Piece> pieces;  // layer by layer
   std::vector<std::uint32_t> sees;
   std::vector<cuda::KeyLabel> labels;
 
@@ -38,17 +38,18 @@ struct GpuPass {
   void add(const Model::Network& network, const NewRows& rows);
 };
 
-/// As CachedAttention, with the GPU's own kernels. The kernels evaluate visibility themselves, so
-/// no mask is built. All inputs that differ between passes of one shape lie in memory that this
-/// object owns.
+/// Does the same as CachedAttention, with the project's GPU kernels. The kernels evaluate
+/// visibility themselves, so no mask is built. All inputs that differ between passes of one shape
+/// lie in memory that this object owns; therefore a recorded pass can be replayed with new inputs.
 class GpuAttention {
  public:
-  /// Whether the kernels support the network's attention: bf16, a suitable head_dim,
-  /// scores without a cap; and whether its steps can be recorded: no choice of experts.
+  /// Whether the kernels support the network, and its passes can be recorded. The kernels require
+  /// bf16, a suitable head_dim, and scores without a cap. A pass through layers with experts cannot
+  /// be recorded.
   static bool fits(const Model::Network& network);
 
-  /// For passes of at most this shape; the rest is padding. REQUIRES: fits(network). `network` and
-  /// `gpu` must outlive this object.
+  /// Accepts passes of at most this shape; smaller passes are padded. REQUIRES: fits(network).
+  /// `network` and `gpu` must outlive this object.
   GpuAttention(const Model::Network& network, const PassShape& shape, Gpu& gpu);
 
   /// Copies the inputs of a pass to the GPU. Later calls of `attend` compute this pass.

@@ -9,11 +9,11 @@
 
 namespace pardec {
 
-/// A set of modules, given as a list of names or a regular expression, with peft's meaning.
+/// A set of modules, given as a list of names or as a regular expression, and matched as in peft.
 class ModuleNames {
  public:
-  /// Null: no modules. ConfigError, which starts with `where`: neither a list of names nor a
-  /// string.
+  /// `json`: a list of names, a string with a regular expression, or null for no modules.
+  /// ConfigError, which starts with `where`: any other value.
   static ModuleNames read(const OrderedJson& json, const std::string& where);
 
   bool given() const { return expression_ || !names_.empty(); }
@@ -28,39 +28,39 @@ class ModuleNames {
   std::optional<RegularExpression> expression_;
 };
 
-/// adapter_config.json of a low-rank adapter, with the meaning of peft 0.21. Module names come
-/// without "base_model.model.".
+/// adapter_config.json of a low-rank adapter, interpreted as peft 0.21 does. Module names are given
+/// without the prefix "base_model.model.".
 class AdapterConfig {
  public:
-  /// ModelError, which names the key: a value of the wrong type or range; an unknown key, or a
-  /// value that is not supported, unless the value has no effect.
+  /// ModelError, which names the key: a value has the wrong type or is out of range; or a key is
+  /// unknown or its value is not supported (accepted if the value has no effect).
   explicit AdapterConfig(const std::filesystem::path& folder);
 
   /// The part of a matrix W that was subtracted when the adapter was initialised. Merging subtracts
   /// it again before it adds the adapter (arXiv:2404.02948, arXiv:2406.01775).
   enum class Taken {
     nothing,
-    principal,   ///< PiSSA: the best approximation of W with the adapter's rank
-    orthogonal,  ///< OLoRA: scale * Q R, of the first columns and rows of W = Q R
+    principal,   ///< PiSSA: the best approximation of W by a matrix of the adapter's rank
+    orthogonal,  ///< OLoRA: scale * Q R, with W = Q R cut to Q's first columns and R's first rows
   };
 
-  /// Whether the module has low-rank factors. `stored`: the file contains some for it. ModelError:
-  /// evaluating a regular expression takes too long.
+  /// Whether the module has low-rank factors. `stored`: whether the adapter's file contains factors
+  /// for the module. ModelError: evaluating a regular expression takes too long.
   bool targets(const std::string& module, bool stored) const;
   int rank(const std::string& module) const;
   /// alpha / rank, or alpha / sqrt(rank) with use_rslora.
   double scale(const std::string& module) const;
-  /// Whether the adapter stores the module's weights as a whole.
+  /// Whether the adapter replaces all weights of the module (peft's modules_to_save).
   bool saves(const std::string& module) const;
   Taken taken() const { return taken_; }
-  bool dora() const { return dora_; }                    ///< rows have trained lengths
+  bool dora() const { return dora_; }                    ///< the norms of W's rows are trained
   bool low_rank_bias() const { return low_rank_bias_; }  ///< B has a bias
   /// Whether the adapter gives a network with a tied head two separate matrices. ModelError: the
   /// config asks for a single matrix and also adapts it.
   bool parts_tied() const;
   const Json& token_indices() const { return token_indices_; }  ///< trainable_token_indices
   const std::string& where() const { return where_; }
-  /// The keys that go beyond one plain adapter over all layers.
+  /// The keys for features that AdapterShape cannot express (Adapter::beyond_plain).
   const std::vector<std::string>& beyond_plain() const { return beyond_plain_; }
 
  private:
@@ -81,8 +81,8 @@ class AdapterConfig {
   bool root_ = false, dora_ = false, low_rank_bias_ = false, keeps_tied_ = false;
   Taken taken_ = Taken::nothing;
   std::vector<Pattern> ranks_, alphas_;
-  ModuleNames targets_, excluded_;  ///< no targets: the modules that the file has tensors for
-  bool all_linear_ = false;         ///< the targets are all matrices of layers
+  ModuleNames targets_, excluded_;  ///< if targets_ is empty: the modules with tensors in the file
+  bool all_linear_ = false;         ///< all matrices of the layers are targets
   std::vector<std::string> saved_;
   std::vector<RegularExpression> inside_saved_;
   std::vector<int> layers_;  ///< the only layers with targets; empty: all

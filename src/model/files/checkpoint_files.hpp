@@ -11,14 +11,14 @@
 namespace pardec {
 
 /// The tensors of a checkpoint folder: model.safetensors, or the shards that
-/// model.safetensors.index.json names. As in transformers, the files may omit the leading `model.`
-/// of a weight's name, or have one more.
+/// model.safetensors.index.json names. As in transformers, a weight's name in the files may lack
+/// the leading `model.`, or may have a second one.
 class CheckpointFiles {
  public:
   /// ModelError: the folder has no weights, a shard is missing, or a tensor is not in the shard
   /// that the index names.
   explicit CheckpointFiles(const std::filesystem::path& folder);
-  /// Whether the folder has one of these files.
+  /// Whether the folder contains model.safetensors or model.safetensors.index.json.
   static bool there(const std::filesystem::path& folder);
 
   struct Entry {
@@ -27,11 +27,11 @@ class CheckpointFiles {
     std::string file;                           ///< for errors
   };
   const std::map<std::string, Entry>& tensors() const { return tensors_; }
-  /// The stored tensor of a weight. If the head is the embedding, or is initialised from it, a
-  /// matrix stored under one of the two names serves as both. ModelError: the weight is missing,
-  /// has a wrong shape or an unsupported type, or is stored under two names with different values.
+  /// The stored tensor of a weight. If the head is tied to the embedding or initialised from it, a
+  /// matrix stored under either name serves as both. ModelError: the weight is missing, has a wrong
+  /// shape or an unsupported type, or is stored under two names with different values.
   const Entry& find(const Parameter& parameter, const ModelConfig& config) const;
-  /// Whether the files contain a head that differs from the embedding in some byte.
+  /// Whether the files contain a head whose bytes differ from the embedding's.
   bool has_own_head() const;
   /// The names of tensors that a network of `config` does not use.
   std::vector<std::string> unused(const ModelConfig& config) const;
@@ -47,9 +47,10 @@ class CheckpointFiles {
   std::string where_;
 };
 
-/// A short list of tensor names. Names that differ only in their layer are joined, and so are all
-/// tensors of a layer beyond the network's `layers` or of a part that the network does not have.
-/// Example: "model.layers.*.self_attn.q_proj.bias (2), model.layers.2.* (9), visual.* (312)".
+/// A short list of tensor names. Names that differ only in the layer are joined. Also joined are
+/// all tensors of a layer beyond the network's `layers`, and all tensors of a part that the network
+/// does not have. Example: "model.layers.*.self_attn.q_proj.bias (2), model.layers.2.* (9),
+/// visual.* (312)".
 std::string summary_of_tensors(const std::vector<std::string>& names, int layers);
 
 }  // namespace pardec

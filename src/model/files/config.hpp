@@ -12,21 +12,21 @@
 
 namespace pardec {
 
-/// Layers whose MLP is a mixture of experts (Shazeer et al. 2017, arXiv:1701.06538): a router gives
-/// each row a probability of each expert, and the row's output is the sum over its most probable
-/// experts of probability times the expert's MLP.
+/// A mixture of experts (Shazeer et al. 2017, arXiv:1701.06538) takes the place of the MLP in some
+/// layers. A router gives each row a probability of each expert. The row's output is a weighted sum
+/// over its most probable experts: probability times output of the expert's MLP.
 struct Experts {
   int count = 0;             ///< per layer; 0: no layer has experts
   int used = 0;              ///< per row
-  int inner = 0;             ///< as intermediate_size, of one expert
-  bool normalised = false;   ///< the used probabilities are divided by their sum
+  int inner = 0;             ///< intermediate size of one expert's MLP
+  bool normalised = false;   ///< the probabilities of the used experts are divided by their sum
   std::vector<bool> layers;  ///< per layer: whether it has experts; empty: none has
   bool in(size_t layer) const { return !layers.empty() && layers[layer]; }
 };
 
 /// Shape and options of a network, from the Hugging Face `config.json` of a supported family.
 struct ModelConfig {
-  const Family* family = nullptr;  ///< the row of its model_type; never null once read
+  const Family* family = nullptr;  ///< see families.hpp; never null once read
   int vocab_size = 0;
   int hidden_size = 0;
   int intermediate_size = 0;
@@ -38,38 +38,41 @@ struct ModelConfig {
   double rms_norm_eps = 1e-6;
   double initializer_range = 0.02;  ///< standard deviation of new weights; used only in training
   BlockSpec block;
-  Rope rope;  ///< of all layers, or of those without the window
-  /// If set: of the layers with the window. It rotates as many dimensions as `rope`.
+  Rope rope;  ///< rotary embedding of all layers, or of the layers without a window
+  /// Rotary embedding of the layers with a sliding window; none: `rope` is for all layers. Both
+  /// rotate the same number of dimensions.
   std::optional<Rope> sliding_rope;
-  /// In a layer with a sliding window, a row sees the keys less than this many positions back. 0:
-  /// no layer has a window.
+  /// In a layer with a sliding window, a row sees only keys that are less than this many positions
+  /// back. 0: no layer has a window.
   int sliding_window = 0;
   std::vector<bool> slides;  ///< per layer: whether it has the window; empty: none has
   /// The window of one layer; 0: none.
   int window(size_t layer) const { return !slides.empty() && slides[layer] ? sliding_window : 0; }
-  /// The windows that occur, 0 (none) first.
+  /// The distinct values of `window` over all layers, ascending.
   std::vector<int> windows() const;
   /// `rope`, then `sliding_rope` if it is set.
   std::vector<Rope> ropes() const;
   /// Index of one layer's rotary embedding in `ropes`.
   size_t rope_kind(size_t layer) const { return sliding_rope && window(layer) > 0 ? 1 : 0; }
-  /// The head is the embedding matrix: tie_word_embeddings is set, and the weights contain no other
-  /// head.
+  /// Whether the head is the embedding matrix: tie_word_embeddings is set, and the weights contain
+  /// no separate head.
   bool tied_head = false;
   Experts experts;
-  /// Only with an adapter: the head is a separate matrix, initialised from the embedding.
+  /// Only with an adapter: whether the head is a separate matrix that is initialised from the
+  /// embedding.
   bool head_from_embedding = false;
   std::string dtype;  ///< torch_dtype or dtype as written, e.g. "bfloat16"
   std::optional<Token> bos;
   /// eos_token_id of generation_config.json if that file exists, else of config.json
   std::vector<Token> eos;
   GenerationRules generation;  ///< from generation_config.json if it exists, else from config.json
-  /// Number of heads besides the network's own, which read the same rows (parameters.hpp).
+  /// Number of extra heads (parameters.hpp), such as Medusa's. They have the same input as the
+  /// network's own head.
   int extra_heads = 0;
 
-  /// Valid positions are 0 to this, exclusive. This is max_position, except for `longrope`, where
-  /// it is the original length: beyond it, other frequencies would apply to all keys of the text.
-  /// (`dynamic` always ends at max_position.)
+  /// The number of valid positions: a position must be in [0, positions()). This is max_position,
+  /// except with `longrope`, where it is the original length, since a longer text would need other
+  /// frequencies for all of its keys.
   int positions() const;
   /// The key of config.json that `positions` comes from, for messages.
   std::string positions_key() const;
@@ -77,18 +80,19 @@ struct ModelConfig {
 
 /// Reads `config.json` of a checkpoint folder, and `generation_config.json` if present. Also finds
 /// out from the weights whether the head is tied, and counts the extra heads. `adapter`: the folder
-/// of an adapter over the network, or empty; it may untie the head, and its extra heads take
-/// precedence. ModelError, which lists what is supported: an unsupported architecture or option.
+/// of an adapter of the network; empty: none. The adapter may untie the head, and its extra heads
+/// replace those of the checkpoint. ModelError, which lists what is supported: an unsupported
+/// architecture or option.
 ModelConfig read_model_config(const std::filesystem::path& folder,
                               const std::filesystem::path& adapter = {});
-/// The same from parsed JSON. `where` is its name in errors.
+/// Parses the content of a config.json. `where`: the file's name for errors.
 ModelConfig parse_model_config(const Json& json, const std::string& where);
 
-/// The same network cut to its first `layers` layers; 0: all layers. ModelError, which names
-/// `folder`: it has fewer layers.
+/// The config with only the first `layers` layers; 0: all layers. ModelError, which names `folder`:
+/// the network has fewer layers.
 ModelConfig with_first_layers(ModelConfig config, int layers, const std::filesystem::path& folder);
 
-/// Number of parameters.
+/// Number of scalar parameters in the network.
 std::int64_t parameter_count(const ModelConfig& config);
 
 }  // namespace pardec

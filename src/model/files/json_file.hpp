@@ -7,10 +7,10 @@
 
 namespace pardec {
 
-/// `error` as a ModelError with the same words. Its message starts with `where`.
+/// Converts `error` to a ModelError with the same message, which starts with `where` (once).
 ModelError as_model_error(const Error& error, const std::string& where);
 
-/// Text from a file, shortened and escaped to fit a one-line message.
+/// A value from a file as text, shortened and escaped to fit into a one-line message.
 std::string one_line(const Json& value);
 
 /// Reads a JSON file of a checkpoint. ModelError: the file is missing or invalid.

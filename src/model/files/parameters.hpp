@@ -7,7 +7,8 @@
 
 namespace pardec {
 
-/// The role of a weight. The config says which roles a family has, and where its norms are.
+/// The role of a weight in the network. A network has only some of these roles, depending on its
+/// config.
 enum class Role {
   embedding,
   input_norm,
@@ -18,20 +19,20 @@ enum class Role {
   o,  ///< writes attention's output into the residual stream
   q_norm,
   k_norm,
-  post_attention_norm,  ///< before the MLP; if the layer has norms after sublayers, one of them
+  post_attention_norm,  ///< before the MLP; with Norms::after or both: after attention
   pre_mlp_norm,         ///< before the MLP, if the layer has norms before and after sublayers
   gate_up,              ///< gate and up stacked into one matrix (Phi-3)
   gate,
   up,
   down,         ///< writes the MLP's output into the residual stream
-  router,       ///< gives a row's probabilities of experts
-  expert_gate,  ///< of one expert, like expert_up and expert_down
+  router,       ///< gives each row a probability of each expert
+  expert_gate,  ///< the gate of one expert's MLP; likewise expert_up and expert_down
   expert_up,
   expert_down,
   post_mlp_norm,
   final_norm,
   head,
-  extra_block,  ///< belongs to an extra head, like extra_out
+  extra_block,  ///< a residual block of an extra head
   extra_out,
 };
 
@@ -48,46 +49,45 @@ struct Parameter {
   bool matrix() const { return shape.size() == 2; }
 };
 
-/// The name of a network's weight; `layer` and `expert` as in Parameter.
+/// The name of a weight in the checkpoint. `layer`, `bias` and `expert`: see Parameter.
 std::string parameter_name(Role role, int layer = -1, bool bias = false, int expert = -1);
 
-/// The module of such a weight, without the prefix of its layer and expert: "lm_head",
-/// "self_attn.q_proj", "gate_proj".
+/// The name of a weight's module without the prefix for layer and expert, e.g. "lm_head",
+/// "self_attn.q_proj" or "gate_proj".
 const char* module_name(Role role);
 
 /// All weights of a network, in a fixed order: embedding, layers, final norm, and the head unless
 /// it is tied.
 std::vector<Parameter> parameters(const ModelConfig& config);
 
-/// Heads besides the network's own: residual blocks z + SiLU(W z + b), then a matrix to the
-/// vocabulary.
+/// Extra heads, as in Medusa: residual blocks z + SiLU(W z + b), then a matrix to the vocabulary.
 struct ExtraHeadShape {
   int heads = 0;
   int blocks = 1;  ///< per head
-  /// The heads consist only of their blocks, and use the matrix of the network's own head.
-  /// Otherwise each has its own matrix. REQUIRES: at least one block.
+  /// True: the heads consist only of blocks, and use the matrix of the network's own head. False:
+  /// each head has its own matrix. REQUIRES, if true: at least one block.
   bool shares_head = false;
 };
-/// "4 of 1 block, each with a matrix to the vocabulary"
+/// For example "4 of 1 block, each with a matrix to the vocabulary".
 std::string shape_text(const ExtraHeadShape& shape);
 
 /// The file of extra heads in a checkpoint folder.
 inline constexpr const char* kExtraHeadsFile = "medusa_heads.safetensors";
 
-/// Names of extra head h's weights as in Medusa's original release, h from 0:
-/// H.B.linear.weight and .bias for block B of head H; H.N.weight for the head's own matrix, where N
-/// is its number of blocks. H and B count from 0: `0.0.linear.weight`, `0.1.weight`.
+/// Names of extra heads' weights, as in Medusa's original release. Block B of head H has
+/// `H.B.linear.weight` and `H.B.linear.bias`. The matrix of head H with N blocks has `H.N.weight`.
+/// H and B count from 0: `0.0.linear.weight`, `0.1.weight`.
 std::string extra_block_name(int head, int block, bool bias = false);
 std::string extra_out_name(int head, int blocks);
 
 /// All weights of extra heads, in a fixed order.
 std::vector<Parameter> extra_head_parameters(const ModelConfig& config,
                                              const ExtraHeadShape& shape);
-/// The weights of head `head`.
+/// The weights of the extra head `head`, counted from 0.
 std::vector<Parameter> one_extra_head(const ModelConfig& config, int head,
                                       const ExtraHeadShape& shape);
 
-/// `[2, 3]`
+/// For example `[2, 3]`.
 std::string shape_text(const std::vector<std::int64_t>& shape);
 
 }  // namespace pardec

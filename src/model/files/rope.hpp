@@ -11,41 +11,41 @@ enum class RopeType { standard, linear, dynamic, yarn, longrope, llama3 };
 /// Names in config.json: "default", "linear", ...
 std::string_view name(RopeType type);
 
-/// How a network's rotary embedding turns positions into angles: base and scaling, as read by
-/// transformers' `modeling_rope_utils`.
+/// The parameters of a network's rotary embedding: base and scaling, as in transformers'
+/// `modeling_rope_utils`.
 struct Rope {
   RopeType type = RopeType::standard;
   int dims = 0;  ///< only the first `dims` dimensions of a head are rotated (Phi-3: fewer than all)
   double theta = 10000.0;  ///< the base
   double factor = 1.0;
-  int original_max_position = 0;  ///< llama3, yarn, longrope: the length of pretraining
+  int original_max_position = 0;  ///< llama3, yarn, longrope: context length of pretraining
   double attention_factor = 1.0;  ///< yarn, longrope: factor of cosines and sines
-  /// yarn: frequencies with more turns than this in the original length stay unchanged
+  /// yarn: frequencies that turn more often than this within the original length stay unchanged
   double beta_fast = 32.0;
-  double beta_slow = 1.0;  ///< yarn: frequencies with fewer turns than this are divided by `factor`
+  double beta_slow = 1.0;  ///< yarn: frequencies that turn less often are divided by `factor`
   bool truncate = true;    ///< yarn: the ramp starts and ends at whole dimensions
-  /// llama3: frequencies with fewer turns in the original length are divided by `factor`
+  /// llama3: frequencies that turn less often within the original length are divided by `factor`
   double low_freq_factor = 1.0;
-  double high_freq_factor = 4.0;     ///< llama3: frequencies with more turns stay unchanged
+  double high_freq_factor = 4.0;     ///< llama3: frequencies that turn more often stay unchanged
   std::vector<double> short_factor;  ///< longrope: one divisor per frequency
 };
 
 /// Reads `rope_theta` with `rope_scaling` (before transformers 5) or `rope_parameters` (5). If both
 /// are present, `rope_scaling` wins, as in transformers. ModelError, which names the key: an
-/// unknown type or option, or an impossible number. `head_dim` and `max_position` are the
-/// network's. `phi3`: the config is of that family. Its heads may be rotated in part
-/// (`partial_rotary_factor`), older names of longrope are accepted, and the original length is
-/// written outside of the options.
+/// unknown type or option, or an impossible number. `phi3`: whether the config belongs to the
+/// family phi3. In this family, part of a head may be rotated (`partial_rotary_factor`), older
+/// names of longrope are accepted, and the original length is a key of config.json itself.
 Rope read_rope(JsonReader& config, const std::string& where, int head_dim, int max_position,
                bool phi3 = false);
 
-/// The rotary embeddings of layers without and with a sliding window.
+/// The rotary embeddings of layers without (`full`) and with a sliding window (`sliding`).
 struct LayerRopes {
   Rope full, sliding;
 };
-/// Reads them as transformers does for Gemma 3: `rope_theta` with `rope_scaling`, and
-/// `rope_local_base_freq` (before transformers 5), or `rope_parameters` with `full_attention` and
-/// `sliding_attention` (5). Supported are the types default and linear. ModelError as `read_rope`.
+/// Reads both embeddings as transformers does for Gemma 3. Before transformers 5, the keys are
+/// `rope_theta` with `rope_scaling`, and `rope_local_base_freq`. Since transformers 5, the key is
+/// `rope_parameters` with `full_attention` and `sliding_attention`. Only the types default and
+/// linear are supported. ModelError: see `read_rope`.
 LayerRopes read_layer_ropes(JsonReader& config, const std::string& where, int head_dim);
 
 }  // namespace pardec

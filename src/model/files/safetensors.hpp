@@ -23,12 +23,12 @@ namespace pardec {
 
 /// `other`: a type that is not supported for weights.
 enum class StoredType { bf16, f16, f32, f64, other };
-/// REQUIRES, for name and size_of: not `other`.
+/// The type's name in safetensors files. REQUIRES: not `other`.
 std::string_view name(StoredType type);
-/// Bytes of one element.
+/// Bytes per element. REQUIRES: not `other`.
 std::int64_t size_of(StoredType type);
 
-/// A tensor in a file. `data` is valid as long as the file's mapping.
+/// A tensor in a mapped file. `data` is valid as long as the file is mapped.
 struct StoredTensor {
   StoredType type = StoredType::f32;
   std::vector<std::int64_t> shape;
@@ -36,13 +36,13 @@ struct StoredTensor {
   std::string dtype;          ///< as written in the file
 };
 
-/// Reads the header at the beginning of `file`, and checks all its claims against the file's
-/// length. ModelError of one line (`where`, what was found, what was expected): the file is
-/// truncated or inconsistent.
+/// Reads the header at the beginning of `file`, and checks all of its offsets and shapes against
+/// the file's length. ModelError: the file is truncated or inconsistent. Its one-line message says
+/// `where`, what was found, and what was expected.
 std::map<std::string, StoredTensor> parse_safetensors(std::span<std::byte> file,
                                                       const std::string& where);
 
-/// ModelError, which names the tensor: its type is `other`.
+/// ModelError, which names the tensor: the tensor's type is `other`.
 void check_numbers(const StoredTensor& tensor, const std::string& name, const std::string& where);
 
 /// A whole file in memory, mapped on demand. The mapping is private: changes in memory never reach
@@ -54,7 +54,7 @@ class MappedFile {
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
   std::span<std::byte> bytes() const { return bytes_; }
-  /// Gives back the memory of `part`. Reading it again yields the file's content.
+  /// Frees the memory that holds `part`. Reading `part` again loads the file's content.
   void release(std::span<std::byte> part) const;
 
  private:
@@ -69,8 +69,8 @@ struct TensorToWrite {
   std::function<void(std::span<std::byte>)> fill;
 };
 
-/// Writes the tensors in the given order to `file.tmp`, one in memory at a time, then syncs and
-/// renames. RunError: writing fails.
+/// Writes the tensors in the given order, with one tensor in memory at a time. Writes to
+/// `file.tmp`, syncs it, and renames it to `file`. RunError: writing fails.
 void write_safetensors(const std::filesystem::path& file,
                        const std::vector<TensorToWrite>& tensors);
 

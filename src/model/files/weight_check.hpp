@@ -10,7 +10,7 @@ namespace pardec {
 struct NotFinite {
   std::string file, tensor;
   std::int64_t nan = 0;
-  std::int64_t infinite = 0;  ///< includes values beyond float32, the type that networks compute in
+  std::int64_t infinite = 0;  ///< includes values beyond float32's range
   std::int64_t elements = 0;
   /// `2 NaN and 1 Inf of 4096 numbers`
   std::string text() const;
@@ -18,7 +18,7 @@ struct NotFinite {
 
 /// The result of reading all weights of a folder.
 struct WeightCheck {
-  /// includes tensors of unsupported types, whose values are not read
+  /// number of tensors, including those of unsupported types, whose values are not read
   std::int64_t tensors = 0;
   std::vector<NotFinite> not_finite;  ///< sorted by name, extra heads last
 };

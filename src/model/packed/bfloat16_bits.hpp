@@ -5,7 +5,7 @@
 
 namespace pardec {
 
-/// The memory of a bf16 tensor as the bit patterns that kernels read and write.
+/// The elements of a bf16 tensor as bit patterns, for kernels without torch types.
 inline const std::uint16_t* bits(const at::Tensor& tensor) {
   return reinterpret_cast<const std::uint16_t*>(tensor.const_data_ptr<at::BFloat16>());
 }

@@ -9,24 +9,24 @@
 
 namespace pardec {
 
-/// The type in memory of the layers' matrices of a network of this type.
+/// The type in which a network of this dtype stores its layers' matrices.
 WeightType weight_type(Dtype dtype);
 
-/// A network in bf16 on the CPU, in the form that the CPU's kernels stream. Every weight is stored
-/// once, packed. A layer has two large products (q, k, v and gate, up) and two small ones.
-/// Activations between layers are float32; they are rounded to bf16 only as inputs of products and
-/// as cached keys and values. A row's result does not depend on the other rows of the pass. The
-/// layers' weights may be int8 or NF4 in memory; embedding, heads, norms and biases keep their
-/// type.
+/// Computes a bf16 network with the CPU kernels. Every weight is stored once, packed in the order
+/// in which the kernels read it. A layer has four matrix products: q, k and v together; o; gate and
+/// up together; down. Activations are float32; they are rounded to bf16 only as inputs of products
+/// and as cached keys and values. A row's result does not depend on the other rows of the pass. The
+/// layers' matrices may be int8 or NF4 in memory; embedding, heads, norms and biases are not
+/// quantised.
 class PackedBackend final : public Backend {
  public:
-  /// Whether there are kernels for everything that the network contains.
+  /// Whether the kernels support every part of the network.
   static bool fits(const Model::Network& network);
 
-  /// Packs the weights tensor by tensor and removes each from `network` when it is done. Weights
-  /// are first rounded to bf16; those of layers are then quantised as the network's options say.
-  /// The embedding stays in the network, in bf16, unless it is also the head. REQUIRES:
-  /// fits(network); tensors of any floating type.
+  /// Packs the weights one tensor after another, and removes each packed tensor from `network`.
+  /// Weights are first rounded to bf16. If the network's dtype is int8 or nf4, the layers' matrices
+  /// are then quantised. The embedding stays in the network, in bf16, unless it is also the head.
+  /// REQUIRES: fits(network); the tensors may have any floating-point type.
   static std::shared_ptr<PackedBackend> take(Model::Network& network);
 
   /// float32.
@@ -49,22 +49,23 @@ class PackedBackend final : public Backend {
     PackedMatrix weights;
     std::vector<float> bias;  // padded to whole panels, or empty
   };
-  /// Norms are factors (with 1 added, where the network does so), and empty if it has none there.
+  /// Norms are stored as factors: the weight, or 1 + weight (BlockSpec::norm_adds_one). A norm that
+  /// the network does not have is empty.
   struct Layer {
     std::vector<float> input_norm, post_norm;       // [hidden]
-    std::vector<float> q_norm, k_norm;              // [head_dim], or of all heads together
-    std::vector<float> after_attention, after_mlp;  // [hidden], before the sums
+    std::vector<float> q_norm, k_norm;              // [head_dim], or [heads * head_dim]
+    std::vector<float> after_attention, after_mlp;  // [hidden], applied before the residual sums
     struct Expert {
       Map gate_up, down;
     };
     Map router;  // in bf16
     std::vector<Expert> experts;
-    Map qkv, o, gate_up, down;  // not gate_up and down if there are experts. gate_up: alternating
+    Map qkv, o, gate_up, down;  // gate_up and down are empty with experts. gate_up: alternating
                                 // blocks of 16 rows of gate and 16 of up
   };
   struct ExtraHead {
     std::vector<Map> blocks;
-    Map out;  // empty if it shares the network's matrix
+    Map out;  // empty if the head shares the matrix of the network's own head
   };
   class Packer;
   class Pass;

@@ -9,27 +9,27 @@
 
 namespace pardec {
 
-/// Attention of one pass of a packed network over the caches of its sequences, by the CPU's
-/// kernels. Keys are read in the order of slots. Shared memory is read for all of its sequences
-/// together: the n-th shared part of each sequence in phase n. The sequences' own memory follows.
-/// (This is cascade inference; a query's result is the same as without sharing.)
+/// Attention of one forward pass over the caches of several sequences, with the CPU kernels. Keys
+/// are read in the order of slots, in phases. Phase n reads the n-th shared part of each sequence,
+/// once for all sequences that share it. The last phase reads the sequences' own memory. (This is
+/// cascade inference. The result is the same as without sharing.)
 class PanelAttention {
  public:
   /// The objects that `sequences` refers to must outlive this object.
   PanelAttention(const Model::Network& network, const Kernels& kernels,
                  std::span<const NewRows> sequences);
 
-  /// Evaluates visibility. Must be called before the first `attend`.
+  /// Evaluates visibility. Call once, before the first `attend`.
   void prepare();
 
   size_t phases() const { return phases_.size(); }
 
-  /// Computes one phase of a layer. `mixed` [rows, heads * head_dim] bf16: the queries; after the
-  /// last phase, the outputs of attention.
+  /// Computes one phase of a layer. `mixed` [rows, heads * head_dim] bf16 contains the queries; the
+  /// last phase replaces them with the outputs of attention.
   void attend(size_t layer, size_t phase, std::uint16_t* mixed);
 
  private:
-  /// The keys visible to each new row of a sequence, as bits in words of 32 keys.
+  /// The keys visible to each new row of a sequence: one bit per key, 32 keys per word.
   struct Masks {
     MaskRows rule;
     std::int64_t stride;               // words per row
@@ -39,20 +39,20 @@ class PanelAttention {
   struct Part {
     KvCache::Storage* cache;
     std::int64_t begin, count;
-    std::vector<Masks> masks;  // one per kind of layer
+    std::vector<Masks> masks;  // one per entry of windows_
   };
   /// A query: one row of a part.
   struct Reader {
     size_t part;
     std::int64_t row;
   };
-  /// Readers of the same keys, which share passes over these keys.
+  /// Readers of the same keys. The kernels read these keys once for several readers.
   struct Group {
-    const SharedRows* shared;   // null: the readers' cache has these keys in its own memory
+    const SharedRows* shared;   // null: the keys are in the cache's own memory
     std::int64_t first_slot;    // index of the first of these keys in the sequence
     std::int64_t slots;         // number of these keys
     std::int64_t begin, count;  // the range of readers
-    /// Per kind of layer: the blocks of 32 keys that at least one reader sees.
+    /// Per entry of windows_: the blocks of 32 keys that at least one reader sees.
     std::vector<std::vector<std::int32_t>> blocks;
   };
 
@@ -69,12 +69,12 @@ class PanelAttention {
   const ModelConfig& config_;
   const Kernels& k_;
   const std::int64_t group_;  // number of query heads that share a key head
-  std::vector<int> windows_;  // per kind of layer: 0 (no window), and the window; kinds that occur
+  std::vector<int> windows_;  // ModelConfig::windows(): the kinds of layers
   std::vector<Part> parts_;
   std::vector<Reader> readers_;
   std::vector<Group> groups_;                      // in the order of phases
   std::vector<std::pair<size_t, size_t>> phases_;  // [first, last) of the groups
-  at::Tensor states_;   // between phases, by row and key head; not needed for a single phase
+  at::Tensor states_;   // results between phases, by row and key head; undefined with one phase
   at::Tensor scratch_;  // one per member of the team
 };
 

@@ -13,8 +13,8 @@
 
 namespace pardec {
 
-/// One plan for the layers without a window, and one for the layers with it; each exists only if
-/// some layer needs it.
+/// Holds two plans: one for layers without a sliding window, and one for layers with a window. A
+/// plan exists only if some layer needs it.
 template <typename Plan>
 class PerLayer {
  public:
@@ -31,19 +31,21 @@ class PerLayer {
 };
 
 /// The queries of one sequence's step, divided into chunks so that the scores need little memory.
-/// Each chunk is computed with the keys that it can see.
+/// Each chunk is computed with all keys up to the last one that one of its queries sees.
 class AttentionPlan {
  public:
   AttentionPlan(const Model::Network& network, std::span<const KvCache::Slot> slots,
                 std::span<const RowLabel> labels, const Segments& segments, int window);
 
-  /// q [n, heads, head_dim], scaled; keys and values [kv_heads, >= all keys, head_dim]. Returns [n,
-  /// heads * head_dim].
+  /// `q`: [n, heads, head_dim], already multiplied by the attention scale. `keys`, `values`:
+  /// [kv_heads, slots, head_dim], with at least as many slots as there are keys. Returns [n, heads
+  /// * head_dim].
   at::Tensor attend(const at::Tensor& q, const at::Tensor& keys, const at::Tensor& values);
 
   /// Whether one chunk contains all queries.
   bool whole() const { return chunks_.size() == 1; }
-  /// Of a whole plan: scores [kv_heads, n * group, all keys] to weights of the same shape.
+  /// Converts scores [kv_heads, n * group, keys] to attention weights of the same shape. `group`:
+  /// heads / kv_heads. REQUIRES: whole().
   at::Tensor weights(const at::Tensor& scores);
 
  private:
@@ -51,7 +53,7 @@ class AttentionPlan {
     std::int64_t begin = 0, count = 0;
     std::int64_t end = 0;  // no query of the chunk sees keys from here on
     bool masked = false;   // false: every query sees all keys before `end`
-    at::Tensor mask;       // [count, 1, end]; undefined if too large to keep
+    at::Tensor mask;       // [count, 1, end]; undefined if it is too large to be kept
   };
 
   at::Tensor build(Chunk& chunk);
@@ -63,24 +65,25 @@ class AttentionPlan {
   std::vector<Chunk> chunks_;
 };
 
-/// Writes rows [begin, begin + count) of new keys or values [n, kv_heads, head_dim] after the last
-/// slot of a cache's own memory.
+/// Writes rows [begin, begin + count) of `rows` [n, kv_heads, head_dim], which are new keys or
+/// values, to `into`, after the last of the cache's own slots.
 inline void write_behind(const KvCache::Storage& cache, const at::Tensor& into,
                          const at::Tensor& rows, std::int64_t begin, std::int64_t count) {
   into.narrow(1, cache.own(), count).copy_(rows.narrow(0, begin, count).transpose(0, 1));
 }
 
 /// Attention of one forward pass over the caches of its sequences and the new rows. Memory that
-/// several caches share is read in one product for all of them (cascade inference). The result is
-/// exact, as in Hydragen (arXiv:2402.05099, section 3.1), but computed with one softmax over all
-/// scores of a row instead of joining two.
+/// several caches share is read in one product for all of them (cascade inference, as in Hydragen,
+/// arXiv:2402.05099, section 3.1). Hydragen joins two partial softmaxes; here, one softmax covers
+/// all scores of a row. Both are exact.
 class CachedAttention {
  public:
   /// The objects that `sequences` refers to must outlive this object.
   CachedAttention(const Model::Network& network, std::span<const NewRows> sequences);
 
-  /// q [n, heads, head_dim], scaled; k and v [n, kv_heads, head_dim]; of all new rows, one sequence
-  /// after another. Writes k and v after the last slots. Returns [n, heads * head_dim].
+  /// `q`: [n, heads, head_dim], already multiplied by the attention scale. `k`, `v`: [n, kv_heads,
+  /// head_dim]. They contain all new rows, one sequence after another. Writes k and v to the
+  /// caches, after their last slots. Returns [n, heads * head_dim].
   at::Tensor attend(size_t layer, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v);
 
  private:
@@ -88,9 +91,9 @@ class CachedAttention {
     KvCache::Storage* cache;
     std::int64_t begin, count;  // range of the pass's rows
     std::unique_ptr<PerLayer<AttentionPlan>> plans;
-    bool cascades;  // whether its shared rows are read together with other parts
+    bool cascades;  // whether its shared rows are read together with those of other parts
   };
-  /// Shared rows, and the parts that read them.
+  /// Shared rows, and the parts that attend to them.
   struct Group {
     const SharedRows* rows;
     std::int64_t slots;
@@ -108,23 +111,24 @@ class CachedAttention {
 };
 
 /// Differentiable attention of packed sequences. Queries are divided into chunks, each computed
-/// with the keys up to the last one that it sees. Uses plain matrix products: for the short
-/// sequences of training they take a quarter to half of the time of libtorch's fused kernel.
+/// with the keys up to the last one that it sees. Uses plain matrix products: with the short
+/// sequences of training, they take a quarter to half of the time that libtorch's fused kernel
+/// takes.
 ///
-/// `joined`: all sequences are computed as one, whose mask hides them from each other. A GPU
-/// computes one large product faster than it starts many small ones.
+/// `joined`: all sequences are computed as one sequence with a mask that hides them from each
+/// other. This is for GPUs, where one large product is faster than many small ones.
 class TrainingAttention {
  public:
   TrainingAttention(const Model::Network& network, std::span<const PackedSequence> sequences,
                     bool joined);
 
-  /// q [n, heads, head_dim], scaled; k and v [n, kv_heads, head_dim]. Returns [n, heads *
-  /// head_dim].
+  /// `q`: [n, heads, head_dim], already multiplied by the attention scale. `k`, `v`: [n, kv_heads,
+  /// head_dim]. Returns [n, heads * head_dim].
   at::Tensor attend(size_t layer, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v);
 
  private:
   struct Chunk {
-    std::int64_t begin = 0, count = 0, end = 0;  // within the sequence
+    std::int64_t begin = 0, count = 0, end = 0;  // row numbers within the sequence
     at::Tensor mask;                             // [count, 1, end]
   };
   using Chunks = std::vector<std::vector<Chunk>>;  // per sequence
@@ -135,7 +139,7 @@ class TrainingAttention {
 
   const std::int64_t kv_, group_;
   const double cap_;
-  std::vector<std::int64_t> counts_, grouped_counts_;  // rows per sequence; the same times group
+  std::vector<std::int64_t> counts_, grouped_counts_;  // rows per sequence; rows * group
   PerLayer<Chunks> chunks_;
 };
 

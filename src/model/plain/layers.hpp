@@ -1,6 +1,6 @@
 #pragma once
-// A network's layers as tensor operations with exchangeable attention: over caches, by the GPU's
-// own kernels, or for training.
+// A network's layers as tensor operations. The attention is a parameter: over KV caches, with the
+// project's GPU kernels, or for training.
 #include <initializer_list>
 #include <span>
 #include <vector>
@@ -9,18 +9,19 @@
 
 namespace pardec {
 
-/// The type for norms, rotations and softmax: float32, as in transformers; float64 for fp64
-/// networks.
+/// The type in which norms, rotary embeddings and softmax are computed: float32, as in
+/// transformers, or float64 for fp64 networks.
 inline at::ScalarType wide(at::ScalarType type) {
   return type == at::kDouble ? at::kDouble : at::kFloat;
 }
 
-/// Returns `x` itself if `weight` is undefined, i.e. the network has no norm in this place.
+/// Applies an RMS norm. An undefined `weight` means that the network has no such norm; the function
+/// then returns `x` itself.
 at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, const ModelConfig& config);
 
-/// Cosines and sines of the rows' positions, [n, 1, rope.dims / 2]. Those of queries include
-/// attention's factor 1 / sqrt(query_scalar), which then costs nothing. Dimensions without rotation
-/// are multiplied by `q_scale` instead.
+/// Cosines and sines of the rotation angles of n rows, [n, 1, rope.dims / 2]. For queries, they
+/// include the attention scale 1 / sqrt(query_scalar), which then costs nothing. The query's
+/// dimensions that are not rotated are multiplied by `q_scale`.
 struct Rotation {
   at::Tensor q_cos, q_sin, k_cos, k_sin;
   double q_scale;
@@ -36,7 +37,7 @@ class Rotations {
   std::vector<Rotation> by_kind_;
 };
 
-/// The first layer's input, from rows of the embedding.
+/// The first layer's input: rows of the embedding times BlockSpec::embedding_scale.
 at::Tensor scaled_embedding(const at::Tensor& rows, const ModelConfig& config);
 
 /// Rotary embedding of x [n, heads, head_dim]. Of the first rope.dims dimensions, dimension i is
@@ -45,12 +46,13 @@ at::Tensor scaled_embedding(const at::Tensor& rows, const ModelConfig& config);
 at::Tensor rotate(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin,
                   double scale = 1);
 
-/// The products of x with several maps, [n, out] each. On the CPU without gradients, the outputs
-/// are shared out over the team, with the same results.
+/// Applies several linear maps to `x` [n, in]; returns [n, out] for each. On the CPU without
+/// gradients, the threads of the team compute parts of the outputs, with the same results.
 std::vector<at::Tensor> products(std::initializer_list<const Linear*> maps, const at::Tensor& x);
 
-/// x [n, hidden] -> [n, hidden]. `attend(q, k, v)` takes [n, heads or kv_heads, head_dim] and
-/// returns [n, heads * head_dim].
+/// Applies a layer's attention sublayer to x [n, hidden]; returns [n, hidden]. `attend(q, k, v)`
+/// gets q [n, heads, head_dim], and k and v [n, kv_heads, head_dim]; it returns [n, heads *
+/// head_dim].
 template <typename Attend>
 at::Tensor apply_attention(const Layer& layer, const ModelConfig& config, const at::Tensor& x,
                            const Rotation& turn, Attend&& attend) {
@@ -72,7 +74,8 @@ at::Tensor apply_attention(const Layer& layer, const ModelConfig& config, const 
 
 at::Tensor apply_mlp(const Layer& layer, const ModelConfig& config, const at::Tensor& x);
 
-/// The last layer's output, [n, hidden]. `attention.attend(layer, q, k, v)` as above.
+/// Computes all layers; returns the last layer's output, [n, hidden]. `attention.attend(layer, q,
+/// k, v)` has the shapes of `attend` in apply_attention.
 template <typename Attention>
 at::Tensor apply_layers(const Model::Network& network, const at::Tensor& ids,
                         const at::Tensor& positions, Attention& attention,

@@ -10,13 +10,13 @@
 namespace pardec {
 
 /// Evaluates the visibility rule row by row for one step of a sequence. The queries are the new
-/// rows. The keys are the cache's slots, followed by the new rows. A row costs time proportional to
-/// the keys that it sees, not to all keys; this matters with thousands of branches that do not see
-/// each other.
+/// rows. The keys are the cache's slots, followed by the new rows. The time for a row is
+/// proportional to the number of keys that it sees, not to the number of all keys. This matters
+/// with thousands of branches that do not see each other.
 class MaskRows {
  public:
-  /// In a layer with a sliding window, a row sees only the keys less than `window` positions back;
-  /// 0: no window. `labels` and `segments` must outlive this object.
+  /// `window`: sliding window of the layer; a row sees only keys that are less than `window`
+  /// positions back. 0: no window. `labels` and `segments` must outlive this object.
   MaskRows(std::span<const KvCache::Slot> slots, std::span<const RowLabel> labels,
            const Segments& segments, int window = 0);
 
@@ -26,23 +26,26 @@ class MaskRows {
     int visible = 0;  ///< number of visible keys
     int end = 0;      ///< index of the last visible key, plus one
   };
-  /// Visibility for row `query` of the new rows, written to out[0 .. keys()): 0 for visible keys,
-  /// -infinity for others.
+  /// Writes the mask of new row `query` to out[0], ..., out[keys() - 1]: 0 for visible keys,
+  /// -infinity for all others.
   Summary write(int query, float* out) const;
-  /// The same as bits: key k is bit k % 32 of word k / 32. REQUIRES: the words are zero.
+  /// Sets the bits of visible keys: bit k % 32 of word k / 32 for key k. REQUIRES: all words are
+  /// zero.
   Summary write_bits(int query, std::uint32_t* words) const;
-  /// Number of keys visible to a row with this label. The time depends on the number of visible
-  /// stretches, not of keys.
+  /// Number of keys visible to a row with this label. The time is proportional to the number of
+  /// stretches of consecutive visible keys.
   int count_seen_by(const RowLabel& row) const;
 
  private:
-  /// Consecutive keys of one segment and rank. Order and position rise by one from key to key.
+  /// Consecutive keys with the same segment and rank. Order and position increase by one from key
+  /// to key.
   struct Run {
     std::int32_t segment, rank;
     std::int32_t begin, count;     // keys
     std::int32_t order, position;  // of the first key
   };
-  /// Calls take(begin, end) for each stretch of keys visible to row `q`, in no particular order.
+  /// Calls take(begin, end) for each stretch [begin, end) of keys visible to row `q`, in no
+  /// particular order.
   template <typename Take>
   Summary each_stretch(const RowLabel& q, Take&& take) const;
 
@@ -54,12 +57,12 @@ class MaskRows {
   std::vector<size_t> first_run_;
 };
 
-/// Checks that a sliding window does not hide keys because of gaps in positions. A window counts
-/// positions. In training, texts had no gaps, so the window hid a key only if there were `window`
-/// nearer rows. With gaps between positions (K_max), or with hidden or dropped rows, a window can
-/// hide a key although fewer than `window` visible rows are inside; the network would then lose
-/// keys that the decoder's mask shows. ModelError, which starts with `where`: this is the case for
-/// a new row. Does nothing if `window` is 0.
+/// Checks that a sliding window hides no key only because of gaps in positions. In the training of
+/// the network, positions had no gaps, so a window hid a key only if at least `window` visible rows
+/// were nearer. A decoder may leave gaps between positions (hpd's K_max), and may hide or drop
+/// rows. Then the window can hide a key although fewer than `window` visible rows are nearer.
+/// ModelError, which starts with `where`: the window does so for a new row. If `window` is 0, there
+/// is nothing to check.
 void check_window(const std::string& where, int window, std::span<const KvCache::Slot> slots,
                   std::span<const RowLabel> labels, const Segments& segments);
 

@@ -3,7 +3,8 @@
 
 namespace pardec {
 
-/// Computes with libtorch's operations, one after another, on any device and in any type.
+/// Computes with libtorch's operations only. Supports every device and every dtype except int8 and
+/// nf4.
 class PlainBackend : public Backend {
  public:
   at::Tensor layers(const Model::Network& network, std::span<const NewRows> sequences,
