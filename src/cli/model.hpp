@@ -19,6 +19,8 @@ struct ModelVerbFlags {
 
 /// Prints a description of a checkpoint. Exit code 1: some weights are not finite.
 int inspect_model(const ModelVerbFlags& flags);
+/// Prints the table of supported families.
+int list_families(const std::string& format);
 /// Each function derives a checkpoint from another, and returns the exit code.
 int merge_model(const ModelVerbFlags& flags);
 int make_draft(const ModelVerbFlags& flags);

@@ -35,7 +35,7 @@ inline constexpr const char* kAdapterFile = "adapter_model.safetensors";
 /// Name of one low-rank factor. `matrix`: one of `parameters`; `factor`: 'A' or 'B'.
 std::string low_rank_name(const Parameter& matrix, char factor);
 /// Name of the tokens' own rows. `role`: embedding or head.
-std::string token_rows_name(Role role);
+std::string token_rows_name(const Family& family, Role role);
 
 /// Matrices of a network that can be adapted: "q_proj", "k_proj", ...
 std::vector<std::string> adapter_targets(const ModelConfig& config);

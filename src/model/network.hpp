@@ -59,11 +59,12 @@ struct Layer {
   Linear q, k, v, o;      ///< q: [heads * head_dim, hidden], k and v: [kv_heads * head_dim, hidden]
   at::Tensor q_norm, k_norm;  ///< [head_dim], or [columns] of all heads together, or undefined
   at::Tensor post_norm;       ///< before the MLP: [hidden], or undefined
-  Linear gate, up, down;      ///< undefined if the layer has experts
+  Linear gate, up, down;      ///< of the shared expert if the layer has experts, or undefined
   Linear router;              ///< [experts, hidden], or undefined
+  Linear shared_router;       ///< [1, hidden], or undefined
   std::vector<Expert> experts;
   at::Tensor after_attention, after_mlp;  ///< norms after sublayers: [hidden], or undefined
-  /// Phi-3's matrices, of which q, k, v and gate, up are views; or undefined
+  /// Stacked matrices of the file, of which q, k, v and gate, up are views; or undefined
   at::Tensor qkv, gate_up;
 };
 
@@ -237,6 +238,8 @@ at::Tensor forward_rows(const Model::Network& network, std::span<const SequenceS
 
 /// cap * tanh(x / cap); x itself if `cap` is 0.
 at::Tensor soft_capped(const at::Tensor& x, double cap);
+/// A head's products as the network's logits: divided and capped.
+at::Tensor as_logits(const at::Tensor& products, const BlockSpec& block);
 
 /// Computes the wanted outputs of each row of `logits` [m, vocab] on its device, and copies them to
 /// the host once. One request per row. Outputs that a row does not request are not computed for it.

@@ -14,11 +14,13 @@ namespace pardec {
 
 /// Layers whose MLP is a mixture of experts (Shazeer et al. 2017, arXiv:1701.06538): a router gives
 /// each row a probability of each expert, and the row's output is the sum over its most probable
-/// experts of probability times the expert's MLP.
+/// experts of probability times the expert's MLP. With a shared expert (Qwen2-MoE), the output of
+/// that MLP times the sigmoid of its own router is added for every row.
 struct Experts {
   int count = 0;             ///< per layer; 0: no layer has experts
   int used = 0;              ///< per row
   int inner = 0;             ///< as intermediate_size, of one expert
+  int shared_inner = 0;      ///< as intermediate_size, of the shared expert; 0: there is none
   bool normalised = false;   ///< the used probabilities are divided by their sum
   std::vector<bool> layers;  ///< per layer: whether it has experts; empty: none has
   bool in(size_t layer) const { return !layers.empty() && layers[layer]; }
@@ -49,10 +51,15 @@ struct ModelConfig {
   int window(size_t layer) const { return !slides.empty() && slides[layer] ? sliding_window : 0; }
   /// The windows that occur, 0 (none) first.
   std::vector<int> windows() const;
-  /// `rope`, then `sliding_rope` if it is set.
+  /// Per layer: whether queries and keys are not rotated (NoPE); empty: all layers rotate.
+  std::vector<bool> unrotated;
+  /// `rope`, then `sliding_rope` if it is set, then a rope that does not turn if a layer has it.
   std::vector<Rope> ropes() const;
   /// Index of one layer's rotary embedding in `ropes`.
-  size_t rope_kind(size_t layer) const { return sliding_rope && window(layer) > 0 ? 1 : 0; }
+  size_t rope_kind(size_t layer) const {
+    if (!unrotated.empty() && unrotated[layer]) return sliding_rope ? 2 : 1;
+    return sliding_rope && window(layer) > 0 ? 1 : 0;
+  }
   /// The head is the embedding matrix: tie_word_embeddings is set, and the weights contain no other
   /// head.
   bool tied_head = false;

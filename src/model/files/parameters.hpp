@@ -7,34 +7,6 @@
 
 namespace pardec {
 
-/// The role of a weight. The config says which roles a family has, and where its norms are.
-enum class Role {
-  embedding,
-  input_norm,
-  qkv,  ///< q, k and v stacked into one matrix (Phi-3)
-  q,
-  k,
-  v,
-  o,  ///< writes attention's output into the residual stream
-  q_norm,
-  k_norm,
-  post_attention_norm,  ///< before the MLP; if the layer has norms after sublayers, one of them
-  pre_mlp_norm,         ///< before the MLP, if the layer has norms before and after sublayers
-  gate_up,              ///< gate and up stacked into one matrix (Phi-3)
-  gate,
-  up,
-  down,         ///< writes the MLP's output into the residual stream
-  router,       ///< gives a row's probabilities of experts
-  expert_gate,  ///< of one expert, like expert_up and expert_down
-  expert_up,
-  expert_down,
-  post_mlp_norm,
-  final_norm,
-  head,
-  extra_block,  ///< belongs to an extra head, like extra_out
-  extra_out,
-};
-
 /// One weight tensor, named as in a Hugging Face checkpoint.
 struct Parameter {
   std::string name;
@@ -49,11 +21,12 @@ struct Parameter {
 };
 
 /// The name of a network's weight; `layer` and `expert` as in Parameter.
-std::string parameter_name(Role role, int layer = -1, bool bias = false, int expert = -1);
+std::string parameter_name(const Family& family, Role role, int layer = -1, bool bias = false,
+                           int expert = -1);
 
 /// The module of such a weight, without the prefix of its layer and expert: "lm_head",
 /// "self_attn.q_proj", "gate_proj".
-const char* module_name(Role role);
+const char* module_name(const Family& family, Role role);
 
 /// All weights of a network, in a fixed order: embedding, layers, final norm, and the head unless
 /// it is tied.

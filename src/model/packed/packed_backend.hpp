@@ -57,10 +57,10 @@ class PackedBackend final : public Backend {
     struct Expert {
       Map gate_up, down;
     };
-    Map router;  // in bf16
+    Map router, shared_router;  // in bf16
     std::vector<Expert> experts;
-    Map qkv, o, gate_up, down;  // not gate_up and down if there are experts. gate_up: alternating
-                                // blocks of 16 rows of gate and 16 of up
+    Map qkv, o, gate_up, down;  // gate_up and down: of the shared expert if there are experts.
+                                // gate_up: alternating blocks of 16 rows of gate and 16 of up
   };
   struct ExtraHead {
     std::vector<Map> blocks;
