@@ -93,16 +93,18 @@ Verb model_verb() {
   return {
       "model",
       "inspect a checkpoint, derive one from another, or make one with random weights",
-      "pardec model inspect DIR\n  pardec model merge DIR --adapter ADAPTER --out OUT\n  "
+      "pardec model inspect DIR\n  pardec model list-families\n  pardec model merge DIR --adapter "
+      "ADAPTER --out OUT\n  "
       "pardec model draft DIR --layers 4 --out OUT\n  pardec model add-tokens DIR --tokens "
       "'[M]' --rename '<unused>=[Fork]' --out OUT\n  pardec model "
       "synth DIR\n  pardec model synth DIR --config "
       "config.json --tokenizer tokenizer.json --seed 3",
       [](CLI::App& app) -> std::function<int()> {
         auto flags = std::make_shared<ModelVerbFlags>();
-        app.add_option("action", flags->action, "inspect, merge, draft, add-tokens or synth")
+        app.add_option("action", flags->action,
+                       "inspect, list-families, merge, draft, add-tokens or synth")
             ->required();
-        app.add_option("folder", flags->folder, "checkpoint folder")->required();
+        app.add_option("folder", flags->folder, "checkpoint folder; not with list-families");
         app.add_option("--config", flags->config,
                        "a Hugging Face config.json; without it a Llama of 5 M parameters")
             ->type_name("FILE")
@@ -149,8 +151,15 @@ Verb model_verb() {
         app.add_flag("--weights", flags->weights,
                      "read all weights; exit code 1 if one is not finite")
             ->group(flags_of({"inspect"}));
-        add_format(app, flags->format)->group(flags_of({"inspect"}));
+        add_format(app, flags->format)->group(flags_of({"inspect", "list-families"}));
         return [flags, &app] {
+          const bool listing = flags->action == "list-families";
+          if (listing != flags->folder.empty())
+            throw ConfigError(
+                listing ? str("model list-families: has '", flags->folder, "', expected no folder")
+                        : str("model ", flags->action,
+                              ": has no folder, expected that of a checkpoint"));
+          if (listing) return list_families(flags->format);
           if (flags->action == "synth")
             files_read(app, {.folders = {"folder"}}).check_folder("model synth", flags->folder);
           if (flags->action == "inspect") return inspect_model(*flags);
@@ -158,12 +167,12 @@ Verb model_verb() {
           if (flags->action == "draft") return make_draft(*flags);
           if (flags->action == "add-tokens") return give_tokens(*flags);
           if (flags->action == "synth") return synthesise(*flags);
-          throw ConfigError(str(
-              "model: unknown action '", flags->action, "'",
-              known_names(flags->action, {"inspect", "merge", "draft", "add-tokens", "synth"})));
+          throw ConfigError(str("model: unknown action '", flags->action, "'",
+                                known_names(flags->action, {"inspect", "list-families", "merge",
+                                                            "draft", "add-tokens", "synth"})));
         };
       },
-      {"inspect", "merge", "draft", "add-tokens", "synth"},
+      {"inspect", "list-families", "merge", "draft", "add-tokens", "synth"},
       {.folders = {"--out"}}};
 }
 

@@ -20,6 +20,8 @@ struct ModelVerbFlags {
 /// Prints a description of a checkpoint. Returns exit code 1 if some weights are not finite,
 /// otherwise 0.
 int inspect_model(const ModelVerbFlags& flags);
+/// Prints the table of supported families.
+int list_families(const std::string& format);
 /// Each function writes a new checkpoint derived from another one, and returns the exit code.
 int merge_model(const ModelVerbFlags& flags);
 int make_draft(const ModelVerbFlags& flags);

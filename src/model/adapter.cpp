@@ -36,7 +36,7 @@ std::string last_part(const Parameter& matrix) {
 /// Not experts and their router: peft's targets name no part of them.
 bool adaptable(const Parameter& parameter) {
   return parameter.matrix() && parameter.layer >= 0 && parameter.expert < 0 &&
-         parameter.role != Role::router;
+         parameter.role != Role::router && parameter.role != Role::shared_router;
 }
 
 }  // namespace
@@ -45,8 +45,8 @@ std::string low_rank_name(const Parameter& matrix, char factor) {
   return str(kPrefix, module_of(matrix), ".lora_", factor, kWeight);
 }
 
-std::string token_rows_name(Role role) {
-  return str(kPrefix, module_of({.name = parameter_name(role)}),
+std::string token_rows_name(const Family& family, Role role) {
+  return str(kPrefix, module_of({.name = parameter_name(family, role)}),
              // peft's name; the rows are values, not deltas
              ".token_adapter.trainable_tokens_delta");
 }
@@ -71,7 +71,7 @@ std::vector<Parameter> adapter_parameters(const ModelConfig& config, const Adapt
   std::vector<Parameter> all;
   const std::int64_t rank = shape.rank, rows = std::ssize(shape.tokens);
   const auto add_rows = [&](Role role) {
-    all.push_back({token_rows_name(role), {rows, config.hidden_size}, role});
+    all.push_back({token_rows_name(*config.family, role), {rows, config.hidden_size}, role});
   };
   if (rows > 0) add_rows(Role::embedding);
   for (const Parameter& matrix : adapted_matrices(config, shape)) {
@@ -238,9 +238,9 @@ class AdapterReader {
   }
 
   void read_rows(Role role, const std::vector<std::int64_t>& ids) {
-    Change& rows = change({.name = parameter_name(role)});
+    Change& rows = change({.name = parameter_name(*config_.family, role)});
     rows.ids = at::tensor(ids, at::kLong);
-    rows.rows = take(token_rows_name(role), {std::ssize(ids), config_.hidden_size},
+    rows.rows = take(token_rows_name(*config_.family, role), {std::ssize(ids), config_.hidden_size},
                      "trainable_token_indices");
     if (role == Role::embedding) parts_->tokens.assign(ids.begin(), ids.end());
   }
@@ -270,9 +270,10 @@ class AdapterReader {
   /// A whole head of a network with a tied head. It must equal a stored embedding, or else replaces
   /// the embedding.
   void read_tied_head() {
-    const Parameter head{parameter_name(Role::head), {config_.vocab_size, config_.hidden_size}};
+    const Parameter head{parameter_name(*config_.family, Role::head),
+                         {config_.vocab_size, config_.hidden_size}};
     for (const std::string& name : whole_names(head)) {
-      Change& embedding = change({.name = parameter_name(Role::embedding)});
+      Change& embedding = change({.name = parameter_name(*config_.family, Role::embedding)});
       const at::Tensor whole = take(name, head.shape);
       if (embedding.whole.defined() && !at::equal(embedding.whole, whole))
         throw ModelError(file_, str("'", name,

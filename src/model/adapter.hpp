@@ -37,7 +37,7 @@ inline constexpr const char* kAdapterFile = "adapter_model.safetensors";
 /// 'B'.
 std::string low_rank_name(const Parameter& matrix, char factor);
 /// Tensor name of the replaced rows. `role`: embedding or head.
-std::string token_rows_name(Role role);
+std::string token_rows_name(const Family& family, Role role);
 
 /// The matrices of a network that an adapter can change: "q_proj", "k_proj", ...
 std::vector<std::string> adapter_targets(const ModelConfig& config);

@@ -195,7 +195,7 @@ at::Tensor output(const Model::Network& network, const at::Tensor& x,
   const std::set<int> used(heads.begin(), heads.end());
   const at::Tensor z = backend.final_norm(network, x);
   const auto logits_of = [&](const at::Tensor& rows, int matrix) {
-    return soft_capped(backend.logits(network, rows, matrix), network.config.block.logit_cap);
+    return as_logits(backend.logits(network, rows, matrix), network.config.block);
   };
   if (used.size() == 1)
     return logits_of(backend.residual(network, z, *used.begin()),

@@ -39,18 +39,23 @@ auto& place(Network& network, const Parameter& parameter) {
       return layer.q_norm;
     case Role::k_norm:
       return layer.k_norm;
-    case Role::post_attention_norm:  // follows attention, or precedes the MLP
-      return network.config.block.norms == Norms::before ? layer.post_norm : layer.after_attention;
-    case Role::pre_mlp_norm:
+    case Role::after_attention_norm:
+      return layer.after_attention;
+    case Role::mlp_norm:
       return layer.post_norm;
     case Role::gate_up:
       return layer.gate_up;
     case Role::gate:
+    case Role::shared_gate:
       return of(layer.gate);
     case Role::up:
+    case Role::shared_up:
       return of(layer.up);
     case Role::down:
+    case Role::shared_down:
       return of(layer.down);
+    case Role::shared_router:
+      return layer.shared_router.weight;
     case Role::router:
       return layer.router.weight;
     case Role::expert_gate:
@@ -59,20 +64,23 @@ auto& place(Network& network, const Parameter& parameter) {
       return layer.experts.at(static_cast<size_t>(parameter.expert)).up.weight;
     case Role::expert_down:
       return layer.experts.at(static_cast<size_t>(parameter.expert)).down.weight;
-    case Role::post_mlp_norm:
+    case Role::after_mlp_norm:
       return layer.after_mlp;
     default:
       throw std::logic_error("a network has no place for '" + parameter.name + "'");
   }
 }
 
-/// Makes q, k, v, gate and up views of the fused matrices; nothing is copied.
+/// Makes q, k, v and gate, up views of the stacked matrices; nothing is copied.
 void split_fused(const ModelConfig& config, Layer& layer) {
   const std::int64_t queries = std::int64_t{config.heads} * config.head_dim;
   const std::int64_t keys = std::int64_t{config.kv_heads} * config.head_dim;
-  layer.q.weight = layer.qkv.narrow(0, 0, queries);
-  layer.k.weight = layer.qkv.narrow(0, queries, keys);
-  layer.v.weight = layer.qkv.narrow(0, queries + keys, keys);
+  if (config.block.fused_qkv) {
+    layer.q.weight = layer.qkv.narrow(0, 0, queries);
+    layer.k.weight = layer.qkv.narrow(0, queries, keys);
+    layer.v.weight = layer.qkv.narrow(0, queries + keys, keys);
+  }
+  if (!config.block.fused_gate_up) return;
   layer.gate.weight = layer.gate_up.narrow(0, 0, config.intermediate_size);
   layer.up.weight = layer.gate_up.narrow(0, config.intermediate_size, config.intermediate_size);
 }
@@ -85,8 +93,7 @@ void Model::Network::assign(const std::map<std::string, at::Tensor>& weights) {
     if (config.experts.in(i)) layers[i].experts.resize(static_cast<size_t>(config.experts.count));
   for (const Parameter& parameter : parameters(config))
     place(*this, parameter) = weights.at(parameter.name);
-  if (config.block.fused)
-    for (Layer& layer : layers) split_fused(config, layer);
+  for (Layer& layer : layers) split_fused(config, layer);
   if (config.tied_head) head.weight = embedding;
 }
 

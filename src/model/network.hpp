@@ -60,12 +60,13 @@ struct Layer {
   Linear q, k, v, o;      ///< q: [heads * head_dim, hidden], k and v: [kv_heads * head_dim, hidden]
   at::Tensor q_norm, k_norm;  ///< [head_dim], or [heads * head_dim], or undefined
   at::Tensor post_norm;       ///< norm before the MLP: [hidden], or undefined
-  Linear gate, up, down;      ///< undefined if the layer has experts
+  Linear gate, up, down;      ///< in a layer with experts: of the shared expert, or undefined
   Linear router;              ///< [experts, hidden], or undefined
+  Linear shared_router;       ///< [1, hidden], or undefined
   std::vector<Expert> experts;
   at::Tensor after_attention, after_mlp;  ///< norms after the sublayers: [hidden], or undefined
-  /// Phi-3's stacked matrices, or undefined. The weights of q, k, v are views of `qkv`, and those
-  /// of gate and up are views of `gate_up`.
+  /// Stacked matrices of the checkpoint, or undefined. The weights of q, k, v are views of `qkv`,
+  /// and those of gate and up are views of `gate_up`.
   at::Tensor qkv, gate_up;
 };
 
@@ -240,6 +241,8 @@ at::Tensor forward_rows(const Model::Network& network, std::span<const SequenceS
 
 /// cap * tanh(x / cap); x itself if `cap` is 0.
 at::Tensor soft_capped(const at::Tensor& x, double cap);
+/// A head's products as the network's logits: divided and capped.
+at::Tensor as_logits(const at::Tensor& products, const BlockSpec& block);
 
 /// Computes the requested outputs from `logits` [m, vocab] on their device, with one request per
 /// row, and copies all results to the host at once. Outputs that a row does not request are not

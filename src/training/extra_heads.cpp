@@ -26,8 +26,8 @@ class ExtraHeads final : public Trainable {
                    const std::map<std::string, at::Tensor>& weights) const override {
     const bool out = parameter.role == Role::extra_out;
     if (!out && parameter.role != Role::extra_block) return network_->begin(parameter, weights);
-    const at::Tensor& head =
-        weights.at(parameter_name(config().tied_head ? Role::embedding : Role::head));
+    const at::Tensor& head = weights.at(
+        parameter_name(*config().family, config().tied_head ? Role::embedding : Role::head));
     return out ? head.clone() : at::zeros(parameter.shape, head.options());
   }
   std::unique_ptr<Model::Network> network(
@@ -75,7 +75,7 @@ class ExtraHeads final : public Trainable {
     const ExtraHead& head = network.extra_heads[loss - own_losses()];
     const at::Tensor z = head.residual(head_inputs);
     return head.shares_head ? training_logits(network, z)
-                            : soft_capped(head.out(z), network.config.block.logit_cap);
+                            : as_logits(head.out(z), network.config.block);
   }
 
   std::string file(const std::string& name) const override {

@@ -28,10 +28,13 @@ std::vector<Linear*> linears(Layer& layer, Role role) {
     case Role::gate_up:
       return {&layer.gate, &layer.up};
     case Role::gate:
+    case Role::shared_gate:
       return {&layer.gate};
     case Role::up:
+    case Role::shared_up:
       return {&layer.up};
     case Role::down:
+    case Role::shared_down:
       return {&layer.down};
     default:
       throw std::logic_error("no matrix of a layer has this role");
@@ -56,7 +59,8 @@ class LowRankAdapter final : public Trainable {
       return found->second.clone();
     for (const Role role : {Role::embedding, Role::head})
       if (parameter.role == role)
-        return told_apart(weights.at(parameter_name(role)), derive_seed(seed_, parameter.name));
+        return told_apart(weights.at(parameter_name(*config().family, role)),
+                          derive_seed(seed_, parameter.name));
     at::Tensor weight = at::zeros(parameter.shape, at::kFloat);
     if (!parameter.name.ends_with(".lora_A.weight")) return weight;
     const double bound = 1 / std::sqrt(static_cast<double>(parameter.shape[1]));
@@ -83,15 +87,16 @@ class LowRankAdapter final : public Trainable {
       }
     }
     if (shape_.tokens.empty()) return network;
-    const at::Tensor& embedding = weights.at(token_rows_name(Role::embedding));
+    const at::Tensor& embedding = weights.at(token_rows_name(*config().family, Role::embedding));
     const std::int64_t count = std::ssize(shape_.tokens);
-    network->token_rows = {
-        .ids = ids().to(network->device),
-        .places = at::full({config().vocab_size}, -1, at::kLong)
-                      .index_copy_(0, ids(), at::arange(count, at::kLong))
-                      .to(network->device),
-        .embedding = embedding,
-        .head = config().tied_head ? embedding : weights.at(token_rows_name(Role::head))};
+    network->token_rows = {.ids = ids().to(network->device),
+                           .places = at::full({config().vocab_size}, -1, at::kLong)
+                                         .index_copy_(0, ids(), at::arange(count, at::kLong))
+                                         .to(network->device),
+                           .embedding = embedding,
+                           .head = config().tied_head
+                                       ? embedding
+                                       : weights.at(token_rows_name(*config().family, Role::head))};
     return network;
   }
 

@@ -19,6 +19,7 @@ PROMPTS, COUNT = (
     6,
 )
 FAMILIES = {
+    "Ernie4_5": {},
     "Gemma2": {"hidden_act": None, "query_pre_attn_scalar": 24},
     "Gemma3": {
         "model_type": "gemma3_text",
@@ -26,11 +27,34 @@ FAMILIES = {
         "query_pre_attn_scalar": 24,
         "sliding_window_pattern": 2,
     },
+    "Glm": {"pad_token_id": 0},
+    "Glm4": {"pad_token_id": 0},
+    "Granite": {
+        "head_dim": None,
+        "embedding_multiplier": 1.5,
+        "residual_multiplier": 0.8,
+        "attention_multiplier": 0.3,
+        "logits_scaling": 2.0,
+    },
+    "InternLM3": {},
     "Llama": {},
     "Mistral": {"sliding_window": None},
+    "Mixtral": {"sliding_window": None, "num_local_experts": 4, "num_experts_per_tok": 2},
     "Olmo2": {"head_dim": None},
+    "Olmoe": {
+        "head_dim": None, "pad_token_id": 0, "num_experts": 4, "num_experts_per_tok": 2
+    },
     "Phi3": {"head_dim": None, "pad_token_id": 0},
     "Qwen2": {"head_dim": None},
+    "Qwen2Moe": {
+        "model_type": "qwen2_moe",
+        "head_dim": None,
+        "num_experts": 4,
+        "num_experts_per_tok": 2,
+        "moe_intermediate_size": 48,
+        "shared_expert_intermediate_size": 64,
+        "mlp_only_layers": [1],
+    },
     "Qwen3": {},
     "Qwen3Moe": {
         "model_type": "qwen3_moe",
@@ -39,6 +63,7 @@ FAMILIES = {
         "moe_intermediate_size": 48,
         "mlp_only_layers": [1],
     },
+    "SmolLM3": {"head_dim": None, "pad_token_id": 0},
 }
 LAYERS = 3
 FULL, SLIDES = "full_attention", "sliding_attention"
@@ -70,6 +95,9 @@ MADE = {
     "moe_intermediate_size": [40],
     "mlp_only_layers": [[0]],
     "decoder_sparse_step": [2],
+    "shared_expert_intermediate_size": [40],
+    "qkv_bias": [True, False],
+    "use_bias": [True],
 }
 ROPE = [
     {"rope_type": "default", "rope_theta": 50.0},
@@ -167,6 +195,21 @@ WRITTEN = {
     "decoder_sparse_step": [0, None],
     "mlp_only_layers": [[1, 9]],
     "moe_intermediate_size": [None],
+    "shared_expert_intermediate_size": [0, None],
+    "embedding_multiplier": [0.5, 12, 0, None, "2"],
+    "residual_multiplier": [0.3, 2, 0, None, "2"],
+    "attention_multiplier": [0.01, 3, 0, None, "2"],
+    "logits_scaling": [0.5, 30, 0, None, "2"],
+    "clip_qkv": [0.1, 8, None],
+    "no_rope_layers": [[1, 1, 1], [0, 1, 1], [1, 0, 1, 0], [0], None, "110"],
+    "no_rope_layer_interval": [
+        {"no_rope_layers": DROP, "no_rope_layer_interval": 2},
+        {"no_rope_layers": DROP, "no_rope_layer_interval": 1},
+        {"no_rope_layers": DROP, "no_rope_layer_interval": 0},
+        2,
+    ],
+    "use_bias": [None],
+    "qkv_bias": [None],
     "query_pre_attn_scalar": [1, 500, 0, None, "24", 2.5],
     "attn_logit_softcapping": [0.5, 3.0, None, 0, "3"],
     "final_logit_softcapping": [0.5, 3.0, None, 0, "3"],
@@ -282,7 +325,7 @@ WRITTEN = {
         "LlamaForCausalLM",
     ],
     "model_type": [
-        "granite", "gemma", "mixtral", "phi", "olmo", "cohere", "llama4", "LLAMA", "", None, 3,
+        "dbrx", "gemma", "phi", "olmo", "cohere", "llama4", "LLAMA", "", None, 3,
     ],
     "is_causal": [False, True],
     "kv_sharing_modes": [["reuse"] * 3],
@@ -483,6 +526,16 @@ BITES = [
     "sequence_bias",
 ]
 BITES_IN = {
+    "Ernie4_5": ["use_bias"],
+    "Glm": ["partial_rotary_factor", "attention_bias"],
+    "Glm4": ["partial_rotary_factor", "attention_bias"],
+    "Granite": [
+        "attention_bias", "embedding_multiplier", "residual_multiplier", "attention_multiplier",
+    ],
+    "Mixtral": ["sliding_window", "num_experts_per_tok"],
+    "Olmoe": ["attention_bias", "num_experts_per_tok", "norm_topk_prob"],
+    "Qwen2Moe": ["qkv_bias", "num_experts_per_tok", "shared_expert_intermediate_size"],
+    "SmolLM3": ["attention_bias", "no_rope_layers", "no_rope_layer_interval"],
     "Gemma2": ["attention_bias", "layer_types", "query_pre_attn_scalar", "attn_logit_softcapping"],
     "Gemma3": ["attention_bias", "layer_types", "query_pre_attn_scalar", "rope_local_base_freq"],
     "Llama": ["attention_bias", "mlp_bias"],

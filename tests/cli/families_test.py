@@ -27,6 +27,20 @@ FAMILIES = {
         "num_experts_per_tok": 2,
         "moe_intermediate_size": 48,
     },
+    "Mixtral": {"num_local_experts": 4, "sliding_window": None},
+    "Olmoe": {"head_dim": None, "num_experts": 4, "num_experts_per_tok": 2, "pad_token_id": 0},
+    "Qwen2Moe": {
+        "model_type": "qwen2_moe",
+        "head_dim": None,
+        "num_experts": 4,
+        "num_experts_per_tok": 2,
+        "moe_intermediate_size": 48,
+        "shared_expert_intermediate_size": 64,
+    },
+    "Granite": {"head_dim": None, "logits_scaling": 0.5, "attention_multiplier": 0.3},
+    "SmolLM3": {"head_dim": None, "pad_token_id": 0},
+    "Ernie4_5": {},
+    "Glm4": {"pad_token_id": 0},
     "Gemma2": {"query_pre_attn_scalar": 20},
     "Gemma3": {"model_type": "gemma3_text", "query_pre_attn_scalar": 20},
 }
@@ -34,6 +48,8 @@ TRAIN = [
     "train", "--dataset", "oa-mine", "--format", "ar,hpd", "--stack", 1, "--k-max", 6, "--steps", 8,
     "--lr", 8e-3, "--validation", 0, "--batch-tokens", 600, "--progress", "none",
 ]
+
+MAPPED = transformers.models.auto.modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
 
 every_family = pytest.mark.parametrize("name", FAMILIES)
 
@@ -91,3 +107,12 @@ def test_ids_are_those_of_transformers(pardec, made, name, kind):
 def test_a_new_network_learns(made, name):
     record = json.loads((made(name, "new") / "training.json").read_text())
     assert record["result"]["train_loss"] < math.log(VOCABULARY) - 1
+
+
+def test_the_table_names_the_classes_of_transformers(pardec):
+    rows = json.loads(pardec.good("model", "list-families", "--format", "json"))["rows"]
+    classes = {row["model_type"]: row["architecture"] for row in rows}
+    for family, name in classes.items():
+        expected = {"gemma3_text": "Gemma3ForCausalLM", "internlm3": "InternLM3ForCausalLM"}
+        assert name == expected.get(family, MAPPED[family])
+    assert {f"{name}ForCausalLM" for name in FAMILIES} <= set(classes.values())

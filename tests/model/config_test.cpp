@@ -257,6 +257,80 @@ TEST_CASE("Qwen3-MoE: which layers have experts, their weights and their default
              Catch::Contains("'decoder_sparse_step' is 0, expected a number from 1 on"));
 }
 
+TEST_CASE("Families with experts: names, shapes and defaults") {
+  const auto parsed = [](const Json& json) { return parse_model_config(json, "config.json"); };
+  const auto mlp_of = [](const ModelConfig& config) {
+    std::string names;
+    for (const Parameter& p : parameters(config))
+      if (p.layer == 1 && p.role >= Role::gate_up && p.role <= Role::shared_down && p.expert < 1)
+        names += p.name.substr(15) + shape_text(p.shape) + "\n";
+    return names;
+  };
+  const ModelConfig mixtral =
+      parsed(with(family("mixtral", "MixtralForCausalLM"), {{"num_key_value_heads", 2}}));
+  CHECK((mixtral.experts.count == 8 && mixtral.experts.used == 2));
+  CHECK((mixtral.experts.normalised && mixtral.rope.theta == 1e6));
+  CHECK(mlp_of(mixtral) ==
+        "block_sparse_moe.gate.weight[8, 48]\nblock_sparse_moe.experts.0.w1.weight[64, 48]\n"
+        "block_sparse_moe.experts.0.w3.weight[64, 48]\n"
+        "block_sparse_moe.experts.0.w2.weight[48, 64]\n");
+  const ModelConfig olmoe = parsed(family("olmoe", "OlmoeForCausalLM"));
+  CHECK((olmoe.experts.count == 64 && olmoe.experts.used == 8 && !olmoe.experts.normalised));
+  CHECK((olmoe.experts.inner == 64 && olmoe.block.qk_norm == QkNorm::whole));
+  CHECK_THAT(error_of(with(family("olmoe", "OlmoeForCausalLM"), {{"clip_qkv", 8.0}})),
+             Catch::Contains("'clip_qkv' is 8.0, which is not supported; expected null"));
+  const Json shared =
+      with(family("qwen2_moe", "Qwen2MoeForCausalLM"), {{"num_experts", 4},
+                                                        {"num_key_value_heads", 2},
+                                                        {"moe_intermediate_size", 20},
+                                                        {"shared_expert_intermediate_size", 28}});
+  CHECK(parsed(shared).block.attention_bias);
+  CHECK_FALSE((parsed(shared).block.output_bias ||
+               parsed(with(shared, {{"qkv_bias", false}})).block.attention_bias));
+  CHECK(mlp_of(parsed(shared)) ==
+        "mlp.gate.weight[4, 48]\nmlp.experts.0.gate_proj.weight[20, 48]\n"
+        "mlp.experts.0.up_proj.weight[20, 48]\nmlp.experts.0.down_proj.weight[48, 20]\n"
+        "mlp.shared_expert_gate.weight[1, 48]\nmlp.shared_expert.gate_proj.weight[28, 48]\n"
+        "mlp.shared_expert.up_proj.weight[28, 48]\nmlp.shared_expert.down_proj.weight[48, 28]\n");
+  CHECK_THAT(error_of(with(shared, {{"shared_expert_intermediate_size", 0}})),
+             Catch::Contains("'shared_expert_intermediate_size' is 0"));
+}
+
+TEST_CASE("Granite's multipliers, SmolLM3's layers without rotation, GLM's rotated share") {
+  const auto parsed = [](const Json& json) { return parse_model_config(json, "config.json"); };
+  const Json granite =
+      with(family("granite", "GraniteForCausalLM"), {{"embedding_multiplier", 12},
+                                                     {"residual_multiplier", 0.22},
+                                                     {"attention_multiplier", 0.125},
+                                                     {"logits_scaling", 8}});
+  const BlockSpec block = parsed(granite).block;
+  CHECK((block.embedding_scale == 12 && block.residual_scale == 0.22));
+  CHECK((block.query_scalar == 64 && block.logit_divisor == 8));
+  CHECK_THAT(error_of(with(granite, {{"logits_scaling", 0}})),
+             Catch::Contains("'logits_scaling' is 0, expected a positive number"));
+
+  const Json smollm = with(family("smollm3", "SmolLM3ForCausalLM"), {{"num_hidden_layers", 5}});
+  CHECK(parsed(smollm).unrotated == std::vector<bool>{false, false, false, true, false});
+  CHECK((parsed(smollm).rope_kind(2) == 0 && parsed(smollm).rope_kind(3) == 1));
+  CHECK(parsed(smollm).ropes().back().type == RopeType::still);
+  CHECK(parsed(with(smollm, {{"no_rope_layers", {1, 0, 1, 1, 1, 1}}})).unrotated ==
+        std::vector<bool>{false, true, false, false, false});
+  CHECK(parsed(with(smollm, {{"no_rope_layers", {1, 1, 1, 1, 1}}})).unrotated.empty());
+  CHECK_THAT(error_of(with(smollm, {{"no_rope_layers", {1, 0}}})),
+             Catch::Contains("'no_rope_layers' has 2 entries, expected one for each of 5 layers"));
+  CHECK_THAT(error_of(with(smollm, {{"no_rope_layer_interval", 0}})),
+             Catch::Contains("'no_rope_layer_interval' is 0"));
+
+  const Json glm = with(family("glm4", "Glm4ForCausalLM"), {{"head_dim", 32}});
+  CHECK((parsed(glm).rope.dims == 16 && parsed(glm).block.neighbours_turn));
+  CHECK(parsed(with(glm, {{"partial_rotary_factor", 0.25}})).rope.dims == 8);
+  CHECK(parsed(with(glm, {{"vocab_size", 151552}})).eos ==
+        std::vector<Token>{151329, 151336, 151338});
+  const Json intern = family("internlm3", "InternLM3ForCausalLM");
+  CHECK(parsed(with(intern, {{"architectures", {"LlamaForCausalLM"}}})).kv_heads == 2);
+  CHECK(parsed(with(intern, {{"qkv_bias", true}})).block.attention_bias);
+}
+
 TEST_CASE("both forms of the rotary base are read") {
   CHECK(parse_model_config(with(llama(), {{"rope_theta", 5e5}, {"rope_scaling", nullptr}}), "c")
             .rope.theta == 5e5);
@@ -270,20 +344,18 @@ TEST_CASE("both forms of the rotary base are read") {
 }
 
 TEST_CASE("an unsupported setting is an error that names it and what is supported") {
-  CHECK(
-      error_of(with(llama(), {{"model_type", "gpt2"}, {"architectures", {"GPT2LMHeadModel"}}})) ==
-      "config.json: model_type 'gpt2' is not supported; supported are gemma2 (Gemma2ForCausalLM), "
-      "gemma3_text (Gemma3ForCausalLM), llama (LlamaForCausalLM), mistral (MistralForCausalLM), "
-      "olmo2 (Olmo2ForCausalLM), phi3 (Phi3ForCausalLM), qwen2 "
-      "(Qwen2ForCausalLM), qwen3 (Qwen3ForCausalLM), qwen3_moe (Qwen3MoeForCausalLM)");
+  CHECK(error_of(with(llama(), {{"model_type", "gpt2"}, {"architectures", {"GPT2LMHeadModel"}}})) ==
+        "config.json: model_type 'gpt2' is not supported; supported are ernie4_5, gemma2, "
+        "gemma3_text, glm, glm4, granite, internlm3, llama, mistral, mixtral, olmo2, olmoe, phi3, "
+        "qwen2, qwen2_moe, qwen3, qwen3_moe, smollm3 (see model list-families)");
   CHECK_THAT(error_of(with(llama(), {{"architectures", {"LlamaForSequenceClassification"}}})),
              Catch::Contains("expected LlamaForCausalLM"));
   Json nameless = llama();
   nameless.erase("model_type");
   CHECK(parse_model_config(nameless, "c").family->model_type == std::string("llama"));
-  nameless["architectures"] = {"MixtralForCausalLM"};
+  nameless["architectures"] = {"DbrxForCausalLM"};
   CHECK_THAT(error_of(nameless),
-             Catch::Contains("architecture 'MixtralForCausalLM' is not supported; supported are"));
+             Catch::Contains("architecture 'DbrxForCausalLM' is not supported; supported are"));
   CHECK_THAT(error_of(with(llama(), {{"hidden_act", "gelu"}})),
              Catch::Contains("'hidden_act' is 'gelu'; supported is 'silu'"));
   CHECK_THAT(error_of(with(llama(), {{"use_sliding_window", true}})),

@@ -10,6 +10,7 @@ logit.
 
 import dataclasses
 import functools
+import importlib
 import json
 import os
 import subprocess
@@ -23,23 +24,10 @@ try:
     import numpy as np
     import torch
     import transformers
-    from transformers import (
-        AutoModelForCausalLM, Gemma2Config, Gemma2ForCausalLM, Gemma3ForCausalLM, Gemma3TextConfig,
-        LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, Olmo2Config, Olmo2ForCausalLM, Phi3Config, Phi3ForCausalLM, Qwen2Config, Qwen2ForCausalLM,
-        Qwen3Config, Qwen3ForCausalLM, Qwen3MoeConfig, Qwen3MoeForCausalLM,
-    )
+    from transformers import AutoConfig, AutoModelForCausalLM
     from transformers.generation.logits_process import (
         TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper,
     )
-    from transformers.models.gemma2 import modeling_gemma2
-    from transformers.models.gemma3 import modeling_gemma3
-    from transformers.models.llama import modeling_llama
-    from transformers.models.mistral import modeling_mistral
-    from transformers.models.olmo2 import modeling_olmo2
-    from transformers.models.phi3 import modeling_phi3
-    from transformers.models.qwen2 import modeling_qwen2
-    from transformers.models.qwen3 import modeling_qwen3
-    from transformers.models.qwen3_moe import modeling_qwen3_moe
 except ImportError as missing:
     skip(missing)
 transformers.logging.set_verbosity_error()
@@ -60,7 +48,8 @@ def exact_norm_of_gemma(self, x):
 def exact_router(self, x):
     logits = torch.nn.functional.linear(x.reshape(-1, self.hidden_dim), self.weight)
     shares, chosen = torch.topk(torch.softmax(logits, -1), self.top_k, dim=-1)
-    return logits, shares / shares.sum(-1, keepdim=True) if self.norm_topk_prob else shares, chosen
+    normalised = getattr(self, "norm_topk_prob", True)  # Mixtral: always
+    return logits, shares / shares.sum(-1, keepdim=True) if normalised else shares, chosen
 
 
 def exact_attention(
@@ -75,30 +64,47 @@ def exact_attention(
     return (weights @ value).transpose(1, 2).contiguous(), weights
 
 
+def exact_rotation_of_ernie(q, k, cos, sin, unsqueeze_dim=1):
+    """transformers' own in the type of the network, instead of float32."""
+    half = cos.shape[-1] // 2
+    cos, sin = (t[..., :half].repeat_interleave(2, -1).unsqueeze(unsqueeze_dim) for t in (cos, sin))
+    turned = lambda x: torch.stack((-x[..., 1::2], x[..., 0::2]), -1).flatten(-2)
+    return q * cos + turned(q) * sin, k * cos + turned(k) * sin
+
+
+FILES_OF_FAMILIES = [
+    importlib.import_module(f"transformers.models.{name}.modeling_{name}")
+    for name in (
+        "ernie4_5", "gemma2", "gemma3", "glm", "glm4", "granite", "llama", "mistral", "mixtral",
+        "olmo2", "olmoe", "phi3", "qwen2", "qwen2_moe", "qwen3", "qwen3_moe", "smollm3",
+    )
+]  # internlm3 is llama in transformers
+
+
 class Exact:
     """transformers with norms and softmax in the type of the network."""
 
     def __enter__(self):
-        norms = (
-            modeling_llama.LlamaRMSNorm, modeling_mistral.MistralRMSNorm,
-            modeling_olmo2.Olmo2RMSNorm, modeling_phi3.Phi3RMSNorm, modeling_qwen2.Qwen2RMSNorm,
-            modeling_qwen3.Qwen3RMSNorm, modeling_qwen3_moe.Qwen3MoeRMSNorm,
-        )
-        norms_of_gemma = modeling_gemma2.Gemma2RMSNorm, modeling_gemma3.Gemma3RMSNorm
-        families = (
-            modeling_gemma2, modeling_gemma3, modeling_llama, modeling_mistral, modeling_olmo2, modeling_phi3, modeling_qwen2,
-            modeling_qwen3, modeling_qwen3_moe,
-        )
         self.saved = []
-        for places, name, exact in (
-            (norms, "forward", exact_norm),
-            (norms_of_gemma, "forward", exact_norm_of_gemma),
-            ([modeling_qwen3_moe.Qwen3MoeTopKRouter], "forward", exact_router),
-            (families, "eager_attention_forward", exact_attention),
-        ):
-            for place in places:
-                self.saved.append((place, name, getattr(place, name)))
-                setattr(place, name, exact)
+        replaced = {"RMSNorm": 0, "TopKRouter": 0}
+        for file in FILES_OF_FAMILIES:
+            self.replace(file, "eager_attention_forward", exact_attention)
+            family = file.__name__.rsplit("_", 1)[-1]
+            for name, value in list(vars(file).items()):
+                if name.endswith("RMSNorm") and value.__module__ == file.__name__:
+                    gemma = family.startswith("gemma")
+                    self.replace(value, "forward", exact_norm_of_gemma if gemma else exact_norm)
+                    replaced["RMSNorm"] += 1
+                if name.endswith("TopKRouter"):
+                    self.replace(value, "forward", exact_router)
+                    replaced["TopKRouter"] += 1
+            if "ernie" in file.__name__:
+                self.replace(file, "apply_rotary_pos_emb", exact_rotation_of_ernie)
+        assert replaced == {"RMSNorm": len(FILES_OF_FAMILIES), "TopKRouter": 4}
+
+    def replace(self, place, name, exact):
+        self.saved.append((place, name, getattr(place, name)))
+        setattr(place, name, exact)
 
     def __exit__(self, *_):
         for place, name, value in self.saved:
@@ -117,7 +123,7 @@ def reference(model, rows, visible):
         full[i, seen] = 0.0
         sliding[i, [k for k in seen if not window or rows[i][1][0] - rows[k][1][0] < window]] = 0.0
     masks = full[None, None]
-    if window and model.config.model_type in ("mistral", "phi3"):  # in all layers
+    if window and model.config.model_type in ("mistral", "mixtral", "phi3"):  # in all layers
         masks = sliding[None, None]
     elif window:
         masks = {"full_attention": masks, "sliding_attention": sliding[None, None]}
@@ -490,24 +496,24 @@ class Synthetic(Network):
         subprocess.run([self.make, file, "5", folder], check=True)
 
 
+def made(family, **options):
+    """A network of transformers."""
+    return AutoModelForCausalLM.from_config(AutoConfig.for_model(family, **options))
+
+
 def plain_networks():
     shape = dict(
         vocab_size=211, hidden_size=48, intermediate_size=80, num_hidden_layers=3,
         max_position_embeddings=512,
     )
-    llama = lambda **o: LlamaForCausalLM(LlamaConfig(**{**shape, **o}))
-    qwen3 = lambda **o: Qwen3ForCausalLM(Qwen3Config(**{**shape, **o}))
-    qwen2 = lambda **o: Qwen2ForCausalLM(Qwen2Config(**{**shape, **o}))
-    mistral = lambda **o: MistralForCausalLM(MistralConfig(**{**shape, **o}))
-    phi3 = lambda **o: Phi3ForCausalLM(
-        Phi3Config(**{**shape, "pad_token_id": 0, "eos_token_id": 2, **o})
-    )
-    olmo2 = lambda **o: Olmo2ForCausalLM(Olmo2Config(**{**shape, "eos_token_id": 2, **o}))
-    gemma2 = lambda **o: Gemma2ForCausalLM(Gemma2Config(**{**shape, **o}))
-    moe = lambda **o: Qwen3MoeForCausalLM(
-        Qwen3MoeConfig(**{**shape, "moe_intermediate_size": 40, "num_attention_heads": 4, **o})
-    )
-    gemma3 = lambda **o: Gemma3ForCausalLM(Gemma3TextConfig(**{**shape, **o}))
+    net = lambda family, **o: made(family, **{**shape, **o})
+    maker = lambda family, **fixed: lambda **o: net(family, **{**fixed, **o})
+    llama, qwen3, qwen2, mistral = map(maker, ("llama", "qwen3", "qwen2", "mistral"))
+    phi3 = maker("phi3", pad_token_id=0, eos_token_id=2)
+    olmo2 = maker("olmo2", eos_token_id=2)
+    gemma2, gemma3 = maker("gemma2"), maker("gemma3_text")
+    moe = maker("qwen3_moe", moe_intermediate_size=40, num_attention_heads=4)
+    four = dict(num_attention_heads=4, num_key_value_heads=2, pad_token_id=0, eos_token_id=2)
     nets = {
         "llama tied, fp32 file": (
             lambda: llama(num_attention_heads=4, tie_word_embeddings=True),
@@ -630,6 +636,93 @@ def plain_networks():
             torch.float32,
             {},
         ),
+        "mixtral GQA, bf16 file": (
+            lambda: net("mixtral", **four, num_local_experts=5),
+            torch.bfloat16,
+            {},
+        ),
+        "olmoe, fp32 file": (
+            lambda: net("olmoe", **four, num_experts=7, num_experts_per_tok=3),
+            torch.float32,
+            {},
+        ),
+        "olmoe biases, shares of a sum, bf16 file": (
+            lambda: net(
+                "olmoe", **four, num_experts=4, num_experts_per_tok=2, norm_topk_prob=True,
+                attention_bias=True,
+            ),
+            torch.bfloat16,
+            {},
+        ),
+        "qwen2_moe, one layer dense, bf16 file": (
+            lambda: net(
+                "qwen2_moe", **four, num_experts=5, num_experts_per_tok=2, mlp_only_layers=[1],
+                moe_intermediate_size=40, shared_expert_intermediate_size=56,
+            ),
+            torch.bfloat16,
+            {},
+        ),
+        "qwen2_moe no biases, each second layer, fp32 file": (
+            lambda: net(
+                "qwen2_moe", **four, num_experts=4, qkv_bias=False, decoder_sparse_step=2,
+                moe_intermediate_size=24, shared_expert_intermediate_size=100,
+            ),
+            torch.float32,
+            {},
+        ),
+        "granite tied, multipliers, bf16 file": (
+            lambda: net(
+                "granite", **four, tie_word_embeddings=True, embedding_multiplier=3.0,
+                residual_multiplier=0.4, attention_multiplier=0.15, logits_scaling=5.0,
+            ),
+            torch.bfloat16,
+            {},
+        ),
+        "granite biases, fp32 file": (
+            lambda: net("granite", **four, attention_bias=True, mlp_bias=True),
+            torch.float32,
+            {},
+        ),
+        "internlm3 biases, bf16 file": (
+            lambda: net("internlm3", **four, head_dim=20, attention_bias=True, mlp_bias=True),
+            torch.bfloat16,
+            {},
+        ),
+        "smollm3 tied, bf16 file": (
+            lambda: net("smollm3", **four, no_rope_layers=[1, 0, 1]),
+            torch.bfloat16,
+            {},
+        ),
+        "smollm3 each second layer, biases, fp32 file": (
+            lambda: net(
+                "smollm3", **four, no_rope_layer_interval=2, attention_bias=True, mlp_bias=True,
+                tie_word_embeddings=False,
+            ),
+            torch.float32,
+            {},
+        ),
+        "ernie4_5 tied, bf16 file": (
+            lambda: net("ernie4_5", **four, head_dim=20), torch.bfloat16, {},
+        ),
+        "ernie4_5 untied, biases, fp32 file": (
+            lambda: net(
+                "ernie4_5", **four, head_dim=16, use_bias=True, tie_word_embeddings=False
+            ),
+            torch.float32,
+            {},
+        ),
+        "glm, bf16 file": (lambda: net("glm", **four, head_dim=24), torch.bfloat16, {}),
+        "glm4, bf16 file": (lambda: net("glm4", **four, head_dim=24), torch.bfloat16, {}),
+        "glm4 no biases, other share, fp32 file": (
+            lambda: net(
+                "glm4", **four, head_dim=32, attention_bias=False,
+                rope_parameters={
+                    "rope_type": "default", "rope_theta": 500.0, "partial_rotary_factor": 0.75,
+                },
+            ),
+            torch.float32,
+            {},
+        ),
         "gemma3 untied, final cap, fp32 file": (
             lambda: gemma3(
                 num_attention_heads=6, num_key_value_heads=6, head_dim=16,
@@ -688,23 +781,16 @@ def scaled_networks():
     }
     for i, (label, options) in enumerate(ropes.items()):
         rope = {"rope_type": label.split(",")[0], **options}
-        maker, config = ((LlamaForCausalLM, LlamaConfig), (Qwen3ForCausalLM, Qwen3Config))[i % 2]
-        made = functools.partial(
-            lambda maker, config, rope: maker(
-                config(
-                    **shape, num_key_value_heads=3, max_position_embeddings=384,
-                    rope_parameters=rope,
-                )
-            ),
-            maker,
-            config,
-            {**rope, "rope_theta": 20000.0},
+        family = ("llama", "qwen3")[i % 2]
+        make = functools.partial(
+            made, family, **shape, num_key_value_heads=3, max_position_embeddings=384,
+            rope_parameters={**rope, "rope_theta": 20000.0},
         )
         if i % 3 == 2:
             rope["type"] = rope.pop("rope_type")
         older = {"rope_scaling": rope, "rope_theta": 20000.0} if i % 3 != 1 else None
         yield Network(
-            f"{config.model_type} {label}", made, i, rewrite=older,
+            f"{family} {label}", make, i, rewrite=older,
             kind=200 if "longrope" in label else 384,
         )
     short = [1.0 + i / 4 for i in range(4)]
@@ -720,8 +806,8 @@ def scaled_networks():
         "original_max_position_embeddings": 200,
     }
     turned = {"rope_theta": 20000.0, "partial_rotary_factor": 0.5}
-    phi_net = lambda: Phi3ForCausalLM(
-        Phi3Config(**phi, rope_parameters={"rope_type": "longrope", **long, **turned})
+    phi_net = lambda: made(
+        "phi3", **phi, rope_parameters={"rope_type": "longrope", **long, **turned}
     )
     yield Network("phi3 longrope, heads turn in part", phi_net, 30, kind=200)
     yield Network(
@@ -736,15 +822,18 @@ def scaled_networks():
         sliding_window=11, max_window_layers=1,
     )
     every = {
-        "mistral window": lambda: MistralForCausalLM(
-            MistralConfig(
-                **shape, num_key_value_heads=1, max_position_embeddings=384, sliding_window=13
-            )
+        "mistral window": lambda: made(
+            "mistral", **shape, num_key_value_heads=1, max_position_embeddings=384,
+            sliding_window=13,
         ),
-        "phi3 window": lambda: Phi3ForCausalLM(
-            Phi3Config(**{**phi, "original_max_position_embeddings": 384}, sliding_window=17)
+        "mixtral window": lambda: made(
+            "mixtral", **shape, num_key_value_heads=1, max_position_embeddings=384,
+            sliding_window=13, num_local_experts=4,
         ),
-        "qwen2 window from layer 1": lambda: Qwen2ForCausalLM(Qwen2Config(**shape, **qwen2)),
+        "phi3 window": lambda: made(
+            "phi3", **{**phi, "original_max_position_embeddings": 384}, sliding_window=17
+        ),
+        "qwen2 window from layer 1": lambda: made("qwen2", **shape, **qwen2),
     }
     for i, (label, make) in enumerate(every.items()):
         yield Network(label, make, 40 + i, kind="window")
@@ -759,15 +848,12 @@ def scaled_networks():
     }
     older = {"rope_theta": 90000.0, "rope_local_base_freq": 500.0, "rope_scaling": linear}
     yield Network(
-        "gemma2 window", lambda: Gemma2ForCausalLM(Gemma2Config(**gemma, sliding_window=13)), 50,
-        kind="window",
+        "gemma2 window", lambda: made("gemma2", **gemma, sliding_window=13), 50, kind="window",
     )
     for seed, (label, rewrite) in enumerate({"": None, ", older form": older}.items(), 51):
-        make = lambda: Gemma3ForCausalLM(
-            Gemma3TextConfig(
-                **gemma, sliding_window=11, rope_parameters=both,
-                layer_types=["sliding_attention", "full_attention", "sliding_attention"],
-            )
+        make = lambda: made(
+            "gemma3_text", **gemma, sliding_window=11, rope_parameters=both,
+            layer_types=["sliding_attention", "full_attention", "sliding_attention"],
         )
         yield Network(f"gemma3 window{label}", make, seed, kind="window", rewrite=rewrite)
     windows = {
@@ -784,16 +870,11 @@ def scaled_networks():
         ),
     }
     for i, (label, options) in enumerate(windows.items()):
-        made = functools.partial(
-            lambda options: Qwen3ForCausalLM(
-                Qwen3Config(
-                    **{**shape, "num_hidden_layers": 3}, num_key_value_heads=1,
-                    max_position_embeddings=384, use_sliding_window=True, **options,
-                )
-            ),
-            options,
+        make = functools.partial(
+            made, "qwen3", **{**shape, "num_hidden_layers": 3}, num_key_value_heads=1,
+            max_position_embeddings=384, use_sliding_window=True, **options,
         )
-        yield Network(f"qwen3 {label}", made, 20 + i, kind="window")
+        yield Network(f"qwen3 {label}", make, 20 + i, kind="window")
 
 
 NETWORKS = {

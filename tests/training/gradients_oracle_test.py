@@ -33,13 +33,34 @@ SHAPE = {
 }
 GEMMA = {"query_pre_attn_scalar": 12, "sliding_window": 5, "tie_word_embeddings": True}
 FAMILIES = {
+    "ernie4_5": {"use_bias": True},
     "gemma2": {**GEMMA, "attn_logit_softcapping": 3.0, "final_logit_softcapping": 2.0},
     "gemma3_text": {**GEMMA, "sliding_window_pattern": 2},
+    "glm": {},
+    "glm4": {"attention_bias": False},
+    "granite": {
+        "head_dim": 6,
+        "embedding_multiplier": 3.0,
+        "residual_multiplier": 0.4,
+        "attention_multiplier": 0.3,
+        "logits_scaling": 5.0,
+    },
+    "internlm3": {},
     "llama": {},
     "mistral": {"sliding_window": 5},
+    "mixtral": {"num_local_experts": 4},
     "olmo2": {"head_dim": 6},
+    "olmoe": {"head_dim": 6, "num_experts": 4, "num_experts_per_tok": 2},
     "phi3": {"head_dim": 6, "partial_rotary_factor": 0.67},
     "qwen2": {"head_dim": 6},
+    "qwen2_moe": {
+        "head_dim": 6,
+        "num_experts": 4,
+        "num_experts_per_tok": 2,
+        "moe_intermediate_size": 20,
+        "shared_expert_intermediate_size": 28,
+        "decoder_sparse_step": 2,
+    },
     "qwen3": {},
     "qwen3_moe": {
         "num_experts": 4,
@@ -47,13 +68,16 @@ FAMILIES = {
         "moe_intermediate_size": 20,
         "mlp_only_layers": [1],
     },
+    "smollm3": {"head_dim": 6, "no_rope_layer_interval": 2},
 }
 PROMPT, ANSWER = [5, 17, 3, 40, 8, 8], [21, 3, 9, 30, 14, 2]
 
 
-def by_expert(gradients):
+def by_expert(family, gradients):
     """Stacked experts one by one, under their names in a checkpoint."""
     for name, gradient in gradients:
+        if family == "mixtral":
+            name = name.replace(".mlp.", ".block_sparse_moe.")
         if not name.endswith(("experts.gate_up_proj", "experts.down_proj")):
             yield name, gradient
             continue
@@ -61,6 +85,8 @@ def by_expert(gradients):
         for i, one in enumerate(gradient):
             of_gate = stacked == "gate_up_proj"
             names = ("gate_proj", "up_proj") if of_gate else ("down_proj",)
+            if family == "mixtral":
+                names = ("w1", "w3") if of_gate else ("w2",)
             for part, matrix in zip(names, one.chunk(len(names))):
                 yield f"{place}.{i}.{part}.weight", matrix
 
@@ -86,7 +112,9 @@ def test_gradients_are_those_of_transformers(program, tmp_path, family):
     assert abs(got["loss"] - loss.item()) <= 1e-5
     want = {
         name: gradient.flatten()
-        for name, gradient in by_expert((n, w.grad) for n, w in model.named_parameters())
+        for name, gradient in by_expert(
+            family, ((n, w.grad) for n, w in model.named_parameters())
+        )
     }
     assert got["gradients"].keys() == want.keys()
     for name, gradient in want.items():

@@ -288,10 +288,10 @@ double AdapterConfig::scale(const std::string& module) const {
   return by_pattern(alphas_, module, alpha_) / (root_ ? std::sqrt(rank) : rank);
 }
 
-bool AdapterConfig::parts_tied() const {
+bool AdapterConfig::parts_tied(const Family& family) const {
   bool saved = false, targeted = false;
   for (const Role role : {Role::embedding, Role::head}) {
-    const std::string module = module_name(role);
+    const std::string module = module_name(family, role);
     saved = saved || saves(module);
     targeted = targeted || targets(module, false);
   }

@@ -57,7 +57,7 @@ class AdapterConfig {
   bool low_rank_bias() const { return low_rank_bias_; }  ///< B has a bias
   /// Whether the adapter gives a network with a tied head two separate matrices. ModelError: the
   /// config asks for a single matrix and also adapts it.
-  bool parts_tied() const;
+  bool parts_tied(const Family& family) const;
   const Json& token_indices() const { return token_indices_; }  ///< trainable_token_indices
   const std::string& where() const { return where_; }
   /// The keys for features that AdapterShape cannot express (Adapter::beyond_plain).

@@ -122,9 +122,9 @@ const CheckpointFiles::Entry& CheckpointFiles::find(const Parameter& parameter,
   std::vector<std::string> names = names_of(parameter.name);
   if (names.empty() && (config.tied_head || config.head_from_embedding) &&
       parameter.role == Role::embedding)
-    names = names_of(parameter_name(Role::head));
+    names = names_of(parameter_name(*config.family, Role::head));
   if (names.empty() && config.head_from_embedding && parameter.role == Role::head)
-    names = names_of(parameter_name(Role::embedding));
+    names = names_of(parameter_name(*config.family, Role::embedding));
   if (names.empty()) {
     const std::vector<std::string> others = unused(config);
     throw ModelError(
@@ -150,9 +150,9 @@ const CheckpointFiles::Entry& CheckpointFiles::find(const Parameter& parameter,
   return entry;
 }
 
-bool CheckpointFiles::has_own_head() const {
-  const auto head = names_of(parameter_name(Role::head));
-  const auto embedding = names_of(parameter_name(Role::embedding));
+bool CheckpointFiles::has_own_head(const Family& family) const {
+  const auto head = names_of(parameter_name(family, Role::head));
+  const auto embedding = names_of(parameter_name(family, Role::embedding));
   return !head.empty() && !embedding.empty() &&
          !same_numbers(tensors_.at(head.front()).tensor, tensors_.at(embedding.front()).tensor);
 }
@@ -163,7 +163,8 @@ std::vector<std::string> CheckpointFiles::unused(const ModelConfig& config) cons
     for (std::string& name : names_of(weight)) used.insert(std::move(name));
   };
   for (const Parameter& parameter : parameters(config)) add(parameter.name);
-  if (config.tied_head) add(parameter_name(Role::head));  // the embedding serves as the head
+  if (config.tied_head)
+    add(parameter_name(*config.family, Role::head));  // the embedding serves as the head
   std::vector<std::string> unused;
   for (const auto& [name, entry] : tensors_)
     if (!used.contains(name)) unused.push_back(name);

@@ -32,7 +32,7 @@ class CheckpointFiles {
   /// shape or an unsupported type, or is stored under two names with different values.
   const Entry& find(const Parameter& parameter, const ModelConfig& config) const;
   /// Whether the files contain a head whose bytes differ from the embedding's.
-  bool has_own_head() const;
+  bool has_own_head(const Family& family) const;
   /// The names of tensors that a network of `config` does not use.
   std::vector<std::string> unused(const ModelConfig& config) const;
   /// The file that lists the tensors, for errors.

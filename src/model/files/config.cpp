@@ -34,7 +34,9 @@ const Family& family_of(JsonReader& read, const std::string& where) {
     throw ModelError(where, str(type.empty() ? str("architecture '", join(names, ", "))
                                              : str("model_type '", type),
                                 "' is not supported; ", supported_families()));
-  if (!names.empty() && (!one || names[0] != family->architecture))
+  const bool fits = one && (names[0] == family->architecture ||
+                            (family->other_architecture && names[0] == family->other_architecture));
+  if (!names.empty() && !fits)
     throw ModelError(where, str("model_type '", type, "' with architectures [", join(names, ", "),
                                 "] is not supported, expected ", family->architecture));
   return *family;
@@ -59,6 +61,9 @@ void refuse_other_networks(const Json& json, const std::string& where, const Fam
       family.bidirectional_key && !value.is_null() && value != false)
     throw ModelError(where, str("'", both_ways, "' is ", one_line(value),
                                 ", which is not supported; expected false"));
+  if (const Json value = json.value("clip_qkv", Json()); family.clip_key && !value.is_null())
+    throw ModelError(
+        where, str("'clip_qkv' is ", one_line(value), ", which is not supported; expected null"));
   // A missing key means its default, but null has no defined meaning.
   std::vector<const char*> keys{family.activation_key, "max_position_embeddings", "rms_norm_eps",
                                 "rope_theta"};
@@ -163,19 +168,25 @@ double read_cap(const Json& json, JsonReader& read, const std::string& where, co
 Experts read_experts(const Json& json, JsonReader& read, const std::string& where,
                      const Family& family, int layers) {
   Experts experts;
-  if (family.experts == 0) return experts;
-  // transformers writes the second name, and published files have the first.
+  const ExpertKeys& keys = family.experts;
+  if (keys.count == 0) return experts;
+  // transformers writes one of the two names, and published files have the other.
   const char* key = json.contains("num_experts") ? "num_experts" : "num_local_experts";
-  experts.count = read.optional<int>(key, family.experts);
-  experts.used = read.optional<int>("num_experts_per_tok", 8);
-  experts.inner = read.optional<int>("moe_intermediate_size", 768);
-  experts.normalised = read.optional<bool>("norm_topk_prob", false);
-  const int step = read.optional<int>("decoder_sparse_step", 1);
-  const auto dense = read.optional<std::vector<int>>("mlp_only_layers", {});
-  const std::tuple<const char*, int, int> sizes[] = {{key, experts.count, 0},
-                                                     {"num_experts_per_tok", experts.used, 1},
-                                                     {"moe_intermediate_size", experts.inner, 1},
-                                                     {"decoder_sparse_step", step, 1}};
+  experts.count = read.optional<int>(key, keys.count);
+  experts.used = read.optional<int>("num_experts_per_tok", keys.used);
+  experts.inner = read.optional<int>(keys.inner_key, keys.inner);
+  experts.normalised = keys.normalised || read.optional<bool>("norm_topk_prob", false);
+  const char* shared = "shared_expert_intermediate_size";
+  if (keys.shared_inner > 0) experts.shared_inner = read.optional<int>(shared, keys.shared_inner);
+  const int step = keys.some_layers ? read.optional<int>("decoder_sparse_step", 1) : 1;
+  const auto dense = keys.some_layers ? read.optional<std::vector<int>>("mlp_only_layers", {})
+                                      : std::vector<int>();
+  const std::tuple<const char*, int, int> sizes[] = {
+      {key, experts.count, 0},
+      {"num_experts_per_tok", experts.used, 1},
+      {keys.inner_key, experts.inner, 1},
+      {shared, experts.shared_inner, keys.shared_inner > 0 ? 1 : 0},
+      {"decoder_sparse_step", step, 1}};
   for (const auto& [name, size, least] : sizes)
     if (size < least || size > 1 << 20)
       throw ModelError(where,
@@ -197,13 +208,44 @@ Experts read_experts(const Json& json, JsonReader& read, const std::string& wher
   return experts;
 }
 
+double read_multiplier(JsonReader& read, const std::string& where, const char* key) {
+  const double value = read.optional<double>(key, 1.0);
+  if (!(value > 0) || !std::isfinite(value))
+    throw ModelError(where, str("'", key, "' is ", value, ", expected a positive number"));
+  return value;
+}
+
+/// Reads which layers do not rotate.
+std::vector<bool> read_unrotated(const Json& json, JsonReader& read, const std::string& where,
+                                 const Family& family, int layers) {
+  std::vector<bool> unrotated;
+  if (family.unrotated_nth == 0) return unrotated;
+  const int nth = read.optional<int>("no_rope_layer_interval", family.unrotated_nth);
+  if (nth < 1)
+    throw ModelError(where,
+                     str("'no_rope_layer_interval' is ", nth, ", expected a positive number"));
+  // In spite of its name, 1 in this list means that the layer rotates.
+  const auto rotates = read.optional<std::vector<int>>("no_rope_layers", {});
+  const bool listed = json.contains("no_rope_layers") && !json.at("no_rope_layers").is_null();
+  if (listed && std::ssize(rotates) < layers)
+    throw ModelError(where, str("'no_rope_layers' has ", rotates.size(),
+                                " entries, expected one for each of ", layers, " layers"));
+  for (int layer = 0; layer < layers; ++layer)
+    unrotated.push_back(listed ? rotates[static_cast<size_t>(layer)] == 0 : (layer + 1) % nth == 0);
+  if (std::find(unrotated.begin(), unrotated.end(), true) == unrotated.end()) unrotated.clear();
+  return unrotated;
+}
+
 /// Reads what the layers compute: the family's block with the options of config.json.
 void read_block(const Json& json, JsonReader& read, const std::string& where, ModelConfig& config) {
   const Family& family = *config.family;
   BlockSpec& block = config.block = family.block;
-  if (family.attention_bias && read.optional<bool>("attention_bias", false))
-    block.attention_bias = block.output_bias = true;
-  block.mlp_bias = family.mlp_bias && read.optional<bool>("mlp_bias", false);
+  for (const BiasKey& bias : family.biases) {
+    if (!read.optional<bool>(bias.key, bias.fallback)) continue;
+    block.attention_bias = block.attention_bias || bias.qkv;
+    block.output_bias = block.output_bias || bias.o;
+    block.mlp_bias = block.mlp_bias || bias.mlp;
+  }
   block.query_scalar = config.head_dim;
   if (family.query_scalar) {
     const int scalar =
@@ -221,6 +263,13 @@ void read_block(const Json& json, JsonReader& read, const std::string& where, Mo
   }
   if (family.scaled_embedding)
     block.embedding_scale = std::sqrt(static_cast<double>(config.hidden_size));
+  if (family.multipliers) {
+    block.embedding_scale = read_multiplier(read, where, "embedding_multiplier");
+    block.residual_scale = read_multiplier(read, where, "residual_multiplier");
+    block.logit_divisor = read_multiplier(read, where, "logits_scaling");
+    const double attention = read_multiplier(read, where, "attention_multiplier");
+    block.query_scalar = 1 / (attention * attention);
+  }
 }
 
 /// Reads one id, a list of ids, or null. Ids outside the vocabulary are left out, since no network
@@ -332,13 +381,17 @@ ModelConfig parse_model_config(const Json& json, const std::string& where) {
       config.sliding_rope = std::move(ropes.sliding);
     } else {
       config.rope = read_rope(read, where, config.head_dim, config.max_position,
-                              family.rope == RopeForm::phi3);
+                              {.phi3 = family.rope == RopeForm::phi3,
+                               .theta = family.rope_theta,
+                               .rotated = family.rotated});
     }
+    config.unrotated = read_unrotated(json, read, where, family, config.layers);
     read_window(json, read, where, config);
     if (family.bos > 0 && family.bos < config.vocab_size && !json.contains("bos_token_id"))
       config.bos = family.bos;
-    if (family.eos > 0 && family.eos < config.vocab_size && !json.contains("eos_token_id"))
-      config.eos = {family.eos};
+    if (!json.contains("eos_token_id"))
+      for (const Token eos : family.eos)
+        if (eos > 0 && eos < config.vocab_size) config.eos.push_back(eos);
     read_special_ids(json, where, config);
     return config;
   } catch (const ConfigError& error) {
@@ -365,10 +418,10 @@ ModelConfig read_model_config(const std::filesystem::path& folder,
   }
   config.generation = parse_generation_rules(json, generation.string(), config.vocab_size);
   if (config.tied_head && CheckpointFiles::there(folder))
-    config.tied_head = !CheckpointFiles(folder).has_own_head();
+    config.tied_head = !CheckpointFiles(folder).has_own_head(*config.family);
   if (config.tied_head && !adapter.empty() &&
       std::filesystem::exists(adapter / kAdapterConfig, ignored)) {
-    config.head_from_embedding = AdapterConfig(adapter).parts_tied();
+    config.head_from_embedding = AdapterConfig(adapter).parts_tied(*config.family);
     config.tied_head = !config.head_from_embedding;
   }
   config.extra_heads = count_extra_heads(extra_heads_file(folder, adapter));
@@ -381,7 +434,7 @@ ModelConfig with_first_layers(ModelConfig config, int layers, const std::filesys
     throw ModelError(folder.string(), str("has ", counted(config.layers, "layer"), ", expected ",
                                           layers, " or more, whose first ones an adapter changes"));
   config.layers = layers;
-  for (std::vector<bool>* by_layer : {&config.slides, &config.experts.layers})
+  for (std::vector<bool>* by_layer : {&config.slides, &config.experts.layers, &config.unrotated})
     if (!by_layer->empty()) by_layer->resize(static_cast<size_t>(layers));
   return config;
 }
@@ -395,6 +448,7 @@ std::int64_t parameter_count(const ModelConfig& config) {
 std::vector<Rope> ModelConfig::ropes() const {
   std::vector<Rope> all{rope};
   if (sliding_rope) all.push_back(*sliding_rope);
+  if (!unrotated.empty()) all.push_back({.type = RopeType::still, .dims = rope.dims});
   return all;
 }
 

@@ -14,11 +14,14 @@ namespace pardec {
 
 /// A mixture of experts (Shazeer et al. 2017, arXiv:1701.06538) takes the place of the MLP in some
 /// layers. A router gives each row a probability of each expert. The row's output is a weighted sum
-/// over its most probable experts: probability times output of the expert's MLP.
+/// over its most probable experts: probability times output of the expert's MLP. A shared expert
+/// (Qwen2-MoE) is added to the sum for every row: its MLP's output times the sigmoid of a router of
+/// its own.
 struct Experts {
   int count = 0;             ///< per layer; 0: no layer has experts
   int used = 0;              ///< per row
   int inner = 0;             ///< intermediate size of one expert's MLP
+  int shared_inner = 0;      ///< intermediate size of the shared expert's MLP; 0: there is none
   bool normalised = false;   ///< the probabilities of the used experts are divided by their sum
   std::vector<bool> layers;  ///< per layer: whether it has experts; empty: none has
   bool in(size_t layer) const { return !layers.empty() && layers[layer]; }
@@ -50,10 +53,15 @@ struct ModelConfig {
   int window(size_t layer) const { return !slides.empty() && slides[layer] ? sliding_window : 0; }
   /// The distinct values of `window` over all layers, ascending.
   std::vector<int> windows() const;
-  /// `rope`, then `sliding_rope` if it is set.
+  /// Per layer: whether queries and keys are not rotated (NoPE); empty: all layers rotate.
+  std::vector<bool> unrotated;
+  /// `rope`, then `sliding_rope` if it is set, then a rope that does not turn if a layer has it.
   std::vector<Rope> ropes() const;
   /// Index of one layer's rotary embedding in `ropes`.
-  size_t rope_kind(size_t layer) const { return sliding_rope && window(layer) > 0 ? 1 : 0; }
+  size_t rope_kind(size_t layer) const {
+    if (!unrotated.empty() && unrotated[layer]) return sliding_rope ? 2 : 1;
+    return sliding_rope && window(layer) > 0 ? 1 : 0;
+  }
   /// Whether the head is the embedding matrix: tie_word_embeddings is set, and the weights contain
   /// no separate head.
   bool tied_head = false;

@@ -1,4 +1,6 @@
 #pragma once
+#include <array>
+#include <span>
 #include <string>
 
 #include "src/support/types.hpp"
@@ -24,7 +26,8 @@ struct BlockSpec {
   /// (float64 for fp64 networks).
   bool norm_adds_one = false;
   Activation activation = Activation::silu;
-  bool fused = false;           ///< the file stores q, k, v as one matrix, and gate, up as another
+  bool fused_qkv = false;       ///< the file stores q, k, v as one matrix
+  bool fused_gate_up = false;   ///< the file stores gate, up as one matrix
   bool attention_bias = false;  ///< bias on q, k, v
   bool output_bias = false;     ///< bias on o
   bool mlp_bias = false;        ///< bias on gate, up, down
@@ -32,6 +35,50 @@ struct BlockSpec {
   double attention_cap = 0;     ///< an attention score s becomes cap * tanh(s / cap); 0: no cap
   double logit_cap = 0;         ///< the same for the logits of all heads
   double embedding_scale = 1;   ///< factor of the embedding's rows; rounded to the network's dtype
+  double residual_scale = 1;    ///< factor of a sublayer's output before it is added
+  double logit_divisor = 1;     ///< the logits of all heads are divided by it
+  /// Rotary embedding rotates dimension 2i of a head together with dimension 2i + 1, instead of
+  /// dimension i with dimension i + rope.dims / 2.
+  bool neighbours_turn = false;
+};
+
+/// The role of a weight in the network. A network has only some of these roles, depending on its
+/// config.
+enum class Role {
+  embedding,
+  input_norm,
+  qkv,  ///< q, k and v stacked into one matrix
+  q,
+  k,
+  v,
+  o,  ///< writes attention's output into the residual stream
+  q_norm,
+  k_norm,
+  after_attention_norm,  ///< norm of attention's output
+  mlp_norm,              ///< norm of the MLP's input
+  gate_up,               ///< gate and up stacked into one matrix
+  gate,
+  up,
+  down,         ///< writes the MLP's output into the residual stream
+  router,       ///< gives each row a probability of each expert
+  expert_gate,  ///< the gate of one expert's MLP; likewise expert_up and expert_down
+  expert_up,
+  expert_down,
+  shared_router,  ///< gives each row the factor of the shared expert
+  shared_gate,    ///< the gate of the shared expert's MLP; likewise shared_up and shared_down
+  shared_up,
+  shared_down,
+  after_mlp_norm,  ///< norm of the MLP's output
+  final_norm,
+  head,
+  extra_block,  ///< a residual block of an extra head
+  extra_out,
+};
+
+/// The name of a weight's module in a checkpoint, without the prefix for layer and expert.
+struct RoleName {
+  Role role;
+  const char* module;
 };
 
 /// The layers with a sliding window. The key `layer_types` of config.json overrides this.
@@ -46,45 +93,80 @@ enum class Windows {
 /// The form in which config.json describes the rotary embedding (rope.hpp).
 enum class RopeForm { common, phi3, by_layer };
 
+/// A key of config.json that adds biases to matrices of every layer.
+struct BiasKey {
+  const char* key;
+  bool fallback = false;  ///< the value if the key is missing
+  bool qkv = false;       ///< it adds biases to q, k and v
+  bool o = false;         ///< it adds a bias to o
+  bool mlp = false;       ///< it adds biases to the matrices of the MLP
+};
+
+/// The keys for experts in config.json. Numbers are used for missing keys.
+struct ExpertKeys {
+  int count = 0;  ///< of `num_experts` or `num_local_experts`; 0: the family has no experts
+  int used = 0;   ///< of `num_experts_per_tok`
+  const char* inner_key = "moe_intermediate_size";
+  int inner = 0;             ///< of `inner_key`
+  bool normalised = false;   ///< always, whatever `norm_topk_prob` says
+  bool some_layers = false;  ///< `decoder_sparse_step` and `mlp_only_layers` select the layers
+  int shared_inner = 0;      ///< of `shared_expert_intermediate_size`; 0: no shared expert
+};
+
 /// One supported `model_type`. Values here are used for keys that config.json lacks; they are the
 /// defaults of transformers' configuration class.
 struct Family {
   const char* model_type;
   const char* architecture;
-  int head_dim = 0;  ///< 0: hidden_size / heads
-  int kv_heads = 0;  ///< 0: heads
+  const char* other_architecture = nullptr;  ///< what transformers writes instead, if it does
+  int head_dim = 0;                          ///< 0: hidden_size / heads
+  int kv_heads = 0;                          ///< 0: heads
   int max_position = 2048;
   double rms_norm_eps = 1e-6;
   bool tied = false;  ///< tie_word_embeddings
   Token bos = 0;      ///< 0: none
-  /// 0: none. It is 0 even where transformers' default is 2 (llama, mistral), because id 2 is an
-  /// arbitrary token in tokenizers other than the families' original ones.
-  Token eos = 0;
+  /// Unused places are 0. llama and mistral have none, although transformers' default is 2, because
+  /// id 2 is an arbitrary token in tokenizers other than the families' original ones.
+  std::array<Token, 3> eos = {};
 
-  BlockSpec block = {};         ///< the family's architecture; options in config.json modify it
-  bool attention_bias = false;  ///< the key `attention_bias` adds biases on q, k, v, o
-  bool mlp_bias = false;        ///< there is a key `mlp_bias`
+  BlockSpec block = {};  ///< the family's architecture; options in config.json modify it
+  std::span<const BiasKey> biases = {};
   const char* activation_key = "hidden_act";  ///< the key that names `block.activation`
   bool query_scalar = false;                  ///< there is a key `query_pre_attn_scalar`
   bool attention_cap = false;                 ///< there is a key `attn_logit_softcapping`
   bool logit_cap = false;                     ///< there is a key `final_logit_softcapping`
   bool scaled_embedding = false;              ///< the embedding is scaled by sqrt(hidden_size)
+  /// There are keys `embedding_multiplier`, `attention_multiplier`, `residual_multiplier` and
+  /// `logits_scaling`.
+  bool multipliers = false;
   /// There is a key `use_bidirectional_attention`, which must be false. Other families ignore it.
   bool bidirectional_key = false;
+  /// There is a key `clip_qkv`, which must be null. Other families ignore it.
+  bool clip_key = false;
   Windows windows = Windows::none;
   int window = 4096;                  ///< default of `sliding_window`; 0: none
   int window_pattern = 0;             ///< n of `all_but_nth`
   const char* pattern_key = nullptr;  ///< the key for n, if there is one
   RopeForm rope = RopeForm::common;
-  /// Default of `num_experts`, the number of experts per layer; 0: the family has no experts.
-  int experts = 0;
+  double rope_theta = 10000;
+  /// Default of `partial_rotary_factor`, the share of a head's dimensions that is rotated; 0: all
+  /// dimensions, and no other share is supported.
+  double rotated = 0;
+  /// Default of `no_rope_layer_interval`: every n-th layer does not rotate, unless `no_rope_layers`
+  /// lists the layers. 0: all layers rotate.
+  int unrotated_nth = 0;
+  ExpertKeys experts = {};
+  std::span<const RoleName> names = {};  ///< modules whose names differ from llama's
+  const char* expert_prefix = "mlp.experts.";
 };
 
+/// All families, ordered by `model_type`.
+std::span<const Family> families();
 /// The family with this `model_type`; null: it is not supported.
 const Family* find_family(const std::string& model_type);
 /// The family with this name in `architectures`; null: it is not supported.
 const Family* find_architecture(const std::string& architecture);
-/// Text for error messages: "supported are llama (LlamaForCausalLM), ..."
+/// Text for error messages: "supported are llama, mistral, ..."
 std::string supported_families();
 
 }  // namespace pardec

@@ -8,57 +8,44 @@
 
 namespace pardec {
 
-const char* module_name(Role role) {
-  switch (role) {
-    case Role::embedding:
-      return "model.embed_tokens";
-    case Role::input_norm:
-      return "input_layernorm";
-    case Role::qkv:
-      return "self_attn.qkv_proj";
-    case Role::q:
-      return "self_attn.q_proj";
-    case Role::k:
-      return "self_attn.k_proj";
-    case Role::v:
-      return "self_attn.v_proj";
-    case Role::o:
-      return "self_attn.o_proj";
-    case Role::q_norm:
-      return "self_attn.q_norm";
-    case Role::k_norm:
-      return "self_attn.k_norm";
-    case Role::post_attention_norm:
-      return "post_attention_layernorm";
-    case Role::pre_mlp_norm:
-      return "pre_feedforward_layernorm";
-    case Role::gate_up:
-      return "mlp.gate_up_proj";
-    case Role::gate:
-      return "mlp.gate_proj";
-    case Role::up:
-      return "mlp.up_proj";
-    case Role::down:
-      return "mlp.down_proj";
-    case Role::router:
-      return "mlp.gate";
-    case Role::expert_gate:
-      return "gate_proj";
-    case Role::expert_up:
-      return "up_proj";
-    case Role::expert_down:
-      return "down_proj";
-    case Role::post_mlp_norm:
-      return "post_feedforward_layernorm";
-    case Role::final_norm:
-      return "model.norm";
-    case Role::head:
-      return "lm_head";
-    case Role::extra_block:
-    case Role::extra_out:
-      break;
-  }
-  throw std::logic_error("an extra head's weights are named by head and block");
+namespace {
+
+// As in llama, and in the families that add to it.
+constexpr RoleName kNames[] = {
+    {Role::embedding, "model.embed_tokens"},
+    {Role::input_norm, "input_layernorm"},
+    {Role::qkv, "self_attn.qkv_proj"},
+    {Role::q, "self_attn.q_proj"},
+    {Role::k, "self_attn.k_proj"},
+    {Role::v, "self_attn.v_proj"},
+    {Role::o, "self_attn.o_proj"},
+    {Role::q_norm, "self_attn.q_norm"},
+    {Role::k_norm, "self_attn.k_norm"},
+    {Role::mlp_norm, "post_attention_layernorm"},
+    {Role::gate_up, "mlp.gate_up_proj"},
+    {Role::gate, "mlp.gate_proj"},
+    {Role::up, "mlp.up_proj"},
+    {Role::down, "mlp.down_proj"},
+    {Role::router, "mlp.gate"},
+    {Role::expert_gate, "gate_proj"},
+    {Role::expert_up, "up_proj"},
+    {Role::expert_down, "down_proj"},
+    {Role::shared_router, "mlp.shared_expert_gate"},
+    {Role::shared_gate, "mlp.shared_expert.gate_proj"},
+    {Role::shared_up, "mlp.shared_expert.up_proj"},
+    {Role::shared_down, "mlp.shared_expert.down_proj"},
+    {Role::after_mlp_norm, "post_feedforward_layernorm"},
+    {Role::final_norm, "model.norm"},
+    {Role::head, "lm_head"},
+};
+
+}  // namespace
+
+const char* module_name(const Family& family, Role role) {
+  for (const std::span<const RoleName> names : {family.names, std::span<const RoleName>(kNames)})
+    for (const RoleName& name : names)
+      if (name.role == role) return name.module;
+  throw std::logic_error(str(family.model_type, " has no name for role ", static_cast<int>(role)));
 }
 
 namespace {
@@ -73,10 +60,10 @@ std::int64_t Parameter::elements() const {
   return product;
 }
 
-std::string parameter_name(Role role, int layer, bool bias, int expert) {
+std::string parameter_name(const Family& family, Role role, int layer, bool bias, int expert) {
   return str(layer < 0 ? std::string() : str("model.layers.", layer, "."),
-             expert < 0 ? std::string() : str("mlp.experts.", expert, "."), module_name(role),
-             suffix(bias));
+             expert < 0 ? std::string() : str(family.expert_prefix, expert, "."),
+             module_name(family, role), suffix(bias));
 }
 
 std::vector<Parameter> parameters(const ModelConfig& config) {
@@ -87,7 +74,8 @@ std::vector<Parameter> parameters(const ModelConfig& config) {
   std::vector<Parameter> all;
   int layer = -1;
   const auto add = [&](Role role, std::vector<std::int64_t> shape, bool bias = false) {
-    all.push_back({parameter_name(role, layer, bias), std::move(shape), role, layer, bias});
+    all.push_back(
+        {parameter_name(*config.family, role, layer, bias), std::move(shape), role, layer, bias});
   };
   const auto linear = [&](Role role, std::int64_t out, std::int64_t in, bool bias) {
     add(role, {out, in});
@@ -96,7 +84,7 @@ std::vector<Parameter> parameters(const ModelConfig& config) {
   add(Role::embedding, {config.vocab_size, hidden});
   for (layer = 0; layer < config.layers; ++layer) {
     if (block.norms != Norms::after) add(Role::input_norm, {hidden});
-    if (block.fused) {
+    if (block.fused_qkv) {
       linear(Role::qkv, queries + 2 * keys, hidden, false);
     } else {
       linear(Role::q, queries, hidden, block.attention_bias);
@@ -109,8 +97,8 @@ std::vector<Parameter> parameters(const ModelConfig& config) {
       add(Role::q_norm, {whole ? queries : config.head_dim});
       add(Role::k_norm, {whole ? keys : config.head_dim});
     }
-    add(Role::post_attention_norm, {hidden});
-    if (block.norms == Norms::both) add(Role::pre_mlp_norm, {hidden});
+    if (block.norms != Norms::before) add(Role::after_attention_norm, {hidden});
+    if (block.norms != Norms::after) add(Role::mlp_norm, {hidden});
     if (config.experts.in(static_cast<size_t>(layer))) {
       const std::int64_t of_one = config.experts.inner;
       add(Role::router, {config.experts.count, hidden});
@@ -118,12 +106,18 @@ std::vector<Parameter> parameters(const ModelConfig& config) {
         for (const auto& [role, out, in] : {std::tuple{Role::expert_gate, of_one, hidden},
                                             std::tuple{Role::expert_up, of_one, hidden},
                                             std::tuple{Role::expert_down, hidden, of_one}})
-          all.push_back({.name = parameter_name(role, layer, false, expert),
+          all.push_back({.name = parameter_name(*config.family, role, layer, false, expert),
                          .shape = {out, in},
                          .role = role,
                          .layer = layer,
                          .expert = expert});
-    } else if (block.fused) {
+      if (const std::int64_t shared = config.experts.shared_inner; shared > 0) {
+        add(Role::shared_router, {1, hidden});
+        add(Role::shared_gate, {shared, hidden});
+        add(Role::shared_up, {shared, hidden});
+        add(Role::shared_down, {hidden, shared});
+      }
+    } else if (block.fused_gate_up) {
       linear(Role::gate_up, 2 * inner, hidden, false);
     } else {
       linear(Role::gate, inner, hidden, block.mlp_bias);
@@ -131,7 +125,7 @@ std::vector<Parameter> parameters(const ModelConfig& config) {
     }
     if (!config.experts.in(static_cast<size_t>(layer)))
       linear(Role::down, hidden, inner, block.mlp_bias);
-    if (block.norms != Norms::before) add(Role::post_mlp_norm, {hidden});
+    if (block.norms != Norms::before) add(Role::after_mlp_norm, {hidden});
   }
   layer = -1;
   add(Role::final_norm, {hidden});

@@ -7,35 +7,6 @@
 
 namespace pardec {
 
-/// The role of a weight in the network. A network has only some of these roles, depending on its
-/// config.
-enum class Role {
-  embedding,
-  input_norm,
-  qkv,  ///< q, k and v stacked into one matrix (Phi-3)
-  q,
-  k,
-  v,
-  o,  ///< writes attention's output into the residual stream
-  q_norm,
-  k_norm,
-  post_attention_norm,  ///< before the MLP; with Norms::after or both: after attention
-  pre_mlp_norm,         ///< before the MLP, if the layer has norms before and after sublayers
-  gate_up,              ///< gate and up stacked into one matrix (Phi-3)
-  gate,
-  up,
-  down,         ///< writes the MLP's output into the residual stream
-  router,       ///< gives each row a probability of each expert
-  expert_gate,  ///< the gate of one expert's MLP; likewise expert_up and expert_down
-  expert_up,
-  expert_down,
-  post_mlp_norm,
-  final_norm,
-  head,
-  extra_block,  ///< a residual block of an extra head
-  extra_out,
-};
-
 /// One weight tensor, named as in a Hugging Face checkpoint.
 struct Parameter {
   std::string name;
@@ -50,11 +21,12 @@ struct Parameter {
 };
 
 /// The name of a weight in the checkpoint. `layer`, `bias` and `expert`: see Parameter.
-std::string parameter_name(Role role, int layer = -1, bool bias = false, int expert = -1);
+std::string parameter_name(const Family& family, Role role, int layer = -1, bool bias = false,
+                           int expert = -1);
 
 /// The name of a weight's module without the prefix for layer and expert, e.g. "lm_head",
 /// "self_attn.q_proj" or "gate_proj".
-const char* module_name(Role role);
+const char* module_name(const Family& family, Role role);
 
 /// All weights of a network, in a fixed order: embedding, layers, final norm, and the head unless
 /// it is tied.

@@ -103,6 +103,7 @@ void read_scaling(const Json& written, JsonReader& rope, Rope& out, const std::s
   check_positive(out.original_max_position, "original_max_position_embeddings", place);
   switch (out.type) {
     case RopeType::standard:
+    case RopeType::still:
       break;
     case RopeType::linear:
     case RopeType::dynamic:
@@ -122,7 +123,8 @@ void read_scaling(const Json& written, JsonReader& rope, Rope& out, const std::s
   check_positive(out.attention_factor, "attention_factor", place);
 }
 
-/// Reads the number of rotated dimensions from `partial_rotary_factor`.
+/// Reads the number of rotated dimensions from `partial_rotary_factor`. `may_be`: it may be other
+/// than 1.
 void read_partial(JsonReader& read, const std::string& where, const std::string& place,
                   int head_dim, bool may_be, Rope& out) {
   const auto share = read.maybe<double>("partial_rotary_factor");
@@ -130,7 +132,7 @@ void read_partial(JsonReader& read, const std::string& where, const std::string&
   if (*share != 1.0 && !may_be)
     throw ModelError(where, str(place,
                                 "'partial_rotary_factor' is not 1: heads that are rotated only in "
-                                "part are supported only for phi3"));
+                                "part are not supported for this family"));
   if (!(*share > 0 && *share <= 1))
     throw ModelError(where, str(place, "'partial_rotary_factor' is ", *share,
                                 ", expected above 0 and at most 1"));
@@ -148,16 +150,19 @@ void check_theta(const Rope& rope, const char* key, const std::string& where) {
 
 }  // namespace
 
-std::string_view name(RopeType type) { return kRopeTypes[static_cast<size_t>(type)]; }
+std::string_view name(RopeType type) {
+  return type == RopeType::still ? "none" : kRopeTypes[static_cast<size_t>(type)];
+}
 
 Rope read_rope(JsonReader& config, const std::string& where, int head_dim, int max_position,
-               bool phi3) {
+               const RopeDefaults& family) {
+  const bool phi3 = family.phi3, partial = family.rotated > 0;
   Rope out;
-  out.dims = head_dim;
-  out.theta = config.optional<double>("rope_theta", out.theta);
+  out.dims = partial ? static_cast<int>(head_dim * family.rotated) : head_dim;
+  out.theta = config.optional<double>("rope_theta", family.theta);
   auto original = config.maybe<int>("original_max_position_embeddings");
   if (phi3 && !original) original = 4096;
-  read_partial(config, where, "", head_dim, phi3, out);
+  read_partial(config, where, "", head_dim, partial, out);
   const Json& older = config.any("rope_scaling");
   const Json& newer = config.any("rope_parameters");
   const bool has_older = !older.is_null() && !older.empty();
@@ -175,7 +180,7 @@ Rope read_rope(JsonReader& config, const std::string& where, int head_dim, int m
     }
     out.type = read_type(rope, where, key, phi3);
     out.theta = rope.optional<double>("rope_theta", out.theta);
-    read_partial(rope, where, str("'", key, "': "), head_dim, phi3, out);
+    read_partial(rope, where, str("'", key, "': "), head_dim, partial, out);
     read_scaling(value, rope, out, place, original, max_position);
     if (out.type != RopeType::standard) rope.finish();
   }

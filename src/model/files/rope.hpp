@@ -7,7 +7,8 @@
 
 namespace pardec {
 
-enum class RopeType { standard, linear, dynamic, yarn, longrope, llama3 };
+/// `still`: angles of 0, so that nothing is rotated; no name in config.json.
+enum class RopeType { standard, linear, dynamic, yarn, longrope, llama3, still };
 /// Names in config.json: "default", "linear", ...
 std::string_view name(RopeType type);
 
@@ -30,13 +31,22 @@ struct Rope {
   std::vector<double> short_factor;  ///< longrope: one divisor per frequency
 };
 
+/// What a family's rotary embedding has unless config.json says otherwise.
+struct RopeDefaults {
+  /// Older names of longrope are accepted, and the original length is written outside of the
+  /// options.
+  bool phi3 = false;
+  double theta = 10000;
+  /// The share of a head's dimensions that is rotated (`partial_rotary_factor`); 0: all, and no
+  /// other share is supported.
+  double rotated = 0;
+};
+
 /// Reads `rope_theta` with `rope_scaling` (before transformers 5) or `rope_parameters` (5). If both
 /// are present, `rope_scaling` wins, as in transformers. ModelError, which names the key: an
-/// unknown type or option, or an impossible number. `phi3`: whether the config belongs to the
-/// family phi3. In this family, part of a head may be rotated (`partial_rotary_factor`), older
-/// names of longrope are accepted, and the original length is a key of config.json itself.
+/// unknown type or option, or an impossible number.
 Rope read_rope(JsonReader& config, const std::string& where, int head_dim, int max_position,
-               bool phi3 = false);
+               const RopeDefaults& family = {});
 
 /// The rotary embeddings of layers without (`full`) and with a sliding window (`sliding`).
 struct LayerRopes {

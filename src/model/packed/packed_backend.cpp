@@ -137,7 +137,10 @@ class PackedBackend::Packer {
 };
 
 bool PackedBackend::fits(const Model::Network& network) {
-  return network.type == at::kBFloat16 && network.device.is_cpu();
+  const ModelConfig& config = network.config;
+  const bool plain_sums = config.block.norms == Norms::before && config.block.residual_scale == 1;
+  return network.type == at::kBFloat16 && network.device.is_cpu() &&
+         (config.experts.count == 0 || plain_sums);
 }
 
 std::shared_ptr<PackedBackend> PackedBackend::take(Model::Network& network) {
@@ -154,6 +157,10 @@ std::shared_ptr<PackedBackend> PackedBackend::take(Model::Network& network) {
     const std::int64_t gate_up_rows = (width + kPanel / 2 - 1) / (kPanel / 2) * kPanel;
     return size(gate_up_rows, hidden, type) + size(hidden, width, type);
   };
+  const Experts& experts = config.experts;
+  const std::int64_t experts_size =
+      size(experts.count, hidden, kHead) + experts.count * mlp_size(experts.inner) +
+      (experts.shared_inner > 0 ? size(1, hidden, kHead) + mlp_size(experts.shared_inner) : 0);
   const std::int64_t attention_bytes =
       size(queries + 2 * keys, hidden, type) + size(hidden, queries, type);
 
@@ -162,9 +169,7 @@ std::shared_ptr<PackedBackend> PackedBackend::take(Model::Network& network) {
   const std::int64_t head_bytes = size(config.vocab_size, hidden, kHead);
   std::int64_t bytes = config.layers * attention_bytes + head_bytes;
   for (size_t i = 0; i < network.layers.size(); ++i)
-    bytes += config.experts.in(i) ? size(config.experts.count, hidden, kHead) +
-                                        config.experts.count * mlp_size(config.experts.inner)
-                                  : mlp_size(inner);
+    bytes += config.experts.in(i) ? experts_size : mlp_size(inner);
   for (const pardec::ExtraHead& head : network.extra_heads)
     bytes +=
         std::ssize(head.blocks) * size(hidden, hidden, kHead) + (head.shares_head ? 0 : head_bytes);
@@ -181,12 +186,14 @@ std::shared_ptr<PackedBackend> PackedBackend::take(Model::Network& network) {
     from.qkv.reset(), from.gate_up.reset();  // otherwise they would keep the parts' memory alive
     layer.qkv = packer.stacked({&from.q, &from.k, &from.v}, type);
     layer.o = packer.stacked({&from.o}, type);
-    if (from.experts.empty()) {
+    if (from.gate.weight.defined()) {
       layer.gate_up = packer.interleaved(from.gate, from.up, type);
       layer.down = packer.stacked({&from.down}, type);
-      continue;
     }
+    if (from.experts.empty()) continue;
     layer.router = packer.stacked({&from.router}, kHead);
+    if (experts.shared_inner > 0)
+      layer.shared_router = packer.stacked({&from.shared_router}, kHead);
     for (pardec::Expert& expert : from.experts)
       layer.experts.push_back(
           {packer.interleaved(expert.gate, expert.up, type), packer.stacked({&expert.down}, type)});
@@ -240,13 +247,16 @@ class PackedBackend::Pass {
     qkv_ = at::empty({rows_, queries_ + 2 * keys_}, options);
     mixed_ = at::empty({rows_, queries_}, half);
     const Experts& experts = config_.experts;
-    gated_ = at::empty({rows_, std::max(config_.intermediate_size, experts.inner)}, half);
+    gated_ = at::empty(
+        {rows_, std::max({config_.intermediate_size, experts.inner, experts.shared_inner})}, half);
     if (experts.count > 0) {
       router_ = at::empty({rows_, experts.count}, options);
+      shared_router_ = at::empty({rows_}, options);
       gathered_ = at::empty({rows_, hidden}, half);
     }
     turn_ = at::empty({std::ssize(ropes_), rows_, config_.rope.dims}, options);
-    if (config_.block.norms != Norms::before || experts.count > 0)
+    if (config_.block.norms != Norms::before || experts.count > 0 ||
+        config_.block.residual_scale != 1)
       branch_ = at::empty({rows_, hidden}, options);
   }
 
@@ -318,11 +328,11 @@ class PackedBackend::Pass {
     laps_.add_to(&Profile::linear_ns);
   }
 
-  /// Ends a sublayer: multiplies, applies the norm after the sublayer if there is one, and adds the
-  /// result to x.
-  void multiply_add(const Map& map, const std::vector<float>& norm_behind,
-                    const at::Tensor& input) {
-    const bool direct = norm_behind.empty();
+  /// Ends a sublayer: multiplies, applies the norm after the sublayer and the factor if there are
+  /// any, and adds the result to x.
+  void multiply_add(const Map& map, const std::vector<float>& norm_after, const at::Tensor& input) {
+    const auto scale = static_cast<float>(config_.block.residual_scale);
+    const bool direct = norm_after.empty() && scale == 1;
     multiply({.weights = map.weights,
               .x = bits(input),
               .rows = rows_,
@@ -335,9 +345,9 @@ class PackedBackend::Pass {
     const std::int64_t hidden = config_.hidden_size;
     each_row(rows_, [&](std::int64_t row) {
       float* branch = branch_.mutable_data_ptr<float>() + row * hidden;
-      k_.rms_norm_wide(branch, norm_behind.data(), hidden, eps(), branch);
+      if (!norm_after.empty()) k_.rms_norm_wide(branch, norm_after.data(), hidden, eps(), branch);
       float* sum = x(row);
-      for (std::int64_t i = 0; i < hidden; ++i) sum[i] += branch[i];
+      for (std::int64_t i = 0; i < hidden; ++i) sum[i] += scale * branch[i];
     });
     laps_.add_to(&Profile::rows_ns);
   }
@@ -378,6 +388,7 @@ class PackedBackend::Pass {
     };
     norm(from, queries_, layer.q_norm);
     norm(from + queries_, keys_, layer.k_norm);
+    if (config_.block.neighbours_turn) in_turning_order(from, half);
     std::uint16_t* q = mutable_bits(mixed_) + row * queries_;
     for (std::int64_t head = 0; head < config_.heads; ++head)
       k_.rotate(from + head * dim, cos, sin, half, dim, q + head * dim);
@@ -388,6 +399,17 @@ class PackedBackend::Pass {
       k_.rotate_key(from + queries_ + head * dim, cos, sin, half, dim, panel + 2 * (slot % kPanel));
       k_.narrow(from + queries_ + keys_ + head * dim, dim,
                 mutable_bits(values) + head * values.stride(0) + slot * dim);
+    }
+  }
+
+  /// Reorders the rotated dimensions of a row's queries and keys: those that turn together are then
+  /// `half` apart. Products of queries and keys stay the same.
+  void in_turning_order(float* row, std::int64_t half) const {
+    std::vector<float> odd(static_cast<size_t>(half));
+    for (float* head = row; head < row + queries_ + keys_; head += config_.head_dim) {
+      for (std::int64_t i = 0; i < half; ++i) odd[static_cast<size_t>(i)] = head[2 * i + 1];
+      for (std::int64_t i = 0; i < half; ++i) head[i] = head[2 * i];
+      std::copy(odd.begin(), odd.end(), head + half);
     }
   }
 
@@ -471,6 +493,31 @@ class PackedBackend::Pass {
       });
       laps_.add_to(&Profile::rows_ns);
     }
+    if (config_.experts.shared_inner > 0) add_shared_expert(layer);
+  }
+
+  void add_shared_expert(const Layer& layer) {
+    const std::int64_t hidden = config_.hidden_size;
+    multiply({.weights = layer.shared_router.weights,
+              .x = bits(normed_),
+              .rows = rows_,
+              .x_stride = hidden,
+              .out = shared_router_.mutable_data_ptr<float>(),
+              .out_stride = 1});
+    gate(layer.gate_up, normed_, rows_);
+    multiply({.weights = layer.down.weights,
+              .x = bits(gated_),
+              .rows = rows_,
+              .x_stride = gated_.size(1),
+              .out = branch_.mutable_data_ptr<float>(),
+              .out_stride = hidden});
+    each_row(rows_, [&](std::int64_t row) {
+      const float share = 1 / (1 + std::exp(-shared_router_.const_data_ptr<float>()[row]));
+      const float* branch = branch_.const_data_ptr<float>() + row * hidden;
+      float* sum = x(row);
+      for (std::int64_t j = 0; j < hidden; ++j) sum[j] += share * branch[j];
+    });
+    laps_.add_to(&Profile::rows_ns);
   }
 
   float eps() const { return static_cast<float>(config_.rms_norm_eps); }
@@ -498,7 +545,8 @@ class PackedBackend::Pass {
   at::Tensor turn_;    // [ropes, rows, rope.dims] float32: cosines, sines
   at::Tensor branch_;  // [rows, hidden] float32: input of a norm after a sublayer, or of an expert
   at::Tensor router_;  // [rows, experts] float32
-  at::Tensor gathered_;  // [rows, hidden] bf16: rows of normed_ for one expert
+  at::Tensor shared_router_;  // [rows] float32
+  at::Tensor gathered_;       // [rows, hidden] bf16: rows of normed_ for one expert
 };
 
 void PackedBackend::embed(const Model::Network& network, Token token, float* row) const {

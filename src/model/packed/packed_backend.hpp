@@ -58,10 +58,11 @@ class PackedBackend final : public Backend {
     struct Expert {
       Map gate_up, down;
     };
-    Map router;  // in bf16
+    Map router, shared_router;  // in bf16
     std::vector<Expert> experts;
-    Map qkv, o, gate_up, down;  // gate_up and down are empty with experts. gate_up: alternating
-                                // blocks of 16 rows of gate and 16 of up
+    Map qkv, o, gate_up, down;  // gate_up and down: in a layer with experts, of the shared expert,
+                                // or empty. gate_up: alternating blocks of 16 rows of gate and 16
+                                // of up
   };
   struct ExtraHead {
     std::vector<Map> blocks;

@@ -111,10 +111,22 @@ at::Tensor scaled_embedding(const at::Tensor& rows, const ModelConfig& config) {
   return scale == 1 ? rows : rows * at::full({}, scale, rows.options());
 }
 
+at::Tensor with_residual(const at::Tensor& x, const at::Tensor& out, const at::Tensor& norm,
+                         const ModelConfig& config) {
+  const at::Tensor normed = rms_norm(out, norm, config);
+  const double scale = config.block.residual_scale;
+  return x + (scale == 1 ? normed : normed * scale);
+}
+
 at::Tensor soft_capped(const at::Tensor& x, double cap) {
   if (cap == 0) return x;
   return by_rows(x, x.scalar_type(),
                  [&](const at::Tensor& rows) { return at::tanh(rows / cap) * cap; });
+}
+
+at::Tensor as_logits(const at::Tensor& products, const BlockSpec& block) {
+  return soft_capped(block.logit_divisor == 1 ? products : products / block.logit_divisor,
+                     block.logit_cap);
 }
 
 Rotations::Rotations(const Model::Network& network, const at::Tensor& positions)
@@ -134,6 +146,16 @@ Rotations::Rotations(const Model::Network& network, const at::Tensor& positions)
     by_kind_.push_back(
         {scaled(cos), scaled(sin), cos.to(network.type), sin.to(network.type), q_scale});
   }
+}
+
+at::Tensor in_turning_order(const at::Tensor& x, const ModelConfig& config) {
+  if (!config.block.neighbours_turn) return x;
+  const std::int64_t n = x.size(0), heads = x.size(1), dims = config.rope.dims;
+  const at::Tensor halves = x.narrow(-1, 0, dims)
+                                .reshape({n, heads, dims / 2, 2})
+                                .transpose(-1, -2)
+                                .reshape({n, heads, dims});
+  return at::cat({halves, x.narrow(-1, dims, x.size(-1) - dims)}, -1);
 }
 
 at::Tensor rotate(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin, double scale) {
@@ -177,7 +199,10 @@ at::Tensor mixed_experts(const Layer& layer, const ModelConfig& config, const at
     const at::Tensor share = shares.index({rows, places.select(1, 1)}).unsqueeze(1);
     sum = sum.index_add(0, rows, products({&expert.down}, inner)[0] * share);
   }
-  return sum;
+  if (config.experts.shared_inner == 0) return sum;
+  const at::Tensor shared =
+      products({&layer.down}, gated(layer.gate, layer.up, config.block.activation, x))[0];
+  return sum + at::sigmoid(products({&layer.shared_router}, x)[0]) * shared;
 }
 
 }  // namespace
@@ -188,7 +213,7 @@ at::Tensor apply_mlp(const Layer& layer, const ModelConfig& config, const at::Te
       layer.experts.empty()
           ? products({&layer.down}, gated(layer.gate, layer.up, config.block.activation, g))[0]
           : mixed_experts(layer, config, g);
-  return x + rms_norm(out, layer.after_mlp, config);
+  return with_residual(x, out, layer.after_mlp, config);
 }
 
 }  // namespace pardec

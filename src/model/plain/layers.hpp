@@ -40,6 +40,14 @@ class Rotations {
 /// The first layer's input: rows of the embedding times BlockSpec::embedding_scale.
 at::Tensor scaled_embedding(const at::Tensor& rows, const ModelConfig& config);
 
+/// x plus a sublayer's output: with the norm after the sublayer and the factor, if there are any.
+at::Tensor with_residual(const at::Tensor& x, const at::Tensor& out, const at::Tensor& norm,
+                         const ModelConfig& config);
+
+/// x [n, heads, head_dim] with the first rope.dims dimensions of a head in the order that `rotate`
+/// takes. Queries and keys in one order have the same products as in another.
+at::Tensor in_turning_order(const at::Tensor& x, const ModelConfig& config);
+
 /// Rotary embedding of x [n, heads, head_dim]. Of the first rope.dims dimensions, dimension i is
 /// rotated together with dimension i + rope.dims / 2. The other dimensions are not rotated; they
 /// are multiplied by `scale`.
@@ -61,7 +69,7 @@ at::Tensor apply_attention(const Layer& layer, const ModelConfig& config, const 
   const bool whole = config.block.qk_norm == QkNorm::whole;
   const auto normed = [&](const at::Tensor& rows, const at::Tensor& norm, int heads) {
     const at::Tensor by_head = (whole ? rms_norm(rows, norm, config) : rows).view({n, heads, dim});
-    return whole ? by_head : rms_norm(by_head, norm, config);
+    return in_turning_order(whole ? by_head : rms_norm(by_head, norm, config), config);
   };
   const auto qkv = products({&layer.q, &layer.k, &layer.v}, h);
   const at::Tensor q = normed(qkv[0], layer.q_norm, config.heads);
@@ -69,7 +77,7 @@ at::Tensor apply_attention(const Layer& layer, const ModelConfig& config, const 
   const at::Tensor v = qkv[2].view({n, config.kv_heads, dim});
   const at::Tensor mixed =
       attend(rotate(q, turn.q_cos, turn.q_sin, turn.q_scale), rotate(k, turn.k_cos, turn.k_sin), v);
-  return x + rms_norm(products({&layer.o}, mixed)[0], layer.after_attention, config);
+  return with_residual(x, products({&layer.o}, mixed)[0], layer.after_attention, config);
 }
 
 at::Tensor apply_mlp(const Layer& layer, const ModelConfig& config, const at::Tensor& x);

@@ -77,6 +77,8 @@ at::Tensor frequencies_of(const Rope& rope, int max_position) {
       return longrope(rope, dim);
     case RopeType::llama3:
       return llama3(rope, dim);
+    case RopeType::still:
+      return at::zeros({dim / 2}, at::kFloat);
   }
   throw std::logic_error("unknown RopeType");
 }

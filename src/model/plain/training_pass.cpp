@@ -146,7 +146,7 @@ at::Tensor training_logits(const Model::Network& network, const at::Tensor& head
   at::Tensor logits = network.head(head_inputs);
   const TokenRows& rows = network.token_rows;
   if (rows.ids.defined()) logits.index_copy_(1, rows.ids, at::linear(head_inputs, rows.head));
-  return soft_capped(logits, network.config.block.logit_cap);
+  return as_logits(logits, network.config.block);
 }
 
 }  // namespace pardec
