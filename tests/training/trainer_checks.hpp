@@ -18,8 +18,8 @@ inline std::vector<const TrainingSample*> batch_of(const std::vector<TrainingSam
   return all;
 }
 
-/// Three elements of each gradient of a trainer, in fp64, compared with central differences of its
-/// loss over the same batch.
+/// Compares three random elements of each gradient with central differences of the loss over the
+/// same batch. REQUIRES: a trainer in fp64.
 inline void check_gradients(Trainer& trainer, std::span<const TrainingSample* const> batch,
                             const std::vector<at::Tensor>& gradients, Rng& rng,
                             const std::string& of) {
