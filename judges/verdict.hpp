@@ -30,7 +30,7 @@ void check_schema(const Json& schema, const std::string& where);
 /// Describes how a value violates the schema; empty: it does not.
 std::string violation(const Json& value, const Json& schema, const std::string& where = "");
 
-/// The schema as it is sent to services: without ranges of numbers, which only violation() checks.
+/// The schema for services. It lacks the ranges of numbers, which only violation() checks.
 OrderedJson schema_to_send(OrderedJson schema);
 
 }  // namespace pardec

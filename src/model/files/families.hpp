@@ -20,7 +20,7 @@ enum class Activation { silu, gelu_tanh };
 struct BlockSpec {
   Norms norms = Norms::before;
   QkNorm qk_norm = QkNorm::none;
-  /// Every norm multiplies by 1 + weight instead of by its weight. The sum is computed in float32
+  /// Every norm multiplies by 1 + weight, instead of by the weight. The sum is computed in float32
   /// (float64 for fp64 networks).
   bool norm_adds_one = false;
   Activation activation = Activation::silu;

@@ -26,7 +26,7 @@ enum class Role {
   up,
   down,         ///< writes the MLP's output into the residual stream
   router,       ///< gives each row a probability of each expert
-  expert_gate,  ///< the gate of one expert's MLP; likewise expert_up and expert_down
+  expert_gate,  ///< the gate of one expert's MLP; expert_up and expert_down belong to it too
   expert_up,
   expert_down,
   post_mlp_norm,
