@@ -25,9 +25,9 @@ JudgeProtocol pairwise(ShowReferences references);
 ///    "values": {"yes": 1, "no": 0}}
 /// `verdict` is the name of the schema's property with the verdict: a number, a boolean, or a
 /// string with an enum. `values` gives numbers to the labels of an enum. The slots are {category}
-/// {text} {question} {reference} {answer}. For pairs (`compares`), {answer_a} and {answer_b} take
-/// the place of {answer}, and the enum is "A", "B", "tie". {mark} is a word that the judged texts
-/// do not contain. ConfigError, which names the file: the template is invalid.
+/// {text} {question} {reference} {answer}. For pairs (`compares`), {answer_a} and {answer_b}
+/// replace {answer}, and the enum is "A", "B", "tie". {mark} is a word that the judged texts do not
+/// contain. ConfigError, which names the file: the template is invalid.
 JudgeProtocol from_template(const std::filesystem::path& file);
 
 }  // namespace pardec

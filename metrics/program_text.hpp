@@ -15,9 +15,9 @@ std::string task_head(std::string_view prompt);
 /// they may be nested, quoted, or inside a list. Blocks marked as another language count only if
 /// no other block defines the function. The code is the first of these that the answer has
 /// (results/answers.md has examples):
-///  1. the first block that defines the function, after preceding blocks that contain only
-///     definitions
-///  2. the function's definition outside the blocks, with the definitions directly before it
+///  1. the first block that defines the function (not only as a stub), after preceding blocks of
+///     definitions, and before later blocks with definitions that it needs
+///  2. the function's definition outside the blocks, with the adjacent definitions
 ///  3. the function's definition in an interactive session, in inline code, or in a JSON string
 ///  4. the function's body, preferably one that returns a value; it is indented as in the prompt
 /// An answer with none of these is returned unchanged if it has no fenced block; otherwise the

@@ -29,15 +29,15 @@ inline pid_t start(const std::function<void()>& work) {
   _exit(0);
 }
 
-/// Waits for a child. Returns its exit status, or minus the number of the signal that ended it.
+/// Waits for a child. Returns the child's exit status, or -N if signal N ended the child.
 inline int wait_for(pid_t child) {
   int status = 0;
   waitpid(child, &status, 0);
   return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/// Mounts a separate file system at `folder`, which only this process sees. The destructor unmounts
-/// it. `made` is false if the machine does not allow this.
+/// Mounts a tmpfs at `folder`. Only this process sees it. The destructor unmounts it. `made` is
+/// false if the machine does not allow this.
 class Mount {
  public:
   Mount(const std::filesystem::path& folder, const char* options) : folder_(folder) {

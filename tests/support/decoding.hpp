@@ -44,7 +44,7 @@ class TinyNetwork {
   void add_heads(int heads, int blocks, std::uint64_t seed = 1, bool share_head = false);
 
   Model load(Dtype dtype) const;
-  /// The same with NaN in one row of a matrix of the network or its extra heads.
+  /// Loads the network with NaN in one row of a matrix of the network or of its extra heads.
   Model load_spoiled(Dtype dtype, const std::string& matrix, Token row) const;
   const Tokenizer& tokenizer() const { return *tokenizer_; }
   const SlowTransformer& slow() const { return *slow_; }
@@ -57,7 +57,7 @@ class TinyNetwork {
 
 /// A job with `products` random texts and fields A1, A2, ...; the same for equal arguments.
 Job random_job(const std::string& id, int products, int fields, std::uint64_t seed);
-/// Makes a request with this prompt file; without one, with a short prompt file for tests.
+/// Makes a request with this prompt file. The default is a short prompt file for tests.
 Request make_request(Job job, const Decoder& decoder, const Tokenizer& tokenizer,
                      const PromptFile& wording);
 Request make_request(Job job, const Decoder& decoder, const Tokenizer& tokenizer);
