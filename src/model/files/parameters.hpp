@@ -26,7 +26,7 @@ enum class Role {
   up,
   down,         ///< writes the MLP's output into the residual stream
   router,       ///< gives each row a probability of each expert
-  expert_gate,  ///< the gate of one expert's MLP; expert_up and expert_down belong to it too
+  expert_gate,  ///< expert_gate, expert_up, expert_down: the MLP of one expert
   expert_up,
   expert_down,
   post_mlp_norm,
