@@ -5,9 +5,9 @@
 
 namespace pardec {
 
-/// A text with both numbers if a dataset's files contain fewer records than the publisher states.
-/// Empty: they do not, the published number for this split is not known, or the data are not the
-/// publisher's.
+/// A message with both counts, if a dataset's files contain fewer records than the publisher
+/// states. Empty: there are enough records, the published count for this split is not known, or the
+/// data are not the publisher's.
 std::string fewer_than_published(const Dataset& dataset);
 
 }  // namespace pardec

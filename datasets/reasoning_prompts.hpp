@@ -16,13 +16,13 @@ Dataset load_math500(const std::filesystem::path& folder, std::string_view split
                      Inspection* inspection);
 
 /// AIME: SPLIT.jsonl or SPLIT.parquet, as on the Hugging Face Hub. The split is a year.
-///   {"id": 60, "problem": P, "answer": "204"}     or "question" in place of "problem"
+///   {"id": 60, "problem": P, "answer": "204"}     or "question" instead of "problem"
 /// The answer is an integer from 0 to 999. Default ids are SPLIT-N.
 Dataset load_aime(const std::filesystem::path& folder, std::string_view split,
                   Inspection* inspection);
 
 /// AMC 2023: the 40 problems with a numeric answer, in test.jsonl or test.parquet.
-///   {"id": 0, "question": Q, "answer": 27.0}      or "problem" in place of "question"
+///   {"id": 0, "question": Q, "answer": 27.0}      or "problem" instead of "question"
 Dataset load_amc23(const std::filesystem::path& folder, std::string_view split,
                    Inspection* inspection);
 

@@ -14,7 +14,8 @@ struct ControlToken {
   std::string given;               ///< the option's value: an id or a token's text; may be empty
   std::vector<std::string> names;  ///< names in checkpoints; the first that exists is used
   std::string setting = "`set=" + option + "=ID`";  ///< for messages: how the user sets the option
-  bool to_train = false;                            ///< whether the token is only now being trained
+  /// whether the current training teaches the token
+  bool to_train = false;
 };
 
 /// For training: messages name a setting of training, not the decoder's option.

@@ -284,7 +284,7 @@ std::string decoders_that(bool DecoderEntry::*property);
 /// is unknown (the message suggests similar names), or a value is invalid.
 std::unique_ptr<Decoder> make_decoder(std::string_view name, const Json& options);
 
-/// The number of examples per job with these options, which are those that a run stores.
+/// The number of examples per job with these options. `options`: as a run stores them.
 int stack_asked(const DecoderEntry& entry, const Json& options);
 
 /// A decoder and its options.

@@ -6,48 +6,52 @@
 
 #include "judges/judge.hpp"
 
-/// Composes the prompts of the built-in protocols.
+/// The wordings of the built-in protocols, and the functions that compose prompts from them.
 namespace pardec {
 
-/// A file of judges/prompts: its sections, and the whole text for its hash.
+/// A file in judges/prompts.
 struct Wording {
   std::string file, content;
   std::map<std::string, std::string> sections;
 
-  /// ConfigError: the file does not have this section, or the section has an unknown slot.
+  /// The text of a section with its slots filled. ConfigError: the file does not have this section,
+  /// or the section has a slot that is not in `slots`.
   std::string filled(const std::string& section,
                      const std::map<std::string, std::string>& slots) const;
 };
 
-/// Reads judges/prompts/NAME.txt, which must have these sections, and [system] and [again].
+/// Reads judges/prompts/NAME.txt. `sections`: the sections that the file may have in addition to
+/// [system] and [again]. ConfigError: another section, or one that occurs twice.
 Wording read_wording(const std::string& name, const std::vector<std::string>& sections);
 
-/// A mark that these texts cannot be expected to contain, since it is a part of their own hash.
-/// Judged texts are placed between such marks, so that an answer cannot end its own section.
+/// A mark for these texts: a part of their own hash, so that they practically never contain it.
+/// Judged texts are placed between marks, so that an answer cannot end its own section.
 std::string mark_of(const std::vector<std::string>& texts);
 std::string mark_of(const Subject& subject);
 
-/// The answers to all fields of a subject as one object, null for missing answers; `other`: the
-/// baseline's answers.
+/// The answers to all fields as one JSON object; missing answers are null. `other`: whether to use
+/// the baseline's answers.
 std::string answers_as_json(const Subject& subject, bool other);
-/// One line per field: its name and question.
+/// A list of all fields, one per line: name and question.
 std::string fields_as_list(const Subject& subject);
 
-/// Whether a judge sees the reference of this field.
+/// Whether a judge sees this field's reference.
 bool shows_reference(const Subject& subject, const JudgedField& field, ShowReferences references);
 
-/// Converts a judge's "A", "B" or "tie" to "method", "baseline" or "tie".
+/// Converts "A" or "B" in a judge's reply to "method" or "baseline"; "tie" stays "tie".
 std::string winner_label(const std::string& said, Order order);
 
-/// An object schema whose properties are all required. Judges write them in this order, so
-/// explanations precede decisions.
+/// The schema of an object with these properties, all of them required. Judges write them in this
+/// order, so that explanations precede decisions.
 OrderedJson object_schema(const OrderedJson& properties);
 
-/// The inquiry repeated after a reply that cannot be read, with the words of section [again].
+/// The inquiry for asking again after a reply without a verdict. It adds the reply, and a message
+/// from section [again].
 Inquiry asked_again(const Wording& wording, Inquiry inquiry, const std::string& reply,
                     const std::string& problem);
 
-/// Completes a protocol: sets `ask_again` and `hash` from wording and record.
+/// Completes a protocol: sets `hash` and `ask_again`, and adds name, wording and schema to
+/// `record`. A protocol without `lacks` gets one that finds nothing lacking.
 JudgeProtocol with_wording(JudgeProtocol protocol, const Wording& wording, const Json& schema);
 
 }  // namespace pardec

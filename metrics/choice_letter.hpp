@@ -24,7 +24,7 @@ namespace pardec {
 /// wrong.
 std::optional<char> chosen_letter(std::string_view text, const std::vector<std::string>& choices);
 
-/// Whether the letter that an answer names is that of a reference (reference_letter).
+/// Whether an answer names the letter of a reference (reference_letter).
 bool right_choice(std::string_view text, const std::vector<std::string>& choices,
                   const std::vector<std::string>& references);
 

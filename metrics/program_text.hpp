@@ -11,15 +11,17 @@ namespace pardec {
 std::string task_head(std::string_view prompt);
 
 /// The Python code in an answer to `prompt`. The prompt ends with the head of the function to
-/// write. These rules select the code (results/answers.md has examples):
-///  - From fenced blocks (``` and ~~~ as in CommonMark, [PYTHON], <code>, LaTeX listings; also
-///    nested, quoted, or inside a list) that are not marked as another language: the first block
-///    that defines the function, after preceding blocks that contain only definitions. If no block
-///    defines it, the first block that can be its body.
-///  - Without such a block: the function's definition with the definitions directly before it, as
-///    long as lines are code. Without a definition: the body, as long as lines are code.
-/// The body of a function is indented as in the prompt. An answer without code is returned
-/// unchanged.
+/// write. Blocks are fenced with ``` or ~~~ (as in CommonMark), [PYTHON], <code> or LaTeX listings;
+/// they may be nested, quoted, or inside a list. Blocks marked as another language count only if
+/// no other block defines the function. The code is the first of these that the answer has
+/// (results/answers.md has examples):
+///  1. the first block that defines the function (not only as a stub), after preceding blocks of
+///     definitions, and before later blocks with definitions that it needs
+///  2. the function's definition outside the blocks, with the adjacent definitions
+///  3. the function's definition in an interactive session, in inline code, or in a JSON string
+///  4. the function's body, preferably one that returns a value; it is indented as in the prompt
+/// An answer with none of these is returned unchanged if it has no fenced block; otherwise the
+/// result is empty.
 std::string code_of(std::string_view prompt, std::string_view answer);
 
 /// The complete program: task_head(prompt), then code_of(prompt, answer).

@@ -12,7 +12,7 @@
 //   text: a0 d0 d1 b0 e0 e1                         own, first child, next sibling
 //
 // With `medusa` (Medusa-APAR, section 3.1), each thread has a tree of guesses after its last token,
-// made by extra heads (apar_guesses.hpp), and accepts as many of them as the network agrees with.
+// made by extra heads (guesses.hpp), and accepts as many of them as the network agrees with.
 // Guesses see the same rows as their thread. No guess is accepted after [Fork]: there the thread is
 // cloned, and both threads take their next guesses from the row of [Fork].
 //

@@ -28,9 +28,9 @@ struct AparTokens {
   Token fork = 0, child = 0;
 };
 
-/// Finds the control tokens: those that the options name, or else the vocabulary's tokens `[Fork]`
-/// and `[Child]`, or those with the names in the official checkpoints. `trains`: see
-/// ControlToken::to_train. ConfigError: see find_control_token.
+/// Finds the control tokens: the tokens named in the options, or else the vocabulary's tokens
+/// `[Fork]` and `[Child]`, or else the tokens with the names used in the official checkpoints.
+/// `trains`: see ControlToken::to_train. ConfigError: see find_control_token.
 AparTokens apar_tokens(const AparOptions& options, const Tokenizer* tokenizer, int vocab_size,
                        bool trains = false);
 

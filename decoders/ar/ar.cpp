@@ -1,7 +1,7 @@
 // Autoregressive decoding (AR): the baseline of every comparison.
 //
 // Idea: x_{t+1} is chosen from the logits of x_t, and is the input of the next forward pass. There
-// are three ways to ask:
+// are four ways to answer fields:
 //   ask=together: one JSON answer with all fields of the job's contexts; it ends at </result> or at
 //     the end of sequence.
 //   ask=separately: one prompt per field; its answer ends at the end of sequence or at the limit

@@ -11,9 +11,9 @@
 
 namespace pardec {
 
-/// The JSON answer with these references (json_answer.hpp) as parts. The values of a context form a
-/// block; a branch is the line of a value, and its title is the field's name. The text without
-/// markup is the answer that AR is trained on.
+/// Converts the JSON answer with these references (json_answer.hpp) to parts. The values of a
+/// context form a block; a branch is the line of a value, and its title is the field's name. The
+/// text without markup is the answer that AR is trained on.
 std::vector<MarkupPart> aspd_json_parts(
     const std::vector<Context>& contexts,
     const std::vector<std::vector<std::optional<std::string>>>& references);

@@ -9,9 +9,9 @@ struct IppdOptions {
 };
 
 /// The header s = [p, c_1, x_11, x_12, .., c_2, x_21, ..] (paper, eq. 1) with virtual positions
-/// (eqs 2 to 5), and the places of the answers. Rows, segments and questions count from 0,
-/// questions over all contexts. Segment 0 is the instruction. Each context has a segment, followed
-/// by the segments of its questions. An answer is in the segment of its question.
+/// (eqs 2 to 5), and the places of the answers. Rows, segments and questions count from 0;
+/// questions are numbered across all contexts. Segment 0 is the instruction. Each context has a
+/// segment, followed by the segments of its questions. An answer is in the segment of its question.
 struct IppdLayout {
   Tokens tokens;                       ///< s
   std::vector<RowLabel> labels;        ///< labels of s

@@ -47,9 +47,9 @@ enum class UselessReply { asked_anew, stands };
 /// Sends the questions of one task to one judge or teacher, and stores attempts and replies.
 class Questioning : public chat::Events {
  public:
-  /// `store`: null for a dry run, in which every question becomes a call. `more`: returns the next
-  /// question when no other is waiting, or none if there is none at the moment. `heard`: called
-  /// after each reply.
+  /// `store`: null for a dry run, in which every question becomes a call. `more`: called when no
+  /// question is waiting; returns the next one, or none if there is no question at the moment.
+  /// `heard`: called after each reply.
   Questioning(Store* store, NamedRecord judge, std::int64_t max_tokens, UselessReply useless,
               std::function<std::optional<Question>()> more, std::function<void()> heard);
 

@@ -45,8 +45,7 @@ MemoryPlan plan_memory(const std::vector<ModelOptions>& arms, int block_rows, bo
 
 /// If the plan has a limit, limits the number of blocks of the cache budget. On the CPU, fewer
 /// prompt rows are also admitted to a pass. Since the CPU has no other memory for preempted rows, a
-/// fifth of the blocks is kept free for running sequences, unless `cache` already has a watermark
-/// of its own.
+/// fifth of the blocks is kept free for running sequences, unless `cache` already has a watermark.
 void apply_limit(const MemoryPlan& plan, const ModelOptions& options, CacheBudget& cache);
 
 /// Describes the plan in one line: weights, cache per row, and the memory that the limit leaves.

@@ -21,7 +21,7 @@ namespace pardec {
 class Engine;
 class PrefixCache;
 
-/// How a row's token came about.
+/// The origin of a row's token.
 enum class Origin {
   prompt,  ///< the prompt
   forced,  ///< added by the decoder without a choice: JSON skeleton, prefixes, mask tokens
@@ -106,8 +106,9 @@ class Sequence {
   /// Sets the time at which the sequence started, in nanoseconds of the engine's clock. With it,
   /// the time of a fork can include waiting for its prefix.
   void start_clock_at(std::int64_t ns);
-  /// Opens an empty sequence of a draft network. Its passes are counted as drafting of this
-  /// sequence. It has its own trace, with the same names. This sequence must outlive it.
+  /// Opens an empty sequence of a draft network. The draft network's passes are counted as drafting
+  /// of this sequence. The draft sequence has its own trace, with the same names. This sequence
+  /// must outlive the draft sequence.
   Sequence open_draft(Model& draft);
 
   /// Sets the maximum number of ids of an answer of this sequence. GenerationRules::forced_eos

@@ -21,7 +21,7 @@ void add_asked_for(std::vector<std::string_view>& totals, const RunSummary& run,
 /// a score yet.
 std::vector<Uncomputed> uncomputed_in(const std::vector<ArmFinding>& arms);
 
-/// The name of the first of the dataset's scores that the arm has; empty: it has none of them.
+/// The first name in the dataset's list of scores for which the arm has a score; empty: none.
 std::string_view headline_score(const ArmFinding& arm);
 
 /// All totals that can be computed from the stored scores of `method`. The totals in

@@ -29,9 +29,9 @@ struct TrainingExamples {
   std::vector<Example> train, held_out;
 };
 
-/// Makes training samples from examples, in the formats of several decoders. In every epoch, stacks
-/// of product titles of one category are formed anew, and all sequences are shuffled. Both depend
-/// on the seed.
+/// Makes training samples from examples, in the formats of several decoders. In every epoch, the
+/// titles of each product category are combined to new stacks, and all sequences are shuffled. Both
+/// depend on the seed.
 class ExampleSource final : public SampleSource {
  public:
   struct Parts {

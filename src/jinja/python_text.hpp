@@ -48,7 +48,7 @@ std::string title_words(std::string_view text);
 enum class Case { none, lower, upper, title };
 /// The case of a character. Fault: a symbol or number that looks like a letter.
 Case case_of(char32_t code);
-/// Whether the text has a character of this case, and none of another case.
+/// Whether the text has at least one character of this case, and no character of another case.
 bool has_only(std::string_view text, Case wanted);
 /// Whether the character is in the Unicode categories L*, N* and Nd.
 bool is_letter(char32_t code);

@@ -62,7 +62,7 @@ struct Parameter {
   ExpressionPtr fallback;  ///< the default value; may be null
 };
 
-/// The implicit arguments of a macro: those of these names that its body uses.
+/// The implicit arguments of a macro. A macro has an implicit argument if its body uses the name.
 struct Implicit {
   bool caller = false, varargs = false, kwargs = false;
 };

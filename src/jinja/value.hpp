@@ -20,8 +20,8 @@ struct Fault {
 };
 
 /// The limit on the work of a rendering. Work is counted in steps: evaluating a node of the
-/// template, traversing an item, or reading or creating a few bytes of text. A limit on steps,
-/// unlike one on time, gives the same result every time.
+/// template, traversing an item, or reading or creating a few bytes of text. With a limit on steps,
+/// the result does not depend on the speed of the machine.
 class Budget {
  public:
   explicit Budget(std::int64_t steps) : most_(steps), left_(steps) {}

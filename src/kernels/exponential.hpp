@@ -3,7 +3,7 @@
 
 namespace pardec {
 
-/// A number below all attention scores, in place of -infinity.
+/// A finite number below all attention scores, used instead of -infinity.
 constexpr float kNothing = -3.0e38f;
 
 /// e^x; x is first clamped to [-87, 88]. With x = n ln(2) + r and |r| <= ln(2) / 2, the result is

@@ -55,8 +55,8 @@ class Team {
   void resize(int members);
 
   /// Reserves the team for the current thread while this object exists. Meanwhile, loops of other
-  /// threads run on their callers alone. A Hold makes many short loops cheaper: without it, each
-  /// loop takes the team anew, which waits until the caller's previous writes are visible to all
+  /// threads run on their callers alone. A Hold makes many short loops cheaper: without a Hold,
+  /// each loop reserves the team, and waits until the caller's previous writes are visible to all
   /// threads. Has no effect if the team is already reserved.
   class Hold {
    public:

@@ -93,9 +93,9 @@ struct FurtherRows {
 };
 
 /// Sublayers that a forward pass skips: the residual stream passes them unchanged. A network that
-/// drafts for itself uses this (self-speculative decoding, arXiv:2309.08168). The rows of such a
-/// pass have no keys and values in layers with skipped attention. Therefore these rows are valid
-/// only for passes that skip the same sublayers.
+/// drafts for itself uses this (self-speculative decoding, arXiv:2309.08168). In layers with
+/// skipped attention, the pass writes no keys and values for its rows. Therefore only passes that
+/// skip the same sublayers may attend to these rows.
 struct SkippedSublayers {
   std::vector<bool> attention, mlp;  ///< per layer; empty: none
   bool skips_attention(size_t layer) const { return !attention.empty() && attention[layer]; }

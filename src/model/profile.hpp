@@ -5,8 +5,8 @@
 
 namespace pardec {
 
-/// Time spent in the parts of forward passes, in nanoseconds, summed over passes. The time of a run
-/// that is missing in sum() was spent in the engine and in decoders.
+/// Time spent in the parts of forward passes, in nanoseconds, summed over passes. The rest of a
+/// run's time is spent in the engine and in decoders.
 struct Profile {
   std::int64_t linear_ns = 0;     ///< matrix products with weights, including the head
   std::int64_t attention_ns = 0;  ///< products of queries with keys, and with values

@@ -76,7 +76,7 @@ class ChatTemplate {
 ChatTemplate find_chat_template(std::string_view name);
 std::vector<std::string> chat_template_names();
 
-/// The files of a checkpoint folder that its template is read from, and the folder of its other
+/// The files of a checkpoint folder that may contain its template, and the folder with further
 /// templates.
 inline constexpr std::array kChatTemplateFiles{"chat_template.jinja", "chat_template.json",
                                                "tokenizer_config.json", "special_tokens_map.json",
@@ -101,8 +101,7 @@ std::optional<ChatTemplate> read_chat_template(
 /// the checkpoint's own template. ConfigError: there is no such template, or a setting is invalid.
 ChatTemplate choose_chat_template(const std::string& name, const std::filesystem::path& folder,
                                   const std::vector<std::string>& settings = {});
-/// Checks as much of this as is possible without a checkpoint. ConfigError: see
-/// choose_chat_template.
+/// Makes the checks of choose_chat_template that need no checkpoint. ConfigError: see there.
 void check_chat_template(const std::string& name, const std::vector<std::string>& settings);
 
 }  // namespace pardec

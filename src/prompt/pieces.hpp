@@ -73,10 +73,10 @@ struct Spoken {
   Tokens ids;
   std::string text;
 };
-/// Counts the later turns of a conversation in which the ids of the prompt differ from those that
-/// tokenizing the whole text would give. They can differ, because an answer keeps its generated
-/// ids, while tokenizing the text may join its end with the following text. REQUIRES: an answer to
-/// every turn except the last.
+/// Counts the later turns of a conversation in which the prompt's ids differ from the ids of the
+/// whole text, tokenized at once. They can differ, because earlier answers keep their generated
+/// ids, while a tokenizer may join the end of an answer with the text after it. REQUIRES: an answer
+/// to every turn except the last.
 int turns_off_text(const Pieces& pieces, const std::vector<Spoken>& answers,
                    const Tokenizer& tokenizer);
 

@@ -39,8 +39,8 @@ struct Published {
   std::string dataset_of(const PublishedCell& cell) const;
 };
 
-/// An arm on a dataset whose quantity a claim tests. With `over`, the quantity is divided by that
-/// of arm `over`.
+/// An arm on a dataset whose quantity a claim tests. With `over`, the quantity of `arm` is divided
+/// by the quantity of arm `over`.
 struct Point {
   std::string arm, over;                ///< labels
   std::string dataset;                  ///< empty: each available dataset

@@ -73,8 +73,9 @@ struct Decision {
   std::vector<ClaimVerdict> parts;
 };
 
-/// The verdict on a claim whose parts must all hold. It is the first of these verdicts that some
-/// part has: refuted, open, not contradicted, confirmed. Without parts: not testable.
+/// The verdict on a claim whose parts must all hold. The result is the first verdict in this list
+/// that at least one part has: refuted, open, not contradicted, confirmed. Without parts: not
+/// testable.
 ClaimVerdict together(std::span<const ClaimVerdict> parts);
 
 /// Decides the claim that all parts satisfy the limit. A part is decided if the two-sided p-value

@@ -10,8 +10,8 @@
 namespace pardec {
 
 /// The sessions of a run's arms. Arms with the same networks and cache budget share a session, and
-/// each distinct network is loaded once. All sessions stay in memory, except with order `blocked`:
-/// then only those of one arm at a time do.
+/// each distinct network is loaded once. With order `blocked`, only the session of one arm at a
+/// time is in memory. Otherwise all sessions stay in memory.
 class ArmSessions {
  public:
   /// Loads nothing yet. `spec` must outlive this object.
@@ -32,7 +32,7 @@ class ArmSessions {
   std::int64_t run(const Arm& arm, int count, const std::function<Task<void>(int)>& start,
                    const std::function<void(const Ended&)>& done);
 
-  /// Whether the arms have several networks, of which only those of one arm are kept at a time.
+  /// Whether the arms use different networks, and only one arm's networks are in memory at a time.
   bool take_turns() const;
 
  private:

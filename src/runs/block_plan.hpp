@@ -56,8 +56,8 @@ std::vector<BlockTurn> block_turns(const std::vector<size_t>& blocks, const Shar
 inline constexpr int kLeastBlocks = 6;
 
 /// The block length, in examples, at which the batch of each arm is full during three quarters of
-/// its jobs. If this would give many blocks, the length is up to four times as long, as long as at
-/// least twenty blocks remain. If there are too few examples, it is the number of examples.
+/// its jobs. If this length would give more than twenty blocks, it is increased up to fourfold, so
+/// that at least twenty blocks remain. If there are too few examples, it is the number of examples.
 int filling_block_examples(int examples, const std::vector<Stacking>& stackings,
                            const std::vector<int>& batch_sizes);
 

@@ -18,7 +18,7 @@ namespace pardec {
 struct ExecuteOptions {
   /// A stop requested through this token takes effect after the running jobs are finished.
   std::stop_token stop = {};
-  /// If set, it is used in place of `stop`, e.g. for a Deadline. A run that is stopped only by
+  /// If set, it is used instead of `stop`, e.g. for a Deadline. A run that is stopped only by
   /// `until` keeps the state `running`, as after a kill. REQUIRES: a stop of `stop` also stops
   /// `until`.
   std::optional<std::stop_token> until = std::nullopt;

@@ -38,11 +38,11 @@ struct RunCell {
 std::vector<RunCell> make_cells(const RunSpec& spec, const std::vector<Workload>& workloads,
                                 ArmSessions& sessions);
 
-/// Sets the row and the recording of each cell. With spec.resume, the rows are those of a stored
-/// run, and with spec.go_on they are if the database has a run with the same settings. Stores
-/// nothing. `notes` gets a message if another run could be resumed. Returns whether the rows are
-/// those of a stored run. ConfigError: there is no run to resume, its settings differ, or a job has
-/// no recording.
+/// Sets the row and the recording of each cell. With spec.resume, the rows are read from a stored
+/// run. With spec.go_on, they are read from a stored run if there is one with the same settings.
+/// Stores nothing. `notes` gets a message if another run could be resumed. Returns whether the rows
+/// were read from a stored run. ConfigError: there is no run to resume, its settings differ, or a
+/// job has no recording.
 bool prepare(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSessions& sessions,
              Store& store, std::vector<RunCell>& cells, const Notes& notes);
 

@@ -33,8 +33,8 @@ class ServiceArm final : public StreamSource, private chat::Events {
   /// The description that a run stores: the service, how prompts are sent, and whether replies have
   /// token ids.
   const Json& description() const { return description_; }
-  /// The row stored in place of a network's row. The hash is equal for the same model at the same
-  /// address.
+  /// The row that is stored instead of a network's row. Its hash depends on the model and the
+  /// address only.
   ModelRow model_row() const;
   /// Whether prompts are sent as text, not as token ids.
   bool needs_words() const { return mode_ != PromptMode::ids; }

@@ -27,9 +27,9 @@ struct SandboxResult {
 /// A program and its tests.
 struct PythonTask {
   std::string program;  ///< untrusted Python code
-  /// The text of the task, which contains top-level functions. The program must define the
-  /// functions without a body, and the last function. All other functions are taken from this text,
-  /// even if the program redefines them.
+  /// The text of the task, which contains top-level functions. The program must define the last
+  /// function, and each function that has no body in this text. All other functions are taken from
+  /// this text, even if the program redefines them.
   std::string head;
   /// Python code that calls these functions, and raises an exception if they are wrong
   std::string test;
@@ -49,8 +49,8 @@ struct PythonTask {
 /// The tests run in a second process with the same isolation, which the program cannot reach. The
 /// program gets calls through a pipe, and returns plain values: None, numbers, text, bytes, and
 /// lists, tuples, sets and dictionaries of these. The tests' process recreates the values. Thus
-/// only right values can pass the tests. This does not guarantee that the program computes them as
-/// the task demands, or that the tests are sufficient. Tests with arguments that are not plain
+/// only correct values can pass the tests. This does not guarantee that the program computes them
+/// as the task demands, or that the tests are sufficient. Tests with arguments that are not plain
 /// values are refused. A program that returns other values has failed.
 class PythonSandbox {
  public:

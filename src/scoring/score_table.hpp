@@ -9,7 +9,7 @@
 #include "src/store/figures.hpp"
 #include "src/store/store.hpp"
 
-/// The scores of a run's answers in memory, one column per metric, with numbers in place of names.
+/// The scores of a run's answers in memory, one column per metric. Numbers replace names.
 namespace pardec {
 
 /// An answer that may have scores.

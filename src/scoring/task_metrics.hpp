@@ -135,7 +135,7 @@ const std::vector<TaskMetric>& task_metrics();
 /// annotated.
 std::vector<AttributeOutcome> attribute_outcomes(const ScoreTable& stored);
 
-/// A text about how many stored answers have references that `rouge` largely ignores
+/// A message with the share of stored answers whose references `rouge` largely ignores
 /// (is_outside_rouge). Empty: their share is 0 or below `least`.
 std::string outside_rouge(const ScoreTable& stored, double least = 0);
 

@@ -34,11 +34,11 @@ struct Prepared {
 };
 
 /// Prepares the prompts of a request, in the order of the request. Prompts of completions are
-/// tokenized unchanged, with the tokenizer's special tokens. Messages get the session's chat
-/// template, as open prompts of `generate` do. If the request has fields, the last message is the
-/// text of a Job with these fields. ApiError 400: the decoder does not support such a prompt or
-/// fields; the template refuses the messages; an id is not in the vocabulary; or a prompt exceeds
-/// the network's positions (context_length_exceeded).
+/// tokenized unchanged, with the tokenizer's special tokens. Messages are formatted with the
+/// session's chat template, like open prompts of `generate`. If the request has fields, the last
+/// message is the text of a Job with these fields. ApiError 400: the decoder does not support such
+/// a prompt or fields; the template refuses the messages; an id is not in the vocabulary; or a
+/// prompt exceeds the network's positions (context_length_exceeded).
 std::vector<Prepared> prepare(const Ask& ask, const ServedModel& model,
                               const DecodeOptions& options, const Session& session);
 

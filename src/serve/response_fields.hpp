@@ -17,8 +17,8 @@ struct ResponseFields {
   std::vector<bool> nullable;  ///< per field: whether null is allowed, for an absent value
 };
 
-/// Reads a `response_format`. None: it is null or has type text. ApiError 400: fields cannot
-/// guarantee the schema.
+/// Reads a `response_format`. None: it is null or has type text. ApiError 400: the schema has a
+/// requirement that answers to fields cannot guarantee.
 std::optional<ResponseFields> response_fields(const OrderedJson& response_format);
 
 /// The answers to the fields as a JSON object that satisfies the schema. An absent value is null if

@@ -75,7 +75,7 @@ using Settings = std::vector<Setting>;
 bool takes_several(const Setting& setting);
 
 /// Sets settings to the values in a JSON object, except settings named in `given`. Keys may contain
-/// - in place of _. `others`: keys of the object that are read elsewhere. Returns the names of all
+/// - instead of _. `others`: keys of the object that are read elsewhere. Returns the names of all
 /// settings in the object. ConfigError: a key is unknown (the message suggests similar names), or a
 /// value has the wrong type or is out of range. The message starts with `where`, and names the key,
 /// the value and the expected values.

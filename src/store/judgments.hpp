@@ -67,7 +67,7 @@ struct ReplyRow {
 /// last reply. None: the call was never answered.
 std::optional<ReplyRow> find_reply(Store& store, const std::string& call_key);
 /// Like find_reply, but if there is no answer, it returns a reply that was refused or cut short,
-/// because that was paid for too.
+/// because this reply was paid for too.
 std::optional<ReplyRow> find_outcome(Store& store, const std::string& call_key);
 
 /// The state of a vote.

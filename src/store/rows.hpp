@@ -46,7 +46,8 @@ inline constexpr const char* kBaseFolder = "base";
 /// tokens.
 inline constexpr const char* kTokenizerHash = "tokenizer";
 
-/// Whether equal ids mean equal tokens in both models, as far as it is known.
+/// Whether equal ids mean equal tokens in both models: their tokenizers have equal hashes. If a
+/// hash is missing, the models or their vocabulary sizes must be equal.
 bool same_ids(const ModelRow& a, const ModelRow& b);
 
 struct DatasetRow {

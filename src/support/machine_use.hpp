@@ -7,14 +7,15 @@
 
 namespace pardec {
 
-/// The resources that this process used during a period, and what other processes took from it.
-/// None: the system does not report the value.
+/// The resources that this process used during a period, and the resources that others took from
+/// it. A value is none if the system does not report it.
 struct MachineUse {
   std::optional<std::int64_t> cpu_ns;  ///< CPU time of this process
-  /// Time that compute threads were ready to run while other processes used the cores, or that the
-  /// whole process was stalled.
+  /// Time during which compute threads were ready to run but other processes used the cores, or
+  /// during which the whole process was stalled.
   std::optional<std::int64_t> waited_ns;
-  /// core time that the host of a virtual machine took, or a CPU quota of the process's group
+  /// core time that the host of a virtual machine took, or that a CPU quota of the process's
+  /// control group withheld
   std::optional<std::int64_t> stolen_ns;
   std::optional<double> mhz;  ///< mean clock frequency of the cores at the end
 };
@@ -40,9 +41,9 @@ inline constexpr std::int64_t kShortestStall = 100000000;
 
 /// Measures the machine use of a computation with `threads` threads, from construction on. Only the
 /// `threads` busiest threads of the process are counted, because other threads that wait for a core
-/// do not slow the computation down. If there are fewer cores than threads, time that threads wait
-/// for each other does not count as waiting. A time in which no thread ran or was ready is a stall:
-/// the process was stopped or frozen, or waited for a disk.
+/// do not slow the computation down. If there are fewer cores than threads, the time for which
+/// these threads wait for each other is not part of `waited_ns`. A time in which no thread ran or
+/// was ready is a stall: the process was stopped or frozen, or waited for a disk.
 class MachineMeter {
  public:
   explicit MachineMeter(int threads);

@@ -9,8 +9,8 @@ namespace pardec {
 
 namespace {
 
-/// Of a program that was installed or unpacked elsewhere than was configured: PREFIX/share/pardec
-/// of PREFIX/bin/pardec.
+/// PREFIX/share/pardec for the running program PREFIX/bin/pardec, which may have been installed or
+/// unpacked in another place than configured.
 std::filesystem::path share_of_program() {
   std::error_code ignored;
   return std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path().parent_path() /

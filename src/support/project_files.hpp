@@ -3,9 +3,10 @@
 
 namespace pardec {
 
-/// Finds a file or folder of the project, e.g. prompts, samples or experiments. It is searched for
-/// in $PARDEC_SHARE, the source tree, the configured installation, and next to the running program,
-/// in this order. ConfigError: it is in none of these places.
+/// Finds a file or folder of the project, e.g. prompts, samples or experiments. If $PARDEC_SHARE is
+/// set, it is searched for in this folder only. Otherwise, it is searched for in the source tree,
+/// then in the configured installation, then in PREFIX/share/pardec if the running program is
+/// PREFIX/bin/pardec. ConfigError: it is not found.
 std::filesystem::path project_file(const std::filesystem::path& relative);
 
 }  // namespace pardec

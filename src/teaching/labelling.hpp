@@ -49,8 +49,8 @@ struct LabelResult {
 };
 
 /// Asks for all fields of an example at once. A value must occur in the text or be one of the
-/// field's choices. After an invalid reply, the question is asked once more. Stored replies are
-/// used again. `store` and errors: see rewrite_answers.
+/// field's choices. After an invalid reply, the question is repeated once. Stored replies are
+/// reused. `store` and errors: see rewrite_answers.
 LabelResult label_examples(Store* store, const LabelTask& task,
                            const std::vector<Example>& examples, const AskService& ask,
                            const std::function<void(std::int64_t calls)>& progress = {});

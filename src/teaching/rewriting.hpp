@@ -49,11 +49,11 @@ struct RewriteFate {
     failed,        ///< the call failed
     unreadable,    ///< the teacher's reply is not readable
     not_parallel,  ///< no group has at least two branches
-    markup,        ///< markup, branches, titles, text: it breaks a rule about these
+    markup,        ///< the four kinds from here to `text`: the rewrite breaks a rule about this
     branches,
     titles,
     text,
-    dependent,  ///< dependent, form, content: rejected by votes
+    dependent,  ///< the three kinds from here on: rejected by votes
     form,
     content,
   };
@@ -96,7 +96,7 @@ struct RewrittenAnswer {
   std::vector<RewriteFate> rewrites;
 };
 
-/// The number of items that passed a stage of the pipeline, and of items that reached it.
+/// A stage of the pipeline: `of` items reached it, and `passed` of these passed it.
 struct StageCount {
   std::int64_t passed = 0, of = 0;
 };
@@ -124,7 +124,7 @@ RewriteResult rewrite_answers(Store* store, const RewriteTask& task,
 /// The answers as JSON lines (own_jsonl.hpp) for `train --format aspd`. Answers that are left out
 /// or undecided are not included.
 std::string rewritten_lines(const std::vector<RewrittenAnswer>& answers);
-/// All answers with their outcomes and those of their rewrites, one JSON line each.
+/// All answers, one JSON line each, with their outcomes and their rewrites' outcomes.
 std::string rewritten_details(const std::vector<RewrittenAnswer>& answers);
 
 }  // namespace pardec

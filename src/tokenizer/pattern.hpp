@@ -18,8 +18,8 @@ struct Span {
 
 /// The pattern of the components Split and Replace: a text, or a regular expression in Oniguruma's
 /// Ruby syntax. \p{...}, \w and \s follow the Unicode version of the installed Oniguruma (6.9.8:
-/// Unicode 14). PyPI `tokenizers` 0.23.3 uses Unicode 16, and therefore recognises more letters and
-/// digits: those that Unicode 15 and 16 added.
+/// Unicode 14). PyPI `tokenizers` 0.23.3 uses Unicode 16, and therefore also recognises the letters
+/// and digits that Unicode 15 and 16 added.
 class Pattern {
  public:
   /// Reads `{"String": text}` or `{"Regex": expression}`. ConfigError, which starts with `where`:

@@ -51,9 +51,9 @@ class Rewriting {
   /// Copies the next bytes (keep), or drops them.
   void keep(std::size_t bytes);
   void drop(std::size_t bytes) { at_ += bytes; }
-  /// Writes `text` in place of the next bytes. It counts as coming from the first of them.
+  /// Replaces the next bytes by `text`. The origin of `text` is the first of these bytes.
   void replace(std::size_t bytes, std::string_view text);
-  /// Writes `text` before the next byte. It counts as coming from the preceding byte.
+  /// Writes `text` before the next byte. The origin of `text` is the preceding byte.
   void insert(std::string_view text) { write(text, at_ <= old_.first); }
   /// The number of bytes in the next `characters` characters.
   std::size_t bytes_of(int characters) const;

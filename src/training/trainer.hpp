@@ -20,9 +20,10 @@ class Group;  // src/group/group.hpp
 class Trainer {
  public:
   /// `weights`: the network's initial weights, by checkpoint name. Master weights are float32
-  /// (float64 for fp64), and share memory with `weights` of this type. `group`: null for a single
-  /// process. With a group, every process calls the functions below with the same samples, computes
-  /// its share, and gets the results for all samples. `what` and `group` must outlive the trainer.
+  /// (float64 for fp64). Tensors in `weights` that already have this type and are on the device are
+  /// not copied. `group`: null for a single process. With a group, every process calls the
+  /// functions below with the same samples, computes its share, and gets the results for all
+  /// samples. `what` and `group` must outlive the trainer.
   Trainer(const Trainable& what, std::map<std::string, at::Tensor> weights,
           const TrainerOptions& options, Group* group = nullptr);
 

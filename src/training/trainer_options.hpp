@@ -23,7 +23,7 @@ struct TrainerOptions {
   std::int64_t micro_tokens = 2048;
   int workers = 1;  ///< number of threads that each compute forward passes
   /// Only the layers' inputs are kept, and the layers are computed again for their gradients. This
-  /// takes half as much time again, and a fraction of the memory.
+  /// takes about 50 % more time, and needs only a fraction of the memory.
   bool checkpoint_activations = false;
   std::uint64_t seed = 1;  ///< seed of the dropout
 };

@@ -37,8 +37,8 @@ struct TrainingExample {
   Pieces pieces;  ///< pieces of the prompt in this form
   /// Reference answers: [context][field]; for a conversation, [0][turn]. None: the value is absent.
   std::vector<std::vector<std::optional<std::string>>> references;
-  /// [context][field]: whether the value is in the sequence but is no target, because it is not
-  /// known whether it is right. Empty: all values are targets.
+  /// [context][field]: whether the value is in the sequence but is no target, because it may be
+  /// wrong. Empty: all values are targets.
   std::vector<std::vector<bool>> unknown;
   std::uint64_t seed = 1;  ///< for random decisions of a format; different in each epoch
   /// Whether the last answer of an open prompt is incomplete. Then its end is no target.

@@ -1,5 +1,5 @@
 #pragma once
-// Shared by the tests of loaders.
+// Shared by the tests of dataset loaders.
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,13 +11,13 @@
 
 namespace pardec::test {
 
-/// The folder of the samples that come with the project.
+/// The project's samples of datasets.
 inline const std::filesystem::path kSamples =
     std::filesystem::path(PARDEC_SOURCE_DIR) / "datasets/samples";
 
 using Texts = std::vector<std::string>;
 
-/// A folder with the given files, in the layout of a dataset's publisher.
+/// A temporary folder with the given files (name, content), used as the folder of a dataset.
 class DataFolder {
  public:
   using Files = std::vector<std::pair<std::string, std::string>>;
@@ -30,7 +30,7 @@ class DataFolder {
   }
   const std::filesystem::path& path() const { return folder_.path(); }
 
-  /// Loads as `run` does: this is the dataset's folder, whatever its name.
+  /// Loads a split as `run` does, with this folder as the dataset's folder.
   Dataset load(const std::string& dataset, const std::string& split = "",
                Inspection* inspection = nullptr) const {
     const DatasetEntry& entry = find_dataset(dataset);
@@ -42,7 +42,8 @@ class DataFolder {
     return load_dataset(entry, path() / ".root", split, "/nowhere", inspection);
   }
 
-  /// The only fault of the dataset is what a run throws, and what an inspection notes.
+  /// Checks that loading throws an error with this message, and that an inspection notes it as its
+  /// first fault.
   void check_fault(const std::string& dataset, const std::string& message,
                    const std::string& split = "") const {
     INFO(dataset << ": " << message);

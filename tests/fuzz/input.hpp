@@ -1,5 +1,5 @@
 #pragma once
-// What the fuzz targets share: input as files, which is what the readers take.
+// Shared by the fuzz targets: converts the fuzzer's input to text and to files, which readers need.
 #include <unistd.h>
 
 #include <cstdint>
@@ -14,7 +14,8 @@ inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
-/// This process's folder under TMPDIR, which `run` puts into memory and removes.
+/// A folder for this process in $TMPDIR. The script `run` sets TMPDIR to a folder in memory, and
+/// removes it.
 inline const std::filesystem::path& scratch() {
   static const std::filesystem::path kFolder =
       std::filesystem::temp_directory_path() / std::to_string(::getpid());

@@ -1,8 +1,7 @@
 #pragma once
-// Each kernel of each instruction set that this processor has, against the same sum in double.
-// Tolerances: a float32 sum of n terms has an error of at most n 2^-24 times the sum of their
-// magnitudes (in any order, to first order); a result in bf16 has an additional error of 2^-8 of
-// itself.
+// Tests compare each kernel of each instruction set with the same sum in double. Tolerances: a
+// float32 sum of n terms has an error of at most n 2^-24 times the sum of their magnitudes (in any
+// order, to first order). A result in bf16 has an additional relative error of 2^-8.
 #include <cmath>
 #include <vector>
 
@@ -14,7 +13,7 @@
 namespace pardec::test {
 
 constexpr double kFloat = 0x1p-24, kBf16 = 0x1p-8;
-constexpr double kSmallest = 0x1p-120;  // below it bf16 products are flushed to zero
+constexpr double kSmallest = 0x1p-120;  // bf16 products below this may be flushed to zero
 
 inline std::vector<std::uint16_t> random_bf16(Rng& rng, std::int64_t count) {
   std::vector<std::uint16_t> values;

@@ -1,8 +1,9 @@
 #pragma once
-// Replaces the CUDA toolkit when a .cu file is compiled as C++. Its kernels then run on the host,
-// thread by thread, as fibers that change at each synchronisation. What a thread writes without a
-// synchronisation is visible to threads that run later, and not to those that ran before; a test
-// should try both orders. It has only what src/kernels/cuda uses.
+// Replaces the CUDA toolkit when a .cu file is compiled as C++. The kernels then run on the host.
+// The threads of a block are fibers that run one after another, each up to its next
+// synchronisation. If a kernel lacks a synchronisation, a thread sees the writes of threads that
+// ran before it, but not of threads that run after it; therefore tests run kernels in both orders.
+// Contains only what src/kernels/cuda uses.
 #include <ucontext.h>
 
 #include <cmath>
@@ -22,7 +23,7 @@ struct dim3 {
 
 namespace on_host {
 
-/// The threads of one thread block, and the one that runs.
+/// The threads of a thread block, and the thread that is running.
 class Block {
  public:
   Block(int threads, std::size_t shared_bytes, bool backwards)
@@ -37,7 +38,7 @@ class Block {
     index_ = index;
     running_ = this;
     kernel_ = &kernel;
-    std::memset(shared_.get(), 0xFF, shared_bytes_);  // NaN: no sum may use unwritten values
+    std::memset(shared_.get(), 0xFF, shared_bytes_);  // NaN: reading unwritten values fails
     for (Thread& thread : threads_) {
       thread.ended = false;
       getcontext(&thread.context);
@@ -46,7 +47,7 @@ class Block {
       thread.context.uc_link = &main_;
       makecontext(&thread.context, &Block::enter, 0);
     }
-    // Every round takes each thread to its next synchronisation, so the threads meet there.
+    // Each round runs every thread to its next synchronisation.
     for (bool alive = true; alive;) {
       alive = false;
       for (size_t i = 0; i < threads_.size(); ++i) {
@@ -59,12 +60,12 @@ class Block {
     running_ = nullptr;
   }
 
-  /// All threads arrive here before one continues.
+  /// A synchronisation: all threads arrive here before any of them continues.
   void meet() {
     const size_t me = current_;
     swapcontext(&threads_[me].context, &main_);
   }
-  /// `value` of thread `from`, when all threads of the warp have given theirs.
+  /// Returns the `value` of thread `from`, after all threads of the warp have given theirs.
   template <typename T>
   T exchange(T value, std::size_t from) {
     std::memcpy(&threads_[current_].given, &value, sizeof value);
@@ -116,7 +117,7 @@ class Block {
   size_t current_ = 0;
 };
 
-/// A "stream" is this order of the threads.
+/// The order in which threads run. It is passed as the "stream".
 struct Order {
   bool backwards = false;
 };
@@ -188,7 +189,7 @@ inline float on_host_float(__nv_bfloat16 x) {
   return value;
 }
 
-/// A warp's matrices: lane 0 does the work of all lanes when it arrives.
+/// The matrix functions of a warp. Lane 0 does the work of all lanes.
 namespace nvcuda::wmma {
 
 struct matrix_a {};
@@ -244,7 +245,7 @@ inline void store_matrix_sync(float* to, const fragment<accumulator, 16, 16, 16,
 
 }  // namespace nvcuda::wmma
 
-// The runtime.
+// The CUDA runtime.
 enum cudaError_t { cudaSuccess };
 inline cudaError_t cudaGetLastError() { return cudaSuccess; }
 inline const char* cudaGetErrorString(cudaError_t) { return "no error"; }

@@ -7,7 +7,7 @@
 
 namespace pardec::test {
 
-/// How often `interval` of a trial covers `truth`, in %.
+/// The percentage of trials in which the interval contains `truth`.
 inline double coverage(double truth, const std::function<Interval(Rng&)>& interval) {
   constexpr int kTrials = 2000;
   int covered = 0;

@@ -7,8 +7,8 @@
 
 namespace pardec::test {
 
-/// The main function of a probe: each line of standard input is a request in JSON, each line of
-/// output an answer.
+/// The main function of a probe program: reads one request (JSON) per line from standard input, and
+/// writes one answer (JSON) per line to standard output.
 inline int answer_lines(Json (*answer)(const Json&)) {
   try {
     for (std::string line; std::getline(std::cin, line);)

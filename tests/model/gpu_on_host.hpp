@@ -1,12 +1,12 @@
 #pragma once
-// A GPU that is really the host: its kernels run thread by thread (cuda_on_host.hpp).
+// A Gpu that is simulated on the host (cuda_on_host.hpp).
 #include "src/model/cuda/gpu.hpp"
 #include "src/model/model.hpp"
 
 namespace pardec::test {
 
-/// A recording repeats the recorded work, and sees only what that work holds: arguments that
-/// kernels get by value must be unchanged.
+/// A simulated GPU. Replaying a recording repeats the recorded work, and checks that arguments that
+/// kernels get by value are the same as when they were recorded.
 class GpuOnHost : public Gpu {
  public:
   explicit GpuOnHost(int multiprocessors, bool backwards = false)
@@ -19,16 +19,16 @@ class GpuOnHost : public Gpu {
 
  private:
   struct Work;
-  /// Whether the kernel is to be run.
+  /// Whether the kernel should be run now.
   bool note(const cuda::Attention& attention);
 
   int multiprocessors_;
   bool backwards_;
-  Work* recording_ = nullptr;  // of the two, at most one
+  Work* recording_ = nullptr;  // at most one of these two is set
   Work* replaying_ = nullptr;
 };
 
-/// A random network on the CPU that computes in bf16 and is not packed.
+/// A random network on the CPU that computes in bf16 with the plain backend.
 Model bf16_model(const Json& config);
 
 }  // namespace pardec::test

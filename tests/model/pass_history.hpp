@@ -1,6 +1,6 @@
 #pragma once
-// A random history of passes, computed in three ways: with recordings, without them, and only with
-// libtorch's operations.
+// A random sequence of forward passes, computed in three ways: with recordings, without recordings,
+// and with libtorch's operations only.
 #include <functional>
 #include <memory>
 #include <vector>
@@ -14,7 +14,8 @@ namespace pardec::test {
 
 constexpr int kVocabulary = 97;
 
-/// A small network; `window` > 0: its second layer has a window of so many positions.
+/// The config of a small network. If `window` > 0, its second layer has a sliding window of this
+/// size.
 inline Json history_config(int window) {
   Json config{{"model_type", "qwen3"},
               {"vocab_size", kVocabulary},
@@ -34,7 +35,7 @@ inline Json history_config(int window) {
 
 enum Way { replayed, launched, torch_alone, kWays };
 
-/// One sequence, with one cache for each of these ways.
+/// One sequence, with one cache per way.
 struct Branch {
   std::vector<KvCache> caches;
   Segments segments;
@@ -48,7 +49,7 @@ struct FedBranch {
   std::vector<HiddenRows> hidden{kWays};
 };
 
-/// The largest difference of two results' logits.
+/// The largest difference between the logits of two results.
 inline double difference(const std::vector<std::vector<RowLogits>>& a,
                          const std::vector<std::vector<RowLogits>>& b) {
   double largest = 0;
@@ -66,8 +67,8 @@ inline double difference(const std::vector<std::vector<RowLogits>>& a,
 
 class History {
  public:
-  /// `model` loads the network of `history_config(window)` in bf16, and `gpu` computes its
-  /// attention. `shapes`: the number of recordings that are kept.
+  /// `model`: loads the network of history_config(window) in bf16. `gpu`: creates the GPU that
+  /// computes attention. `shapes`: number of recordings that are kept.
   History(std::uint64_t seed, int window, size_t shapes, const std::function<Model()>& model,
           const std::function<std::unique_ptr<Gpu>()>& gpu)
       : rng_(seed), branched_(window == 0) {
@@ -85,7 +86,8 @@ class History {
       const std::uint64_t what = rng_.below(12);
       if (what == 0 && branches_.size() < 5) add();
       if (what == 1 && branches_.size() < 5) share();
-      if (what == 2 && branched_) drop(any());  // a window does not know gaps
+      // dropped rows leave gaps, which a window does not support
+      if (what == 2 && branched_) drop(any());
       if (what == 3) retract(any());
       if (what == 4 && branches_.size() > 1)
         branches_.erase(branches_.begin() +
@@ -96,7 +98,7 @@ class History {
   }
 
   const CudaBackend& backend(Way way) const { return *backends_[way]; }
-  double farthest() const { return farthest_; }  ///< from the result of libtorch's operations
+  double farthest() const { return farthest_; }  ///< largest difference from libtorch's operations
   double largest() const { return largest_; }
 
  private:
@@ -158,7 +160,7 @@ class History {
       for (const auto what : {&KvCache::Storage::keys, &KvCache::Storage::values})
         check_same(f.branch->caches[replayed].storage(), f.branch->caches[launched].storage(),
                    what);
-    // The rows that the previous step kept are unchanged.
+    // The hidden rows of the previous step are still valid.
     if (!before_.empty()) further(before_);
     further(fed);
     before_ = std::move(fed);
@@ -185,7 +187,8 @@ class History {
   void compare(const std::vector<std::vector<std::vector<RowLogits>>>& results) {
     REQUIRE(difference(results[replayed], results[launched]) == 0);
     const double apart = difference(results[launched], results[torch_alone]);
-    REQUIRE(apart < 0.125);  // four steps of bf16 between 4 and 8, where the largest logits lie
+    // four times the spacing of bf16 between 4 and 8, where the largest logits are
+    REQUIRE(apart < 0.125);
     farthest_ = std::max(farthest_, apart);
     for (const auto& step : results[launched])
       for (const RowLogits& row : step) largest_ = std::max(largest_, double{row.best_logit});

@@ -14,8 +14,8 @@
 
 namespace pardec::test {
 
-/// Runs `work` in a child process; 0 if it returns, 1 if it throws. Catch assertions must not be
-/// used in it.
+/// Runs `work` in a child process, and returns the child's process id. The child exits with 0 if
+/// `work` returns, and with 1 if it throws. `work` must not use Catch assertions.
 inline pid_t start(const std::function<void()>& work) {
   std::fflush(nullptr);
   const pid_t child = fork();
@@ -29,15 +29,15 @@ inline pid_t start(const std::function<void()>& work) {
   _exit(0);
 }
 
-/// The exit status of the child, or minus the signal that ended it.
+/// Waits for a child. Returns the child's exit status, or -N if signal N ended the child.
 inline int wait_for(pid_t child) {
   int status = 0;
   waitpid(child, &status, 0);
   return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/// A separate file system at `folder`, seen only by this process and removed with it. `made` is
-/// false if the machine does not allow that.
+/// Mounts a tmpfs at `folder`. Only this process sees it. The destructor unmounts it. `made` is
+/// false if the machine does not allow this.
 class Mount {
  public:
   Mount(const std::filesystem::path& folder, const char* options) : folder_(folder) {

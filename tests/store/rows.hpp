@@ -43,7 +43,7 @@ inline std::vector<std::string> keys(int first, int count) {
   return out;
 }
 
-/// A run that has begun, with `samples` samples of its dataset.
+/// Stores the beginning of a run, and `samples` samples of its dataset. Returns the run's id.
 inline RowId begin(Store& store, const RunRow& run, int samples = 24) {
   const RowId id = store.begin_run(run);
   std::vector<SampleRow> rows;
@@ -52,8 +52,8 @@ inline RowId begin(Store& store, const RunRow& run, int samples = 24) {
   return id;
 }
 
-/// A job over a stack of samples: one generation with one field and one score each, 10 chosen
-/// tokens in 4 forwards.
+/// A job with a stack of samples. Each sample has one generation with one field and one score. The
+/// job has 10 chosen tokens in 4 forward passes.
 struct Stack {
   JobRow job;
   std::vector<GenerationRow> generations;
@@ -113,7 +113,7 @@ inline Stack failed(Stack stack, const std::string& error) {
   return stack;
 }
 
-/// Runs all jobs of one block of a run, and finishes the block.
+/// Stores one block of a run with one job, and its time.
 inline bool measure(Store& store, RowId run, int position, const std::vector<std::string>& samples,
                     std::int64_t wall_ns, const std::string& process = "p-1") {
   BlockRow block;
@@ -126,7 +126,7 @@ inline bool measure(Store& store, RowId run, int position, const std::vector<std
   return store.finish_block(id, process, wall_ns);
 }
 
-/// For two runs by their ids, with the block's key in letters.
+/// A BlockPairRow, and the key of its block as text.
 struct KeyedPair : BlockPairRow {
   std::string key_text;
 };

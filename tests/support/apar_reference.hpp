@@ -7,23 +7,24 @@
 
 namespace pardec::test {
 
-/// APAR, written only from the paper: every thread is a plain list of tokens that is computed again
-/// for each choice, and a fork copies the list (Algorithm 1). No tree mask, no cache, no positions.
+/// A slow reference of APAR, written from the paper only (Algorithm 1). Every thread is a list of
+/// tokens. The whole list is computed again for each token, and a fork copies the list. There is no
+/// tree mask, no cache, and no positions.
 struct SlowAparRules {
   Token fork, child;
   std::vector<Token> eos;
-  int limit = 0;                       ///< ids chosen in all, at most
-  int max_threads = 0, max_depth = 0;  ///< 0: no cap
+  int limit = 0;                       ///< maximum number of tokens chosen, over all threads
+  int max_threads = 0, max_depth = 0;  ///< 0: no limit
 };
 
 struct SlowApar {
   Tokens chosen;                    ///< in order of choice
-  Tokens restored;                  ///< text tokens, in root - first_child - next_sibling order
-  std::vector<Tokens> threads;      ///< without the prompt, in order of birth
-  std::vector<size_t> fed;          ///< number of tokens of each that the network has read
-  std::vector<std::int64_t> slots;  ///< by step: tokens that some live thread has
-  std::vector<int> live;            ///< by step: live threads
-  double attended = 0;              ///< tokens before a text token on its thread, on average
+  Tokens restored;                  ///< text in reading order: root, first_child, next_sibling
+  std::vector<Tokens> threads;      ///< tokens per thread without the prompt; in order of creation
+  std::vector<size_t> fed;          ///< computed inputs per thread, without the prompt
+  std::vector<std::int64_t> slots;  ///< per step: number of distinct tokens of all running threads
+  std::vector<int> live;            ///< per step: number of running threads
+  double attended = 0;              ///< mean number of tokens before a text token on its thread
 };
 SlowApar slow_apar(const SlowTransformer& theta, const Tokens& prompt, const SlowAparRules& rules);
 

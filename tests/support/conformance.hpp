@@ -6,38 +6,39 @@
 
 namespace pardec::test {
 
-/// Ids below `vocab` that repeat, so that n-grams are found.
+/// A random prompt with ids below `vocab`, in which n-grams repeat.
 Tokens repeating_prompt(int length, int vocab, Rng& rng);
 
-/// All counts of a generation except times, by name.
+/// All counters except times, by name.
 OrderedJson counts(const Counters& counters);
 
-/// The first of the rules for the counts of any answer of any decoder that does not hold; empty:
-/// all hold.
+/// Checks the rules that the counters of every answer must satisfy, whichever decoder made it.
+/// Returns the first rule that is broken; empty: none is.
 std::string wrong_counts(const Answers& answers);
 
-/// The same for an answer of one stream whose decoder guesses ahead: each pass gives its accepted
-/// guesses and one token of its own. `bare`: only the newest token and one row of guesses is
-/// computed.
+/// The same for an answer with one stream from a decoder with guesses: each pass gives the accepted
+/// guesses and one token of the network's own. `bare`: whether a pass computes only the newest
+/// token and one sequence of guesses.
 std::string wrong_stream_counts(const Answers& answers, bool bare = true);
 
-/// Best logit minus second best of all choices of an answer, ascending.
+/// The gaps (largest logit minus second largest) of all choices of an answer, ascending.
 std::vector<double> sorted_gaps(const Answers& answers);
-/// The same in replay. `traces`: those of one answer.
+/// The same from the replayed traces of one answer.
 std::vector<double> sorted_gaps(const std::vector<Replay>& traces);
 
-/// Replays all traces of a run: the network's own by `slow`, those of a draft network by `draft`,
-/// which may be null if there are none.
+/// The result of replaying all traces of a run.
 struct ReplayedRun {
   int choices = 0;
   std::vector<std::string> wrong;
-  double worst_gap = 0;  ///< largest distance between a gap and the replayed one
+  double worst_gap = 0;  ///< largest difference between a gap and the replayed gap
 };
+/// Replays all traces of a run: the network's own with `slow`, and those of a draft network with
+/// `draft`, which is null if there is none.
 ReplayedRun replay(const Ran& ran, const std::vector<Request>& requests,
                    const SlowTransformer& slow, const SlowTransformer* draft, double tolerance);
 
-/// Where two runs of the same requests differ in answers, or with `counted` in counts; empty:
-/// nowhere. Greedy answers with a choice closer to the second best than `tie` are skipped.
+/// The differences between two runs of the same requests: in answers, and, if `counted`, in
+/// counters. Greedy answers with a gap below `tie` are skipped.
 std::vector<std::string> differences(const Ran& a, const Ran& b, float tie, bool counted);
 
 }  // namespace pardec::test

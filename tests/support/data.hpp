@@ -7,9 +7,9 @@
 
 namespace pardec::test {
 
-/// The folder of real data ($PARDEC_TEST_DATA, otherwise ../shared/data beside the project), or of
-/// one part of it. If it does not exist, the test prints `[skipped] what is missing`, and should
-/// return.
+/// The folder `part` of the real data, which is in $PARDEC_TEST_DATA, or else in ../shared/data
+/// next to the project. None: it does not exist; a line `[skipped] ...` was printed, and the test
+/// should return.
 inline std::optional<std::filesystem::path> data(const std::string& part) {
   const char* set = std::getenv("PARDEC_TEST_DATA");
   const std::filesystem::path root =
@@ -20,7 +20,7 @@ inline std::optional<std::filesystem::path> data(const std::string& part) {
   return std::nullopt;
 }
 
-/// A new empty folder that is removed with the object.
+/// A new empty folder. The destructor removes it.
 class TemporaryFolder {
  public:
   TemporaryFolder() {

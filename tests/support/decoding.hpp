@@ -13,35 +13,38 @@
 
 namespace pardec::test {
 
-/// A byte-level tokenizer.json: `</s>` is 0, `<s>` 1, byte b is b + 4, then merges. About one token
-/// in three contains a line break, most of them with a letter before or after it, so that a random
-/// network ends values early, some at once.
+/// A byte-level tokenizer.json: `</s>` has id 0, `<s>` 1, and byte b has id b + 4; merges follow.
+/// About one token in three contains a line break, in most cases with a letter before or after it.
+/// Thus a random network ends values early, some of them at once.
 Json line_break_tokenizer();
 inline constexpr Token kLineBreak = 4 + '\n';
 
-/// Writes tensors of bf16; `value(name, index)` gives each element, which bf16 must represent
-/// exactly.
+/// A tensor for write_bf16.
 struct WholeTensor {
   std::string name;
   std::vector<std::int64_t> shape;
 };
+/// Writes a safetensors file of bf16 tensors. `value`: an element by its tensor's name and its
+/// index; bf16 must represent it exactly.
 void write_bf16(const std::filesystem::path& file, const std::vector<WholeTensor>& tensors,
                 const std::function<float(const std::string& name, std::int64_t index)>& value);
 
-/// A random network of a few thousand weights with that tokenizer, as a separate checkpoint.
+/// A checkpoint in a temporary folder: a random network of a few thousand weights, with
+/// line_break_tokenizer().
 class TinyNetwork {
  public:
-  /// `changes` are merged over the config of the family ("llama", "qwen3", "qwen3_moe", "gemma2" or
-  /// "gemma3_text"). The logits of `loud` ids are doubled, so that control tokens are chosen often.
+  /// `family`: "llama", "qwen3", "qwen3_moe", "gemma2" or "gemma3_text". `changes`: merged into the
+  /// family's config. `loud`: ids whose logits are doubled, so that control tokens are chosen
+  /// often.
   explicit TinyNetwork(const std::string& family = "llama", std::uint64_t seed = 1,
                        const Json& changes = Json::object(), const Tokens& loud = {});
 
-  /// Adds random extra heads, each with `blocks` residual blocks and a matrix; or without a matrix,
-  /// on the network's own head.
+  /// Adds random extra heads with `blocks` residual blocks each. `share_head`: they use the
+  /// network's own head and have no matrix of their own.
   void add_heads(int heads, int blocks, std::uint64_t seed = 1, bool share_head = false);
 
   Model load(Dtype dtype) const;
-  /// With NaN in a row of a matrix, of the network or of its extra heads.
+  /// Loads the network with NaN in one row of a matrix of the network or of its extra heads.
   Model load_spoiled(Dtype dtype, const std::string& matrix, Token row) const;
   const Tokenizer& tokenizer() const { return *tokenizer_; }
   const SlowTransformer& slow() const { return *slow_; }
@@ -52,50 +55,50 @@ class TinyNetwork {
   std::optional<SlowTransformer> slow_;
 };
 
-/// A job over `products` made-up texts with fields A1 .. An; equal arguments, equal job.
+/// A job with `products` random texts and fields A1, A2, ...; the same for equal arguments.
 Job random_job(const std::string& id, int products, int fields, std::uint64_t seed);
-/// Asked in this wording; without one, in a short wording of the tests.
+/// Makes a request with this prompt file. The default is a short prompt file for tests.
 Request make_request(Job job, const Decoder& decoder, const Tokenizer& tokenizer,
                      const PromptFile& wording);
 Request make_request(Job job, const Decoder& decoder, const Tokenizer& tokenizer);
-/// An open prompt of these ids, as made by `generate --prompt-tokens`.
+/// A request with these ids as an open prompt, as `generate --prompt-tokens` makes it.
 Request open_request(const std::string& id, Tokens prompt, int max_new_tokens,
                      const Sampling& sampling = {}, std::uint64_t seed = 1);
 
 /// The results of a list of requests.
 struct Ran {
-  std::vector<std::optional<Answers>> answers;  ///< in order of the requests; empty if one failed
-  std::vector<std::string> errors;              ///< empty if one succeeded
-  std::map<std::string, Trace> traces;          ///< by name of the sequence
+  std::vector<std::optional<Answers>> answers;  ///< one per request; none: the request failed
+  std::vector<std::string> errors;              ///< one per request; empty: it succeeded
+  std::map<std::string, Trace> traces;          ///< name of the sequence -> trace
   CacheReport cache;
 
-  /// Answers of request i, which must not have failed.
+  /// The answers of request i. REQUIRES: it has not failed.
   const Answers& of(size_t i = 0) const;
 };
 
-/// Decodes with at most `live` requests at a time. With `traced`, traces are recorded (those of a
-/// draft network under the sequence's name with "#draft"). `chance`: null, or the source of all
-/// random decisions. `cascade`: as Engine::set_cascade.
+/// Decodes requests, at most `live` at a time. `traced`: whether traces are recorded (a trace of a
+/// draft network has the sequence's name followed by "#draft"). `chance`: the source of all random
+/// decisions; null: the default sources. `cascade`: see Engine::set_cascade.
 Ran run(Model& model, const Tokenizer& tokenizer, const Decoder& decoder,
         const std::vector<Request>& requests, int live = 1, bool traced = false,
         const CacheBudget& budget = {}, Model* draft = nullptr, Chance* chance = nullptr,
         bool cascade = false);
 
-/// All values of all contexts in one list, product-major.
+/// All values of all contexts in one list, by context, then field.
 std::vector<FieldResult> flat(const Answers& answers);
-/// All generated tokens, one list per stream.
+/// The generated tokens of each stream.
 std::vector<Tokens> chosen_ids(const Answers& answers);
-/// The smallest distance between best and second best logit of any choice: how far an answer is
-/// from a different one.
+/// The smallest gap (largest logit minus second largest) over all choices of an answer.
 float smallest_gap(const Answers& answers);
 
-/// One full forward over all rows ever computed, each with its recorded visible rows, must make the
-/// recorded choices. Also checks the structure: a row sees itself and nothing of a later step or
-/// dropped, and computes the choice of its `from` row.
+/// The result of replaying one trace: all rows of the trace are computed again in one pass of the
+/// slow transformer, each with its recorded visible rows. The replay must make the recorded
+/// choices. It also checks the structure of the trace: a row sees itself, and no row that is
+/// dropped or belongs to a later step; and its token is the choice of its `from` row.
 struct Replay {
   int choices = 0;
-  std::vector<std::string> wrong;  ///< empty: all is well
-  std::vector<TopTwo> top;         ///< per emitted row, in order
+  std::vector<std::string> wrong;  ///< what is wrong; empty: nothing
+  std::vector<TopTwo> top;         ///< the two best ids of each emitted row, in order
 };
 Replay replay(const SlowTransformer& slow, const Trace& trace, double tolerance);
 

@@ -8,20 +8,21 @@
 
 namespace pardec::test {
 
-// IPPD, written slowly from the paper: "Intra-Prompt Parallel Decoding for Common-Context Question
-// Answering", sections 3 and 4.1 to 4.4, with the pads of section 4.4. It knows tokens by what they
-// are, without order, segment or rank. Contexts j and questions k of a context count from 1.
+// A slow reference of IPPD, written from the paper: "Intra-Prompt Parallel Decoding for
+// Common-Context Question Answering", sections 3 and 4.1 to 4.4, with the pads of section 4.4.
+// Tokens are described as in the paper, without order, segment or rank. Contexts j, and questions k
+// of a context, count from 1.
 
-/// One token, in the terms of the paper.
+/// A token, in the terms of the paper.
 struct IppdToken {
   enum class Kind { pad, instruction, context, question, answer };
   Kind kind = Kind::pad;
-  int j = 0;  ///< its context; 0 for the instruction
-  int k = 0;  ///< its question in that context; 0 for instruction and context
-  int i = 0;  ///< 0-based index inside p, c_j or x_jk; t, from 1, inside an answer
+  int j = 0;  ///< number of the context; 0 for the instruction
+  int k = 0;  ///< number of the question in the context; 0 for instruction and context
+  int i = 0;  ///< index within p, c_j or x_jk, from 0; within an answer, t, from 1
 };
 
-/// One prompt: |p|, |c_j|, |x_jk|, and how many tokens of each answer are computed.
+/// The lengths of one prompt: |p|, |c_j|, |x_jk|, and y: number of computed tokens of each answer.
 struct IppdCase {
   int p = 0;
   std::vector<int> c;
@@ -30,33 +31,37 @@ struct IppdCase {
   std::string text() const;
 };
 
-/// Eq. 1.
+/// The tokens of the header (Eq. 1).
 std::vector<IppdToken> header(const IppdCase& prompt);
-/// Rows of a padded batch, each in its final memory order: left pads up to the longest header; the
-/// header; then, step by step, the t-th token of every open answer, and pads up to the row with the
-/// most (section 4.4). All rows are equally long.
+/// A padded batch, one list of tokens per prompt, all of the same length, in the final order of the
+/// memory (section 4.4). A list has pads on the left, up to the longest header; then the header;
+/// then, for each step, the t-th token of every open answer, and pads up to the largest number of
+/// open answers of a prompt.
 std::vector<std::vector<IppdToken>> padded_batch(const std::vector<IppdCase>& prompts);
 
-/// Eqs 2 to 5; for a pad infinity, "implemented as the maximum long integer value".
+/// The virtual position of a token (Eqs 2 to 5). For a pad, it is infinity, "implemented as the
+/// maximum long integer value".
 std::int64_t virtual_position(const IppdCase& prompt, const IppdToken& token);
-/// Eqs 6 to 9. The paper gives pads neither a context nor a question; here they are -1.
+/// Whether `query` sees `key` (Eqs 6 to 9). The paper does not define context and question of a
+/// pad; here they are -1.
 bool final_mask(const IppdCase& prompt, const IppdToken& query, const IppdToken& key);
 
-/// Ids of one prompt: p, c_j, x_jk.
+/// The ids of one prompt: p, c_j, x_jk.
 struct IppdPrompt {
   Tokens p;
   std::vector<Tokens> c;
   std::vector<std::vector<Tokens>> x;
 };
 
-/// The whole method by a transformer of naive loops, with the text computed again in every step: a
-/// padded batch, greedy, each answer up to `limit` ids or one of `eos`. [prompt][question of any
-/// context]
+/// Decodes a padded batch with the slow transformer, greedily; everything is computed again in
+/// every step. An answer ends after `limit` ids or with an id in `eos`. Returns the ids of each
+/// answer: one entry per question, over all contexts, for each prompt.
 std::vector<std::vector<Tokens>> slow_ippd(const SlowTransformer& slow,
                                            const std::vector<IppdPrompt>& prompts, int limit,
                                            const std::vector<Token>& eos);
 
-/// The same answers by independent decoding of every triplet (section 3).
+/// Decodes every (instruction, context, question) triplet independently (section 3). The answers
+/// must be the same.
 std::vector<std::vector<Tokens>> slow_independent(const SlowTransformer& slow,
                                                   const std::vector<IppdPrompt>& prompts, int limit,
                                                   const std::vector<Token>& eos);

@@ -5,21 +5,22 @@
 
 namespace pardec::test {
 
-/// A path of a tree from the root down: the rank of each head's guess.
+/// A path in a tree of guesses, from the root down: the rank of the guess of each head.
 using RankPath = std::vector<int>;
 
-/// All paths of APAR's dense trees, `1x7x6` being {7, 6}; also those to inner nodes, by length,
-/// then by ranks.
+/// All paths of a dense tree as in APAR, including those to inner nodes, sorted by length, then
+/// ranks. `widths`: {7, 6} for `1x7x6`.
 std::vector<RankPath> dense_paths(const std::vector<int>& widths);
-/// The 63 of the sparse tree, in the same order.
+/// The 63 paths of the sparse tree, in the same order.
 std::vector<RankPath> sparse_paths();
 
-/// Medusa, written only from the paper, on plain lists of tokens that are computed again: which
-/// guesses each pass checks, and how many of them agree with greedy decoding.
+/// A slow reference of Medusa, written from the paper only. The list of tokens is computed again
+/// for every token. It shows which guesses each pass verifies, and how many of them agree with
+/// greedy decoding.
 struct SlowMedusa {
-  Tokens tokens;              ///< `limit` of them
-  std::vector<int> accepted;  ///< by pass after the prompt's
-  std::vector<int> deepest;   ///< by pass: guesses on its longest path
+  Tokens tokens;              ///< the first `limit` tokens
+  std::vector<int> accepted;  ///< per pass after the prompt's: number of accepted guesses
+  std::vector<int> deepest;   ///< per pass: number of guesses on the longest path
 };
 SlowMedusa slow_medusa(const SlowTransformer& theta, const Tokens& prompt,
                        const std::vector<RankPath>& paths, int limit);

@@ -9,9 +9,10 @@
 
 namespace pardec::test {
 
-/// A scripted generator: the same computation is run again and again, and led through every
-/// sequence of random decisions that has a probability, depth first. So the exact distribution of
-/// its result is known, instead of an estimate from samples.
+/// Enumerates all outcomes of a computation with random decisions. The computation is run
+/// repeatedly. Each time, this object makes the decisions of the next path, depth first, until
+/// every sequence of decisions with a positive probability was taken. Thus the exact distribution
+/// of the result is known.
 class Outcomes final : public Chance {
  public:
   Token draw(const std::vector<double>& probabilities) override {
@@ -23,14 +24,14 @@ class Outcomes final : public Chance {
     return decide({1 - probability, probability}) == 1;
   }
 
-  /// Probability of the decisions taken since the last `next`.
+  /// The probability of the decisions since the last call of next().
   double probability() const {
     double product = 1;
     for (const Decision& d : path_) product *= d.probabilities[d.taken];
     return product;
   }
 
-  /// Turns to the next path; false if all have been enumerated.
+  /// Moves to the next path. Returns false if all paths have been taken.
   bool next() {
     while (!path_.empty()) {
       Decision& last = path_.back();
@@ -49,7 +50,8 @@ class Outcomes final : public Chance {
     size_t taken;
   };
 
-  /// To the first possible outcome from `from` on; false if there is none.
+  /// Moves to the first outcome from `from` on with a positive probability. Returns false if there
+  /// is none.
   static bool advance(Decision& decision, size_t from) {
     for (size_t i = from; i < decision.probabilities.size(); ++i)
       if (decision.probabilities[i] > 0) {
@@ -71,7 +73,7 @@ class Outcomes final : public Chance {
   size_t at_ = 0;
 };
 
-/// The exact distribution of the results of `compute`.
+/// The exact distribution of the result of `compute`.
 template <typename Result>
 std::map<Result, double> law_of(const std::function<Result(Chance&)>& compute) {
   std::map<Result, double> law;
@@ -83,8 +85,7 @@ std::map<Result, double> law_of(const std::function<Result(Chance&)>& compute) {
   return law;
 }
 
-/// The largest difference between two distributions in the probability of any set: half the sum of
-/// |a - b|.
+/// The total variation distance of two distributions: half the sum of |a - b|.
 template <typename Result>
 double total_variation(const std::map<Result, double>& a, const std::map<Result, double>& b) {
   double sum = 0;
@@ -97,7 +98,8 @@ double total_variation(const std::map<Result, double>& a, const std::map<Result,
   return sum / 2;
 }
 
-/// A Chance for owners that need one: forwards to another one, which outlives it.
+/// A Chance that forwards to another one, for code that needs to own a Chance. `to` must outlive
+/// it.
 class Borrowed final : public Chance {
  public:
   explicit Borrowed(Chance& to) : to_(to) {}

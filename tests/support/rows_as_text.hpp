@@ -6,7 +6,7 @@
 
 namespace pardec::test {
 
-/// Each row as a string, "1101": whether it sees row 0, 1, ... of `labels`.
+/// A mask as text: one string per row, e.g. "1101", which says whether the row sees rows 0, 1, ...
 using Rows = std::vector<std::string>;
 
 inline Rows mask(const std::vector<RowLabel>& labels, const Segments& segments) {
@@ -24,7 +24,7 @@ inline std::vector<int> positions(const std::vector<RowLabel>& labels) {
   return out;
 }
 
-/// "1101": whether a row that sees rows `seen` sees rows 0 to n - 1.
+/// The string, e.g. "1101", of a row that sees the rows `seen` out of `rows` rows.
 inline std::string bits(const std::vector<int>& seen, size_t rows) {
   std::string out(rows, '0');
   for (const int row : seen) out[static_cast<size_t>(row)] = '1';

@@ -8,30 +8,30 @@
 
 namespace pardec::test {
 
-/// A Llama, Qwen3, Qwen3-MoE, Gemma 2 or Gemma 3 network as naive loops over doubles, without
-/// cache, batch, packing or a mask rule: each row is told which rows it sees. It reads config.json
-/// by itself, and weights as stored. Written from Hugging Face's definition: RMS norm, rotary
-/// embedding over half heads (angles in float32, as there), grouped-query attention, SwiGLU;
-/// Gemma's norms after sublayers and factors 1 + w, GELU, caps, scaled embedding, and layers with
-/// windows.
+/// A slow reference of Llama, Qwen3, Qwen3-MoE, Gemma 2 and Gemma 3 networks: naive loops over
+/// doubles, without cache, batch, packing or visibility rule. The caller passes the rows that each
+/// row sees. It has its own reader of config.json. Written from Hugging Face's definition: RMS
+/// norm, rotary embedding over half heads (angles in float32, as there), grouped-query attention,
+/// SwiGLU; for Gemma also norms after sublayers, factors 1 + w, GELU, caps, scaled embedding, and
+/// layers with sliding windows.
 class SlowTransformer {
  public:
   explicit SlowTransformer(const std::filesystem::path& checkpoint);
 
-  /// [rows][vocab]; row i sees exactly the rows of `visible[i]`.
+  /// Logits [rows][vocab]. Row i sees exactly the rows in `visible[i]`.
   std::vector<std::vector<double>> logits(const Tokens& tokens, const std::vector<int>& positions,
                                           const std::vector<std::vector<int>>& visible) const;
-  /// The causal case: row i at position i sees rows 0 to i.
+  /// The same for causal text: row i has position i, and sees rows 0 to i.
   std::vector<std::vector<double>> logits(const Tokens& tokens) const;
-  /// The next token, with the whole text computed again.
+  /// The greedy next token. Computes the whole text.
   Token next(const Tokens& text) const;
-  /// The output of extra head `head` (1 ...) on a text's last row: residual blocks of one linear
-  /// layer and SiLU, then a matrix (arXiv:2401.10774, section 2.1.1), or the network's own head if
-  /// it has none.
+  /// The logits of extra head `head` (from 1) for the last row of a text (arXiv:2401.10774, section
+  /// 2.1.1): residual blocks of a linear layer and SiLU, then the head's matrix, or, if it has
+  /// none, the network's own head.
   std::vector<double> head_logits(const Tokens& text, int head) const;
 
  private:
-  /// [rows][hidden]: what the heads read.
+  /// The inputs of the heads, [rows][hidden].
   std::vector<std::vector<double>> last_layer(const Tokens& tokens,
                                               const std::vector<int>& positions,
                                               const std::vector<std::vector<int>>& visible) const;
@@ -44,9 +44,9 @@ class SlowTransformer {
   std::vector<double> norm(const std::vector<double>& x, const std::string& name) const;
   std::vector<double> times(const std::string& name, const std::vector<double>& x) const;
   void rotate(std::vector<double>& x, int position, double theta) const;
-  /// down(activation(gate x) * up x), of the matrices whose names begin with `prefix`.
+  /// down(activation(gate x) * up x), with the matrices whose names begin with `prefix`.
   std::vector<double> mlp(const std::string& prefix, const std::vector<double>& x) const;
-  /// The most probable experts of x, each times its probability.
+  /// The sum over the most probable experts of x: probability times output.
   std::vector<double> mixture(const std::string& prefix, const std::vector<double>& x) const;
 
   std::map<std::string, Matrix> weights_;
@@ -57,11 +57,11 @@ class SlowTransformer {
   int window_ = 0;
   size_t used_experts_ = 0;
   bool shares_of_sum_ = false;  // the used experts' probabilities are divided by their sum
-  double window_theta_;         // rotary base of layers with the window
+  double window_theta_;         // rotary base of layers with a window
   std::vector<bool> windowed_;  // by layer
 };
 
-/// Best and second best of one row.
+/// The two largest logits of one row, and their ids.
 struct TopTwo {
   Token best = 0, second = 0;
   double best_logit = 0, second_logit = 0;

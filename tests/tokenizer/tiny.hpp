@@ -8,7 +8,7 @@
 
 namespace pardec::test {
 
-/// A byte-fallback tokenizer with a few merges, built like Llama-2's. Tests change its parts.
+/// A byte-fallback tokenizer.json with a few merges, built like Llama-2's. Tests modify it.
 inline Json tiny() {
   Json vocab = {{"<unk>", 0}, {"<s>", 1}, {"</s>", 2}};
   int next = 3;
@@ -48,7 +48,7 @@ inline Tokenizer load_text(const std::string& text) {
 
 inline Tokenizer load(const Json& json) { return load_text(json.dump()); }
 
-/// The tokens' spellings, joined by "|".
+/// The tokens as written in the vocabulary, joined by "|".
 inline std::string spell(const Tokenizer& tokenizer, const Tokens& ids) {
   std::string out;
   for (const Token id : ids) {

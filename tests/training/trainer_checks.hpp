@@ -18,8 +18,8 @@ inline std::vector<const TrainingSample*> batch_of(const std::vector<TrainingSam
   return all;
 }
 
-/// Three elements of each gradient of a trainer, in fp64, compared with central differences of its
-/// loss over the same batch.
+/// Compares three random elements of each gradient with central differences of the loss over the
+/// same batch. REQUIRES: a trainer in fp64.
 inline void check_gradients(Trainer& trainer, std::span<const TrainingSample* const> batch,
                             const std::vector<at::Tensor>& gradients, Rng& rng,
                             const std::string& of) {
@@ -39,7 +39,7 @@ inline void check_gradients(Trainer& trainer, std::span<const TrainingSample* co
       loss_at(old);
       const double exact = gradients[i].contiguous().data_ptr<double>()[at];
       INFO(of << " " << slot.name << " element " << at << ": " << exact << " against " << numeric);
-      // Rounding of the loss (8 * 2^-53 / 1e-5) and the third derivative.
+      // The tolerance covers the rounding of the loss (8 * 2^-53 / 1e-5) and the third derivative.
       CHECK(std::abs(numeric - exact) <= 1e-7 * std::max(1.0, std::abs(exact)));
     }
   }

@@ -12,18 +12,17 @@
 
 namespace pardec {
 
-/// A mixture of experts (Shazeer et al. 2017, arXiv:1701.06538) takes the place of the MLP in some
-/// layers. A router gives each row a probability of each expert. The row's output is a weighted sum
-/// over its most probable experts: probability times output of the expert's MLP. A shared expert
-/// (Qwen2-MoE) is added to the sum for every row: its MLP's output times the sigmoid of a router of
-/// its own.
+/// A mixture of experts (Shazeer et al. 2017, arXiv:1701.06538) replaces the MLP in some layers. A
+/// router gives each row a probability of each expert. The row's output is a weighted sum over its
+/// most probable experts: probability times output of the expert's MLP. A shared expert (Qwen2-MoE)
+/// is added to the sum for every row: the output of its MLP times the sigmoid of its own router.
 struct Experts {
   int count = 0;             ///< per layer; 0: no layer has experts
   int used = 0;              ///< per row
   int inner = 0;             ///< intermediate size of one expert's MLP
   int shared_inner = 0;      ///< intermediate size of the shared expert's MLP; 0: there is none
   bool normalised = false;   ///< the probabilities of the used experts are divided by their sum
-  std::vector<bool> layers;  ///< per layer: whether it has experts; empty: none has
+  std::vector<bool> layers;  ///< per layer: whether it has experts; empty: no layer has
   bool in(size_t layer) const { return !layers.empty() && layers[layer]; }
 };
 
@@ -48,7 +47,7 @@ struct ModelConfig {
   /// In a layer with a sliding window, a row sees only keys that are less than this many positions
   /// back. 0: no layer has a window.
   int sliding_window = 0;
-  std::vector<bool> slides;  ///< per layer: whether it has the window; empty: none has
+  std::vector<bool> slides;  ///< per layer: whether it has the window; empty: no layer has
   /// The window of one layer; 0: none.
   int window(size_t layer) const { return !slides.empty() && slides[layer] ? sliding_window : 0; }
   /// The distinct values of `window` over all layers, ascending.

@@ -22,7 +22,7 @@ enum class Activation { silu, gelu_tanh };
 struct BlockSpec {
   Norms norms = Norms::before;
   QkNorm qk_norm = QkNorm::none;
-  /// Every norm multiplies by 1 + weight instead of by its weight. The sum is computed in float32
+  /// Every norm multiplies by 1 + weight, instead of by the weight. The sum is computed in float32
   /// (float64 for fp64 networks).
   bool norm_adds_one = false;
   Activation activation = Activation::silu;
@@ -61,11 +61,11 @@ enum class Role {
   up,
   down,         ///< writes the MLP's output into the residual stream
   router,       ///< gives each row a probability of each expert
-  expert_gate,  ///< the gate of one expert's MLP; likewise expert_up and expert_down
+  expert_gate,  ///< expert_gate, expert_up, expert_down: the MLP of one expert
   expert_up,
   expert_down,
   shared_router,  ///< gives each row the factor of the shared expert
-  shared_gate,    ///< the gate of the shared expert's MLP; likewise shared_up and shared_down
+  shared_gate,    ///< shared_gate, shared_up, shared_down: the MLP of the shared expert
   shared_up,
   shared_down,
   after_mlp_norm,  ///< norm of the MLP's output

@@ -11,8 +11,8 @@
 namespace pardec {
 
 /// The rules that change logits before a token is chosen, as transformers' logits processors do.
-/// They come from a checkpoint's generation_config.json, or from its config.json if that file does
-/// not exist. Sampling settings are not included: they are the user's choice.
+/// They come from a checkpoint's generation_config.json. If it does not exist, they come from
+/// config.json. Sampling settings are not included: they are the user's choice.
 struct GenerationRules {
   /// Per entry (ids, bias): the bias is added to the logit of the last id if the other ids come
   /// directly before it.

@@ -42,7 +42,7 @@ struct StoredTensor {
 std::map<std::string, StoredTensor> parse_safetensors(std::span<std::byte> file,
                                                       const std::string& where);
 
-/// ModelError, which names the tensor: the tensor's type is `other`.
+/// Throws a ModelError, which names the tensor, if the tensor's type is `other`.
 void check_numbers(const StoredTensor& tensor, const std::string& name, const std::string& where);
 
 /// A whole file in memory, mapped on demand. The mapping is private: changes in memory never reach

@@ -29,15 +29,15 @@ class PackedBackend final : public Backend {
   /// REQUIRES: fits(network); the tensors may have any floating-point type.
   static std::shared_ptr<PackedBackend> take(Model::Network& network);
 
-  /// float32.
+  /// Returns float32.
   at::Tensor layers(const Model::Network& network, std::span<const NewRows> sequences,
                     const SkippedSublayers& skipped) override;
-  /// bf16.
+  /// Returns bf16.
   at::Tensor final_norm(const Model::Network& network, const at::Tensor& rows) const override;
-  /// bf16.
+  /// Returns bf16.
   at::Tensor residual(const Model::Network& network, const at::Tensor& normed,
                       int head) const override;
-  /// float32.
+  /// Returns float32.
   at::Tensor logits(const Model::Network& network, const at::Tensor& rows, int head) const override;
 
   CacheForm cache_form() const override { return {.key_panels = true}; }

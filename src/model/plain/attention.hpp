@@ -30,8 +30,8 @@ class PerLayer {
   std::optional<Plan> full_, sliding_;
 };
 
-/// The queries of one sequence's step, divided into chunks so that the scores need little memory.
-/// Each chunk is computed with all keys up to the last one that one of its queries sees.
+/// The queries of one sequence's step, divided into chunks so that the scores need little memory. A
+/// chunk is computed with all keys up to the last key that any query of the chunk sees.
 class AttentionPlan {
  public:
   AttentionPlan(const Model::Network& network, std::span<const KvCache::Slot> slots,
@@ -110,10 +110,10 @@ class CachedAttention {
   std::vector<Group> groups_;
 };
 
-/// Differentiable attention of packed sequences. Queries are divided into chunks, each computed
-/// with the keys up to the last one that it sees. Uses plain matrix products: with the short
-/// sequences of training, they take a quarter to half of the time that libtorch's fused kernel
-/// takes.
+/// Differentiable attention of packed sequences. Queries are divided into chunks. A chunk is
+/// computed with all keys up to the last key that any query of the chunk sees. Uses plain matrix
+/// products: with the short sequences of training, they take a quarter to half of the time that
+/// libtorch's fused kernel takes.
 ///
 /// `joined`: all sequences are computed as one sequence with a mask that hides them from each
 /// other. This is for GPUs, where one large product is faster than many small ones.
