@@ -13,6 +13,7 @@ namespace {
 
 std::vector<std::string> norms(const BlockSpec& block) {
   std::vector<std::string> all;
+  if (block.layer_norm) all.push_back("layer norms");
   if (block.norms == Norms::after) all.push_back("norms after sublayers");
   if (block.norms == Norms::both) all.push_back("norms before and after sublayers");
   if (block.qk_norm == QkNorm::heads) all.push_back("norms of each head's queries and keys");
@@ -26,14 +27,16 @@ std::vector<std::string> features(const Family& family) {
   const auto add = [&](bool there, const char* feature) {
     if (there) all.push_back(feature);
   };
+  add(family.block.parallel || family.parallel_key, "attention and MLP in parallel");
   add(family.block.activation == Activation::gelu_tanh, "GELU");
+  add(!family.block.gated, "MLP without a gate");
   add(family.experts.count > 0, "experts");
   add(family.experts.shared_inner > 0, "a shared expert");
   add(family.windows != Windows::none, "sliding window");
   add(family.rope == RopeForm::by_layer, "two rotary embeddings");
   add(family.rotated > 0, "heads rotated in part");
   add(family.block.neighbours_turn, "neighbouring dimensions rotated together");
-  add(family.unrotated_nth > 0, "layers without rotation");
+  add(family.unrotated_nth > 0 || family.full_layers_unrotated, "layers without rotation");
   add(family.attention_cap, "capped scores");
   add(family.logit_cap, "capped logits");
   add(family.scaled_embedding, "scaled embedding");

@@ -16,15 +16,13 @@ namespace {
 template <typename Network>
 auto& place(Network& network, const Parameter& parameter) {
   if (parameter.role == Role::embedding) return network.embedding;
-  if (parameter.role == Role::final_norm) return network.final_norm;
-  if (parameter.role == Role::head) return network.head.weight;
+  const auto of = [&](auto& map) -> auto& { return parameter.bias ? map.bias : map.weight; };
+  if (parameter.role == Role::final_norm) return of(network.final_norm);
+  if (parameter.role == Role::head) return of(network.head);
   auto& layer = network.layers.at(static_cast<size_t>(parameter.layer));
-  const auto of = [&](auto& linear) -> auto& {
-    return parameter.bias ? linear.bias : linear.weight;
-  };
   switch (parameter.role) {
     case Role::input_norm:
-      return layer.input_norm;
+      return of(layer.input_norm);
     case Role::qkv:
       return layer.qkv;
     case Role::q:
@@ -36,13 +34,13 @@ auto& place(Network& network, const Parameter& parameter) {
     case Role::o:
       return of(layer.o);
     case Role::q_norm:
-      return layer.q_norm;
+      return of(layer.q_norm);
     case Role::k_norm:
-      return layer.k_norm;
+      return of(layer.k_norm);
     case Role::after_attention_norm:
-      return layer.after_attention;
+      return of(layer.after_attention);
     case Role::mlp_norm:
-      return layer.post_norm;
+      return of(layer.post_norm);
     case Role::gate_up:
       return layer.gate_up;
     case Role::gate:
@@ -65,7 +63,7 @@ auto& place(Network& network, const Parameter& parameter) {
     case Role::expert_down:
       return layer.experts.at(static_cast<size_t>(parameter.expert)).down.weight;
     case Role::after_mlp_norm:
-      return layer.after_mlp;
+      return of(layer.after_mlp);
     default:
       throw std::logic_error("a network has no place for '" + parameter.name + "'");
   }
@@ -93,7 +91,10 @@ void Model::Network::assign(const std::map<std::string, at::Tensor>& weights) {
     if (config.experts.in(i)) layers[i].experts.resize(static_cast<size_t>(config.experts.count));
   for (const Parameter& parameter : parameters(config))
     place(*this, parameter) = weights.at(parameter.name);
-  for (Layer& layer : layers) split_fused(config, layer);
+  for (Layer& layer : layers) {
+    split_fused(config, layer);
+    if (config.block.parallel) layer.post_norm = layer.input_norm;
+  }
   if (config.tied_head) head.weight = embedding;
 }
 

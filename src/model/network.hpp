@@ -50,21 +50,29 @@ struct Linear {
   }
 };
 
+/// The weights of a norm; undefined: there is no norm in this place.
+struct Norm {
+  at::Tensor weight;  ///< [columns]
+  at::Tensor bias;    ///< [columns], or undefined
+};
+
 /// One expert of a layer.
 struct Expert {
   Linear gate, up, down;  ///< [inner, hidden], [inner, hidden], [hidden, inner]
 };
 
 struct Layer {
-  at::Tensor input_norm;  ///< [hidden], or undefined
-  Linear q, k, v, o;      ///< q: [heads * head_dim, hidden], k and v: [kv_heads * head_dim, hidden]
-  at::Tensor q_norm, k_norm;  ///< [head_dim], or [heads * head_dim], or undefined
-  at::Tensor post_norm;       ///< norm before the MLP: [hidden], or undefined
-  Linear gate, up, down;      ///< in a layer with experts: of the shared expert, or undefined
-  Linear router;              ///< [experts, hidden], or undefined
-  Linear shared_router;       ///< [1, hidden], or undefined
+  Norm input_norm;      ///< [hidden]
+  Linear q, k, v, o;    ///< q: [heads * head_dim, hidden], k and v: [kv_heads * head_dim, hidden]
+  Norm q_norm, k_norm;  ///< [head_dim], or [heads * head_dim]
+  Norm post_norm;       ///< norm before the MLP: [hidden]
+  /// In a layer with experts: of the shared expert, or undefined. `gate` is undefined if the MLP
+  /// has no gate.
+  Linear gate, up, down;
+  Linear router;         ///< [experts, hidden], or undefined
+  Linear shared_router;  ///< [1, hidden], or undefined
   std::vector<Expert> experts;
-  at::Tensor after_attention, after_mlp;  ///< norms after the sublayers: [hidden], or undefined
+  Norm after_attention, after_mlp;  ///< norms after the sublayers: [hidden]
   /// Stacked matrices of the checkpoint, or undefined. The weights of q, k, v are views of `qkv`,
   /// and those of gate and up are views of `gate_up`.
   at::Tensor qkv, gate_up;
@@ -105,8 +113,8 @@ struct Model::Network {
 
   at::Tensor embedding;  ///< [vocab, hidden]
   std::vector<Layer> layers;
-  at::Tensor final_norm;  ///< [hidden]
-  Linear head;            ///< [vocab, hidden]; the embedding itself if tied
+  Norm final_norm;  ///< [hidden]
+  Linear head;      ///< [vocab, hidden]; the embedding itself if tied
   /// Inverse frequencies, one tensor [rope.dims / 2] float32 per entry of config.ropes()
   /// (rope_frequencies.hpp).
   std::vector<at::Tensor> inverse_frequencies;

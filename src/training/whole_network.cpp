@@ -47,7 +47,8 @@ std::map<std::string, at::Tensor> initial_weights(const ModelConfig& config, std
       continue;
     }
     const bool residual = parameter.role == Role::o || parameter.role == Role::down ||
-                          parameter.role == Role::expert_down;
+                          parameter.role == Role::expert_down ||
+                          parameter.role == Role::shared_down;
     const double deviation =
         config.initializer_range / (residual ? std::sqrt(2.0 * config.layers) : 1.0);
     at::Tensor weight = at::empty(parameter.shape, at::kFloat);

@@ -19,6 +19,8 @@ PROMPTS, COUNT = (
     6,
 )
 FAMILIES = {
+    "Cohere": {"head_dim": None, "pad_token_id": 0, "logit_scale": 0.5},
+    "Cohere2": {"head_dim": None, "pad_token_id": 0, "logit_scale": 0.5},
     "Ernie4_5": {},
     "Gemma2": {"hidden_act": None, "query_pre_attn_scalar": 24},
     "Gemma3": {
@@ -36,7 +38,6 @@ FAMILIES = {
         "attention_multiplier": 0.3,
         "logits_scaling": 2.0,
     },
-    "InternLM3": {},
     "Llama": {},
     "Mistral": {"sliding_window": None},
     "Mixtral": {"sliding_window": None, "num_local_experts": 4, "num_experts_per_tok": 2},
@@ -44,6 +45,7 @@ FAMILIES = {
     "Olmoe": {
         "head_dim": None, "pad_token_id": 0, "num_experts": 4, "num_experts_per_tok": 2
     },
+    "Phi": {"head_dim": None, "hidden_act": "gelu_new"},
     "Phi3": {"head_dim": None, "pad_token_id": 0},
     "Qwen2": {"head_dim": None},
     "Qwen2Moe": {
@@ -64,6 +66,8 @@ FAMILIES = {
         "mlp_only_layers": [1],
     },
     "SmolLM3": {"head_dim": None, "pad_token_id": 0},
+    "StableLm": {"head_dim": None},
+    "Starcoder2": {"head_dim": None, "hidden_act": "gelu_pytorch_tanh"},
 }
 LAYERS = 3
 FULL, SLIDES = "full_attention", "sliding_attention"
@@ -97,7 +101,9 @@ MADE = {
     "decoder_sparse_step": [2],
     "shared_expert_intermediate_size": [40],
     "qkv_bias": [True, False],
-    "use_bias": [True],
+    "use_bias": [True, False],
+    "use_qkv_bias": [True],
+    "use_parallel_residual": [True],
 }
 ROPE = [
     {"rope_type": "default", "rope_theta": 50.0},
@@ -200,6 +206,13 @@ WRITTEN = {
     "residual_multiplier": [0.3, 2, 0, None, "2"],
     "attention_multiplier": [0.01, 3, 0, None, "2"],
     "logits_scaling": [0.5, 30, 0, None, "2"],
+    "logit_scale": [0.25, 2, 0, None, "2"],
+    "layer_norm_eps": [0.9, 3.0, 0.0, None, "1e-6", -0.5],
+    "norm_epsilon": [0.9, 3.0, 0.0, None, "1e-6", -0.5],
+    "qk_layernorm": [True, False, None],
+    "use_qk_norm": [True, False, None],
+    "use_parallel_residual": [None],
+    "use_qkv_bias": [None],
     "clip_qkv": [0.1, 8, None],
     "no_rope_layers": [[1, 1, 1], [0, 1, 1], [1, 0, 1, 0], [0], None, "110"],
     "no_rope_layer_interval": [
@@ -325,7 +338,7 @@ WRITTEN = {
         "LlamaForCausalLM",
     ],
     "model_type": [
-        "dbrx", "gemma", "phi", "olmo", "cohere", "llama4", "LLAMA", "", None, 3,
+        "dbrx", "gemma", "gpt_neox", "olmo", "llama4", "LLAMA", "", None, 3,
     ],
     "is_causal": [False, True],
     "kv_sharing_modes": [["reuse"] * 3],
@@ -511,6 +524,10 @@ LENIENT = {
     "tie_word_embeddings": [None],
     "attention_bias": [None],
     "mlp_bias": [None],
+    "qkv_bias": [None],
+    "use_bias": [None],
+    "use_qkv_bias": [None],
+    "use_parallel_residual": [None],
     "norm_topk_prob": [None],
     "decoder_sparse_step": [None],
     "use_sliding_window": [None],  # which count as false in older releases
@@ -520,12 +537,17 @@ LENIENT = {
 # Keys of which some value is read, not refused, and gives other ids than without.
 BITES = [
     "vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads",
-    "num_key_value_heads", "head_dim", "tie_word_embeddings", "rms_norm_eps", "rope_parameters",
+    "num_key_value_heads", "head_dim", "tie_word_embeddings", "rope_parameters",
     "rope_scaling", "rope_theta", "original_max_position_embeddings", "repetition_penalty",
     "suppress_tokens", "begin_suppress_tokens", "bad_words_ids", "forced_eos_token_id",
     "sequence_bias",
 ]
 BITES_IN = {
+    "Cohere": ["attention_bias"],
+    "Cohere2": ["attention_bias", "layer_types", "sliding_window"],
+    "Phi": ["partial_rotary_factor"],
+    "StableLm": ["partial_rotary_factor", "use_qkv_bias", "use_parallel_residual"],
+    "Starcoder2": ["use_bias", "sliding_window"],
     "Ernie4_5": ["use_bias"],
     "Glm": ["partial_rotary_factor", "attention_bias"],
     "Glm4": ["partial_rotary_factor", "attention_bias"],
@@ -548,8 +570,11 @@ BITES_IN = {
 }
 
 
-# Keys of which no value gives other ids: Gemma 3 reads no rope_type that has an original length.
-BITES_NOT = {"Gemma3": ["original_max_position_embeddings"]}
+EPS = {name: ["layer_norm_eps"] for name in ("Cohere", "Cohere2", "Phi", "StableLm")}
+EPS["Starcoder2"] = ["norm_epsilon"]
+# Keys of which no value gives other ids: Gemma 3 reads no rope_type that has an original length,
+# and a norm of OLMoE is as long as hidden_size, whatever head_dim says.
+BITES_NOT = {"Olmoe": ["head_dim"], "Gemma3": ["original_max_position_embeddings"]}
 
 
 class Family:
@@ -764,7 +789,7 @@ def test_every_key_of_transformers_is_tried(family):
 
 
 def test_a_key_that_is_read_changes_ids(family):
-    for key in BITES + BITES_IN.get(family.name, []):
+    for key in BITES + EPS.get(family.name, ["rms_norm_eps"]) + BITES_IN.get(family.name, []):
         if key in BITES_NOT.get(family.name, []):
             continue
         results = [result for _, result, _ in family.tried(key)]

@@ -55,7 +55,7 @@ TEST_CASE("defaults are those of transformers' configuration classes") {
   CHECK(config.kv_heads == 4);
   CHECK(config.head_dim == 12);
   CHECK(config.max_position == 2048);
-  CHECK(config.rms_norm_eps == 1e-6);
+  CHECK(config.norm_eps == 1e-6);
   CHECK(config.rope.theta == 10000.0);
   CHECK_FALSE((config.tied_head || config.block.attention_bias || config.block.mlp_bias));
   CHECK((!config.bos && config.eos.empty()));
@@ -106,7 +106,7 @@ TEST_CASE("families differ in defaults, biases, norms and windows") {
   const Json phi3 = family("phi3", "Phi3ForCausalLM");
   const ModelConfig phi = parsed(with(phi3, {{"partial_rotary_factor", 0.5}}));
   CHECK(phi.rope.dims == 6);
-  CHECK(phi.rms_norm_eps == 1e-5);
+  CHECK(phi.norm_eps == 1e-5);
   CHECK(names(phi) ==
         "input_layernorm.weight[48]\nself_attn.qkv_proj.weight[144, "
         "48]\nself_attn.o_proj.weight[48, 48]\n"
@@ -331,6 +331,53 @@ TEST_CASE("Granite's multipliers, SmolLM3's layers without rotation, GLM's rotat
   CHECK(parsed(with(intern, {{"qkv_bias", true}})).block.attention_bias);
 }
 
+TEST_CASE("Layer norms, MLPs without a gate, sublayers in parallel: names, shapes and options") {
+  const auto parsed = [](const Json& json) { return parse_model_config(json, "config.json"); };
+  const auto layer_of = [](const ModelConfig& config) {
+    std::string names;
+    for (const Parameter& p : parameters(config))
+      if (p.layer != 0) names += p.name + shape_text(p.shape) + "\n";
+    return names;
+  };
+  const Json phi = with(family("phi", "PhiForCausalLM"),
+                        {{"num_hidden_layers", 1}, {"head_dim", 8}, {"hidden_act", "gelu_new"}});
+  CHECK(layer_of(parsed(phi)) ==
+        "model.embed_tokens.weight[100, 48]\nmodel.final_layernorm.weight[48]\n"
+        "model.final_layernorm.bias[48]\nlm_head.weight[100, 48]\nlm_head.bias[100]\n");
+  std::string names;
+  for (const Parameter& p : parameters(parsed(phi)))
+    if (p.layer == 0 && p.bias) names += p.name.substr(15) + " ";
+  CHECK(names ==
+        "input_layernorm.bias self_attn.q_proj.bias self_attn.k_proj.bias self_attn.v_proj.bias "
+        "self_attn.dense.bias mlp.fc1.bias mlp.fc2.bias ");
+  CHECK_THAT(error_of(with(phi, {{"qk_layernorm", true}})),
+             Catch::Contains("'qk_layernorm' is true, which is not supported; expected false"));
+  CHECK_THAT(error_of(with(phi, {{"layer_norm_eps", -1}})),
+             Catch::Contains("'layer_norm_eps' is -1"));
+
+  const Json stable = with(family("stablelm", "StableLmForCausalLM"),
+                           {{"num_key_value_heads", 4}, {"head_dim", 16}});
+  CHECK_FALSE(parsed(stable).block.parallel);
+  CHECK(parsed(with(stable, {{"use_parallel_residual", true}})).block.parallel);
+  CHECK(parsed(stable).rope.dims == 4);
+
+  const Json cohere = with(family("cohere2", "Cohere2ForCausalLM"), {{"num_hidden_layers", 5}});
+  CHECK(parsed(cohere).slides == std::vector<bool>{true, true, true, false, true});
+  CHECK(parsed(cohere).unrotated == std::vector<bool>{false, false, false, true, false});
+  CHECK((parsed(cohere).block.logit_divisor == 16 && parsed(cohere).sliding_window == 4096));
+  CHECK_THAT(error_of(with(cohere, {{"logit_scale", 0}})),
+             Catch::Contains("'logit_scale' is 0, expected a positive number"));
+  CHECK_THAT(error_of(with(cohere, {{"logit_scale", nullptr}})),
+             Catch::Contains("'logit_scale' is null"));
+
+  const Json moe = with(family("qwen2_moe", "Qwen2MoeForCausalLM"), {{"num_key_value_heads", 2},
+                                                                     {"num_hidden_layers", 5},
+                                                                     {"use_sliding_window", true},
+                                                                     {"sliding_window", 9},
+                                                                     {"max_window_layers", 3}});
+  CHECK(parsed(moe).slides == std::vector<bool>{true, false, true, false, false});
+}
+
 TEST_CASE("both forms of the rotary base are read") {
   CHECK(parse_model_config(with(llama(), {{"rope_theta", 5e5}, {"rope_scaling", nullptr}}), "c")
             .rope.theta == 5e5);
@@ -344,10 +391,12 @@ TEST_CASE("both forms of the rotary base are read") {
 }
 
 TEST_CASE("an unsupported setting is an error that names it and what is supported") {
-  CHECK(error_of(with(llama(), {{"model_type", "gpt2"}, {"architectures", {"GPT2LMHeadModel"}}})) ==
-        "config.json: model_type 'gpt2' is not supported; supported are ernie4_5, gemma2, "
-        "gemma3_text, glm, glm4, granite, internlm3, llama, mistral, mixtral, olmo2, olmoe, phi3, "
-        "qwen2, qwen2_moe, qwen3, qwen3_moe, smollm3 (see model list-families)");
+  CHECK(
+      error_of(with(llama(), {{"model_type", "gpt2"}, {"architectures", {"GPT2LMHeadModel"}}})) ==
+      "config.json: model_type 'gpt2' is not supported; supported are cohere, cohere2, ernie4_5, "
+      "gemma2, gemma3_text, glm, glm4, granite, internlm3, llama, mistral, mixtral, olmo2, olmoe, "
+      "phi, phi3, qwen2, qwen2_moe, qwen3, qwen3_moe, smollm3, stablelm, starcoder2 (see model "
+      "list-families)");
   CHECK_THAT(error_of(with(llama(), {{"architectures", {"LlamaForSequenceClassification"}}})),
              Catch::Contains("expected LlamaForCausalLM"));
   Json nameless = llama();

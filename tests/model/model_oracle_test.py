@@ -64,19 +64,31 @@ def exact_attention(
     return (weights @ value).transpose(1, 2).contiguous(), weights
 
 
-def exact_rotation_of_ernie(q, k, cos, sin, unsqueeze_dim=1):
+def exact_norm_of_cohere(self, x):
+    centred = x - x.mean(-1, keepdim=True)
+    deviation = torch.rsqrt(centred.pow(2).mean(-1, keepdim=True) + self.variance_epsilon)
+    return self.weight * centred * deviation
+
+
+def exact_rotation_of_cohere(q, k, cos, sin, unsqueeze_dim=1, **_):
     """transformers' own in the type of the network, instead of float32."""
-    half = cos.shape[-1] // 2
-    cos, sin = (t[..., :half].repeat_interleave(2, -1).unsqueeze(unsqueeze_dim) for t in (cos, sin))
+    cos, sin = cos.unsqueeze(unsqueeze_dim), sin.unsqueeze(unsqueeze_dim)
     turned = lambda x: torch.stack((-x[..., 1::2], x[..., 0::2]), -1).flatten(-2)
     return q * cos + turned(q) * sin, k * cos + turned(k) * sin
+
+
+def exact_rotation_of_ernie(q, k, cos, sin, unsqueeze_dim=1):
+    """The same, where each cosine is not yet there twice in a row."""
+    half = cos.shape[-1] // 2
+    cos, sin = (t[..., :half].repeat_interleave(2, -1) for t in (cos, sin))
+    return exact_rotation_of_cohere(q, k, cos, sin, unsqueeze_dim)
 
 
 FILES_OF_FAMILIES = [
     importlib.import_module(f"transformers.models.{name}.modeling_{name}")
     for name in (
-        "ernie4_5", "gemma2", "gemma3", "glm", "glm4", "granite", "llama", "mistral", "mixtral",
-        "olmo2", "olmoe", "phi3", "qwen2", "qwen2_moe", "qwen3", "qwen3_moe", "smollm3",
+        "cohere", "cohere2", "ernie4_5", "gemma2", "gemma3", "glm", "glm4", "granite", "llama", "mistral", "mixtral",
+        "olmo2", "olmoe", "phi3", "qwen2", "phi", "qwen2_moe", "qwen3", "qwen3_moe", "smollm3", "stablelm", "starcoder2",
     )
 ]  # internlm3 is llama in transformers
 
@@ -98,9 +110,14 @@ class Exact:
                 if name.endswith("TopKRouter"):
                     self.replace(value, "forward", exact_router)
                     replaced["TopKRouter"] += 1
+                if name in ("CohereLayerNorm", "Cohere2LayerNorm"):
+                    self.replace(value, "forward", exact_norm_of_cohere)
             if "ernie" in file.__name__:
                 self.replace(file, "apply_rotary_pos_emb", exact_rotation_of_ernie)
-        assert replaced == {"RMSNorm": len(FILES_OF_FAMILIES), "TopKRouter": 4}
+            if "cohere" in file.__name__:
+                self.replace(file, "apply_rotary_pos_emb", exact_rotation_of_cohere)
+        # Five families have torch's layer norm.
+        assert replaced == {"RMSNorm": len(FILES_OF_FAMILIES) - 5, "TopKRouter": 4}
 
     def replace(self, place, name, exact):
         self.saved.append((place, name, getattr(place, name)))
@@ -701,6 +718,38 @@ def plain_networks():
             torch.float32,
             {},
         ),
+        "stablelm, bf16 file": (
+            lambda: net("stablelm", **{**four, "num_attention_heads": 2}), torch.bfloat16, {},
+        ),
+        "stablelm biases, parallel sublayers, fp32 file": (
+            lambda: net(
+                "stablelm", **four, use_qkv_bias=True, use_parallel_residual=True,
+                partial_rotary_factor=0.5,
+            ),
+            torch.float32,
+            {},
+        ),
+        "starcoder2 tied, bf16 file": (lambda: net("starcoder2", **four), torch.bfloat16, {}),
+        "starcoder2 untied, no biases, fp32 file": (
+            lambda: net("starcoder2", **four, use_bias=False, tie_word_embeddings=False),
+            torch.float32,
+            {},
+        ),
+        "phi, bf16 file": (
+            lambda: net("phi", **{**four, "num_attention_heads": 3, "num_key_value_heads": 3}),
+            torch.bfloat16,
+            {},
+        ),
+        "phi GQA, fp32 file": (lambda: net("phi", **four), torch.float32, {}),
+        "cohere tied, bf16 file": (lambda: net("cohere", **four), torch.bfloat16, {}),
+        "cohere2 untied, biases, fp32 file": (
+            lambda: net(
+                "cohere2", **four, attention_bias=True, tie_word_embeddings=False, logit_scale=0.3,
+                layer_types=["sliding_attention", "full_attention", "sliding_attention"],
+            ),
+            torch.float32,
+            {},
+        ),
         "ernie4_5 tied, bf16 file": (
             lambda: net("ernie4_5", **four, head_dim=20), torch.bfloat16, {},
         ),
@@ -847,6 +896,14 @@ def scaled_networks():
         "sliding_attention": {"rope_type": "default", "rope_theta": 500.0},
     }
     older = {"rope_theta": 90000.0, "rope_local_base_freq": 500.0, "rope_scaling": linear}
+    cohere = {**gemma, "layer_types": ["sliding_attention", "full_attention"] * 2}
+    del cohere["query_pre_attn_scalar"], cohere["head_dim"]
+    yield Network(
+        "cohere2 window",
+        lambda: made("cohere2", **{**cohere, "num_hidden_layers": 4}, sliding_window=13),
+        55,
+        kind="window",
+    )
     yield Network(
         "gemma2 window", lambda: made("gemma2", **gemma, sliding_window=13), 50, kind="window",
     )

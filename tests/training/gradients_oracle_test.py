@@ -33,6 +33,12 @@ SHAPE = {
 }
 GEMMA = {"query_pre_attn_scalar": 12, "sliding_window": 5, "tie_word_embeddings": True}
 FAMILIES = {
+    "cohere": {"head_dim": 6, "tie_word_embeddings": True},
+    "cohere2": {
+        "head_dim": 6,
+        "sliding_window": 5,
+        "layer_types": ["sliding_attention", "full_attention", "sliding_attention"],
+    },
     "ernie4_5": {"use_bias": True},
     "gemma2": {**GEMMA, "attn_logit_softcapping": 3.0, "final_logit_softcapping": 2.0},
     "gemma3_text": {**GEMMA, "sliding_window_pattern": 2},
@@ -51,6 +57,7 @@ FAMILIES = {
     "mixtral": {"num_local_experts": 4},
     "olmo2": {"head_dim": 6},
     "olmoe": {"head_dim": 6, "num_experts": 4, "num_experts_per_tok": 2},
+    "phi": {"head_dim": 6, "partial_rotary_factor": 0.67},
     "phi3": {"head_dim": 6, "partial_rotary_factor": 0.67},
     "qwen2": {"head_dim": 6},
     "qwen2_moe": {
@@ -69,6 +76,8 @@ FAMILIES = {
         "mlp_only_layers": [1],
     },
     "smollm3": {"head_dim": 6, "no_rope_layer_interval": 2},
+    "stablelm": {"head_dim": 6, "partial_rotary_factor": 0.67, "use_parallel_residual": True},
+    "starcoder2": {"head_dim": 6, "sliding_window": 5},
 }
 PROMPT, ANSWER = [5, 17, 3, 40, 8, 8], [21, 3, 9, 30, 14, 2]
 

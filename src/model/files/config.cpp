@@ -64,10 +64,22 @@ void refuse_other_networks(const Json& json, const std::string& where, const Fam
   if (const Json value = json.value("clip_qkv", Json()); family.clip_key && !value.is_null())
     throw ModelError(
         where, str("'clip_qkv' is ", one_line(value), ", which is not supported; expected null"));
+  for (const char* key : {"qk_layernorm", "use_qk_norm"})
+    if (const Json value = json.value(key, Json());
+        family.block.layer_norm && !value.is_null() && value != false)
+      throw ModelError(where, str("'", key, "' is ", one_line(value),
+                                  ", which is not supported; expected false"));
   // A missing key means its default, but null has no defined meaning.
-  std::vector<const char*> keys{family.activation_key, "max_position_embeddings", "rms_norm_eps",
+  std::vector<const char*> keys{family.activation_key, "max_position_embeddings", family.eps_key,
                                 "rope_theta"};
   if (family.query_scalar) keys.push_back("query_pre_attn_scalar");
+  if (family.logit_scale > 0) keys.push_back("logit_scale");
+  if (family.multipliers)
+    keys.insert(keys.end(), {"embedding_multiplier", "residual_multiplier", "attention_multiplier",
+                             "logits_scaling"});
+  if (family.experts.count > 0)
+    keys.insert(keys.end(), {"num_experts", "num_local_experts", "num_experts_per_tok",
+                             family.experts.inner_key, "shared_expert_intermediate_size"});
   if (family.rope == RopeForm::by_layer) keys.push_back("rope_local_base_freq");
   for (const char* key : keys)
     if (json.contains(key) && json.at(key).is_null())
@@ -75,12 +87,15 @@ void refuse_other_networks(const Json& json, const std::string& where, const Fam
 }
 
 void refuse_unsupported(JsonReader& read, const std::string& where, const Family& family) {
+  // The names of one function.
   const bool silu = family.block.activation == Activation::silu;
-  const char* name = silu ? "silu" : "gelu_pytorch_tanh";
-  const std::string act = read.optional<std::string>(family.activation_key, name);
-  if (act != name && !(silu && act == "swish"))  // two names of one function
-    throw ModelError(
-        where, str("'", family.activation_key, "' is '", act, "'; supported is '", name, "'"));
+  const std::vector<std::string> names =
+      silu ? std::vector<std::string>{"silu", "swish"}
+           : std::vector<std::string>{"gelu_pytorch_tanh", "gelu_new", "gelu_fast"};
+  const std::string act = read.optional<std::string>(family.activation_key, names.front());
+  if (std::find(names.begin(), names.end(), act) == names.end())
+    throw ModelError(where, str("'", family.activation_key, "' is '", act, "'; supported is '",
+                                names.front(), "'"));
   if (!read.any("quantization_config").is_null())
     throw ModelError(where,
                      "has a 'quantization_config': quantised checkpoints are not supported; "
@@ -94,8 +109,9 @@ int window_of(const Json& json, JsonReader& read, const std::string& where, cons
   if (used && family.windows == Windows::none)
     throw ModelError(where, str("'use_sliding_window' is true, which is not supported for ",
                                 family.model_type, "; expected a qwen, mistral or phi3, or false"));
-  const bool optional =
-      family.windows == Windows::later_layers || family.windows == Windows::if_used;
+  const bool optional = family.windows == Windows::later_layers ||
+                        family.windows == Windows::if_used ||
+                        family.windows == Windows::even_layers;
   if (family.windows == Windows::none || (optional && !used)) return 0;
   if (given && *given < 2)
     throw ModelError(where, str("'sliding_window' is ", *given, ", expected 2 or more, or null"));
@@ -105,8 +121,9 @@ int window_of(const Json& json, JsonReader& read, const std::string& where, cons
 /// The layers' types if `layer_types` is missing.
 std::vector<std::string> default_layer_types(JsonReader& read, const std::string& where,
                                              const Family& family, int window, int layers) {
-  const int first =
-      family.windows == Windows::later_layers ? read.optional<int>("max_window_layers", 28) : 0;
+  const bool later = family.windows == Windows::later_layers;
+  const bool even = family.windows == Windows::even_layers;
+  const int bound = later || even ? read.optional<int>("max_window_layers", 28) : 0;
   const int pattern = family.pattern_key
                           ? read.optional<int>(family.pattern_key, family.window_pattern)
                           : family.window_pattern;
@@ -115,7 +132,10 @@ std::vector<std::string> default_layer_types(JsonReader& read, const std::string
     throw ModelError(where, str("'", family.pattern_key, "' is ", pattern, ", expected 1 or more"));
   std::vector<std::string> types;
   for (int layer = 0; layer < layers; ++layer) {
-    const bool slides = by_pattern ? (layer + 1) % pattern != 0 : window > 0 && layer >= first;
+    const bool here = by_pattern ? (layer + 1) % pattern != 0
+                      : even     ? layer % 2 == 0 && layer < bound
+                                 : layer >= bound;
+    const bool slides = here && (by_pattern || window > 0);
     types.push_back(slides ? "sliding_attention" : "full_attention");
   }
   return types;
@@ -125,8 +145,9 @@ void read_window(const Json& json, JsonReader& read, const std::string& where,
                  ModelConfig& config) {
   const Family& family = *config.family;
   const int window = window_of(json, read, where, family);
-  const bool by_layer =
-      family.windows == Windows::later_layers || family.windows == Windows::all_but_nth;
+  const bool by_layer = family.windows == Windows::later_layers ||
+                        family.windows == Windows::even_layers ||
+                        family.windows == Windows::all_but_nth;
   const auto expected = default_layer_types(read, where, family, window, config.layers);
   const auto types = read.optional<std::vector<std::string>>("layer_types", expected);
   if (std::ssize(types) != config.layers)
@@ -263,6 +284,14 @@ void read_block(const Json& json, JsonReader& read, const std::string& where, Mo
   }
   if (family.scaled_embedding)
     block.embedding_scale = std::sqrt(static_cast<double>(config.hidden_size));
+  if (family.parallel_key && read.optional<bool>("use_parallel_residual", false))
+    block.parallel = true;
+  if (family.logit_scale > 0) {
+    const double scale = read.optional<double>("logit_scale", family.logit_scale);
+    if (!(scale > 0) || !std::isfinite(scale))
+      throw ModelError(where, str("'logit_scale' is ", scale, ", expected a positive number"));
+    block.logit_divisor = 1 / scale;
+  }
   if (family.multipliers) {
     block.embedding_scale = read_multiplier(read, where, "embedding_multiplier");
     block.residual_scale = read_multiplier(read, where, "residual_multiplier");
@@ -323,8 +352,8 @@ void check_sizes(const ModelConfig& config, const std::string& where) {
       std::int64_t{config.heads} * config.head_dim > kLargest || config.layers > kMostLayers)
     throw ModelError(where, str("has a size that no network has (sizes up to ", kLargest,
                                 ", layers up to ", kMostLayers, " are accepted)"));
-  if (!(config.rms_norm_eps >= 0) || !std::isfinite(config.rms_norm_eps))
-    throw ModelError(where, str("'rms_norm_eps' is ", config.rms_norm_eps,
+  if (!(config.norm_eps >= 0) || !std::isfinite(config.norm_eps))
+    throw ModelError(where, str("'", config.family->eps_key, "' is ", config.norm_eps,
                                 ", expected a small positive number"));
 }
 
@@ -367,7 +396,7 @@ ModelConfig parse_model_config(const Json& json, const std::string& where) {
                       : family.head_dim > 0 ? family.head_dim
                                             : config.hidden_size / std::max(config.heads, 1);
     config.max_position = read.optional<int>("max_position_embeddings", family.max_position);
-    config.rms_norm_eps = read.optional<double>("rms_norm_eps", family.rms_norm_eps);
+    config.norm_eps = read.optional<double>(family.eps_key, family.norm_eps);
     config.initializer_range = read.optional<double>("initializer_range", 0.02);
     config.tied_head = read.optional<bool>("tie_word_embeddings", family.tied);
     config.dtype =
@@ -387,6 +416,13 @@ ModelConfig parse_model_config(const Json& json, const std::string& where) {
     }
     config.unrotated = read_unrotated(json, read, where, family, config.layers);
     read_window(json, read, where, config);
+    if (family.full_layers_unrotated) {
+      for (int layer = 0; layer < config.layers; ++layer)
+        config.unrotated.push_back(config.window(static_cast<size_t>(layer)) == 0);
+      if (std::find(config.unrotated.begin(), config.unrotated.end(), true) ==
+          config.unrotated.end())
+        config.unrotated.clear();
+    }
     if (family.bos > 0 && family.bos < config.vocab_size && !json.contains("bos_token_id"))
       config.bos = family.bos;
     if (!json.contains("eos_token_id"))

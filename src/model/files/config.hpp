@@ -37,7 +37,7 @@ struct ModelConfig {
   int kv_heads = 0;
   int head_dim = 0;
   int max_position = 0;  ///< max_position_embeddings
-  double rms_norm_eps = 1e-6;
+  double norm_eps = 1e-6;
   double initializer_range = 0.02;  ///< standard deviation of new weights; used only in training
   BlockSpec block;
   Rope rope;  ///< rotary embedding of all layers, or of the layers without a window

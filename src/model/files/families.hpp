@@ -10,7 +10,7 @@ namespace pardec {
 /// Where a layer has norms: before its two sublayers, after them (before the residual sums), or
 /// both.
 enum class Norms { before, after, both };
-/// RMS norms of queries and keys before the rotary embedding: over each head, or over all heads
+/// Norms of queries and keys before the rotary embedding: over each head, or over all heads
 /// together.
 enum class QkNorm { none, heads, whole };
 /// The activation of the gate: silu(x), or gelu(x) with tanh, i.e. x / (1 + e^-2u) with
@@ -25,12 +25,19 @@ struct BlockSpec {
   /// Every norm multiplies by 1 + weight, instead of by the weight. The sum is computed in float32
   /// (float64 for fp64 networks).
   bool norm_adds_one = false;
+  /// Norms are layer norms (mean subtracted), instead of RMS norms.
+  bool layer_norm = false;
+  bool norm_bias = false;  ///< norms have a bias
+  /// Attention and the MLP both read the layer's input, after one norm (input_norm).
+  bool parallel = false;
   Activation activation = Activation::silu;
+  bool gated = true;            ///< down(act(gate x) * up x); otherwise down(act(up x))
   bool fused_qkv = false;       ///< the file stores q, k, v as one matrix
   bool fused_gate_up = false;   ///< the file stores gate, up as one matrix
   bool attention_bias = false;  ///< bias on q, k, v
   bool output_bias = false;     ///< bias on o
   bool mlp_bias = false;        ///< bias on gate, up, down
+  bool head_bias = false;       ///< bias on the head
   double query_scalar = 0;      ///< attention scores are q k / sqrt(query_scalar)
   double attention_cap = 0;     ///< an attention score s becomes cap * tanh(s / cap); 0: no cap
   double logit_cap = 0;         ///< the same for the logits of all heads
@@ -87,6 +94,7 @@ enum class Windows {
   every_layer,
   if_used,       ///< every layer, but only with `use_sliding_window`
   later_layers,  ///< only with `use_sliding_window`: the layers from `max_window_layers` on
+  even_layers,   ///< only with `use_sliding_window`: layers 0, 2, ... below `max_window_layers`
   all_but_nth,   ///< all except every n-th layer
 };
 
@@ -122,9 +130,10 @@ struct Family {
   int head_dim = 0;                          ///< 0: hidden_size / heads
   int kv_heads = 0;                          ///< 0: heads
   int max_position = 2048;
-  double rms_norm_eps = 1e-6;
-  bool tied = false;  ///< tie_word_embeddings
-  Token bos = 0;      ///< 0: none
+  double norm_eps = 1e-6;
+  const char* eps_key = "rms_norm_eps";  ///< the key of `norm_eps`
+  bool tied = false;                     ///< tie_word_embeddings
+  Token bos = 0;                         ///< 0: none
   /// Unused places are 0. llama and mistral have none, although transformers' default is 2, because
   /// id 2 is an arbitrary token in tokenizers other than the families' original ones.
   std::array<Token, 3> eos = {};
@@ -139,6 +148,10 @@ struct Family {
   /// There are keys `embedding_multiplier`, `attention_multiplier`, `residual_multiplier` and
   /// `logits_scaling`.
   bool multipliers = false;
+  bool parallel_key = false;  ///< there is a key `use_parallel_residual`
+  double logit_scale = 0;     ///< default of `logit_scale`, a factor of the logits; 0: no such key
+  /// Layers without the sliding window do not rotate.
+  bool full_layers_unrotated = false;
   /// There is a key `use_bidirectional_attention`, which must be false. Other families ignore it.
   bool bidirectional_key = false;
   /// There is a key `clip_qkv`, which must be null. Other families ignore it.

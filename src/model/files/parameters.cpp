@@ -81,9 +81,13 @@ std::vector<Parameter> parameters(const ModelConfig& config) {
     add(role, {out, in});
     if (bias) add(role, {out}, true);
   };
+  const auto norm = [&](Role role) {
+    add(role, {hidden});
+    if (block.norm_bias) add(role, {hidden}, true);
+  };
   add(Role::embedding, {config.vocab_size, hidden});
   for (layer = 0; layer < config.layers; ++layer) {
-    if (block.norms != Norms::after) add(Role::input_norm, {hidden});
+    if (block.norms != Norms::after) norm(Role::input_norm);
     if (block.fused_qkv) {
       linear(Role::qkv, queries + 2 * keys, hidden, false);
     } else {
@@ -97,8 +101,8 @@ std::vector<Parameter> parameters(const ModelConfig& config) {
       add(Role::q_norm, {whole ? queries : config.head_dim});
       add(Role::k_norm, {whole ? keys : config.head_dim});
     }
-    if (block.norms != Norms::before) add(Role::after_attention_norm, {hidden});
-    if (block.norms != Norms::after) add(Role::mlp_norm, {hidden});
+    if (block.norms != Norms::before) norm(Role::after_attention_norm);
+    if (block.norms != Norms::after && !block.parallel) norm(Role::mlp_norm);
     if (config.experts.in(static_cast<size_t>(layer))) {
       const std::int64_t of_one = config.experts.inner;
       add(Role::router, {config.experts.count, hidden});
@@ -120,16 +124,17 @@ std::vector<Parameter> parameters(const ModelConfig& config) {
     } else if (block.fused_gate_up) {
       linear(Role::gate_up, 2 * inner, hidden, false);
     } else {
-      linear(Role::gate, inner, hidden, block.mlp_bias);
+      if (block.gated) linear(Role::gate, inner, hidden, block.mlp_bias);
       linear(Role::up, inner, hidden, block.mlp_bias);
     }
     if (!config.experts.in(static_cast<size_t>(layer)))
       linear(Role::down, hidden, inner, block.mlp_bias);
-    if (block.norms != Norms::before) add(Role::after_mlp_norm, {hidden});
+    if (block.norms != Norms::before) norm(Role::after_mlp_norm);
   }
   layer = -1;
-  add(Role::final_norm, {hidden});
+  norm(Role::final_norm);
   if (!config.tied_head) add(Role::head, {config.vocab_size, hidden});
+  if (block.head_bias) add(Role::head, {config.vocab_size}, true);
   return all;
 }
 

@@ -1,6 +1,7 @@
 #include "src/model/packed/packed_backend.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -25,12 +26,25 @@ std::vector<float> floats(const at::Tensor& tensor) {
   return {wide.const_data_ptr<float>(), wide.const_data_ptr<float>() + wide.numel()};
 }
 
-/// The factors of a norm; empty if undefined.
-std::vector<float> norm_factors(const at::Tensor& weight, const ModelConfig& config) {
-  std::vector<float> values = floats(weight);
-  if (config.block.norm_adds_one)
-    for (float& value : values) value += 1.0f;
-  return values;
+/// Layer norm of `x` [count]: mean subtracted, divided by the deviation, times the factors, plus
+/// the bias if there is one. Sums are in an order of their own, in 16 parts, so that the compiler
+/// uses vectors.
+void layer_norm(const float* x, std::int64_t count, const float* factors, const float* bias,
+                float eps, float* out) {
+  const auto total = [&](auto value) {
+    std::array<float, 16> parts{};
+    std::int64_t i = 0;
+    for (; i + 16 <= count; i += 16)
+      for (std::int64_t j = 0; j < 16; ++j) parts[static_cast<size_t>(j)] += value(x[i + j]);
+    for (; i < count; ++i) parts[0] += value(x[i]);
+    return std::accumulate(parts.begin(), parts.end(), 0.0f);
+  };
+  const auto n = static_cast<float>(count);
+  const float mean = total([](float v) { return v; }) / n;
+  const float variance = total([mean](float v) { return (v - mean) * (v - mean); }) / n;
+  const float scale = 1 / std::sqrt(variance + eps);
+  for (std::int64_t i = 0; i < count; ++i)
+    out[i] = (x[i] - mean) * scale * factors[i] + (bias ? bias[i] : 0.0f);
 }
 
 const float* data_or_null(const std::vector<float>& values) {
@@ -46,6 +60,11 @@ constexpr std::int64_t kWeightBytesOfAPiece = 16 * 1024;  // read by a product o
 /// Panels per piece of a product.
 std::int64_t panel_grain(const PackedMatrix& weights) {
   return std::max<std::int64_t>(1, kWeightBytesOfAPiece / weights.panel_bytes());
+}
+
+float activated(float x, Activation activation) {
+  if (activation == Activation::silu) return x / (1 + std::exp(-x));
+  return 0.5f * x * (1 + std::tanh(0.7978845608f * (x + 0.044715f * x * x * x)));
 }
 
 /// Calls work(i) for each row.
@@ -138,9 +157,12 @@ class PackedBackend::Packer {
 
 bool PackedBackend::fits(const Model::Network& network) {
   const ModelConfig& config = network.config;
-  const bool plain_sums = config.block.norms == Norms::before && config.block.residual_scale == 1;
+  const BlockSpec& block = config.block;
+  const bool common =
+      block.norms == Norms::before && block.residual_scale == 1 && !block.parallel && block.gated;
+  const bool layer_norms = block.norms == Norms::before && block.qk_norm == QkNorm::none;
   return network.type == at::kBFloat16 && network.device.is_cpu() &&
-         (config.experts.count == 0 || plain_sums);
+         (config.experts.count == 0 || common) && (!block.layer_norm || layer_norms);
 }
 
 std::shared_ptr<PackedBackend> PackedBackend::take(Model::Network& network) {
@@ -154,7 +176,8 @@ std::shared_ptr<PackedBackend> PackedBackend::take(Model::Network& network) {
     return WeightMemory::taken(packed_bytes(outputs, inputs, of));
   };
   const auto mlp_size = [&](std::int64_t width) {
-    const std::int64_t gate_up_rows = (width + kPanel / 2 - 1) / (kPanel / 2) * kPanel;
+    const std::int64_t gate_up_rows =
+        config.block.gated ? (width + kPanel / 2 - 1) / (kPanel / 2) * kPanel : width;
     return size(gate_up_rows, hidden, type) + size(hidden, width, type);
   };
   const Experts& experts = config.experts;
@@ -177,19 +200,20 @@ std::shared_ptr<PackedBackend> PackedBackend::take(Model::Network& network) {
   Packer packer(packed->kernels_, packed->memory_);
   for (pardec::Layer& from : network.layers) {
     Layer& layer = packed->layers_.emplace_back();
-    layer.input_norm = norm_factors(from.input_norm, config);
-    layer.post_norm = norm_factors(from.post_norm, config);
-    layer.q_norm = norm_factors(from.q_norm, config);
-    layer.k_norm = norm_factors(from.k_norm, config);
-    layer.after_attention = norm_factors(from.after_attention, config);
-    layer.after_mlp = norm_factors(from.after_mlp, config);
+    layer.input_norm = norm_of(from.input_norm, config);
+    layer.post_norm = norm_of(from.post_norm, config);
+    layer.q_norm = norm_of(from.q_norm, config);
+    layer.k_norm = norm_of(from.k_norm, config);
+    layer.after_attention = norm_of(from.after_attention, config);
+    layer.after_mlp = norm_of(from.after_mlp, config);
     from.qkv.reset(), from.gate_up.reset();  // otherwise they would keep the parts' memory alive
     layer.qkv = packer.stacked({&from.q, &from.k, &from.v}, type);
     layer.o = packer.stacked({&from.o}, type);
-    if (from.gate.weight.defined()) {
+    if (from.gate.weight.defined())
       layer.gate_up = packer.interleaved(from.gate, from.up, type);
-      layer.down = packer.stacked({&from.down}, type);
-    }
+    else if (from.up.weight.defined())
+      layer.gate_up = packer.stacked({&from.up}, type);
+    if (from.down.weight.defined()) layer.down = packer.stacked({&from.down}, type);
     if (from.experts.empty()) continue;
     layer.router = packer.stacked({&from.router}, kHead);
     if (experts.shared_inner > 0)
@@ -198,7 +222,7 @@ std::shared_ptr<PackedBackend> PackedBackend::take(Model::Network& network) {
       layer.experts.push_back(
           {packer.interleaved(expert.gate, expert.up, type), packer.stacked({&expert.down}, type)});
   }
-  packed->final_norm_ = norm_factors(network.final_norm, config);
+  packed->final_norm_ = norm_of(network.final_norm, config);
   packed->embedding_scale_ =
       at::scalar_tensor(config.block.embedding_scale, at::kBFloat16).item<float>();
   network.embedding = config.tied_head ? at::Tensor() : rounded(network.embedding);
@@ -254,6 +278,7 @@ class PackedBackend::Pass {
       shared_router_ = at::empty({rows_}, options);
       gathered_ = at::empty({rows_, hidden}, half);
     }
+    if (!config_.block.gated) inner_ = at::empty({rows_, config_.intermediate_size}, options);
     turn_ = at::empty({std::ssize(ropes_), rows_, config_.rope.dims}, options);
     if (config_.block.norms != Norms::before || experts.count > 0 ||
         config_.block.residual_scale != 1)
@@ -267,8 +292,9 @@ class PackedBackend::Pass {
     attention_.prepare();
     laps_.skip();
     for (size_t i = 0; i < packed_.layers_.size(); ++i) {
-      if (!skipped_.skips_attention(i)) attend(i);
-      if (!skipped_.skips_mlp(i)) mlp(packed_.layers_[i]);
+      const bool attends = !skipped_.skips_attention(i);
+      if (attends) attend(i);
+      if (!skipped_.skips_mlp(i)) mlp(packed_.layers_[i], config_.block.parallel && attends);
     }
     return x_;
   }
@@ -311,14 +337,10 @@ class PackedBackend::Pass {
   }
 
   /// Computes the input of a sublayer: x, normed if the sublayer has a norm before it.
-  void norm(const std::vector<float>& weight) {
+  void norm(const Norm& norm) {
     const std::int64_t hidden = config_.hidden_size;
     each_row(rows_, [&](std::int64_t row) {
-      std::uint16_t* out = mutable_bits(normed_) + row * hidden;
-      if (weight.empty())
-        k_.narrow(x(row), hidden, out);
-      else
-        k_.rms_norm(x(row), weight.data(), hidden, eps(), out);
+      packed_.norm_row(norm, config_, x(row), mutable_bits(normed_) + row * hidden);
     });
     laps_.add_to(&Profile::rows_ns);
   }
@@ -330,9 +352,9 @@ class PackedBackend::Pass {
 
   /// Ends a sublayer: multiplies, applies the norm after the sublayer and the factor if there are
   /// any, and adds the result to x.
-  void multiply_add(const Map& map, const std::vector<float>& norm_after, const at::Tensor& input) {
+  void multiply_add(const Map& map, const Norm& norm_after, const at::Tensor& input) {
     const auto scale = static_cast<float>(config_.block.residual_scale);
-    const bool direct = norm_after.empty() && scale == 1;
+    const bool direct = norm_after.factors.empty() && scale == 1;
     multiply({.weights = map.weights,
               .x = bits(input),
               .rows = rows_,
@@ -345,7 +367,8 @@ class PackedBackend::Pass {
     const std::int64_t hidden = config_.hidden_size;
     each_row(rows_, [&](std::int64_t row) {
       float* branch = branch_.mutable_data_ptr<float>() + row * hidden;
-      if (!norm_after.empty()) k_.rms_norm_wide(branch, norm_after.data(), hidden, eps(), branch);
+      if (!norm_after.factors.empty())
+        k_.rms_norm_wide(branch, norm_after.factors.data(), hidden, eps(), branch);
       float* sum = x(row);
       for (std::int64_t i = 0; i < hidden; ++i) sum[i] += scale * branch[i];
     });
@@ -381,10 +404,10 @@ class PackedBackend::Pass {
     const std::int64_t half = config_.rope.dims / 2;
     const float* cos = turn_.const_data_ptr<float>() + place_of_turn(config_.rope_kind(index), row);
     const float* sin = cos + half;
-    const auto norm = [&](float* first, std::int64_t count, const std::vector<float>& weight) {
-      const std::int64_t size = std::ssize(weight);  // of one head, or of all heads together
+    const auto norm = [&](float* first, std::int64_t count, const Norm& of) {
+      const std::int64_t size = std::ssize(of.factors);  // of one head, or of all heads together
       for (std::int64_t at = 0; size > 0 && at < count; at += size)
-        k_.rms_norm_wide(first + at, weight.data(), size, eps(), first + at);
+        k_.rms_norm_wide(first + at, of.factors.data(), size, eps(), first + at);
     };
     norm(from, queries_, layer.q_norm);
     norm(from + queries_, keys_, layer.k_norm);
@@ -413,10 +436,14 @@ class PackedBackend::Pass {
     }
   }
 
-  void mlp(const Layer& layer) {
-    norm(layer.post_norm);
+  /// `normed`: normed_ is the MLP's input already, since attention has read the same rows.
+  void mlp(const Layer& layer, bool normed) {
+    if (!normed) norm(layer.post_norm);
     if (!layer.experts.empty()) return mix_experts(layer);
-    gate(layer.gate_up, normed_, rows_);
+    if (config_.block.gated)
+      gate(layer.gate_up, normed_, rows_);
+    else
+      activate(layer.gate_up);
     multiply_add(layer.down, layer.after_mlp, gated_);
   }
 
@@ -431,6 +458,25 @@ class PackedBackend::Pass {
                                                                      : Product::Finish::geglu,
               .gated = mutable_bits(gated_),
               .out_stride = gated_.size(1)});
+  }
+
+  /// Writes act(up x) of all rows to gated_.
+  void activate(const Map& up) {
+    const std::int64_t inner = up.weights.outputs;
+    multiply({.weights = up.weights,
+              .x = bits(normed_),
+              .rows = rows_,
+              .x_stride = config_.hidden_size,
+              .bias = data_or_null(up.bias),
+              .out = inner_.mutable_data_ptr<float>(),
+              .out_stride = inner});
+    each_row(rows_, [&](std::int64_t row) {
+      float* from = inner_.mutable_data_ptr<float>() + row * inner;
+      for (std::int64_t i = 0; i < inner; ++i)
+        from[i] = activated(from[i], config_.block.activation);
+      k_.narrow(from, inner, mutable_bits(gated_) + row * gated_.size(1));
+    });
+    laps_.add_to(&Profile::rows_ns);
   }
 
   /// A row that an expert computes, and the expert's probability.
@@ -520,7 +566,7 @@ class PackedBackend::Pass {
     laps_.add_to(&Profile::rows_ns);
   }
 
-  float eps() const { return static_cast<float>(config_.rms_norm_eps); }
+  float eps() const { return static_cast<float>(config_.norm_eps); }
 
   const PackedBackend& packed_;
   const Kernels& k_;
@@ -544,6 +590,7 @@ class PackedBackend::Pass {
   at::Tensor gated_;   // [rows, inner of an MLP or of an expert, the larger] bf16
   at::Tensor turn_;    // [ropes, rows, rope.dims] float32: cosines, sines
   at::Tensor branch_;  // [rows, hidden] float32: input of a norm after a sublayer, or of an expert
+  at::Tensor inner_;   // [rows, inner] float32, of an MLP without a gate
   at::Tensor router_;  // [rows, experts] float32
   at::Tensor shared_router_;  // [rows] float32
   at::Tensor gathered_;       // [rows, hidden] bf16: rows of normed_ for one expert
@@ -567,15 +614,32 @@ at::Tensor PackedBackend::layers(const Model::Network& network, std::span<const 
   return Pass(*this, network, sequences, skipped).run();
 }
 
+PackedBackend::Norm PackedBackend::norm_of(const pardec::Norm& norm, const ModelConfig& config) {
+  Norm packed{floats(norm.weight), floats(norm.bias)};
+  if (config.block.norm_adds_one)
+    for (float& factor : packed.factors) factor += 1.0f;
+  return packed;
+}
+
+void PackedBackend::norm_row(const Norm& norm, const ModelConfig& config, const float* x,
+                             std::uint16_t* out) const {
+  const std::int64_t hidden = config.hidden_size;
+  const auto eps = static_cast<float>(config.norm_eps);
+  if (norm.factors.empty()) return kernels_.narrow(x, hidden, out);
+  if (!config.block.layer_norm) return kernels_.rms_norm(x, norm.factors.data(), hidden, eps, out);
+  std::vector<float> normed(static_cast<size_t>(hidden));
+  layer_norm(x, hidden, norm.factors.data(), data_or_null(norm.bias), eps, normed.data());
+  kernels_.narrow(normed.data(), hidden, out);
+}
+
 at::Tensor PackedBackend::final_norm(const Model::Network& network, const at::Tensor& rows) const {
   Laps laps(network.profile);
   const at::Tensor from = rows.contiguous();
   at::Tensor result = at::empty(from.sizes(), from.options().dtype(at::kBFloat16));
   const std::int64_t hidden = from.size(1);
   for (std::int64_t row = 0; row < from.size(0); ++row)
-    kernels_.rms_norm(from.const_data_ptr<float>() + row * hidden, final_norm_.data(), hidden,
-                      static_cast<float>(network.config.rms_norm_eps),
-                      mutable_bits(result) + row * hidden);
+    norm_row(final_norm_, network.config, from.const_data_ptr<float>() + row * hidden,
+             mutable_bits(result) + row * hidden);
   laps.add_to(&Profile::rows_ns);
   return result;
 }

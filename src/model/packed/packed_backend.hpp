@@ -9,6 +9,8 @@
 
 namespace pardec {
 
+struct Norm;
+
 /// The type in which a network of this dtype stores its layers' matrices.
 WeightType weight_type(Dtype dtype);
 
@@ -49,12 +51,15 @@ class PackedBackend final : public Backend {
     PackedMatrix weights;
     std::vector<float> bias;  // padded to whole panels, or empty
   };
-  /// Norms are stored as factors: the weight, or 1 + weight (BlockSpec::norm_adds_one). A norm that
-  /// the network does not have is empty.
+  /// A norm before a sublayer, after one, or of queries and keys.
+  struct Norm {
+    std::vector<float> factors;  // weights, plus 1 with norm_adds_one; empty: there is no norm
+    std::vector<float> bias;     // or empty
+  };
   struct Layer {
-    std::vector<float> input_norm, post_norm;       // [hidden]
-    std::vector<float> q_norm, k_norm;              // [head_dim], or [heads * head_dim]
-    std::vector<float> after_attention, after_mlp;  // [hidden], applied before the residual sums
+    Norm input_norm, post_norm;       // [hidden]
+    Norm q_norm, k_norm;              // [head_dim], or [heads * head_dim]
+    Norm after_attention, after_mlp;  // [hidden], applied before the residual sums
     struct Expert {
       Map gate_up, down;
     };
@@ -62,7 +67,7 @@ class PackedBackend final : public Backend {
     std::vector<Expert> experts;
     Map qkv, o, gate_up, down;  // gate_up and down: in a layer with experts, of the shared expert,
                                 // or empty. gate_up: alternating blocks of 16 rows of gate and 16
-                                // of up
+                                // of up; only up in an MLP without a gate
   };
   struct ExtraHead {
     std::vector<Map> blocks;
@@ -74,6 +79,11 @@ class PackedBackend final : public Backend {
   /// Rows [m, inputs] bf16 -> [m, outputs] float32.
   at::Tensor multiply(const Map& map, const at::Tensor& rows) const;
 
+  static Norm norm_of(const pardec::Norm& norm, const ModelConfig& config);
+  /// One row after the norm, [hidden] bf16; without a norm, only rounded.
+  void norm_row(const Norm& norm, const ModelConfig& config, const float* x,
+                std::uint16_t* out) const;
+
   explicit PackedBackend(InstructionSet set) : kernels_(kernels(set)) {}
   /// Row `token` of the embedding as float32.
   void embed(const Model::Network& network, Token token, float* row) const;
@@ -81,7 +91,7 @@ class PackedBackend final : public Backend {
   const Kernels& kernels_;
   WeightMemory memory_;
   std::vector<Layer> layers_;
-  std::vector<float> final_norm_;
+  Norm final_norm_;
   float embedding_scale_ = 1;
   Map head_;
   std::vector<ExtraHead> extra_heads_;

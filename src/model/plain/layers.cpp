@@ -93,15 +93,33 @@ at::Tensor gated(const Linear& gate, const Linear& up, Activation activation, co
 
 }  // namespace
 
-at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, const ModelConfig& config) {
-  if (!weight.defined()) return x;
-  const at::ScalarType type = x.scalar_type();
-  return by_rows(x, type, [&](const at::Tensor& rows) {
-    const at::Tensor w = rows.to(wide(type));
-    const at::Tensor normed =
-        w * at::rsqrt(w.square().mean(-1, /*keepdim=*/true) + config.rms_norm_eps);
-    if (config.block.norm_adds_one) return (normed * (weight.to(wide(type)) + 1)).to(type);
-    return weight * normed.to(type);
+namespace {
+
+at::Tensor rms_norm(const at::Tensor& rows, const at::Tensor& weight, const ModelConfig& config) {
+  const at::ScalarType type = rows.scalar_type();
+  const at::Tensor w = rows.to(wide(type));
+  const at::Tensor normed = w * at::rsqrt(w.square().mean(-1, /*keepdim=*/true) + config.norm_eps);
+  if (config.block.norm_adds_one) return (normed * (weight.to(wide(type)) + 1)).to(type);
+  return weight * normed.to(type);
+}
+
+at::Tensor layer_norm(const at::Tensor& rows, const Norm& norm, const ModelConfig& config) {
+  const at::ScalarType type = rows.scalar_type();
+  const at::Tensor w = rows.to(wide(type));
+  const at::Tensor centred = w - w.mean(-1, /*keepdim=*/true);
+  const at::Tensor scaled =
+      centred * at::rsqrt(centred.square().mean(-1, /*keepdim=*/true) + config.norm_eps) *
+      norm.weight.to(wide(type));
+  return (norm.bias.defined() ? scaled + norm.bias.to(wide(type)) : scaled).to(type);
+}
+
+}  // namespace
+
+at::Tensor normed(const at::Tensor& x, const Norm& norm, const ModelConfig& config) {
+  if (!norm.weight.defined()) return x;
+  return by_rows(x, x.scalar_type(), [&](const at::Tensor& rows) {
+    return config.block.layer_norm ? layer_norm(rows, norm, config)
+                                   : rms_norm(rows, norm.weight, config);
   });
 }
 
@@ -111,11 +129,11 @@ at::Tensor scaled_embedding(const at::Tensor& rows, const ModelConfig& config) {
   return scale == 1 ? rows : rows * at::full({}, scale, rows.options());
 }
 
-at::Tensor with_residual(const at::Tensor& x, const at::Tensor& out, const at::Tensor& norm,
+at::Tensor with_residual(const at::Tensor& x, const at::Tensor& out, const Norm& norm,
                          const ModelConfig& config) {
-  const at::Tensor normed = rms_norm(out, norm, config);
+  const at::Tensor added = normed(out, norm, config);
   const double scale = config.block.residual_scale;
-  return x + (scale == 1 ? normed : normed * scale);
+  return x + (scale == 1 ? added : added * scale);
 }
 
 at::Tensor soft_capped(const at::Tensor& x, double cap) {
@@ -207,12 +225,16 @@ at::Tensor mixed_experts(const Layer& layer, const ModelConfig& config, const at
 
 }  // namespace
 
-at::Tensor apply_mlp(const Layer& layer, const ModelConfig& config, const at::Tensor& x) {
-  const at::Tensor g = rms_norm(x, layer.post_norm, config);
+at::Tensor apply_mlp(const Layer& layer, const ModelConfig& config, const at::Tensor& x,
+                     const at::Tensor& input) {
+  const at::Tensor g = normed(input, layer.post_norm, config);
+  const auto inner = [&] {
+    if (config.block.gated) return gated(layer.gate, layer.up, config.block.activation, g);
+    const at::Tensor up = products({&layer.up}, g)[0];
+    return config.block.activation == Activation::silu ? at::silu(up) : at::gelu(up, "tanh");
+  };
   const at::Tensor out =
-      layer.experts.empty()
-          ? products({&layer.down}, gated(layer.gate, layer.up, config.block.activation, g))[0]
-          : mixed_experts(layer, config, g);
+      layer.experts.empty() ? products({&layer.down}, inner())[0] : mixed_experts(layer, config, g);
   return with_residual(x, out, layer.after_mlp, config);
 }
 

@@ -17,7 +17,7 @@ inline at::ScalarType wide(at::ScalarType type) {
 
 /// Applies an RMS norm. An undefined `weight` means that the network has no such norm; the function
 /// then returns `x` itself.
-at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, const ModelConfig& config);
+at::Tensor normed(const at::Tensor& x, const Norm& norm, const ModelConfig& config);
 
 /// Cosines and sines of the rotation angles of n rows, [n, 1, rope.dims / 2]. For queries, they
 /// include the attention scale 1 / sqrt(query_scalar), which then costs nothing. The query's
@@ -41,7 +41,7 @@ class Rotations {
 at::Tensor scaled_embedding(const at::Tensor& rows, const ModelConfig& config);
 
 /// x plus a sublayer's output: with the norm after the sublayer and the factor, if there are any.
-at::Tensor with_residual(const at::Tensor& x, const at::Tensor& out, const at::Tensor& norm,
+at::Tensor with_residual(const at::Tensor& x, const at::Tensor& out, const Norm& norm,
                          const ModelConfig& config);
 
 /// x [n, heads, head_dim] with the first rope.dims dimensions of a head in the order that `rotate`
@@ -65,22 +65,25 @@ template <typename Attend>
 at::Tensor apply_attention(const Layer& layer, const ModelConfig& config, const at::Tensor& x,
                            const Rotation& turn, Attend&& attend) {
   const std::int64_t n = x.size(0), dim = config.head_dim;
-  const at::Tensor h = rms_norm(x, layer.input_norm, config);
+  const at::Tensor h = normed(x, layer.input_norm, config);
   const bool whole = config.block.qk_norm == QkNorm::whole;
-  const auto normed = [&](const at::Tensor& rows, const at::Tensor& norm, int heads) {
-    const at::Tensor by_head = (whole ? rms_norm(rows, norm, config) : rows).view({n, heads, dim});
-    return in_turning_order(whole ? by_head : rms_norm(by_head, norm, config), config);
+  const auto prepared = [&](const at::Tensor& rows, const Norm& norm, int heads) {
+    const at::Tensor by_head = (whole ? normed(rows, norm, config) : rows).view({n, heads, dim});
+    return in_turning_order(whole ? by_head : normed(by_head, norm, config), config);
   };
   const auto qkv = products({&layer.q, &layer.k, &layer.v}, h);
-  const at::Tensor q = normed(qkv[0], layer.q_norm, config.heads);
-  const at::Tensor k = normed(qkv[1], layer.k_norm, config.kv_heads);
+  const at::Tensor q = prepared(qkv[0], layer.q_norm, config.heads);
+  const at::Tensor k = prepared(qkv[1], layer.k_norm, config.kv_heads);
   const at::Tensor v = qkv[2].view({n, config.kv_heads, dim});
   const at::Tensor mixed =
       attend(rotate(q, turn.q_cos, turn.q_sin, turn.q_scale), rotate(k, turn.k_cos, turn.k_sin), v);
   return with_residual(x, products({&layer.o}, mixed)[0], layer.after_attention, config);
 }
 
-at::Tensor apply_mlp(const Layer& layer, const ModelConfig& config, const at::Tensor& x);
+/// x [n, hidden] plus the output of the MLP for `input` [n, hidden], which is x, or the input of
+/// the layer if both sublayers read that.
+at::Tensor apply_mlp(const Layer& layer, const ModelConfig& config, const at::Tensor& x,
+                     const at::Tensor& input);
 
 /// Computes all layers; returns the last layer's output, [n, hidden]. `attention.attend(layer, q,
 /// k, v)` has the shapes of `attend` in apply_attention.
@@ -95,9 +98,11 @@ at::Tensor apply_layers(const Model::Network& network, const at::Tensor& ids,
       return attention.attend(i, q, k, v);
     };
     const Layer& layer = network.layers[i];
+    const at::Tensor input = x;
     if (!skipped.skips_attention(i))
       x = apply_attention(layer, network.config, x, turns.of(i), attend);
-    if (!skipped.skips_mlp(i)) x = apply_mlp(layer, network.config, x);
+    if (!skipped.skips_mlp(i))
+      x = apply_mlp(layer, network.config, x, network.config.block.parallel ? input : x);
   }
   return x;
 }

@@ -15,7 +15,7 @@ at::Tensor PlainBackend::layers(const Model::Network& network, std::span<const N
 }
 
 at::Tensor PlainBackend::final_norm(const Model::Network& network, const at::Tensor& rows) const {
-  return rms_norm(rows, network.final_norm, network.config);
+  return normed(rows, network.final_norm, network.config);
 }
 
 at::Tensor PlainBackend::residual(const Model::Network& network, const at::Tensor& normed,

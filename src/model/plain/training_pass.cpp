@@ -27,11 +27,14 @@ std::vector<at::Tensor> learning(const Layer& layer) {
                                    [&](const at::Tensor& other) { return other.is_same(tensor); });
     if (tensor.defined() && tensor.requires_grad() && !there) all.push_back(tensor);
   };
-  for (const at::Tensor& norm : {layer.input_norm, layer.q_norm, layer.k_norm, layer.post_norm,
-                                 layer.after_attention, layer.after_mlp})
-    add(norm);
-  std::vector<const Linear*> linears{&layer.q,    &layer.k,  &layer.v,    &layer.o,
-                                     &layer.gate, &layer.up, &layer.down, &layer.router};
+  for (const Norm* norm : {&layer.input_norm, &layer.q_norm, &layer.k_norm, &layer.post_norm,
+                           &layer.after_attention, &layer.after_mlp}) {
+    add(norm->weight);
+    add(norm->bias);
+  }
+  std::vector<const Linear*> linears{&layer.q,    &layer.k,      &layer.v,
+                                     &layer.o,    &layer.gate,   &layer.up,
+                                     &layer.down, &layer.router, &layer.shared_router};
   for (const Expert& expert : layer.experts)
     linears.insert(linears.end(), {&expert.gate, &expert.up, &expert.down});
   for (const Linear* linear : linears)
@@ -129,7 +132,8 @@ at::Tensor head_inputs(const Model::Network& network, std::span<const PackedSequ
       const auto attend = [&](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
         return attention->attend(i, q, k, v);
       };
-      return apply_mlp(own, config, apply_attention(own, config, input, turns->of(i), attend));
+      const at::Tensor x = apply_attention(own, config, input, turns->of(i), attend);
+      return apply_mlp(own, config, x, config.block.parallel ? input : x);
     };
     const std::vector<at::Tensor> weights = learning(network.layers[i]);
     const bool kept = !pass.checkpoint_activations || !at::GradMode::is_enabled() ||
@@ -138,8 +142,7 @@ at::Tensor head_inputs(const Model::Network& network, std::span<const PackedSequ
              : Recomputed::apply(x, at::TensorList(weights),
                                  c10::make_intrusive<Recomputed::Call>(layer));
   }
-  return rms_norm(x.index_select(0, on_device(network, wanted)), network.final_norm,
-                  network.config);
+  return normed(x.index_select(0, on_device(network, wanted)), network.final_norm, network.config);
 }
 
 at::Tensor training_logits(const Model::Network& network, const at::Tensor& head_inputs) {
