@@ -16,10 +16,11 @@ namespace pardec {
 ///    "answers": [{"text": A}, {"text": B}]}
 ///
 /// An example is a summary with all its questions q1, q2, ... in file order. The references are the
-/// two answers. The example's id is the document's id. The example's category is the document's
-/// kind (gutenberg or movie). Splits: train, valid, test. Documents without questions are left out.
-/// DataError: see each_row; or a question or answer is empty, a question's document has no summary,
-/// or a document has two summaries. ConfigError: the split has no questions.
+/// distinct answers. The example's id is the document's id. The example's category is the
+/// document's kind (gutenberg or movie), or `summaries` if the kind is not known. Splits: train,
+/// valid, test. Documents without questions are left out. DataError: see each_row (csv.hpp) and
+/// each_record (reading.hpp); or a question or answer is empty, a question's document has no
+/// summary, or a document has two summaries. ConfigError: the split has no questions.
 Dataset load_narrativeqa(const std::filesystem::path& folder, std::string_view split,
                          Inspection* inspection);
 

@@ -57,7 +57,7 @@ struct PositionBias {
 };
 PositionBias position_bias(std::span<const PairVerdict> pairs);
 
-/// The agreement of two judges on the same pairs.
+/// The agreement of two judges on the same pairs. A share of no pairs is NaN.
 struct PairAgreement {
   double all;          ///< share of pairs with the same winner; two ties agree
   std::int64_t pairs;  ///< number of pairs

@@ -44,8 +44,9 @@ struct AspdFormatOptions {
 };
 
 /// Creates the training format. `tokenizer` must outlive it. Of a conversation, only the first
-/// answer is used, and only if it fits. ConfigError: control tokens are not found, an answer has
-/// invalid markup, or a sequence exceeds `context_length` positions.
+/// answer is used, and only if it fits. An example that needs more than `context_length` positions
+/// is left out. ConfigError: control tokens are not found. `samples` of the result also throws it,
+/// if an answer has invalid markup.
 std::unique_ptr<TrainingFormat> make_aspd_format(const AspdFormatOptions& options,
                                                  const Tokenizer& tokenizer, int context_length,
                                                  int vocab_size);

@@ -12,7 +12,9 @@ std::string_view name(PromptMode mode);
 struct ServiceOptions {
   std::string url, model, key, file, tokenizer;
   PromptMode mode = PromptMode::automatic;
-  double budget = 0;  ///< maximum cost; 0: no limit
+  /// Maximum cost of all runs of the database, in the currency of the prices in `file`; 0: no
+  /// limit.
+  double budget = 0;
 };
 /// Converts option values. REQUIRES: they are those of service_entry().
 ServiceOptions service_options(const OrderedJson& options);

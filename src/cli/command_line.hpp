@@ -19,8 +19,8 @@ inline constexpr const char* kExitCodes =
     "is a warning and --strict is set), 4 a verdict of reproduce differs from the expected one, "
     "130 stopped by Ctrl-C (all results so far are stored).";
 
-/// The names of a verb's flags (or positional arguments) for output: of files, and of folders for
-/// checkpoints. They are used to check that no output overwrites an input.
+/// The flags (or positional arguments) of a verb that name its outputs. `files`: output files.
+/// `folders`: folders for checkpoints. They are used to check that no output overwrites an input.
 struct Written {
   std::vector<std::string> files = {}, folders = {};
 };

@@ -27,12 +27,12 @@ struct Expression {
     /// parts[0]|text(parts[1], ...), with the other arguments as in a call; parts[0] is null for a
     /// filter block
     filter,
-    test,  ///< parts[0] is text(parts[1], ...), with arguments as in a call
-    logical_not,
-    logical_and,
-    logical_or,
-    negative,
-    positive,
+    test,           ///< parts[0] is text(parts[1], ...), with arguments as in a call
+    logical_not,    ///< not parts[0]
+    logical_and,    ///< parts[0] and parts[1]
+    logical_or,     ///< parts[0] or parts[1]
+    negative,       ///< -parts[0]
+    positive,       ///< +parts[0]
     concatenation,  ///< parts[0] ~ parts[1] ~ ...
     arithmetic,     ///< parts[0] text parts[1]
     comparison,     ///< parts[0] operators[0] parts[1] operators[1] parts[2] ...
@@ -109,10 +109,11 @@ struct Program {
 /// Parses a template. Fault, with the line: a syntax error, or a construct that is not supported.
 Program parse(std::string_view source);
 
-/// Finds the names that a body sets before it reads them, in the order of the text. As in jinja2's
-/// compiler, the name then belongs to the body from its beginning, and is undefined until it is
-/// set. Therefore a set block or macro in the body that reads the name earlier does not see an
-/// outer variable with this name. REQUIRES: called once per program.
+/// Finds the names that a body sets before it reads them itself, in the order of the text. Reads in
+/// nested macros and set blocks do not count. As in jinja2's compiler, such a name is undefined
+/// from the beginning of the body until it is set. So a macro or set block before the assignment
+/// does not see a variable with this name that was given to the template. `parse` calls this
+/// function; do not call it again.
 void hide_names(Program& program);
 
 /// The supported filters and tests.

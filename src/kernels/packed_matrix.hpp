@@ -19,7 +19,7 @@ namespace pardec {
 // rounded to bf16.
 //   float32 scale[32], then 16 lines of 64 bytes: 16 words of 32 bits. A line has two pairs of
 //   inputs. Word 2 o + i contains, from bit 4 (4 p + v) on, q of output 8 v + o and input i of pair
-//   p.
+//   p (o = 0 ... 7, v = 0 ... 3; i and p are 0 or 1).
 
 inline constexpr std::int64_t kPanel = 32;     ///< outputs of a panel
 inline constexpr std::int64_t kNf4Block = 64;  ///< inputs that share a scale

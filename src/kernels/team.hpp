@@ -11,10 +11,12 @@ namespace pardec {
 
 /// Decides how many members of a team take part in loops while other programs compete for the
 /// cores. A member with a piece of work but without a core delays all others. After a delay, all
-/// members stay if the time that they saved before exceeds the delay. Otherwise one member is left
-/// out, for twice the time of the delay. If there is another delay soon after its return, a member
-/// is left out again, for four times as long as before (at most a second). Thus delays cost little
-/// on a machine that is always busy, and after a single disturbance the member is soon back.
+/// members stay if the time since the last delay, or since a member's last return, is more than
+/// 4 (members + 1) times as long as the delay: they have saved more than they lost. Otherwise one
+/// member is left out, for twice the time of the delay. If there is another delay soon after its
+/// return, a member is left out again, for four times as long as before (at most a second). Thus
+/// delays cost little on a machine that is always busy, and after a single disturbance the member
+/// is soon back.
 class Attendance {
  public:
   explicit Attendance(int members) : members_(members), active_(members) {}

@@ -10,7 +10,8 @@
 /// generated.
 namespace pardec {
 
-/// A verdict on a claim, in the texts of the page.
+/// One verdict as the page shows it: each member is the text of a cell. `claim` is the claim's
+/// name, `says` its statement.
 struct ResultRow {
   std::string item, claim, says, published;
   std::string verdict;               ///< name of a ClaimVerdict

@@ -138,8 +138,8 @@ struct Screen {
 
 /// Renders the table. The result ends with a line feed, except that an empty table in jsonl is an
 /// empty string.
-///   text   for a terminal: no line is wider than the screen (text_table.hpp). Like md and latex
-///          without columns that are data_only or wide
+///   text   for a terminal: no line is wider than the screen (text_table.hpp). text, md and
+///          latex leave out columns that are data_only or wide
 ///   md     title, columns aligned by display width, conclusion, warnings, notes
 ///   csv    RFC 4180 quoting, LF line ends; header and rows only, columns by their keys in json;
 ///          texts are unchanged, so a spreadsheet takes a text that begins with = + - or @ for a

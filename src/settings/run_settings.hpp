@@ -18,7 +18,7 @@ struct OutputSettings {
   std::string format = "text";
   ColumnChoice columns;
   std::vector<std::string> hardware;
-  double fail_on_error = 0;
+  double fail_on_error = 0;  ///< exit code 3 if a larger share of answers failed, 0 to 1
   std::string judge;  ///< for `run`: file with the description of a service that judges the answers
   bool dry_run = false, matrix = false, strict = false;
 };

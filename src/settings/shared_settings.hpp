@@ -7,7 +7,7 @@
 #include "src/support/table_choice.hpp"
 #include "src/tasks/decode_options.hpp"
 
-/// Rows that are in the tables of several verbs.
+/// Settings that several verbs have in common.
 namespace pardec {
 
 /// The choice of a network, and how it computes.

@@ -14,7 +14,8 @@ namespace pardec {
 
 class Statement;
 
-/// One SQLite connection. Every failure throws a StoreError that names the file.
+/// One SQLite connection. Every failure of SQLite throws a StoreError that names the
+/// file.
 class Database {
  public:
   Database() = default;
@@ -93,7 +94,7 @@ class Statement {
   std::optional<std::string> maybe_text(int column) const;
   std::optional<std::int64_t> maybe_integer(int column) const;
   std::optional<double> maybe_real(int column) const;
-  /// Null for NULL. FileError, naming the database's file: the text is not JSON.
+  /// Null for NULL. DataError, which names the database's file: the text is not JSON.
   Json maybe_json(int column) const;
   Json json(int column) const;
 
@@ -139,7 +140,7 @@ class RowReader {
   std::optional<std::int64_t> maybe_integer() { return row_.maybe_integer(next_++); }
   std::optional<double> maybe_real() { return row_.maybe_real(next_++); }
   Json maybe_json() { return row_.maybe_json(next_++); }
-  /// FileError, naming the database's file: the text is not JSON.
+  /// DataError, which names the database's file: the text is not JSON.
   Json json() { return row_.json(next_++); }
   /// Whether the next column is NULL. Does not advance.
   bool null() const { return row_.null(next_); }

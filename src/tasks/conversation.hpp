@@ -11,9 +11,10 @@ namespace pardec {
 Task<Answers> decode_request(const Decoder& decoder, const Request& request,
                              const DecoderContext& context);
 
-/// The same as turns_off_text in pieces.hpp, for a decoded request; 0 if it is no conversation.
+/// The number of later turns whose prompt ids differ from the ids of the whole conversation when it
+/// is tokenized at once (src/prompt/pieces.hpp); 0 if the request is no conversation.
 int turns_off_text(const Request& request, const Answers& answers, const Tokenizer& tokenizer);
-/// A message about this number of turns.
+/// A message about this number of such turns.
 std::string describe_turns_off(std::int64_t turns);
 
 }  // namespace pardec

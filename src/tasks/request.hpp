@@ -49,8 +49,8 @@ std::string_view prompt_name(const DatasetEntry& entry, const Dataset& dataset);
 std::string_view prompt_name(const Job& job);
 
 /// Adapts a job and a prompt file to each other. A job without an instruction gets the prompt
-/// file's. If the job has its own instruction, which does not name all fields, the returned prompt
-/// lists the fields next to their context.
+/// file's. In json form, if the job has an instruction that does not name every field, and the
+/// prompt file does not list the fields, the returned prompt lists them next to their context.
 PromptFile worded_for(Job& job, PromptFile prompt, Form form);
 
 /// A job without contexts, with the limits, sampling and seed of `options`.

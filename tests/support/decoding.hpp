@@ -100,6 +100,7 @@ struct Replay {
   std::vector<std::string> wrong;  ///< what is wrong; empty: nothing
   std::vector<TopTwo> top;         ///< the two best ids of each emitted row, in order
 };
+/// `tolerance`: how far the logit of a recorded choice may be below the best logit.
 Replay replay(const SlowTransformer& slow, const Trace& trace, double tolerance);
 
 }  // namespace pardec::test

@@ -40,10 +40,10 @@ struct BlockSpec {
   bool head_bias = false;       ///< bias on the head
   double query_scalar = 0;      ///< attention scores are q k / sqrt(query_scalar)
   double attention_cap = 0;     ///< an attention score s becomes cap * tanh(s / cap); 0: no cap
-  double logit_cap = 0;         ///< the same for the logits of all heads
+  double logit_cap = 0;         ///< the same for output logits, also those of extra heads
   double embedding_scale = 1;   ///< factor of the embedding's rows; rounded to the network's dtype
   double residual_scale = 1;    ///< factor of a sublayer's output before it is added
-  double logit_divisor = 1;     ///< the logits of all heads are divided by it
+  double logit_divisor = 1;     ///< output logits are divided by it, also those of extra heads
   /// Rotary embedding rotates dimension 2i of a head together with dimension 2i + 1, instead of
   /// dimension i with dimension i + rope.dims / 2.
   bool neighbours_turn = false;
@@ -110,13 +110,15 @@ struct BiasKey {
   bool mlp = false;       ///< it adds biases to the matrices of the MLP
 };
 
-/// The keys for experts in config.json. Numbers are used for missing keys.
+/// Defaults of the keys about experts in config.json. A number is the value if its key is missing.
 struct ExpertKeys {
   int count = 0;  ///< of `num_experts` or `num_local_experts`; 0: the family has no experts
   int used = 0;   ///< of `num_experts_per_tok`
   const char* inner_key = "moe_intermediate_size";
-  int inner = 0;             ///< of `inner_key`
-  bool normalised = false;   ///< always, whatever `norm_topk_prob` says
+  int inner = 0;  ///< of `inner_key`
+  /// The probabilities of a row's experts are always divided by their sum; false: if
+  /// `norm_topk_prob` is true.
+  bool normalised = false;
   bool some_layers = false;  ///< `decoder_sparse_step` and `mlp_only_layers` select the layers
   int shared_inner = 0;      ///< of `shared_expert_intermediate_size`; 0: no shared expert
 };

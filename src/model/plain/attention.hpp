@@ -31,7 +31,8 @@ class PerLayer {
 };
 
 /// The queries of one sequence's step, divided into chunks so that the scores need little memory. A
-/// chunk is computed with all keys up to the last key that any query of the chunk sees.
+/// chunk is computed with all keys up to the last key that any query of the chunk sees. `network`,
+/// `labels` and `segments` must outlive this object.
 class AttentionPlan {
  public:
   AttentionPlan(const Model::Network& network, std::span<const KvCache::Slot> slots,
