@@ -221,6 +221,8 @@ struct TrainingOption {
   /// Its key in the record of a training. DECODER.NAME: recorded only if the network was trained on
   /// a format of that decoder, in that decoder's object.
   std::string_view recorded;
+  /// Whether the training is also for smaller values of the decoder's option.
+  bool smaller_too = false;
 };
 
 /// The default decoder, with which others are compared.

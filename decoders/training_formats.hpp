@@ -44,7 +44,7 @@ OrderedJson recorded_options(const std::vector<std::string>& names, const Option
 /// trained on any of these formats.
 Json taught_options(const DecoderEntry& decoder, const Json& settings);
 
-/// The options of a decoder that differ from the trained ones, e.g. "stack 6, trained with 2".
+/// The options of a decoder that the training was not for, e.g. "stack 6, trained with 2".
 std::vector<std::string> untaught_options(const DecoderEntry& decoder, const Json& options,
                                           const Json& settings);
 

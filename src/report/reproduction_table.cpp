@@ -64,17 +64,20 @@ std::string speed_measure(const PaperItem& item) {
 
 /// "amazon-reviews, stand-in"
 std::string measured_on(const Counterpart& here, const Evidence& evidence) {
-  const std::string& dataset = here.place.dataset;
-  return str(dataset, evidence.qualifiers(dataset).standin ? ", stand-in" : "");
+  std::vector<std::string> places;
+  for (const std::string& dataset : here.datasets)
+    places.push_back(str(dataset, evidence.qualifiers(dataset).standin ? ", stand-in" : ""));
+  return join(places, "; ");
 }
 
 /// The codes of the warnings that make a number unfit as evidence.
 Cell unfit_cell(const Counterpart& here, const Evidence& evidence) {
   std::vector<std::string> codes;
-  for (const Caveat& caveat : evidence.caveats(here.place.dataset, here.labels(), here.metric))
-    if (caveat.effect == Effect::unfit &&
-        std::find(codes.begin(), codes.end(), caveat.code) == codes.end())
-      codes.push_back(caveat.code);
+  for (const std::string& dataset : here.datasets)
+    for (const Caveat& caveat : evidence.caveats(dataset, here.labels(), here.metric))
+      if (caveat.effect == Effect::unfit &&
+          std::find(codes.begin(), codes.end(), caveat.code) == codes.end())
+        codes.push_back(caveat.code);
   return codes.empty() ? no_cell() : Cell(join(codes, ", "));
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 
 #include "src/support/error.hpp"
@@ -27,6 +28,46 @@ std::vector<ArmPair> pairs_of(const Json& points) {
   return pairs;
 }
 
+/// The mean of independent quantities.
+Measured mean_of(const std::vector<Measured>& all) {
+  const auto n = static_cast<double>(all.size());
+  Measured mean{{0, 0, 0}, all.front().units};
+  double below = 0, above = 0;
+  for (const Measured& one : all) {
+    mean.value.estimate += one.value.estimate / n;
+    below = std::hypot(below, (one.value.estimate - one.value.low) / n);
+    above = std::hypot(above, (one.value.high - one.value.estimate) / n);
+    mean.units = std::min(mean.units, one.units);
+  }
+  mean.value.low = mean.value.estimate - below;
+  mean.value.high = mean.value.estimate + above;
+  return mean;
+}
+
+/// The quantity on a dataset: of the only arm, or of the arm or category that has the least or
+/// most.
+Found chosen(const Counterpart& counterpart, const std::string& dataset, const Evidence& evidence) {
+  std::vector<Scope> places{{dataset, counterpart.categories}};
+  if (counterpart.each_category) {
+    places.clear();
+    for (const std::string& category : evidence.categories(dataset))
+      places.push_back({dataset, {category}});
+  }
+  Found chosen{std::nullopt, str("categories of ", dataset)};
+  for (const Scope& place : places)
+    for (const ArmPair& pair : counterpart.arms) {
+      Found found = pair.over.empty()
+                        ? evidence.level(place, pair.arm, counterpart.metric)
+                        : evidence.ratio(place, pair.arm, pair.over, counterpart.metric);
+      if (!found.measured) return found;
+      const bool less =
+          chosen.measured && found.measured->value.estimate < chosen.measured->value.estimate;
+      if (!chosen.measured || less == (counterpart.extreme == Counterpart::Extreme::least))
+        chosen = std::move(found);
+    }
+  return chosen;
+}
+
 }  // namespace
 
 std::vector<std::string> Counterpart::labels() const {
@@ -50,10 +91,6 @@ bool Matching::shown(const PublishedCell& cell) const {
 }
 
 std::optional<Counterpart> Matching::of(const PublishedCell& cell) const {
-  const std::string theirs = item_.published.dataset_of(cell);
-  const auto dataset = item_.published.datasets.find(theirs);
-  if (dataset == item_.published.datasets.end() || !dataset->second) return std::nullopt;
-
   std::map<std::string, std::string> values;  // of the keys, by their names here
   Json roles = Json::object(), own = Json::object();
   for (size_t k = 0; k < item_.published.keys.size(); ++k) {
@@ -90,11 +127,19 @@ std::optional<Counterpart> Matching::of(const PublishedCell& cell) const {
     return text;
   };
   const auto role = [&](const char* name) { return filled(roles.value(name, std::string())); };
-  Counterpart here{{*dataset->second}, role("metric"), {}};
+  Counterpart here;
+  here.metric = role("metric");
+  if (roles.contains("mean_of")) {
+    here.datasets = roles["mean_of"].get<std::vector<std::string>>();
+  } else {
+    const auto dataset = item_.published.datasets.find(item_.published.dataset_of(cell));
+    if (dataset == item_.published.datasets.end() || !dataset->second) return std::nullopt;
+    here.datasets = {*dataset->second};
+  }
   here.times = roles.value("times", 1.0);
   here.plus = roles.value("plus", 0.0);
   if (const std::string category = role("category"); !category.empty() && category != "*")
-    here.place.categories = split(category, '+');
+    here.categories = split(category, '+');
   for (const auto& [name, extreme] : {std::pair{"least_of", Counterpart::Extreme::least},
                                       std::pair{"most_of", Counterpart::Extreme::most}}) {
     if (!roles.contains(name)) continue;
@@ -109,29 +154,17 @@ std::optional<Counterpart> Matching::of(const PublishedCell& cell) const {
 
 Found measured(const Counterpart& counterpart, const Evidence& evidence) {
   if (!counterpart.lacks.empty()) return {std::nullopt, counterpart.lacks};
-  std::vector<Scope> places{counterpart.place};
-  if (counterpart.each_category) {
-    places.clear();
-    for (const std::string& category : evidence.categories(counterpart.place.dataset))
-      places.push_back({counterpart.place.dataset, {category}});
+  std::vector<Measured> all;
+  for (const std::string& dataset : counterpart.datasets) {
+    const Found one = chosen(counterpart, dataset, evidence);
+    if (!one.measured) return one;
+    all.push_back(*one.measured);
   }
-  Found chosen{std::nullopt, str("categories of ", counterpart.place.dataset)};
-  for (const Scope& place : places)
-    for (const ArmPair& pair : counterpart.arms) {
-      Found found = pair.over.empty()
-                        ? evidence.level(place, pair.arm, counterpart.metric)
-                        : evidence.ratio(place, pair.arm, pair.over, counterpart.metric);
-      if (!found.measured) return found;
-      const bool less =
-          chosen.measured && found.measured->value.estimate < chosen.measured->value.estimate;
-      if (!chosen.measured || less == (counterpart.extreme == Counterpart::Extreme::least))
-        chosen = std::move(found);
-    }
-  if (chosen.measured)
-    for (double Interval::*end : {&Interval::estimate, &Interval::low, &Interval::high})
-      chosen.measured->value.*end =
-          counterpart.times * chosen.measured->value.*end + counterpart.plus;
-  return chosen;
+  Measured mean = all.front();
+  if (all.size() > 1) mean = mean_of(all);
+  for (double Interval::*end : {&Interval::estimate, &Interval::low, &Interval::high})
+    mean.value.*end = counterpart.times * mean.value.*end + counterpart.plus;
+  return {mean, ""};
 }
 
 }  // namespace pardec

@@ -11,7 +11,8 @@ namespace pardec {
 
 /// The printed number is `times` a quantity measured here, plus `plus`.
 struct Counterpart {
-  Scope place;
+  std::vector<std::string> datasets;    ///< several: the mean of theirs
+  std::vector<std::string> categories;  ///< combined; empty: all
   std::string metric;
   /// The arms of which the quantity is; with `over`, relative to that arm. Several: see `extreme`.
   std::vector<ArmPair> arms;
@@ -44,7 +45,7 @@ class Matching {
 };
 
 /// The measured quantity, in the unit of the printed number. The interval of a least or a most is
-/// that of the arm or category that has it.
+/// that of the arm or category that has it. Datasets are treated as independent.
 Found measured(const Counterpart& counterpart, const Evidence& evidence);
 
 }  // namespace pardec

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "src/findings/score_findings.hpp"
 #include "src/findings/speed_findings.hpp"
 #include "src/findings/warnings.hpp"
 #include "src/support/machine_use.hpp"
@@ -85,9 +86,17 @@ bool is_of_passes(Quantity quantity) {
          quantity == Quantity::passes;
 }
 
+/// Whether the score is of the end of an answer: a program that runs, or the result of a
+/// derivation.
+bool needs_the_end(std::string_view metric, const ArmFinding& arm) {
+  const std::string_view score = metric == "headline" ? headline_score(arm) : metric;
+  return score.starts_with("pass_at_") || score == "maths";
+}
+
 /// The effect of a warning on a number of these arms, with exceptions to the rule for its code.
 Effect effect_here(const Warning& warning, const ArmFinding& arm,
-                   const std::vector<const ArmFinding*>& arms, Quantity quantity) {
+                   const std::vector<const ArmFinding*>& arms, std::string_view metric) {
+  const Quantity quantity = quantity_of(metric);
   const Effect effect = effect_of(warning.code, quantity);
   // Forced answers do not depend on the network's training.
   if (arm.run.run.oracle && (warning.code == "untrained" || warning.code == "untaught"))
@@ -97,6 +106,7 @@ Effect effect_here(const Warning& warning, const ArmFinding& arm,
   if (warning.code == "short_batch" && small_cache) return std::min(effect, Effect::beside);
   if (warning.code == "untaught" && is_of_passes(quantity) && changes_answers_alone(arm))
     return Effect::beside;
+  if (warning.code == "hit_limit" && needs_the_end(metric, arm)) return Effect::unfit;
   if (warning.code == "hit_limit" && effect != Effect::none) {
     if (same_answers(arms)) return Effect::beside;
     // Answers in a given form are not measured by their tokens.
@@ -182,7 +192,7 @@ std::vector<Caveat> caveats_of(const Overview& comparison, const std::string& da
       if (warning.dataset != dataset || warning.arm != arm->run.run.label ||
           warning.code == "disturbed" || warning.code == "lengths")
         continue;
-      add(warning, effect_here(warning, *arm, arms, quantity));
+      add(warning, effect_here(warning, *arm, arms, metric));
     }
     if (arm->disturbed > 0)
       add({"disturbed", dataset, arm->run.run.label,

@@ -51,7 +51,7 @@ ROLES = ("arm", "over", "metric", "category")
 
 
 def counterpart(published, match, cell):
-    """(dataset, arms, measure) of a printed number; none: why it has none. As
+    """(datasets, arms, measure) of a printed number; none: why it has none. As
     src/reproduction/counterpart.cpp finds it.
     """
     keys = published["keys"]
@@ -73,14 +73,15 @@ def counterpart(published, match, cell):
     theirs = published["datasets"]
     named = dict(zip(keys, map(str, cell), strict=False)).get("dataset")
     named = named or (next(iter(theirs)) if len(theirs) == 1 else None)
-    if not theirs.get(named):
-        return None, f"dataset {named} is none here" if named else "of several datasets"
     for role in ROLES:
         said = match.get(role) if role not in keys else None
         roles.update(said if isinstance(said, dict) else {role: said} if said else {})
     roles.update(own)
     if "lacks" in roles:
         return None, f"lacks {roles['lacks']}"
+    datasets = roles.get("mean_of", [theirs[named]] if theirs.get(named) else [])
+    if not datasets:
+        return None, f"dataset {named} is none here" if named else "of several datasets"
 
     def filled(text):
         for slot, value in values.items():
@@ -96,7 +97,7 @@ def counterpart(published, match, cell):
     metric = filled(roles.get("metric", ""))
     if not all(arms) or not metric:
         return None, "no arm or measure is its like"
-    return (theirs[named], arms, metric), ""
+    return (datasets, arms, metric), ""
 
 
 def recorded(folder):
@@ -158,8 +159,9 @@ def row_of_scale(item, scale):
         ]
         if absent:
             found, why = None, f"arm {absent[0]} is not run"
-        if found and found[0] not in scale.get("datasets", [found[0]]):
-            found, why = None, f"{found[0]} is not run"
+        unrun = [one for one in found[0] if one not in scale.get("datasets", [one])] if found else []
+        if unrun:
+            found, why = None, f"{unrun[0]} is not run"
         if found and "training" in scale and found[2] not in recorded(scale["training"]):
             found, why = None, f"{found[2]} is not set"
         if found:
@@ -178,7 +180,7 @@ def row_of_scale(item, scale):
         ]
         count += (
             f": {listed(arms)} by {listed(metric for *_, metric in beside)}, "
-            f"{networks_of(scale) or 'no network'}, {listed(data for data, *_ in beside)}"
+            f"{networks_of(scale) or 'no network'}, {listed(one for data, *_ in beside for one in data)}"
         )
     return count, listed(lacking, most=4) or "-"
 

@@ -31,7 +31,8 @@ class Known : public NoEvidence {
   }
   Found level(const Scope& place, const std::string& arm, const std::string&) const override {
     if (arm == "absent") return {std::nullopt, "arm absent"};
-    const double value = (arm == "fast" ? 3 : 2) * (place.categories == kMath ? 2 : 1);
+    const double value = (arm == "fast" ? 3 : 2) * (place.categories == kMath ? 2 : 1) +
+                         (place.dataset == "mt-bench" ? 10 : 0);
     return {Measured{{value, value - 1, value + 1}, 20}, ""};
   }
   Found ratio(const Scope& place, const std::string& arm, const std::string& other,
@@ -57,14 +58,14 @@ TEST_CASE("a printed number is compared with the arm, metric and category of its
        {"metric", {{"score", {{"metric", "judge_score"}, {"times", 10}}}, {"TPS", "tps"}}}});
   const auto score = counterpart_of(item, {"Bench", "Coding", "7B", "A", "score"});
   REQUIRE(score);
-  CHECK(score->place.dataset == "vicuna-bench");
-  CHECK(score->place.categories == std::vector<std::string>{"coding"});
+  CHECK(score->datasets == std::vector<std::string>{"vicuna-bench"});
+  CHECK(score->categories == std::vector<std::string>{"coding"});
   CHECK(score->labels() == std::vector<std::string>{"apar"});
   CHECK(score->metric == "judge_score");
   CHECK(score->times == 10);
-  CHECK(counterpart_of(item, {"Bench", "Mean", "7B", "O", "TPS"})->place.categories.empty());
+  CHECK(counterpart_of(item, {"Bench", "Mean", "7B", "O", "TPS"})->categories.empty());
   CHECK(counterpart_of(item, {"Bench", "Mean", "7B", "O", "TPS"})->times == 1);
-  CHECK(counterpart_of(item, {"Bench", "Both", "7B", "O", "TPS"})->place.categories.size() == 2);
+  CHECK(counterpart_of(item, {"Bench", "Both", "7B", "O", "TPS"})->categories.size() == 2);
   CHECK_FALSE(counterpart_of(item, {"Elsewhere", "Coding", "7B", "A", "TPS"}));
   CHECK_FALSE(counterpart_of(item, {"Bench", "Coding", "7B", "B", "TPS"}));
   const Matching matching(item, item.match);
@@ -86,7 +87,7 @@ TEST_CASE("what is said of all cells yields to what is said of one value") {
              sft = counterpart_of(item, {"Bench", "score, SFT"}),
              speedup = counterpart_of(item, {"Bench", "speedup"});
   CHECK(own->labels() == std::vector<std::string>{"k5"});
-  CHECK(own->place.categories.size() == 2);
+  CHECK(own->categories.size() == 2);
   CHECK(sft->labels() == std::vector<std::string>{"sft"});
   CHECK(sft->metric == "rouge_l");
   CHECK(sft->times == 100);
@@ -111,14 +112,14 @@ TEST_CASE("arms are made of the values of keys") {
 
 TEST_CASE("a counterpart is measured in the paper's unit") {
   const Known known;
-  Counterpart change{{"vicuna-bench"}, "tps", {{"fast", "slow"}}};
+  Counterpart change{{"vicuna-bench"}, {}, "tps", {{"fast", "slow"}}};
   change.times = 100, change.plus = -100;  // "50 % more"
   const Found more = measured(change, known);
   REQUIRE(more.measured);
   CHECK(more.measured->value.estimate == Approx(50));
   CHECK(more.measured->value.low == Approx(35));
   CHECK(more.measured->value.high == Approx(65));
-  CHECK(measured({{"vicuna-bench"}, "tps", {{"fast", "absent"}}}, known).lacks == "arm absent");
+  CHECK(measured({{"vicuna-bench"}, {}, "tps", {{"fast", "absent"}}}, known).lacks == "arm absent");
   const PaperItem item =
       item_of({"dataset", "quantity"}, {{"quantity", {{"annotation", {{"lacks", "its point"}}}}}});
   CHECK(measured(*counterpart_of(item, {"Bench", "annotation"}), known).lacks == "its point");
@@ -140,6 +141,20 @@ TEST_CASE("settings of a training are named by their place in its record") {
                                                                       {"betas.2", 0.999},
                                                                       {"medusa.heads", 3},
                                                                       {"steps", 70}});
+}
+
+TEST_CASE("a number over several datasets is the mean of theirs") {
+  const Known known;
+  const PaperItem item = item_of(
+      {"suite"},
+      {{"arm", "slow"},
+       {"suite", {{"chat", {{"metric", "tps"}, {"mean_of", {"vicuna-bench", "mt-bench"}}}}}}});
+  const auto both = counterpart_of(item, {"chat"});
+  REQUIRE(both);
+  const Found mean = measured(*both, known);
+  CHECK(mean.measured->value.estimate == Approx(7));  // of 2 and 12
+  CHECK(mean.measured->value.high == Approx(7 + std::sqrt(0.5)));
+  CHECK(mean.measured->value.low == Approx(7 - std::sqrt(0.5)));
 }
 
 TEST_CASE("of several arms or categories the least or the most is compared") {

@@ -88,6 +88,21 @@ std::string difference(const PaperItem& item, const ArmFinding& arm, Difference:
 
 }  // namespace
 
+TEST_CASE("a run of as many examples as the paper's is not a smaller one") {
+  PaperItem item;
+  item.published.setting = {{"examples", 1000}};
+  Overview all;
+  RunRow& run = all.arms.emplace_back().run.run;
+  run.model.shape = Json::object();
+  run.config = {{"limit", 1000}};
+  CHECK_FALSE(is_smaller(item, all));
+  run.config = {{"limit", 999}};
+  CHECK(is_smaller(item, all));
+  run.config = {{"limit", 1000}};
+  item.published.setting = Json::object();  // the whole dataset
+  CHECK(is_smaller(item, all));
+}
+
 TEST_CASE("a worse adapter refutes what the papers say of it") {
   const PaperCatalogue papers = read_papers();
   const auto verdict = [&](const char* paper, const char* item, const char* id,
