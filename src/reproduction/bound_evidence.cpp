@@ -137,6 +137,7 @@ BoundEvidence::BoundEvidence(const std::map<std::string, std::vector<Trace>>& tr
         const std::string place = str(dataset, ", ", network.name, " on ", machine.name);
         places_.push_back(place);
         dataset_of_place_[place] = dataset;
+        network_of_place_[place] = network.name;
         same.push_back(place);
         for (const auto& [arm, works] : arms) {
           const auto any = [&works = works](auto is) {
@@ -280,6 +281,16 @@ std::vector<std::string> BoundEvidence::places_of(const std::string& dataset) co
   for (const std::string& place : places_)
     if (dataset_of_place_.at(place) == dataset) places.push_back(place);
   return places;
+}
+
+std::string BoundEvidence::dataset_of(const std::string& place) const {
+  const auto found = dataset_of_place_.find(place);
+  return found == dataset_of_place_.end() ? place : found->second;
+}
+
+std::string BoundEvidence::network_of(const std::string& place) const {
+  const auto found = network_of_place_.find(place);
+  return found == network_of_place_.end() ? "" : found->second;
 }
 
 Qualifiers BoundEvidence::qualifiers(const std::string& place) const {

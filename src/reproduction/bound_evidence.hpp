@@ -48,6 +48,8 @@ class BoundEvidence : public Evidence {
 
   std::vector<std::string> places() const override { return places_; }
   std::vector<std::string> places_of(const std::string& dataset) const override;
+  std::string dataset_of(const std::string& place) const override;
+  std::string network_of(const std::string& place) const override;
   std::vector<std::string> categories(const std::string&) const override { return {}; }
   Found level(const Scope& place, const std::string& arm, const std::string& metric) const override;
   Found ratio(const Scope& place, const std::string& arm, const std::string& other,
@@ -104,7 +106,7 @@ class BoundEvidence : public Evidence {
   std::string baseline_;
   std::vector<Overview> made_;
   bool smaller_;
-  std::map<std::string, std::string> dataset_of_place_;
+  std::map<std::string, std::string> dataset_of_place_, network_of_place_;
   std::vector<std::string> places_;
   std::map<std::pair<std::string, std::string>, Bound> bounds_;        ///< by place and arm
   std::map<std::string, std::vector<std::string>> networks_of_place_;  ///< places of other networks

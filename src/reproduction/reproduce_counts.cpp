@@ -126,7 +126,8 @@ void reproduce_counts(Reproduction& result, const Json& scale, const ReproduceOp
     result.differs.push_back(
         {std::nullopt, str("doubt: ", doubt.at.is_null() ? "" : dump(doubt.at) + ": ", doubt.why)});
   result.evidence = std::make_unique<CountedEvidence>(
-      std::move(counts), Qualifiers{.standin = sample || standin}, std::move(lacking));
+      std::move(counts), Qualifiers{.standin = sample || standin, .counted = true},
+      std::move(lacking));
 }
 
 }  // namespace pardec
