@@ -391,7 +391,8 @@ PARTNERS = {"seq": "aspd", "sft": "sar", "original": "apar"}
 @every_item
 def test_no_method_stands_for_the_network_that_it_is_compared_with(name):
     """Seq, SFT and Original are networks of their own, at every scale."""
-    for of, scale in ITEMS[name]["scales"].items():
+    for of in ITEMS[name]["scales"]:
+        scale = scale_of(ITEMS[name], of)
         models = scale.get("models", {})
         named = {
             arm["label"]: arm.get("adapter") or arm.get("model") or scale["model"]
