@@ -32,7 +32,7 @@ struct AparTokens {
 AparTokens apar_tokens(const AparOptions& options, const Tokenizer* tokenizer, int vocab_size,
                        bool trains = false);
 
-/// Columns: threads, share of parallel answers, rows in the cache, attended tokens (section 4).
+/// Columns: threads, share of parallel answers, rows in the cache, attended tokens (section 3.4).
 OwnColumns apar_columns();
 
 DecoderEntry apar_entry();

@@ -42,6 +42,11 @@ std::optional<std::filesystem::path> folder_at(const std::string& named);
 /// As folder_at(). None also if a training into this folder was stopped before its end.
 std::optional<std::filesystem::path> network_at(const std::string& named);
 
+/// The numeric settings of a training by name, from its record: items of a list are NAME.1, NAME.2
+/// ..., those of an object NAME.KEY, e.g. medusa.heads. Settings that were not set are left out.
+/// The number of updates is the actual one.
+std::map<std::string, double> settings_of_training(const Json& record);
+
 /// Computes the evidence of a scale that counts: `stats` and `attention` of datasets, and the
 /// settings of a `training`.
 void reproduce_counts(Reproduction& result, const Json& scale, const ReproduceOptions& options);

@@ -276,7 +276,7 @@ DATASETS = {
     **dict.fromkeys(
         (
             "MRC", "LR", "AI Search", "alpaca-gpt4-zh", "alpaca-gpt4-en", "lima", "oaast-sft", "codealpaca",
-            "openplatypus", "best category", "benches", "categories", "general", "other, about",
+            "openplatypus", "benches", "categories", "general", "other, about",
         )
     ),
 }
@@ -285,7 +285,7 @@ DATASETS = {
 SPEEDS = {
     "hpd": {"speed", "examples_per_second", "speedup", "usd_per_thousand"},
     "ippd": {"fields_per_second", "field_speedup"},
-    "apar": {"decode_speed", "decode_speedup", "tokens_per_second", "seconds_per_job"},
+    "apar": {"decode_speed", "decode_speedup", "tokens_per_second"},
     "aspd": {
         "tps", "p_tps", "tps_speedup", "parallel_stage_speedup", "stage_speedup_per_branch",
         "serial_parallel_law",
