@@ -30,9 +30,7 @@ struct BoundSetting {
 /// MACHINE". Metrics: `speed` (examples per second), `fields_per_second` (only as a ratio, since
 /// both arms answer the same fields), `tokens_per_second` (generated tokens, including control
 /// tokens), `decode_speed` (the same without the prompt's pass and its token),
-/// `tokens_per_forward`, `rows_per_pass`, `length` (generated tokens per example), and
-/// `speedup_spread` (an arm's speedup over another arm on the network where it is largest, divided
-/// by the speedup on the network where it is smallest, for one dataset and machine). Intervals are
+/// `tokens_per_forward`, `rows_per_pass`, `length` (generated tokens per example). Intervals are
 /// a jackknife over units, and need at least kFewestBlocks of them. A unit is an example, or all
 /// examples that some arm put into the same prompt. A speed is an
 /// upper bound. A speedup over the baseline is also an upper bound if the baseline reaches its own
@@ -48,6 +46,8 @@ class BoundEvidence : public Evidence {
 
   std::vector<std::string> places() const override { return places_; }
   std::vector<std::string> places_of(const std::string& dataset) const override;
+  std::string dataset_of(const std::string& place) const override;
+  std::string network_of(const std::string& place) const override;
   std::vector<std::string> categories(const std::string&) const override { return {}; }
   Found level(const Scope& place, const std::string& arm, const std::string& metric) const override;
   Found ratio(const Scope& place, const std::string& arm, const std::string& other,
@@ -98,16 +98,14 @@ class BoundEvidence : public Evidence {
                    const std::function<double(const std::vector<Sums>&)>& of) const;
   /// How a ratio of speeds relates to the true ratio.
   Standing standing_of(const std::string& arm, const std::string& other) const;
-  Found spread(const Scope& place, const std::string& arm, const std::string& other) const;
 
   Lacking lacking_;
   std::string baseline_;
   std::vector<Overview> made_;
   bool smaller_;
-  std::map<std::string, std::string> dataset_of_place_;
+  std::map<std::string, std::string> dataset_of_place_, network_of_place_;
   std::vector<std::string> places_;
-  std::map<std::pair<std::string, std::string>, Bound> bounds_;        ///< by place and arm
-  std::map<std::string, std::vector<std::string>> networks_of_place_;  ///< places of other networks
+  std::map<std::pair<std::string, std::string>, Bound> bounds_;  ///< by place and arm
 };
 
 }  // namespace pardec

@@ -1,6 +1,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/reproduction/evidence.hpp"
@@ -18,6 +19,7 @@ struct ClaimFinding {
     /// the counts of a share of identical answers
     std::optional<IdentityCount> identity = std::nullopt;
     std::string unfit = "";  ///< why the number decides nothing; empty: it may decide
+    std::string dataset = "", network = "";  ///< of the number; empty: several, or not known
   };
   const Claim* claim;
   std::string scale;
@@ -32,6 +34,9 @@ struct ClaimFinding {
   bool unexpected() const;
   /// Why it cannot fail at this scale; empty: it can.
   std::string by_construction() const;
+  /// The paper's numbers for what was tested, or would be if nothing was: {"least", "most"} or
+  /// {"at"}, by dataset if the claim has them by dataset, otherwise under "".
+  std::vector<std::pair<std::string, Json>> published() const;
   /// The reasons for the verdict in words: the results of its parts, and what is missing.
   std::string why() const;
 };

@@ -121,7 +121,7 @@ Quantity quantity_of(std::string_view metric) {
   constexpr std::array<std::string_view, 7> kAnswerSpeeds{
       "speed",         "speedup", "examples_per_second", "fields_per_second",
       "field_speedup", "latency", "seconds_per_job"};
-  constexpr std::array<std::string_view, 12> kTokenSpeeds{"tokens_per_second",
+  constexpr std::array<std::string_view, 11> kTokenSpeeds{"tokens_per_second",
                                                           "token_speedup",
                                                           "tps_speedup",
                                                           "tokens_per_second_a_request",
@@ -131,8 +131,7 @@ Quantity quantity_of(std::string_view metric) {
                                                           "p_tps",
                                                           "parallel_stage_speedup",
                                                           "stage_speedup_per_branch",
-                                                          "serial_parallel_law",
-                                                          "speedup_spread"};
+                                                          "serial_parallel_law"};
   constexpr std::array<std::string_view, 4> kPasses{"tokens_per_forward", "forwards_per_job",
                                                     "rows_per_pass", "acceptance"};
   constexpr std::array<std::string_view, 11> kStructure{

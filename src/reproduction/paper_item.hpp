@@ -66,17 +66,23 @@ struct ClaimTest {
 /// A sentence of a paper that measurements can confirm or refute.
 struct Claim {
   std::string id, says, where;
-  Json published;                ///< {"least", "most"}, {"at"}, ... or null
-  std::vector<ClaimTest> tests;  ///< all must hold
+  Json published;  ///< {"least", "most"}, {"at"}, ... or null
+  /// the paper's numbers by the project's dataset and by network, if it has several
+  std::map<std::string, std::map<std::string, double>> published_by;
+  std::map<std::string, std::string> networks;  ///< the arms' network of the paper, by scale
+  std::vector<ClaimTest> tests;                 ///< all must hold
   std::vector<std::string> scales;
   std::map<std::string, ClaimVerdict> expect;  ///< by scale
   /// by scale: why the claim cannot fail there
   std::map<std::string, std::string> by_construction;
-  /// the project's datasets that the paper's numbers are for; on any other dataset, the verdict is
-  /// marked as tested on other data
+  /// the project's datasets that the paper's numbers are for (those of `published_by`, otherwise
+  /// those of the item); on any other dataset, the verdict is marked as tested on other data
   std::set<std::string> datasets;
 
   bool tested_at(const std::string& scale) const;
+  /// The paper's numbers for a dataset and network: {"least", "most"}, of all networks if the paper
+  /// has none for this one. `published` if the numbers are not given by dataset; null: none.
+  Json published_of(const std::string& dataset, const std::string& network) const;
 };
 
 /// One table or figure.

@@ -53,6 +53,8 @@ Counted attention_counts(const DatasetEntry& entry, const CorpusFiles& files,
                                                   stats.x.value(), stats.y.value());
   return {{{"prefill_flop_factor", ratios.prefill_flop_factor},
            {"prefill_access_ratio", ratios.prefill_access_ratio},
+           // 1: by as many times as a context has questions
+           {"prefill_access_share", ratios.prefill_access_ratio / stats.m.value()},
            {"pcpa_prefill_intensity", ratios.pcpa_prefill_intensity},
            {"ippd_prefill_intensity", ratios.ippd_prefill_intensity},
            {"pcpa_decode_intensity", ratios.pcpa_decode_intensity},
@@ -133,7 +135,8 @@ void reproduce_counts(Reproduction& result, const Json& scale, const ReproduceOp
     result.differs.push_back(
         {std::nullopt, str("doubt: ", doubt.at.is_null() ? "" : dump(doubt.at) + ": ", doubt.why)});
   result.evidence = std::make_unique<CountedEvidence>(
-      std::move(counts), Qualifiers{.standin = sample || standin}, std::move(lacking));
+      std::move(counts), Qualifiers{.standin = sample || standin, .counted = true},
+      std::move(lacking));
 }
 
 }  // namespace pardec

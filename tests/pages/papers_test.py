@@ -283,7 +283,7 @@ DATASETS = {
 # What each paper calls speed: HPD section 3, IPPD section 3 and (17), APAR sections 3.3 and C,
 # ASPD section 4.1, SPACE section 4.1.
 SPEEDS = {
-    "hpd": {"speed", "examples_per_second", "speedup", "speedup_spread", "usd_per_thousand"},
+    "hpd": {"speed", "examples_per_second", "speedup", "usd_per_thousand"},
     "ippd": {"fields_per_second", "field_speedup"},
     "apar": {"decode_speed", "decode_speedup", "tokens_per_second"},
     "aspd": {
@@ -399,7 +399,8 @@ PARTNERS = {"seq": "aspd", "sft": "sar", "original": "apar"}
 @every_item
 def test_no_method_stands_for_the_network_that_it_is_compared_with(name):
     """Seq, SFT and Original are networks of their own, at every scale."""
-    for of, scale in ITEMS[name]["scales"].items():
+    for of in ITEMS[name]["scales"]:
+        scale = scale_of(ITEMS[name], of)
         models = scale.get("models", {})
         named = {
             arm["label"]: arm.get("adapter") or arm.get("model") or scale["model"]
@@ -412,6 +413,32 @@ def test_no_method_stands_for_the_network_that_it_is_compared_with(name):
                 assert models[network] != models[named[partner]], f"{of}: {label}"
             if first in PARTNERS and not of.startswith("paper"):
                 assert network == first, f"{of}: {label}"
+
+
+@pytest.mark.parametrize("name", [name for name in ITEMS if name.startswith("hpd-")])
+def test_ar_and_hpd_are_tuned_apart_or_not_at_all(name):
+    """Section B.2 of HPD: "A separate fine-tuning is performed for" both."""
+    for of in ITEMS[name]["scales"]:
+        scale = scale_of(ITEMS[name], of)
+        networks = {"ar": set(), "hpd": set()}
+        for arm in scale.get("decoders", []):
+            if arm["name"] in networks and arm["label"] != "ar":
+                networks[arm["name"]].add(arm.get("adapter") or arm.get("model"))
+        scored = {
+            test["from"]
+            for claim in ITEMS[name]["claims"]
+            for test in claimed(claim)
+            if of in claim["scales"] and test["kind"] == "difference"
+        }
+        if of == "small" and scored:
+            assert scored == {"ar-tuned"}, of
+        assert "untaught" in scale.get("meant", []) or not networks["ar"] & networks["hpd"], of
+        if of.startswith("paper") and "untaught" not in scale.get("meant", []):
+            folders = scale["models"]
+            for arm in scale["decoders"]:
+                if arm["name"] in networks:
+                    folder = folders[arm.get("model", scale["model"])]
+                    assert folder.endswith("-" + arm["name"]), f"{of}: {arm['label']}"
 
 
 @pytest.mark.parametrize("name", [name for name in ITEMS if name.startswith("space-")])
