@@ -322,12 +322,12 @@ Json PaperItem::scale(const std::string& which) const {
   Json scale = *found;
   if (const std::string like = scale.value("like", ""); !like.empty()) {
     scale.erase("like");
-    const size_t slash = like.find('/');
-    Json other = slash == std::string::npos
-                     ? this->scale(like)
-                     : read_paper_item(file.parent_path().parent_path() /
-                                       (like.substr(0, like.rfind('#')) + ".json"))
-                           .scale(like.substr(like.rfind('#') + 1));
+    const std::string of = like.substr(like.rfind('#') + 1);  // the whole text without a #
+    const std::filesystem::path other_file =
+        like.find('/') == std::string::npos
+            ? file
+            : file.parent_path().parent_path() / (like.substr(0, like.rfind('#')) + ".json");
+    Json other = other_file == file ? this->scale(of) : read_paper_item(other_file).scale(of);
     other.merge_patch(scale);
     return other;
   }

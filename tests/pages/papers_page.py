@@ -198,6 +198,10 @@ def written():
         cells = [("-", "0 of " + str(len(item["published"]["cells"])), item.get("lacks", "-"))]
         if scales:
             cells = [(s, *row_of_scale(item, whole_scale(items, name, s))) for s in scales]
+        for scale in item["scales"]:
+            claims = [claim["id"] for claim in item["claims"] if scale in claim["scales"]]
+            if claims and scale not in scales:
+                cells.append((scale, f"claims alone: {listed(claims)}", "-"))
         columns = [
             f"[{name}]({name}.json)",
             paper,

@@ -88,6 +88,25 @@ std::string difference(const PaperItem& item, const ArmFinding& arm, Difference:
 
 }  // namespace
 
+TEST_CASE("a scale may be like another one of its own file, by either name") {
+  test::TemporaryFolder folder;
+  const auto file = folder.path() / "hpd" / "table1.json";
+  std::filesystem::create_directories(file.parent_path());
+  std::ofstream(file) << R"({"name": "hpd-table1",
+    "paper": {"id": "hpd", "item": "Table 1", "class": "A", "measures": "speed"},
+    "published": {"unit": "ratio", "source": "printed", "setting": {}, "keys": ["method"],
+      "datasets": {"RACE": "race"}, "cells": [], "doubts": []},
+    "match": {},
+    "scales": {"small": {"limit": 3, "decoders": [{"name": "ar"}, {"name": "hpd"}]},
+      "short": {"like": "small", "limit": 2}, "long": {"like": "hpd/table1#small", "limit": 4}},
+    "claims": [{"id": "H", "says": "so", "scales": ["short", "long"], "test":
+      {"kind": "ratio", "metric": "speed", "of": "hpd", "over": "ar", "op": ">", "than": 1}}]})";
+  const PaperItem item = read_paper_item(file);
+  CHECK(item.scale("short").value("limit", 0) == 2);
+  CHECK(item.scale("long").value("limit", 0) == 4);
+  CHECK(item.scale("long")["decoders"].size() == 2);
+}
+
 TEST_CASE("a run of as many examples as the paper's is not a smaller one") {
   PaperItem item;
   item.published.setting = {{"examples", 1000}};
