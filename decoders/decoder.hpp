@@ -228,6 +228,8 @@ struct TrainingOption {
   /// The key in the training record. With the form DECODER.NAME, the option is recorded in the
   /// object DECODER, and only if the network was trained on a format of this decoder.
   std::string_view recorded;
+  /// Whether the training is also for smaller values of the decoder's option.
+  bool smaller_too = false;
 };
 
 /// The plain decoder, with which others are compared by default.

@@ -135,9 +135,16 @@ Json taught_options(const DecoderEntry& decoder, const Json& settings) {
 std::vector<std::string> untaught_options(const DecoderEntry& decoder, const Json& options,
                                           const Json& settings) {
   std::vector<std::string> untaught;
+  const auto smaller_too = [&](const std::string& name) {
+    return std::any_of(decoder.training_options.begin(), decoder.training_options.end(),
+                       [&](const TrainingOption& trained) {
+                         return trained.smaller_too && split(trained.recorded, '.').back() == name;
+                       });
+  };
   const Json all = taught_options(decoder, settings);
   for (const auto& [name, taught] : all.items())
-    if (const Json now = options.value(name, Json()); !now.is_null() && now != taught)
+    if (const Json now = options.value(name, Json());
+        !now.is_null() && now != taught && !(now < taught && smaller_too(name)))
       untaught.push_back(str(option_text(name, now), ", trained with ", option_text("", taught)));
   return untaught;
 }

@@ -44,7 +44,8 @@ OrderedJson recorded_options(const std::vector<std::string>& names, const Option
 /// both generate the same text. Empty: the network was not trained on any of these formats.
 Json taught_options(const DecoderEntry& decoder, const Json& settings);
 
-/// The options of a decoder with other values than in training, e.g. "stack 6, trained with 2".
+/// The options of a decoder whose values the training does not cover, e.g. "stack 6, trained with
+/// 2".
 std::vector<std::string> untaught_options(const DecoderEntry& decoder, const Json& options,
                                           const Json& settings);
 

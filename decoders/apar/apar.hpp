@@ -34,8 +34,8 @@ struct AparTokens {
 AparTokens apar_tokens(const AparOptions& options, const Tokenizer* tokenizer, int vocab_size,
                        bool trains = false);
 
-/// APAR's own columns (section 4): threads, share of parallel answers, rows in the cache, attended
-/// tokens.
+/// APAR's own columns (section 3.4): threads, share of parallel answers, rows in the cache,
+/// attended tokens.
 OwnColumns apar_columns();
 
 DecoderEntry apar_entry();

@@ -1,5 +1,5 @@
-// APAR's own metrics (section 4): threads, rows in the cache, tokens attended to. They are also
-// computed for AR, its baseline.
+// APAR's own metrics (sections 3.4 and D.1): threads, rows in the cache, tokens attended to. They
+// are also computed for AR, its baseline.
 #include <limits>
 
 #include "decoders/apar/apar.hpp"
@@ -36,16 +36,17 @@ std::vector<double> values(std::string_view decoder, std::span<const ResponseCou
 }  // namespace
 
 OwnColumns apar_columns() {
-  return {.columns = {{.header = "threads", .key = "threads_per_answer", .decimals = 2},
-                      {.header = "parallel", .key = "parallel_share", .percent = true},
-                      {.header = "max cached", .key = "max_cached", .decimals = 1},
-                      {.header = "attended", .key = "attended_per_token", .decimals = 1}},
-          .note =
-              "threads, parallel, max cached, attended as APAR counts them (section 4): threads in "
-              "an answer (of a conversation: in a turn) and share of answers with several; largest "
-              "number of rows in the cache, mean over answers; tokens before each token of the "
-              "text on its path.",
-          .values = values};
+  return {
+      .columns = {{.header = "threads", .key = "threads_per_answer", .decimals = 2},
+                  {.header = "parallel", .key = "parallel_share", .percent = true},
+                  {.header = "max cached", .key = "max_cached", .decimals = 1},
+                  {.header = "attended", .key = "attended_per_token", .decimals = 1}},
+      .note =
+          "threads, parallel, max cached, attended as APAR counts them (section 3.4): threads in "
+          "an answer (of a conversation: in a turn) and share of answers with several; largest "
+          "number of rows in the cache, mean over answers; tokens before each token of the "
+          "text on its path.",
+      .values = values};
 }
 
 }  // namespace pardec

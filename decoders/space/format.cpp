@@ -163,20 +163,21 @@ std::vector<FormatEntry> space_formats() {
 
 std::vector<TrainingOption> space_training_options() {
   const SpaceFormatOptions usual;
-  return {{Option::whole("masks", usual.k, {1}, "space: number of masks after a cut answer (k)"),
-           "N", "space.k"},
-          {Option::number("ar-share", usual.p_ar, {0, 1},
-                          "space: share of sequences without masks (p_ar)"),
-           "X", "space.ar_share"},
-          {Option::token("mask-token",
-                         "space: [M] as id or text, if tokenizer.json does not have it by name"),
-           "TOKEN", "space.mask_token"},
-          {Option::flag("one-pass", usual.one_pass,
-                        "space: keep the whole answer next to the masks, instead of cutting it"),
-           "", "space.one_pass"},
-          {Option::whole("mask-groups", usual.groups, {1},
-                         "space: number of groups of masks per answer, with `one_pass`"),
-           "N", "space.mask_groups"}};
+  return {
+      {Option::whole("masks", usual.k, {1}, "space: number of masks after a cut answer (k)"), "N",
+       "space.k", /*smaller_too=*/true},  // fewer masks see what the first of more masks see
+      {Option::number("ar-share", usual.p_ar, {0, 1},
+                      "space: share of sequences without masks (p_ar)"),
+       "X", "space.ar_share"},
+      {Option::token("mask-token",
+                     "space: [M] as id or text, if tokenizer.json does not have it by name"),
+       "TOKEN", "space.mask_token"},
+      {Option::flag("one-pass", usual.one_pass,
+                    "space: keep the whole answer next to the masks, instead of cutting it"),
+       "", "space.one_pass"},
+      {Option::whole("mask-groups", usual.groups, {1},
+                     "space: number of groups of masks per answer, with `one_pass`"),
+       "N", "space.mask_groups"}};
 }
 
 }  // namespace pardec

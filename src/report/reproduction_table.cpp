@@ -6,6 +6,7 @@
 
 #include "datasets/dataset.hpp"
 #include "src/report/measured_columns.hpp"
+#include "src/reproduction/counterpart.hpp"
 #include "src/support/error.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
@@ -38,69 +39,6 @@ std::string text_of(const Json& value) {
   return value.is_string() ? value.get<std::string>() : dump(value);
 }
 
-/// The measured quantity that corresponds to a published number.
-struct Counterpart {
-  Scope place;
-  std::string arm, metric;
-  double times = 1;  ///< the published number is this many times the one here
-};
-
-/// Finds counterparts by `match`; none: there is no counterpart.
-class Matching {
- public:
-  Matching(const PaperItem& item, Json match) : item_(item), match_(std::move(match)) {}
-
-  /// Whether the cell's keys have the values that are compared.
-  bool shown(const PublishedCell& cell) const {
-    for (size_t k = 0; k < item_.published.keys.size(); ++k) {
-      const Json wanted = match(item_.published.keys[k]);
-      if (wanted.is_string() && text_of(cell.at[k]) != wanted.get<std::string>()) return false;
-    }
-    return true;
-  }
-
-  std::optional<Counterpart> of(const PublishedCell& cell) const {
-    std::map<std::string, std::string> values;
-    double times = 1;
-    for (size_t k = 0; k < item_.published.keys.size(); ++k) {
-      const std::string& key = item_.published.keys[k];
-      const std::string value = text_of(cell.at[k]);
-      const Json here = match(key);
-      if (here.is_object() && !here.contains(value)) return std::nullopt;
-      const Json named = here.is_object() ? here.at(value) : Json(value);
-      values[key] = text_of(named.is_object() ? named.at("metric") : named);
-      if (named.is_object()) times = named.at("times").get<double>();
-    }
-    const std::string theirs = item_.published.dataset_of(cell);
-    const auto dataset = item_.published.datasets.find(theirs);
-    if (dataset == item_.published.datasets.end() || !dataset->second) return std::nullopt;
-    const auto named = [&](const char* role, const char* key) {
-      std::string text = values.contains(key) ? values.at(key) : "";
-      const Json said = match(role);
-      if (said.is_string() && (role != std::string(key) || text.empty()))
-        text = said.get<std::string>();
-      if (text.empty() && said.is_object() && said.contains("times")) {
-        text = said.at("metric").get<std::string>();
-        times = said.at("times").get<double>();
-      }
-      for (const auto& [name, value] : values) text = replace_all(text, str("{", name, "}"), value);
-      return text;
-    };
-    Counterpart here{{*dataset->second}, named("arm", "method"), named("metric", "metric")};
-    if (values.contains("category")) here.place.categories = split(values.at("category"), '+');
-    here.times = times;
-    if (here.arm.empty() || here.metric.empty()) return std::nullopt;
-    return here;
-  }
-
- private:
-  Json match(const std::string& key) const {
-    return match_.is_object() ? match_.value(key, Json()) : Json();
-  }
-  const PaperItem& item_;
-  Json match_;
-};
-
 /// The missing dataset, for messages: the cell is about a dataset of the paper that does not exist
 /// here. Empty: the dataset exists, or the cell is not about one dataset.
 std::string unknown_dataset(const Published& published, const PublishedCell& cell) {
@@ -124,23 +62,22 @@ std::string speed_measure(const PaperItem& item) {
                                   : "speed";
 }
 
-Interval times(const Interval& interval, double factor) {
-  return {interval.estimate * factor, interval.low * factor, interval.high * factor};
-}
-
 /// "amazon-reviews, stand-in"
 std::string measured_on(const Counterpart& here, const Evidence& evidence) {
-  const std::string& dataset = here.place.dataset;
-  return str(dataset, evidence.qualifiers(dataset).standin ? ", stand-in" : "");
+  std::vector<std::string> places;
+  for (const std::string& dataset : here.datasets)
+    places.push_back(str(dataset, evidence.qualifiers(dataset).standin ? ", stand-in" : ""));
+  return join(places, "; ");
 }
 
 /// The codes of the warnings that make a number unfit as evidence.
 Cell unfit_cell(const Counterpart& here, const Evidence& evidence) {
   std::vector<std::string> codes;
-  for (const Caveat& caveat : evidence.caveats(here.place.dataset, {here.arm}, here.metric))
-    if (caveat.effect == Effect::unfit &&
-        std::find(codes.begin(), codes.end(), caveat.code) == codes.end())
-      codes.push_back(caveat.code);
+  for (const std::string& dataset : here.datasets)
+    for (const Caveat& caveat : evidence.caveats(dataset, here.labels(), here.metric))
+      if (caveat.effect == Effect::unfit &&
+          std::find(codes.begin(), codes.end(), caveat.code) == codes.end())
+        codes.push_back(caveat.code);
   return codes.empty() ? no_cell() : Cell(join(codes, ", "));
 }
 
@@ -156,6 +93,24 @@ std::string published_text(const Json& published) {
   if (!published.contains("least")) return str("at most ", end("most"));
   return published["least"] == published["most"] ? end("least")
                                                  : str(end("least"), " to ", end("most"));
+}
+
+/// "squad 4.10 to 7.19; race 2.18": the paper's numbers for what was tested.
+std::string published_text(const ClaimFinding& finding) {
+  const auto numbers = finding.published();
+  std::vector<std::string> texts;
+  for (const auto& [dataset, published] : numbers)
+    texts.push_back(numbers.size() == 1 ? published_text(published)
+                                        : str(dataset, " ", published_text(published)));
+  return texts.empty() ? "-" : join(texts, "; ");
+}
+
+/// The same as data: the numbers, or an object of them by dataset.
+Json published_json(const ClaimFinding& finding) {
+  if (finding.claim->published_by.empty()) return finding.claim->published;
+  Json all = Json::object();
+  for (const auto& [dataset, published] : finding.published()) all[dataset] = published;
+  return all;
 }
 
 /// The words before a number that is a bound.
@@ -318,7 +273,7 @@ Table published_table(const PaperItem& item, const std::string& scale, const Evi
       continue;
     }
     const auto here = matching.of(cell);
-    const Found found = here ? evidence.level(here->place, here->arm, here->metric)
+    const Found found = here ? measured(*here, evidence)
                              : Found{std::nullopt, unknown_dataset(item.published, cell)};
     if (!found.lacks.empty() && std::find(lacks.begin(), lacks.end(), found.lacks) == lacks.end())
       lacks.push_back(found.lacks);
@@ -329,9 +284,9 @@ Table published_table(const PaperItem& item, const std::string& scale, const Evi
     auto& row = table.rows.emplace_back();
     for (const Json& key : cell.at) row.emplace_back(text_of(key), key);
     row.push_back(number_or_none(cell.value));
-    const Interval value = found.measured ? times(found.measured->value, here->times) : Interval{};
-    row.push_back(found.measured ? number_or_none(value.estimate) : no_cell());
-    row.push_back(found.measured && !found.measured->exact ? interval_or_none(value) : no_cell());
+    row.push_back(found.measured ? number_or_none(found.measured->value.estimate) : no_cell());
+    row.push_back(found.measured && !found.measured->exact ? interval_or_none(found.measured->value)
+                                                           : no_cell());
     row.push_back(found.measured ? Cell(measured_on(*here, evidence)) : no_cell());
     row.push_back(found.measured ? unfit_cell(*here, evidence) : no_cell());
   }
@@ -436,7 +391,7 @@ Table claims_table(const std::vector<ReproducedItem>& items, const std::string& 
       row.emplace_back(std::string(name(finding.verdict)));
       row.emplace_back(decided ? qualified_text(finding) : "-");
       row.emplace_back(finding.claim->says);
-      row.emplace_back(published_text(finding.claim->published), finding.claim->published);
+      row.emplace_back(published_text(finding), published_json(finding));
       const std::string unit = unit_text(*finding.claim);
       row.emplace_back(measured_text(finding, unit), parts_json(finding));
       row.emplace_back(why.empty() ? "-" : why);
@@ -464,7 +419,8 @@ Table claims_table(const std::vector<ReproducedItem>& items, const std::string& 
       "missing, which column why names.",
       "measured: as in the paper; scaled: a smaller network or fewer examples; stand-in: other "
       "data than the publisher's; forced: an oracle chose the tokens; bound: computed by the "
-      "roofline; by construction: it cannot fail, and is counted separately."};
+      "roofline; counted: computed from counts of the data, nothing ran; by construction: it "
+      "cannot fail, and is counted separately."};
   if (any([](const ClaimFinding& one) { return one.qualifiers.bound && !one.parts.empty(); }))
     table.notes.emplace_back(
         "not contradicted: a bound leaves room for it. A bound may refute a claim, and confirms "

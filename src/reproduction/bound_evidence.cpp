@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <set>
 
@@ -132,12 +131,11 @@ BoundEvidence::BoundEvidence(const std::map<std::string, std::vector<Trace>>& tr
     for (const Trace& trace : of_dataset) add_work(arms[arm_of(trace)], trace);
     const auto units = units_of(arms);
     for (const Hardware& machine : setting.machines) {
-      std::vector<std::string> same;
       for (const auto& network : setting.networks) {
         const std::string place = str(dataset, ", ", network.name, " on ", machine.name);
         places_.push_back(place);
         dataset_of_place_[place] = dataset;
-        same.push_back(place);
+        network_of_place_[place] = network.name;
         for (const auto& [arm, works] : arms) {
           const auto any = [&works = works](auto is) {
             return std::any_of(works.begin(), works.end(), is);
@@ -155,7 +153,6 @@ BoundEvidence::BoundEvidence(const std::map<std::string, std::vector<Trace>>& tr
                                            batch == setting.batches.end() ? 1 : batch->second);
         }
       }
-      for (const std::string& place : same) networks_of_place_[place] = same;
     }
   }
 }
@@ -216,27 +213,6 @@ Found BoundEvidence::level(const Scope& place, const std::string& arm,
                 is_speed(value) ? Standing::at_most : Standing::itself);
 }
 
-Found BoundEvidence::spread(const Scope& place, const std::string& arm,
-                            const std::string& other) const {
-  const auto same = networks_of_place_.find(place.dataset);
-  if (same == networks_of_place_.end()) return {std::nullopt, "several networks"};
-  Members members;
-  for (const std::string& one : same->second) {
-    members.emplace_back(Scope{one, place.categories}, arm);
-    members.emplace_back(Scope{one, place.categories}, other);
-  }
-  const Found found = over_units(members, true, [](const std::vector<Sums>& sums) {
-    double least = std::numeric_limits<double>::infinity(), most = 0;
-    for (std::size_t i = 0; i < sums.size(); i += 2) {
-      const double speedup = speed(sums[i]) / speed(sums[i + 1]);
-      least = std::min(least, speedup);
-      most = std::max(most, speedup);
-    }
-    return most / least;
-  });
-  return stands(found, Standing::nothing);
-}
-
 Standing BoundEvidence::standing_of(const std::string& arm, const std::string& other) const {
   if (arm == other) return Standing::itself;
   return other == baseline_ ? Standing::at_most
@@ -246,7 +222,6 @@ Standing BoundEvidence::standing_of(const std::string& arm, const std::string& o
 
 Found BoundEvidence::ratio(const Scope& place, const std::string& arm, const std::string& other,
                            const std::string& metric) const {
-  if (metric == "speedup_spread") return spread(place, arm, other);
   const auto value = value_of(metric == "fields_per_second" ? "speed" : metric);
   if (!value) return {std::nullopt, lacks_metric(metric)};
   return stands(over_units({{place, arm}, {place, other}}, true,
@@ -280,6 +255,16 @@ std::vector<std::string> BoundEvidence::places_of(const std::string& dataset) co
   for (const std::string& place : places_)
     if (dataset_of_place_.at(place) == dataset) places.push_back(place);
   return places;
+}
+
+std::string BoundEvidence::dataset_of(const std::string& place) const {
+  const auto found = dataset_of_place_.find(place);
+  return found == dataset_of_place_.end() ? place : found->second;
+}
+
+std::string BoundEvidence::network_of(const std::string& place) const {
+  const auto found = network_of_place_.find(place);
+  return found == network_of_place_.end() ? "" : found->second;
 }
 
 Qualifiers BoundEvidence::qualifiers(const std::string& place) const {

@@ -35,9 +35,6 @@ struct BoundSetting {
 ///   decode_speed        the same without the prompt's pass and its token
 ///   tokens_per_forward, rows_per_pass
 ///   length              generated tokens per example
-///   speedup_spread      an arm's speedup over another arm on the network where it is largest,
-///                       divided by the speedup on the network where it is smallest; for one
-///                       dataset and machine
 ///
 /// A speed is an upper bound. The ratio of an arm's speed to the baseline's is an upper bound too,
 /// if the baseline reaches its own roofline at least as nearly as the arm does. The ratio of the
@@ -56,6 +53,8 @@ class BoundEvidence : public Evidence {
 
   std::vector<std::string> places() const override { return places_; }
   std::vector<std::string> places_of(const std::string& dataset) const override;
+  std::string dataset_of(const std::string& place) const override;
+  std::string network_of(const std::string& place) const override;
   std::vector<std::string> categories(const std::string&) const override { return {}; }
   Found level(const Scope& place, const std::string& arm, const std::string& metric) const override;
   Found ratio(const Scope& place, const std::string& arm, const std::string& other,
@@ -107,17 +106,14 @@ class BoundEvidence : public Evidence {
                    const std::function<double(const std::vector<Sums>&)>& of) const;
   /// The standing of `arm`'s speed divided by `other`'s.
   Standing standing_of(const std::string& arm, const std::string& other) const;
-  Found spread(const Scope& place, const std::string& arm, const std::string& other) const;
 
   Lacking lacking_;
   std::string baseline_;
   std::vector<Overview> made_;
   bool smaller_;
-  std::map<std::string, std::string> dataset_of_place_;
+  std::map<std::string, std::string> dataset_of_place_, network_of_place_;
   std::vector<std::string> places_;
   std::map<std::pair<std::string, std::string>, Bound> bounds_;  ///< by (place, arm)
-  /// for each place: the places with the same dataset and machine, one per network
-  std::map<std::string, std::vector<std::string>> networks_of_place_;
 };
 
 }  // namespace pardec

@@ -177,6 +177,13 @@ class Tested {
     return all;
   }
 
+  Part part(const Scope& place, const std::string& name, const Measured& measured) const {
+    Part part{name, rule(), measured};
+    part.dataset = evidence_.dataset_of(place.dataset);
+    part.network = evidence_.network_of(place.dataset);
+    return part;
+  }
+
   Found add(const Scope& place, const std::vector<Point>& points, const std::string& name,
             const Take& take) {
     Found found = take(evidence_);
@@ -184,7 +191,7 @@ class Tested {
       lacks(found.lacks);
       return found;
     }
-    finding_.parts.push_back({name, rule(), *found.measured});
+    finding_.parts.push_back(part(place, name, *found.measured));
     Beside beside{caveats(place, points), {}};
     for (const Caveat& caveat : beside.caveats)
       if (const auto view = view_of(caveat.effect); view && !beside.taken.contains(*view)) {
@@ -284,7 +291,7 @@ class Tested {
       lacks(level.lacks.empty() ? str("answers of ", point.over, " to compare with") : level.lacks);
       return;
     }
-    finding_.parts.push_back({name, rule(), {share_interval(*count), count->compared}});
+    finding_.parts.push_back(part(place, name, {share_interval(*count), count->compared}));
     finding_.parts.back().identity = count;
     beside_.push_back({caveats(place, {point}), {}});
   }
@@ -335,8 +342,9 @@ class Tested {
           all.of[i].front().value.estimate > all.of[best].front().value.estimate)
         best = i;
     for (size_t o = 0; o < others.size(); ++o) {
-      finding_.parts.push_back({label(place, str(own[best].arm, " > ", others[o].arm)), rule(),
-                                all.of[best][o], stands ? decision.parts[o] : ClaimVerdict::open});
+      finding_.parts.push_back(
+          part(place, label(place, str(own[best].arm, " > ", others[o].arm)), all.of[best][o]));
+      finding_.parts.back().verdict = stands ? decision.parts[o] : ClaimVerdict::open;
       if (!stands) finding_.parts.back().unfit = unfit;
       note_balance(at(place, own[best]), own[best].arm);
     }
@@ -428,39 +436,72 @@ class Tested {
   std::set<size_t> excused_;  // indices of parts
 };
 
-/// A comparison of a bound with the paper's published maximum; empty: there is no bound or no such
-/// number.
-std::string bound_remark(const ClaimFinding& finding) {
-  const Json& published = finding.claim->published;
-  if (!published.is_object() || !published.contains("most")) return "";
+/// The widest range of two; either may be null.
+Json range_of_both(const Json& a, const Json& b) {
+  if (!a.is_object() || !b.is_object()) return a.is_object() ? a : b;
+  return {{"least", std::min(a["least"].get<double>(), b["least"].get<double>())},
+          {"most", std::max(a["most"].get<double>(), b["most"].get<double>())}};
+}
+
+/// "2.18 to 33.01", or one number.
+std::string range_text(double low, double high) {
+  return fixed(low, 2) == fixed(high, 2) ? fixed(low, 2)
+                                         : str(fixed(low, 2), " to ", fixed(high, 2));
+}
+
+/// What a bound says of the paper's numbers: "at most 3.00, published 2.35", and whether it leaves
+/// room for them. Both are empty without a bound or without such numbers.
+struct BoundRemark {
+  std::string numbers, room;
+};
+BoundRemark remark_on(const std::vector<const ClaimFinding::Part*>& parts, const Json& published) {
+  if (!published.is_object() || !published.contains("most")) return {};
   const auto theirs_most = published["most"].get<double>();
   const double theirs_least = published.value("least", theirs_most);
-  const auto range = [](double low, double high) {
-    return fixed(low, 2) == fixed(high, 2) ? fixed(low, 2)
-                                           : str(fixed(low, 2), " to ", fixed(high, 2));
-  };
-  const auto beside = [&](const char* what, Standing standing) {
+  for (const auto& [what, standing] : {std::pair{"at most ", Standing::at_most},
+                                       std::pair{"the ratio of bounds is ", Standing::nothing}}) {
     double least = NAN, most = NAN;
-    for (const ClaimFinding::Part& part : finding.parts)
-      if (part.measured.standing == standing) {
-        least = std::fmin(least, part.measured.value.estimate);
-        most = std::fmax(most, part.measured.value.estimate);
+    for (const ClaimFinding::Part* part : parts)
+      if (part->measured.standing == standing) {
+        least = std::fmin(least, part->measured.value.estimate);
+        most = std::fmax(most, part->measured.value.estimate);
       }
-    if (std::isnan(most)) return std::string();
-    const std::string both =
-        str(what, range(least, most), ", published ", range(theirs_least, theirs_most));
-    return standing == Standing::nothing ? both
-           : theirs_most <= least        ? both + ": the bound leaves room"
-           : theirs_least <= most
-               ? both +
-                     ": the bound leaves room for only a part of that; other answers, or a "
-                     "baseline far from its roofline, give more"
-               : both +
-                     ": more than the bound leaves room for; other answers, or a baseline far "
-                     "from its roofline, give more";
-  };
-  const std::string at_most = beside("at most ", Standing::at_most);
-  return at_most.empty() ? beside("the ratio of bounds is ", Standing::nothing) : at_most;
+    if (std::isnan(most)) continue;
+    const std::string numbers =
+        str(what, range_text(least, most), ", published ", range_text(theirs_least, theirs_most));
+    if (standing == Standing::nothing) return {numbers, ""};
+    return {numbers, theirs_most <= least ? "the bound leaves room"
+                     : theirs_least <= most
+                         ? "the bound leaves room for only a part of that; other answers, or a "
+                           "baseline far from its roofline, give more"
+                         : "more than the bound leaves room for; other answers, or a baseline far "
+                           "from its roofline, give more"};
+  }
+  return {};
+}
+
+/// The remarks on all parts, by dataset and network if the paper's numbers are.
+std::string bound_remark(const ClaimFinding& finding) {
+  const Claim& claim = *finding.claim;
+  const bool by_place = !claim.published_by.empty();
+  std::map<std::pair<std::string, std::string>, std::vector<const ClaimFinding::Part*>> places;
+  for (const ClaimFinding::Part& part : finding.parts)
+    places[{by_place ? part.dataset : "", by_place ? part.network : ""}].push_back(&part);
+  std::vector<std::string> rooms;
+  std::map<std::string, std::vector<std::string>> numbers;  // by room
+  for (const auto& [place, parts] : places) {
+    const BoundRemark remark = remark_on(parts, claim.published_of(place.first, place.second));
+    if (remark.numbers.empty()) continue;
+    if (numbers[remark.room].empty()) rooms.push_back(remark.room);
+    std::string where = place.first;
+    if (!place.second.empty()) where += ", " + place.second;
+    numbers[remark.room].push_back(where.empty() ? remark.numbers
+                                                 : str(where, ": ", remark.numbers));
+  }
+  std::vector<std::string> remarks;
+  for (const std::string& room : rooms)
+    remarks.push_back(str(join(numbers[room], "; "), room.empty() ? "" : ": ", room));
+  return join(remarks, ". ");
 }
 
 }  // namespace
@@ -473,6 +514,25 @@ bool ClaimFinding::unexpected() const {
 std::string ClaimFinding::by_construction() const {
   const auto found = claim->by_construction.find(scale);
   return found == claim->by_construction.end() ? "" : found->second;
+}
+
+std::vector<std::pair<std::string, Json>> ClaimFinding::published() const {
+  if (claim->published_by.empty())
+    return claim->published.is_null() ? std::vector<std::pair<std::string, Json>>{}
+                                      : std::vector{std::pair{std::string(), claim->published}};
+  const auto own = claim->networks.find(scale);
+  const std::string network = own == claim->networks.end() ? "" : own->second;
+  std::vector<std::pair<std::string, Json>> all;
+  for (const auto& [dataset, numbers] : claim->published_by) {
+    Json range;
+    for (const Part& part : parts)
+      if (part.dataset == dataset)
+        range = range_of_both(
+            range, claim->published_of(dataset, part.network.empty() ? network : part.network));
+    if (parts.empty()) range = claim->published_of(dataset, network);
+    if (!range.is_null()) all.emplace_back(dataset, range);
+  }
+  return all;
 }
 
 std::string ClaimFinding::why() const {

@@ -1,6 +1,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/reproduction/evidence.hpp"
@@ -18,6 +19,8 @@ struct ClaimFinding {
     /// for claims about identical answers: their counts
     std::optional<IdentityCount> identity = std::nullopt;
     std::string unfit = "";  ///< why `measured` cannot decide the claim; empty: it can
+    /// of `measured`; empty: several, or not known
+    std::string dataset = "", network = "";
   };
   const Claim* claim;
   std::string scale;
@@ -33,6 +36,9 @@ struct ClaimFinding {
   bool unexpected() const;
   /// Why the claim cannot fail at this scale; empty: it can.
   std::string by_construction() const;
+  /// The paper's numbers for what was tested, or would be tested if nothing was: {"least", "most"}
+  /// or {"at"}, by dataset if the claim has them by dataset, otherwise under "".
+  std::vector<std::pair<std::string, Json>> published() const;
   /// The reasons for the verdict as text: the results of the parts, and what is missing.
   std::string why() const;
 };

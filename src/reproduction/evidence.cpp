@@ -249,6 +249,7 @@ Interval times(const Interval& interval, double factor) {
 std::string Qualifiers::text() const {
   std::vector<std::string> said;
   if (bound) said.emplace_back("bound");
+  if (counted) said.emplace_back("counted");
   if (forced) said.emplace_back("forced");
   if (standin) said.emplace_back("stand-in");
   if (other_data) said.emplace_back("other data");
@@ -257,8 +258,8 @@ std::string Qualifiers::text() const {
 }
 
 Qualifiers Qualifiers::with(const Qualifiers& other) const {
-  return {forced || other.forced, standin || other.standin, scaled || other.scaled,
-          bound || other.bound, other_data || other.other_data};
+  return {forced || other.forced, standin || other.standin,       scaled || other.scaled,
+          bound || other.bound,   other_data || other.other_data, counted || other.counted};
 }
 
 Found Evidence::ratio_of_ratios(const Scope& place, const ArmPair& a, const ArmPair& b,
@@ -408,13 +409,15 @@ StoredRun::StoredRun(Store& store, const std::string& invocation, const std::str
 StoredRun::~StoredRun() = default;
 
 StoredEvidence::StoredEvidence(std::shared_ptr<const StoredRun> run, Lacking lacking, bool smaller,
-                               double balance, std::vector<Warning> warnings)
+                               double balance, std::vector<Warning> warnings,
+                               std::set<std::string> meant)
     : run_(std::move(run)),
       comparison_(run_->comparison()),
       lacking_(std::move(lacking)),
       smaller_(smaller),
       balance_(balance),
-      warnings_(std::move(warnings)) {}
+      warnings_(std::move(warnings)),
+      meant_(std::move(meant)) {}
 
 const StoredEvidence::Cell* StoredEvidence::cell(const std::string& dataset,
                                                  const std::string& arm) const {
@@ -454,8 +457,18 @@ std::vector<std::string> StoredEvidence::categories(const std::string& dataset) 
   return {names.begin(), names.end()};
 }
 
+std::vector<Caveat> StoredEvidence::caveats(const std::string& place,
+                                            const std::vector<std::string>& arms,
+                                            const std::string& metric) const {
+  std::vector<Caveat> all = caveats_of(comparison_, place, arms, metric, warnings_);
+  for (Caveat& caveat : all)
+    if (meant_.contains(caveat.code)) caveat.effect = Effect::beside;
+  return all;
+}
+
 std::unique_ptr<Evidence> StoredEvidence::seen(MeasuredView view) const {
-  auto other = std::make_unique<StoredEvidence>(run_, lacking_, smaller_, balance_, warnings_);
+  auto other =
+      std::make_unique<StoredEvidence>(run_, lacking_, smaller_, balance_, warnings_, meant_);
   other->view_ = view;
   return other;
 }

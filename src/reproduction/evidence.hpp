@@ -35,6 +35,7 @@ struct ArmPair {
 struct Qualifiers {
   bool forced = false, standin = false, scaled = false, bound = false;
   bool other_data = false;  ///< the paper has no numbers for the dataset
+  bool counted = false;     ///< counted in the data or computed from such counts; nothing ran
 
   /// For example "forced, stand-in". "measured": no condition differs from the paper's.
   std::string text() const;
@@ -53,6 +54,9 @@ class Evidence {
   virtual std::vector<std::string> places() const = 0;
   /// The places of one dataset; empty: the dataset was not measured.
   virtual std::vector<std::string> places_of(const std::string& dataset) const;
+  virtual std::string dataset_of(const std::string& place) const { return place; }
+  /// The network of a place that is of one network; empty: the arms' networks.
+  virtual std::string network_of(const std::string& /*place*/) const { return ""; }
   virtual std::vector<std::string> categories(const std::string& dataset) const = 0;
   virtual Found level(const Scope& place, const std::string& arm,
                       const std::string& metric) const = 0;
@@ -153,11 +157,13 @@ class StoredRun {
 
 /// Evidence from a stored invocation. `smaller`: whether the networks are smaller than the paper's,
 /// or only some of the paper's examples were run. `balance`: see Evidence::balance. `warnings`:
-/// warnings in addition to those of the comparison.
+/// warnings in addition to those of the comparison. `meant`: codes of warnings about what the scale
+/// is meant to show; they make no number unfit.
 class StoredEvidence : public Evidence {
  public:
   StoredEvidence(std::shared_ptr<const StoredRun> run, Lacking lacking, bool smaller,
-                 double balance, std::vector<Warning> warnings = {});
+                 double balance, std::vector<Warning> warnings = {},
+                 std::set<std::string> meant = {});
 
   std::vector<std::string> places() const override;
   std::vector<std::string> categories(const std::string& dataset) const override;
@@ -171,9 +177,7 @@ class StoredEvidence : public Evidence {
                                         const std::string& metric) const override;
   Qualifiers qualifiers(const std::string& place) const override;
   std::vector<Caveat> caveats(const std::string& place, const std::vector<std::string>& arms,
-                              const std::string& metric) const override {
-    return caveats_of(comparison_, place, arms, metric, warnings_);
-  }
+                              const std::string& metric) const override;
   std::unique_ptr<Evidence> seen(MeasuredView view) const override;
   double balance() const override { return balance_; }
 
@@ -200,6 +204,7 @@ class StoredEvidence : public Evidence {
   bool smaller_;
   double balance_;
   std::vector<Warning> warnings_;
+  std::set<std::string> meant_;
   MeasuredView view_ = MeasuredView::all;
 };
 

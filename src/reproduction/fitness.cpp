@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "src/findings/score_findings.hpp"
 #include "src/findings/speed_findings.hpp"
 #include "src/findings/warnings.hpp"
 #include "src/support/machine_use.hpp"
@@ -85,9 +86,17 @@ bool is_of_passes(Quantity quantity) {
          quantity == Quantity::passes;
 }
 
+/// Whether the score is of the end of an answer: a program that runs, or the result of a
+/// derivation.
+bool needs_the_end(std::string_view metric, const ArmFinding& arm) {
+  const std::string_view score = metric == "headline" ? headline_score(arm) : metric;
+  return score.starts_with("pass_at_") || score == "maths";
+}
+
 /// The effect of a warning on a number of these arms, with exceptions to the rule for its code.
 Effect effect_here(const Warning& warning, const ArmFinding& arm,
-                   const std::vector<const ArmFinding*>& arms, Quantity quantity) {
+                   const std::vector<const ArmFinding*>& arms, std::string_view metric) {
+  const Quantity quantity = quantity_of(metric);
   const Effect effect = effect_of(warning.code, quantity);
   // Forced answers do not depend on the network's training.
   if (arm.run.run.oracle && (warning.code == "untrained" || warning.code == "untaught"))
@@ -97,6 +106,7 @@ Effect effect_here(const Warning& warning, const ArmFinding& arm,
   if (warning.code == "short_batch" && small_cache) return std::min(effect, Effect::beside);
   if (warning.code == "untaught" && is_of_passes(quantity) && changes_answers_alone(arm))
     return Effect::beside;
+  if (warning.code == "hit_limit" && needs_the_end(metric, arm)) return Effect::unfit;
   if (warning.code == "hit_limit" && effect != Effect::none) {
     if (same_answers(arms)) return Effect::beside;
     // Answers in a given form are not measured by their tokens.
@@ -111,7 +121,7 @@ Quantity quantity_of(std::string_view metric) {
   constexpr std::array<std::string_view, 7> kAnswerSpeeds{
       "speed",         "speedup", "examples_per_second", "fields_per_second",
       "field_speedup", "latency", "seconds_per_job"};
-  constexpr std::array<std::string_view, 12> kTokenSpeeds{"tokens_per_second",
+  constexpr std::array<std::string_view, 11> kTokenSpeeds{"tokens_per_second",
                                                           "token_speedup",
                                                           "tps_speedup",
                                                           "tokens_per_second_a_request",
@@ -121,8 +131,7 @@ Quantity quantity_of(std::string_view metric) {
                                                           "p_tps",
                                                           "parallel_stage_speedup",
                                                           "stage_speedup_per_branch",
-                                                          "serial_parallel_law",
-                                                          "speedup_spread"};
+                                                          "serial_parallel_law"};
   constexpr std::array<std::string_view, 4> kPasses{"tokens_per_forward", "forwards_per_job",
                                                     "rows_per_pass", "acceptance"};
   constexpr std::array<std::string_view, 11> kStructure{
@@ -182,7 +191,7 @@ std::vector<Caveat> caveats_of(const Overview& comparison, const std::string& da
       if (warning.dataset != dataset || warning.arm != arm->run.run.label ||
           warning.code == "disturbed" || warning.code == "lengths")
         continue;
-      add(warning, effect_here(warning, *arm, arms, quantity));
+      add(warning, effect_here(warning, *arm, arms, metric));
     }
     if (arm->disturbed > 0)
       add({"disturbed", dataset, arm->run.run.label,

@@ -77,10 +77,12 @@ std::string training_text(const std::string& folder) {
 bool is_smaller(const PaperItem& item, const Overview& comparison) {
   const Json& all = item.published.setting;
   const double theirs = all.is_object() ? all.value("parameters", 0.0) : 0.0;
+  const int examples = all.is_object() ? all.value("examples", 0) : 0;
   return std::any_of(comparison.arms.begin(), comparison.arms.end(), [&](const ArmFinding& arm) {
     const RunRow& run = arm.run.run;
-    return parameters_of(run) < 0.9 * theirs || run.config.value("limit", 0) > 0 ||
-           run.config.value("offset", 0) > 0;
+    const int limit = run.config.value("limit", 0);
+    const bool fewer = limit > 0 && (examples == 0 || limit < examples);
+    return parameters_of(run) < 0.9 * theirs || fewer || run.config.value("offset", 0) > 0;
   });
 }
 

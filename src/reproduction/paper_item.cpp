@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <set>
 #include <tuple>
 
@@ -162,6 +163,20 @@ Claim read_claim(const Json& json, const std::string& where) {
   claim.says = read.required<std::string>("says");
   claim.where = read.optional<std::string>("where", "");
   claim.published = read.any("published");
+  if (claim.published.is_object() && claim.published.contains("by")) {
+    const Json& by = claim.published["by"];
+    for (const auto& [dataset, networks] : by.items()) {
+      if (!networks.is_object() || networks.empty())
+        throw ConfigError(str(read.where("published"), ": ", dataset, " is ", dump(networks),
+                              ", expected an object: a number for each network"));
+      for (const auto& [network, value] : networks.items()) {
+        if (!value.is_number())
+          throw ConfigError(str(read.where("published"), ": ", network, " is ", dump(value),
+                                ", expected a number"));
+        claim.published_by[dataset][network] = value.get<double>();
+      }
+    }
+  }
   claim.tests = read_tests(read.any("test"), read.where("test"));
   claim.scales = read.required<std::vector<std::string>>("scales");
   const auto by_scale = [&](const char* key, const auto& take) {
@@ -275,6 +290,20 @@ bool Claim::tested_at(const std::string& scale) const {
   return std::find(scales.begin(), scales.end(), scale) != scales.end();
 }
 
+Json Claim::published_of(const std::string& dataset, const std::string& network) const {
+  if (published_by.empty()) return published;
+  double least = NAN, most = NAN;
+  for (const auto& [of_dataset, numbers] : published_by) {
+    if (!dataset.empty() && of_dataset != dataset) continue;
+    for (const auto& [name, value] : numbers)
+      if (name == network || !numbers.contains(network)) {
+        least = std::fmin(least, value);
+        most = std::fmax(most, value);
+      }
+  }
+  return std::isnan(least) ? Json() : Json{{"least", least}, {"most", most}};
+}
+
 Json PaperItem::match_at(const std::string& which) const {
   const Json own = scale(which).value("match", Json());
   Json all = match;
@@ -293,12 +322,12 @@ Json PaperItem::scale(const std::string& which) const {
   Json scale = *found;
   if (const std::string like = scale.value("like", ""); !like.empty()) {
     scale.erase("like");
-    const size_t slash = like.find('/');
-    Json other = slash == std::string::npos
-                     ? this->scale(like)
-                     : read_paper_item(file.parent_path().parent_path() /
-                                       (like.substr(0, like.rfind('#')) + ".json"))
-                           .scale(like.substr(like.rfind('#') + 1));
+    const std::string of = like.substr(like.rfind('#') + 1);  // the whole text without a #
+    const std::filesystem::path other_file =
+        like.find('/') == std::string::npos
+            ? file
+            : file.parent_path().parent_path() / (like.substr(0, like.rfind('#')) + ".json");
+    Json other = other_file == file ? this->scale(of) : read_paper_item(other_file).scale(of);
     other.merge_patch(scale);
     return other;
   }
@@ -335,9 +364,23 @@ PaperItem read_paper_item(const std::filesystem::path& file) {
   const Json claims = read.any("claims");
   for (size_t i = 0; i < claims.size(); ++i)
     item.claims.push_back(read_claim(claims[i], str(read.where("claims"), "[", i, "]")));
-  for (Claim& claim : item.claims)
+  for (Claim& claim : item.claims) {
+    std::set<std::string> known;
     for (const auto& [theirs, here] : item.published.datasets)
-      if (here) claim.datasets.insert(*here);
+      if (here) known.insert(*here);
+    for (const auto& [dataset, networks] : claim.published_by) {
+      if (!known.contains(dataset))
+        throw ConfigError(str(read.where("claims"), ": ", claim.id, " has numbers of dataset '",
+                              dataset, "', which published.datasets does not have"));
+      claim.datasets.insert(dataset);
+    }
+    if (claim.datasets.empty()) claim.datasets = std::move(known);
+    for (const std::string& scale : claim.scales) {
+      const Json spec = item.scale(scale);
+      const Json shapes = spec.value("shapes", Json::object());
+      claim.networks[scale] = shapes.value(spec.value("model", "main"), "");
+    }
+  }
   read.finish();
   check_arms(item);
   return item;

@@ -68,17 +68,23 @@ struct ClaimTest {
 /// A sentence of a paper that measurements can confirm or refute.
 struct Claim {
   std::string id, says, where;
-  Json published;                ///< {"least", "most"}, {"at"}, ... or null
-  std::vector<ClaimTest> tests;  ///< all of them must hold
+  Json published;  ///< {"least", "most"}, {"at"}, ... or null
+  /// The paper's numbers by the project's dataset and by network, if it has several.
+  std::map<std::string, std::map<std::string, double>> published_by;
+  std::map<std::string, std::string> networks;  ///< scale -> the arms' network of the paper
+  std::vector<ClaimTest> tests;                 ///< all of them must hold
   std::vector<std::string> scales;
   std::map<std::string, ClaimVerdict> expect;  ///< scale -> expected verdict
   /// scale -> why the claim cannot fail at this scale
   std::map<std::string, std::string> by_construction;
-  /// The project's datasets for which the paper has numbers. On any other dataset, the verdict has
-  /// Qualifiers::other_data.
+  /// The project's datasets for which the paper has numbers: those of `published_by`, otherwise
+  /// those of the item. On any other dataset, the verdict has Qualifiers::other_data.
   std::set<std::string> datasets;
 
   bool tested_at(const std::string& scale) const;
+  /// The paper's numbers for a dataset and network: {"least", "most"}, of all networks if the paper
+  /// has none for this one. `published` if the numbers are not given by dataset; null: none.
+  Json published_of(const std::string& dataset, const std::string& network) const;
 };
 
 /// One table or figure of a paper.

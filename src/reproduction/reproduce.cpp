@@ -61,7 +61,8 @@ void take_run(Reproduction& result, std::shared_ptr<const StoredRun> run, Lackin
   result.evidence = std::make_unique<StoredEvidence>(
       result.run, std::move(lacking), is_smaller(*result.item, comparison),
       balance_here(*result.item, result.scale, comparison.arms.front().run.run),
-      unlike_papers_training(*result.item, comparison));
+      unlike_papers_training(*result.item, comparison),
+      result.item->scale(result.scale).value("meant", std::set<std::string>()));
   result.differs = differences_from(*result.item, comparison, comparison.judged);
 }
 

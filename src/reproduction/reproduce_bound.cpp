@@ -19,12 +19,28 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// The type of a network's weights: one for all of them, or by network. Default: bf16.
+std::string dtype_of(const Json& bound, const std::string& network) {
+  const Json types = bound.value("dtype", Json("bf16"));
+  return types.is_object() ? types.value(network, "bf16") : types.get<std::string>();
+}
+
+/// "bf16", or "bf16, qwen3-32b: nf4"
+std::string dtypes_text(const Json& bound) {
+  const Json types = bound.value("dtype", Json("bf16"));
+  if (!types.is_object()) return types.get<std::string>();
+  std::string text = "bf16";
+  for (const auto& [network, type] : types.items())
+    text += str(", ", network, ": ", type.get<std::string>());
+  return text;
+}
+
 BoundSetting setting_of(const Json& bound) {
   BoundSetting setting;
   const fs::path networks = project_file("experiments/papers/networks");
   const auto size = [&](const Json& name) {
-    return size_of_network(networks / (name.get<std::string>() + ".json"),
-                           parse_dtype(bound.value("dtype", "bf16")));
+    const auto text = name.get<std::string>();
+    return size_of_network(networks / (text + ".json"), parse_dtype(dtype_of(bound, text)));
   };
   for (const Json& name : bound.at("networks")) {
     auto& network = setting.networks.emplace_back(
@@ -113,9 +129,9 @@ void reproduce_bound(Reproduction& result, const ReproduceOptions& options, Made
       if (!of_computing(one) &&
           std::find(result.differs.begin(), result.differs.end(), one) == result.differs.end())
         result.differs.push_back(one);
-  result.differs.push_back({Difference::Of::bound,
-                            str("bound: of ", bound.value("dtype", "bf16"), ", jobs side by side: ",
-                                bound.contains("batch") ? dump(bound["batch"]) : "1")});
+  result.differs.push_back(
+      {Difference::Of::bound, str("bound: of ", dtypes_text(bound), ", jobs side by side: ",
+                                  bound.contains("batch") ? dump(bound["batch"]) : "1")});
   BoundSetting setting = setting_of(bound);
   setting.baseline = result.baseline;
   const bool smaller = std::any_of(of.made.begin(), of.made.end(), [&](const Overview& comparison) {

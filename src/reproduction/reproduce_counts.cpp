@@ -1,6 +1,7 @@
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <optional>
-#include <set>
 
 #include "src/findings/corpus.hpp"
 #include "src/reproduction/scale_inputs.hpp"
@@ -52,6 +53,8 @@ Counted attention_counts(const DatasetEntry& entry, const CorpusFiles& files,
                                                   stats.x.value(), stats.y.value());
   return {{{"prefill_flop_factor", ratios.prefill_flop_factor},
            {"prefill_access_ratio", ratios.prefill_access_ratio},
+           // 1: by as many times as a context has questions
+           {"prefill_access_share", ratios.prefill_access_ratio / stats.m.value()},
            {"pcpa_prefill_intensity", ratios.pcpa_prefill_intensity},
            {"ippd_prefill_intensity", ratios.ippd_prefill_intensity},
            {"pcpa_decode_intensity", ratios.pcpa_decode_intensity},
@@ -60,24 +63,30 @@ Counted attention_counts(const DatasetEntry& entry, const CorpusFiles& files,
           dataset.standin};
 }
 
-/// The numeric settings of a training, by name; items of a list are NAME.1, NAME.2 ... The number
-/// of updates is the actual one.
-std::map<std::string, double> settings_of(const Json& record) {
-  const std::set<std::string> unset_at_0{"steps",          "batch_sequences", "batch_tokens",
-                                         "context_length", "patience",        "limit"};
+/// Adds the numbers in `value`, of which `name` is the name: those of a list as NAME.1, NAME.2 ...,
+/// those of an object as NAME.KEY.
+void add_numbers(const std::string& name, const Json& value,
+                 std::map<std::string, double>& numbers) {
+  if (value.is_number()) numbers[name] = value.get<double>();
+  for (size_t i = 0; value.is_array() && i < value.size(); ++i)
+    add_numbers(str(name, ".", i + 1), value[i], numbers);
+  if (value.is_object())
+    for (const auto& [key, inner] : value.items()) add_numbers(str(name, ".", key), inner, numbers);
+}
+
+}  // namespace
+
+std::map<std::string, double> settings_of_training(const Json& record) {
+  constexpr std::array<std::string_view, 6> kUnsetAt0{
+      "steps", "batch_sequences", "batch_tokens", "context_length", "patience", "limit"};
   std::map<std::string, double> numbers;
-  for (const auto& [key, value] : record.at("settings").items()) {
-    if (value.is_number() && !(value == 0 && unset_at_0.contains(key)))
-      numbers[key] = value.get<double>();
-    for (size_t i = 0; value.is_array() && i < value.size(); ++i)
-      if (value[i].is_number()) numbers[str(key, ".", i + 1)] = value[i].get<double>();
-  }
+  for (const auto& [key, value] : record.at("settings").items())
+    if (value != 0 || std::find(kUnsetAt0.begin(), kUnsetAt0.end(), key) == kUnsetAt0.end())
+      add_numbers(key, value, numbers);
   const Json steps = record.value("result", Json::object()).value("steps", Json());
   if (steps.is_number()) numbers["steps"] = steps.get<double>();
   return numbers;
 }
-
-}  // namespace
 
 void reproduce_counts(Reproduction& result, const Json& scale, const ReproduceOptions& options) {
   CountedEvidence::Counts counts;
@@ -90,7 +99,7 @@ void reproduce_counts(Reproduction& result, const Json& scale, const ReproduceOp
     for (const char* file : {"training.json", "heads_training.json"})
       if (folder && fs::exists(*folder / file)) record = *folder / file;
     if (record)
-      counts["training"] = settings_of(read_json(*record));
+      counts["training"] = settings_of_training(read_json(*record));
     else
       lacking.datasets["training"] = str(named, "/training.json");
     result.differs.push_back(
@@ -126,7 +135,8 @@ void reproduce_counts(Reproduction& result, const Json& scale, const ReproduceOp
     result.differs.push_back(
         {std::nullopt, str("doubt: ", doubt.at.is_null() ? "" : dump(doubt.at) + ": ", doubt.why)});
   result.evidence = std::make_unique<CountedEvidence>(
-      std::move(counts), Qualifiers{.standin = sample || standin}, std::move(lacking));
+      std::move(counts), Qualifiers{.standin = sample || standin, .counted = true},
+      std::move(lacking));
 }
 
 }  // namespace pardec

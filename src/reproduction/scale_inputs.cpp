@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Keys of a scale that are not settings of a run.
-constexpr std::array kScaleKeys{"standin", "shared", "traces", "bound", "shapes", "match"};
+constexpr std::array kScaleKeys{"standin", "shared", "traces", "bound", "shapes", "match", "meant"};
 
 std::optional<std::string> given_folder(const ReproduceOptions& options, const std::string& label) {
   for (const GivenNetwork& given : options.models)

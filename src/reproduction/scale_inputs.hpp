@@ -44,6 +44,11 @@ std::optional<std::filesystem::path> folder_at(const std::string& named);
 /// The same for a network. Also none if the folder contains an unfinished training.
 std::optional<std::filesystem::path> network_at(const std::string& named);
 
+/// The numeric settings of a training record by name. Items of a list are NAME.1, NAME.2, ...;
+/// those of an object are NAME.KEY, e.g. medusa.heads. Settings that were not set are left out. The
+/// number of updates is the actual one.
+std::map<std::string, double> settings_of_training(const Json& record);
+
 /// Sets the evidence for a scale without runs, from counts: `stats` and `attention` of datasets,
 /// and the settings of a `training`.
 void reproduce_counts(Reproduction& result, const Json& scale, const ReproduceOptions& options);

@@ -47,37 +47,81 @@ def labels(scale):
     return [arm.get("label", arm["name"]) for arm in scale.get("decoders", [])]
 
 
+ROLES = ("arm", "over", "metric", "category")
+
+
 def counterpart(published, match, cell):
-    """(dataset, arm, measure) of a printed number; none: why it has none."""
-    values = dict(zip(published["keys"], map(str, cell), strict=False))
+    """(datasets, arms, measure) of a printed number; none: why it has none. As
+    src/reproduction/counterpart.cpp finds it.
+    """
+    keys = published["keys"]
+    values = dict(zip(keys, (str(value) for value in cell), strict=False))
+    roles, own = {}, {}
     for key, value in list(values.items()):
         here = match.get(key)
         if isinstance(here, str) and here != value:
             return None, f"{key} is not {here}"
-        if isinstance(here, dict) and "metric" not in here:
-            if value not in here:
-                return None, f"{key} {value}"
-            values[key] = here[value]
+        if isinstance(here, dict) and value not in here:
+            return None, f"{key} {value}"
+        named = here[value] if isinstance(here, dict) else value
+        if isinstance(named, dict):
+            own.update(named)
+            continue
+        values[key] = named
+        if role := "arm" if key == "method" else key if key in ("metric", "category") else None:
+            roles[role] = named
     theirs = published["datasets"]
-    named = dict(zip(published["keys"], map(str, cell), strict=False)).get("dataset")
+    named = dict(zip(keys, map(str, cell), strict=False)).get("dataset")
     named = named or (next(iter(theirs)) if len(theirs) == 1 else None)
-    if not theirs.get(named):
+    for role in ROLES:
+        said = match.get(role) if role not in keys else None
+        roles.update(said if isinstance(said, dict) else {role: said} if said else {})
+    roles.update(own)
+    if "lacks" in roles:
+        return None, f"lacks {roles['lacks']}"
+    datasets = roles.get("mean_of", [theirs[named]] if theirs.get(named) else [])
+    if not datasets:
         return None, f"dataset {named} is none here" if named else "of several datasets"
 
-    def role(name, key):
-        text = values.get(key, "")
-        said = match.get(name)
-        if said and (isinstance(said, str) or "metric" in said) and (name != key or not text):
-            text = said
-        text = text["metric"] if isinstance(text, dict) else text
+    def filled(text):
         for slot, value in values.items():
             text = text.replace(f"{{{slot}}}", str(value))
         return text
 
-    arm, metric = role("arm", "method"), role("metric", "metric")
-    if not arm or not metric:
+    several = roles.get("least_of", roles.get("most_of", "categories"))
+    pairs = [[roles.get("arm", ""), roles.get("over", "")]] if several == "categories" else several
+    arms = [
+        [filled(arm) for arm in ([pair] if isinstance(pair, str) else pair) if arm]
+        for pair in pairs
+    ]
+    metric = filled(roles.get("metric", ""))
+    if not all(arms) or not metric:
         return None, "no arm or measure is its like"
-    return (theirs[named], arm, metric), ""
+    return (datasets, arms, metric), ""
+
+
+def recorded(folder):
+    """The names of the numbers that a record of training has, as src/reproduction/reproduce_counts.cpp
+    names them.
+    """
+    files = [ROOT / folder / name for name in ("training.json", "heads_training.json")]
+    record = json.loads(next(f for f in files if f.is_file()).read_text(encoding="utf-8"))
+    unset_at_0 = (
+        "steps", "batch_sequences", "batch_tokens", "context_length", "patience", "limit",
+    )
+
+    def names(name, value):
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return {name}
+        inner = enumerate(value, 1) if isinstance(value, list) else ()
+        inner = value.items() if isinstance(value, dict) else inner
+        return {one for key, part in inner for one in names(f"{name}.{key}", part)}
+
+    settings = record["settings"].items()
+    found = {
+        one for key, value in settings if value or key not in unset_at_0 for one in names(key, value)
+    }
+    return found | ({"steps"} if "steps" in record.get("result", {}) else set())
 
 
 def listed(texts, most=6):
@@ -107,10 +151,19 @@ def row_of_scale(item, scale):
     beside, lacking = [], []
     for cell in published["cells"]:
         found, why = counterpart(published, match, cell)
-        if found and "decoders" in scale and found[1] not in labels(scale):
-            found, why = None, f"arm {found[1]} is not run"
-        if found and found[0] not in scale.get("datasets", [found[0]]):
-            found, why = None, f"{found[0]} is not run"
+        absent = [
+            arm
+            for pair in (found[1] if found and "decoders" in scale else [])
+            for arm in pair
+            if arm not in labels(scale)
+        ]
+        if absent:
+            found, why = None, f"arm {absent[0]} is not run"
+        unrun = [one for one in found[0] if one not in scale.get("datasets", [one])] if found else []
+        if unrun:
+            found, why = None, f"{unrun[0]} is not run"
+        if found and "training" in scale and found[2] not in recorded(scale["training"]):
+            found, why = None, f"{found[2]} is not set"
         if found:
             beside.append(found)
         else:
@@ -120,10 +173,14 @@ def row_of_scale(item, scale):
         served = {
             arm.get("label") for arm in scale.get("decoders", []) if arm["name"] == "service"
         }
-        arms = [f"{arm} (a service)" if arm in served else arm for _, arm, _ in beside]
+        arms = [
+            " over ".join(f"{arm} (a service)" if arm in served else arm for arm in pair)
+            for _, pairs, _ in beside
+            for pair in pairs
+        ]
         count += (
             f": {listed(arms)} by {listed(metric for *_, metric in beside)}, "
-            f"{networks_of(scale) or 'no network'}, {listed(data for data, *_ in beside)}"
+            f"{networks_of(scale) or 'no network'}, {listed(one for data, *_ in beside for one in data)}"
         )
     return count, listed(lacking, most=4) or "-"
 
@@ -141,6 +198,10 @@ def written():
         cells = [("-", "0 of " + str(len(item["published"]["cells"])), item.get("lacks", "-"))]
         if scales:
             cells = [(s, *row_of_scale(item, whole_scale(items, name, s))) for s in scales]
+        for scale in item["scales"]:
+            claims = [claim["id"] for claim in item["claims"] if scale in claim["scales"]]
+            if claims and scale not in scales:
+                cells.append((scale, f"claims alone: {listed(claims)}", "-"))
         columns = [
             f"[{name}]({name}.json)",
             paper,

@@ -80,7 +80,6 @@ TEST_CASE("bounds: a ratio of passes is the speedup, and varies as examples do")
   const Measured more = *evidence.difference(place, "varies", "ar", "tokens_per_forward").measured;
   CHECK(near(more.value.estimate, passes / fewer - 1));
   CHECK_FALSE(more.logarithmic);
-  CHECK(near(evidence.ratio(place, "varies", "ar", "speedup_spread").measured->value.estimate, 1));
 
   CHECK(evidence.level(place, "ar", "latency").lacks == "latency, which no roofline has");
   CHECK(evidence.ratio(place, "none", "ar", "speed").lacks == "a trace of arm none");
@@ -104,7 +103,6 @@ TEST_CASE("bounds: a bound limits a speedup over the baseline, and no other rati
   CHECK(ratio("two", "ar", "speed") == Standing::at_most);
   CHECK(ratio("ar", "two", "speed") == Standing::at_least);
   CHECK(ratio("four", "two", "speed") == Standing::nothing);
-  CHECK(ratio("two", "ar", "speedup_spread") == Standing::nothing);
   // A number that is counted in the traces is no bound.
   CHECK(ratio("four", "two", "tokens_per_forward") == Standing::itself);
   CHECK(evidence.level(place, "two", "speed").measured->standing == Standing::at_most);

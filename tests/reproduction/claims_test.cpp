@@ -455,6 +455,56 @@ TEST_CASE("The verdict of a bound has the published numbers and the room that is
       "8.00");
 }
 
+TEST_CASE("Published numbers are those of the dataset and network that a claim is tested on",
+          "[claims]") {
+  const char* test =
+      R"({"kind": "ratio", "metric": "speed", "of": "b", "over": "ar", "op": ">", "than": 1})";
+  const auto with = [&](const std::string& published) {
+    return claim_of(test, "confirmed\", \"published\": " + published + ", \"where\": \"");
+  };
+  Claim claim = with(R"({"by": {"squad": {"qwen3-8b": 4.35, "phi-4": 7.19, "qwen3-4b": 4.6}}})");
+  using Numbers = std::vector<std::pair<std::string, Json>>;
+  const auto of = [&](const Evidence& evidence) {
+    return test_claim(claim, "small", evidence).published();
+  };
+  const Numbers all{{"squad", {{"least", 4.35}, {"most", 7.19}}}},
+      one{{"squad", {{"least", 4.6}, {"most", 4.6}}}};
+  CHECK(claim.datasets == std::set<std::string>{"squad"});
+  CHECK(test_claim(claim, "small", Simulated()).qualifiers.other_data);  // it is on RACE, too
+  CHECK(of(Simulated()) == all);
+  claim.networks["small"] = "qwen3-4b";
+  CHECK(of(Simulated()) == one);
+  claim.networks["small"] = "another";
+  CHECK(of(Simulated()) == all);
+  CHECK(of(NoEvidence({{}, {{"squad", "it"}}})) == all);
+
+  class Bounds : public Simulated {
+   public:
+    std::vector<std::string> places() const override {
+      return {"squad, qwen3-8b", "squad, qwen3-4b"};
+    }
+    std::string dataset_of(const std::string& place) const override { return place.substr(0, 5); }
+    std::string network_of(const std::string& place) const override { return place.substr(7); }
+    Found ratio(const Scope& place, const std::string& arm, const std::string& other,
+                const std::string& metric) const override {
+      Found found = Simulated::ratio(place, arm, other, metric);
+      found.measured->standing = Standing::at_most;
+      return found;
+    }
+    Qualifiers qualifiers(const std::string&) const override { return {.bound = true}; }
+  };
+  CHECK(of(Bounds()) == Numbers{{"squad", {{"least", 4.35}, {"most", 4.6}}}});
+  claim = with(R"({"by": {"squad": {"qwen3-8b": 2.2, "qwen3-4b": 4.6}}})");
+  const std::string why = test_claim(claim, "small", Bounds()).why();
+  CHECK(why.ends_with(
+      "squad, qwen3-4b: at most 3.00, published 4.60: more than the bound leaves room for; other "
+      "answers, or a baseline far from its roofline, give more. squad, qwen3-8b: at most 3.00, "
+      "published 2.20: the bound leaves room"));
+  for (const char* wrong : {R"({"by": {"squad": 2}})", R"({"by": {"squad": {"phi-4": "2"}}})",
+                            R"({"by": {"narrativeqa": {"phi-4": 2}}})"})
+    CHECK_THROWS_AS(with(wrong), ConfigError);
+}
+
 namespace {
 
 /// Measures everything that is asked for.

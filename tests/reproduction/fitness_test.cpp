@@ -134,6 +134,10 @@ TEST_CASE("fitness: truncated answers give no length, and no time of an answer")
   CHECK(effect(all, {"apar", "ar"}, "length") == Effect::unfit);
   CHECK(effect(all, {"apar", "ar"}, "speed") == Effect::by_token);
   CHECK(effect(all, {"apar", "ar"}, "tokens_per_second") == Effect::beside);
+  // A program or a derivation without its end is not one that failed.
+  CHECK(effect(all, {"apar"}, "pass_at_10") == Effect::unfit);
+  CHECK(effect(all, {"apar"}, "maths") == Effect::unfit);
+  CHECK(effect(all, {"apar"}, "rouge_l") == Effect::beside);
   all.arms[3].run.run.form = "json";  // a form that is filled in is not measured by its tokens
   CHECK(effect(all, {"apar", "ar"}, "speed") == Effect::unfit);
   // The same ids are cut at the same place.

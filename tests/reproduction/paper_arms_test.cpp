@@ -88,6 +88,40 @@ std::string difference(const PaperItem& item, const ArmFinding& arm, Difference:
 
 }  // namespace
 
+TEST_CASE("a scale may be like another one of its own file, by either name") {
+  test::TemporaryFolder folder;
+  const auto file = folder.path() / "hpd" / "table1.json";
+  std::filesystem::create_directories(file.parent_path());
+  std::ofstream(file) << R"({"name": "hpd-table1",
+    "paper": {"id": "hpd", "item": "Table 1", "class": "A", "measures": "speed"},
+    "published": {"unit": "ratio", "source": "printed", "setting": {}, "keys": ["method"],
+      "datasets": {"RACE": "race"}, "cells": [], "doubts": []},
+    "match": {},
+    "scales": {"small": {"limit": 3, "decoders": [{"name": "ar"}, {"name": "hpd"}]},
+      "short": {"like": "small", "limit": 2}, "long": {"like": "hpd/table1#small", "limit": 4}},
+    "claims": [{"id": "H", "says": "so", "scales": ["short", "long"], "test":
+      {"kind": "ratio", "metric": "speed", "of": "hpd", "over": "ar", "op": ">", "than": 1}}]})";
+  const PaperItem item = read_paper_item(file);
+  CHECK(item.scale("short").value("limit", 0) == 2);
+  CHECK(item.scale("long").value("limit", 0) == 4);
+  CHECK(item.scale("long")["decoders"].size() == 2);
+}
+
+TEST_CASE("a run of as many examples as the paper's is not a smaller one") {
+  PaperItem item;
+  item.published.setting = {{"examples", 1000}};
+  Overview all;
+  RunRow& run = all.arms.emplace_back().run.run;
+  run.model.shape = Json::object();
+  run.config = {{"limit", 1000}};
+  CHECK_FALSE(is_smaller(item, all));
+  run.config = {{"limit", 999}};
+  CHECK(is_smaller(item, all));
+  run.config = {{"limit", 1000}};
+  item.published.setting = Json::object();  // the whole dataset
+  CHECK(is_smaller(item, all));
+}
+
 TEST_CASE("a worse adapter refutes what the papers say of it") {
   const PaperCatalogue papers = read_papers();
   const auto verdict = [&](const char* paper, const char* item, const char* id,

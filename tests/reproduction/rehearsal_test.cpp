@@ -18,7 +18,8 @@ namespace {
 bool of_dry_runs(const std::string& lacks) {
   return lacks.find("judge") != std::string::npos || lacks.find("broken") != std::string::npos ||
          lacks.find("block") != std::string::npos || lacks.find("forced") != std::string::npos ||
-         lacks.find("parallel stage") != std::string::npos;
+         lacks.find("parallel stage") != std::string::npos ||
+         lacks.starts_with("decode_speed of aspd on ");
 }
 
 /// Items that have no network of the paper's, or nothing to measure.

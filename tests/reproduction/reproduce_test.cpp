@@ -11,6 +11,7 @@
 #include "src/reproduction/item_choice.hpp"
 #include "src/reproduction/time_shares.hpp"
 #include "src/support/error.hpp"
+#include "src/support/project_files.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/data.hpp"
 
@@ -88,6 +89,50 @@ TEST_CASE("an item without time, or stopped before it begins, says so in its ver
   CHECK_FALSE(std::filesystem::exists(of.options.db));
 }
 
+TEST_CASE("a scale may be about a network that was not trained for its decoder") {
+  Reproducing of;
+  const auto plain = of.folder.path() / "plain";
+  std::filesystem::copy(project_file("experiments/quickstart/model"), plain);
+  std::filesystem::remove(plain / "training.json");
+  of.options.models = {{"main", plain.string()}};
+  PaperItem item = of.item;
+  const auto effect = [&] {
+    const Reproduction made = reproduce(item, of.options);
+    for (const Caveat& caveat : made.evidence->caveats("oa-mine", {"hpd"}, "f1_micro"))
+      if (caveat.code == "untaught") return caveat.effect;
+    return Effect::none;
+  };
+  CHECK(effect() == Effect::unfit);
+  item.scales["small"]["meant"] = {"untaught"};
+  CHECK(effect() == Effect::beside);
+}
+
+TEST_CASE("a bound has the weights of each network in their own type") {
+  Reproducing of;
+  of.options.scale = "bound";
+  of.options.limit = 2;
+  PaperItem item = of.item;
+  const auto speed = [&](const char* type) {
+    item.scales["bound"]["bound"]["dtype"] = {{"qwen3-32b", type}};
+    const Reproduction made = reproduce(item, of.options);
+    CHECK(std::any_of(made.differs.begin(), made.differs.end(), [&](const Difference& one) {
+      return one.text.find(std::string("bf16, qwen3-32b: ") + type) != std::string::npos;
+    }));
+    return made.evidence->level({made.evidence->places().front()}, "ar", "speed")
+        .measured->value.estimate;
+  };
+  // One row a pass: the time is that of reading the weights, of 4.5 bits and 16.
+  const double ratio = speed("nf4") / speed("bf16");
+  CHECK(ratio > 3);
+  CHECK(ratio < 16 / 4.5);
+}
+
+TEST_CASE("what is counted in the data is said to be counted") {
+  Reproducing of;
+  const Reproduction made = reproduce(find_item(of.papers, "ippd", "table1"), of.options);
+  CHECK(made.evidence->qualifiers("squad").text() == "counted, stand-in");
+}
+
 TEST_CASE("passes of a bound are made once, without a record of how they were computed") {
   Reproducing of;
   of.options.scale = "bound";
@@ -105,7 +150,8 @@ TEST_CASE("passes of a bound are made once, without a record of how they were co
   of.options.effort.runs = false;
   const Reproduction again = reproduce(of.item, of.options, bounds);
   CHECK(of.verdicts(again) == of.verdicts(made));
-  CHECK(of.verdicts(reproduce(of.item, of.options)) == kNotTestable);
+  CHECK(of.verdicts(reproduce(of.item, of.options)) ==
+        std::map<std::string, ClaimVerdict>{{"H5b", ClaimVerdict::not_testable}});
 }
 
 TEST_CASE("faults of an item's networks are thrown, or are reported as missing") {

@@ -265,6 +265,16 @@ TEST_CASE("an arm takes the options of its network's training, unless others are
                ? std::vector<std::string>{"ask together, trained with separately"}
                : std::vector<std::string>{}));
   }
+  // The masks of SPACE see those before them alone: fewer than the trained ones are trained, too.
+  const Json five{{"format", {"space"}}, {"space", {{"k", 5}}}};
+  const DecoderEntry& space = find_decoder("space");
+  CHECK(untaught_options(space, {{"k", 5}}, five).empty());
+  CHECK(untaught_options(space, {{"k", 2}}, five).empty());
+  CHECK(untaught_options(space, {{"k", 6}}, five) ==
+        std::vector<std::string>{"k 6, trained with 5"});
+  const Json two{{"format", {"hpd"}}, {"stack", 2}};
+  CHECK(untaught_options(find_decoder("hpd"), {{"stack", 1}}, two) ==
+        std::vector<std::string>{"stack 1, trained with 2"});
   auto untaught = make_arms({"hpd"}, {}, {}, 1);
   take_taught_options(untaught[0], {{"format", {"ar"}}, {"stack", 2}});
   CHECK(untaught[0].taught.empty());
