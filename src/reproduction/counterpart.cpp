@@ -56,9 +56,11 @@ Found chosen(const Counterpart& counterpart, const std::string& dataset, const E
   Found chosen{std::nullopt, str("categories of ", dataset)};
   for (const Scope& place : places)
     for (const ArmPair& pair : counterpart.arms) {
-      Found found = pair.over.empty()
-                        ? evidence.level(place, pair.arm, counterpart.metric)
-                        : evidence.ratio(place, pair.arm, pair.over, counterpart.metric);
+      const std::string& metric = counterpart.metric;
+      Found found = pair.over.empty() ? evidence.level(place, pair.arm, metric)
+                    : counterpart.difference
+                        ? evidence.difference(place, pair.arm, pair.over, metric)
+                        : evidence.ratio(place, pair.arm, pair.over, metric);
       if (!found.measured) return found;
       const bool less =
           chosen.measured && found.measured->value.estimate < chosen.measured->value.estimate;
@@ -147,7 +149,9 @@ std::optional<Counterpart> Matching::of(const PublishedCell& cell) const {
     here.each_category = roles[name] == "categories";
     if (!here.each_category) here.arms = pairs_of(roles[name]);
   }
-  if (here.arms.empty() && !role("arm").empty()) here.arms = {{role("arm"), role("over")}};
+  here.difference = roles.contains("from");
+  if (here.arms.empty() && !role("arm").empty())
+    here.arms = {{role("arm"), role(here.difference ? "from" : "over")}};
   if (here.arms.empty() || here.metric.empty()) return std::nullopt;
   return here;
 }

@@ -16,6 +16,7 @@ struct Counterpart {
   std::string metric;
   /// The arms of which the quantity is; with `over`, relative to that arm. Several: see `extreme`.
   std::vector<ArmPair> arms;
+  bool difference = false;     ///< of each arm minus its `over`; otherwise their ratio
   bool each_category = false;  ///< of each category on its own: see `extreme`
   /// Which of several quantities is compared.
   enum class Extreme { none, least, most } extreme = Extreme::none;

@@ -211,22 +211,12 @@ def test_a_bound_confirms_nothing(bound):
     assert row["verdict"] == "not contradicted"
     assert part["value"] > 2.08
     assert part["bound"] == "at most"
-    assert (
-        f"at most {part['value']:.2f}, published 1.26 to 2.08: the bound leaves room" in row["why"]
-    )
+    assert f"at most {part['value']:.2f}, published 2.08: the bound leaves room" in row["why"]
     notes = bound[1]["notes"]
     assert any(note.startswith("not contradicted: a bound leaves room for it") for note in notes), (
         notes
     )
-    assert notes[0] == "claims: 1 not contradicted, 1 open."
-
-
-def test_a_ratio_of_two_bounds_says_nothing(bound):
-    row = claims(bound)["H5a"]
-    assert row["verdict"] == "open"
-    assert row["measured"][0]["bound"] == "of bounds"
-    assert "a ratio of two bounds bounds nothing" in row["why"]
-    assert ", published 5.18 to 8.56" in row["why"]
+    assert notes[0] == "claims: 1 not contradicted."
 
 
 @pytest.mark.skipif(

@@ -47,6 +47,7 @@ def labels(scale):
     return [arm.get("label", arm["name"]) for arm in scale.get("decoders", [])]
 
 
+DIFFERENCE = " (difference)"
 ROLES = ("arm", "over", "metric", "category")
 
 
@@ -89,12 +90,15 @@ def counterpart(published, match, cell):
         return text
 
     several = roles.get("least_of", roles.get("most_of", "categories"))
-    pairs = [[roles.get("arm", ""), roles.get("over", "")]] if several == "categories" else several
+    other = roles.get("from", roles.get("over", ""))
+    pairs = [[roles.get("arm", ""), other]] if several == "categories" else several
     arms = [
         [filled(arm) for arm in ([pair] if isinstance(pair, str) else pair) if arm]
         for pair in pairs
     ]
     metric = filled(roles.get("metric", ""))
+    if "from" in roles:
+        metric += DIFFERENCE
     if not all(arms) or not metric:
         return None, "no arm or measure is its like"
     return (datasets, arms, metric), ""
@@ -174,8 +178,10 @@ def row_of_scale(item, scale):
             arm.get("label") for arm in scale.get("decoders", []) if arm["name"] == "service"
         }
         arms = [
-            " over ".join(f"{arm} (a service)" if arm in served else arm for arm in pair)
-            for _, pairs, _ in beside
+            (" minus " if metric.endswith(DIFFERENCE) else " over ").join(
+                f"{arm} (a service)" if arm in served else arm for arm in pair
+            )
+            for _, pairs, metric in beside
             for pair in pairs
         ]
         count += (

@@ -42,6 +42,12 @@ class Known : public NoEvidence {
     const double value = one.measured->value.estimate / two.measured->value.estimate;
     return {Measured{{value, value * 0.9, value * 1.1}, 20}, ""};
   }
+  Found difference(const Scope& place, const std::string& arm, const std::string& other,
+                   const std::string& metric) const override {
+    const double value = level(place, arm, metric).measured->value.estimate -
+                         level(place, other, metric).measured->value.estimate;
+    return {Measured{{value, value - 0.1, value + 0.1}, 20}, ""};
+  }
 
  private:
   const std::vector<std::string> kMath{"math"};
@@ -121,7 +127,13 @@ TEST_CASE("a counterpart is measured in the paper's unit") {
   CHECK(more.measured->value.high == Approx(65));
   CHECK(measured({{"vicuna-bench"}, {}, "tps", {{"fast", "absent"}}}, known).lacks == "arm absent");
   const PaperItem item =
-      item_of({"dataset", "quantity"}, {{"quantity", {{"annotation", {{"lacks", "its point"}}}}}});
+      item_of({"dataset", "quantity"}, {{"metric", "tps"},
+                                        {"quantity",
+                                         {{"annotation", {{"lacks", "its point"}}},
+                                          {"change", {{"arm", "slow"}, {"from", "fast"}}}}}});
+  const auto less = counterpart_of(item, {"Bench", "change"});
+  CHECK(less->labels() == std::vector<std::string>{"slow", "fast"});
+  CHECK(measured(*less, known).measured->value.estimate == Approx(-1));
   CHECK(measured(*counterpart_of(item, {"Bench", "annotation"}), known).lacks == "its point");
 }
 
