@@ -38,7 +38,12 @@ struct RunCell {
 std::vector<RunCell> make_cells(const RunSpec& spec, const std::vector<Workload>& workloads,
                                 ArmSessions& sessions);
 
-/// Creates the rows of all cells or finds stored ones (with `resume`, and with `go_on` if there is
+/// Creates the rows of all cells, and reads what is forced. They belong to no invocation yet.
+/// Stores nothing. ConfigError: a job has no recording.
+void make_rows(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSessions& sessions,
+               Store& store, std::vector<RunCell>& cells);
+
+/// Makes rows as above or finds stored ones (with `resume`, and with `go_on` if there is
 /// a run with the same settings), and reads what is forced. Stores nothing. `notes` mention another
 /// run that could be resumed. Returns whether stored rows were found. ConfigError: there is no run
 /// to resume, its settings differ, or a job has no recording.

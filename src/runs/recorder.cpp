@@ -55,6 +55,7 @@ Recorder::Recorder(const RunSpec& spec, const std::vector<Workload>& workloads, 
 }
 
 void Recorder::count_finished() {
+  counts_.finished = counts_.failed = 0;
   for (const RunCell& cell : cells_)
     for (const FinishedJob& job : store_.finished_jobs(cell.row.id)) {
       if (job.failed && spec_.retry_errors) continue;

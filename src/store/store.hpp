@@ -195,12 +195,14 @@ class Store {
   /// lists all shards, e.g. "0/3, 2/3". Null: no run is a shard.
   std::unique_ptr<Store> join_shards(const std::string& keep);
 
-  /// Copies all runs of another database into this one, in one transaction. Rows that are already
+  /// Copies the runs of another database into this one, in one transaction: all, or those of one
+  /// invocation. Rows that are already
   /// here are not changed, so merging twice changes nothing. If both files have a run, the more
   /// advanced state counts, whichever file it is in: a failed job is replaced by one with fewer
   /// errors, a vote without a verdict by a verdict, an attempt of unknown outcome by its outcome.
   /// Returns messages about names that two runs share.
-  std::vector<std::string> merge(const std::filesystem::path& other);
+  std::vector<std::string> merge(const std::filesystem::path& other,
+                                 const std::string& invocation = "");
 
  private:
   Store() = default;
