@@ -198,6 +198,7 @@ struct Overview {
   /// The totals with intervals and differences from the baseline.
   std::vector<std::string_view> scores;
   bool exact_matches = false, stacks = false;
+  std::vector<MachineRow> machines;  ///< that measured blocks
   std::vector<Warning> warnings;
   /// Datasets and arms that could not be run, with the reason.
   std::map<std::pair<std::string, std::string>, std::string> not_applicable;

@@ -29,6 +29,9 @@ Json environment_json(const std::string& device, Dtype dtype);
 /// The same, of known facts about the GPU; none: no GPU is used.
 Json environment_json(const std::optional<GpuFacts>& gpu, Dtype dtype);
 
+/// The name of this machine.
+std::string host_name();
+
 /// The rows of a finished job and of its answers. `metrics`: computes the answers' scores; none:
 /// the answers are not scored, e.g. under an oracle. `tokenizer`: counts the ids of thoughts; null:
 /// the counts are 0.

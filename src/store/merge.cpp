@@ -55,6 +55,14 @@ std::string torn_sql(const std::string& database, const std::string& block) {
              block, ".process IS NULL OR other_arm.process <> ", block, ".process))");
 }
 
+/// Processes, with their machines.
+constexpr char kProcesses[] = R"(
+INSERT INTO main.process (uuid, host, environment_id)
+  SELECT uuid, host, ours.id FROM other.process
+  JOIN other.environment AS theirs ON theirs.id = environment_id
+  JOIN main.environment AS ours USING (hash)
+  WHERE true ON CONFLICT DO NOTHING)";
+
 /// Inserts the runs of an invocation, or all (''), that are not here.
 std::string new_runs_sql() {
   return str("INSERT INTO main.run (experiment_id, environment_id, dataset_id, model_id, ",
@@ -322,6 +330,8 @@ std::vector<std::string> Store::merge(const std::filesystem::path& other,
   Attached attached(db_, other.string());
   Transaction transaction(db_);
   db_.execute(kReferred);
+  if (db_.integer("SELECT count(*) FROM other.sqlite_schema WHERE name = 'process'") > 0)
+    db_.execute(kProcesses);  // a file of an older pardec has none
   db_.run(new_runs_sql(), invocation);
   db_.execute(kRuns);
   db_.execute(kJobNames);

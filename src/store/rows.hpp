@@ -147,6 +147,13 @@ using JobKey = std::vector<std::string>;
 
 /// One call of a decoder (e.g. a stack of 6 products), and the unit of commit. Counters and latency
 /// belong to the job, not to its examples, so that a sum over jobs counts each token once.
+/// A machine on which processes measured blocks of an invocation.
+struct MachineRow {
+  std::string host;
+  Json environment;  ///< of its latest process
+  std::int64_t blocks;
+};
+
 struct JobRow {
   RowId id = 0, run = 0, block = 0;  ///< block 0: the job is in no block
   int repeat = 0;

@@ -116,6 +116,8 @@ class Store {
   // Objects that runs refer to. Each is inserted once and found afterwards.
   RowId put_experiment(const ExperimentRow& experiment);
   RowId put_environment(const Json& environment);
+  /// Notes the machine of a process that will run blocks.
+  void put_process(const std::string& process, const std::string& host, const Json& environment);
   RowId put_model(const ModelRow& model);
   RowId put_dataset(const DatasetRow& dataset);
   /// Samples that are already stored are not changed.
@@ -171,6 +173,9 @@ class Store {
 
   // Reading.
   std::vector<RunSummary> summaries(const RunFilter& filter);
+  /// The machines whose processes measured blocks of an invocation, the most blocks first. Blocks
+  /// measured by an older pardec, which did not note the machine, are not counted.
+  std::vector<MachineRow> machines(const std::string& invocation);
   /// In the order of `runs`.
   Figures figures(std::vector<RunRow> runs);
   /// Only their measured blocks.
@@ -237,8 +242,8 @@ class Store {
 /// Empty: the run can be resumed.
 std::vector<std::string> differences(const RunRow& old, const RunRow& now);
 
-/// The differences between the machines and programs that measured the runs, in the same form.
-std::vector<std::string> machine_differences(const RunRow& old, const RunRow& now);
+/// The differences between two environments (machines and programs), in the same form.
+std::vector<std::string> machine_differences(const Json& old, const Json& now);
 
 /// Equal for equal ordered lists of keys.
 std::string block_key(const std::vector<std::string>& samples);

@@ -4,13 +4,13 @@ namespace pardec {
 
 class Database;
 
-/// Updates the views of a database (results/schema.sql). Views contain no data. Therefore a program
-/// can replace the views of a file that an earlier program of the same schema version made.
-/// REQUIRES for both functions: `db` has the schema's tables.
+/// Updates a database (results/schema.sql) that an earlier program of the same schema version made.
+/// Views contain no data, so they can be replaced. Tables are only added.
+/// REQUIRES for both functions: `db` has the tables of such a program.
 
-/// Replaces the schema's views in the file with those of this program. Writes nothing if they are
-/// equal. Views that the schema does not have are kept.
-void update_views(Database& db);
+/// Adds the schema's tables that the file lacks, and replaces the schema's views in it with those
+/// of this program. Writes nothing if there is no difference. Other tables and views are kept.
+void update_schema(Database& db);
 
 /// Makes this connection use this program's views instead of those in the file. Writes nothing to
 /// the file, which may be read only.

@@ -149,6 +149,23 @@ def test_databases_of_another_runs_ranks_stay(pardec, shared, whole):
     check_complete(db, whole)
 
 
+def test_the_machine_of_each_process_is_kept_and_said(pardec, model, whole):
+    """Rank 1 believes to be on another machine."""
+    if os.geteuid() != 0:
+        pytest.skip("not done here: only root may name a machine")
+    db = pardec.folder / "machines.sqlite"
+    line = [pardec.path, "run", "--model", model, *ARMS, "--db", db]
+    elsewhere = ["unshare", "--uts", "sh", "-c", 'hostname far-away && exec "$@"', "sh", *line]
+    out, said = good(start([line, elsewhere], pardec.folder))
+    check_complete(db, whole)
+    here = os.uname().nodename
+    hosts = query(db, "SELECT host, count(*) AS n FROM process JOIN block ON process = uuid GROUP BY 1")
+    assert {row["host"] for row in hosts} == {here, "far-away"}
+    named = [f"{row['host']} ({row['n']} blocks)" for row in hosts]
+    assert "WARNING (machines) all arms: times of several machines: " in out + said
+    assert all(name in out + said for name in named)
+
+
 @pytest.fixture
 def edited(pardec, whole):
     """A copy of the whole run, changed by SQL."""
