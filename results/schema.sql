@@ -101,6 +101,13 @@ CREATE TABLE run (
 ) STRICT;
 CREATE INDEX run_invocation ON run (invocation, dataset_id);
 
+-- A process that ran blocks, and its machine. A run may have several: of resumes, ranks, shards.
+CREATE TABLE process (
+  uuid            TEXT PRIMARY KEY,
+  host            TEXT NOT NULL,                   -- name of the machine
+  environment_id  INTEGER NOT NULL REFERENCES environment (id)
+) STRICT;
+
 -- An ordered list of examples, equal for all arms. Times are measured block by block.
 CREATE TABLE block (
   id             INTEGER PRIMARY KEY,

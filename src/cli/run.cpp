@@ -83,18 +83,20 @@ int run(CLI::App& app, RunFlags& flags) {
     print_plan(spec, workloads, memory, parse_table_format(output.format));
     return 0;
   }
-  const bool limited = memory && memory->limit > 0;
-  if (limited)
-    std::fprintf(stderr, "memory: %s\n", with_flags(describe(*memory, spec.cache)).c_str());
-
-  for (const std::string& note : unread_notes(workloads))
-    std::fprintf(stderr, "%s\n", visible_text(with_flags(note)).c_str());
-
   const SignalStop stop;
+  const auto group = join_group(spec);
+  const Notes notes = notes_of(group.get());
+  const bool limited = memory && memory->limit > 0;
+  if (limited) tell(notes, "memory: " + describe(*memory, spec.cache));
+  for (const std::string& note : unread_notes(workloads)) tell(notes, visible_text(note));
+
   ArmSessions sessions(spec);
-  const Execution done =
-      execute(spec, workloads, sessions,
-              {.stop = stop.token(), .create_folders = flags.default_db, .notes = print_note});
+  const Execution done = execute(spec, workloads, sessions,
+                                 {.stop = stop.token(),
+                                  .create_folders = flags.default_db,
+                                  .notes = notes,
+                                  .group = group.get()});
+  if (group && group->rank() > 0) return stop.signal() ? 128 + stop.signal() : 0;
   if (done.stopped) return stopped(done, spec, stop);
   std::int64_t unjudged = 0;
   std::exception_ptr judge_failed;  // the results of the run are shown even if judging fails

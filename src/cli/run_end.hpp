@@ -1,8 +1,18 @@
 #pragma once
+#include <memory>
+
 #include "src/cli/signal_stop.hpp"
+#include "src/group/group.hpp"
 #include "src/runs/execute.hpp"
+#include "src/support/notes.hpp"
 
 namespace pardec {
+
+/// Joins the processes that mpirun started to do one run together. Null: this process is alone.
+/// Only rank 0 shows progress.
+std::unique_ptr<Group> join_group(RunSpec& spec);
+/// Prints notes in rank 0, and nothing in the other ranks.
+Notes notes_of(const Group* group);
 
 /// Handles a run that a signal stopped: prints to stderr how to resume the run, and returns the
 /// exit code.

@@ -108,6 +108,7 @@ int sweep(CLI::App& app, RunFlags& flags) {
   check_any_runs(spec, workloads);
 
   const SignalStop stop;
+  const auto group = join_group(spec);
   ArmSessions sessions(spec);
   const size_t refused = spec.refused.size();
   check_arms(spec, [&](Arm& arm) { arm.algorithm->check(sessions.of(arm).context); });
@@ -117,9 +118,12 @@ int sweep(CLI::App& app, RunFlags& flags) {
     print_table(sweep_plan(spec, workloads, sessions), format);
     return stop.signal() ? 128 + stop.signal() : code_of_cells();
   }
-  const Execution done =
-      execute(spec, workloads, sessions,
-              {.stop = stop.token(), .create_folders = flags.default_db, .notes = print_note});
+  const Execution done = execute(spec, workloads, sessions,
+                                 {.stop = stop.token(),
+                                  .create_folders = flags.default_db,
+                                  .notes = notes_of(group.get()),
+                                  .group = group.get()});
+  if (group && group->rank() > 0) return stop.signal() ? 128 + stop.signal() : 0;
   if (done.stopped) return stopped(done, spec, stop);
   const Snapshot snapshot(done.store->database());
   const Measurements measured = measurements_of(*done.store, done.invocation);

@@ -242,6 +242,7 @@ Overview overview_of(Store& store, const std::string& invocation, const CompareO
           score.difference->low = score.difference->high = 0;
   }
   adjust_p_values(overview.arms);
+  overview.machines = store.machines(invocation);
   overview.warnings = warnings_of(overview);
   return overview;
 }

@@ -204,6 +204,7 @@ struct Overview {
   /// The names of the totals that have an interval and a difference from the baseline.
   std::vector<std::string_view> scores;
   bool exact_matches = false, stacks = false;
+  std::vector<MachineRow> machines;  ///< that measured blocks
   std::vector<Warning> warnings;
   /// (dataset, arm) -> reason, for arms that could not be run on a dataset.
   std::map<std::pair<std::string, std::string>, std::string> not_applicable;

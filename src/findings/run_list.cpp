@@ -117,7 +117,7 @@ std::vector<std::string> differences_between(const Overview& first, const Overvi
     ++matched;
     const RunRow &old = before->run.run, &now = arm.run.run;
     auto all = differences(old, now);
-    for (std::string& difference : machine_differences(old, now))
+    for (std::string& difference : machine_differences(old.environment, now.environment))
       all.push_back(std::move(difference));
     if (old.model.path != now.model.path)
       all.push_back(str("model: ", old.model.path, ", now ", now.model.path));

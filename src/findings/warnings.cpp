@@ -18,12 +18,12 @@ namespace {
 constexpr double kSteady = 1.25;
 
 /// Codes by effect: those that invalidate everything, then answers, then speed, then advice.
-constexpr std::array<std::string_view, 24> kRanked{
-    "broken",          "failed",      "unparsed",    "empty",          "untrained",
-    "departs",         "untaught",    "acceptance",  "hit_limit",      "unpaired",
-    "other_tokenizer", "unfinished",  "unmeasured",  "not_release",    "few_blocks",
-    "disturbed",       "outliers",    "unsteady",    "oversubscribed", "traced",
-    "lengths",         "short_batch", "short_stack", "rouge_letters"};
+constexpr std::array<std::string_view, 25> kRanked{
+    "broken",          "failed",     "unparsed",    "empty",       "untrained",
+    "departs",         "untaught",   "acceptance",  "hit_limit",   "unpaired",
+    "other_tokenizer", "unfinished", "unmeasured",  "machines",    "not_release",
+    "few_blocks",      "disturbed",  "outliers",    "unsteady",    "oversubscribed",
+    "traced",          "lengths",    "short_batch", "short_stack", "rouge_letters"};
 
 auto rank_of(const Warning& warning) {
   return std::find(kRanked.begin(), kRanked.end(), warning.code) - kRanked.begin();
@@ -79,6 +79,22 @@ class Warnings {
     const RunRow& run = arm_->run.run;
     found_.push_back(
         {std::move(code), run.dataset.name, run.label, std::move(found), std::move(advice)});
+  }
+
+  void machines() {
+    const std::vector<MachineRow>& all = comparison_.machines;
+    if (all.size() < 2) return;
+    std::vector<std::string> blocks, kinds;
+    for (const MachineRow& machine : all) {
+      blocks.push_back(str(machine.host, " (", counted(machine.blocks, "block"), ")"));
+      const auto others = machine_differences(all.front().environment, machine.environment);
+      if (!others.empty()) kinds.push_back(str(machine.host, ": ", join(others, ", ")));
+    }
+    add("machines",
+        str("times of several machines: ", join(blocks, ", "),
+            kinds.empty() ? "" : str("; not of one kind: ", join(kinds, "; "))),
+        str("a speedup pairs times of one machine",
+            kinds.empty() ? "" : ", other times are of all of them"));
   }
 
   void answers() {
@@ -154,6 +170,7 @@ class Warnings {
           str("no time of ", run.blocks - run.measured_blocks, " of ",
               counted(run.blocks, "block")),
           "stopped in between, or a job failed");
+    machines();
     if (run.run.build_type != "Release")
       add("not_release", str("a ", run.run.build_type, " build"));
     const int cores = run.run.environment.value("cores", 0);

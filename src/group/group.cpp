@@ -31,8 +31,10 @@ bool launched() {
 namespace {
 
 constexpr std::size_t kLongestCall = std::size_t{1} << 28;  // MPI counts in int
-constexpr int kArrival = 1;                                 // the tag of messages of meet()
-constexpr int kBusyTests = 1000;  // before a process that waits leaves its core to others
+// Tags of messages: of meet(), send(), and of the dealer's questions and answers.
+constexpr int kArrival = 1, kText = 2, kQuestion = 3, kAnswer = 4;
+constexpr double kDealSeconds = 600;  // rank 0 answers at once, unless its machine is gone
+constexpr int kBusyTests = 1000;      // before a process that waits leaves its core to others
 
 void check_mpi(int code) {
   if (code == MPI_SUCCESS) return;
@@ -112,12 +114,18 @@ std::unique_ptr<Group> Group::join(double timeout_seconds) {
 
 Group::Group(double timeout_seconds) : timeout_seconds_(timeout_seconds) {
   int provided = 0;
-  check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided));
-  if (provided < MPI_THREAD_FUNNELED)
-    throw RunError("this MPI allows no threads; expected MPI_THREAD_FUNNELED");
+  check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided));
+  if (provided < MPI_THREAD_SERIALIZED)
+    throw RunError("this MPI allows no threads; expected MPI_THREAD_SERIALIZED");
   check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
   check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank_));
   check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &size_));
+  MPI_Comm machine{};
+  int rank_there = 0;
+  check_mpi(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine));
+  check_mpi(MPI_Comm_rank(machine, &rank_there));
+  check_mpi(MPI_Comm_free(&machine));
+  first_on_machine_ = rank_there == 0;
 }
 
 Group::~Group() {
@@ -159,6 +167,98 @@ void Group::broadcast(std::span<std::byte> bytes) {
   });
 }
 
+namespace {
+
+// MPI_Send would keep a core busy until the other process receives.
+void send_bytes(std::span<const std::byte> bytes, int to, int tag, const Group& group,
+                double seconds) {
+  in_parts(bytes, [&](std::span<const std::byte> part) {
+    MPI_Request request{};
+    check_mpi(MPI_Isend(part.data(), static_cast<int>(part.size()), MPI_BYTE, to, tag,
+                        MPI_COMM_WORLD, &request));
+    if (!finished(request, after(seconds))) no_answer(to, group.size(), seconds);
+  });
+}
+
+void receive_bytes(std::span<std::byte> bytes, int from, int tag, const Group& group,
+                   double seconds) {
+  in_parts(bytes, [&](std::span<std::byte> part) {
+    MPI_Request request{};
+    check_mpi(MPI_Irecv(part.data(), static_cast<int>(part.size()), MPI_BYTE, from, tag,
+                        MPI_COMM_WORLD, &request));
+    if (!finished(request, after(seconds))) no_answer(from, group.size(), seconds);
+  });
+}
+
+template <typename T>
+std::span<std::byte> bytes_of_value(T& value) {
+  return std::as_writable_bytes(std::span(&value, 1));
+}
+
+constexpr std::int64_t kNoMore = -1;
+constexpr std::int64_t kAllDealt = std::int64_t{1} << 62;  // no number is as large
+
+}  // namespace
+
+void Group::send(const std::string& text) {
+  std::uint64_t size = text.size();
+  send_bytes(bytes_of_value(size), 0, kText, *this, 2 * timeout_seconds_);
+  send_bytes(std::as_bytes(std::span(text)), 0, kText, *this, 2 * timeout_seconds_);
+}
+
+std::string Group::receive(int rank) {
+  std::uint64_t size = 0;
+  receive_bytes(bytes_of_value(size), rank, kText, *this, timeout_seconds_);
+  std::string text(size, '\0');
+  receive_bytes(std::as_writable_bytes(std::span(text)), rank, kText, *this, timeout_seconds_);
+  return text;
+}
+
+Dealer::Dealer(Group& group) : group_(group) {
+  if (group_.rank() == 0)
+    thread_ = std::jthread([this](const std::stop_token& stop) { answer(stop); });
+}
+
+Dealer::~Dealer() {
+  if (std::uncaught_exceptions() > 0) return;  // the launcher ends all others
+  if (group_.rank() > 0) {
+    const std::int64_t told = kNoMore;
+    MPI_Send(&told, 1, MPI_INT64_T, 0, kQuestion, MPI_COMM_WORLD);
+  } else {
+    next_ = kAllDealt;
+    thread_.join();
+  }
+}
+
+void Dealer::answer(const std::stop_token& stop) {
+  for (int left = group_.size() - 1; left > 0;) {
+    std::int64_t asked = 0;
+    MPI_Request request{};
+    MPI_Irecv(&asked, 1, MPI_INT64_T, MPI_ANY_SOURCE, kQuestion, MPI_COMM_WORLD, &request);
+    MPI_Status status{};
+    for (int done = 0;;) {
+      MPI_Test(&request, &done, &status);
+      if (done) break;
+      if (stop.stop_requested()) return;
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+    if (asked == kNoMore) {
+      --left;
+      continue;
+    }
+    std::int64_t number = next_++;
+    MPI_Send(&number, 1, MPI_INT64_T, status.MPI_SOURCE, kAnswer, MPI_COMM_WORLD);
+  }
+}
+
+std::int64_t Dealer::next() {
+  if (group_.rank() == 0) return next_++;
+  std::int64_t number = 0;
+  send_bytes(bytes_of_value(number), 0, kQuestion, group_, kDealSeconds);
+  receive_bytes(bytes_of_value(number), 0, kAnswer, group_, kDealSeconds);
+  return number;
+}
+
 #else
 
 std::string mpi_library() { return ""; }
@@ -180,6 +280,11 @@ void Group::meet() {}
 void Group::sum(std::span<float>) {}
 void Group::sum(std::span<double>) {}
 void Group::broadcast(std::span<std::byte>) {}
+void Group::send(const std::string&) {}
+std::string Group::receive(int) { return ""; }
+Dealer::Dealer(Group& group) : group_(group) {}
+Dealer::~Dealer() = default;
+std::int64_t Dealer::next() { return next_++; }
 
 #endif
 

@@ -1,8 +1,12 @@
 #pragma once
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
+#include <thread>
 
 namespace pardec {
 
@@ -25,6 +29,8 @@ class Group {
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
 
+  /// Whether no process of a lower rank runs on this machine.
+  bool first_on_machine() const { return first_on_machine_; }
   int rank() const { return rank_; }  ///< from 0
   int size() const { return size_; }
 
@@ -37,6 +43,12 @@ class Group {
   void broadcast(std::span<std::byte> bytes);
   /// Returns rank 0's text.
   std::string broadcast(const std::string& text);
+  /// Sends a text to rank 0, which must call receive() for it. REQUIRES: not called in rank 0.
+  void send(const std::string& text);
+  /// The next text that this other process sent. REQUIRES: called in rank 0.
+  std::string receive(int rank);
+  /// Returns when all processes have called it.
+  void barrier() { broadcast(std::string()); }
 
  private:
   explicit Group(double timeout_seconds);
@@ -45,6 +57,29 @@ class Group {
 
   double timeout_seconds_;
   int rank_ = 0, size_ = 1;
+  bool first_on_machine_ = true;
+};
+
+/// Hands out the numbers 0, 1, 2 ... to the processes of a group, each number once, to whoever asks
+/// next. In rank 0 a thread answers the others, so they need not wait until rank 0 has done its own
+/// work. REQUIRES: no other calls of the group in the life of the dealer.
+class Dealer {
+ public:
+  explicit Dealer(Group& group);
+  /// Tells rank 0 that this process takes no more. Rank 0 hands out no more numbers from here on,
+  /// and waits until all others have told it.
+  ~Dealer();
+  Dealer(const Dealer&) = delete;
+  Dealer& operator=(const Dealer&) = delete;
+
+  std::int64_t next();
+
+ private:
+  void answer(const std::stop_token& stop);
+
+  Group& group_;
+  std::atomic<std::int64_t> next_ = 0;
+  std::jthread thread_;  ///< of rank 0
 };
 
 }  // namespace pardec

@@ -38,6 +38,7 @@ const std::array<Effect, 7>* effects_of(std::string_view code) {
       Rule{"short_stack", {unfit, unfit, unfit, none, unfit, beside, beside}},
       Rule{"oversubscribed", {unfit, unfit, none, none, none, none, none}},
       Rule{"not_release", {unfit, unfit, none, none, none, none, none}},
+      Rule{"machines", {beside, beside, none, none, none, none, none}},
       Rule{"outliers", {beside, beside, none, none, none, none, none}},
       Rule{"unpaired", {none, none, none, none, none, beside, none}},
       Rule{"few_blocks", {beside, beside, none, none, none, none, none}},

@@ -24,14 +24,14 @@ std::uint64_t job_seed(std::uint64_t seed, const JobKey& key) {
 namespace {
 
 /// What the examples of one job have in common: category and system message.
-using Group = std::pair<std::string, std::optional<std::string>>;
+using CategoryKey = std::pair<std::string, std::optional<std::string>>;
 
-Group group_of(const Example& example) { return {example.category, example.system}; }
+CategoryKey group_of(const Example& example) { return {example.category, example.system}; }
 
 /// Indices of the examples by category (and system message), in the order of first appearance.
 std::vector<int> by_category(const std::vector<Example>& examples) {
-  std::vector<Group> categories;
-  std::map<Group, std::vector<int>> of_category;
+  std::vector<CategoryKey> categories;
+  std::map<CategoryKey, std::vector<int>> of_category;
   for (size_t i = 0; i < examples.size(); ++i) {
     auto& members = of_category[group_of(examples[i])];
     if (members.empty()) categories.push_back(group_of(examples[i]));

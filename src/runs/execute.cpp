@@ -7,6 +7,7 @@
 #include "src/model/device.hpp"
 #include "src/runs/prepare.hpp"
 #include "src/runs/runner.hpp"
+#include "src/runs/shared_run.hpp"
 #include "src/support/error.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
@@ -88,6 +89,13 @@ void tell_of_measured_again(const RunCounts& counts, const Notes& notes) {
                     " gave other tokens than those stored, so the new time was not stored"));
 }
 
+void tell_of_idle(const RunCounts& counts, int processes, const Notes& notes) {
+  const double all = static_cast<double>(counts.blocks_ns) * processes;
+  if (all <= 0) return;
+  tell(notes, str(processes, " processes had no block in ",
+                  percent(1 - static_cast<double>(counts.busy_ns) / all), " of their time"));
+}
+
 }  // namespace
 
 std::string own_sample_note(const Dataset& dataset) {
@@ -98,6 +106,13 @@ std::string own_sample_note(const Dataset& dataset) {
 Execution execute(const RunSpec& spec, const std::vector<Workload>& workloads,
                   ArmSessions& sessions, const ExecuteOptions& how) {
   Execution done;
+  Group* const group = how.group;
+  if (group) check_shared(spec);
+  if (group && group->rank() > 0) {
+    follow(spec, workloads, sessions, how);
+    done.stopped = how.stop.stop_requested();
+    return done;
+  }
   // A new database is created only after everything that may fail before a run has been done. So no
   // empty database is left after a failure, and none must be removed that another process may have
   // started to use.
@@ -111,7 +126,7 @@ Execution execute(const RunSpec& spec, const std::vector<Workload>& workloads,
     throw ConfigError(str("`oracle` ", arm->oracle.text, ": ", spec.db,
                           " does not exist; expected the database that holds the recorded run"));
   std::vector<RunCell> cells = make_cells(spec, workloads, sessions);
-  done.stopped = how.stop.stop_requested();
+  done.stopped = !group && how.stop.stop_requested();
   if (done.stopped) return done;  // nothing has begun
   check_trace(spec, workloads);
   if (!done.store) done.store = std::make_unique<Store>(spec.db, options);
@@ -120,19 +135,33 @@ Execution execute(const RunSpec& spec, const std::vector<Workload>& workloads,
   const bool found = prepare(spec, workloads, sessions, store, cells, how.notes);
   done.invocation = cells.front().row.invocation;
   Recorder recorder(spec, workloads, store, cells);
+  if (group)
+    lead(*group, store, done.invocation);
+  else if (found)
+    collect_left(store, done.invocation);
   tell_of_cells(spec, workloads, cells, how.notes);
   if (found && spec.go_on)
     tell(how.notes, str("continues invocation ", done.invocation.substr(0, 8), " of ", spec.db));
 
   const auto enough = [&](const RunCell& cell) { return has_enough(store, spec, cells, cell); };
-  done.counts = run_cells(spec, workloads, sessions, cells, recorder, how.until.value_or(how.stop),
-                          spec.target_ci > 0 ? enough : std::function<bool(const RunCell&)>());
+  const std::stop_token until = how.until.value_or(how.stop);
+  run_cells(spec, workloads, sessions, cells, recorder, until,
+            spec.target_ci > 0 ? enough : std::function<bool(const RunCell&)>(), group);
+  bool stopped = until.stop_requested();
+  if (group) {
+    done.stopped = collect(*group, store, done.invocation, recorder.counts());
+    stopped = stopped || done.stopped;
+    recorder.count_finished();
+    tell_of_idle(recorder.counts(), group->size(), how.notes);
+  }
+  recorder.finish_runs(stopped);
+  done.counts = recorder.counts();
   store.check_place();
   if (const auto peak = device_memory_peak(spec.model.device))
     store.note_device_memory(done.invocation, *peak);
   tell_of_measured_again(done.counts, how.notes);
   if (done.counts.turns_off > 0) tell(how.notes, describe_turns_off(done.counts.turns_off));
-  done.stopped = how.stop.stop_requested();
+  done.stopped = done.stopped || how.stop.stop_requested();
   return done;
 }
 

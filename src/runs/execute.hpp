@@ -1,4 +1,5 @@
 #pragma once
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -14,6 +15,8 @@
 
 namespace pardec {
 
+class Group;  // src/group/group.hpp
+
 /// Options of execute().
 struct ExecuteOptions {
   /// A stop requested through this token takes effect after the running jobs are finished.
@@ -24,14 +27,19 @@ struct ExecuteOptions {
   std::optional<std::stop_token> until = std::nullopt;
   bool create_folders = false;  ///< whether to create folders for the database
   Notes notes = {};             ///< messages for the user about the run
+  /// Processes that do the run together: each takes blocks as it becomes free, all arms of a block,
+  /// and stores them in a database of its own (shared_run.hpp), which rank 0 merges at the end. All
+  /// make the same call. Null: this process alone.
+  Group* group = nullptr;
 };
 
 /// The result of a run.
 struct Execution {
-  std::unique_ptr<Store> store;  ///< null: stopped before anything began
+  std::unique_ptr<Store> store;  ///< null: stopped before anything began, or a rank above 0
   std::string invocation;
   RunCounts counts;
-  bool stopped = false;  ///< whether ExecuteOptions::stop stopped the run; otherwise it is complete
+  /// Whether ExecuteOptions::stop of any process stopped the run; otherwise the run is complete.
+  bool stopped = false;
 };
 
 /// Runs the remaining work of arms on datasets, and stores the results. If `target_ci` is set, an

@@ -276,8 +276,8 @@ std::vector<RunCell> make_cells(const RunSpec& spec, const std::vector<Workload>
   return cells;
 }
 
-bool prepare(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSessions& sessions,
-             Store& store, std::vector<RunCell>& cells, const Notes& notes) {
+void make_rows(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSessions& sessions,
+               Store& store, std::vector<RunCell>& cells) {
   const Json not_applicable = not_applicable_pairs(spec, workloads);
   for (const Arm& arm : spec.arms)  // arm by arm, since only one arm's networks may be in memory
     for (RunCell& cell : cells)
@@ -291,6 +291,11 @@ bool prepare(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSes
       }
   for (RunCell& cell : cells)
     if (cell.arm->oracle.kind == "recorded") cell.recording = recording_for(cell, store);
+}
+
+bool prepare(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSessions& sessions,
+             Store& store, std::vector<RunCell>& cells, const Notes& notes) {
+  make_rows(spec, workloads, sessions, store, cells);
   const std::string found = spec.resume  ? find_resumable(spec, cells, store, notes)
                             : spec.go_on ? find_same(cells, store)
                                          : "";

@@ -38,6 +38,11 @@ struct RunCell {
 std::vector<RunCell> make_cells(const RunSpec& spec, const std::vector<Workload>& workloads,
                                 ArmSessions& sessions);
 
+/// Creates the rows of all cells, and reads the recordings that are forced. The rows belong to no
+/// invocation yet. Stores nothing. ConfigError: a job has no recording.
+void make_rows(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSessions& sessions,
+               Store& store, std::vector<RunCell>& cells);
+
 /// Sets the row and the recording of each cell. With spec.resume, the rows are read from a stored
 /// run. With spec.go_on, they are read from a stored run if there is one with the same settings.
 /// Stores nothing. `notes` gets a message if another run could be resumed. Returns whether the rows

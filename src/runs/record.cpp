@@ -103,6 +103,12 @@ Json environment_json(const std::optional<GpuFacts>& gpu, Dtype dtype) {
   return environment;
 }
 
+std::string host_name() {
+  utsname system{};
+  ::uname(&system);
+  return system.nodename;
+}
+
 JobRow job_row(const JobKey& key, const Answers& answers) {
   JobRow job;
   job.key = key;

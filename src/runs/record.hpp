@@ -29,6 +29,9 @@ Json environment_json(const std::string& device, Dtype dtype);
 /// The same with given facts about the GPU; none: no GPU is used.
 Json environment_json(const std::optional<GpuFacts>& gpu, Dtype dtype);
 
+/// The name of this machine.
+std::string host_name();
+
 /// The row of a finished job.
 JobRow job_row(const JobKey& key, const Answers& answers);
 /// The rows of the answers of a finished job. `metrics`: the metrics that score the answers; none:

@@ -46,6 +46,7 @@ Recorder::Recorder(const RunSpec& spec, const std::vector<Workload>& workloads, 
   if (!spec.trace.empty())
     trace_ = open_trace(spec.trace, spec.resume || spec.go_on ? std::ios::app : std::ios::trunc);
   for (RunCell& cell : cells) cell.row.id = store.begin_run(cell.row);
+  store.put_process(process_, host_name(), cells.front().row.environment);
   for (const Workload& work : workloads)
     for (const RunCell& cell : cells)
       if (cell.work == &work) {
@@ -55,6 +56,7 @@ Recorder::Recorder(const RunSpec& spec, const std::vector<Workload>& workloads, 
 }
 
 void Recorder::count_finished() {
+  counts_.finished = counts_.failed = 0;
   for (const RunCell& cell : cells_)
     for (const FinishedJob& job : store_.finished_jobs(cell.row.id)) {
       if (job.failed && spec_.retry_errors) continue;

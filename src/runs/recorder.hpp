@@ -36,6 +36,9 @@ struct RunCounts {
   /// number of jobs that were run again and gave other ids than the stored ones
   std::int64_t other_answers = 0;
   std::vector<RepairCounts> repairs;  ///< empty: no --repair
+  /// `blocks_ns`: time from the first block's start to the last one's end. `busy_ns`: time in which
+  /// a process had a block, summed over the processes.
+  std::int64_t blocks_ns = 0, busy_ns = 0;
 
   double failed_share() const {
     return finished ? static_cast<double>(failed) / static_cast<double>(finished) : 0;
@@ -56,7 +59,7 @@ class Recorder {
   Recorder(const RunSpec& spec, const std::vector<Workload>& workloads, Store& store,
            std::vector<RunCell>& cells);
 
-  /// Adds the results of earlier processes to counts().
+  /// Sets the counts to the stored results of all processes.
   void count_finished();
   /// The stored states of all cells, in the order of the cells.
   std::vector<CellState> states() {

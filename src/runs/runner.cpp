@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "src/group/group.hpp"
 #include "src/model/team_meter.hpp"
 #include "src/runs/arms.hpp"
 #include "src/runs/time_left.hpp"
@@ -47,16 +48,40 @@ std::vector<const CellState*> states_of(const std::vector<const RunCell*>& some,
   return of_some;
 }
 
+/// The turns that this process of a group takes, of those that rank 0 finds to do.
+class Share {
+ public:
+  Share(Group& group, const std::string& to_do) : to_do_(group.broadcast(to_do)), dealer_(group) {}
+
+  /// REQUIRES: called for each turn once, in order.
+  bool takes() {
+    if (to_do_[at_++] == '0') return false;
+    const std::int64_t number = passed_++;
+    if (!own_) own_ = dealer_.next();
+    if (*own_ != number) return false;
+    own_.reset();
+    return true;
+  }
+
+ private:
+  const std::string to_do_;
+  Dealer dealer_;
+  size_t at_ = 0;
+  std::int64_t passed_ = 0;  ///< number of turns to do before this one
+  std::optional<std::int64_t> own_;
+};
+
 class Runner {
  public:
   Runner(const RunSpec& spec, ArmSessions& sessions, Recorder& recorder, std::stop_token stop,
-         const std::function<bool(const RunCell&)>& enough, Progress& progress)
+         const std::function<bool(const RunCell&)>& enough, Progress& progress, Group* group)
       : spec_(spec),
         sessions_(sessions),
         recorder_(recorder),
         stop_(stop),
         enough_(enough),
-        progress_(progress) {}
+        progress_(progress),
+        group_(group) {}
 
   void run(const std::vector<RunCell>& cells, std::vector<Part> parts);
 
@@ -73,6 +98,9 @@ class Runner {
   /// are stored already, and are compared.
   Pass run_jobs(const RunCell& cell, const std::vector<const JobPlan*>& jobs,
                 const std::vector<bool>& open, RowId block, int repeat);
+  /// For each repeat and turn '1' if a cell needs its block, otherwise '0'.
+  std::string turns_to_do(const std::vector<Part>& parts,
+                          const std::vector<BlockTurn>& turns) const;
   /// Whether each cell needs another block.
   std::vector<bool> needing_more(const std::vector<const RunCell*>& cells) const;
   /// Measures the most disturbed blocks again, at most --repair per dataset, with all arms that
@@ -105,6 +133,7 @@ class Runner {
   std::stop_token stop_;
   const std::function<bool(const RunCell&)>& enough_;
   Progress& progress_;
+  Group* group_;
   std::map<const RunCell*, size_t> kinds_;  // indices in left_
   TimeLeft left_{std::vector<TimeLeft::Kind>{}};
 };
@@ -373,6 +402,19 @@ void Runner::count_torn(const std::vector<RunCell>& cells, const std::vector<Par
     }
 }
 
+std::string Runner::turns_to_do(const std::vector<Part>& parts,
+                                const std::vector<BlockTurn>& turns) const {
+  std::string to_do;
+  for (int repeat = 0; repeat < spec_.runs; ++repeat)
+    for (const BlockTurn& turn : turns) {
+      const Part& part = parts[turn.dataset];
+      const auto cells =
+          cells_to_do(part.cells, part.states, {repeat, turn.position}, needing_more(part.cells));
+      to_do += std::find(cells.begin(), cells.end(), true) == cells.end() ? '0' : '1';
+    }
+  return to_do;
+}
+
 void Runner::run(const std::vector<RunCell>& cells, std::vector<Part> parts) {
   recorder_.count_finished();
   const std::vector<CellState> states = recorder_.states();
@@ -385,9 +427,16 @@ void Runner::run(const std::vector<RunCell>& cells, std::vector<Part> parts) {
   const std::vector<BlockTurn> turns = block_turns(blocks, spec_.shard);
   const bool blocked = spec_.order == "blocked", one_by_one = sessions_.take_turns();
   for (size_t arm = 0; !one_by_one && arm < spec_.arms.size(); ++arm) warm_up(arm, parts);
+  std::optional<Share> share;  // of this process
+  if (group_) share.emplace(*group_, turns_to_do(parts, turns));
+  const SteadyClock clock;
+  const std::int64_t begin = clock.now_ns();
+  std::int64_t& busy = recorder_.counts().busy_ns;
   const auto each_turn = [&](const auto& arms_of) {
     for (int repeat = 0; repeat < spec_.runs; ++repeat)
       for (const BlockTurn& turn : turns) {
+        if (stop_.stop_requested()) return;
+        if (share && !share->takes()) continue;
         Part& part = parts[turn.dataset];
         const BlockPlace place{repeat, turn.position};
         // Whole blocks, so that measurements are paired.
@@ -396,7 +445,9 @@ void Runner::run(const std::vector<RunCell>& cells, std::vector<Part> parts) {
         for (size_t c = 0; c < part.cells.size(); ++c)
           if (to_do[c] && block_of(*part.cells[c], *part.states[c], place) != CellBlock::fresh)
             part.torn.insert(place);
+        const std::int64_t began = clock.now_ns();
         for (const size_t arm : arms_of(turn, repeat)) run_arm(part, arm, turn, repeat, to_do);
+        busy += clock.now_ns() - began;
       }
   };
   if (!blocked)
@@ -405,6 +456,8 @@ void Runner::run(const std::vector<RunCell>& cells, std::vector<Part> parts) {
     if (one_by_one) warm_up(arm, parts);  // its networks were loaded again
     each_turn([&](const BlockTurn&, int) { return std::vector<size_t>{arm}; });
   }
+  share.reset();  // rank 0 waits for all
+  recorder_.counts().blocks_ns = clock.now_ns() - begin;
   count_torn(cells, parts);
   repair(cells, parts, turns);
   show("");
@@ -412,9 +465,9 @@ void Runner::run(const std::vector<RunCell>& cells, std::vector<Part> parts) {
 
 }  // namespace
 
-RunCounts run_cells(const RunSpec& spec, const std::vector<Workload>& workloads,
-                    ArmSessions& sessions, const std::vector<RunCell>& cells, Recorder& recorder,
-                    std::stop_token stop, const std::function<bool(const RunCell&)>& enough) {
+void run_cells(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSessions& sessions,
+               const std::vector<RunCell>& cells, Recorder& recorder, std::stop_token stop,
+               const std::function<bool(const RunCell&)>& enough, Group* group) {
   std::int64_t total = 0;
   for (const RunCell& cell : cells)
     for (size_t position = 0; position < cell.work->blocks.size(); ++position)
@@ -422,7 +475,7 @@ RunCounts run_cells(const RunSpec& spec, const std::vector<Workload>& workloads,
         total += std::ssize(cell.work->blocks[position].examples) * spec.runs;
   {
     Progress progress(spec.progress, "examples", total);
-    Runner runner(spec, sessions, recorder, stop, enough, progress);
+    Runner runner(spec, sessions, recorder, stop, enough, progress, group);
     std::vector<Part> parts;
     for (const Workload& work : workloads) {
       Part& part = parts.emplace_back(Part{&work, {}, {}, {}});
@@ -432,8 +485,6 @@ RunCounts run_cells(const RunSpec& spec, const std::vector<Workload>& workloads,
     runner.run(cells, std::move(parts));
   }
   recorder.close();
-  recorder.finish_runs(stop.stop_requested());
-  return recorder.counts();
 }
 
 CellCost measure_cost(const RunSpec& spec, ArmSessions& sessions, const RunCell& cell,

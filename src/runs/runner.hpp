@@ -9,14 +9,17 @@
 
 namespace pardec {
 
+class Group;  // src/group/group.hpp
+
 /// Runs the remaining work of all cells. Arms take turns block by block. Each job is stored when it
 /// ends; the time for storing is not measured. On a stop, the running jobs are finished, and
 /// --resume can continue the run. `enough`: called before each block; returns whether a cell needs
 /// no more blocks. Empty: every cell needs all blocks. A baseline runs as long as some cell that is
-/// compared with it needs blocks. RunError: a result cannot be stored.
-RunCounts run_cells(const RunSpec& spec, const std::vector<Workload>& workloads,
-                    ArmSessions& sessions, const std::vector<RunCell>& cells, Recorder& recorder,
-                    std::stop_token stop, const std::function<bool(const RunCell&)>& enough = {});
+/// compared with it needs blocks. `group`: the processes that share the blocks that rank 0's
+/// recorder lacks; null: this process alone. RunError: a result cannot be stored.
+void run_cells(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSessions& sessions,
+               const std::vector<RunCell>& cells, Recorder& recorder, std::stop_token stop,
+               const std::function<bool(const RunCell&)>& enough = {}, Group* group = nullptr);
 
 /// The cost of a cell's jobs.
 struct CellCost {

@@ -84,10 +84,10 @@ std::vector<std::string> differences(const RunRow& old, const RunRow& now) {
   return out;
 }
 
-std::vector<std::string> machine_differences(const RunRow& old, const RunRow& now) {
+std::vector<std::string> machine_differences(const Json& old, const Json& now) {
   std::map<std::string, std::string> before, after;
-  flatten(old.environment, "", before);
-  flatten(now.environment, "", after);
+  flatten(old, "", before);
+  flatten(now, "", after);
   for (auto* machine : {&before, &after}) {
     machine->erase("mhz");  // a momentary value
     machine->erase(kDeviceMemory);

@@ -130,7 +130,11 @@ DELETE FROM sample WHERE id NOT IN (SELECT sample_id FROM generation)
 DELETE FROM dataset WHERE id NOT IN (SELECT dataset_id FROM run);
 DELETE FROM model WHERE id NOT IN (SELECT model_id FROM run)
   AND id NOT IN (SELECT draft_model_id FROM run WHERE draft_model_id IS NOT NULL);
-DELETE FROM environment WHERE id NOT IN (SELECT environment_id FROM run);
+DELETE FROM process WHERE NOT EXISTS (SELECT 1 FROM run WHERE status = 'running')
+  AND uuid NOT IN (SELECT process FROM block WHERE process IS NOT NULL)
+  AND uuid NOT IN (SELECT process FROM job);
+DELETE FROM environment WHERE id NOT IN (SELECT environment_id FROM run)
+  AND id NOT IN (SELECT environment_id FROM process);
 DELETE FROM experiment
   WHERE id NOT IN (SELECT experiment_id FROM run WHERE experiment_id IS NOT NULL);)");
   transaction.commit();

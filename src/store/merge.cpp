@@ -55,9 +55,16 @@ std::string torn_sql(const std::string& database, const std::string& block) {
              block, ".process IS NULL OR other_arm.process <> ", block, ".process))");
 }
 
-/// Inserts or updates runs, independent of the order of merging. A run is done if it is done in
-/// either file. If it is done in neither, the more advanced state counts.
-std::string runs_sql() {
+/// Processes, with their machines.
+constexpr char kProcesses[] = R"(
+INSERT INTO main.process (uuid, host, environment_id)
+  SELECT uuid, host, ours.id FROM other.process
+  JOIN other.environment AS theirs ON theirs.id = environment_id
+  JOIN main.environment AS ours USING (hash)
+  WHERE true ON CONFLICT DO NOTHING)";
+
+/// Inserts the runs of an invocation, or all (''), that are not here.
+std::string new_runs_sql() {
   return str("INSERT INTO main.run (experiment_id, environment_id, dataset_id, model_id, ",
              "draft_model_id, ", kRunColumns, ")", R"(
   SELECT (SELECT ours.id FROM main.experiment AS ours
@@ -68,7 +75,12 @@ std::string runs_sql() {
          (SELECT new FROM temp.map_model WHERE old = model_id),
          (SELECT new FROM temp.map_model WHERE old = draft_model_id), )",
              kRunColumns, R"(
-  FROM other.run WHERE true ON CONFLICT DO NOTHING;
+  FROM other.run WHERE ?1 IN ('', invocation) ON CONFLICT DO NOTHING)");
+}
+
+/// Updates runs, independent of the order of merging. A run is done if it is done in either file.
+/// If it is done in neither, the more advanced state counts.
+constexpr char kRuns[] = R"(
 CREATE TEMP TABLE map_run AS SELECT theirs.id AS old, ours.id AS new
   FROM other.run AS theirs JOIN main.run AS ours USING (uuid);
 UPDATE main.run SET status = theirs.status, ended_utc = theirs.ended_utc
@@ -86,8 +98,7 @@ UPDATE main.model SET stamp = theirs.stamp, shape = theirs.shape
 INSERT INTO main.artifact (run_id, kind, path, sha256)
   SELECT new, kind, path, sha256 FROM other.artifact JOIN temp.map_run ON old = run_id
   WHERE true ON CONFLICT DO NOTHING;
-)");
-}
+)";
 
 /// Blocks with their times. The time of a block is already removed if one of its jobs was replaced
 /// by a better one.
@@ -309,7 +320,8 @@ struct Attached {
 
 }  // namespace
 
-std::vector<std::string> Store::merge(const std::filesystem::path& other) {
+std::vector<std::string> Store::merge(const std::filesystem::path& other,
+                                      const std::string& invocation) {
   std::error_code error;
   if (std::filesystem::equivalent(other, path_, error)) {
     throw StoreError(other.string(), "is the database that is merged into; give another file", 2);
@@ -318,7 +330,10 @@ std::vector<std::string> Store::merge(const std::filesystem::path& other) {
   Attached attached(db_, other.string());
   Transaction transaction(db_);
   db_.execute(kReferred);
-  db_.execute(runs_sql());
+  if (db_.integer("SELECT count(*) FROM other.sqlite_schema WHERE name = 'process'") > 0)
+    db_.execute(kProcesses);  // a file of an older pardec has none
+  db_.run(new_runs_sql(), invocation);
+  db_.execute(kRuns);
   db_.execute(kJobNames);
   std::vector<RowId> worse;
   {

@@ -147,6 +147,13 @@ struct BlockUse {
 /// The ids of a job's examples, in order. Ids may contain any characters.
 using JobKey = std::vector<std::string>;
 
+/// A machine on which processes measured blocks of an invocation.
+struct MachineRow {
+  std::string host;
+  Json environment;     ///< of the latest process there
+  std::int64_t blocks;  ///< number of blocks measured there
+};
+
 /// A job: one call of a decoder, e.g. for a stack of 6 products. Each job is committed as a whole.
 /// Counters and latency belong to the job and not to its examples, so that a sum over jobs counts
 /// each token once.

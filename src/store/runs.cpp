@@ -103,6 +103,33 @@ RowId Store::put_environment(const Json& environment) {
   return db_.integer("SELECT id FROM environment WHERE hash = ?", hash);
 }
 
+void Store::put_process(const std::string& process, const std::string& host,
+                        const Json& environment) {
+  db_.run("INSERT INTO process (uuid, host, environment_id) VALUES (?, ?, ?)", process, host,
+          put_environment(environment));
+  check_place();
+}
+
+std::vector<MachineRow> Store::machines(const std::string& invocation) {
+  std::vector<MachineRow> machines;
+  // A database that is only read may be of an older pardec.
+  if (db_.integer("SELECT count(*) FROM pragma_table_info('process')") == 0) return machines;
+  Statement find(db_, R"(
+    SELECT host, environment.json, count(*), max(process.rowid)
+    FROM run JOIN block ON block.run_id = run.id JOIN process ON process.uuid = block.process
+    JOIN environment ON environment.id = process.environment_id
+    WHERE invocation = ? GROUP BY host ORDER BY count(*) DESC, host)");
+  find.bind(invocation);
+  while (find.step()) {
+    RowReader row(find);
+    MachineRow& machine = machines.emplace_back();
+    machine.host = row.text();
+    machine.environment = row.json();
+    machine.blocks = row.integer();
+  }
+  return machines;
+}
+
 void Store::note_device_memory(const std::string& invocation, std::int64_t peak_bytes) {
   for (const RunRow& run : find_runs({.invocation = invocation})) {
     Json environment = run.environment;

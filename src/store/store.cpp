@@ -146,7 +146,7 @@ Store::Store(const fs::path& path, OpenOptions options) : path_(path), resumes_(
   if (db_.integer("PRAGMA user_version") == 0)
     create_tables();
   else
-    update_views(db_);
+    update_schema(db_);
   place_ = place_of(path_);
   side_files_ = SideFiles(sqlite3_db_filename(db_.handle(), "main"));
 }

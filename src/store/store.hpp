@@ -113,6 +113,8 @@ class Store {
   // row.
   RowId put_experiment(const ExperimentRow& experiment);
   RowId put_environment(const Json& environment);
+  /// Notes the machine of a process that will run blocks.
+  void put_process(const std::string& process, const std::string& host, const Json& environment);
   RowId put_model(const ModelRow& model);
   RowId put_dataset(const DatasetRow& dataset);
   /// Samples that are already stored are not changed.
@@ -171,6 +173,9 @@ class Store {
 
   // Reading.
   std::vector<RunSummary> summaries(const RunFilter& filter);
+  /// The machines whose processes measured blocks of an invocation, the machine with the most
+  /// blocks first. Blocks of an older pardec, which did not store the machine, are not counted.
+  std::vector<MachineRow> machines(const std::string& invocation);
   /// The figures of these runs, in the order of `runs`.
   Figures figures(std::vector<RunRow> runs);
   /// The same with the measured blocks only.
@@ -195,11 +200,12 @@ class Store {
   /// RunRow::shard lists all shards, e.g. "0/3, 2/3". Null: no run in the store is a shard.
   std::unique_ptr<Store> join_shards(const std::string& keep);
 
-  /// Copies all runs of another database into this one, in one transaction. Merging twice has the
-  /// same effect as merging once. If both databases have a row, the more advanced one is kept: a
-  /// job with fewer errors, a vote with a verdict, an attempt with a known outcome. Returns
-  /// messages about names that two invocations share.
-  std::vector<std::string> merge(const std::filesystem::path& other);
+  /// Copies the runs of another database into this one, in one transaction: all runs, or those of
+  /// `invocation`. Merging twice has the same effect as merging once. If both databases have a row,
+  /// the more advanced one is kept: a job with fewer errors, a vote with a verdict, an attempt with
+  /// a known outcome. Returns messages about names that two invocations share.
+  std::vector<std::string> merge(const std::filesystem::path& other,
+                                 const std::string& invocation = "");
 
  private:
   Store() = default;
@@ -234,8 +240,8 @@ class Store {
 /// order, shard and oracle.
 std::vector<std::string> differences(const RunRow& old, const RunRow& now);
 
-/// The differences between the machines and builds that measured two runs, in the same form.
-std::vector<std::string> machine_differences(const RunRow& old, const RunRow& now);
+/// The differences between two environments (machines and builds), in the same form.
+std::vector<std::string> machine_differences(const Json& old, const Json& now);
 
 /// The key of a block, derived from the ordered keys of its examples.
 std::string block_key(const std::vector<std::string>& samples);

@@ -14,38 +14,40 @@ namespace pardec {
 
 namespace {
 
-/// A view's name, and the statement that makes it.
+/// The name of a view (or table), and the statement that makes it.
 using View = std::pair<std::string, std::string>;
 
-std::vector<View> views_of(Database& db) {
-  Statement find(db, "SELECT name, sql FROM sqlite_schema WHERE type = 'view' ORDER BY rowid");
-  std::vector<View> views;
-  while (find.step()) views.emplace_back(find.text(0), find.text(1));
-  return views;
+std::vector<View> objects_of(Database& db, const std::string& type) {
+  Statement find(db, "SELECT name, sql FROM sqlite_schema WHERE type = ? ORDER BY rowid");
+  find.bind(type);
+  std::vector<View> objects;
+  while (find.step()) objects.emplace_back(find.text(0), find.text(1));
+  return objects;
 }
 
-/// The views of the schema that `db` lacks or has with another text.
-std::vector<View> views_to_make(Database& db) {
+/// The views of the schema that `db` lacks or has with another text, or the tables that it lacks.
+std::vector<View> to_make(Database& db, const std::string& type) {
   Database schema;
   schema.open(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY);
   schema.execute(schema_sql());
   std::map<std::string, std::string> there;
-  for (auto& [name, sql] : views_of(db)) there.emplace(name, std::move(sql));
-  std::vector<View> views = views_of(schema);
-  std::erase_if(views, [&](const View& view) {
-    const auto found = there.find(view.first);
-    return found != there.end() && found->second == view.second;
+  for (auto& [name, sql] : objects_of(db, type)) there.emplace(name, std::move(sql));
+  std::vector<View> objects = objects_of(schema, type);
+  std::erase_if(objects, [&](const View& one) {
+    const auto found = there.find(one.first);
+    return found != there.end() && (type == "table" || found->second == one.second);
   });
-  return views;
+  return objects;
 }
 
 }  // namespace
 
-void update_views(Database& db) {
-  if (views_to_make(db).empty()) return;
+void update_schema(Database& db) {
+  if (to_make(db, "table").empty() && to_make(db, "view").empty()) return;
   Transaction transaction(db);
   // Another process may have made them while this one waited.
-  for (const auto& [name, sql] : views_to_make(db)) {
+  for (const auto& [name, sql] : to_make(db, "table")) db.execute(sql);
+  for (const auto& [name, sql] : to_make(db, "view")) {
     db.execute(str("DROP VIEW IF EXISTS main.", name));
     db.execute(sql);
   }
@@ -53,7 +55,7 @@ void update_views(Database& db) {
 }
 
 void use_own_views(Database& db) {
-  const std::vector<View> views = views_to_make(db);
+  const std::vector<View> views = to_make(db, "view");
   if (views.empty()) return;
   const bool query_only = db.integer("PRAGMA query_only") != 0;
   db.execute("PRAGMA query_only = OFF");

@@ -4,13 +4,13 @@ namespace pardec {
 
 class Database;
 
-/// Both functions give a database the views of this program (results/schema.sql). Since views
-/// contain no data, this works for every database of the same schema version, whichever program
-/// version made it. REQUIRES for both: `db` has the schema's tables.
+/// Both functions update a database (results/schema.sql) that an earlier program of the same schema
+/// version made. Views contain no data, so they can be replaced; tables are only added. REQUIRES
+/// for both: `db` has the tables of such a program.
 
-/// Replaces the views in the file. Writes nothing if they are equal already. Other views in the
-/// file are kept.
-void update_views(Database& db);
+/// Adds the schema's tables that the file lacks, and replaces the schema's views in the file.
+/// Writes nothing if there is no difference. Other tables and views are kept.
+void update_schema(Database& db);
 
 /// Makes this connection use this program's views, not the views in the file. The file is not
 /// changed, so it may be read-only.

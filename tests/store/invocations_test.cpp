@@ -26,7 +26,7 @@ std::map<std::string, std::int64_t> counts(Store& store) {
   std::map<std::string, std::int64_t> out;
   for (const char* table :
        {"run", "block", "job", "step_histogram", "generation", "score", "sample", "dataset",
-        "model", "environment", "experiment", "invocation"})
+        "model", "environment", "process", "experiment", "invocation"})
     out[table] = store.database().integer(str("SELECT count(*) FROM ", table));
   return out;
 }
@@ -92,7 +92,8 @@ TEST_CASE("removing an invocation leaves what others refer to, and nothing else"
   other.environment = {{"cpu", "two"}};
   other.experiment->name = "table-2";
   other.dataset.name = "ae-110k";
-  measure(store, begin(store, other, 4), 0, keys(0, 2), 1000);
+  measure(store, begin(store, other, 4), 0, keys(0, 2), 1000, "p-2");
+  store.put_process("p-2", "b", {{"cpu", "three"}});
   note_invocation(store, "second", "to go");
   remove_invocation(store, "second");
   auto after = counts(store);
@@ -125,9 +126,9 @@ TEST_CASE(
   RunRow a = example_run("ar"), b = a;
   a.environment = {{"processor", "one"}, {"cores", 2}, {"mhz", "2100"}};
   b.environment = {{"processor", "two"}, {"cores", 2}, {"mhz", "2400"}, {"governor", "powersave"}};
-  CHECK(machine_differences(a, b) ==
+  CHECK(machine_differences(a.environment, b.environment) ==
         std::vector<std::string>{"processor: one, now two", "governor: unset, now powersave"});
-  CHECK(machine_differences(a, a).empty());
+  CHECK(machine_differences(a.environment, a.environment).empty());
   a.environment[kDeviceMemory] = 7;
-  CHECK(machine_differences(a, b).size() == 2);
+  CHECK(machine_differences(a.environment, b.environment).size() == 2);
 }

@@ -112,6 +112,41 @@ TEST_CASE("merging keeps the later state of a run, in either order of the files"
   }
 }
 
+TEST_CASE("merging keeps the machine of each process") {
+  TemporaryFolder folder;
+  const auto made = [&](const char* file, int position, const char* process, const char* host) {
+    const fs::path path = folder.path() / file;
+    Store store(path);
+    RunRow row = example_run();
+    row.uuid = "one";
+    const RowId run = begin(store, row);
+    store.put_process(process, host, {{"processor", str("of ", host)}, {"mhz", process}});
+    measure(store, run, position, keys(2 * position, 2), 1000, process);
+    return path;
+  };
+  const fs::path first = made("1.sqlite", 0, "p-1", "a");
+  Store store(made("2.sqlite", 1, "p-2", "b"));
+  const RunRow run = store.find_runs({}).front();
+  CHECK(store.machines(run.invocation).size() == 1);
+  for (int times = 0; times < 2; ++times) {
+    store.merge(first);
+    const auto machines = store.machines(run.invocation);
+    REQUIRE(machines.size() == 2);
+    CHECK(machines[0].host == "a");
+    CHECK(machines[0].environment == Json{{"processor", "of a"}, {"mhz", "p-1"}});
+    CHECK(machines[1].host == "b");
+    CHECK(machines[1].blocks == 1);
+  }
+  CHECK(store.machines("another").empty());
+  // only the runs of one invocation
+  Store part(folder.path() / "part.sqlite");
+  part.merge(first, "another");
+  CHECK(part.find_runs({}).empty());
+  part.merge(first, run.invocation);
+  CHECK(part.find_runs({}).size() == 1);
+  CHECK(part.machines(run.invocation).size() == 1);
+}
+
 TEST_CASE("the newest run is the one that began last, not the one that was merged last") {
   TemporaryFolder folder;
   for (const char* year : {"2024", "2025"}) {

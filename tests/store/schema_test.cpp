@@ -37,7 +37,8 @@ TEST_CASE("the schema has the tables, views and columns that readers rely on") {
             "experiment", "environment", "model",    "dataset",       "sample",
             "run",        "block",       "job",      "generation",    "step_histogram",
             "score",      "judge",       "protocol", "judge_attempt", "judge_reply",
-            "judgment",   "comparison",  "artifact", "block_repair",  "invocation"});
+            "judgment",   "comparison",  "artifact", "block_repair",  "process",
+            "invocation"});
   const std::set<std::string> views = names(db, "view");
   CHECK(views == std::set<std::string>{"run_names", "measured_block", "generations", "newest_score",
                                        "metric_source", "score_parts", "scores_by_example",

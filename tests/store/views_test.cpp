@@ -17,19 +17,20 @@ std::string sql_of(Database& db, const std::string& view, const std::string& sch
   return find.step() ? find.text(0) : "";
 }
 
-/// A file with a run, without one of the views, with another view in an earlier text, and with a
-/// view that somebody added.
+/// A file with a run, without one of the tables, without one of the views, with another view in an
+/// earlier text, and with a view that somebody added.
 void make_earlier(const std::filesystem::path& file) {
   Store store(file);
   begin(store, example_run());
   store.database().execute(
-      "DROP VIEW score_parts; DROP VIEW speedup_pairs; CREATE VIEW speedup_pairs AS SELECT label "
+      "DROP TABLE process; DROP VIEW score_parts; DROP VIEW speedup_pairs; CREATE VIEW "
+      "speedup_pairs AS SELECT label "
       "FROM run; CREATE VIEW my_own AS SELECT label FROM run");
 }
 
 }  // namespace
 
-TEST_CASE("opening a file for writing brings its views up to date, and keeps those of others") {
+TEST_CASE("opening a file for writing adds missing tables and views, and keeps those of others") {
   TemporaryFolder folder;
   Store fresh(folder.path() / "fresh.sqlite");
   make_earlier(folder.path() / "x.sqlite");
@@ -38,7 +39,7 @@ TEST_CASE("opening a file for writing brings its views up to date, and keeps tho
     CHECK(sql_of(store.database(), "score_parts").empty());
   }
   Store store(folder.path() / "x.sqlite");
-  for (const char* view : {"score_parts", "speedup_pairs", "generations"}) {
+  for (const char* view : {"process", "score_parts", "speedup_pairs", "generations"}) {
     CAPTURE(view);
     CHECK(sql_of(store.database(), view) == sql_of(fresh.database(), view));
   }
@@ -61,6 +62,7 @@ TEST_CASE("a file that may only be read is read by the program's own views, and 
   CHECK(db.integer("SELECT count(*) FROM score_parts") == 0);
   CHECK(db.integer("SELECT count(*) FROM run_summary") == 1);
   CHECK(sql_of(db, "score_parts").empty());
+  CHECK(store.machines("any").empty());  // the file has no table of them
   CHECK(sql_of(db, "speedup_pairs").find("label FROM run") != std::string::npos);
   Store other(folder.path() / "y.sqlite");
   use_own_views(other.database());  // has them

@@ -52,7 +52,8 @@ ALLOWED = {
     },
     "src/runs": {
         "src/support", "src/model", "src/engine", "src/prompt", "src/store", "src/checkpoint",
-        "src/tasks", "src/scoring", "src/findings", "src/chat", "src/asking", "datasets", "decoders",
+        "src/tasks", "src/scoring", "src/findings", "src/chat", "src/asking", "src/group", "datasets",
+        "decoders",
     },
     "src/settings": {
         "src/support", "src/model", "src/prompt", "src/checkpoint", "src/tasks", "src/scoring",

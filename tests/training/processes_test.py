@@ -4,40 +4,26 @@ resumed with equal bits; only rank 0 writes.
 """
 
 import os
-import pathlib
-import shutil
 import signal
-import subprocess
 import time
 
 import pytest
+import ranks
 from small_training import prepare, run, tensors, train
 
 pytest.importorskip("safetensors")
 pytest.importorskip("torch")
-if not shutil.which("mpirun"):
-    pytest.skip("mpirun is missing (Debian package openmpi-bin)", allow_module_level=True)
 
 FLAGS = [
     "--steps", "50", "--batch-tokens", "900", "--validation", "0.25", "--validate-every", "10",
     "--save-every", "10",
 ]
 LONG = ["--steps", "4000", "--batch-tokens", "900", "--save-every", "1"]
-# Tests run as root in containers, where processes may not read one another's memory.
-MPI = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
-    "OMPI_MCA_mpi_yield_when_idle": "1",
-}
 
 
 @pytest.fixture(scope="module", autouse=True)
 def with_mpi(program):
-    """Skips the tests if the program was built without MPI."""
-    said = run([str(program("pardec")), "--version"]).stdout
-    if "MPI none" in said:
-        pytest.skip("pardec was built without MPI (Debian package libopenmpi-dev)")
+    ranks.need_mpi(program("pardec"))
 
 
 @pytest.fixture(scope="module")
@@ -65,18 +51,12 @@ def start(command):
     """Starts all processes of a training by mpirun; `own`: flags of some ranks."""
 
     def started(out, size, *flags, own=None, model="config.json"):
-        called = ["mpirun", "--oversubscribe", "--bind-to", "none"]
+        lines = []
         for rank in range(size):
             ranks_own = (own or {}).get(rank, [])
-            called += [*([":"] if rank else []), "-n", "1"]
-            called += command(out if rank == 0 else f"{out}-{rank}", *flags, *ranks_own, model=model)
-        return subprocess.Popen(
-            called,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, **MPI},
-        )
+            into = out if rank == 0 else f"{out}-{rank}"
+            lines.append(command(into, *flags, *ranks_own, model=model))
+        return ranks.start(lines)
 
     return started
 
@@ -87,25 +67,11 @@ def wait_for_a_state(folder, out, mpirun):
         time.sleep(0.002)
 
 
-def process_of(mpirun, rank):
-    """The number of the process of a rank."""
-    children = pathlib.Path(f"/proc/{mpirun.pid}/task/{mpirun.pid}/children").read_text().split()
-    wanted = f"OMPI_COMM_WORLD_RANK={rank}".encode()
-    for child in children:
-        if wanted in pathlib.Path(f"/proc/{child}/environ").read_bytes().split(b"\0"):
-            return int(child)
-    raise AssertionError(f"no process of rank {rank} among {children}")
-
-
 def ended(mpirun, within=120):
     """(exit code, stderr), and how long it took."""
     begin = time.monotonic()
-    try:
-        said = mpirun.communicate(timeout=within)[1]
-    except subprocess.TimeoutExpired:
-        mpirun.kill()
-        said = "did not end " + mpirun.communicate()[1]
-    return (mpirun.returncode, said.strip()), time.monotonic() - begin
+    code, _, said = ranks.ended(mpirun, within)
+    return (code, said), time.monotonic() - begin
 
 
 def good(mpirun):
@@ -212,7 +178,7 @@ def test_a_process_that_is_killed_ends_the_others_and_is_named(folder, start, si
     out = f"killed{size}{victim}"
     mpirun = start(out, size, *LONG)
     wait_for_a_state(folder, out, mpirun)
-    os.kill(process_of(mpirun, victim), signal.SIGKILL)
+    os.kill(ranks.process_of(mpirun, victim), signal.SIGKILL)
     (code, said), took = ended(mpirun, 30)
     assert code != 0
     assert f"rank {victim} " in said and "signal 9" in said, said
@@ -225,7 +191,7 @@ def test_a_process_that_stands_still_ends_the_others_and_is_named(folder, start,
     out = f"still{victim}"
     mpirun = start(out, 2, *LONG, "--process-timeout", "1")
     wait_for_a_state(folder, out, mpirun)
-    os.kill(process_of(mpirun, victim), signal.SIGSTOP)
+    os.kill(ranks.process_of(mpirun, victim), signal.SIGSTOP)
     (code, said), took = ended(mpirun, 30)
     assert code != 0
     assert f"rank {victim} (of 2) did not answer within" in said
@@ -244,7 +210,7 @@ def broken(folder, start):
     good(start("whole", 2, *PATIENT))
     mpirun = start("broken", 2, *PATIENT)
     wait_for_a_state(folder, "broken", mpirun)
-    os.kill(process_of(mpirun, 1), signal.SIGKILL)
+    os.kill(ranks.process_of(mpirun, 1), signal.SIGKILL)
     ended(mpirun)
     assert not (folder / "broken/model.safetensors").exists(), "killed in mid-run"
     good(start("broken", 2, *PATIENT, "--resume"))

@@ -1,0 +1,226 @@
+"""One run by several processes that mpirun starts: the answers of one process; a rank that is
+killed loses its block in flight alone, and --resume goes on with another number of ranks.
+"""
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import sqlite3
+import time
+
+import pytest
+from harness import answers, job_count, query
+from ranks import ended, need_mpi, process_of, start
+
+ARMS = [
+    "--decoder", "ar,hpd", "--dataset", "oa-mine,ae-110k", "--set", "hpd.stack=2", "--set",
+    "hpd.k_max=6", "--max-new-tokens", "12", "--limit", "28", "--batch-size", "2", "--block", "2",
+    "--runs", "6", "--threads", "1", "--progress", "none",
+]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def with_mpi(pardec):
+    need_mpi(pardec.path)
+
+
+@pytest.fixture(scope="module")
+def model(pardec):
+    return pardec.synthesise(
+        "model", hidden_size=32, intermediate_size=64, num_hidden_layers=1, num_attention_heads=2,
+        num_key_value_heads=1,
+    )
+
+
+@pytest.fixture(scope="module")
+def shared(pardec, model):
+    """Starts a run by some ranks."""
+
+    def started(db, ranks, *flags, verb="run"):
+        line = [pardec.path, verb, "--model", model, *ARMS, "--db", db, *flags]
+        return start([line] * ranks, pardec.folder)
+
+    return started
+
+
+@pytest.fixture(scope="module")
+def whole(pardec, model):
+    """The database of one process, and its table."""
+    db = pardec.folder / "whole.sqlite"
+    pardec.good("run", "--model", model, *ARMS, "--db", db)
+    return db
+
+
+def good(mpirun):
+    code, out, said = ended(mpirun)
+    assert code == 0, said
+    return out, said
+
+
+def left(db):
+    """Files that ranks have beside the database."""
+    return [*db.parent.glob(f"{db.name}.*rank-*")]
+
+
+def check_complete(db, whole):
+    """The answers of one process, each once; each block measured whole by one process, and all arms
+    of a block by the same one; nothing left of the ranks.
+    """
+    assert answers(db) == answers(whole)
+    blocks = query(db, "SELECT run_id, position, process FROM block")
+    assert len(blocks) == len(query(whole, "SELECT 1 FROM block"))
+    assert all(block["process"] for block in blocks)
+    by_block = query(
+        db,
+        """SELECT count(DISTINCT block.process) AS n FROM block JOIN run ON run.id = run_id
+           GROUP BY dataset_id, position, repeat""",
+    )
+    assert {row["n"] for row in by_block} == {1}
+    assert {row["status"] for row in query(db, "SELECT status FROM run")} == {"done"}
+    assert len(query(db, "SELECT DISTINCT invocation FROM run")) == 1
+    assert not left(db)
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_ranks_have_the_answers_of_one_process(pardec, shared, whole, ranks):
+    db = pardec.folder / f"ranks{ranks}.sqlite"
+    out, said = good(shared(db, ranks))
+    check_complete(db, whole)
+    assert len(query(db, "SELECT DISTINCT process FROM block")) > 1, "the work was shared"
+    assert len(re.findall("database: ", said)) == 1
+    assert out.count("all columns: --wide") == 1
+
+
+def jobs(db):
+    """Each stored job, with the process that ran it."""
+    rows = query(
+        db,
+        """SELECT label, name, job.repeat, job.key, job.process FROM job
+           JOIN run ON run.id = run_id JOIN dataset ON dataset.id = dataset_id""",
+    )
+    return {tuple(row.values()) for row in rows}
+
+
+def kill(mpirun, db, victim):
+    """Kills a rank when it has stored some jobs."""
+    before = None
+    while mpirun.poll() is None:
+        time.sleep(0.002)
+        own = [db] if victim == 0 else [*db.parent.glob(f"{db.name}.????????.rank-{victim}")]
+        if not own or not own[0].exists():
+            continue
+        count = job_count(own[0])
+        before = count if before is None else before
+        if count > before:
+            break
+    os.kill(process_of(mpirun, victim), signal.SIGKILL)
+    code, _, said = ended(mpirun)
+    assert code != 0 and f"rank {victim} " in said, said
+
+
+def test_a_run_whose_ranks_were_killed_is_resumed_by_other_numbers_of_ranks(pardec, shared, whole):
+    db = pardec.folder / "killed.sqlite"
+    for time_of_kill, (ranks, victim) in enumerate([(3, 1), (2, 0), (4, 3)]):
+        kill(shared(db, ranks, *["--resume"] * bool(time_of_kill)), db, victim)
+    stored = set().union(*(jobs(file) for file in [db, *left(db)] if not file.name.endswith(("-wal", "-shm"))))
+    assert stored
+    good(shared(db, 2, "--resume"))
+    check_complete(db, whole)
+    assert stored <= jobs(db), "no job that a killed rank stored was stored again"
+
+
+def test_one_process_goes_on_with_what_killed_ranks_left(pardec, shared, model, whole):
+    db = pardec.folder / "alone.sqlite"
+    kill(shared(db, 3), db, 2)
+    assert left(db)
+    pardec.good("run", "--model", model, *ARMS, "--db", db, "--resume")
+    check_complete(db, whole)
+
+
+def test_databases_of_another_runs_ranks_stay(pardec, shared, whole):
+    db = pardec.folder / "others.sqlite"
+    other = db.with_name(f"{db.name}.0123abcd.rank-1")
+    other.write_text("of another run")
+    good(shared(db, 2))
+    assert other.read_text() == "of another run"
+    other.unlink()
+    check_complete(db, whole)
+
+
+def test_the_machine_of_each_process_is_kept_and_said(pardec, model, whole):
+    """Rank 1 believes to be on another machine."""
+    if os.geteuid() != 0:
+        pytest.skip("not done here: only root may name a machine")
+    db = pardec.folder / "machines.sqlite"
+    line = [pardec.path, "run", "--model", model, *ARMS, "--db", db]
+    elsewhere = ["unshare", "--uts", "sh", "-c", 'hostname far-away && exec "$@"', "sh", *line]
+    out, said = good(start([line, elsewhere], pardec.folder))
+    check_complete(db, whole)
+    here = os.uname().nodename
+    hosts = query(db, "SELECT host, count(*) AS n FROM process JOIN block ON process = uuid GROUP BY 1")
+    assert {row["host"] for row in hosts} == {here, "far-away"}
+    named = [f"{row['host']} ({row['n']} blocks)" for row in hosts]
+    assert "WARNING (machines) all arms: times of several machines: " in out + said
+    assert all(name in out + said for name in named)
+
+
+@pytest.fixture
+def edited(pardec, whole):
+    """A copy of the whole run, changed by SQL."""
+
+    def made(name, *changes):
+        db = pardec.folder / name
+        shutil.copy(whole, db)
+        with contextlib.closing(sqlite3.connect(db)) as opened, opened:
+            for change in changes:
+                opened.execute(change)
+        return db
+
+    return made
+
+
+def test_ranks_compare_repeated_answers_with_the_stored_ones(shared, edited):
+    """Blocks without a time are run again; other answers give no time."""
+    db = edited(
+        "changed.sqlite",
+        "UPDATE block SET process = NULL, wall_ns = NULL",
+        "UPDATE generation SET tokens = '[1]'",
+    )
+    before = answers(db)
+    _, said = good(shared(db, 2, "--resume"))
+    assert answers(db) == before
+    assert not query(db, "SELECT 1 FROM block WHERE wall_ns IS NOT NULL")
+    count = job_count(db)
+    assert f"{count} jobs gave other tokens than those stored" in said
+
+
+def test_ranks_leave_failed_jobs_as_they_are_unless_asked(shared, edited, whole):
+    failed = "WHERE id IN (SELECT id FROM job WHERE id % 3 = 0)"
+    db = edited(
+        "failed.sqlite",
+        f"UPDATE job SET error = 'power cut' {failed}",
+        "UPDATE generation SET error = 'power cut' WHERE job_id % 3 = 0",
+        "UPDATE block SET process = NULL, wall_ns = NULL",
+    )
+    errors = "SELECT key, attempts FROM job WHERE error = 'power cut' ORDER BY id"
+    before = query(db, errors)
+    good_or_failed = ended(shared(db, 2, "--resume"))
+    assert good_or_failed[0] in (0, 3), good_or_failed
+    assert query(db, errors) == before
+    good(shared(db, 2, "--resume", "--retry-errors"))
+    check_complete(db, whole)
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [["--shard", "0/2"], ["--order", "blocked"], ["--repair", "1"], ["--trace", "t.jsonl"]],
+    ids=lambda flags: flags[0][2:],
+)
+def test_what_ranks_cannot_share_is_refused(pardec, shared, flags):
+    db = pardec.folder / "refused.sqlite"
+    code, _, said = ended(shared(db, 2, *flags))
+    assert code != 0
+    assert f"{flags[0]}" in said and "cannot be shared by several processes" in said
+    assert not db.exists()
