@@ -13,7 +13,8 @@ namespace pardec {
 
 /// Which network to use, and how it computes.
 struct ModelOptions {
-  std::string model, draft_model, dtype = "fp32", device = "cpu", memory_limit;
+  std::string model;  ///< a checkpoint folder, or a GGUF file (gguf_file)
+  std::string draft_model, dtype = "fp32", device = "cpu", memory_limit;
   std::string adapter;  ///< folder with a low-rank adapter or extra heads for `model`; empty: none
   int layers = 0;       ///< use only the first `layers` layers; 0: all layers
   int threads = 0;
@@ -25,7 +26,7 @@ struct ModelOptions {
 /// device computes bf16 fast, otherwise fp32. ConfigError. ModelError: the config cannot be read.
 Dtype chosen_dtype(const ModelOptions& options);
 
-/// A loaded checkpoint folder.
+/// A loaded checkpoint: a folder, or a GGUF file.
 struct Checkpoint {
   std::filesystem::path folder;                ///< from texts_folder
   std::vector<std::filesystem::path> weights;  ///< folders of the network and of its adapter
@@ -70,7 +71,7 @@ struct CheckpointFace {
   ModelConfig config;
   std::optional<Tokenizer> tokenizer;  ///< none: there is no tokenizer.json
 };
-/// None: no model is named, or its folder does not exist. ModelError: invalid files.
+/// None: no model is named, or it does not exist. ModelError: invalid files.
 std::optional<CheckpointFace> read_face(const std::string& model);
 /// The same, but the adapter's tokenizer and extra heads take precedence if it has them.
 std::optional<CheckpointFace> read_face(const ModelOptions& options);

@@ -11,16 +11,17 @@
 
 namespace pardec {
 
-/// A Hugging Face `tokenizer.json`, with the added and special tokens from the files next to it
-/// (tokens_beside.hpp). For every text, ids equal those of transformers and of PyPI `tokenizers`,
-/// except for letters and digits newer than the installed Oniguruma's Unicode (pattern.hpp).
-/// `truncation` and `padding` are ignored: a prompt is never truncated silently. RunError, which
-/// names the file: a regular expression backtracks too often on a text, or components enlarge a
-/// text many times. Thread-safe after loading.
+/// A Hugging Face `tokenizer.json`, or the same from a GGUF file (gguf_tokenizer.hpp), with the
+/// added and special tokens from the files next to it (tokens_beside.hpp). For every text, ids
+/// equal those of transformers and of PyPI `tokenizers`, except for letters and digits newer than
+/// the installed Oniguruma's Unicode (pattern.hpp). `truncation` and `padding` are ignored: a
+/// prompt is never truncated silently. RunError, which names the file: a regular expression
+/// backtracks too often on a text, or components enlarge a text many times. Thread-safe after
+/// loading.
 class Tokenizer {
  public:
-  /// ModelError, which names the file: the file is missing or malformed, or uses an unsupported
-  /// component.
+  /// Reads a tokenizer.json or a GGUF file. ModelError, which names the file: the file is missing
+  /// or malformed, or uses an unsupported component.
   static Tokenizer load(const std::filesystem::path& tokenizer_json);
 
   Tokenizer(Tokenizer&&) noexcept;

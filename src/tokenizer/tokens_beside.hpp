@@ -34,7 +34,8 @@ struct TokensBeside {
 /// Empty if there are no such files. `tokenizer`: the content of tokenizer.json. ConfigError,
 /// DataError: an invalid token, with file and key.
 TokensBeside read_tokens_beside(const std::filesystem::path& folder, const OrderedJson& tokenizer);
-/// The same with the folder's tokenizer.json, which may be missing.
+/// The same with the folder's tokenizer.json, which may be missing. For a GGUF file, or a folder
+/// with one (gguf_file): the named tokens of its metadata.
 TokensBeside read_tokens_beside(const std::filesystem::path& folder);
 
 inline constexpr const char* kTokenizerConfig = "tokenizer_config.json";

@@ -5,8 +5,8 @@
 /// Advice for checkpoints in unsupported forms.
 namespace pardec {
 
-/// Part of a sentence that says why a path is not a checkpoint folder: it does not exist, is a
-/// file, or has no config.json. Empty: it is one.
+/// Part of a sentence that says why a path is neither a checkpoint folder nor a GGUF file: it does
+/// not exist, is another file, or has no config.json. Empty: it is one of them.
 std::string why_no_checkpoint(const std::filesystem::path& path);
 
 /// The same for a folder without supported safetensors files.

@@ -75,10 +75,15 @@ struct ModelConfig {
   std::string positions_key() const;
 };
 
-/// Reads `config.json` of a checkpoint folder, and `generation_config.json` if present. Also finds
-/// out from the weights whether the head is tied, and counts the extra heads. `adapter`: the folder
-/// of an adapter over the network, or empty; it may untie the head, and its extra heads take
-/// precedence. ModelError, which lists what is supported: an unsupported architecture or option.
+/// The config.json of a checkpoint folder, or the one that a GGUF file's metadata stand for.
+/// ModelError.
+Json read_config_json(const std::filesystem::path& model);
+
+/// Reads the config of a checkpoint folder or GGUF file (read_config_json), and
+/// `generation_config.json` if present. Also finds out from the weights whether the head is tied,
+/// and counts the extra heads. `adapter`: the folder of an adapter over the network, or empty; it
+/// may untie the head, and its extra heads take precedence. ModelError, which lists what is
+/// supported: an unsupported architecture or option.
 ModelConfig read_model_config(const std::filesystem::path& folder,
                               const std::filesystem::path& adapter = {});
 /// The same from parsed JSON. `where` is its name in errors.
