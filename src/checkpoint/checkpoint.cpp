@@ -7,17 +7,20 @@
 #include "src/model/device.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
+#include "src/support/gguf.hpp"
 #include "src/support/json.hpp"
 #include "src/support/text.hpp"
+#include "src/tokenizer/gguf_tokenizer.hpp"
 
 namespace pardec {
 
 Tokenizer load_tokenizer(const std::filesystem::path& folder) {
-  if (std::error_code ignored; !std::filesystem::exists(folder / "tokenizer.json", ignored))
+  const auto file = tokenizer_file(folder);
+  if (!file)
     throw ModelError(folder.string(),
                      "has no tokenizer.json, expected one (only generate `prompt_tokens` works "
                      "without)");
-  return Tokenizer::load(folder / "tokenizer.json");
+  return Tokenizer::load(*file);
 }
 
 TrainingRecord read_training_record(const std::filesystem::path& folder) {
@@ -49,6 +52,12 @@ namespace {
 
 constexpr const char* kHalf = "float16";
 
+/// Whether the path names a checkpoint folder or a GGUF file.
+bool is_checkpoint(const std::filesystem::path& model) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(model, ignored) || gguf_file(model).has_value();
+}
+
 /// The formats of the network with this record; extra heads alone leave those of the network.
 std::optional<std::vector<std::string>> trained_formats(const std::filesystem::path& record,
                                                         const std::filesystem::path& network) {
@@ -60,10 +69,11 @@ std::optional<std::vector<std::string>> trained_formats(const std::filesystem::p
 
 Dtype chosen_dtype(const ModelOptions& options) {
   if (options.dtype != "auto") return parse_dtype(options.dtype);
-  if (std::error_code ignored; !std::filesystem::is_directory(options.model, ignored))
-    return Dtype::fp32;  // errors are reported when it is loaded
+  if (!is_checkpoint(options.model)) return Dtype::fp32;  // errors are reported when it is loaded
   const std::string stored = read_model_config(options.model).dtype;
-  const bool half = stored == "bfloat16" || stored == kHalf;
+  // GGUF's types of blocks have fewer bits than bf16.
+  const bool half = stored == "bfloat16" || stored == kHalf ||
+                    (gguf_file(options.model) && stored != "float32" && stored != "F64");
   return half && computes_bf16_fast(options.device) ? Dtype::bf16 : Dtype::fp32;
 }
 
@@ -78,11 +88,8 @@ std::filesystem::path texts_folder(const ModelOptions& options) {
 }
 
 std::filesystem::path tokenizer_folder(const ModelOptions& options) {
-  std::error_code ignored;
   const std::filesystem::path texts = texts_folder(options);
-  return std::filesystem::exists(texts / "tokenizer.json", ignored)
-             ? texts
-             : std::filesystem::path(options.model);
+  return tokenizer_file(texts) ? texts : std::filesystem::path(options.model);
 }
 
 Checkpoint load_checkpoint(const ModelOptions& options, bool with_tokenizer) {
@@ -151,12 +158,10 @@ std::shared_ptr<Checkpoint> Checkpoints::get(const ModelOptions& options, bool w
 }
 
 std::optional<CheckpointFace> read_face(const std::string& model) {
-  std::error_code ignored;
   const std::filesystem::path folder = model;
-  if (!std::filesystem::is_directory(folder, ignored)) return std::nullopt;
+  if (!is_checkpoint(folder)) return std::nullopt;
   CheckpointFace face{read_model_config(folder), std::nullopt};
-  if (std::filesystem::exists(folder / "tokenizer.json", ignored))
-    face.tokenizer = load_tokenizer(folder);
+  if (tokenizer_file(folder)) face.tokenizer = load_tokenizer(folder);
   return face;
 }
 
@@ -174,10 +179,8 @@ namespace {
 /// tokenizer, only the sizes of the vocabularies are compared.
 void check_same_vocabulary(const std::filesystem::path& draft, const ModelConfig& draft_config,
                            const std::filesystem::path& target, const ModelConfig& target_config) {
-  const auto file = [](const std::filesystem::path& folder) { return folder / "tokenizer.json"; };
-  std::error_code ignored;
-  if (!std::filesystem::exists(file(draft), ignored) ||
-      !std::filesystem::exists(file(target), ignored)) {
+  const auto draft_file = tokenizer_file(draft), target_file = tokenizer_file(target);
+  if (!draft_file || !target_file) {
     if (draft_config.vocab_size != target_config.vocab_size)
       throw ModelError(
           draft.string(),
@@ -185,13 +188,16 @@ void check_same_vocabulary(const std::filesystem::path& draft, const ModelConfig
               " has ", target_config.vocab_size, "; a draft network must share the tokenizer"));
     return;
   }
-  if (read_file(file(draft)) == read_file(file(target))) return;
+  std::error_code ignored;
+  if (std::filesystem::equivalent(*draft_file, *target_file, ignored)) return;
+  if (!gguf_file(draft) && !gguf_file(target) && read_file(*draft_file) == read_file(*target_file))
+    return;
   const Tokenizer ours = load_tokenizer(draft), theirs = load_tokenizer(target);
   for (Token id = 0; id < std::max(ours.vocab_size(), theirs.vocab_size()); ++id)
     if (ours.token(id) != theirs.token(id))
-      throw ModelError(file(draft).string(),
+      throw ModelError(draft_file->string(),
                        str("has another vocabulary: id ", id, " is '", ours.token(id), "', in ",
-                           file(target).string(), " it is '", theirs.token(id),
+                           target_file->string(), " it is '", theirs.token(id),
                            "'; a draft network must share the tokenizer"));
 }
 
@@ -217,7 +223,7 @@ std::shared_ptr<Checkpoint> load_draft(const ModelOptions& options, const Checkp
                                        Checkpoints& loaded) {
   const ModelOptions draft = draft_options(options);
   const std::filesystem::path folder = draft.model;
-  if (std::error_code ignored; std::filesystem::is_directory(folder, ignored))
+  if (is_checkpoint(folder))
     check_same_vocabulary(folder, read_model_config(folder), target.folder, target.model.config());
   return loaded.get(draft, false);
 }

@@ -13,7 +13,8 @@ namespace pardec {
 
 /// The choice of a network, and how it computes.
 struct ModelOptions {
-  std::string model, draft_model, dtype = "fp32", device = "cpu", memory_limit;
+  std::string model;  ///< a checkpoint folder, or a GGUF file (gguf_file)
+  std::string draft_model, dtype = "fp32", device = "cpu", memory_limit;
   std::string adapter;  ///< folder with a low-rank adapter, extra heads or both; empty: none
   int layers = 0;       ///< use only the first `layers` layers; 0: all layers
   int threads = 0;
@@ -26,7 +27,7 @@ struct ModelOptions {
 /// ModelError: the config cannot be read.
 Dtype chosen_dtype(const ModelOptions& options);
 
-/// A loaded checkpoint folder.
+/// A loaded checkpoint: a folder, or a GGUF file.
 struct Checkpoint {
   std::filesystem::path folder;                ///< see texts_folder
   std::vector<std::filesystem::path> weights;  ///< folders of the network and of its adapter
@@ -70,7 +71,7 @@ struct CheckpointFace {
   ModelConfig config;
   std::optional<Tokenizer> tokenizer;  ///< none: there is no tokenizer.json
 };
-/// Reads them. None: `model` is empty, or its folder does not exist. ModelError: a file is invalid.
+/// Reads them. None: `model` is empty, or does not exist. ModelError: a file is invalid.
 std::optional<CheckpointFace> read_face(const std::string& model);
 /// The same for a network with an adapter: the adapter's tokenizer and extra heads, if there are
 /// any, replace the network's.

@@ -1,7 +1,9 @@
 #include "src/checkpoint/checkpoint_notes.hpp"
 
 #include "src/model/files/checkpoint_files.hpp"
+#include "src/model/files/gguf_config.hpp"
 #include "src/model/files/json_file.hpp"
+#include "src/support/mapped_file.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
@@ -12,8 +14,7 @@ namespace {
 void add_weights(const std::filesystem::path& folder, const ModelConfig& config,
                  std::vector<std::string>& notes) {
   const CheckpointFiles files(folder);
-  const std::filesystem::path file = folder / "config.json";
-  if (!config.tied_head && parse_model_config(read_model_json(file), file.string()).tied_head)
+  if (!config.tied_head && parse_model_config(read_config_json(folder), files.where()).tied_head)
     notes.push_back(
         str("config.json says tie_word_embeddings, but the weights hold an "
             "lm_head.weight that is not the embedding: it is the head, as in "
@@ -68,7 +69,7 @@ std::string foreign_ids(const Tokenizer& tokenizer, const ModelConfig& config) {
     if (++count <= 3) named.push_back(str("'", tokenizer.token(id), "' ", id));
   }
   if (count == 0) return "";
-  return str("tokenizer.json has ", counted(count, "id"), " beyond the network's vocabulary of ",
+  return str("the tokenizer has ", counted(count, "id"), " beyond the network's vocabulary of ",
              config.vocab_size, " (", join(named, ", "), count > 3 ? ", ..." : "",
              "): a prompt with one of them fails");
 }
@@ -77,6 +78,13 @@ std::vector<std::string> checkpoint_notes(const std::filesystem::path& folder,
                                           const ModelConfig& config) {
   std::vector<std::string> notes;
   if (CheckpointFiles::there(folder)) add_weights(folder, config, notes);
+  if (const auto file = gguf_file(folder))
+    if (const std::string types = widened_types(Gguf(MappedFile(*file).bytes(), file->string()));
+        !types.empty())
+      notes.push_back(
+          str("block-quantised weights are widened while they are loaded, to fp32, or to "
+              "bf16 where the network computes in it: ",
+              types));
   for (const char* file : {"config.json", "generation_config.json"})
     add_ends(folder / file, config, notes);
   add_window(folder / "config.json", config, notes);
@@ -85,7 +93,7 @@ std::vector<std::string> checkpoint_notes(const std::filesystem::path& folder,
 
 std::vector<std::string> checkpoint_notes(const std::filesystem::path& folder) {
   std::error_code ignored;
-  if (!std::filesystem::is_directory(folder, ignored)) return {};
+  if (!std::filesystem::is_directory(folder, ignored) && !gguf_file(folder)) return {};
   return checkpoint_notes(folder, read_model_config(folder));
 }
 

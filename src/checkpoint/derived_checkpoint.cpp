@@ -9,6 +9,7 @@
 #include "src/prompt/chat_template.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
+#include "src/support/gguf.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 #include "src/tokenizer/tokenizer.hpp"
@@ -39,6 +40,14 @@ OrderedJson config_of(const std::filesystem::path& base, const ModelConfig& conf
       says_tied != config.tied_head)
     json["tie_word_embeddings"] = config.tied_head;
   return json;
+}
+
+/// ModelError: the network is in a GGUF file, which has no JSON files to copy.
+void check_folder(const std::filesystem::path& base) {
+  if (gguf_file(base))
+    throw ModelError(base.string(),
+                     "is a GGUF file, which no checkpoint is made from; expected a Hugging Face "
+                     "checkpoint folder");
 }
 
 OrderedJson special_token(std::int64_t id, const std::string& text) {
@@ -94,6 +103,7 @@ void copy_beside_weights(const std::filesystem::path& from, const std::filesyste
 
 void merge_checkpoint(const std::filesystem::path& base, const std::filesystem::path& adapter,
                       const std::filesystem::path& out) {
+  check_folder(base);
   const ModelConfig config = read_model_config(base, adapter);
   const std::filesystem::path heads = extra_heads_file(base, adapter);
   if (config.extra_heads > 0) extra_head_shape(heads, config);  // throws if they do not fit
@@ -109,6 +119,7 @@ void merge_checkpoint(const std::filesystem::path& base, const std::filesystem::
 }
 
 void first_layers(const std::filesystem::path& base, int layers, const std::filesystem::path& out) {
+  check_folder(base);
   const ModelConfig whole = read_model_config(base);
   if (layers < 1 || layers >= whole.layers)
     throw ConfigError(str("`layers` is ", layers, ", expected 1 to ", whole.layers - 1, ": ",
@@ -128,6 +139,7 @@ void first_layers(const std::filesystem::path& base, int layers, const std::file
 
 void add_tokens(const std::filesystem::path& base, const NewTokens& tokens,
                 const std::filesystem::path& out) {
+  check_folder(base);
   const ModelConfig config = read_model_config(base);
   const Tokenizer before = load_tokenizer(base);
   OrderedJson tokenizer = OrderedJson::parse(complete_tokenizer(base / "tokenizer.json"));

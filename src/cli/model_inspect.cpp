@@ -102,9 +102,9 @@ int inspect_model(const ModelVerbFlags& flags) {
     add_text("note", "untrained: random weights (model synth)");
   if (const auto notes = checkpoint_notes(flags.folder); !notes.empty())
     add("notes", join(notes, "; "), notes);
-  if (std::filesystem::exists(std::filesystem::path(flags.folder) / "tokenizer.json")) {
-    const Tokenizer tokenizer = load_tokenizer(flags.folder);
-    add("tokenizer", str(grouped(tokenizer.vocab_size()), " ids"), tokenizer.vocab_size());
+  if (const auto face = read_face(flags.folder); face && face->tokenizer) {
+    const int ids = face->tokenizer->vocab_size();
+    add("tokenizer", str(grouped(ids), " ids"), ids);
   } else {
     add("tokenizer", "none: only --prompt-tokens works", Json());
   }

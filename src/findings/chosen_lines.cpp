@@ -7,6 +7,7 @@
 #include "src/engine/trace_threads.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
+#include "src/tokenizer/gguf_tokenizer.hpp"
 
 namespace pardec {
 
@@ -121,7 +122,9 @@ std::vector<ChosenLine> chosen_lines(const RunAnswers& answers, const Answered& 
 }
 
 std::optional<Tokenizer> tokenizer_of(const ModelRow& model) {
-  const auto file = std::filesystem::path(model.path) / "tokenizer.json";
+  const auto found = tokenizer_file(model.path);
+  if (!found) return std::nullopt;
+  const std::filesystem::path& file = *found;
   std::error_code error;
   const auto size = std::filesystem::file_size(file, error);
   if (error) return std::nullopt;

@@ -12,6 +12,7 @@
 #include "src/model/machine.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
+#include "src/support/gguf.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/project_files.hpp"
 #include "src/support/text.hpp"
@@ -112,7 +113,7 @@ std::string arm_of(const Trace& trace) { return trace.arm.empty() ? trace.decode
 
 NetworkSize size_of_network(const std::filesystem::path& model, Dtype dtype) {
   std::error_code ignored;
-  return network_size(std::filesystem::is_regular_file(model, ignored)
+  return network_size(std::filesystem::is_regular_file(model, ignored) && !gguf_file(model)
                           ? parse_model_config(read_json(model), model.string())
                           : read_model_config(model),
                       dtype);

@@ -6,6 +6,7 @@
 #include "datasets/attribute_extraction.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
+#include "src/support/gguf.hpp"
 #include "src/support/hashing.hpp"
 #include "src/support/project_files.hpp"
 #include "src/support/text.hpp"
@@ -18,6 +19,10 @@ TrainingStart read_start(const TrainingSpec& spec) {
   TrainingStart start;
   const std::filesystem::path model = spec.model;
   std::error_code ignored;
+  if (gguf_file(model))
+    throw ModelError(spec.model,
+                     "is a GGUF file, which is not trained; expected a config.json or a "
+                     "Hugging Face checkpoint folder");
   const bool folder = std::filesystem::is_directory(model, ignored);
   if (folder) start.weights = model;
   const std::filesystem::path config = folder ? model / "config.json" : model;

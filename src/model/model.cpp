@@ -5,12 +5,17 @@
 #include <algorithm>
 #include <cstring>
 
+#include "src/kernels/bf16.hpp"
+#include "src/kernels/team.hpp"
 #include "src/model/adapter.hpp"
+#include "src/model/device.hpp"
 #include "src/model/files/checkpoint_files.hpp"
 #include "src/model/files/extra_heads.hpp"
+#include "src/model/files/gguf_weights.hpp"
 #include "src/model/files/parameters.hpp"
 #include "src/model/files/safetensors.hpp"
 #include "src/model/network.hpp"
+#include "src/model/packed/bfloat16_bits.hpp"
 #include "src/model/packed/packed_backend.hpp"
 #include "src/model/plain/rope_frequencies.hpp"
 #include "src/support/error.hpp"
@@ -39,6 +44,7 @@ at::ScalarType scalar_type(StoredType type) {
       return at::kFloat;
     case StoredType::f64:
       return at::kDouble;
+    case StoredType::rows:
     case StoredType::other:
       break;
   }
@@ -65,8 +71,37 @@ at::Device parse_device(const std::string& name) {
 
 namespace {
 
-/// The tensor in the file's type. Uses the mapped memory itself if it is aligned.
-at::Tensor to_tensor(const CheckpointFiles::Entry& entry) {
+/// The numbers of a tensor of the type `rows`, as bf16 or fp32.
+at::Tensor widened(const StoredTensor& tensor, at::ScalarType type) {
+  const bool narrowed = type == at::kBFloat16;
+  const at::Tensor all = at::empty(tensor.shape, narrowed ? at::kBFloat16 : at::kFloat);
+  const std::int64_t width = row_width(tensor);
+  constexpr std::int64_t kNumbersOfAPiece = 1 << 16;
+  const std::int64_t grain = std::max<std::int64_t>(1, kNumbersOfAPiece / width);
+  team().run(row_count(tensor), grain, [&](int, std::int64_t first, std::int64_t last) {
+    const auto numbers = static_cast<size_t>((last - first) * width);
+    if (!narrowed) {
+      read_rows(tensor, first, last - first, {all.data_ptr<float>() + first * width, numbers});
+      return;
+    }
+    std::vector<float> row(static_cast<size_t>(width));
+    for (std::int64_t i = first; i < last; ++i) {
+      read_rows(tensor, i, 1, row);
+      std::uint16_t* const out = mutable_bits(all) + i * width;
+      for (std::int64_t j = 0; j < width; ++j) out[j] = narrow(row[static_cast<size_t>(j)]);
+    }
+  });
+  return all;
+}
+
+/// The tensor in the file's type, or in one that `type` is made from without loss. Uses the mapped
+/// memory itself if it is aligned.
+at::Tensor to_tensor(const CheckpointFiles::Entry& entry, at::ScalarType type) {
+  if (entry.tensor.type == StoredType::rows) {
+    at::Tensor all = widened(entry.tensor, type);
+    entry.mapping->release(entry.tensor.data);
+    return all;
+  }
   const auto options = at::TensorOptions().dtype(scalar_type(entry.tensor.type));
   const std::span<std::byte> bytes = entry.tensor.data;
   if (reinterpret_cast<std::uintptr_t>(bytes.data()) %
@@ -86,14 +121,15 @@ at::Tensor placed(const at::Tensor& tensor, const Model::Network& network) {
 }
 
 /// The weights of the first `layers` layers, and those outside of layers. `config`: of the whole
-/// network. `place(parameter, tensor)` converts a tensor of the file.
+/// network. `place(parameter, tensor)` converts a tensor of the file (to_tensor).
 template <typename Place>
 std::map<std::string, at::Tensor> load_tensors(const ModelConfig& config, int layers,
-                                               const CheckpointFiles& checkpoint, Place&& place) {
+                                               const CheckpointFiles& checkpoint,
+                                               at::ScalarType type, Place&& place) {
   std::map<std::string, at::Tensor> loaded;
   for (const Parameter& parameter : parameters(config))
     if (const auto& entry = checkpoint.find(parameter, config); parameter.layer < layers)
-      loaded.emplace(parameter.name, place(parameter, to_tensor(entry)));
+      loaded.emplace(parameter.name, place(parameter, to_tensor(entry, type)));
   return loaded;
 }
 
@@ -106,7 +142,8 @@ std::vector<ExtraHead> load_extra_heads(const Model::Network& network,
       parse_safetensors(mapping->bytes(), file.string()), network.config, file.string());
   std::map<std::string, at::Tensor> loaded;
   for (const auto& [tensor_name, tensor] : stored.tensors)
-    loaded.emplace(tensor_name, placed(to_tensor({tensor, mapping, file.string()}), network));
+    loaded.emplace(tensor_name,
+                   placed(to_tensor({tensor, mapping, file.string()}, network.type), network));
   return extra_heads_over(loaded, stored.shape);
 }
 
@@ -148,6 +185,7 @@ Model Model::load(const std::filesystem::path& folder, const Options& options) {
       adapter = Adapter::load(options.adapter, network->config);
     network->assign(load_tensors(
         whole, network->config.layers, CheckpointFiles(folder),
+        adapter ? at::kFloat : network->type,
         [&](const Parameter& parameter, const at::Tensor& tensor) {
           return placed(adapter ? adapter->merged(parameter, tensor) : tensor, *network);
         }));
@@ -161,7 +199,7 @@ Model Model::load(const std::filesystem::path& folder, const Options& options) {
 std::map<std::string, at::Tensor> load_weights(const std::filesystem::path& folder,
                                                at::ScalarType type) {
   const ModelConfig config = read_model_config(folder);
-  return load_tensors(config, config.layers, CheckpointFiles(folder),
+  return load_tensors(config, config.layers, CheckpointFiles(folder), type,
                       [&](const Parameter&, const at::Tensor& tensor) { return tensor.to(type); });
 }
 

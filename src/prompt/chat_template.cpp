@@ -5,6 +5,8 @@
 
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
+#include "src/support/gguf.hpp"
+#include "src/support/mapped_file.hpp"
 #include "src/support/text.hpp"
 #include "src/tokenizer/tokens_beside.hpp"
 
@@ -121,9 +123,26 @@ Sources configured_templates(const OrderedJson& json, const std::string& file) {
   return all;
 }
 
+/// The templates of a GGUF file: the default one, and others that a list names.
+Sources gguf_templates(const std::filesystem::path& file) {
+  const MappedFile mapping(file);
+  const Gguf gguf(mapping.bytes(), file.string());
+  constexpr const char* kKey = "tokenizer.chat_template";
+  Sources all;
+  const auto add = [&](const std::string& name, const std::string& key) {
+    if (const auto text = gguf.text(key))
+      all[name] = {std::string(*text), str(file.string(), ", ", key)};
+  };
+  add(std::string(kDefault), kKey);
+  for (const std::string_view name : gguf.texts("tokenizer.chat_templates"))
+    add(std::string(name), str(kKey, ".", name));
+  return all;
+}
+
 /// All templates of a folder, from transformers' places and with its precedence: separate files,
-/// then tokenizer_config.json, then the older chat_template.json.
+/// then tokenizer_config.json, then the older chat_template.json. Those of a GGUF file are its own.
 Sources templates_of(const std::filesystem::path& folder) {
+  if (const auto file = gguf_file(folder)) return gguf_templates(*file);
   Sources all;
   const auto add = [&](const std::string& name, const std::filesystem::path& file) {
     if (auto text = text_of(file)) all[name] = {*std::move(text), file.string()};

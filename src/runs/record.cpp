@@ -9,6 +9,7 @@
 #include "src/model/device.hpp"
 #include "src/scoring/dataset_rows.hpp"
 #include "src/support/error.hpp"
+#include "src/support/gguf.hpp"
 #include "src/support/hashing.hpp"
 #include "src/support/processor.hpp"
 #include "src/support/text.hpp"
@@ -23,6 +24,10 @@ ModelRow model_row(Store& store, const Checkpoint& checkpoint) {
   std::vector<std::filesystem::path> files;
   for (const std::filesystem::path& part : checkpoint.weights) {
     const auto before = std::ssize(files);
+    if (const auto gguf = gguf_file(part)) {
+      files.push_back(*gguf);
+      continue;
+    }
     for (const auto& entry : std::filesystem::directory_iterator(part))
       if (entry.is_regular_file() &&
           (entry.path().extension() == ".json" || entry.path().extension() == ".safetensors"))

@@ -21,7 +21,7 @@ fs::path resolved(const fs::path& path) {
 /// Whether the file can belong to a checkpoint. Traces, logs and databases may be in the same
 /// folder.
 bool is_of_checkpoint(const fs::path& file) {
-  constexpr std::array kEndings{".json", ".safetensors", ".jinja", ".txt", ".model"};
+  constexpr std::array kEndings{".json", ".safetensors", ".jinja", ".txt", ".model", ".gguf"};
   return std::find(kEndings.begin(), kEndings.end(), file.extension()) != kEndings.end();
 }
 

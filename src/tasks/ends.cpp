@@ -73,8 +73,7 @@ std::vector<UnusedEnd> unused_ends(const ModelOptions& options, const ModelConfi
       if (chat)
         if (const auto id = end_of_turn(*chat, *tokenizer)) add("the chat template's turns", *id);
     }
-    const std::filesystem::path file = std::filesystem::path(options.model) / "config.json";
-    for (const Token id : parse_model_config(read_model_json(file), file.string()).eos)
+    for (const Token id : parse_model_config(read_config_json(options.model), options.model).eos)
       add("config.json's eos_token_id", id);
   } catch (const Error&) {
   }

@@ -5,11 +5,13 @@
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "src/support/json.hpp"
+#include "src/support/mapped_file.hpp"
 #include "src/support/text.hpp"
 #include "src/support/thought.hpp"
 #include "src/tokenizer/added_tokens.hpp"
 #include "src/tokenizer/bpe.hpp"
 #include "src/tokenizer/decoder.hpp"
+#include "src/tokenizer/gguf_tokenizer.hpp"
 #include "src/tokenizer/normalizer.hpp"
 #include "src/tokenizer/post_processor.hpp"
 #include "src/tokenizer/pre_tokenizer.hpp"
@@ -168,7 +170,9 @@ Tokenizer::~Tokenizer() = default;
 Tokenizer Tokenizer::load(const std::filesystem::path& tokenizer_json) {
   const std::string file = tokenizer_json.string();
   try {
-    const Json json = read_json(tokenizer_json);
+    const Json json = tokenizer_json.extension() == ".gguf"
+                          ? gguf_tokenizer(Gguf(MappedFile(tokenizer_json).bytes(), file))
+                          : read_json(tokenizer_json);
     JsonReader top(json, "the file");
     for (const char* key : {"version", "truncation", "padding", "added_tokens", "normalizer",
                             "pre_tokenizer", "post_processor", "decoder", "model"}) {

@@ -11,16 +11,16 @@
 
 namespace pardec {
 
-/// A tokenizer from a Hugging Face `tokenizer.json`, with the added and special tokens from the
-/// files next to it (tokens_beside.hpp). Its ids equal those of transformers and of PyPI
-/// `tokenizers`, except for letters and digits that are newer than the installed Oniguruma's
-/// Unicode (pattern.hpp). `truncation` and `padding` are ignored, so that no prompt is truncated
-/// silently. Thread-safe after loading. RunError, which names the file: a regular expression
-/// backtracks too often on a text, or components enlarge a text too much.
+/// A tokenizer from a Hugging Face `tokenizer.json` or from a GGUF file (gguf_tokenizer.hpp), with
+/// the added and special tokens from the files next to it (tokens_beside.hpp). Its ids equal those
+/// of transformers and of PyPI `tokenizers`, except for letters and digits that are newer than the
+/// installed Oniguruma's Unicode (pattern.hpp). `truncation` and `padding` are ignored, so that no
+/// prompt is truncated silently. Thread-safe after loading. RunError, which names the file: a
+/// regular expression backtracks too often on a text, or components enlarge a text too much.
 class Tokenizer {
  public:
-  /// ModelError, which names the file: the file is missing or malformed, or uses an unsupported
-  /// component.
+  /// Reads a tokenizer.json or a GGUF file. ModelError, which names the file: the file is missing
+  /// or malformed, or uses an unsupported component.
   static Tokenizer load(const std::filesystem::path& tokenizer_json);
 
   Tokenizer(Tokenizer&&) noexcept;

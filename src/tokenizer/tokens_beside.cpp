@@ -7,7 +7,9 @@
 #include <optional>
 
 #include "src/support/error.hpp"
+#include "src/support/mapped_file.hpp"
 #include "src/support/text.hpp"
+#include "src/tokenizer/gguf_tokenizer.hpp"
 
 namespace pardec {
 
@@ -229,6 +231,11 @@ TokensBeside read_tokens_beside(const std::filesystem::path& folder, const Order
 }
 
 TokensBeside read_tokens_beside(const std::filesystem::path& folder) {
+  if (const auto file = gguf_file(folder)) {
+    TokensBeside beside;
+    beside.named = gguf_named_tokens(Gguf(MappedFile(*file).bytes(), file->string()));
+    return beside;
+  }
   return read_tokens_beside(folder, read_object_if_there(folder / "tokenizer.json"));
 }
 

@@ -34,7 +34,8 @@ struct TokensBeside {
 /// Reads these files; the result is empty if there are none. `tokenizer`: the content of
 /// tokenizer.json. ConfigError, DataError: a file is invalid; the message names file and key.
 TokensBeside read_tokens_beside(const std::filesystem::path& folder, const OrderedJson& tokenizer);
-/// The same; reads the folder's tokenizer.json too, if there is one.
+/// The same; reads the folder's tokenizer.json too, if there is one. For a GGUF file, or a folder
+/// with one (gguf_file): the named tokens of its metadata.
 TokensBeside read_tokens_beside(const std::filesystem::path& folder);
 
 inline constexpr const char* kTokenizerConfig = "tokenizer_config.json";

@@ -148,7 +148,7 @@ def gguf(pardec, tmp_path):
                 "'hf download meta-llama/Llama-3.2-1B --local-dir DIR'",
             ],
         ),
-        ("no/such/folder/at/all", ["does not exist, expected a Hugging Face checkpoint folder\n"]),
+        ("no/such/folder/at/all", ["does not exist, expected a Hugging Face checkpoint folder or a GGUF file\n"]),
     ],
     ids=["an id of the Hub", "a path"],
 )
@@ -156,20 +156,33 @@ def test_a_network_that_is_not_there_is_refused(pardec, path, said):
     check_refused(pardec, path, *said)
 
 
-def test_a_file_of_gguf_is_refused(pardec, gguf):
-    said = ["is not a folder", "GGUF file, which is not read", f"gguf_file='{gguf}'"]
-    check_refused(pardec, gguf, *said)
+def test_a_cut_file_of_gguf_is_refused(pardec, gguf):
+    check_refused(pardec, gguf, f"{gguf}: is truncated: the number of tensors at byte 8 needs 8")
 
 
-def test_a_folder_of_gguf_is_refused(pardec, gguf, tmp_path):
+def test_a_folder_with_a_cut_file_of_gguf_is_refused(pardec, gguf, tmp_path):
     shutil.copy(pardec.folder / gguf, tmp_path)
-    said = ["has no config.json", "GGUF file", f"from_pretrained(f, gguf_file='{gguf}')"]
-    check_refused(pardec, tmp_path, *said)
+    check_refused(pardec, tmp_path, f"{gguf}: is truncated")
+
+
+def test_a_folder_with_two_files_of_gguf_is_refused(pardec, gguf, tmp_path):
+    for name in ["a.gguf", "b.gguf"]:
+        shutil.copy(pardec.folder / gguf, tmp_path / name)
+    check_refused(pardec, tmp_path, "has no config.json", "a.gguf, b.gguf: give one of them")
+
+
+def test_gguf_of_another_architecture_is_refused(pardec, tmp_path):
+    architecture = b"\x14\0\0\0\0\0\0\0general.architecture\x08\0\0\0\x05\0\0\0\0\0\0\0mamba"
+    (tmp_path / "m.gguf").write_bytes(
+        b"GGUF\3\0\0\0" + bytes(8) + b"\x01" + bytes(7) + architecture
+    )
+    said = ["has general.architecture 'mamba', which is not supported", "supported are gemma2"]
+    check_refused(pardec, tmp_path / "m.gguf", *said)
 
 
 def test_gguf_in_place_of_weights_is_refused(pardec, gguf, without_weights):
     shutil.copy(pardec.folder / gguf, without_weights)
-    check_refused(pardec, without_weights, "has no weights", "GGUF file")
+    check_refused(pardec, without_weights, "has no weights", f"it has {gguf}: give that file")
 
 
 def test_a_file_of_safetensors_is_refused(pardec, network):

@@ -478,7 +478,8 @@ TEST_CASE("a folder that is not a checkpoint: the error says what is missing") {
   const test::TemporaryFolder folder;
   CHECK_THROWS_WITH(
       read_model_config(folder.path() / "none"),
-      Catch::EndsWith("none: does not exist, expected a Hugging Face checkpoint folder"));
+      Catch::EndsWith(
+          "none: does not exist, expected a Hugging Face checkpoint folder or a GGUF file"));
   CHECK_THROWS_WITH(read_model_config(folder.path()), Catch::Contains("has no config.json"));
   write(folder.path() / "file", "x");
   CHECK_THROWS_WITH(read_model_config(folder.path() / "file"), Catch::Contains("is not a folder"));

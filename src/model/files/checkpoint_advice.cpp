@@ -4,13 +4,14 @@
 #include <string_view>
 #include <vector>
 
+#include "src/support/gguf.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
 
 namespace {
 
-constexpr const char* kExpected = "expected a Hugging Face checkpoint folder";
+constexpr const char* kExpected = "expected a Hugging Face checkpoint folder or a GGUF file";
 
 /// Whether the text is a model's name on the Hub, `owner/name`.
 bool is_hub_id(const std::string& text) {
@@ -25,20 +26,13 @@ bool is_hub_id(const std::string& text) {
          fits(std::string_view(text).substr(slash + 1));
 }
 
-std::string convert(const std::string& folder, const std::string& more) {
+std::string convert(const std::string& folder) {
   return str(
       "transformers converts it: python -c \"from transformers import AutoModelForCausalLM as "
       "M, AutoTokenizer as T; f = '",
-      folder, "'; M.from_pretrained(f", more, ").save_pretrained('OUT'); T.from_pretrained(f", more,
-      ").save_pretrained('OUT')\"");
-}
-
-std::string of_gguf(const std::filesystem::path& file) {
-  return str(file.filename().string(),
-             " is a GGUF file, which is not read; take the checkpoint that "
-             "it was made of, or ",
-             convert(file.parent_path().empty() ? "." : file.parent_path().string(),
-                     ", gguf_file='" + file.filename().string() + "'"));
+      folder,
+      "'; M.from_pretrained(f).save_pretrained('OUT'); "
+      "T.from_pretrained(f).save_pretrained('OUT')\"");
 }
 
 /// The names of the folder's files with one of these endings, sorted.
@@ -59,7 +53,8 @@ std::vector<std::string> files_with(const std::filesystem::path& folder,
 /// What to say about weights in other formats in the folder; empty: there are none.
 std::string other_weights(const std::filesystem::path& folder) {
   if (const auto gguf = files_with(folder, {".gguf"}); !gguf.empty())
-    return of_gguf(folder / gguf.front());
+    return str("it has ", join(gguf, ", "), ": give ",
+               gguf.size() > 1 ? "one of them" : "that file", " as the model");
   const auto own = files_with(folder, {"consolidated.safetensors", ".pth"});
   if (!own.empty())
     return str(own.front(),
@@ -67,7 +62,7 @@ std::string other_weights(const std::filesystem::path& folder) {
                "the Hugging Face format");
   if (const auto pickled = files_with(folder, {".bin", ".pt", ".ckpt", ".bin.index.json"});
       !pickled.empty())
-    return str(pickled.front(), " is not safetensors; ", convert(folder.string(), ""));
+    return str(pickled.front(), " is not safetensors; ", convert(folder.string()));
   if (const auto other = files_with(folder, {".h5", ".msgpack", ".onnx"}); !other.empty())
     return str(other.front(), " is of another library, which is not read");
   return "";
@@ -78,6 +73,7 @@ std::string other_weights(const std::filesystem::path& folder) {
 std::string why_no_checkpoint(const std::filesystem::path& path) {
   std::error_code ignored;
   const std::string text = path.string();
+  if (gguf_file(path)) return "";
   if (!std::filesystem::exists(path, ignored))
     return str("does not exist, ", kExpected,
                is_hub_id(text) ? str("; the Hub's models are not fetched: 'hf download ", text,
@@ -87,9 +83,7 @@ std::string why_no_checkpoint(const std::filesystem::path& path) {
   if (!std::filesystem::is_directory(path, ignored)) {
     const std::string end = path.extension().string();
     return str("is not a folder, ", kExpected,
-               end == ".gguf"          ? "; " + of_gguf(path)
-               : end == ".safetensors" ? "; give the folder that it is in"
-                                       : "");
+               end == ".safetensors" ? "; give the folder that it is in" : "");
   }
   if (std::filesystem::exists(path / "config.json", ignored)) return "";
   std::string more = other_weights(path);

@@ -5,8 +5,8 @@
 /// Advice for checkpoints in unsupported forms.
 namespace pardec {
 
-/// Explains, as part of a sentence, why a path is not a checkpoint folder: it does not exist, is a
-/// file, or has no config.json. Empty: the path is a checkpoint folder.
+/// Explains, as part of a sentence, why a path is neither a checkpoint folder nor a GGUF file: it
+/// does not exist, is another kind of file, or has no config.json. Empty: the path is one of them.
 std::string why_no_checkpoint(const std::filesystem::path& path);
 
 /// Explains why a folder contains no supported safetensors files.

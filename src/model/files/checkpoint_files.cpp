@@ -7,6 +7,8 @@
 #include <string_view>
 
 #include "src/model/files/checkpoint_advice.hpp"
+#include "src/model/files/gguf_config.hpp"
+#include "src/model/files/gguf_weights.hpp"
 #include "src/model/files/json_file.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
@@ -52,23 +54,41 @@ std::string kind_of(const std::string& name, int layers) {
 
 bool CheckpointFiles::there(const std::filesystem::path& folder) {
   std::error_code ignored;
-  return std::filesystem::exists(single_file(folder), ignored) ||
+  return gguf_file(folder) || std::filesystem::exists(single_file(folder), ignored) ||
          std::filesystem::exists(index_file(folder), ignored);
 }
 
 void CheckpointFiles::add_file(const std::filesystem::path& file) {
   const auto mapping = std::make_shared<const MappedFile>(file);
-  for (auto& [tensor_name, tensor] : parse_safetensors(mapping->bytes(), file.string())) {
-    const auto [at, fresh] =
-        tensors_.emplace(tensor_name, Entry{std::move(tensor), mapping, file.string()});
-    if (!fresh)
-      throw ModelError(file.string(), str("has tensor ", one_line(tensor_name), ", which ",
-                                          at->second.file, " has too"));
-  }
+  for (auto& [tensor_name, tensor] : parse_safetensors(mapping->bytes(), file.string()))
+    add(tensor_name, std::move(tensor), mapping, file);
+}
+
+void CheckpointFiles::add_gguf(const std::filesystem::path& file) {
+  where_ = file.string();
+  const auto mapping = std::make_shared<const MappedFile>(file);
+  const Gguf gguf(mapping->bytes(), where_);
+  const ModelConfig config = parse_model_config(gguf_config(gguf), where_);
+  for (NamedTensor& one : named_tensors(gguf, config))
+    add(std::move(one.name), std::move(one.tensor), mapping, file);
+}
+
+void CheckpointFiles::add(std::string name, StoredTensor tensor,
+                          const std::shared_ptr<const MappedFile>& mapping,
+                          const std::filesystem::path& file) {
+  const auto [at, fresh] =
+      tensors_.emplace(std::move(name), Entry{std::move(tensor), mapping, file.string()});
+  if (!fresh)
+    throw ModelError(file.string(), str("has tensor ", one_line(at->first), ", which ",
+                                        at->second.file, " has too"));
 }
 
 CheckpointFiles::CheckpointFiles(const std::filesystem::path& folder) {
   std::error_code ignored;
+  if (const auto gguf = gguf_file(folder)) {
+    add_gguf(*gguf);
+    return;
+  }
   if (std::filesystem::exists(single_file(folder), ignored)) {
     where_ = single_file(folder).string();
     add_file(single_file(folder));

@@ -10,7 +10,7 @@
 
 namespace pardec {
 
-/// The tensors of a checkpoint folder: model.safetensors, or the shards that
+/// The tensors of a checkpoint: of a GGUF file, of model.safetensors, or of the shards that
 /// model.safetensors.index.json names. As in transformers, a weight's name in the files may lack
 /// the leading `model.`, or may have a second one.
 class CheckpointFiles {
@@ -18,7 +18,7 @@ class CheckpointFiles {
   /// ModelError: the folder has no weights, a shard is missing, or a tensor is not in the shard
   /// that the index names.
   explicit CheckpointFiles(const std::filesystem::path& folder);
-  /// Whether the folder contains model.safetensors or model.safetensors.index.json.
+  /// Whether there is a GGUF file, model.safetensors or model.safetensors.index.json.
   static bool there(const std::filesystem::path& folder);
 
   struct Entry {
@@ -40,6 +40,9 @@ class CheckpointFiles {
 
  private:
   void add_file(const std::filesystem::path& file);
+  void add_gguf(const std::filesystem::path& file);
+  void add(std::string name, StoredTensor tensor, const std::shared_ptr<const MappedFile>& mapping,
+           const std::filesystem::path& file);
   /// The names under which the files store a weight.
   std::vector<std::string> names_of(const std::string& weight) const;
 

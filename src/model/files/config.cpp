@@ -10,9 +10,11 @@
 #include "src/model/files/checkpoint_advice.hpp"
 #include "src/model/files/checkpoint_files.hpp"
 #include "src/model/files/extra_heads.hpp"
+#include "src/model/files/gguf_config.hpp"
 #include "src/model/files/json_file.hpp"
 #include "src/model/files/parameters.hpp"
 #include "src/support/error.hpp"
+#include "src/support/mapped_file.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
@@ -435,13 +437,20 @@ ModelConfig parse_model_config(const Json& json, const std::string& where) {
   }
 }
 
+Json read_config_json(const std::filesystem::path& model) {
+  if (const auto file = gguf_file(model))
+    return gguf_config(Gguf(MappedFile(*file).bytes(), file->string()));
+  return read_model_json(model / "config.json");
+}
+
 ModelConfig read_model_config(const std::filesystem::path& folder,
                               const std::filesystem::path& adapter) {
   std::error_code ignored;
   if (const std::string why = why_no_checkpoint(folder); !why.empty())
     throw ModelError(folder.string(), why);
-  const std::filesystem::path file = folder / "config.json";
-  Json json = read_model_json(file);
+  const auto gguf = gguf_file(folder);
+  const std::filesystem::path file = gguf ? *gguf : folder / "config.json";
+  Json json = read_config_json(folder);
   ModelConfig config = parse_model_config(json, file.string());
   std::filesystem::path generation = folder / "generation_config.json";
   if (std::filesystem::exists(generation, ignored)) {

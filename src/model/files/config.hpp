@@ -85,11 +85,15 @@ struct ModelConfig {
   std::string positions_key() const;
 };
 
-/// Reads `config.json` of a checkpoint folder, and `generation_config.json` if present. Also finds
-/// out from the weights whether the head is tied, and counts the extra heads. `adapter`: the folder
-/// of an adapter of the network; empty: none. The adapter may untie the head, and its extra heads
-/// replace those of the checkpoint. ModelError, which lists what is supported: an unsupported
-/// architecture or option.
+/// The content of a checkpoint folder's config.json, or the same made from a GGUF file's metadata.
+/// ModelError: the file cannot be read, or describes an unsupported network.
+Json read_config_json(const std::filesystem::path& model);
+
+/// Reads the config of a checkpoint folder or GGUF file (read_config_json), and
+/// `generation_config.json` if present. Also finds out from the weights whether the head is tied,
+/// and counts the extra heads. `adapter`: the folder of an adapter of the network; empty: none. The
+/// adapter may untie the head, and its extra heads replace those of the checkpoint. ModelError,
+/// which lists what is supported: an unsupported architecture or option.
 ModelConfig read_model_config(const std::filesystem::path& folder,
                               const std::filesystem::path& adapter = {});
 /// Parses the content of a config.json. `where`: the file's name for errors.

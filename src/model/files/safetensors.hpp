@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "src/model/files/parameters.hpp"
+#include "src/support/gguf.hpp"
+#include "src/support/mapped_file.hpp"
 
 namespace pardec {
 
@@ -21,19 +23,31 @@ namespace pardec {
 //   rest      data, row-major, little-endian; offsets count from here; the tensors cover it
 //             without gap or overlap
 
-/// `other`: a type that is not supported for weights.
-enum class StoredType { bf16, f16, f32, f64, other };
-/// The type's name in safetensors files. REQUIRES: not `other`.
+/// `rows`: the numbers are not stored one after another as one of the other types; read_rows
+/// (gguf_weights.hpp) reads them. `other`: a type that is not supported for weights.
+enum class StoredType { bf16, f16, f32, f64, rows, other };
+/// The type's name in safetensors files. REQUIRES: neither `rows` nor `other`.
 std::string_view name(StoredType type);
-/// Bytes per element. REQUIRES: not `other`.
+/// Bytes per element. REQUIRES: neither `rows` nor `other`.
 std::int64_t size_of(StoredType type);
+
+/// The conversion of a GGUF file's tensor to the weight that transformers has.
+struct GgufForm {
+  const GgmlType* type = nullptr;
+  /// In a GGUF file, rotary embedding rotates neighbouring rows of a head; in transformers, it
+  /// rotates row i with row i + half. `heads`: the number of heads whose rows are reordered; 0:
+  /// none.
+  int heads = 0;
+  bool less_one = false;  ///< 1 is subtracted from each number
+};
 
 /// A tensor in a mapped file. `data` is valid as long as the file is mapped.
 struct StoredTensor {
   StoredType type = StoredType::f32;
   std::vector<std::int64_t> shape;
-  std::span<std::byte> data;  ///< product(shape) * size_of(type) bytes, unaligned
+  std::span<std::byte> data;  ///< unless `rows`: product(shape) * size_of(type) bytes, unaligned
   std::string dtype;          ///< as written in the file
+  GgufForm form;              ///< only of `rows`
 };
 
 /// Reads the header at the beginning of `file`, and checks all of its offsets and shapes against
@@ -44,22 +58,6 @@ std::map<std::string, StoredTensor> parse_safetensors(std::span<std::byte> file,
 
 /// Throws a ModelError, which names the tensor, if the tensor's type is `other`.
 void check_numbers(const StoredTensor& tensor, const std::string& name, const std::string& where);
-
-/// A whole file in memory, mapped on demand. The mapping is private: changes in memory never reach
-/// the file.
-class MappedFile {
- public:
-  explicit MappedFile(const std::filesystem::path& file);
-  ~MappedFile();
-  MappedFile(const MappedFile&) = delete;
-  MappedFile& operator=(const MappedFile&) = delete;
-  std::span<std::byte> bytes() const { return bytes_; }
-  /// Frees the memory that holds `part`. Reading `part` again loads the file's content.
-  void release(std::span<std::byte> part) const;
-
- private:
-  std::span<std::byte> bytes_;
-};
 
 /// A tensor to be written; `fill` writes its bytes.
 struct TensorToWrite {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "src/model/files/checkpoint_files.hpp"
+#include "src/model/files/gguf_weights.hpp"
 #include "src/model/files/parameters.hpp"
 #include "src/support/text.hpp"
 
@@ -41,7 +42,18 @@ void check(const std::string& name, const StoredTensor& tensor, const MappedFile
   NotFinite found{.file = file, .tensor = name};
   ++result.tensors;
   if (tensor.type == StoredType::other) return;  // no network reads such a tensor
-  found.elements = std::ssize(tensor.data) / size_of(tensor.type);
+  if (tensor.type == StoredType::rows) {
+    std::vector<float> row(static_cast<size_t>(row_width(tensor)));
+    for (std::int64_t i = 0; i < row_count(tensor); ++i) {
+      read_rows(tensor, i, 1, row);
+      NotFinite of_row;
+      count<std::uint32_t>(std::as_bytes(std::span(row)), 0x7F800000, 0x007FFFFF, of_row);
+      found.nan += of_row.nan, found.infinite += of_row.infinite;
+      found.elements += std::ssize(row);
+    }
+  } else {
+    found.elements = std::ssize(tensor.data) / size_of(tensor.type);
+  }
   switch (tensor.type) {
     case StoredType::bf16:
       count<std::uint16_t>(tensor.data, 0x7F80, 0x007F, found);
@@ -55,6 +67,7 @@ void check(const std::string& name, const StoredTensor& tensor, const MappedFile
     case StoredType::f64:
       count_doubles(tensor.data, found);
       break;
+    case StoredType::rows:
     case StoredType::other:
       break;
   }

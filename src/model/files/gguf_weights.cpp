@@ -1,0 +1,333 @@
+#include "src/model/files/gguf_weights.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+#include "src/model/files/gguf_config.hpp"
+#include "src/model/files/parameters.hpp"
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+template <typename T>
+T loaded(const std::uint8_t* at) {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
+
+/// The float16 at an address.
+float half(const std::uint8_t* at) {
+  const auto bits = loaded<std::uint16_t>(at);
+  const std::uint32_t exponent = bits >> 10 & 0x1F, fraction = bits & 0x3FF;
+  const bool negative = (bits & 0x8000) != 0;
+  if (exponent == 0x1F) {
+    const std::uint32_t wide = 0x7F800000u | fraction << 13 | (negative ? 0x80000000u : 0u);
+    return loaded<float>(reinterpret_cast<const std::uint8_t*>(&wide));
+  }
+  const float size = exponent == 0 ? std::ldexp(static_cast<float>(fraction), -24)
+                                   : std::ldexp(static_cast<float>(fraction | 0x400),
+                                                static_cast<int>(exponent) - 25);
+  return negative ? -size : size;
+}
+
+// One function for each type: the numbers of one block. The layouts are those of ggml-common.h.
+// Products and sums are written apart, because a fused multiply-add would round once less.
+
+constexpr int kHalfBlock = 16;
+
+void block_f32(const std::uint8_t* at, float* out) { *out = loaded<float>(at); }
+void block_f16(const std::uint8_t* at, float* out) { *out = half(at); }
+void block_bf16(const std::uint8_t* at, float* out) {
+  const std::uint32_t wide = std::uint32_t{loaded<std::uint16_t>(at)} << 16;
+  *out = loaded<float>(reinterpret_cast<const std::uint8_t*>(&wide));
+}
+
+void block_q8_0(const std::uint8_t* at, float* out) {
+  const float scale = half(at);
+  for (int i = 0; i < 2 * kHalfBlock; ++i)
+    out[i] = static_cast<float>(static_cast<std::int8_t>(at[2 + i])) * scale;
+}
+
+void block_q4_0(const std::uint8_t* at, float* out) {
+  const float scale = half(at);
+  for (int i = 0; i < kHalfBlock; ++i) {
+    out[i] = scale * static_cast<float>((at[2 + i] & 0xF) - 8);
+    out[i + kHalfBlock] = scale * static_cast<float>((at[2 + i] >> 4) - 8);
+  }
+}
+
+void block_q4_1(const std::uint8_t* at, float* out) {
+  const float scale = half(at), least = half(at + 2);
+  for (int i = 0; i < kHalfBlock; ++i) {
+    const float low = scale * static_cast<float>(at[4 + i] & 0xF);
+    const float high = scale * static_cast<float>(at[4 + i] >> 4);
+    out[i] = low + least;
+    out[i + kHalfBlock] = high + least;
+  }
+}
+
+// Of the types with K, a block has 256 numbers in groups that have their own scales.
+constexpr int kGroups = 8, kGroup = 32;
+
+/// The 6-bit scale and minimum of each of 8 groups, packed in 12 bytes.
+std::pair<int, int> scale_and_least(const std::uint8_t* packed, int group) {
+  if (group < 4) return {packed[group] & 0x3F, packed[group + 4] & 0x3F};
+  const int at = group - 4;
+  return {(packed[8 + at] & 0xF) | ((packed[at] >> 2) & 0x30),
+          (packed[8 + at] >> 4) | ((packed[4 + at] >> 2) & 0x30)};
+}
+
+/// Q4_K, and Q5_K if `fifth` points to the fifth bits.
+void block_k(const std::uint8_t* at, const std::uint8_t* fifth, const std::uint8_t* nibbles,
+             float* out) {
+  const float scale = half(at), least = half(at + 2);
+  for (int group = 0; group < kGroups; ++group) {
+    const auto [of_scale, of_least] = scale_and_least(at + 4, group);
+    const float factor = scale * static_cast<float>(of_scale);
+    const float less = least * static_cast<float>(of_least);
+    for (int i = 0; i < kGroup; ++i) {
+      const int byte = nibbles[group / 2 * kGroup + i];
+      const int low = group % 2 == 0 ? byte & 0xF : byte >> 4;
+      const int high = fifth ? (fifth[i] >> group & 1) << 4 : 0;
+      const float product = factor * static_cast<float>(low | high);
+      out[group * kGroup + i] = product - less;
+    }
+  }
+}
+void block_q4_k(const std::uint8_t* at, float* out) { block_k(at, nullptr, at + 16, out); }
+void block_q5_k(const std::uint8_t* at, float* out) { block_k(at, at + 16, at + 48, out); }
+
+void block_q6_k(const std::uint8_t* at, float* out) {
+  const std::uint8_t *low = at, *high = at + 128, *scales = at + 192;
+  const float scale = half(at + 208);
+  for (int i = 0; i < 256; ++i) {
+    // Halves of 128 numbers; in each, four groups of 32 share bytes.
+    const int part = i / 128, group = i % 128 / 32, column = i % 32;
+    const int four = low[part * 64 + (group % 2) * 32 + column] >> (group / 2 * 4) & 0xF;
+    const int two = high[part * 32 + column] >> (group * 2) & 3;
+    const float factor = scale * static_cast<float>(static_cast<std::int8_t>(scales[i / 16]));
+    out[i] = factor * static_cast<float>((four | two << 4) - 32);
+  }
+}
+
+void block_mxfp4(const std::uint8_t* at, float* out) {
+  // Twice the values of FP4 (E2M1), and half the scale, whose exponent is the byte.
+  constexpr std::array<float, 16> kValues{0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
+  const std::uint32_t bits = at[0] < 2 ? 0x00200000u << at[0] : (std::uint32_t{at[0]} - 1) << 23;
+  const float scale = loaded<float>(reinterpret_cast<const std::uint8_t*>(&bits));
+  for (int i = 0; i < kHalfBlock; ++i) {
+    out[i] = scale * kValues[at[1 + i] & 0xF];
+    out[i + kHalfBlock] = scale * kValues[at[1 + i] >> 4];
+  }
+}
+
+using BlockReader = void (*)(const std::uint8_t* at, float* out);
+struct ReadType {
+  std::string_view name;
+  BlockReader read;
+};
+constexpr std::array kReadTypes{ReadType{"F32", block_f32},   ReadType{"F16", block_f16},
+                                ReadType{"BF16", block_bf16}, ReadType{"Q8_0", block_q8_0},
+                                ReadType{"Q4_0", block_q4_0}, ReadType{"Q4_1", block_q4_1},
+                                ReadType{"Q4_K", block_q4_k}, ReadType{"Q5_K", block_q5_k},
+                                ReadType{"Q6_K", block_q6_k}, ReadType{"MXFP4", block_mxfp4}};
+
+BlockReader reader_of(const GgmlType& type) {
+  for (const ReadType& one : kReadTypes)
+    if (one.name == type.name) return one.read;
+  return nullptr;
+}
+
+/// The row of the file that is row `row` of `rows` in transformers' order.
+std::int64_t row_in_file(std::int64_t row, std::int64_t rows, int heads) {
+  if (heads == 0) return row;
+  const std::int64_t of_head = rows / heads, half_head = of_head / 2;
+  const std::int64_t head = row / of_head, within = row % of_head;
+  return head * of_head + 2 * (within % half_head) + within / half_head;
+}
+
+}  // namespace
+
+bool is_read(const GgmlType& type) { return reader_of(type) != nullptr; }
+
+std::string read_ggml_types() {
+  std::vector<std::string> names;
+  for (const ReadType& one : kReadTypes) names.emplace_back(one.name);
+  return join(names, ", ");
+}
+
+void dequantise(const GgmlType& type, std::span<const std::byte> blocks, std::span<float> out) {
+  const BlockReader read = reader_of(type);
+  const auto* const begin = reinterpret_cast<const std::uint8_t*>(blocks.data());
+  const auto size = static_cast<size_t>(type.bytes), block = static_cast<size_t>(type.block);
+  const size_t count = blocks.size() / size;
+  for (size_t i = 0; i < count; ++i) read(begin + i * size, out.data() + i * block);
+}
+
+std::int64_t row_count(const StoredTensor& tensor) {
+  return tensor.shape.size() > 1 || tensor.form.heads > 0 ? tensor.shape.front() : 1;
+}
+std::int64_t row_width(const StoredTensor& tensor) {
+  if (tensor.shape.size() > 1) return tensor.shape.back();
+  return tensor.form.heads > 0 ? 1 : tensor.shape.front();
+}
+
+void read_rows(const StoredTensor& tensor, std::int64_t first, std::int64_t count,
+               std::span<float> out) {
+  const GgmlType& type = *tensor.form.type;
+  const std::int64_t rows = row_count(tensor);
+  const auto width = static_cast<size_t>(row_width(tensor));
+  const size_t bytes = width / static_cast<size_t>(type.block) * static_cast<size_t>(type.bytes);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t row = row_in_file(first + i, rows, tensor.form.heads);
+    dequantise(type, tensor.data.subspan(static_cast<size_t>(row) * bytes, bytes),
+               out.subspan(static_cast<size_t>(i) * width, width));
+  }
+  if (tensor.form.less_one)
+    for (float& value : out) value -= 1.0f;
+}
+
+// ---- names ----
+
+namespace {
+
+/// The name of a weight in the file; empty: the file never has it.
+std::string gguf_name(const Parameter& parameter, const ModelConfig& config) {
+  const auto part = [&]() -> const char* {
+    switch (parameter.role) {
+      case Role::embedding:
+        return "token_embd";
+      case Role::input_norm:
+        return "attn_norm";
+      case Role::qkv:
+        return "attn_qkv";
+      case Role::q:
+        return "attn_q";
+      case Role::k:
+        return "attn_k";
+      case Role::v:
+        return "attn_v";
+      case Role::o:
+        return "attn_output";
+      case Role::q_norm:
+        return "attn_q_norm";
+      case Role::k_norm:
+        return "attn_k_norm";
+      case Role::post_attention_norm:
+        return config.block.norms == Norms::before ? "ffn_norm" : "post_attention_norm";
+      case Role::pre_mlp_norm:
+        return "ffn_norm";
+      case Role::gate_up:
+      case Role::up:
+        return "ffn_up";
+      case Role::gate:
+        return "ffn_gate";
+      case Role::down:
+        return "ffn_down";
+      case Role::router:
+        return "ffn_gate_inp";
+      case Role::expert_gate:
+        return "ffn_gate_exps";
+      case Role::expert_up:
+        return "ffn_up_exps";
+      case Role::expert_down:
+        return "ffn_down_exps";
+      case Role::post_mlp_norm:
+        return "post_ffw_norm";
+      case Role::final_norm:
+        return "output_norm";
+      case Role::head:
+        return "output";
+      case Role::extra_block:
+      case Role::extra_out:
+        break;
+    }
+    throw std::logic_error("a GGUF file has no extra heads");
+  };
+  return str(parameter.layer < 0 ? std::string() : str("blk.", parameter.layer, "."), part(),
+             parameter.bias ? ".bias" : ".weight");
+}
+
+bool is_norm(Role role) {
+  switch (role) {
+    case Role::input_norm:
+    case Role::q_norm:
+    case Role::k_norm:
+    case Role::post_attention_norm:
+    case Role::pre_mlp_norm:
+    case Role::post_mlp_norm:
+    case Role::final_norm:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// The type of a tensor whose numbers are in order; `rows` if they are not.
+StoredType stored_type(const GgufForm& form) {
+  const std::string_view name = form.type->name;
+  if (!is_read(*form.type)) return name == "F64" ? StoredType::f64 : StoredType::other;
+  if (form.heads > 0 || form.less_one) return StoredType::rows;
+  return name == "F32"    ? StoredType::f32
+         : name == "F16"  ? StoredType::f16
+         : name == "BF16" ? StoredType::bf16
+                          : StoredType::rows;
+}
+
+StoredTensor stored(const GgufTensor& tensor, GgufForm form) {
+  form.type = tensor.type;
+  return {stored_type(form), tensor.shape, tensor.data, tensor.type->name, form};
+}
+
+}  // namespace
+
+std::vector<NamedTensor> named_tensors(const Gguf& gguf, const ModelConfig& config) {
+  const GgufFamily& family = gguf_family(gguf);
+  std::map<std::string, std::vector<Parameter>, std::less<>> weights;
+  for (const Parameter& parameter : parameters(config))
+    weights[gguf_name(parameter, config)].push_back(parameter);
+  std::vector<NamedTensor> all;
+  for (const auto& [name, tensor] : gguf.tensors()) {
+    const auto found = weights.find(name);
+    if (found == weights.end()) {
+      all.push_back({name, stored(tensor, {})});
+      continue;
+    }
+    const Parameter& first = found->second.front();
+    GgufForm form;
+    if (family.rotates_neighbours && (first.role == Role::q || first.role == Role::k))
+      form.heads = first.role == Role::q ? config.heads : config.kv_heads;
+    form.less_one = config.block.norm_adds_one && is_norm(first.role);
+    // Reordering needs the shape that the config asks for.
+    if (form.heads > 0 && tensor.shape != first.shape)
+      throw ModelError(gguf.where(),
+                       str("tensor '", name, "' has shape ", shape_text(tensor.shape),
+                           ", expected ", shape_text(first.shape), " from the metadata"));
+    if (first.expert < 0) {
+      all.push_back({first.name, stored(tensor, form)});
+      continue;
+    }
+    if (tensor.shape.size() != 3 || tensor.shape.front() != config.experts.count)
+      throw ModelError(gguf.where(),
+                       str("tensor '", name, "' has shape ", shape_text(tensor.shape),
+                           ", expected ", config.experts.count, " matrices, one for each expert"));
+    const size_t bytes = tensor.data.size() / static_cast<size_t>(config.experts.count);
+    for (const Parameter& expert : found->second) {
+      StoredTensor one = stored(tensor, form);
+      one.shape.erase(one.shape.begin());
+      one.data = one.data.subspan(static_cast<size_t>(expert.expert) * bytes, bytes);
+      all.push_back({expert.name, std::move(one)});
+    }
+  }
+  return all;
+}
+
+}  // namespace pardec

@@ -1,0 +1,87 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pardec {
+
+// The GGUF file format (ggml, docs/gguf.md), version 2 or 3, little-endian:
+//   4 bytes   "GGUF"
+//   u32       version
+//   u64 u64   number of tensors, number of metadata entries
+//   entries   key, u32 type, value; a string is a u64 length and its bytes; an array is a u32 type,
+//             a u64 count and its values
+//   tensors   name, u32 number of sizes, u64 sizes (the innermost first), u32 type, u64 offset
+//   padding   up to a multiple of `general.alignment` (32 if there is no such entry)
+//   rest      data; offsets count from here and are multiples of the alignment
+
+/// One type of a tensor: `block` numbers are stored together in `bytes` bytes.
+struct GgmlType {
+  std::uint32_t code;
+  const char* name;
+  std::int64_t block, bytes;
+};
+/// Null: the code is unknown.
+const GgmlType* find_ggml_type(std::uint32_t code);
+
+struct GgufTensor {
+  std::string name;
+  const GgmlType* type = nullptr;
+  std::vector<std::int64_t> shape;  ///< the outermost first
+  std::span<std::byte> data;
+};
+
+/// The metadata and the tensors of a file. Values are read when they are asked for.
+class Gguf {
+ public:
+  /// Checks all claims of the beginning of `file` against its length. ModelError of one line
+  /// (`where`, what was found, what was expected). The result is valid as long as `file` is.
+  Gguf(std::span<std::byte> file, std::string where);
+
+  bool has(std::string_view key) const { return metadata_.contains(key); }
+  /// The value of a key; nothing if the file does not have the key. ModelError, which names the
+  /// key: it has another type.
+  std::optional<std::int64_t> whole(std::string_view key) const;
+  /// A 32-bit number is read as the shortest decimal fraction that denotes it: 1e-5, and not
+  /// 9.99999974e-6.
+  std::optional<double> number(std::string_view key) const;
+  std::optional<bool> flag(std::string_view key) const;
+  std::optional<std::string_view> text(std::string_view key) const;
+  /// An array; empty if the file does not have the key.
+  std::vector<std::string_view> texts(std::string_view key) const;
+  std::vector<std::int64_t> wholes(std::string_view key) const;
+  std::vector<double> numbers(std::string_view key) const;
+  /// Whether the key's value is an array.
+  bool is_array(std::string_view key) const;
+
+  const std::map<std::string, GgufTensor, std::less<>>& tensors() const { return tensors_; }
+  const std::string& where() const { return where_; }
+
+ private:
+  struct Value {
+    std::uint32_t type;  // of the value, or of an array's elements
+    bool array;
+    std::uint64_t count;  // 1 if it is no array
+    std::span<const std::byte> bytes;
+  };
+  class Reader;
+  const Value* find(std::string_view key, bool array) const;
+  void read_metadata(Reader& read, std::uint64_t count);
+  void read_tensors(Reader& read, std::uint64_t count);
+
+  std::string where_;
+  std::map<std::string, Value, std::less<>> metadata_;
+  std::map<std::string, GgufTensor, std::less<>> tensors_;
+};
+
+/// The GGUF file that a path of a model names: the path itself if it ends in .gguf, or the only
+/// such file of a folder without config.json. Nothing: the path names no GGUF file.
+std::optional<std::filesystem::path> gguf_file(const std::filesystem::path& model);
+
+}  // namespace pardec
