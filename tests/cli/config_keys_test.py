@@ -92,7 +92,7 @@ MADE = {
     "num_key_value_heads": [1, 4],
     "head_dim": [8, 32],
     "tie_word_embeddings": [True],
-    "attention_bias": [True],
+    "attention_bias": [True, False],
     "mlp_bias": [True],
     "num_experts": [6],
     "num_local_experts": [],
@@ -206,7 +206,7 @@ WRITTEN = {
     "residual_multiplier": [0.3, 2, 0, None, "2"],
     "attention_multiplier": [0.01, 3, 0, None, "2"],
     "logits_scaling": [0.5, 30, 0, None, "2"],
-    "logit_scale": [0.25, 2, 0, None, "2"],
+    "logit_scale": [0.25, 2.0, 0, None, "2"],
     "layer_norm_eps": [0.9, 3.0, 0.0, None, "1e-6", -0.5],
     "norm_epsilon": [0.9, 3.0, 0.0, None, "1e-6", -0.5],
     "qk_layernorm": [True, False, None],
@@ -528,6 +528,7 @@ LENIENT = {
     "use_bias": [None],
     "use_qkv_bias": [None],
     "use_parallel_residual": [None],
+    "qk_layernorm": [None],
     "norm_topk_prob": [None],
     "decoder_sparse_step": [None],
     "use_sliding_window": [None],  # which count as false in older releases
@@ -573,8 +574,8 @@ BITES_IN = {
 EPS = {name: ["layer_norm_eps"] for name in ("Cohere", "Cohere2", "Phi", "StableLm")}
 EPS["Starcoder2"] = ["norm_epsilon"]
 # Keys of which no value gives other ids: Gemma 3 reads no rope_type that has an original length,
-# and a norm of OLMoE is as long as hidden_size, whatever head_dim says.
-BITES_NOT = {"Olmoe": ["head_dim"], "Gemma3": ["original_max_position_embeddings"]}
+# a norm of OLMoE is as long as hidden_size, whatever head_dim says, and StableLM has no head_dim.
+BITES_NOT = {"Olmoe": ["head_dim"], "StableLm": ["head_dim"], "Gemma3": ["original_max_position_embeddings"]}
 
 
 class Family:

@@ -116,7 +116,8 @@ int window_of(const Json& json, JsonReader& read, const std::string& where, cons
                         family.windows == Windows::even_layers;
   if (family.windows == Windows::none || (optional && !used)) return 0;
   if (given && *given < 2)
-    throw ModelError(where, str("'sliding_window' is ", *given, ", expected 2 or more, or null"));
+    throw ModelError(where, str("'sliding_window' is ", *given, ", expected 2 or more, or null",
+                                used ? ", because 'use_sliding_window' is true" : ""));
   return given.value_or(json.contains("sliding_window") ? 0 : family.window);
 }
 

@@ -200,7 +200,7 @@ void read_rows(const StoredTensor& tensor, std::int64_t first, std::int64_t coun
 namespace {
 
 /// The name of a weight in the file; empty: the file never has it.
-std::string gguf_name(const Parameter& parameter, const ModelConfig& config) {
+std::string gguf_name(const Parameter& parameter) {
   const auto part = [&]() -> const char* {
     switch (parameter.role) {
       case Role::embedding:
@@ -221,9 +221,9 @@ std::string gguf_name(const Parameter& parameter, const ModelConfig& config) {
         return "attn_q_norm";
       case Role::k_norm:
         return "attn_k_norm";
-      case Role::post_attention_norm:
-        return config.block.norms == Norms::before ? "ffn_norm" : "post_attention_norm";
-      case Role::pre_mlp_norm:
+      case Role::after_attention_norm:
+        return "post_attention_norm";
+      case Role::mlp_norm:
         return "ffn_norm";
       case Role::gate_up:
       case Role::up:
@@ -240,7 +240,15 @@ std::string gguf_name(const Parameter& parameter, const ModelConfig& config) {
         return "ffn_up_exps";
       case Role::expert_down:
         return "ffn_down_exps";
-      case Role::post_mlp_norm:
+      case Role::shared_router:
+        return "ffn_gate_inp_shexp";
+      case Role::shared_gate:
+        return "ffn_gate_shexp";
+      case Role::shared_up:
+        return "ffn_up_shexp";
+      case Role::shared_down:
+        return "ffn_down_shexp";
+      case Role::after_mlp_norm:
         return "post_ffw_norm";
       case Role::final_norm:
         return "output_norm";
@@ -261,9 +269,9 @@ bool is_norm(Role role) {
     case Role::input_norm:
     case Role::q_norm:
     case Role::k_norm:
-    case Role::post_attention_norm:
-    case Role::pre_mlp_norm:
-    case Role::post_mlp_norm:
+    case Role::after_attention_norm:
+    case Role::mlp_norm:
+    case Role::after_mlp_norm:
     case Role::final_norm:
       return true;
     default:
@@ -293,7 +301,7 @@ std::vector<NamedTensor> named_tensors(const Gguf& gguf, const ModelConfig& conf
   const GgufFamily& family = gguf_family(gguf);
   std::map<std::string, std::vector<Parameter>, std::less<>> weights;
   for (const Parameter& parameter : parameters(config))
-    weights[gguf_name(parameter, config)].push_back(parameter);
+    weights[gguf_name(parameter)].push_back(parameter);
   std::vector<NamedTensor> all;
   for (const auto& [name, tensor] : gguf.tensors()) {
     const auto found = weights.find(name);
