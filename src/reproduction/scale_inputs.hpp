@@ -32,7 +32,7 @@ bool is_served(const Json& arm);
 /// What is missing if no service is given for the arm with this label.
 std::string lacking_service(const std::string& label);
 
-/// The specification of a run with this name. `where`: the file of the scale, for errors.
+/// The settings of a run with this name. `where`: the file of the scale, for errors.
 /// ConfigError: the experiment is invalid.
 RunSpec spec_of(const Runnable& runnable, const std::string& name,
                 const std::filesystem::path& where, const ReproduceOptions& options);

@@ -95,7 +95,7 @@ ENTRIES = {
     "src/finetune": "finetune own_answers",
     "src/group": "group",
     "src/http": "download",
-    "src/model": "adapter device files/extra_heads files/parameters files/weight_check profile",
+    "src/model": "adapter device files/extra_heads files/families files/parameters files/weight_check profile",
     "src/prompt": "chat_template pieces prompt_choice",
     "src/reproduction": "item_choice paper_item rehearsal reproduce standins time_shares weights",
     "src/runs": (
