@@ -27,7 +27,7 @@ void check(const OutputSettings& output);
 
 struct RunSettings {
   bool sweep = false;  ///< whether these are settings of `sweep`
-  /// Settings that are stored directly in the specification. make_run_spec derives its members
+  /// Settings that are stored directly in RunSpec. make_run_spec derives its members
   /// arms, grid, answer_limits, oracle, shard, go_on, target_ci and progress from the members
   /// below.
   RunSpec spec;

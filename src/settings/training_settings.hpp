@@ -12,7 +12,7 @@
 namespace pardec {
 
 struct TrainingSettings {
-  /// Settings that are stored directly in the specification. make_training_spec derives the
+  /// Settings that are stored directly in TrainingSpec. make_training_spec derives the
   /// formats, the progress style, and the members dtype, seed, workers and micro_tokens of
   /// `trainer` from the members below and from spec.dtype and spec.seed.
   TrainingSpec spec;
