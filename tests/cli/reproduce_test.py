@@ -741,7 +741,7 @@ def test_a_dry_run_of_the_papers_scale_keeps_nothing(pardec, tables):
     (dry,) = tables("hpd", "t3", "--scale", "paper", "--dry-run", db="dry.sqlite")
     assert {row["arm"] for row in dry["rows"]} == {"ar", "spec", "spec-4b", "spec-8b", "hpd"}
     assert all(row["answers"] == 2 and row["failed"] == 0 for row in dry["rows"]), dry["rows"]
-    assert any("32.8 B parameters, 65.5 GB" in note for note in dry["notes"]), dry["notes"]
+    assert any("32.8 B parameters, 20.7 GB" in note for note in dry["notes"]), dry["notes"]
     assert not (pardec.folder / "dry.sqlite").exists()
 
 
