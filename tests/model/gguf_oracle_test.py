@@ -326,6 +326,7 @@ def smollm2_file():
     return file
 
 
+@pytest.mark.whole
 def test_smollm2_is_the_network_of_its_folder(program, dump):
     file = smollm2_file()
     ours, theirs = json.loads(dump(file, "config")), json.loads((SMOLLM2 / "config.json").read_text())

@@ -3,6 +3,8 @@ made from the items' files. golden_test.py holds the page to them; scripts/appro
 """
 
 import json
+import pathlib
+import subprocess
 
 from pages import ROOT
 
@@ -106,10 +108,15 @@ def counterpart(published, match, cell):
 
 def recorded(folder):
     """The names of the numbers that a record of training has, as src/reproduction/reproduce_counts.cpp
-    names them.
+    names them. None: the record is no file of the project, a training by its recipe makes it.
     """
-    files = [ROOT / folder / name for name in ("training.json", "heads_training.json")]
-    record = json.loads(next(f for f in files if f.is_file()).read_text(encoding="utf-8"))
+    files = [f"{folder}/{name}" for name in ("training.json", "heads_training.json")]
+    listed = subprocess.run(
+        ["git", "ls-files", *files], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split()
+    if not listed:
+        return None
+    record = json.loads((ROOT / listed[0]).read_text(encoding="utf-8"))
     unset_at_0 = (
         "steps", "batch_sequences", "batch_tokens", "context_length", "patience", "limit",
     )
@@ -166,7 +173,10 @@ def row_of_scale(item, scale):
         unrun = [one for one in found[0] if one not in scale.get("datasets", [one])] if found else []
         if unrun:
             found, why = None, f"{unrun[0]} is not run"
-        if found and "training" in scale and found[2] not in recorded(scale["training"]):
+        names = recorded(scale["training"]) if found and "training" in scale else None
+        if found and "training" in scale and names is None:
+            found, why = None, f"the recipe {pathlib.Path(scale['training']).name} has not been run"
+        elif names is not None and found[2] not in names:
             found, why = None, f"{found[2]} is not set"
         if found:
             beside.append(found)
