@@ -91,7 +91,9 @@ def made(pardec):
 
 
 @every_family
-@pytest.mark.parametrize("kind", ["synth", "new", "trained"])
+@pytest.mark.parametrize(
+    "kind", ["synth", "new", pytest.param("trained", marks=pytest.mark.whole)]
+)
 def test_ids_are_those_of_transformers(pardec, made, name, kind):
     folder = made(name, kind)
     model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)

@@ -83,7 +83,7 @@ def check_complete(db, whole):
     assert not left(db)
 
 
-@pytest.mark.parametrize("ranks", [2, 4])
+@pytest.mark.parametrize("ranks", [pytest.param(2, marks=pytest.mark.whole), 4])
 def test_ranks_have_the_answers_of_one_process(pardec, shared, whole, ranks):
     db = pardec.folder / f"ranks{ranks}.sqlite"
     out, said = good(shared(db, ranks))
@@ -131,6 +131,7 @@ def test_a_run_whose_ranks_were_killed_is_resumed_by_other_numbers_of_ranks(pard
     assert stored <= jobs(db), "no job that a killed rank stored was stored again"
 
 
+@pytest.mark.whole
 def test_one_process_goes_on_with_what_killed_ranks_left(pardec, shared, model, whole):
     db = pardec.folder / "alone.sqlite"
     kill(shared(db, 3), db, 2)
