@@ -118,7 +118,12 @@ int window_of(const Json& json, JsonReader& read, const std::string& where, cons
   if (given && *given < 2)
     throw ModelError(where, str("'sliding_window' is ", *given, ", expected 2 or more, or null",
                                 used ? ", because 'use_sliding_window' is true" : ""));
-  return given.value_or(json.contains("sliding_window") ? 0 : family.window);
+  const bool null = !given && json.contains("sliding_window");
+  if (null && family.windows == Windows::even_layers)
+    throw ModelError(where,
+                     "'sliding_window' is null, expected a number, because 'use_sliding_window' is "
+                     "true");
+  return given.value_or(null ? 0 : family.window);
 }
 
 /// The layers' types if `layer_types` is missing.
