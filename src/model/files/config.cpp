@@ -54,23 +54,16 @@ void refuse_other_networks(const Json& json, const std::string& where, const Fam
       NeutralKey{"is_encoder_decoder", false},     NeutralKey{"is_causal", true},
       NeutralKey{"attention_chunk_size", nullptr}, NeutralKey{"per_layer_config", Json::object()},
       NeutralKey{"kv_sharing_modes", nullptr},     NeutralKey{"text_config", nullptr}};
-  for (const auto& [key, neutral] : kKeys)
+  const auto refuse = [&](const char* key, const Json& neutral) {
     if (const Json value = json.value(key, Json()); !value.is_null() && value != neutral)
       throw ModelError(where, str("'", key, "' is ", one_line(value),
                                   ", which is not supported; expected ", dump(neutral)));
-  const char* both_ways = "use_bidirectional_attention";
-  if (const Json value = json.value(both_ways, Json());
-      family.bidirectional_key && !value.is_null() && value != false)
-    throw ModelError(where, str("'", both_ways, "' is ", one_line(value),
-                                ", which is not supported; expected false"));
-  if (const Json value = json.value("clip_qkv", Json()); family.clip_key && !value.is_null())
-    throw ModelError(
-        where, str("'clip_qkv' is ", one_line(value), ", which is not supported; expected null"));
-  for (const char* key : {"qk_layernorm", "use_qk_norm"})
-    if (const Json value = json.value(key, Json());
-        family.block.layer_norm && !value.is_null() && value != false)
-      throw ModelError(where, str("'", key, "' is ", one_line(value),
-                                  ", which is not supported; expected false"));
+  };
+  for (const auto& [key, neutral] : kKeys) refuse(key, neutral);
+  if (family.bidirectional_key) refuse("use_bidirectional_attention", false);
+  if (family.clip_key) refuse("clip_qkv", nullptr);
+  if (family.block.layer_norm)
+    for (const char* key : {"qk_layernorm", "use_qk_norm"}) refuse(key, false);
   // A missing key means its default, but null has no defined meaning.
   std::vector<const char*> keys{family.activation_key, "max_position_embeddings", family.eps_key,
                                 "rope_theta"};
@@ -237,8 +230,9 @@ Experts read_experts(const Json& json, JsonReader& read, const std::string& wher
   return experts;
 }
 
-double read_multiplier(JsonReader& read, const std::string& where, const char* key) {
-  const double value = read.optional<double>(key, 1.0);
+double read_multiplier(JsonReader& read, const std::string& where, const char* key,
+                       double fallback = 1.0) {
+  const double value = read.optional<double>(key, fallback);
   if (!(value > 0) || !std::isfinite(value))
     throw ModelError(where, str("'", key, "' is ", value, ", expected a positive number"));
   return value;
@@ -261,7 +255,6 @@ std::vector<bool> read_unrotated(const Json& json, JsonReader& read, const std::
                                 " entries, expected one for each of ", layers, " layers"));
   for (int layer = 0; layer < layers; ++layer)
     unrotated.push_back(listed ? rotates[static_cast<size_t>(layer)] == 0 : (layer + 1) % nth == 0);
-  if (std::find(unrotated.begin(), unrotated.end(), true) == unrotated.end()) unrotated.clear();
   return unrotated;
 }
 
@@ -294,12 +287,8 @@ void read_block(const Json& json, JsonReader& read, const std::string& where, Mo
     block.embedding_scale = std::sqrt(static_cast<double>(config.hidden_size));
   if (family.parallel_key && read.optional<bool>("use_parallel_residual", false))
     block.parallel = true;
-  if (family.logit_scale > 0) {
-    const double scale = read.optional<double>("logit_scale", family.logit_scale);
-    if (!(scale > 0) || !std::isfinite(scale))
-      throw ModelError(where, str("'logit_scale' is ", scale, ", expected a positive number"));
-    block.logit_divisor = 1 / scale;
-  }
+  if (family.logit_scale > 0)
+    block.logit_divisor = 1 / read_multiplier(read, where, "logit_scale", family.logit_scale);
   if (family.multipliers) {
     block.embedding_scale = read_multiplier(read, where, "embedding_multiplier");
     block.residual_scale = read_multiplier(read, where, "residual_multiplier");
@@ -424,13 +413,10 @@ ModelConfig parse_model_config(const Json& json, const std::string& where) {
     }
     config.unrotated = read_unrotated(json, read, where, family, config.layers);
     read_window(json, read, where, config);
-    if (family.full_layers_unrotated) {
-      for (int layer = 0; layer < config.layers; ++layer)
-        config.unrotated.push_back(config.window(static_cast<size_t>(layer)) == 0);
-      if (std::find(config.unrotated.begin(), config.unrotated.end(), true) ==
-          config.unrotated.end())
-        config.unrotated.clear();
-    }
+    for (int layer = 0; family.full_layers_unrotated && layer < config.layers; ++layer)
+      config.unrotated.push_back(config.window(static_cast<size_t>(layer)) == 0);
+    if (std::find(config.unrotated.begin(), config.unrotated.end(), true) == config.unrotated.end())
+      config.unrotated.clear();
     if (family.bos > 0 && family.bos < config.vocab_size && !json.contains("bos_token_id"))
       config.bos = family.bos;
     if (!json.contains("eos_token_id"))

@@ -1,12 +1,14 @@
 #include "src/model/files/gguf_weights.hpp"
 
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <stdexcept>
 #include <utility>
 
+#include "src/kernels/bf16.hpp"
 #include "src/model/files/gguf_config.hpp"
 #include "src/model/files/parameters.hpp"
 #include "src/support/error.hpp"
@@ -30,7 +32,7 @@ float half(const std::uint8_t* at) {
   const bool negative = (bits & 0x8000) != 0;
   if (exponent == 0x1F) {
     const std::uint32_t wide = 0x7F800000u | fraction << 13 | (negative ? 0x80000000u : 0u);
-    return loaded<float>(reinterpret_cast<const std::uint8_t*>(&wide));
+    return std::bit_cast<float>(wide);
   }
   const float size = exponent == 0 ? std::ldexp(static_cast<float>(fraction), -24)
                                    : std::ldexp(static_cast<float>(fraction | 0x400),
@@ -45,10 +47,7 @@ constexpr int kHalfBlock = 16;
 
 void block_f32(const std::uint8_t* at, float* out) { *out = loaded<float>(at); }
 void block_f16(const std::uint8_t* at, float* out) { *out = half(at); }
-void block_bf16(const std::uint8_t* at, float* out) {
-  const std::uint32_t wide = std::uint32_t{loaded<std::uint16_t>(at)} << 16;
-  *out = loaded<float>(reinterpret_cast<const std::uint8_t*>(&wide));
-}
+void block_bf16(const std::uint8_t* at, float* out) { *out = widen(loaded<std::uint16_t>(at)); }
 
 void block_q8_0(const std::uint8_t* at, float* out) {
   const float scale = half(at);
@@ -122,7 +121,7 @@ void block_mxfp4(const std::uint8_t* at, float* out) {
   // Twice the values of FP4 (E2M1), and half the scale, whose exponent is the byte.
   constexpr std::array<float, 16> kValues{0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
   const std::uint32_t bits = at[0] < 2 ? 0x00200000u << at[0] : (std::uint32_t{at[0]} - 1) << 23;
-  const float scale = loaded<float>(reinterpret_cast<const std::uint8_t*>(&bits));
+  const auto scale = std::bit_cast<float>(bits);
   for (int i = 0; i < kHalfBlock; ++i) {
     out[i] = scale * kValues[at[1 + i] & 0xF];
     out[i + kHalfBlock] = scale * kValues[at[1 + i] >> 4];

@@ -525,43 +525,40 @@ class PackedBackend::Pass {
         std::copy(from, from + hidden, mutable_bits(gathered_) + at * hidden);
       });
       gate(expert.gate_up, gathered_, std::ssize(rows));
-      multiply({.weights = expert.down.weights,
-                .x = bits(gated_),
-                .rows = std::ssize(rows),
-                .x_stride = gated_.size(1),
-                .out = branch_.mutable_data_ptr<float>(),
-                .out_stride = hidden});
-      each_row(std::ssize(rows), [&](std::int64_t at) {
-        const Member& member = rows[static_cast<size_t>(at)];
-        const float* branch = branch_.const_data_ptr<float>() + at * hidden;
-        float* sum = x(member.row);
-        for (std::int64_t j = 0; j < hidden; ++j) sum[j] += member.share * branch[j];
-      });
-      laps_.add_to(&Profile::rows_ns);
+      add_shares(expert.down, rows);
     }
     if (config_.experts.shared_inner > 0) add_shared_expert(layer);
   }
 
   void add_shared_expert(const Layer& layer) {
-    const std::int64_t hidden = config_.hidden_size;
     multiply({.weights = layer.shared_router.weights,
               .x = bits(normed_),
               .rows = rows_,
-              .x_stride = hidden,
+              .x_stride = config_.hidden_size,
               .out = shared_router_.mutable_data_ptr<float>(),
               .out_stride = 1});
+    std::vector<Member> all;
+    for (std::int64_t row = 0; row < rows_; ++row)
+      all.push_back({row, 1 / (1 + std::exp(-shared_router_.const_data_ptr<float>()[row]))});
     gate(layer.gate_up, normed_, rows_);
-    multiply({.weights = layer.down.weights,
+    add_shares(layer.down, all);
+  }
+
+  /// Adds the products of `down` with the first rows of gated_, each times its share, to the
+  /// members' rows of x.
+  void add_shares(const Map& down, const std::vector<Member>& members) {
+    const std::int64_t hidden = config_.hidden_size, count = std::ssize(members);
+    multiply({.weights = down.weights,
               .x = bits(gated_),
-              .rows = rows_,
+              .rows = count,
               .x_stride = gated_.size(1),
               .out = branch_.mutable_data_ptr<float>(),
               .out_stride = hidden});
-    each_row(rows_, [&](std::int64_t row) {
-      const float share = 1 / (1 + std::exp(-shared_router_.const_data_ptr<float>()[row]));
-      const float* branch = branch_.const_data_ptr<float>() + row * hidden;
-      float* sum = x(row);
-      for (std::int64_t j = 0; j < hidden; ++j) sum[j] += share * branch[j];
+    each_row(count, [&](std::int64_t at) {
+      const Member& member = members[static_cast<size_t>(at)];
+      const float* branch = branch_.const_data_ptr<float>() + at * hidden;
+      float* sum = x(member.row);
+      for (std::int64_t j = 0; j < hidden; ++j) sum[j] += member.share * branch[j];
     });
     laps_.add_to(&Profile::rows_ns);
   }

@@ -227,7 +227,7 @@ at::Tensor mixed_experts(const Layer& layer, const ModelConfig& config, const at
 
 at::Tensor apply_mlp(const Layer& layer, const ModelConfig& config, const at::Tensor& x,
                      const at::Tensor& input) {
-  const at::Tensor g = normed(input, layer.post_norm, config);
+  const at::Tensor g = normed(config.block.parallel ? input : x, layer.post_norm, config);
   const auto inner = [&] {
     if (config.block.gated) return gated(layer.gate, layer.up, config.block.activation, g);
     const at::Tensor up = products({&layer.up}, g)[0];

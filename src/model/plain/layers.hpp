@@ -80,8 +80,8 @@ at::Tensor apply_attention(const Layer& layer, const ModelConfig& config, const 
   return with_residual(x, products({&layer.o}, mixed)[0], layer.after_attention, config);
 }
 
-/// x [n, hidden] plus the output of the MLP for `input` [n, hidden], which is x, or the input of
-/// the layer if both sublayers read that.
+/// x [n, hidden] plus the output of the MLP. The MLP reads x, or `input` [n, hidden], the layer's
+/// input, if the sublayers are parallel.
 at::Tensor apply_mlp(const Layer& layer, const ModelConfig& config, const at::Tensor& x,
                      const at::Tensor& input);
 
@@ -101,8 +101,7 @@ at::Tensor apply_layers(const Model::Network& network, const at::Tensor& ids,
     const at::Tensor input = x;
     if (!skipped.skips_attention(i))
       x = apply_attention(layer, network.config, x, turns.of(i), attend);
-    if (!skipped.skips_mlp(i))
-      x = apply_mlp(layer, network.config, x, network.config.block.parallel ? input : x);
+    if (!skipped.skips_mlp(i)) x = apply_mlp(layer, network.config, x, input);
   }
   return x;
 }

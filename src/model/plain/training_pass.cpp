@@ -133,7 +133,7 @@ at::Tensor head_inputs(const Model::Network& network, std::span<const PackedSequ
         return attention->attend(i, q, k, v);
       };
       const at::Tensor x = apply_attention(own, config, input, turns->of(i), attend);
-      return apply_mlp(own, config, x, config.block.parallel ? input : x);
+      return apply_mlp(own, config, x, input);
     };
     const std::vector<at::Tensor> weights = learning(network.layers[i]);
     const bool kept = !pass.checkpoint_activations || !at::GradMode::is_enabled() ||
