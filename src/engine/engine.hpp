@@ -35,7 +35,8 @@ struct Step {
   std::vector<RowLabel> labels;  ///< one per token
   std::vector<Origin> origins;   ///< one per token
   std::vector<int> from;  ///< per token: the row whose logits chose it, or -1 if it was not chosen
-  std::vector<OutputRequest> outputs;  ///< the logits wanted; their indices count the step's tokens
+  /// The logits wanted. Their indices count the step's tokens.
+  std::vector<OutputRequest> outputs;
   bool later = false;  ///< whether Sequence::later may request logits of more rows
   int streams = 1;     ///< number of streams that use the outputs, e.g. one per value of a prompt
   /// If set, the pass makes guesses with the network itself and skips these sublayers. Its rows
@@ -167,9 +168,9 @@ struct CacheBudget {
 struct CacheReport {
   /// maximum number of blocks held in a forward pass; 0 if there is no limit
   std::int64_t peak_blocks = 0;
-  std::int64_t swapped = 0;      ///< number of preemptions that kept the rows
-  std::int64_t recomputed = 0;   ///< number of preemptions that freed the rows for recomputation
-  std::int64_t refed_rows = 0;   ///< number of rows computed again after such preemptions
+  std::int64_t swapped = 0;     ///< number of preemptions that kept the rows
+  std::int64_t recomputed = 0;  ///< number of preemptions that freed the rows for recomputation
+  std::int64_t refed_rows = 0;  ///< number of rows computed again after such preemptions
 };
 
 /// How many jobs and streams share the passes of one `run`. Only full passes of the engine's own

@@ -37,7 +37,7 @@ struct PassRead {
   std::string request, decoder;  ///< names of the sequence
   /// Number of passes of the sequence so far. A fork includes the passes of its original.
   int passes = 0;
-  bool ended = false;            ///< whether this was the last pass of the sequence
+  bool ended = false;  ///< whether this was the last pass of the sequence
 };
 
 /// A job has ended.

@@ -14,7 +14,8 @@ struct ChoicePlace {
   int generated = 0;  ///< number of ids in `before` after the prompt
   int limit = 0;      ///< maximum number of ids in the answer; 0: unknown
   int least = 0;      ///< minimum number of ids after the prompt (LeastLength)
-  std::span<const Token> held_back = {};  ///< banned while `generated` is less than `least`
+  /// ids that cannot be chosen while `generated` is less than `least`
+  std::span<const Token> held_back = {};
 };
 
 /// Adds to `request` the biases, penalties and bans that the rules imply at this place. Also sets

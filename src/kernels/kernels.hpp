@@ -52,7 +52,7 @@ struct Attention {
   std::int64_t dim = 0;                   ///< dimensions of a head, an even number
   const std::uint16_t* keys = nullptr;    ///< panels of 32 keys: [ceil(end / 32)][dim / 2][32][2]
   const std::uint16_t* values = nullptr;  ///< [end, dim]
-  std::int64_t end = 0;  ///< number of keys in the piece
+  std::int64_t end = 0;                   ///< number of keys in the piece
   /// indices of the blocks of 32 keys that at least one token sees, ascending
   const std::int32_t* blocks = nullptr;
   std::int64_t block_count = 0;

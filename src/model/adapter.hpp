@@ -45,12 +45,12 @@ std::string token_rows_name(const Family& family, Role role);
 std::vector<std::string> adapter_targets(const ModelConfig& config);
 /// The matrices in parameters(config) that `shape` adapts.
 std::vector<Parameter> adapted_matrices(const ModelConfig& config, const AdapterShape& shape);
-/// All tensors of an adapter of this shape, in a fixed order. Parameter::name is the tensor's name in
-/// the adapter's file.
+/// All tensors of an adapter of this shape, in a fixed order. Parameter::name is the tensor's name
+/// in the adapter's file.
 std::vector<Parameter> adapter_parameters(const ModelConfig& config, const AdapterShape& shape);
 
-/// Writes kAdapterConfig to `folder`. `base`: path or name of the checkpoint that the adapter belongs
-/// to. RunError: writing fails.
+/// Writes kAdapterConfig to `folder`. `base`: path or name of the checkpoint that the adapter
+/// belongs to. RunError: writing fails.
 void write_adapter_config(const AdapterShape& shape, const ModelConfig& config,
                           const std::string& base, const std::filesystem::path& folder);
 
@@ -77,9 +77,9 @@ class Adapter {
   /// The adapter's shape. `targets` lists every matrix that is adapted in at least one layer.
   /// `tokens` lists the tokens whose embedding rows are replaced. `dropout` is not read, and is 0.
   AdapterShape shape() const;
-  /// The features of the adapter that AdapterShape cannot express, each as a config key ("use_dora")
-  /// or as a short text ("2 whole weights"). An adapter with such features can be merged, but not
-  /// trained. Empty: there are none.
+  /// The features of the adapter that AdapterShape cannot express, each as a config key
+  /// ("use_dora") or as a short text ("2 whole weights"). An adapter with such features can be
+  /// merged, but not trained. Empty: there are none.
   std::vector<std::string> beyond_plain(const ModelConfig& config) const;
   /// The adapter's tensors in float32 (float64 if stored as float64), by their names in the file.
   const std::map<std::string, at::Tensor>& tensors() const;

@@ -30,8 +30,8 @@ struct GpuFacts {
   std::string capability;  ///< compute capability, e.g. "9.0"
   std::int64_t memory_bytes = 0;
 };
-/// The facts about a GPU. `device`: "cuda" or "cuda:i", or "cpu". None: `device` is the CPU, or this
-/// program was built without CUDA. ModelError: there is no such GPU.
+/// The facts about a GPU. `device`: "cuda" or "cuda:i", or "cpu". None: `device` is the CPU, or
+/// this program was built without CUDA. ModelError: there is no such GPU.
 std::optional<GpuFacts> gpu_facts(const std::string& device);
 /// The largest amount of memory on the device, in bytes, that libtorch has held since the program
 /// began. `device` and none: see gpu_facts.

@@ -12,9 +12,9 @@ namespace pardec {
 /// Sizes of the kernels' inputs in one pass. See kernels.hpp for tiles and pieces.
 struct PassShape {
   std::int64_t rows = 0, sequences = 0, tiles = 0;
-  std::int64_t pieces = 0;  ///< pieces of keys and values in one layer
-  std::int64_t words = 0;   ///< 32-bit words of visibility bits
-  std::int64_t labels = 0;  ///< labels of the keys of all sequences
+  std::int64_t pieces = 0;   ///< pieces of keys and values in one layer
+  std::int64_t words = 0;    ///< 32-bit words of visibility bits
+  std::int64_t labels = 0;   ///< labels of the keys of all sequences
   std::int64_t longest = 0;  ///< number of keys in the longest sequence
   bool operator==(const PassShape&) const = default;
 };
@@ -39,8 +39,8 @@ struct GpuPass {
 };
 
 /// Computes the same as CachedAttention, with the project's GPU kernels. The kernels evaluate
-/// visibility themselves, so no mask is built. This object owns the memory of all inputs that differ
-/// between passes of one shape. Therefore a recorded pass can be replayed with new inputs.
+/// visibility themselves, so no mask is built. This object owns the memory of all inputs that
+/// differ between passes of one shape. Therefore a recorded pass can be replayed with new inputs.
 class GpuAttention {
  public:
   /// Whether the kernels support the network, and its passes can be recorded. The kernels require
@@ -52,8 +52,8 @@ class GpuAttention {
   /// `network` and `gpu` must outlive this object.
   GpuAttention(const Model::Network& network, const PassShape& shape, Gpu& gpu);
 
-  /// Copies the inputs of a pass to the GPU. Later calls of `attend` compute this pass. REQUIRES: no
-  /// size of the pass is larger than that of `shape`.
+  /// Copies the inputs of a pass to the GPU. Later calls of `attend` compute this pass. REQUIRES:
+  /// no size of the pass is larger than that of `shape`.
   void tell(GpuPass pass);
 
   /// Token ids and positions of the rows on the GPU, [shape.rows] int64 each.
