@@ -38,8 +38,9 @@ struct Step {
   /// The logits wanted. Their indices count the step's tokens.
   std::vector<OutputRequest> outputs;
   bool later = false;  ///< whether Sequence::later may request logits of more rows
-  int streams = 1;     ///< number of streams that use the outputs, e.g. one per value of a prompt
-  /// If set, the pass makes guesses with the network itself and skips these sublayers. Its rows
+  /// Number of streams that use the outputs, e.g. one per value of a prompt (see Occupancy).
+  int streams = 1;
+  /// If set, the network makes guesses for itself: the pass skips these sublayers. The pass's rows
   /// must be removed with Sequence::take_back_drafts before the next full pass of the sequence.
   /// Otherwise Engine::step throws std::logic_error.
   std::optional<SkippedSublayers> skipped;
@@ -63,10 +64,12 @@ inline RowLabel text_label(int position) {
 /// labels are text_label(fed), text_label(fed + 1), ... No logits are requested.
 Step prompt_step(const Tokens& tokens, int fed);
 
+/// The result of a step (Sequence::forward).
 struct StepResult {
   int first_row = 0;  ///< number of the step's first row; the other rows follow in order
   std::vector<RowLogits> outputs;  ///< in the order of the requests
-  HiddenRows hidden;  ///< the step's last-layer outputs; empty unless Step::later was set
+  /// The last layer's outputs for the step's rows; empty unless Step::later was set.
+  HiddenRows hidden;
 };
 
 /// The rows of one text in the KV cache. A sequence may have several branches. Each branch awaits
@@ -79,11 +82,11 @@ class Sequence {
 
   class ForwardAwaiter;
   /// co_await: computes `step` in the next forward pass. A step without tokens waits for the next
-  /// pass of another branch; if no branch has tokens, it returns without a pass. ModelError, before
-  /// any row is computed: an id or a position is outside the network's range, or the step does not
-  /// fit the network's sliding window (check_window). ModelError, after the pass: the logits of a
-  /// requested row are not finite (RowLogits::finite). RunError: the sequence does not fit into the
-  /// cache budget, even alone.
+  /// pass of another branch; if no branch has tokens, co_await returns without a pass. ModelError,
+  /// before any row is computed: an id or a position is outside the network's range, or the step
+  /// does not fit the network's sliding window (check_window). ModelError, after the pass: the
+  /// logits of a requested row are not finite (RowLogits::finite). RunError: the sequence does not
+  /// fit into the cache budget, even alone.
   ForwardAwaiter forward(Step step);
   /// co_await: the logits of more rows of a step that was computed with Step::later. The indices in
   /// `outputs` count the step's tokens. Of the result, only `outputs` is new. This is not a forward
@@ -136,7 +139,8 @@ class Sequence {
   /// `drafted` and `accepted`.
   Counters& counters();
   /// Stops the clock, completes counters and trace, and frees the rows. Returns the final counters.
-  /// A second call only returns the counters.
+  /// A second call only returns the counters. A sequence that is destroyed without this call leaves
+  /// no trace.
   Counters finish();
   /// Number of rows computed so far, which is the number of the next new row. A fork includes the
   /// rows of its original.
@@ -156,11 +160,11 @@ struct CacheBudget {
   int block_rows = 16;      ///< rows per block
   /// Share of the blocks that stays free when a sequence is admitted next to others, from 0 to 1.
   double watermark = 0.01;
-  /// Maximum number of rows that newly admitted sequences may add to one forward pass (prefill). It
-  /// also holds without a limit of blocks. The first admitted sequence may exceed it.
+  /// Maximum number of rows that new and returning sequences may add to one forward pass (prefill).
+  /// This limit also holds without a limit of blocks. The first of these sequences may exceed it.
   std::int64_t prefill_rows = 2560;
-  /// Whether the rows of preempted sequences are moved to the host. False: they stay in the cache,
-  /// and count as held blocks.
+  /// Whether the rows of preempted sequences are moved to the host if they cannot be recomputed.
+  /// False: these rows stay in the cache, and count as held blocks.
   bool swaps = true;
 };
 
@@ -176,7 +180,7 @@ struct CacheReport {
 /// How many jobs and streams share the passes of one `run`. Only full passes of the engine's own
 /// network count. Dividing a sum by `passes` gives a mean.
 struct Occupancy {
-  std::int64_t passes = 0;
+  std::int64_t passes = 0;      ///< number of passes
   std::int64_t job_passes = 0;  ///< number of jobs in a pass, summed over passes
   /// number of streams (answers, values, threads) that chose tokens from a pass, summed over passes
   std::int64_t stream_passes = 0;
@@ -186,7 +190,7 @@ struct Occupancy {
 /// it has `tokens` tokens after the prompt.
 struct LeastLength {
   int tokens = 0;  ///< 0: no minimum
-  Tokens ends;
+  Tokens ends;     ///< ids that would end the answer
 };
 
 /// Decodes jobs. A job is a coroutine that awaits the forward passes of its sequences. The engine
@@ -204,7 +208,7 @@ class Engine {
   Model& model() { return model_; }
   const Clock& clock() const { return clock_; }
 
-  /// Opens an empty sequence. `request` and `decoder` are its names in traces.
+  /// Opens an empty sequence. `request` and `decoder` are the names of the sequence in traces.
   Sequence open(const RequestName& request, const std::string& decoder);
 
   /// The prefixes that are computed once for all sequences. `run` clears them at its beginning and
@@ -212,13 +216,13 @@ class Engine {
   /// them.
   PrefixCache& prefixes() { return *prefixes_; }
 
-  /// Takes effect from the next forward pass on. Sequences are admitted in order of arrival as long
-  /// as blocks are free; the engine frees unused `prefixes` for them. If running sequences no
-  /// longer fit, the sequences that arrived last are preempted. The rows of a preempted sequence
-  /// are freed and recomputed later if they are plain causal text. Other rows are moved to the host
-  /// (CacheBudget::swaps). If a sequence does not fit even alone, its awaiting branches get a
-  /// RunError. The budget does not include the caches of draft networks or rows computed with
-  /// skipped sublayers.
+  /// Sets the cache budget, from the next forward pass on. Sequences are admitted in order of
+  /// arrival as long as blocks are free; the engine frees unused `prefixes` for them. If running
+  /// sequences no longer fit, the sequences that arrived last are preempted. The rows of a
+  /// preempted sequence are freed and recomputed later if they are plain causal text. Other rows
+  /// are moved to the host (CacheBudget::swaps). If a sequence does not fit even alone, its
+  /// awaiting branches get a RunError. The budget does not include the caches of draft networks or
+  /// rows computed with skipped sublayers.
   void set_cache_budget(const CacheBudget& budget) { budget_ = budget; }
   const CacheReport& cache_report() const { return report_; }
 
@@ -234,8 +238,9 @@ class Engine {
   /// the end of an answer treat both kinds alike.
   void set_rules(GenerationRules rules, const std::vector<Token>& ends = {});
 
-  /// Sets a function that gets the trace of each later opened sequence when the sequence is
-  /// finished (Sequence::finish). Empty: no traces are recorded.
+  /// Sets a function that gets the trace of each sequence when the sequence is finished
+  /// (Sequence::finish). Only sequences that are opened after this call have traces. Empty: no
+  /// traces are recorded.
   void set_trace_sink(std::function<void(const Trace&)> sink);
 
   /// Sets a function that gets events as they happen. The function may submit and cancel jobs. Its
@@ -257,7 +262,7 @@ class Engine {
   /// cancellation during a pass, e.g. by the listener, takes effect after all results of the pass
   /// have been processed. Does nothing if the job has ended.
   void cancel(int job);
-  /// Whether all submitted jobs have ended and `step` or `run` has reported them.
+  /// Whether no job is left: all jobs were cancelled, or have ended and were reported.
   bool idle() const { return jobs_.empty(); }
 
   /// Runs `count` jobs, at most `live` at a time (at least one). `start(i)` creates job i, for
@@ -272,8 +277,8 @@ class Engine {
   /// created.
   const Occupancy& occupancy() const { return occupancy_; }
 
-  /// Number of rows of all open sequences in the cache now, without draft networks and preempted
-  /// sequences. Shared rows count once.
+  /// Number of rows in the cache now, of all open sequences except those of draft networks. Rows
+  /// that preemption freed or moved to the host do not count. Shared rows count once.
   std::int64_t held_rows() const;
   /// Number of blocks of the cache budget that are held now; 0 if there is no limit.
   std::int64_t held_blocks() const;
@@ -313,7 +318,7 @@ class Engine {
   int running_ = -1;                       // the job that is running now; -1: none
   bool cascade_ = false;
   GenerationRules rules_;
-  std::vector<Token> ends_;  // additional ids that end an answer
+  std::vector<Token> ends_;  // ids that end an answer, for the rules
   CacheBudget budget_;
   CacheReport report_;
   Occupancy occupancy_;

@@ -21,8 +21,9 @@ namespace pardec {
 /// are loaded, and computation uses bf16 (src/kernels/packed_matrix.hpp; CPU only). fp64 is for
 /// tests against references.
 enum class Dtype { fp32, bf16, int8, nf4, fp64 };
-/// ConfigError: `name` is not the name of a Dtype.
+/// The Dtype with this name, e.g. "bf16". ConfigError: there is no such Dtype.
 Dtype parse_dtype(std::string_view name);
+/// The name of a Dtype, as in the enumeration.
 std::string_view name(Dtype dtype);
 /// The type of activations and KV cache in a network of this type: bf16 for int8 and nf4, otherwise
 /// `dtype` itself.
@@ -40,8 +41,8 @@ struct OutputRequest {
   int top = 0;              ///< how many ids are wanted in RowLogits::top
   /// Step 1: the ids, and the bias added to the logit of each.
   std::vector<std::pair<Token, double>> biased = {};
-  /// Step 2: positive logits of these ids are divided by the penalty, negative ones are multiplied
-  /// by the penalty. REQUIRES: each id occurs once.
+  /// Step 2: positive logits of these ids are divided by the penalty, negative logits are
+  /// multiplied by the penalty.
   Tokens repeated = {};
   double repetition_penalty = 1;
   std::vector<Token> banned;   ///< step 3: ids that cannot be chosen
@@ -49,8 +50,8 @@ struct OutputRequest {
 };
 
 /// The outputs of one row, from the logits after the three steps of OutputRequest: the logit of an
-/// id that cannot be chosen is -infinity. They are computed on the device; only these values are
-/// copied to the host.
+/// id that cannot be chosen is -infinity. All outputs are computed on the device, and only the
+/// outputs are copied to the host.
 struct RowLogits {
   Token best = 0, second = 0;  ///< ids of the two largest logits; the lower id wins a tie
   float best_logit = 0, second_logit = 0;

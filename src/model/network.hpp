@@ -67,10 +67,14 @@ struct Expert {
 
 /// The weights of one layer. A network has only some of them, depending on its config.
 struct Layer {
-  Norm input_norm;      ///< [hidden]
-  Linear q, k, v, o;    ///< q: [heads * head_dim, hidden], k and v: [kv_heads * head_dim, hidden]
-  Norm q_norm, k_norm;  ///< [head_dim], or [heads * head_dim]
-  Norm post_norm;       ///< norm before the MLP: [hidden]; input_norm if BlockSpec::parallel
+  Norm input_norm;  ///< [hidden]
+  /// q: [heads * head_dim, hidden], k and v: [kv_heads * head_dim, hidden], o: [hidden, heads *
+  /// head_dim]
+  Linear q, k, v, o;
+  /// With QkNorm::heads, [head_dim]. With QkNorm::whole, [heads * head_dim] and [kv_heads *
+  /// head_dim].
+  Norm q_norm, k_norm;
+  Norm post_norm;  ///< norm before the MLP: [hidden]; input_norm if BlockSpec::parallel
   /// The MLP: gate and up [inner, hidden], down [hidden, inner]. `gate` is undefined if the MLP has
   /// no gate. In a layer with experts, these are the matrices of the shared expert, or undefined.
   Linear gate, up, down;
@@ -97,7 +101,7 @@ struct ExtraHead {
 };
 
 /// Creates extra heads from the given weights. The tensors are shared, not copied. REQUIRES:
-/// `weights` has every name of `extra_head_parameters`.
+/// `weights` has every name of `extra_head_parameters(config, shape)`.
 std::vector<ExtraHead> extra_heads_over(const std::map<std::string, at::Tensor>& weights,
                                         const ExtraHeadShape& shape);
 

@@ -60,7 +60,7 @@ class PackedBackend final : public Backend {
   };
   struct Layer {
     Norm input_norm, post_norm;       // [hidden]
-    Norm q_norm, k_norm;              // [head_dim], or [heads * head_dim]
+    Norm q_norm, k_norm;              // as in pardec::Layer
     Norm after_attention, after_mlp;  // [hidden], applied before the residual sums
     struct Expert {
       Map gate_up, down;
