@@ -39,15 +39,15 @@ struct Trace {
   Json rules = Json::object();
   int job = -1;       ///< number of the job in the engine; not written to files
   std::string model;  ///< "draft": a sequence of the draft network; empty: of the network itself
-  std::vector<Token> tokens;
-  std::vector<int> position;
+  std::vector<Token> tokens;  ///< per row: the token id
+  std::vector<int> position;  ///< per row: RowLabel::position
   std::vector<int> step;  ///< number of the forward pass that computed each row; 0 is the prefill
   /// The rows visible to each row, ascending, including the row itself. In layers with a sliding
   /// window, the window hides some of these rows.
   std::vector<std::vector<int>> visible;
   /// per row: the best id; none: the row's logits were not requested
   std::vector<std::optional<Token>> predicts;
-  /// per row: the row that chose its token; none: the token was not chosen
+  /// per row: the row whose logits chose the token; none: the token was not chosen
   std::vector<std::optional<int>> from;
   /// Per row: ids that could not be chosen. If only some ids were `allowed`, these are all the ids
   /// that ranked before the choice, so that `banned` alone leads to the same choice.
@@ -55,9 +55,10 @@ struct Trace {
   std::vector<std::vector<Token>> allowed;  ///< per row; empty: all ids that are not banned
   /// per row: the last pass before the row was dropped; none: it was not dropped
   std::vector<std::optional<int>> dropped_at;
-  /// If the sequence is a fork: number of rows, the first of the trace, that its original computed.
+  /// If the sequence is a fork: its original computed this number of rows, the first of the trace.
   int inherited = 0;
-  std::vector<int> emitted;  ///< the rows that chose the answer's tokens, in order of choice
+  /// The rows whose logits chose the answer's tokens, in order of choice.
+  std::vector<int> emitted;
 };
 
 /// The trace as one JSON object. Consecutive visible rows are written as a pair [first, end], where

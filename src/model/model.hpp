@@ -158,8 +158,8 @@ class Model {
 
   const ModelConfig& config() const;
   const Options& options() const;
-  /// Bytes of the network's weights in memory, including the scales of quantised weights, excluding
-  /// extra heads.
+  /// Bytes of the network's weights, including the scales of quantised weights, but without padding
+  /// and without extra heads.
   std::int64_t weight_bytes() const;
 
   /// Computes one forward pass over the steps of several sequences, packed without padding. A new

@@ -202,7 +202,7 @@ struct KvCache::Storage {
     std::int64_t slots;
   };
   std::vector<Part> shared;
-  std::int64_t shared_slots = 0;
+  std::int64_t shared_slots = 0;  ///< number of slots in `shared`
   /// Memory of the cache's own slots; per layer [kv_heads, capacity, head_dim]. CacheForm describes
   /// the order of the elements of `keys`.
   std::vector<at::Tensor> keys, values;
