@@ -16,8 +16,8 @@ struct Product {
   PackedMatrix weights;
   /// [rows, x_stride] bf16; only the first weights.inputs elements of a row are used
   const std::uint16_t* x = nullptr;
-  std::int64_t rows = 0;      ///< number of rows of x
-  std::int64_t x_stride = 0;  ///< number of elements from one row of x to the next
+  /// Number of rows of x; number of elements from one row of x to the next.
+  std::int64_t rows = 0, x_stride = 0;
   /// one per output, in the order of the panels, padded to whole panels; null: no bias
   const float* bias = nullptr;
   enum class Finish {

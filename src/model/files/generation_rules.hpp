@@ -28,8 +28,8 @@ struct GenerationRules {
   /// The last token before the length limit must be one of these ids; empty: no rule. The smallest
   /// id is used.
   Tokens forced_eos;
-  Tokens suppress;        ///< ids that cannot be chosen
-  Tokens begin_suppress;  ///< ids that cannot be the first token of the answer
+  /// Ids that cannot be chosen; ids that cannot be the first token of the answer.
+  Tokens suppress, begin_suppress;
 
   std::string file;               ///< name of the file with the rules, without its folder
   Json applied = Json::object();  ///< these rules as written in the file; empty: no rules

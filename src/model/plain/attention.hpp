@@ -73,7 +73,7 @@ class AttentionPlan {
 /// Writes rows [begin, begin + count) of `rows` [n, kv_heads, head_dim], which are new keys or
 /// values, to `into`, after the last of the cache's own slots.
 inline void write_new_rows(const KvCache::Storage& cache, const at::Tensor& into,
-                         const at::Tensor& rows, std::int64_t begin, std::int64_t count) {
+                           const at::Tensor& rows, std::int64_t begin, std::int64_t count) {
   into.narrow(1, cache.own(), count).copy_(rows.narrow(0, begin, count).transpose(0, 1));
 }
 
