@@ -32,20 +32,23 @@ enum class Origin {
 /// The new tokens of one branch of a sequence in one forward pass.
 struct Step {
   std::vector<Token> tokens;
-  std::vector<RowLabel> labels;
-  std::vector<Origin> origins;
+  std::vector<RowLabel> labels;  ///< one per token
+  std::vector<Origin> origins;   ///< one per token
   std::vector<int> from;  ///< per token: the row whose logits chose it, or -1 if it was not chosen
+  /// The logits wanted. Their indices count the step's tokens.
   std::vector<OutputRequest> outputs;
   bool later = false;  ///< whether Sequence::later may request logits of more rows
-  int streams = 1;     ///< number of streams that use the outputs, e.g. one per value of a prompt
-  /// If set, the network drafts for itself and skips these sublayers. Call
-  /// Sequence::take_back_drafts to remove the rows before the next full pass.
+  /// Number of streams that use the outputs, e.g. one per value of a prompt (see Occupancy).
+  int streams = 1;
+  /// If set, the network makes guesses for itself: the pass skips these sublayers. The pass's rows
+  /// must be removed with Sequence::take_back_drafts before the next full pass of the sequence.
+  /// Otherwise Engine::step throws std::logic_error.
   std::optional<SkippedSublayers> skipped;
 
-  /// Adds a token, and returns its index in the step.
+  /// Adds a token, and returns its index in the step. `from_row` is its entry in `from`.
   int add(Token token, const RowLabel& label, Origin origin, int from_row = -1);
-  /// Requests the logits of the token at `index` in the step. `banned` ids cannot be chosen. If
-  /// `allowed` is not empty, no other ids can be chosen.
+  /// Requests the logits of the token at `index` in the step. The ids in `banned` cannot be chosen.
+  /// If `allowed` is not empty, only its ids can be chosen.
   void want(int index, const Sampling& sampling = {}, std::vector<Token> banned = {},
             std::vector<Token> allowed = {});
   int size() const { return static_cast<int>(tokens.size()); }
@@ -57,19 +60,21 @@ inline RowLabel text_label(int position) {
   return {.position = position, .order = position, .segment = 0, .rank = 0};
 }
 
-/// A step with the tokens of a plain prompt from index `fed` on. The tokens before were computed
-/// already.
+/// A step with all of `tokens`, as the part of a plain prompt that begins at position `fed`. The
+/// labels are text_label(fed), text_label(fed + 1), ... No logits are requested.
 Step prompt_step(const Tokens& tokens, int fed);
 
+/// The result of a step (Sequence::forward).
 struct StepResult {
   int first_row = 0;  ///< number of the step's first row; the other rows follow in order
   std::vector<RowLogits> outputs;  ///< in the order of the requests
-  HiddenRows hidden;               ///< rows of the step, if it was computed with `later`
+  /// The last layer's outputs for the step's rows; empty unless Step::later was set.
+  HiddenRows hidden;
 };
 
-/// The rows of one text in the KV cache. A sequence may have several branches. They await forward
-/// passes separately; the engine computes their steps in one pass. drop, release, keep and relabel
-/// take effect before the next pass.
+/// The rows of one text in the KV cache. A sequence may have several branches. Each branch awaits
+/// its own forward passes, and the engine computes the waiting steps of all branches in one pass.
+/// drop, release, keep and relabel take effect before the next pass.
 class Sequence {
  public:
   Sequence(Sequence&&) noexcept;
@@ -77,53 +82,68 @@ class Sequence {
 
   class ForwardAwaiter;
   /// co_await: computes `step` in the next forward pass. A step without tokens waits for the next
-  /// pass of another branch. ModelError: an id or a position is outside the network's range (thrown
-  /// before any row is computed), or the logits of a requested row are not finite
-  /// (RowLogits::finite).
+  /// pass of another branch; if no branch has tokens, co_await returns without a pass. ModelError,
+  /// before any row is computed: an id or a position is outside the network's range, or the step
+  /// does not fit the network's sliding window (check_window). ModelError, after the pass: the
+  /// logits of a requested row are not finite (RowLogits::finite). RunError: the sequence does not
+  /// fit into the cache budget, even alone.
   ForwardAwaiter forward(Step step);
   /// co_await: the logits of more rows of a step that was computed with Step::later. The indices in
-  /// `outputs` count the step's tokens. Returns StepResult::outputs only. This is not a forward
+  /// `outputs` count the step's tokens. Of the result, only `outputs` is new. This is not a forward
   /// pass: only the heads are computed, in one batch for all sequences that request further rows.
-  /// REQUIRES: `seen` is the result of the step, and no other step of this sequence was computed
-  /// after it.
+  /// Engine::set_rules does not apply. ModelError: the logits of a requested row are not finite.
+  /// std::logic_error: the step does not have a requested row. REQUIRES: `seen` is the result of
+  /// the step, no other step of this sequence was computed after it, and this is not a sequence of
+  /// a draft network.
   ForwardAwaiter later(const StepResult& seen, std::vector<OutputRequest> outputs);
 
+  /// Adds a segment that sees itself and the segments in `sees`, and returns its number. See
+  /// Segments::add.
   int add_segment(const std::vector<int>& sees);
-  /// Drops rows that were rejected or replaced.
+  /// Drops rows that were rejected or replaced, and counts them in the counter `scratch`. REQUIRES:
+  /// the rows are alive; otherwise std::logic_error.
   void drop(std::span<const int> rows);
-  /// Drops rows that were part of the answer but are no longer needed. The counter `scratch` counts
-  /// rows dropped by `drop`, but not these.
+  /// Drops rows that were part of the answer but are no longer needed. They are not counted in
+  /// `scratch`. REQUIRES: as for `drop`.
   void release(std::span<const int> rows);
-  /// Drops all rows with numbers of at least `first`, except `rows`.
+  /// Calls `drop` for all live rows with numbers of at least `first` that are not in `rows`.
   void keep(int first, std::span<const int> rows);
+  /// Changes order, segment and rank of a row. See KvCache::relabel.
   void relabel(int row, const RowLabel& label);
-  /// Removes all rows that were computed with skipped sublayers. They appear in no trace, and later
-  /// rows get their numbers.
+  /// Removes all rows that were computed with skipped sublayers. No trace contains these rows, and
+  /// the next new rows get their numbers. Does nothing if there are no such rows.
   void take_back_drafts();
-  /// Returns a new sequence that continues from the same rows. The new sequence's counters start at
-  /// zero.
+  /// Returns a new sequence that continues from the same rows. `request` is its name in traces. The
+  /// counters of the new sequence start at zero.
   Sequence fork(const RequestName& request);
-  /// Sets the time at which the sequence started, in nanoseconds of the engine's clock. With it,
-  /// the time of a fork can include waiting for its prefix.
+  /// Sets the time at which the sequence started, in nanoseconds of the engine's clock. A fork that
+  /// had to wait for its prefix thus includes the waiting in its times.
   void start_clock_at(std::int64_t ns);
-  /// Opens an empty sequence of a draft network. The draft network's passes are counted as drafting
-  /// of this sequence. The draft sequence has its own trace, with the same names. This sequence
-  /// must outlive the draft sequence.
+  /// Opens an empty sequence of a draft network. The counters draft_forwards, draft_fed and
+  /// draft_ns of this sequence count the draft network's passes. The draft sequence has its own
+  /// trace, with the names of this sequence. This sequence must outlive the draft sequence.
   Sequence open_draft(Model& draft);
 
-  /// Sets the maximum number of ids of an answer of this sequence. GenerationRules::forced_eos
-  /// depends on it.
+  /// Sets the maximum number of tokens after the prompt; 0: unknown. GenerationRules::forced_eos
+  /// depends on this limit. The engine does not enforce the limit.
   void set_limit(int limit);
-  /// Reports that `token`, chosen from the logits of `row`, is the next token of a stream of this
-  /// sequence. The decoder numbers its streams from 0. `guessed`: see TokenEvent.
+  /// Reports that `token`, chosen from the logits of `row`, is the next token of the answer in
+  /// stream `stream`. The decoder numbers the streams of the sequence from 0. `guessed`: see
+  /// TokenEvent. The engine counts the token, records it in the trace, and sends it to the
+  /// listener.
   void emit(int row, Token token, int stream = 0, bool guessed = false);
   /// Reports to the listener that `guesses` for the tokens after `row` were verified and rejected.
   void reject(int row, std::span<const Token> guesses, int stream = 0);
-  /// The counters of the sequence. The decoder sets those about the answer's streams and text; the
-  /// engine sets all others.
+  /// The counters of the sequence. The engine sets the counters of rows, passes and times. The
+  /// decoder sets the counters of the answer: generated tokens, streams, text, stages, and
+  /// `drafted` and `accepted`.
   Counters& counters();
   /// Stops the clock, completes counters and trace, and frees the rows. Returns the final counters.
+  /// A second call only returns the counters. A sequence that is destroyed without this call leaves
+  /// no trace.
   Counters finish();
+  /// Number of rows computed so far, which is the number of the next new row. A fork includes the
+  /// rows of its original.
   int rows_fed() const;
 
  private:
@@ -137,28 +157,30 @@ class Sequence {
 /// cache, and sequences are scheduled as in vLLM (as in the batched runs of the APAR paper).
 struct CacheBudget {
   std::int64_t blocks = 0;  ///< 0: no limit
-  int block_rows = 16;
-  double watermark = 0.01;  ///< share of the blocks that stays free when a sequence is admitted
-  /// Maximum number of rows of sequences admitted to one forward pass (prefill), even without a
-  /// limit of blocks. The first admitted sequence may exceed it.
+  int block_rows = 16;      ///< rows per block
+  /// Share of the blocks that stays free when a sequence is admitted next to others, from 0 to 1.
+  double watermark = 0.01;
+  /// Maximum number of rows that new and returning sequences may add to one forward pass (prefill).
+  /// This limit also holds without a limit of blocks. The first of these sequences may exceed it.
   std::int64_t prefill_rows = 2560;
-  /// Whether the rows of preempted sequences are moved to the host. False: they stay in the cache,
-  /// and count as held blocks.
+  /// Whether the rows of preempted sequences are moved to the host if they cannot be recomputed.
+  /// False: these rows stay in the cache, and count as held blocks.
   bool swaps = true;
 };
 
-/// The effects of a cache budget.
+/// The effects of a cache budget, since the engine was created.
 struct CacheReport {
-  std::int64_t peak_blocks = 0;  ///< maximum number of blocks held in a forward pass
-  std::int64_t swapped = 0;      ///< number of preemptions that kept the rows
-  std::int64_t recomputed = 0;   ///< number of preemptions that freed the rows for recomputation
-  std::int64_t refed_rows = 0;
+  /// maximum number of blocks held in a forward pass; 0 if there is no limit
+  std::int64_t peak_blocks = 0;
+  std::int64_t swapped = 0;     ///< number of preemptions that kept the rows
+  std::int64_t recomputed = 0;  ///< number of preemptions that freed the rows for recomputation
+  std::int64_t refed_rows = 0;  ///< number of rows computed again after such preemptions
 };
 
-/// How many jobs and streams share the passes of one `run`. Counts full passes of the engine's own
-/// network. Dividing a sum by `passes` gives a mean.
+/// How many jobs and streams share the passes of one `run`. Only full passes of the engine's own
+/// network count. Dividing a sum by `passes` gives a mean.
 struct Occupancy {
-  std::int64_t passes = 0;
+  std::int64_t passes = 0;      ///< number of passes
   std::int64_t job_passes = 0;  ///< number of jobs in a pass, summed over passes
   /// number of streams (answers, values, threads) that chose tokens from a pass, summed over passes
   std::int64_t stream_passes = 0;
@@ -167,13 +189,14 @@ struct Occupancy {
 /// The minimum length of a job's answer. A sequence of the job cannot choose an id in `ends` before
 /// it has `tokens` tokens after the prompt.
 struct LeastLength {
-  int tokens = 0;
-  Tokens ends;
+  int tokens = 0;  ///< 0: no minimum
+  Tokens ends;     ///< ids that would end the answer
 };
 
-/// Decodes jobs: packs the pending steps of all sequences into one forward pass after another.
-/// Passes of a draft network and passes with skipped sublayers are computed first, so that all
-/// sequences share the full pass of the network. Not thread-safe.
+/// Decodes jobs. A job is a coroutine that awaits the forward passes of its sequences. The engine
+/// packs the waiting steps of all sequences into one forward pass after another. Passes of a draft
+/// network and passes with skipped sublayers are computed first, so that all sequences share the
+/// full pass of the network. Not thread-safe.
 class Engine {
  public:
   /// `model` and `clock` must outlive the engine.
@@ -185,35 +208,39 @@ class Engine {
   Model& model() { return model_; }
   const Clock& clock() const { return clock_; }
 
-  /// Opens an empty sequence. `request` and `decoder` are its names in traces.
+  /// Opens an empty sequence. `request` and `decoder` are the names of the sequence in traces.
   Sequence open(const RequestName& request, const std::string& decoder);
 
-  /// The prefixes that are computed once for all sequences of one `run`. They are cleared at the
-  /// beginning and at the end of a run, so that no measured block benefits from an earlier block.
+  /// The prefixes that are computed once for all sequences. `run` clears them at its beginning and
+  /// at its end, so that no measured block benefits from an earlier block. `submit` and `step` keep
+  /// them.
   PrefixCache& prefixes() { return *prefixes_; }
 
-  /// Takes effect from the next forward pass on. Sequences are admitted in order of arrival as long
-  /// as blocks are free; blocks of unused `prefixes` are freed for them. If running sequences no
-  /// longer fit, those that arrived last are preempted: plain causal text is recomputed later; all
-  /// other rows are kept on the host. A sequence that does not fit even alone ends with a RunError.
-  /// The budget does not include the caches of draft networks and rows computed with skipped
-  /// sublayers.
+  /// Sets the cache budget, from the next forward pass on. Sequences are admitted in order of
+  /// arrival as long as blocks are free; the engine frees unused `prefixes` for them. If running
+  /// sequences no longer fit, the sequences that arrived last are preempted. The rows of a
+  /// preempted sequence are freed and recomputed later if they are plain causal text. Other rows
+  /// are moved to the host (CacheBudget::swaps). If a sequence does not fit even alone, its
+  /// awaiting branches get a RunError. The budget does not include the caches of draft networks or
+  /// rows computed with skipped sublayers.
   void set_cache_budget(const CacheBudget& budget) { budget_ = budget; }
   const CacheReport& cache_report() const { return report_; }
 
   /// True: later forks share the original's rows in memory, and attention reads these rows once for
-  /// all forks (cascade inference). False: later forks copy the rows.
+  /// all forks (cascade inference). False (the default): later forks copy the rows.
   void set_cascade(bool cascade) { cascade_ = cascade; }
 
-  /// Sets rules that change logits before a choice, for later passes. They apply to each row of a
-  /// full pass, based on the tokens visible to the row, in the order of the text. They also apply
-  /// to guesses of a draft network, but not to guesses of extra heads, of mask tokens or of passes
-  /// with skipped sublayers. `ends`: ids that end an answer, in addition to the network's own;
-  /// rules about the end of an answer include them.
+  /// Sets rules that change logits before a choice. They take effect from the next pass on. They
+  /// apply to each row whose logits are requested with a step, based on the tokens visible to the
+  /// row, in the order of the text. They also apply to the passes of a draft network. They do not
+  /// apply to extra heads, to passes with skipped sublayers, or to rows requested with
+  /// Sequence::later. `ends`: ids that end an answer in addition to the network's own; rules about
+  /// the end of an answer treat both kinds alike.
   void set_rules(GenerationRules rules, const std::vector<Token>& ends = {});
 
-  /// Sets a function that gets the trace of each sequence when the sequence ends. Empty: no traces
-  /// are recorded.
+  /// Sets a function that gets the trace of each sequence when the sequence is finished
+  /// (Sequence::finish). Only sequences that are opened after this call have traces. Empty: no
+  /// traces are recorded.
   void set_trace_sink(std::function<void(const Trace&)> sink);
 
   /// Sets a function that gets events as they happen. The function may submit and cancel jobs. Its
@@ -222,22 +249,27 @@ class Engine {
 
   // The engine as a loop: while (!engine.idle()) engine.step();
 
-  /// Starts a job, and runs it until it waits for a forward pass. Returns the job's number for
-  /// events and traces. Jobs are numbered from 0.
+  /// Starts a job, and runs it until it waits for a forward pass or ends. Returns the job's number
+  /// for events and traces. Jobs are numbered from 0. `least`: the minimum length of its answer.
+  /// If the job throws, `step` reports the exception (Ended::error).
   int submit(Task<void> job, LeastLength least = {});
-  /// Computes one forward pass for all waiting jobs, or, if a job requested them, more logits of
-  /// the last pass. Reports the jobs that ended (Ended). Does nothing if the engine is idle.
+  /// Computes one forward pass for the waiting jobs that can share it. If a job has called
+  /// Sequence::later, computes these logits instead. Reports the jobs that ended to the listener
+  /// (Ended). Does nothing if the engine is idle. std::logic_error: a job awaits something other
+  /// than the engine.
   void step();
-  /// Cancels a job and frees its rows; no more events are sent for it. If a listener cancels a job,
-  /// this takes effect after all results of the pass have been processed. Does nothing if the job
-  /// has ended.
+  /// Cancels a job and frees its rows. No more events are sent for the job, and no Ended. A
+  /// cancellation during a pass, e.g. by the listener, takes effect after all results of the pass
+  /// have been processed. Does nothing if the job has ended.
   void cancel(int job);
-  /// Whether no job is running.
+  /// Whether no job is left: all jobs were cancelled, or have ended and were reported.
   bool idle() const { return jobs_.empty(); }
 
-  /// Runs `count` jobs, at most `live` at a time. `start(i)` creates job i, for i = 0, 1, ... in
-  /// this order. `done` is called whenever a job ends. Returns the time spent in `done`, in
-  /// nanoseconds, so that the caller can subtract it from its measurement. REQUIRES: idle().
+  /// Runs `count` jobs, at most `live` at a time (at least one). `start(i)` creates job i, for
+  /// i = 0, 1, ... in this order. `done` is called whenever a job ends, also if the job threw an
+  /// exception (Ended::error). Returns the time spent in `done`, in nanoseconds, so that the caller
+  /// can subtract it from its measurement. An exception of `start` or `done` ends the run, and all
+  /// jobs are cancelled. REQUIRES: idle(); otherwise std::logic_error.
   std::int64_t run(int count, int live, const std::function<Task<void>(int)>& start,
                    const std::function<void(const Ended&)>& done);
 
@@ -245,13 +277,14 @@ class Engine {
   /// created.
   const Occupancy& occupancy() const { return occupancy_; }
 
-  /// Number of rows of all open sequences in the cache now. Shared rows count once.
+  /// Number of rows in the cache now, of all open sequences except those of draft networks. Rows
+  /// that preemption freed or moved to the host do not count. Shared rows count once.
   std::int64_t held_rows() const;
   /// Number of blocks of the cache budget that are held now; 0 if there is no limit.
   std::int64_t held_blocks() const;
   const CacheBudget& cache_budget() const { return budget_; }
 
-  /// Total time of the network's full forward passes, in nanoseconds.
+  /// Total time of the network's full forward passes since the engine was created, in nanoseconds.
   std::int64_t model_ns() const { return model_ns_; }
 
  private:
@@ -285,7 +318,7 @@ class Engine {
   int running_ = -1;                       // the job that is running now; -1: none
   bool cascade_ = false;
   GenerationRules rules_;
-  std::vector<Token> ends_;  // additional ids that end an answer
+  std::vector<Token> ends_;  // ids that end an answer, for the rules
   CacheBudget budget_;
   CacheReport report_;
   Occupancy occupancy_;
@@ -296,10 +329,11 @@ class Engine {
   std::list<Job> jobs_;         // oldest first; destroying a job withdraws its pending steps
 };
 
-/// Awaits one forward pass, or more logits of the last one. It lives in the frame of the waiting
-/// coroutine; destroying the frame withdraws the step.
+/// Awaits one forward pass, or more logits of the last pass (Sequence::later). The awaiter lives in
+/// the frame of the waiting coroutine; destroying the frame withdraws the step.
 class Sequence::ForwardAwaiter {
  public:
+  /// `seen`: the result of the last pass for `later`; null: awaits a forward pass.
   ForwardAwaiter(State& state, Step step, const StepResult* seen = nullptr);
   ForwardAwaiter(const ForwardAwaiter&) = delete;
   ForwardAwaiter& operator=(const ForwardAwaiter&) = delete;

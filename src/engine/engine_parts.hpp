@@ -42,8 +42,8 @@ struct Sequence::State {
   std::set<int> chose;
   bool finished = false;
   State* const drafts_for;
-  std::optional<int> first_draft;  // first row computed with skipped sublayers, while there is one
-  Tokens tokens;                   // all tokens ever computed, by row
+  std::optional<int> first_draft;  // first row computed with skipped sublayers; none: no such rows
+  Tokens tokens;                   // the token of each row ever computed
   std::vector<Origin> origins;     // their origins
   int limit = 0;                   // maximum number of ids of an answer; 0: unknown
   /// Whether the sequence is preempted under a cache budget. `evicted`: its rows, if they were
@@ -64,7 +64,8 @@ struct Sequence::State {
   void record(const Step& step);
   void note_predictions(const Step& step, const StepResult& result);
   void tell(int row, Token token, int stream, bool guessed, bool final);
-  /// The run of tokens that ends at `row` and contains no chosen token.
+  /// The tokens directly before the token that `row` chooses: of consecutive positions, ending at
+  /// `row`, none of them chosen or guessed; at most 65.
   Tokens before(int row) const;
   void tell_read(bool ended) const;
   /// Counts a pass of a draft network, or a pass with skipped sublayers.
@@ -116,7 +117,7 @@ struct Engine::Packed {
   std::vector<OutputRequest> outputs;
   HiddenRows hidden;
   bool later = false;  ///< whether some branch may request further rows
-  int again = 0;       ///< number of recomputed rows, which precede the new ones
+  int again = 0;       ///< number of recomputed rows, which come before the new rows
 
   void hold() {
     for (Waiting* branch : branches) branch->held = true;

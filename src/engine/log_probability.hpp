@@ -8,7 +8,9 @@
 namespace pardec {
 
 /// The natural logarithms of the probabilities of `ids` at temperature 1, without top-k or top-p.
-/// REQUIRES: row.finite(); the row was requested with OutputRequest::logits.
+/// The request's biases, penalty and bans are applied; the logarithm of a banned id is -infinity.
+/// REQUIRES: row.finite(); the row was requested with OutputRequest::logits; the ids are in the
+/// vocabulary.
 inline std::vector<double> log_probabilities(const RowLogits& row, std::span<const Token> ids) {
   double sum = 0;
   for (const float logit : row.logits)

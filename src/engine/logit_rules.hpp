@@ -13,14 +13,15 @@ struct ChoicePlace {
   std::span<const Token> before;
   int generated = 0;  ///< number of ids in `before` after the prompt
   int limit = 0;      ///< maximum number of ids in the answer; 0: unknown
-  /// while `generated` is less than `least`, the ids in `held_back` cannot be chosen
-  int least = 0;
+  int least = 0;      ///< minimum number of ids after the prompt (LeastLength)
+  /// ids that cannot be chosen while `generated` is less than `least`
   std::span<const Token> held_back = {};
 };
 
-/// Adds the biases, penalties and bans that the rules imply at this place to a request. Source:
-/// transformers, generation/logits_process.py. `eos`: the network's end-of-sequence ids. Ids of at
-/// least `vocab` are left out, since a draft network may have a smaller vocabulary.
+/// Adds to `request` the biases, penalties and bans that the rules imply at this place. Also sets
+/// OutputRequest::allowed for a forced id, unless the decoder has set it. Source: transformers,
+/// generation/logits_process.py. `eos`: the ids that end an answer. Ids of at least `vocab` are
+/// left out, since a draft network may have a smaller vocabulary.
 void apply(const GenerationRules& rules, const ChoicePlace& place, std::span<const Token> eos,
            int vocab, OutputRequest& request);
 

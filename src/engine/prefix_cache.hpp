@@ -16,22 +16,24 @@ struct Prefixed {
 
 /// Computes the common prefix of several sequences once, then copies it (IPPD, section 4.4) or
 /// shares its memory (Engine::set_cascade). The first request for a prefix pays for the computation
-/// (Prefixed::cost). Requests during the computation wait for it. Prefixes stay cached until the
-/// engine's cache budget needs their blocks; then the least recently used one is freed first.
+/// (Prefixed::cost). Requests that arrive during the computation wait for its end. The cache holds
+/// at most 8 prefixes. If there are more, the least recently used prefix is dropped. The engine
+/// also frees prefixes when its cache budget needs their blocks (give_back).
 class PrefixCache {
  public:
   /// `engine` must outlive the cache.
   explicit PrefixCache(Engine& engine) : engine_(engine) {}
 
   /// Opens a sequence that begins with `prefix`, which may be empty. `request` and `decoder` are
-  /// its names in traces. Its clock starts when this function is called. Errors: see
-  /// Sequence::forward.
+  /// the names of the sequence in traces. The sequence's clock starts when this task starts.
+  /// Errors: see Sequence::forward.
   Task<Prefixed> begin(Tokens prefix, RequestName request, std::string decoder);
 
-  /// Frees the least recently used prefix, except prefixes for which a request waits. False: there
-  /// is no such prefix.
+  /// Frees the least recently used prefix whose rows are computed and that no request waits for.
+  /// Returns false if there is no such prefix.
   bool give_back();
 
+  /// Drops all prefixes. Sequences that were opened from them keep their rows.
   void clear() { entries_.clear(); }
 
  private:

@@ -20,7 +20,7 @@ class Chance {
   /// Draws an index with the given probabilities. REQUIRES: `probabilities` is not empty, and sums
   /// to 1 up to rounding.
   virtual Token draw(const std::vector<double>& probabilities) = 0;
-  /// True with this probability; always false for 0 or less, always true for 1 or more.
+  /// Returns true with this probability: never for 0 or less, always for 1 or more.
   virtual bool happens(double probability) = 0;
 };
 
@@ -44,22 +44,25 @@ struct Choice {
   float gap;       ///< largest logit minus second largest logit
 };
 
-/// The network's own choice: the best id, or, when sampling, a draw from the row's `probabilities`.
+/// The network's own choice: the best id if the row has no `probabilities` (greedy), otherwise an
+/// id drawn from `probabilities`.
 Choice own_choice(const RowLogits& logits, Chance& chance);
 
 /// Makes the choices of one stream. Without an oracle, these are the network's own choices. With an
-/// oracle, they are the oracle's ids, one after another, regardless of the logits. The network's
-/// own choices are recorded in both cases.
+/// oracle, they are the oracle's ids, one after another, regardless of the logits. In both cases,
+/// Choice::unforced records the network's own choice.
 class Chooser {
  public:
-  /// `chance` must outlive this object.
+  /// `oracle`: the ids to choose; none: no oracle. `chance` must outlive this object.
   explicit Chooser(Chance& chance, std::optional<Tokens> oracle = std::nullopt)
       : chance_(&chance), oracle_(std::move(oracle)) {}
 
   /// REQUIRES: !used_up(). Otherwise std::logic_error.
   Choice choose(const RowLogits& logits);
 
+  /// All choices so far.
   const std::vector<Choice>& made() const { return made_; }
+  /// Whether there is an oracle.
   bool forced() const { return oracle_.has_value(); }
   /// Whether there is an oracle, and all of its ids have been chosen.
   bool used_up() const { return oracle_ && made_.size() >= oracle_->size(); }

@@ -30,8 +30,8 @@ struct PromiseBase {
   FinalAwaiter final_suspend() noexcept { return {}; }
   void unhandled_exception() noexcept { error = std::current_exception(); }
 
-  /// Set by `all`. If set, it is called when the task ends, and returns the coroutine to resume in
-  /// place of `continuation`.
+  /// Set by `All`, with `group` as its first argument. If set, this function is called when the
+  /// task ends, and returns the coroutine to resume instead of `continuation`.
   std::coroutine_handle<> (*join)(void* group, std::exception_ptr error) = nullptr;
   void* group = nullptr;
   std::coroutine_handle<> on_done() noexcept { return join ? join(group, error) : continuation; }
@@ -54,10 +54,10 @@ struct Promise<void> : PromiseBase {
 
 }  // namespace detail
 
-/// A coroutine that returns one T. It starts when it is awaited, or, for a root task, by start(). A
-/// task owns its coroutine frame: destroying the task also destroys all tasks that it awaits, and
-/// withdraws their pending steps. Parameters of a task must be values, or references that outlive
-/// it.
+/// A coroutine that returns one T. A task starts when another task awaits it. A root task, which no
+/// other task awaits, starts with start(). A task owns its coroutine frame: destroying the task
+/// also destroys all tasks that it awaits, and withdraws their pending steps. Parameters of a task
+/// must be values, or references to objects that outlive the task.
 template <typename T = void>
 class Task {
  public:
@@ -76,10 +76,12 @@ class Task {
   }
   ~Task() { destroy(); }
 
+  /// Whether the task has ended, or is empty.
   bool done() const { return !handle_ || handle_.done(); }
   /// For root tasks only: runs the task until it waits or ends.
   void start() { handle_.resume(); }
-  /// Returns the result, or rethrows the task's exception. REQUIRES: done().
+  /// Returns the result, or rethrows the task's exception. The result is moved out, so call this
+  /// once. REQUIRES: the task is not empty, and done().
   T result() {
     if (handle_.promise().error) std::rethrow_exception(handle_.promise().error);
     return handle_.promise().take();
@@ -110,8 +112,8 @@ inline Task<void> detail::Promise<void>::get_return_object() {
 }
 
 /// Awaits several concurrent tasks, which are started in the given order. Their steps share forward
-/// passes. If a task throws, the other tasks are destroyed, and the awaiting task gets the
-/// exception.
+/// passes. The results are in the order of the tasks. If a task throws, the other tasks are
+/// destroyed, and the awaiting task gets the exception. T must not be void.
 template <typename T>
 class All {
  public:
@@ -162,6 +164,7 @@ class All {
   std::exception_ptr error_;
 };
 
+/// Usage: `co_await all(std::move(tasks))`. See All.
 template <typename T>
 All<T> all(std::vector<Task<T>> tasks) {
   return All<T>(std::move(tasks));

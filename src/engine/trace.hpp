@@ -22,14 +22,15 @@ struct RequestName {
   std::string group;  ///< see Trace::group
 };
 
-/// A record of one sequence, row by row in the order of computation. Another framework can replay
-/// it. `--trace` writes it.
+/// A record of one sequence, row by row in the order of computation. The flag `--trace` writes
+/// traces to a file. Another framework can compute the same rows from a trace and compare the
+/// results.
 struct Trace {
   std::string request, decoder;
-  /// The same for all requests that one job decodes in parallel, e.g. fields that are asked
-  /// separately. Empty: no other request runs in parallel.
+  /// A name shared by all requests that one job decodes in parallel, e.g. fields that are asked
+  /// separately. Empty: the job decodes no other request in parallel.
   std::string group;
-  /// Set by `run`; empty in traces of other verbs.
+  /// Set by `pardec run`; empty in traces of other verbs.
   std::string arm, dataset;
   /// Ids of the examples that the sequence answers, if they are known.
   std::vector<std::string> examples;
@@ -38,29 +39,34 @@ struct Trace {
   Json rules = Json::object();
   int job = -1;       ///< number of the job in the engine; not written to files
   std::string model;  ///< "draft": a sequence of the draft network; empty: of the network itself
-  std::vector<Token> tokens;
-  std::vector<int> position;
+  std::vector<Token> tokens;  ///< per row: the token id
+  std::vector<int> position;  ///< per row: RowLabel::position
   std::vector<int> step;  ///< number of the forward pass that computed each row; 0 is the prefill
   /// The rows visible to each row, ascending, including the row itself. In layers with a sliding
-  /// window, some of them are hidden.
+  /// window, the window hides some of these rows.
   std::vector<std::vector<int>> visible;
   /// per row: the best id; none: the row's logits were not requested
   std::vector<std::optional<Token>> predicts;
-  std::vector<std::optional<int>> from;  ///< per row: the row that chose its token
-  /// Per row: ids that could not be chosen. If only some ids were `allowed`, `banned` also includes
-  /// the other ids that ranked before the choice, so that `banned` alone leads to the same choice.
+  /// per row: the row whose logits chose the token; none: the token was not chosen
+  std::vector<std::optional<int>> from;
+  /// Per row: ids that could not be chosen. If only some ids were `allowed`, these are all the ids
+  /// that ranked before the choice, so that `banned` alone leads to the same choice.
   std::vector<std::vector<Token>> banned;
-  std::vector<std::vector<Token>> allowed;     ///< empty: all ids that are not banned
-  std::vector<std::optional<int>> dropped_at;  ///< per row: the last pass before it was dropped
-  int inherited = 0;  ///< if the sequence is a fork: number of rows that its original computed
-  std::vector<int> emitted;  ///< the rows that chose the answer's tokens, in order of choice
+  std::vector<std::vector<Token>> allowed;  ///< per row; empty: all ids that are not banned
+  /// per row: the last pass before the row was dropped; none: it was not dropped
+  std::vector<std::optional<int>> dropped_at;
+  /// If the sequence is a fork: its original computed this number of rows, the first of the trace.
+  int inherited = 0;
+  /// The rows whose logits chose the answer's tokens, in order of choice.
+  std::vector<int> emitted;
 };
 
-/// The trace as one JSON object. Stretches of visible rows are written as [first, end), end
-/// exclusive.
+/// The trace as one JSON object. Consecutive visible rows are written as a pair [first, end], where
+/// `end` is the last row plus one. A visible row without such neighbours is written as a number.
 OrderedJson to_json(const Trace& trace);
 
-/// Opens the file given with --trace for writing. ConfigError: the file cannot be opened.
+/// Opens the file given with --trace for writing. `mode`: as for std::ofstream. ConfigError: the
+/// file cannot be opened.
 std::unique_ptr<std::ofstream> open_trace(const std::string& file, std::ios::openmode mode);
 
 }  // namespace pardec

@@ -4,8 +4,8 @@
 
 namespace pardec {
 
-/// The instruction sets with CPU kernels of their own. Each has all kernels. From avx512_bf16 on,
-/// the processor has instructions for bf16 products.
+/// The instruction sets for which the program has CPU kernels. Each set has all kernels. The sets
+/// from avx512_bf16 on have instructions for bf16 products.
 enum class InstructionSet {
   generic,      ///< plain C++
   avx2,         ///< x86-64 with AVX2 and FMA; bf16 is converted to float32
@@ -14,9 +14,10 @@ enum class InstructionSet {
 };
 std::string_view name(InstructionSet set);
 
-/// The instruction sets that this program contains and this processor supports, from generic to the
-/// widest.
+/// The instruction sets for which this program contains kernels and which this processor supports,
+/// from generic to the widest.
 const std::vector<InstructionSet>& instruction_sets();
+/// The last of instruction_sets().
 InstructionSet widest_instruction_set();
 
 }  // namespace pardec

@@ -3,7 +3,7 @@
 
 namespace pardec {
 
-// The tables that kernels(set) returns. Without PARDEC_X86_KERNELS, only the first function is
+// The tables that kernels(set) returns. Without PARDEC_X86_KERNELS, only generic_kernels is
 // defined.
 const Kernels& generic_kernels();
 const Kernels& avx2_kernels();

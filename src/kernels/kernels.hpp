@@ -16,20 +16,21 @@ struct Product {
   PackedMatrix weights;
   /// [rows, x_stride] bf16; only the first weights.inputs elements of a row are used
   const std::uint16_t* x = nullptr;
+  /// Number of rows of x; number of elements from one row of x to the next.
   std::int64_t rows = 0, x_stride = 0;
   /// one per output, in the order of the panels, padded to whole panels; null: no bias
   const float* bias = nullptr;
   enum class Finish {
-    store,  ///< out [rows, out_stride] float32 = sum + bias
-    add,    ///< out += sum + bias
-    /// gated [rows, out_stride] bf16 = silu(a) * b. Panel p has 16 outputs a (gate), then the 16
+    store,  ///< `out` [rows, out_stride] float32 = sum + bias
+    add,    ///< `out` += sum + bias
+    /// `gated` [rows, out_stride] bf16 = silu(a) * b. Panel p has 16 outputs a (gate), then the 16
     /// corresponding outputs b (up). They give columns 16 p to 16 p + 15 of `gated`.
     swiglu,
-    geglu,  ///< the same with gelu(a) = a / (1 + e^-2u), u = sqrt(2/pi) (a + .044715 a^3)
+    geglu,  ///< as swiglu, with gelu(a) = a / (1 + e^-2u), u = sqrt(2/pi) (a + .044715 a^3)
   } finish = Finish::store;
-  float* out = nullptr;
-  std::uint16_t* gated = nullptr;
-  std::int64_t out_stride = 0;
+  float* out = nullptr;            ///< the result of `store` and `add`; null for the others
+  std::uint16_t* gated = nullptr;  ///< the result of `swiglu` and `geglu`; null for the others
+  std::int64_t out_stride = 0;     ///< number of elements from one row of the result to the next
 };
 
 /// Attention of some tokens over the keys of one key head. The keys may be in several pieces, in
@@ -39,39 +40,42 @@ struct Attention {
   struct Token {
     const std::uint16_t* query = nullptr;  ///< [group, dim]: one query per query head of the group
     std::uint16_t* out = nullptr;          ///< [group, dim]; may be the memory of `query`
-    /// Bit k % 32 of word k / 32: whether the token sees key k. Bits from `end` on are zero. If a
-    /// token sees no key, its result is zero.
+    /// Bit k % 32 of word k / 32: whether the token sees key k of the piece. Bits from `end` on are
+    /// zero. If a token sees no key, its result is zero.
     const std::uint32_t* mask = nullptr;
-    float* state = nullptr;  ///< [attention_state(group, dim)]; only with several pieces
+    /// [attention_state(group, dim)], written by one call and read by the next; only with several
+    /// pieces
+    float* state = nullptr;
   };
   const Token* tokens = nullptr;
   std::int64_t count = 0, group = 0;      ///< number of tokens; query heads per key head
-  std::int64_t dim = 0;                   ///< even
+  std::int64_t dim = 0;                   ///< dimensions of a head, an even number
   const std::uint16_t* keys = nullptr;    ///< panels of 32 keys: [ceil(end / 32)][dim / 2][32][2]
   const std::uint16_t* values = nullptr;  ///< [end, dim]
-  std::int64_t end = 0;
+  std::int64_t end = 0;                   ///< number of keys in the piece
   /// indices of the blocks of 32 keys that at least one token sees, ascending
   const std::int32_t* blocks = nullptr;
   std::int64_t block_count = 0;
   float scale = 1;  ///< factor of the products of queries and keys
   /// A score s (after scaling) becomes cap * tanh(s / cap); 0: no cap.
   float cap = 0;
-  bool first = true, last = true;  ///< whether these keys are the first piece; the last piece
+  bool first = true, last = true;  ///< whether this piece is the first, and the last
 };
 
-/// Number of floats of scratch memory that `attend` needs. REQUIRES: the memory is aligned to 64
+/// Number of floats of scratch memory that Kernels::attend needs. The memory must be aligned to 64
 /// bytes.
 std::int64_t attention_scratch(std::int64_t tokens, std::int64_t group, std::int64_t dim);
 /// Number of floats of a token's state between two pieces.
 std::int64_t attention_state(std::int64_t group, std::int64_t dim);
 
-/// Indices and values of the two largest values. Of equal values, the first counts as larger. If
-/// any value is NaN, `best_value` is NaN.
+/// Indices and values of the two largest values of a row. Of equal values, the first counts as
+/// larger. If any value is NaN, `best_value` is NaN and the other members have no meaning.
 struct TopTwo {
   std::int64_t best = 0, second = 0;
   float best_value = 0, second_value = 0;
 };
 
+/// The functions of one instruction set.
 struct Kernels {
   /// Computes panels [begin, end) of the product.
   void (*multiply)(const Product& product, std::int64_t begin, std::int64_t end);
@@ -81,7 +85,8 @@ struct Kernels {
   void (*pack_panel)(WeightType type, const std::uint16_t* const* rows, std::int64_t inputs,
                      std::byte* panel);
 
-  /// Computes attention. If a token sees a key or value that is not finite, its result is NaN.
+  /// Computes attention. If a token sees a key or value that is not finite, the token's result is
+  /// NaN. `scratch`: see attention_scratch.
   void (*attend)(const Attention& attention, float* scratch);
 
   /// out = weight * x / sqrt(mean(x^2) + eps), [size]; rounded to bf16 (rms_norm) or float32
@@ -91,14 +96,14 @@ struct Kernels {
   void (*rms_norm_wide)(const float* x, const float* weight, std::int64_t size, float eps,
                         float* out);
 
-  /// Applies the rotary embedding to a head [size]. Of the first 2 * half dimensions, dimension i
-  /// is rotated together with dimension i + half; the other dimensions are unchanged. REQUIRES: 2 *
-  /// half <= size.
+  /// Applies the rotary embedding to a head [size], with `cos` and `sin` [half]. Of the first 2 *
+  /// half dimensions, dimension i is rotated together with dimension i + half; the other dimensions
+  /// are not rotated. The result is rounded to bf16. REQUIRES: 2 * half <= size.
   void (*rotate)(const float* x, const float* cos, const float* sin, std::int64_t half,
                  std::int64_t size, std::uint16_t* out);
 
-  /// The same for a key, which is written to a panel of 32 keys: dimensions 2 i and 2 i + 1 of the
-  /// result go to lane + 64 * i.
+  /// The same for a key, whose result is written into a panel of 32 keys: dimensions 2 i and
+  /// 2 i + 1 go to lane[64 i] and lane[64 i + 1]. `lane`: the place of the key's first dimension.
   void (*rotate_key)(const float* x, const float* cos, const float* sin, std::int64_t half,
                      std::int64_t size, std::uint16_t* lane);
 

@@ -11,21 +11,23 @@ namespace pardec {
 //   pair k:  { w[0][2 k], w[0][2 k + 1],  w[1][2 k], w[1][2 k + 1], ... w[31][2 k + 1] }
 //
 // int8: quantised per output row, as in LLM.int8() (arXiv:2208.07339), but without separate
-// outliers. The scale of a row is its largest absolute value; a weight is q * scale / 127.
-//   float32 scale[32], then pairs as above with one byte per number
+// outliers. The scale of a row is its largest absolute value. A weight is q * scale / 127, where q
+// is a signed byte.
+//   float32 scale[32], then the pairs as for bf16, with one byte q per number
 //
 // nf4: quantised in blocks of 64 inputs, as in QLoRA (arXiv:2305.14314), but without double
-// quantisation. The scale of a block is its largest absolute value; a weight is kNf4[q] * scale,
-// rounded to bf16.
-//   float32 scale[32], then 16 lines of 64 bytes: 16 words of 32 bits. A line has two pairs of
-//   inputs. Word 2 o + i contains, from bit 4 (4 p + v) on, q of output 8 v + o and input i of pair
-//   p (o = 0 ... 7, v = 0 ... 3; i and p are 0 or 1).
+// quantisation. The scale of a block is its largest absolute value. A weight is kNf4[q] * scale,
+// rounded to bf16, where q is a number of 4 bits. A panel stores its blocks one after another:
+//   float32 scale[32], then 16 lines of 64 bytes, with two pairs of inputs each. A line has 16
+//   words of 32 bits. Each word packs 8 numbers q: in word 2 o + i, the four bits from bit
+//   4 (4 p + v) on are q of output 8 v + o and of input i of pair p (o = 0 ... 7, v = 0 ... 3;
+//   i and p are 0 or 1).
 
 inline constexpr std::int64_t kPanel = 32;     ///< outputs of a panel
 inline constexpr std::int64_t kNf4Block = 64;  ///< inputs that share a scale
 
-inline constexpr std::int64_t kScaleBytes = kPanel * 4;  ///< bytes of a panel's scales
-/// bytes of one block for all outputs of a panel
+inline constexpr std::int64_t kScaleBytes = kPanel * 4;  ///< bytes of one scale for each output
+/// bytes of one NF4 block for all outputs of a panel
 inline constexpr std::int64_t kNf4Bytes = kScaleBytes + kPanel * kNf4Block / 2;
 
 enum class WeightType { bf16, int8, nf4 };
@@ -57,11 +59,12 @@ struct PackedMatrix {
   WeightType type = WeightType::bf16;
 
   std::int64_t panel_count() const { return (outputs + kPanel - 1) / kPanel; }
-  std::int64_t panel_bytes() const;
+  std::int64_t panel_bytes() const;  ///< bytes of one panel
+  /// The memory of panel `p`.
   const std::byte* panel(std::int64_t p) const { return panels + p * panel_bytes(); }
 };
 
-/// Number of bytes of a packed matrix.
+/// Number of bytes of a packed matrix, including the padding of panels.
 std::int64_t packed_bytes(std::int64_t outputs, std::int64_t inputs, WeightType type);
 
 /// Number of bytes of weights and scales, without the padding of panels.

@@ -10,33 +10,43 @@
 namespace pardec {
 
 /// Decides how many members of a team take part in loops while other programs compete for the
-/// cores. A member with a piece of work but without a core delays all others. After a delay, all
-/// members stay if the time since the last delay, or since a member's last return, is more than
-/// 4 (members + 1) times as long as the delay: they have saved more than they lost. Otherwise one
-/// member is left out, for twice the time of the delay. If there is another delay soon after its
-/// return, a member is left out again, for four times as long as before (at most a second). Thus
-/// delays cost little on a machine that is always busy, and after a single disturbance the member
-/// is soon back.
+/// cores. If a member has begun a piece of work but has no core, all others wait for it. A wait of
+/// at least 1 ms that is also at least twice as long as the caller's own work counts as a delay.
+///
+/// After a delay, one member is left out of the following loops for twice the length of the delay.
+/// If another delay follows soon after a member's return, the next member is left out for four
+/// times as long as before. The longest time is one second. No member is left out if the team
+/// worked long enough before the delay: more than 4 (members + 1) times the length of the delay,
+/// counted from the previous delay or from the last return of a member. In that time, the member
+/// saved more than its delay cost.
+///
+/// Thus delays cost little on a machine that is always busy, and after a single disturbance the
+/// member is soon back.
 class Attendance {
  public:
+  /// `members`: number of members of the team, at least 1.
   explicit Attendance(int members) : members_(members), active_(members) {}
 
+  /// The number of members that take part, as the last call of `at` or `waited` decided.
   int active() const { return active_; }
-  /// The number of members that may take part now. Members return when their time out is over.
+  /// The number of members that may take part at time `now_ns`. A member returns when the time for
+  /// which it was left out is over. All times are in nanoseconds of one monotonic clock.
   int at(std::int64_t now_ns);
-  /// Reports a loop that ended at `now_ns`: its caller computed for `worked_ns`, and then waited
-  /// for the others for `waited_ns`.
+  /// Reports a loop that ended at `now_ns`. Its caller computed for `worked_ns`, and then waited
+  /// for the other members for `waited_ns`.
   void waited(std::int64_t now_ns, std::int64_t worked_ns, std::int64_t waited_ns);
-  /// Total time that members were left out, summed over members.
+  /// Total time until `now_ns` for which members were left out, summed over members.
   std::int64_t out_ns(std::int64_t now_ns) const;
 
  private:
   void become(int active, std::int64_t now_ns);
 
   int members_, active_;
-  std::int64_t since_ns_ = 0, out_ns_ = 0;  // time of the last change; out_ns until then
-  std::int64_t back_ns_ = 0;  // when a member returns or returned, or caused a delay and stayed
-  std::int64_t rest_ns_ = 0;  // how long the member was left out; 0: it stayed
+  std::int64_t since_ns_ = 0, out_ns_ = 0;  // time of the last change; out_ns() at that time
+  // The time at which the next left-out member returns. If none is left out: the time of the last
+  // return, or of the last delay after which all members stayed.
+  std::int64_t back_ns_ = 0;
+  std::int64_t rest_ns_ = 0;  // how long the last member was left out; 0: all stayed
 };
 
 /// A thread pool for parallel loops. Its members are the thread that calls run(), and helper
@@ -46,20 +56,21 @@ class Attendance {
 /// nothing. Idle helpers spin for a while, then sleep.
 class Team {
  public:
+  /// REQUIRES: members >= 1; otherwise std::logic_error. One member means no helpers.
   explicit Team(int members) { resize(members); }
   ~Team() { resize(1); }
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
   int members() const { return members_; }
-  /// Ends all helpers, and sets the number of members. REQUIRES: members >= 1, and no loop is
-  /// running.
+  /// Ends all helpers, and sets the number of members. REQUIRES: no loop is running; members >= 1,
+  /// otherwise std::logic_error.
   void resize(int members);
 
-  /// Reserves the team for the current thread while this object exists. Meanwhile, loops of other
-  /// threads run on their callers alone. A Hold makes many short loops cheaper: without a Hold,
-  /// each loop reserves the team, and waits until the caller's previous writes are visible to all
-  /// threads. Has no effect if the team is already reserved.
+  /// Reserves the team for the current thread while this object exists. Meanwhile, each loop of
+  /// another thread runs on that thread alone. A Hold makes many short loops cheaper: without a
+  /// Hold, each loop reserves the team, and waits until the caller's previous writes are visible to
+  /// all threads. Has no effect if the team is already reserved.
   class Hold {
    public:
     explicit Hold(Team& team) : team_(team), holds_(!team.taken_.exchange(true)) {
@@ -79,12 +90,14 @@ class Team {
   };
 
   /// Divides [0, count) into pieces, and calls work(member, first, last) once for each piece
-  /// [first, last). A piece has at least `grain` items, except the last one. `member` is 0 for the
-  /// caller, and less than members(); a member computes one piece at a time. Returns when all
-  /// pieces are done and their writes are visible. If a piece throws, no more pieces are begun, and
-  /// the exception is rethrown here after all begun pieces have ended. The caller alone computes
-  /// everything, as member 0, if there is only one piece, if the loop is nested in another, or
-  /// while a loop of another thread runs.
+  /// [first, last). A piece has at least `grain` items, unless `count` is smaller. `member` is the
+  /// number of the member that computes the piece: 0 for the caller, otherwise less than members().
+  /// A member computes one piece at a time. Returns when all pieces are done and their writes are
+  /// visible. If a piece throws, no more pieces are begun, and the exception is rethrown here after
+  /// all begun pieces have ended. The caller computes everything in one call, as member 0, if there
+  /// is only one piece, if the loop is nested in another loop, while another thread's loop or Hold
+  /// has the team, or if all helpers are left out (Attendance). If `count` is 0, `work` is not
+  /// called.
   template <typename Work>
   void run(std::int64_t count, std::int64_t grain, const Work& work) {
     const std::int64_t pieces = count <= grain ? 1 : pieces_of(count, grain);
@@ -101,13 +114,13 @@ class Team {
                .pieces = pieces});
   }
 
-  /// Total time that helpers were left out because other programs used their cores (Attendance),
-  /// summed over helpers.
+  /// Total time in nanoseconds, since the last `resize`, for which helpers were left out because
+  /// other programs used their cores (Attendance), summed over helpers.
   std::int64_t left_out_ns() const;
-  /// Total time that callers slept while they waited for helpers. For each loop, at most the
-  /// caller's own working time counts.
+  /// Total time in nanoseconds that callers slept while they waited for helpers. For each loop, at
+  /// most the caller's own working time counts.
   std::int64_t slept_ns() const { return slept_ns_.load(std::memory_order_relaxed); }
-  /// Number of helpers that are asleep (not spinning).
+  /// Number of helpers that are asleep, i.e. neither computing nor spinning.
   int sleeping() const;
 
  private:
@@ -116,9 +129,9 @@ class Team {
     const void* context;
     std::int64_t count, pieces;
   };
-  /// The memory of one member: the pieces [next, end) of its share of a loop, which any member may
-  /// take. An idle helper watches this cache line only; call() writes it to start a loop. (Moving a
-  /// cache line from core to core takes about 50 ns.)
+  /// The memory of one member: the pieces [next, end) of the member's share of a loop. Any member
+  /// may take these pieces. An idle helper watches this cache line only, and call() writes it to
+  /// start a loop. (Moving a cache line from core to core takes about 50 ns.)
   struct alignas(64) Place {
     // number of the loop (32 bits), next and end (16 bits each)
     std::atomic<std::uint64_t> pieces = 0;
@@ -145,6 +158,7 @@ class Team {
   void help(int member, std::uint32_t seen);
   /// Computes pieces of a place until none is left. Returns the number of computed pieces.
   int take_all(Place& place, int member);
+  /// Returns the number of the piece that was taken, or -1 if none is left.
   int take_piece(Place& place);
   void do_piece(const Loop& loop, int piece, int member);
   void wait_for_others(int pieces, std::int64_t begin_ns);

@@ -5,7 +5,8 @@
 namespace pardec {
 
 /// One allocation for packed weights, in large pages if the system provides them. (With small
-/// pages, address translation costs a tenth of the speed.) The memory is zero until it is written.
+/// pages, address translation makes a product a tenth slower.) The memory is zero until it is
+/// written.
 class WeightMemory {
  public:
   WeightMemory() = default;
@@ -15,12 +16,14 @@ class WeightMemory {
   WeightMemory(WeightMemory&& other) noexcept;
   WeightMemory& operator=(WeightMemory&& other) noexcept;
 
+  /// The size given to the constructor.
   std::int64_t bytes() const { return bytes_; }
 
-  /// Takes the next `bytes` bytes of the memory, aligned to a cache line. REQUIRES: enough memory
-  /// is left; otherwise std::logic_error.
+  /// Takes the next `bytes` bytes of the memory, aligned to a cache line. They remain valid as long
+  /// as this object, or the object to which it is moved. REQUIRES: enough memory is left; otherwise
+  /// std::logic_error.
   std::byte* take(std::int64_t bytes);
-  /// The number of bytes that take(bytes) uses, including alignment.
+  /// The number of bytes that take(bytes) uses: `bytes` rounded up to whole cache lines.
   static std::int64_t taken(std::int64_t bytes);
 
  private:

@@ -27,8 +27,8 @@ struct CacheForm {
   bool whole_blocks = false;
 };
 
-/// Computes a network's forward passes. There are three backends. The plain one uses libtorch's
-/// operations. The packed one uses this project's CPU kernels on packed weights. The CUDA one uses
+/// Computes a network's forward passes. There are three backends. PlainBackend uses libtorch's
+/// operations. PackedBackend uses this project's CPU kernels on packed weights. CudaBackend uses
 /// this project's GPU kernels for attention, and replays recorded passes. All backends follow the
 /// same visibility rule; they differ in speed and in rounding. The virtual calls cost little:
 /// `layers` is called once per pass, and each of the other functions once per head for a few
@@ -50,11 +50,12 @@ class Backend {
   /// residual blocks.
   virtual at::Tensor residual(const Model::Network& network, const at::Tensor& normed,
                               int head) const = 0;
-  /// Logits [m, vocab] of a head, from the output of `residual`. REQUIRES: `head` is 0, or an extra
-  /// head with its own matrix.
+  /// The products [m, vocab] of a head's matrix with `rows`, the output of `residual`, before
+  /// division and cap (as_logits). REQUIRES: `head` is 0, or an extra head with its own matrix.
   virtual at::Tensor logits(const Model::Network& network, const at::Tensor& rows,
                             int head) const = 0;
 
+  /// The memory layout that this backend needs of caches.
   virtual CacheForm cache_form() const { return {}; }
   /// Whether passes add their times to Network::profile.
   virtual bool profiles() const { return false; }

@@ -9,14 +9,15 @@ namespace pardec {
 /// Rows of embedding and head that get new random values from a normal distribution with mean 0 and
 /// standard deviation 0.02, as at initialisation.
 struct DrawnRows {
-  std::int64_t first = 0, count = 0;
-  std::uint64_t seed = 1;
+  std::int64_t first = 0, count = 0;  ///< ids first, first + 1, ..., first + count - 1; 0: none
+  std::uint64_t seed = 1;             ///< the same seed gives the same rows
 };
 
-/// Writes the weights of `base` that a network of `config` needs. Each weight is written in the
-/// type that it has in `base`. If `config` has fewer layers than `base`, the first layers are used.
-/// If it has a larger vocabulary, the additional rows are random. ModelError: `base` lacks a
-/// weight. RunError: writing fails.
+/// Writes the weights that a network of `config` needs to the safetensors file `file`. The weights
+/// come from the checkpoint folder `base`, except the rows in `drawn`. Each weight is written in
+/// the type that it has in `base`. `config` may have fewer layers than `base`, and a larger
+/// vocabulary. REQUIRES: `drawn` contains all rows beyond the vocabulary of `base`. ModelError:
+/// `base` lacks a weight. RunError: writing fails.
 void write_derived_weights(const std::filesystem::path& base, const ModelConfig& config,
                            const DrawnRows& drawn, const std::filesystem::path& file);
 

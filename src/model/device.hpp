@@ -9,16 +9,18 @@ namespace pardec {
 class Team;
 
 /// The program's compute threads. Unless set_threads was called, there are as many as libtorch
-/// would choose. After the first call of this function, libtorch computes only on the thread that
-/// calls it.
+/// would choose. From the first call of this function on, a libtorch operation runs only on the
+/// thread that calls the operation.
 Team& team();
 /// Sets the number of compute threads. 0 keeps the current number. REQUIRES: no forward pass is
 /// running.
 void set_threads(int threads);
+/// The number of compute threads.
 int threads();
 
 /// Version of the libtorch in use, e.g. "1.2.3".
 std::string libtorch_version();
+/// Whether libtorch is a CUDA build and finds a GPU.
 bool cuda_available();
 
 /// Facts about a GPU, as CUDA reports them.
@@ -28,15 +30,15 @@ struct GpuFacts {
   std::string capability;  ///< compute capability, e.g. "9.0"
   std::int64_t memory_bytes = 0;
 };
-/// None: `device` is the CPU, or this program was built without CUDA. ModelError: there is no such
-/// GPU.
+/// The facts about a GPU. `device`: "cuda" or "cuda:i", or "cpu". None: `device` is the CPU, or
+/// this program was built without CUDA. ModelError: there is no such GPU.
 std::optional<GpuFacts> gpu_facts(const std::string& device);
 /// The largest amount of memory on the device, in bytes, that libtorch has held since the program
-/// began. None: see gpu_facts.
+/// began. `device` and none: see gpu_facts.
 std::optional<std::int64_t> device_memory_peak(const std::string& device);
 
-/// Whether a network is faster in bf16 than in fp32 on this device. This is so on a GPU, and on a
-/// CPU with bf16 dot-product instructions.
+/// Whether a network is faster in bf16 than in fp32 on this device. This is the case on a GPU, and
+/// on a CPU with bf16 dot-product instructions.
 bool computes_bf16_fast(std::string_view device);
 
 }  // namespace pardec

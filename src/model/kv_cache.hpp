@@ -11,15 +11,17 @@ namespace pardec {
 class Model;
 
 /// The KV cache of one sequence: keys, values and labels of its rows. Rows are numbered from 0 in
-/// the order in which they are computed, and a row keeps its number permanently. Dropped rows are
-/// invisible at once. Their memory is reclaimed when they are the last rows, or when they outnumber
-/// the rows alive. The cache can be moved. It is copied only by `fork` and, in part, by `share`.
+/// the order in which they are computed, and a row keeps its number permanently. A row is alive
+/// until it is dropped; dropped rows are invisible to all later rows. Their memory is reclaimed
+/// when they are the last rows, or when they outnumber the live rows. The cache can be moved. It is
+/// copied only by `fork` and, in part, by `share`.
 class KvCache {
  public:
   /// When the cache is full, its capacity grows by this factor, or to the needed size if that is
   /// larger.
   static constexpr double kGrowth = 1.25;
 
+  /// An empty cache for rows of `model`.
   explicit KvCache(const Model& model);
   KvCache(KvCache&&) noexcept;
   KvCache& operator=(KvCache&&) noexcept;
@@ -38,29 +40,35 @@ class KvCache {
     bool alive;
     RowLabel label;
   };
+  /// All slots, in ascending order of rows. Slots that were reclaimed are missing.
   std::span<const Slot> slots() const;
 
-  /// Number of rows ever computed, and of rows alive now.
+  /// Number of rows computed so far, which is the number of the next new row.
   int rows_fed() const;
+  /// Number of live rows.
   int rows_alive() const;
-  /// Number of rows alive in memory that is not shared.
+  /// Number of live rows in memory that is not shared.
   int own_rows_alive() const;
 
-  /// REQUIRES: the rows are alive; otherwise std::logic_error.
+  /// Drops rows: later rows do not see them. REQUIRES: the rows are alive; otherwise
+  /// std::logic_error.
   void drop(std::span<const int> rows);
   /// Removes all rows from `first` on, as if they had never been computed: the next new row is row
-  /// `first`. REQUIRES: first <= rows_fed().
+  /// `first`. REQUIRES: first <= rows_fed(); otherwise std::logic_error.
   void retract(int first);
   /// Gives a row a new order, segment and rank. The position must stay the same, because the cached
-  /// key is rotated by it. REQUIRES: the row is alive; otherwise std::logic_error.
+  /// key is rotated by the position. std::logic_error: the row is not alive, or the position
+  /// differs.
   void relabel(int row, const RowLabel& label);
 
-  /// Frees all rows, and returns the slots of the rows that were alive. If these rows are computed
-  /// again in the returned order, they get their old numbers.
+  /// Frees all rows, and returns the slots of the rows that were alive. The next rows that are
+  /// computed get the numbers of these rows, in the returned order. So a caller can compute the
+  /// same rows again under their old numbers.
   std::vector<Slot> evict();
-  /// Move the cache's own memory; shared memory stays where it is. A forward pass can only append
-  /// rows to a cache on the model's device.
+  /// Moves the cache's own memory to the host (CPU). Shared memory stays where it is. A forward
+  /// pass cannot use a cache on the host if the model is on a GPU.
   void move_to_host();
+  /// Moves the cache's own memory back to the model's device.
   void move_to_device();
 
   /// Bytes of memory for keys and values, including spare capacity and shared memory.
@@ -69,9 +77,10 @@ class KvCache {
   /// A piece of memory that other caches may share, and the number of this cache's slots in it.
   /// Shared slots precede all other slots.
   struct Shared {
-    const void* memory;
+    const void* memory;  ///< the same pointer in all caches that share this piece
     int slots;
   };
+  /// The shared pieces of this cache, in the order of slots; empty: nothing is shared.
   std::vector<Shared> shared() const;
 
   struct Storage;  // the tensors; defined and used only in src/model

@@ -17,38 +17,41 @@
 
 namespace pardec {
 
-/// The number type of a network. With int8 and nf4, the layers' weights are quantised while
-/// loading, and computation uses bf16 (src/kernels/packed_matrix.hpp; CPU only). fp64 is for tests
-/// against references.
+/// The number type of a network. With int8 and nf4, the layers' weights are quantised while they
+/// are loaded, and computation uses bf16 (src/kernels/packed_matrix.hpp; CPU only). fp64 is for
+/// tests against references.
 enum class Dtype { fp32, bf16, int8, nf4, fp64 };
-/// ConfigError: `name` is not the name of a Dtype.
+/// The Dtype with this name, e.g. "bf16". ConfigError: there is no such Dtype.
 Dtype parse_dtype(std::string_view name);
+/// The name of a Dtype, as in the enumeration.
 std::string_view name(Dtype dtype);
 /// The type of activations and KV cache in a network of this type: bf16 for int8 and nf4, otherwise
 /// `dtype` itself.
 Dtype computing(Dtype dtype);
 
-/// The outputs wanted for one new row. The two best ids are always computed. Logits are changed in
-/// three steps before ids are compared: biases, repetition penalty, bans.
+/// The outputs wanted for one new row. RowLogits has the results. The two best ids are always
+/// computed. Before any output is computed, the row's logits are changed in three steps: biases,
+/// repetition penalty, bans. REQUIRES: all ids are in the vocabulary.
 struct OutputRequest {
   int index = 0;            ///< index of the row among the step's tokens
-  Sampling sampling;        ///< temperature > 0: `probabilities` is filled
-  bool logits = false;      ///< whether all logits are wanted
-  bool confidence = false;  ///< whether the probability of the best id is wanted
-  int head = 0;             ///< 0: the network's own head; h: its h-th extra head
-  int top = 0;              ///< how many of the best ids are wanted
+  Sampling sampling;        ///< temperature > 0: RowLogits::probabilities is wanted
+  bool logits = false;      ///< whether RowLogits::logits is wanted
+  bool confidence = false;  ///< whether RowLogits::confidence is wanted
+  int head = 0;             ///< 0: the network's own head; h: its h-th extra head, from 1 on
+  int top = 0;              ///< how many ids are wanted in RowLogits::top
   /// Step 1: the ids, and the bias added to the logit of each.
   std::vector<std::pair<Token, double>> biased = {};
-  /// Step 2: the logits of these ids are divided by the penalty if positive, and multiplied by the
-  /// penalty otherwise.
+  /// Step 2: positive logits of these ids are divided by the penalty, negative logits are
+  /// multiplied by the penalty.
   Tokens repeated = {};
   double repetition_penalty = 1;
   std::vector<Token> banned;   ///< step 3: ids that cannot be chosen
   std::vector<Token> allowed;  ///< step 3: if not empty, no other ids can be chosen
 };
 
-/// The outputs of one row. They are computed on the device; only these values are copied to the
-/// host.
+/// The outputs of one row, from the logits after the three steps of OutputRequest: the logit of an
+/// id that cannot be chosen is -infinity. All outputs are computed on the device, and only the
+/// outputs are copied to the host.
 struct RowLogits {
   Token best = 0, second = 0;  ///< ids of the two largest logits; the lower id wins a tie
   float best_logit = 0, second_logit = 0;
@@ -57,29 +60,31 @@ struct RowLogits {
   Tokens top;  ///< the best ids, the best first; the lower id wins a tie; only on request
   std::vector<double> probabilities;  ///< [vocab], only when sampling; sums to 1
 
-  Tokens outrank;  ///< ids outside `allowed` that rank higher than `best`
+  /// Only if OutputRequest::allowed is not empty: the ids that ranked higher than `best` before
+  /// bans were applied, ascending.
+  Tokens outrank;
 
   /// Whether an id can be chosen. False: the logit of an id that is not banned is NaN or +infinity,
-  /// or all logits are -infinity; then the other members have no meaning. (Some logits may be
-  /// -infinity.)
+  /// or all logits are -infinity. In this case, the other members have no meaning. (Some of the
+  /// logits may be -infinity.)
   bool finite() const { return std::isfinite(best_logit); }
 };
 
-/// The last layer's outputs for the rows of a step, kept on the device. With them, Model::further
-/// computes logits of more rows after the pass.
+/// The last layer's outputs for the rows of a step, kept on the device. Model::further uses them to
+/// compute logits of more rows after the pass. A default-constructed object has no rows.
 class HiddenRows {
  public:
   struct Storage;  ///< the tensor; src/model/network.hpp
   HiddenRows() = default;
   explicit HiddenRows(std::shared_ptr<const Storage> storage) : storage_(std::move(storage)) {}
-  /// The rows from row `first` on.
+  /// The rows from row `first` on, which becomes row 0. The memory is shared.
   HiddenRows from(int first) const {
     HiddenRows rest = *this;
     rest.first_ += first;
     return rest;
   }
-  const Storage* storage() const { return storage_.get(); }
-  int first() const { return first_; }
+  const Storage* storage() const { return storage_.get(); }  ///< null: no rows
+  int first() const { return first_; }                       ///< index of row 0 in `storage`
 
  private:
   std::shared_ptr<const Storage> storage_;
@@ -97,51 +102,54 @@ struct FurtherRows {
 /// skipped attention, the pass writes no keys and values for its rows. Therefore only passes that
 /// skip the same sublayers may attend to these rows.
 struct SkippedSublayers {
-  std::vector<bool> attention, mlp;  ///< per layer; empty: none
+  std::vector<bool> attention, mlp;  ///< per layer: whether it is skipped; empty: none is skipped
   bool skips_attention(size_t layer) const { return !attention.empty() && attention[layer]; }
   bool skips_mlp(size_t layer) const { return !mlp.empty() && mlp[layer]; }
-  bool any() const;
+  bool any() const;  ///< whether at least one sublayer is skipped
   bool operator==(const SkippedSublayers&) const = default;
 };
 
 struct ExtraHeadShape;
 struct Profile;
 
-/// The new tokens of one sequence in one forward pass.
+/// The new tokens of one sequence in one forward pass. `cache` and `segments` must not be null, and
+/// no two steps of a pass may have the same cache.
 struct SequenceStep {
-  KvCache* cache = nullptr;  ///< the new rows are appended to this cache, alive
-  const Segments* segments = nullptr;
+  KvCache* cache = nullptr;            ///< the new rows are appended to this cache as live rows
+  const Segments* segments = nullptr;  ///< the segments to which the labels refer
   std::span<const Token> tokens;
-  std::span<const RowLabel> labels;  ///< one per token
-  std::span<const OutputRequest> outputs;
+  std::span<const RowLabel> labels;        ///< one per token
+  std::span<const OutputRequest> outputs;  ///< their indices count the step's tokens
   HiddenRows* hidden = nullptr;  ///< if not null, receives the last layer's outputs for the step
 };
 
-/// A decoder-only transformer with its weights. Visibility between rows is decided only by
-/// `visible`; the model knows nothing about decoders. Not copyable. One forward pass at a time.
+/// A decoder-only transformer with its weights. Visibility between rows depends only on `visible`
+/// and on the network's sliding windows; the model knows nothing about decoders. Not copyable. One
+/// forward pass at a time.
 class Model {
  public:
   struct Options {
     Dtype dtype = Dtype::fp32;
     std::string device = "cpu";  ///< "cpu", "cuda" or "cuda:i"
     /// Instruction set of the CPU kernels for networks that compute in bf16. None: the widest
-    /// available.
+    /// available (widest_instruction_set).
     std::optional<InstructionSet> instruction_set;
     bool cuda_graphs = true;  ///< on a GPU, steps of few rows are recorded and replayed
-    /// A folder with a low-rank adapter, extra heads, or both; empty: none. The low-rank adapter is
-    /// merged into the weights while they are read.
+    /// A folder with a low-rank adapter, extra heads, or both; empty: no adapter. The low-rank
+    /// adapter is merged into the weights while the weights are read.
     std::filesystem::path adapter;
     int layers = 0;  ///< use only the first `layers` layers; 0: all layers
     /// False: only the config is read. A forward pass then throws std::logic_error.
     bool weights = true;
   };
 
-  /// Loads a Hugging Face checkpoint folder: config.json with model.safetensors, or with
-  /// model.safetensors.index.json and its shards. Also loads extra heads if there are any
+  /// Loads a GGUF file, or a Hugging Face checkpoint folder: config.json with model.safetensors, or
+  /// with model.safetensors.index.json and its shards. Also loads extra heads if there are any
   /// (extra_heads_file), and merges the adapter (adapter.hpp). ModelError: a folder or file is
-  /// missing; a safetensors file is truncated or inconsistent; a tensor is missing or does not have
-  /// the shape that the config requires; an option is not supported. The files of extra heads and
-  /// of the adapter are checked in the same way.
+  /// missing; a file of weights is truncated or inconsistent; a tensor is missing or does not have
+  /// the shape that the config requires; an option is not supported, or the device does not exist.
+  /// The files of extra heads and of the adapter are checked in the same way. RunError: there is no
+  /// memory for packed weights.
   static Model load(const std::filesystem::path& folder, const Options& options);
 
   Model(Model&&) noexcept;
@@ -150,26 +158,29 @@ class Model {
 
   const ModelConfig& config() const;
   const Options& options() const;
-  /// Bytes of the network's weights in memory, including the scales of quantised weights, excluding
-  /// extra heads.
+  /// Bytes of the network's weights, including the scales of quantised weights, but without padding
+  /// and without extra heads.
   std::int64_t weight_bytes() const;
 
   /// Computes one forward pass over the steps of several sequences, packed without padding. A new
-  /// row sees only rows of its own sequence: of the rows alive in the cache and the rows of the
-  /// same step, it sees those that `visible` permits. Returns one vector per step, with one
-  /// RowLogits per output. The device is synchronised on return. REQUIRES: the vectors in `skipped`
-  /// are empty or have one entry per layer. ModelError, before anything is computed: an id is
-  /// outside the vocabulary, or a position is outside [0, config().positions()).
+  /// row sees only rows of its own sequence: of the live rows in the cache and the rows of the same
+  /// step, it sees those that `visible` permits. Returns one vector per step, with one RowLogits
+  /// per output. The device is synchronised on return. ModelError, before anything is computed: an
+  /// id is outside the vocabulary, a position is outside [0, config().positions()), or a sliding
+  /// window hides a row because of gaps in positions (check_window). RunError: the GPU reports an
+  /// error. REQUIRES: the vectors in `skipped` are empty or have one entry per layer, and the
+  /// requested rows and heads exist; otherwise std::logic_error.
   std::vector<std::vector<RowLogits>> forward(std::span<const SequenceStep> steps,
                                               const SkippedSublayers& skipped = {});
 
   /// Computes only the heads, for more rows of steps that were computed with SequenceStep::hidden.
-  /// Returns one vector per entry of `rows`, with one RowLogits per output. std::logic_error: the
-  /// step does not have a requested row.
+  /// Returns one vector per entry of `rows`, with one RowLogits per output. std::logic_error: a
+  /// requested row or head does not exist.
   std::vector<std::vector<RowLogits>> further(std::span<const FurtherRows> rows);
 
-  /// From now on, passes add the times of their parts to `into`. Null: profiling stops. REQUIRES: a
-  /// network that computes in bf16 on the CPU; otherwise ConfigError.
+  /// From now on, passes add the times of their parts to `into`, which must outlive them. Null:
+  /// profiling stops. ConfigError: the network does not compute in bf16 on the CPU. REQUIRES:
+  /// Options::weights.
   void set_profile(Profile* into);
 
   struct Network;  // the tensors and the differentiable forward; src/model/network.hpp
@@ -181,25 +192,27 @@ class Model {
   std::unique_ptr<Network> network_;
 };
 
-/// The same as Model::weight_bytes, from the config alone.
+/// What Model::weight_bytes would be for a network of this config and type.
 std::int64_t weight_bytes(const ModelConfig& config, Dtype dtype);
 
 /// Writes a random checkpoint of the given shape in bf16: config.json, model.safetensors,
 /// generation_config.json. Query and key projections have larger weights than usual, so that a
 /// wrong mask or position changes the outputs visibly. With ordinary random weights, attention
-/// would be almost uniform. `config`: a Hugging Face config.json of a supported family. The same
-/// seed gives the same bytes on every machine.
+/// would be almost uniform. `config`: the content of a Hugging Face config.json of a supported
+/// family. `folder` is created if it does not exist. The same seed gives the same bytes on every
+/// machine. ModelError: the config is not supported. RunError: writing fails.
 void synthesise_checkpoint(const Json& config, std::uint64_t seed,
                            const std::filesystem::path& folder);
 
 /// Writes random extra heads in bf16 for the network in `folder` to kExtraHeadsFile in this folder.
 /// The same seed gives the same bytes on every machine. ModelError: the folder has no config.json
-/// of a supported family.
+/// of a supported family. RunError: writing fails.
 void synthesise_extra_heads(const ExtraHeadShape& shape, std::uint64_t seed,
                             const std::filesystem::path& folder);
 
-/// Writes config.json with dtype bf16, and generation_config.json with the end-of-sequence ids.
-/// RunError: writing fails.
+/// Writes config.json with the content of `config` and dtype bf16, and generation_config.json with
+/// the ids that begin and end a text (bos, eos). ModelError: the config is not supported. RunError:
+/// writing fails.
 void write_model_config(const Json& config, const std::filesystem::path& folder);
 
 }  // namespace pardec

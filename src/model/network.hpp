@@ -23,23 +23,27 @@
 
 namespace pardec {
 
+/// libtorch's type for the tensors of a network of this dtype: bfloat16 for int8 and nf4.
 at::ScalarType scalar_type(Dtype dtype);
+/// libtorch's type for a stored tensor. REQUIRES: neither `rows` nor `other`; otherwise
+/// std::logic_error.
 at::ScalarType scalar_type(StoredType type);
-/// Parses cpu, cuda or cuda:I. ModelError: the name is another one, or this machine has no such
-/// device.
+/// The device with a name: cpu, cuda or cuda:I. ModelError: any other name, or this machine does
+/// not have the device.
 at::Device parse_device(const std::string& name);
 struct Profile;
 
 /// Low-rank factors that are trained next to a frozen matrix (adapter.hpp). Used only in training:
 /// for decoding, the factors are merged into the matrix.
 struct LowRank {
-  at::Tensor a, b;  ///< [rank, in], [out, rank]; undefined: no adapter
-  double scale = 1, dropout = 0;
+  at::Tensor a, b;                         ///< [rank, in], [out, rank]; undefined: no adapter
+  double scale = 1, dropout = 0;           ///< alpha / rank; dropout probability of the input of A
   std::optional<std::uint64_t> seed = {};  ///< seed of the dropout; none: no dropout
-  /// y + scale * B A x
+  /// y + scale * B A x, where y is the output of the frozen matrix for x
   at::Tensor operator()(const at::Tensor& y, const at::Tensor& x) const;
 };
 
+/// A linear map: weight x + bias, plus the low-rank factors if there are any.
 struct Linear {
   at::Tensor weight;  ///< [out, in]
   at::Tensor bias;    ///< [out], or undefined
@@ -50,7 +54,7 @@ struct Linear {
   }
 };
 
-/// The weights of a norm; undefined: there is no norm in this place.
+/// The weights of a norm. If `weight` is undefined, there is no norm in this place.
 struct Norm {
   at::Tensor weight;  ///< [columns]
   at::Tensor bias;    ///< [columns], or undefined
@@ -61,20 +65,25 @@ struct Expert {
   Linear gate, up, down;  ///< [inner, hidden], [inner, hidden], [hidden, inner]
 };
 
+/// The weights of one layer. A network has only some of them, depending on its config.
 struct Layer {
-  Norm input_norm;      ///< [hidden]
-  Linear q, k, v, o;    ///< q: [heads * head_dim, hidden], k and v: [kv_heads * head_dim, hidden]
-  Norm q_norm, k_norm;  ///< [head_dim], or [heads * head_dim]
-  Norm post_norm;       ///< norm before the MLP: [hidden]
-  /// In a layer with experts: of the shared expert, or undefined. `gate` is undefined if the MLP
-  /// has no gate.
+  Norm input_norm;  ///< [hidden]
+  /// q: [heads * head_dim, hidden], k and v: [kv_heads * head_dim, hidden], o: [hidden, heads *
+  /// head_dim]
+  Linear q, k, v, o;
+  /// With QkNorm::heads, [head_dim]. With QkNorm::whole, [heads * head_dim] and [kv_heads *
+  /// head_dim].
+  Norm q_norm, k_norm;
+  Norm post_norm;  ///< norm before the MLP: [hidden]; input_norm if BlockSpec::parallel
+  /// The MLP: gate and up [inner, hidden], down [hidden, inner]. `gate` is undefined if the MLP has
+  /// no gate. In a layer with experts, these are the matrices of the shared expert, or undefined.
   Linear gate, up, down;
   Linear router;         ///< [experts, hidden], or undefined
   Linear shared_router;  ///< [1, hidden], or undefined
   std::vector<Expert> experts;
   Norm after_attention, after_mlp;  ///< norms after the sublayers: [hidden]
-  /// Stacked matrices of the checkpoint, or undefined. The weights of q, k, v are views of `qkv`,
-  /// and those of gate and up are views of `gate_up`.
+  /// Stacked matrices of the checkpoint, or undefined. If they are defined, the weights of q, k and
+  /// v are views of `qkv`, and the weights of gate and up are views of `gate_up`.
   at::Tensor qkv, gate_up;
 };
 
@@ -83,7 +92,8 @@ struct ExtraHead {
   std::vector<Linear> blocks;  ///< [hidden, hidden] each
   bool shares_head = false;    ///< whether it uses the matrix of the network's own head
   Linear out;                  ///< [vocab, hidden]; undefined if shares_head
-  /// Applies the blocks: from the head's input to the input of its matrix.
+  /// Applies the blocks to the head's input z [n, hidden]. The result is the input of the head's
+  /// matrix, [n, hidden].
   at::Tensor residual(at::Tensor z) const {
     for (const Linear& block : blocks) z = z + at::silu(block(z));
     return z;
@@ -91,7 +101,7 @@ struct ExtraHead {
 };
 
 /// Creates extra heads from the given weights. The tensors are shared, not copied. REQUIRES:
-/// `weights` has every name of `extra_head_parameters`.
+/// `weights` has every name of `extra_head_parameters(config, shape)`.
 std::vector<ExtraHead> extra_heads_over(const std::map<std::string, at::Tensor>& weights,
                                         const ExtraHeadShape& shape);
 
@@ -126,18 +136,18 @@ struct Model::Network {
   /// if set, and if the backend supports it, passes add their times to it
   Profile* profile = nullptr;
 
-  /// Creates a network from the given weights. The tensors are shared, not copied. REQUIRES:
-  /// `weights` has every name of `parameters(config)`; all tensors have one type and are on one
-  /// device.
+  /// Creates a network with a PlainBackend from the given weights. The tensors are shared, not
+  /// copied. REQUIRES: `weights` has every name of `parameters(config)`; all tensors have one type
+  /// and are on one device.
   static std::unique_ptr<Network> over(const ModelConfig& config,
                                        const std::map<std::string, at::Tensor>& weights);
 
   /// Sets all weights from tensors with the names of `parameters(config)`. The tensors are shared,
-  /// not copied.
+  /// not copied. REQUIRES: `weights` has every name of `parameters(config)`.
   void assign(const std::map<std::string, at::Tensor>& weights);
 
   /// Each weight once, with its checkpoint name, in the order of `parameters(config)`. The returned
-  /// tensors are views of the members above. Weights that the backend took over are left out.
+  /// tensors share the memory of the members. Weights that the backend took over are left out.
   std::vector<std::pair<std::string, at::Tensor>> named_parameters() const;
 };
 
@@ -147,12 +157,13 @@ inline at::Tensor on_device(const Model::Network& network,
   return at::tensor(values, at::kLong).to(network.device);
 }
 
-/// The weights of a checkpoint by name, in `type`. They may be views of the privately mapped file:
-/// writing to them never changes the file. ModelError: see Model::load.
+/// The weights of a checkpoint by name, in `type`. The tensors may use the memory of the mapped
+/// file. The mapping is private: writing to a tensor never changes the file. ModelError: see
+/// Model::load.
 std::map<std::string, at::Tensor> load_weights(const std::filesystem::path& folder,
                                                at::ScalarType type);
 
-/// Keys and values of some rows. After they are shared by several caches, they are never modified.
+/// Keys and values of some rows, which several caches share. They are never modified.
 struct SharedRows {
   std::vector<at::Tensor> keys, values;  ///< as in KvCache::Storage
 };
@@ -160,11 +171,12 @@ struct SharedRows {
 struct KvCache::Storage {
   explicit Storage(const Model::Network& network);
 
-  /// Number of slots in the cache's own memory. They follow the shared slots.
+  /// Number of slots in the cache's own memory. These slots follow the shared slots.
   std::int64_t own() const { return std::ssize(slots) - shared_slots; }
   /// Makes room for `more` rows after the last slot. Capacity grows geometrically.
   void reserve(int more);
-  /// Adds slots for new rows. REQUIRES: their keys and values were written after the last slot.
+  /// Adds slots for new rows. REQUIRES: the keys and values of the new rows were written after the
+  /// last slot.
   void append(std::span<const RowLabel> labels);
   /// The index of the slot that holds `row`. std::logic_error: the row is not alive.
   size_t find_alive(int row) const;
@@ -190,14 +202,16 @@ struct KvCache::Storage {
     std::int64_t slots;
   };
   std::vector<Part> shared;
-  std::int64_t shared_slots = 0;
-  /// Memory of the cache's own slots; per layer [kv_heads, capacity, head_dim].
+  std::int64_t shared_slots = 0;  ///< number of slots in `shared`
+  /// Memory of the cache's own slots; per layer [kv_heads, capacity, head_dim]. CacheForm describes
+  /// the order of the elements of `keys`.
   std::vector<at::Tensor> keys, values;
   CacheForm form;
-  std::vector<Slot> slots;  ///< in ascending order of rows
-  std::int64_t capacity = 0;
-  int fed = 0, alive = 0;
-  std::deque<int> returning;  ///< numbers of evicted rows; the next appended rows get them
+  std::vector<Slot> slots;    ///< in ascending order of rows
+  std::int64_t capacity = 0;  ///< number of own slots for which there is memory
+  int fed = 0, alive = 0;     ///< KvCache::rows_fed, KvCache::rows_alive
+  std::deque<int> returning;  ///< numbers of evicted rows, for the next appended rows
+  /// Moves the cache's own memory.
   void move(at::Device device);
 };
 
@@ -205,18 +219,19 @@ struct HiddenRows::Storage {
   at::Tensor rows;  ///< [n, hidden], before the final norm
 };
 
-/// Checks new rows. ModelError: a token id is outside the vocabulary, or a position is out of
-/// range. std::logic_error: the number of labels differs from the number of tokens, or a label has
-/// a segment that does not exist.
+/// Checks new rows. ModelError: a token id is outside the vocabulary, or a position is outside
+/// [0, ModelConfig::positions()). std::logic_error: the number of labels differs from the number of
+/// tokens, or a label has a segment that does not exist.
 void check_rows(const Model::Network& network, std::span<const Token> tokens,
                 std::span<const RowLabel> labels, const Segments& segments);
 
-/// Logits of a whole sequence in one pass, [n, vocab] in the network's type. Row i sees row j iff
-/// `visible`, regardless of whether i < j. Without gradients. Errors: see Model::forward.
+/// Logits of a whole sequence in one pass, [n, vocab] in the network's type (float32 with
+/// PackedBackend). Row i sees row j iff `visible`, regardless of whether i < j. Without gradients.
+/// Errors: see Model::forward.
 at::Tensor logits(const Model::Network& network, std::span<const Token> tokens,
                   std::span<const RowLabel> labels, const Segments& segments);
 
-/// One of several sequences in a training pass. They do not see each other.
+/// One of several sequences in a training pass. A row sees only rows of its own sequence.
 struct PackedSequence {
   std::span<const Token> tokens;
   std::span<const RowLabel> labels;  ///< one per token
@@ -225,7 +240,8 @@ struct PackedSequence {
 
 /// How a training pass is computed.
 struct TrainingPass {
-  /// Only the layers' inputs are kept; the layers are computed again for the gradients.
+  /// Whether only the layers' inputs are kept in memory, and the layers are computed again for the
+  /// gradients (arXiv:1604.06174).
   bool checkpoint_activations = false;
   std::optional<std::uint64_t> dropout_seed = {};  ///< none: no dropout
   /// whether attention treats all sequences as one sequence with one mask; none: only on GPUs
@@ -235,26 +251,30 @@ struct TrainingPass {
 /// For training: the inputs of the heads, [rows.size(), hidden]. These are the last layer's outputs
 /// after the final norm. All sequences are computed in one pass without padding. `rows`: the rows
 /// to return, counted over all sequences, one sequence after another. The result is differentiable
-/// with respect to all weights that require gradients.
+/// with respect to all weights that require gradients. ModelError: a token id or a position is out
+/// of range. std::logic_error: the network's backend took over its weights (PackedBackend), or see
+/// check_rows.
 at::Tensor head_inputs(const Model::Network& network, std::span<const PackedSequence> sequences,
                        const std::vector<std::int64_t>& rows, const TrainingPass& pass = {});
-/// Logits [rows, vocab] of the network's own head, from `head_inputs`. Trained rows of the head
-/// (TokenRows) are used.
+/// Logits [m, vocab] of the network's own head for training, from the result of `head_inputs`
+/// [m, hidden]. For the tokens in TokenRows, the trained rows of the head are used.
 at::Tensor training_logits(const Model::Network& network, const at::Tensor& head_inputs);
 
-/// One forward pass as in Model::forward, without gradients. Returns one row of logits per
-/// requested output, from the head that the output names: [m, vocab] in the network's type, in the
-/// order of the steps and of their outputs. The new rows are appended to the caches.
+/// One forward pass as in Model::forward, without gradients. Returns one row of unchanged logits
+/// per requested output, from the head that the output names: [m, vocab] in the network's type
+/// (float32 with PackedBackend), in the order of the steps and of their outputs. The new rows are
+/// appended to the caches. Errors: see Model::forward.
 at::Tensor forward_rows(const Model::Network& network, std::span<const SequenceStep> steps);
 
 /// cap * tanh(x / cap); x itself if `cap` is 0.
 at::Tensor soft_capped(const at::Tensor& x, double cap);
-/// A head's products as the network's logits: divided and capped.
+/// The network's logits from the products of a head's matrix: divided by BlockSpec::logit_divisor,
+/// then capped with BlockSpec::logit_cap.
 at::Tensor as_logits(const at::Tensor& products, const BlockSpec& block);
 
-/// Computes the requested outputs from `logits` [m, vocab] on their device, with one request per
-/// row, and copies all results to the host at once. Outputs that a row does not request are not
-/// computed for it.
+/// Computes the requested outputs from `logits` [m, vocab], on the device of `logits`, with one
+/// request per row. Copies all results to the host at once. Outputs that are not requested for a
+/// row are not computed for that row.
 std::vector<RowLogits> reduce_logits(const at::Tensor& logits,
                                      std::span<const OutputRequest* const> requests);
 

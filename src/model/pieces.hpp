@@ -10,17 +10,18 @@
 
 namespace pardec {
 
-/// Size of one piece of work in tensor elements, for operations that do little work per element.
+/// Size of one piece of work, in tensor elements, for operations that do little work per element.
 constexpr std::int64_t kNumbersOfAPiece = 32 * 1024;
 
-/// Whether operations on `x` can be split into pieces with bitwise equal results. They can for
-/// float32 tensors on the CPU without gradients. (In float64, split products round differently.)
+/// Whether operations on `x` can be split into pieces with bitwise equal results. This is the case
+/// for float32 tensors on the CPU without gradients. (In float64, split products round
+/// differently.)
 inline bool can_be_cut(const at::Tensor& x) {
   return x.is_cpu() && x.scalar_type() == at::kFloat && !at::GradMode::is_enabled();
 }
 
-/// Calls work(first, last) for pieces [first, last) of [0, count), as Team::run does. REQUIRES: the
-/// work needs no gradients.
+/// Calls work(first, last) for pieces [first, last) of [0, count) on the threads of the team.
+/// `grain`: minimum number of items in a piece (Team::run). REQUIRES: the work needs no gradients.
 template <typename Work>
 void in_pieces(std::int64_t count, std::int64_t grain, const Work& work) {
   team().run(count, grain, [&](int, std::int64_t first, std::int64_t last) {
@@ -30,8 +31,8 @@ void in_pieces(std::int64_t count, std::int64_t grain, const Work& work) {
   });
 }
 
-/// Computes f(x), a tensor of x's shape in `type`. Large tensors are computed in pieces. REQUIRES:
-/// f computes each row [i, ...] of its result from the same row of x only.
+/// Computes f(x), a tensor of the shape of x in `type`. Large tensors are computed in pieces.
+/// REQUIRES: f computes each row [i, ...] of its result only from row [i, ...] of x.
 template <typename F>
 at::Tensor by_rows(const at::Tensor& x, at::ScalarType type, const F& f) {
   const std::int64_t rows = x.size(0);

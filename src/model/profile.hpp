@@ -19,7 +19,9 @@ struct Profile {
 /// profile is null, the clock is not read.
 class Laps {
  public:
+  /// `profile` must outlive this object; null: nothing is measured. The first period begins now.
   explicit Laps(Profile* profile) : profile_(profile) { skip(); }
+  /// Adds the time since the previous call to `part`, e.g. &Profile::rows_ns.
   void add_to(std::int64_t Profile::*part) {
     if (!profile_) return;
     const std::int64_t now = SteadyClock().now_ns();

@@ -5,14 +5,16 @@
 
 namespace pardec {
 
-/// Measures the machine use (MachineMeter) of the program's team of threads. The team leaves out
-/// threads on cores that other programs use; the time of threads that are left out counts as
-/// waiting. A thread that waits for another thread of the team counts as busy.
+/// Measures the machine use (MachineMeter) of the program's team of threads, from construction on.
+/// The team leaves out threads whose cores other programs use (Attendance). The time for which
+/// threads are left out is part of MachineUse::waited_ns. A thread that waits for another thread of
+/// the team counts as busy.
 class TeamMeter {
  public:
   TeamMeter()
       : meter_(threads()), left_out_ns_(team().left_out_ns()), slept_ns_(team().slept_ns()) {}
 
+  /// The machine use so far. `idle_ns`: see MachineMeter::read.
   MachineUse read(std::int64_t idle_ns = 0) const {
     MachineUse use = meter_.read(idle_ns + team().slept_ns() - slept_ns_);
     const std::int64_t left_out = team().left_out_ns() - left_out_ns_;

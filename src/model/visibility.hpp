@@ -7,8 +7,9 @@
 namespace pardec {
 
 /// The label of a row: what attention needs to know about a token besides its id. `position`
-/// determines the rotary embedding. The other three numbers determine visibility (see `visible`).
-/// The label does not depend on the pass in which the row is computed.
+/// determines the rotary embedding, and which rows a sliding window hides. The other three numbers
+/// determine visibility (see `visible`). The label does not depend on the pass in which the row is
+/// computed. decoders/visibility.md explains the four numbers.
 struct RowLabel {
   std::int32_t position = 0;
   std::int32_t order = 0;
@@ -23,10 +24,11 @@ class Segments {
  public:
   Segments() { add({}); }
 
-  /// Adds a segment that sees itself and `sees`, and returns its number. The set cannot change
-  /// later.
+  /// Adds a segment that sees itself and the segments in `sees`, and returns its number. The set
+  /// cannot change later. REQUIRES: the segments in `sees` exist; otherwise std::logic_error.
   int add(const std::vector<int>& sees);
   int count() const { return static_cast<int>(bits_.size()); }
+  /// Whether segment `query` sees segment `key`.
   bool sees(int query, int key) const {
     const auto& row = bits_[static_cast<size_t>(query)];
     const size_t word = static_cast<size_t>(key) / 64;

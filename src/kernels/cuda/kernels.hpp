@@ -26,15 +26,18 @@ struct Piece {
 struct Sequence {
   std::int32_t first_query, queries;  ///< first new row in the pass; number of new rows
   std::int32_t first_label, keys;     ///< first key's index in `labels`; number of keys
-  std::int32_t first_piece, pieces;
-  std::int32_t first_word, segment_words;  ///< its matrix in `sees`, [segments, segment_words]
+  std::int32_t first_piece, pieces;   ///< first piece's index in `pieces`; number of pieces
+  /// The sequence's matrix in `sees`: index of its first word; words per segment. The matrix is
+  /// [segments, segment_words].
+  std::int32_t first_word, segment_words;
 };
 
-/// 16 query vectors of one sequence: (token, query head) pairs that share one key head.
-/// Token-major: all heads of one token precede those of the next.
+/// Up to 16 query vectors of one sequence, which are computed together, for each key head in turn.
+/// For one key head, the query vectors of a sequence are numbered token by token: vector r belongs
+/// to new row r / group and to query head r % group of the key head, with group = heads / kv_heads.
 struct Tile {
-  std::int32_t sequence;  ///< -1: padding
-  std::int32_t first_row;
+  std::int32_t sequence;   ///< -1: padding
+  std::int32_t first_row;  ///< number of the tile's first query vector, a multiple of 16
 };
 
 /// The inputs of attention for all new rows of a pass in one layer. The kernel evaluates visibility

@@ -15,8 +15,9 @@ namespace pardec {
 /// their inputs to the GPU and launch the graph. One backend serves one network.
 class CudaBackend final : public PlainBackend {
  public:
-  /// If `record` is false, every pass is launched kernel by kernel, with the same results. At most
-  /// `shapes` recordings are kept: those of the most recently used shapes.
+  /// `record`: whether passes are recorded. If not, every pass is launched kernel by kernel, with
+  /// the same results. At most `shapes` recordings are kept: those of the most recently used
+  /// shapes.
   explicit CudaBackend(std::unique_ptr<Gpu> gpu, bool record = true, size_t shapes = 32);
 
   /// The returned tensor does not share memory with a recording. A pass that skips sublayers is not
@@ -26,7 +27,7 @@ class CudaBackend final : public PlainBackend {
   CacheForm cache_form() const override { return {.whole_blocks = true}; }
 
   std::int64_t replayed() const { return replayed_; }  ///< number of passes that used a recording
-  std::int64_t recorded() const { return recorded_; }
+  std::int64_t recorded() const { return recorded_; }  ///< number of recordings made so far
 
  private:
   struct Held {

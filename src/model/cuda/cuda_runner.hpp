@@ -14,12 +14,13 @@ namespace pardec {
 std::unique_ptr<Gpu> cuda_gpu(at::Device device);
 
 /// The CUDA parts of gpu_facts() and device_memory_peak() in device.hpp. Defined only if
-/// PARDEC_CUDA is defined.
+/// PARDEC_CUDA is defined. cuda_facts throws ModelError if there is no such GPU.
 GpuFacts cuda_facts(at::Device device);
 std::int64_t cuda_memory_peak(at::Device device);
 
 /// For each row of float32 `logits` on a GPU: the `count` best ids and their logits, [rows, count]
-/// each. See cuda::best_ids. Defined only if PARDEC_CUDA is defined.
+/// each, as int32 and float32 tensors. See cuda::best_ids. RunError: the GPU reports an error.
+/// Defined only if PARDEC_CUDA is defined.
 std::pair<at::Tensor, at::Tensor> cuda_best_ids(const at::Tensor& logits, std::int32_t count);
 
 }  // namespace pardec

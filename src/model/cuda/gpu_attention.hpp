@@ -12,9 +12,9 @@ namespace pardec {
 /// Sizes of the kernels' inputs in one pass. See kernels.hpp for tiles and pieces.
 struct PassShape {
   std::int64_t rows = 0, sequences = 0, tiles = 0;
-  std::int64_t pieces = 0;  ///< pieces of keys and values in one layer
-  std::int64_t words = 0;   ///< 32-bit words of visibility bits
-  std::int64_t labels = 0;
+  std::int64_t pieces = 0;   ///< pieces of keys and values in one layer
+  std::int64_t words = 0;    ///< 32-bit words of visibility bits
+  std::int64_t labels = 0;   ///< labels of the keys of all sequences
   std::int64_t longest = 0;  ///< number of keys in the longest sequence
   bool operator==(const PassShape&) const = default;
 };
@@ -38,26 +38,28 @@ struct GpuPass {
   void add(const Model::Network& network, const NewRows& rows);
 };
 
-/// Does the same as CachedAttention, with the project's GPU kernels. The kernels evaluate
-/// visibility themselves, so no mask is built. All inputs that differ between passes of one shape
-/// lie in memory that this object owns; therefore a recorded pass can be replayed with new inputs.
+/// Computes the same as CachedAttention, with the project's GPU kernels. The kernels evaluate
+/// visibility themselves, so no mask is built. This object owns the memory of all inputs that
+/// differ between passes of one shape. Therefore a recorded pass can be replayed with new inputs.
 class GpuAttention {
  public:
   /// Whether the kernels support the network, and its passes can be recorded. The kernels require
-  /// bf16, a suitable head_dim, and scores without a cap. A pass through layers with experts cannot
-  /// be recorded.
+  /// bf16, a head_dim that is a multiple of 16 and at most 256, and scores without a cap. A pass
+  /// through layers with experts cannot be recorded.
   static bool fits(const Model::Network& network);
 
   /// Accepts passes of at most this shape; smaller passes are padded. REQUIRES: fits(network).
   /// `network` and `gpu` must outlive this object.
   GpuAttention(const Model::Network& network, const PassShape& shape, Gpu& gpu);
 
-  /// Copies the inputs of a pass to the GPU. Later calls of `attend` compute this pass.
+  /// Copies the inputs of a pass to the GPU. Later calls of `attend` compute this pass. REQUIRES:
+  /// no size of the pass is larger than that of `shape`.
   void tell(GpuPass pass);
 
-  at::Tensor ids() const, positions() const;  ///< [shape.rows] int64
-  /// As CachedAttention::attend, for shape.rows rows. The outputs of padding rows have no meaning,
-  /// and no cache stores their keys and values.
+  /// Token ids and positions of the rows on the GPU, [shape.rows] int64 each.
+  at::Tensor ids() const, positions() const;
+  /// See CachedAttention::attend; n is shape.rows. The outputs of padding rows have no meaning, and
+  /// no cache stores their keys and values.
   at::Tensor attend(size_t layer, const at::Tensor& q, const at::Tensor& k,
                     const at::Tensor& v) const;
 

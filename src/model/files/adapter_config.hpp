@@ -16,11 +16,13 @@ class ModuleNames {
   /// ConfigError, which starts with `where`: any other value.
   static ModuleNames read(const OrderedJson& json, const std::string& where);
 
+  /// Whether the set has a list or an expression. False: no modules.
   bool given() const { return expression_ || !names_.empty(); }
-  /// Whether the list contains the module's full name ("model.layers.0.mlp.up_proj").
+  /// Whether the list contains the module's full name ("model.layers.0.mlp.up_proj"). False for an
+  /// expression.
   bool names(const std::string& module) const;
   /// Whether the list contains the full name or its last parts ("up_proj", "mlp.up_proj"), or the
-  /// expression matches. RunError.
+  /// expression matches. RunError: evaluating the expression takes too long.
   bool has(const std::string& module) const;
 
  private:
@@ -32,33 +34,42 @@ class ModuleNames {
 /// without the prefix "base_model.model.".
 class AdapterConfig {
  public:
-  /// ModelError, which names the key: a value has the wrong type or is out of range; or a key is
-  /// unknown or its value is not supported (accepted if the value has no effect).
+  /// Reads adapter_config.json in `folder`. ModelError: the file is missing or is not a JSON
+  /// object. ModelError, which names the key: a value has the wrong type or is out of range, or a
+  /// key is unknown or not supported. (An unknown or unsupported key is accepted if its value is
+  /// null, false or empty.)
   explicit AdapterConfig(const std::filesystem::path& folder);
 
   /// The part of a matrix W that was subtracted when the adapter was initialised. Merging subtracts
-  /// it again before it adds the adapter (arXiv:2404.02948, arXiv:2406.01775).
+  /// this part again before it adds the adapter (arXiv:2404.02948, arXiv:2406.01775).
   enum class Taken {
     nothing,
-    principal,   ///< PiSSA: the best approximation of W by a matrix of the adapter's rank
-    orthogonal,  ///< OLoRA: scale * Q R, with W = Q R cut to Q's first columns and R's first rows
+    principal,  ///< PiSSA: the best approximation of W by a matrix of the adapter's rank
+    /// OLoRA: scale * Q R, where W = Q R; of Q only the first columns are used, of R only the first
+    /// rows, as many as the adapter's rank
+    orthogonal,
   };
 
   /// Whether the module has low-rank factors. `stored`: whether the adapter's file contains factors
-  /// for the module. ModelError: evaluating a regular expression takes too long.
+  /// for the module, which decides if the config does not name target modules. ModelError:
+  /// evaluating a regular expression takes too long.
   bool targets(const std::string& module, bool stored) const;
+  /// The rank of the module's factors. Errors: see `targets`.
   int rank(const std::string& module) const;
-  /// alpha / rank, or alpha / sqrt(rank) with use_rslora.
+  /// The factor of B A for the module: alpha / rank, or alpha / sqrt(rank) with use_rslora. Errors:
+  /// see `targets`.
   double scale(const std::string& module) const;
   /// Whether the adapter replaces all weights of the module (peft's modules_to_save).
   bool saves(const std::string& module) const;
   Taken taken() const { return taken_; }
-  bool dora() const { return dora_; }                    ///< the norms of W's rows are trained
-  bool low_rank_bias() const { return low_rank_bias_; }  ///< B has a bias
-  /// Whether the adapter gives a network with a tied head two separate matrices. ModelError: the
-  /// config asks for a single matrix and also adapts it.
+  bool dora() const { return dora_; }                    ///< whether norms of W's rows are trained
+  bool low_rank_bias() const { return low_rank_bias_; }  ///< whether B has a bias
+  /// Whether the adapter gives a network with a tied head two separate matrices, one for the
+  /// embedding and one for the head. ModelError: the config asks for a single matrix
+  /// (ensure_weight_tying) and also adapts this matrix.
   bool parts_tied(const Family& family) const;
   const Json& token_indices() const { return token_indices_; }  ///< trainable_token_indices
+  /// The path of the file, for errors.
   const std::string& where() const { return where_; }
   /// The keys for features that AdapterShape cannot express (Adapter::beyond_plain).
   const std::vector<std::string>& beyond_plain() const { return beyond_plain_; }

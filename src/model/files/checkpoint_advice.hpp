@@ -5,15 +5,18 @@
 /// Advice for checkpoints in unsupported forms.
 namespace pardec {
 
-/// Explains, as part of a sentence, why a path is neither a checkpoint folder nor a GGUF file: it
-/// does not exist, is another kind of file, or has no config.json. Empty: the path is one of them.
+/// Explains why a path is neither a checkpoint folder nor a GGUF file: it does not exist, is
+/// another kind of file, or is a folder without config.json. The text continues a sentence whose
+/// subject is the path. Empty: the path is a checkpoint folder or a GGUF file.
 std::string why_no_checkpoint(const std::filesystem::path& path);
 
-/// Explains why a folder contains no supported safetensors files.
+/// Explains why a folder contains no supported safetensors files. The text continues a sentence
+/// whose subject is the folder.
 std::string why_no_weights(const std::filesystem::path& folder);
 
-/// Advice for a file with the extension safetensors whose content has another format, recognised by
-/// the file's first bytes. Empty: the format is unknown.
+/// Explains why a file with the extension safetensors cannot be read. `beginning`: the first bytes
+/// of the file, from which the function recognises other formats. The text continues a sentence
+/// whose subject is the file. Empty: no other format was recognised.
 std::string why_no_safetensors(std::string_view beginning);
 
 }  // namespace pardec

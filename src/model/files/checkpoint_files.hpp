@@ -11,12 +11,13 @@
 namespace pardec {
 
 /// The tensors of a checkpoint: of a GGUF file, of model.safetensors, or of the shards that
-/// model.safetensors.index.json names. As in transformers, a weight's name in the files may lack
-/// the leading `model.`, or may have a second one.
+/// model.safetensors.index.json names. As in transformers, the name of a weight in the files may
+/// lack the leading `model.`, or may have an additional `model.` before it.
 class CheckpointFiles {
  public:
-  /// ModelError: the folder has no weights, a shard is missing, or a tensor is not in the shard
-  /// that the index names.
+  /// Reads the headers of the files. `folder`: a checkpoint folder or a GGUF file. ModelError: the
+  /// folder has no weights, a shard is missing, a file is truncated or inconsistent, two shards
+  /// have the same tensor, or a tensor is not in the shard that the index names.
   explicit CheckpointFiles(const std::filesystem::path& folder);
   /// Whether there is a GGUF file, model.safetensors or model.safetensors.index.json.
   static bool there(const std::filesystem::path& folder);
@@ -26,12 +27,15 @@ class CheckpointFiles {
     std::shared_ptr<const MappedFile> mapping;  ///< keeps the bytes alive
     std::string file;                           ///< for errors
   };
+  /// All tensors, by their names in the files (in a GGUF file: by the names that transformers
+  /// uses).
   const std::map<std::string, Entry>& tensors() const { return tensors_; }
-  /// The stored tensor of a weight. If the head is tied to the embedding or initialised from it, a
-  /// matrix stored under either name serves as both. ModelError: the weight is missing, has a wrong
-  /// shape or an unsupported type, or is stored under two names with different values.
+  /// The stored tensor of a weight. If the head is tied to the embedding or initialised from the
+  /// embedding, one stored matrix, under either name, serves as both. ModelError: the weight is
+  /// missing, has a wrong shape or an unsupported type, or is stored under two names with different
+  /// values.
   const Entry& find(const Parameter& parameter, const ModelConfig& config) const;
-  /// Whether the files contain a head whose bytes differ from the embedding's.
+  /// Whether the files contain both a head and an embedding, and their bytes differ.
   bool has_own_head(const Family& family) const;
   /// The names of tensors that a network of `config` does not use.
   std::vector<std::string> unused(const ModelConfig& config) const;
@@ -50,10 +54,11 @@ class CheckpointFiles {
   std::string where_;
 };
 
-/// A short list of tensor names. Names that differ only in the layer are joined. Also joined are
-/// all tensors of a layer beyond the network's `layers`, and all tensors of a part that the network
-/// does not have. Example: "model.layers.*.self_attn.q_proj.bias (2), model.layers.2.* (9),
-/// visual.* (312)".
+/// A short text that lists tensor names, for messages. Names that differ only in the layer are
+/// joined. All tensors of one layer are joined if the network does not have this layer (`layers` is
+/// the network's number of layers). Other names are joined by their first part. After six entries,
+/// the text only counts the rest. Example: "model.layers.*.self_attn.q_proj.bias (2),
+/// model.layers.2.* (9), visual.* (312)".
 std::string summary_of_tensors(const std::vector<std::string>& names, int layers);
 
 }  // namespace pardec

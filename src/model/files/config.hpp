@@ -22,7 +22,8 @@ struct Experts {
   int inner = 0;             ///< intermediate size of one expert's MLP
   int shared_inner = 0;      ///< intermediate size of the shared expert's MLP; 0: there is none
   bool normalised = false;   ///< the probabilities of the used experts are divided by their sum
-  std::vector<bool> layers;  ///< per layer: whether it has experts; empty: no layer has
+  std::vector<bool> layers;  ///< per layer: whether it has experts; empty: no layer has experts
+  /// Whether a layer has experts.
   bool in(size_t layer) const { return !layers.empty() && layers[layer]; }
 };
 
@@ -47,16 +48,17 @@ struct ModelConfig {
   /// In a layer with a sliding window, a row sees only keys that are less than this many positions
   /// back. 0: no layer has a window.
   int sliding_window = 0;
-  std::vector<bool> slides;  ///< per layer: whether it has the window; empty: no layer has
+  std::vector<bool> slides;  ///< per layer: whether it has the window; empty: no layer has it
   /// The window of one layer; 0: none.
   int window(size_t layer) const { return !slides.empty() && slides[layer] ? sliding_window : 0; }
   /// The distinct values of `window` over all layers, ascending.
   std::vector<int> windows() const;
   /// Per layer: whether queries and keys are not rotated (NoPE); empty: all layers rotate.
   std::vector<bool> unrotated;
-  /// `rope`, then `sliding_rope` if it is set, then a rope that does not turn if a layer has it.
+  /// The network's rotary embeddings: `rope`, then `sliding_rope` if it is set, then a Rope of type
+  /// `still` if some layers are not rotated.
   std::vector<Rope> ropes() const;
-  /// Index of one layer's rotary embedding in `ropes`.
+  /// Index in `ropes` of the rotary embedding of a layer.
   size_t rope_kind(size_t layer) const {
     if (!unrotated.empty() && unrotated[layer]) return sliding_rope ? 2 : 1;
     return sliding_rope && window(layer) > 0 ? 1 : 0;
@@ -68,42 +70,47 @@ struct ModelConfig {
   /// Only with an adapter: whether the head is a separate matrix that is initialised from the
   /// embedding.
   bool head_from_embedding = false;
-  std::string dtype;  ///< torch_dtype or dtype as written, e.g. "bfloat16"
-  std::optional<Token> bos;
-  /// eos_token_id of generation_config.json if that file exists, else of config.json
+  std::string dtype;         ///< torch_dtype or dtype as written, e.g. "bfloat16"
+  std::optional<Token> bos;  ///< the id that begins a text; none: there is none
+  /// The ids that end a text: eos_token_id of generation_config.json if this file has it, else of
+  /// config.json, else the family's default.
   std::vector<Token> eos;
   GenerationRules generation;  ///< from generation_config.json if it exists, else from config.json
   /// Number of extra heads (parameters.hpp), such as Medusa's. They have the same input as the
   /// network's own head.
   int extra_heads = 0;
 
-  /// The number of valid positions: a position must be in [0, positions()). This is max_position,
-  /// except with `longrope`, where it is the original length, since a longer text would need other
-  /// frequencies for all of its keys.
+  /// The number of valid positions: a position must be in [0, positions()). In general, this is
+  /// max_position. With `longrope`, it is at most Rope::original_max_position, since a longer text
+  /// would need other frequencies for all of its keys.
   int positions() const;
   /// The key of config.json that `positions` comes from, for messages.
   std::string positions_key() const;
 };
 
-/// The content of a checkpoint folder's config.json, or the same made from a GGUF file's metadata.
-/// ModelError: the file cannot be read, or describes an unsupported network.
+/// The content of a checkpoint folder's config.json, or a config.json made from the metadata of a
+/// GGUF file (gguf_config). ModelError: the file cannot be read, or a GGUF file describes an
+/// unsupported network.
 Json read_config_json(const std::filesystem::path& model);
 
 /// Reads the config of a checkpoint folder or GGUF file (read_config_json), and
 /// `generation_config.json` if present. Also finds out from the weights whether the head is tied,
 /// and counts the extra heads. `adapter`: the folder of an adapter of the network; empty: none. The
-/// adapter may untie the head, and its extra heads replace those of the checkpoint. ModelError,
-/// which lists what is supported: an unsupported architecture or option.
+/// adapter may untie the head, and its extra heads replace those of the checkpoint. ModelError: a
+/// file is missing or invalid, or an architecture or option is not supported; in this case, the
+/// message lists what is supported.
 ModelConfig read_model_config(const std::filesystem::path& folder,
                               const std::filesystem::path& adapter = {});
-/// Parses the content of a config.json. `where`: the file's name for errors.
+/// Parses the content of a config.json. Members that come from other files keep their defaults:
+/// `generation`, `head_from_embedding` and `extra_heads`. `where`: the file's name for errors.
+/// ModelError: a value is missing, invalid or not supported.
 ModelConfig parse_model_config(const Json& json, const std::string& where);
 
 /// The config with only the first `layers` layers; 0: all layers. ModelError, which names `folder`:
 /// the network has fewer layers.
 ModelConfig with_first_layers(ModelConfig config, int layers, const std::filesystem::path& folder);
 
-/// Number of scalar parameters in the network.
+/// Number of scalar parameters in the network, without extra heads. A tied head counts once.
 std::int64_t parameter_count(const ModelConfig& config);
 
 }  // namespace pardec

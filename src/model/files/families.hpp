@@ -13,7 +13,7 @@ enum class Norms { before, after, both };
 /// Norms of queries and keys before the rotary embedding: over each head, or over all heads
 /// together.
 enum class QkNorm { none, heads, whole };
-/// The activation of the gate: silu(x), or gelu(x) with tanh, i.e. x / (1 + e^-2u) with
+/// The activation in the MLP: silu(x), or gelu(x) with tanh, i.e. x / (1 + e^-2u) with
 /// u = sqrt(2 / pi) * (x + 0.044715 x^3).
 enum class Activation { silu, gelu_tanh };
 
@@ -22,10 +22,10 @@ enum class Activation { silu, gelu_tanh };
 struct BlockSpec {
   Norms norms = Norms::before;
   QkNorm qk_norm = QkNorm::none;
-  /// Every norm multiplies by 1 + weight, instead of by the weight. The sum is computed in float32
+  /// Every norm multiplies by 1 + weight instead of by weight. 1 + weight is computed in float32
   /// (float64 for fp64 networks).
   bool norm_adds_one = false;
-  /// Norms are layer norms (mean subtracted), instead of RMS norms.
+  /// Norms are layer norms, which subtract the mean, instead of RMS norms.
   bool layer_norm = false;
   bool norm_bias = false;  ///< norms have a bias
   /// Attention and the MLP both read the layer's input, after one norm (input_norm).
@@ -43,9 +43,9 @@ struct BlockSpec {
   double logit_cap = 0;         ///< the same for output logits, also those of extra heads
   double embedding_scale = 1;   ///< factor of the embedding's rows; rounded to the network's dtype
   double residual_scale = 1;    ///< factor of a sublayer's output before it is added
-  double logit_divisor = 1;     ///< output logits are divided by it, also those of extra heads
-  /// Rotary embedding rotates dimension 2i of a head together with dimension 2i + 1, instead of
-  /// dimension i with dimension i + rope.dims / 2.
+  double logit_divisor = 1;     ///< divisor of output logits, also those of extra heads
+  /// The rotary embedding rotates dimension 2i of a head together with dimension 2i + 1. False: it
+  /// rotates dimension i together with dimension i + rope.dims / 2.
   bool neighbours_turn = false;
 };
 
@@ -79,7 +79,7 @@ enum class Role {
   final_norm,
   head,
   extra_block,  ///< a residual block of an extra head
-  extra_out,
+  extra_out,    ///< matrix to the vocabulary of an extra head
 };
 
 /// The name of a weight's module in a checkpoint, without the prefix for layer and expert.
@@ -88,7 +88,8 @@ struct RoleName {
   const char* module;
 };
 
-/// The layers with a sliding window. The key `layer_types` of config.json overrides this.
+/// The layers with a sliding window if config.json has no key `layer_types`. With this key, the
+/// last three kinds allow any layers; for the first three, the key must name the same layers.
 enum class Windows {
   none,
   every_layer,
@@ -98,50 +99,58 @@ enum class Windows {
   all_but_nth,   ///< all except every n-th layer
 };
 
-/// The form in which config.json describes the rotary embedding (rope.hpp).
+/// The form in which config.json describes the rotary embedding: as for most families (read_rope),
+/// with the older names of Phi-3 (RopeDefaults::phi3), or once for each kind of layer
+/// (read_layer_ropes).
 enum class RopeForm { common, phi3, by_layer };
 
-/// A key of config.json that adds biases to matrices of every layer.
+/// A boolean key of config.json. If it is true, matrices of every layer have biases.
 struct BiasKey {
   const char* key;
   bool fallback = false;  ///< the value if the key is missing
-  bool qkv = false;       ///< it adds biases to q, k and v
-  bool o = false;         ///< it adds a bias to o
-  bool mlp = false;       ///< it adds biases to the matrices of the MLP
+  bool qkv = false;       ///< the key is about q, k and v
+  bool o = false;         ///< the key is about o
+  bool mlp = false;       ///< the key is about the matrices of the MLP
 };
 
-/// Defaults of the keys about experts in config.json. A number is the value if its key is missing.
+/// The keys about experts in config.json. Each number is the default of a key: its value if the key
+/// is missing.
 struct ExpertKeys {
-  int count = 0;  ///< of `num_experts` or `num_local_experts`; 0: the family has no experts
-  int used = 0;   ///< of `num_experts_per_tok`
-  const char* inner_key = "moe_intermediate_size";
-  int inner = 0;  ///< of `inner_key`
-  /// The probabilities of a row's experts are always divided by their sum; false: if
-  /// `norm_topk_prob` is true.
+  int count = 0;  ///< default of `num_experts` or `num_local_experts`; 0: no experts in the family
+  int used = 0;   ///< default of `num_experts_per_tok`
+  const char* inner_key = "moe_intermediate_size";  ///< the key for Experts::inner
+  int inner = 0;                                    ///< default of `inner_key`
+  /// Whether the probabilities of a row's experts are always divided by their sum. False: the key
+  /// `norm_topk_prob` decides.
   bool normalised = false;
-  bool some_layers = false;  ///< `decoder_sparse_step` and `mlp_only_layers` select the layers
-  int shared_inner = 0;      ///< of `shared_expert_intermediate_size`; 0: no shared expert
+  /// Whether the keys `decoder_sparse_step` and `mlp_only_layers` select the layers with experts.
+  /// False: all layers have experts.
+  bool some_layers = false;
+  int shared_inner = 0;  ///< default of `shared_expert_intermediate_size`; 0: no shared expert
 };
 
-/// One supported `model_type`. Values here are used for keys that config.json lacks; they are the
-/// defaults of transformers' configuration class.
+/// One supported `model_type`: the architecture of its networks, and the keys of its config.json. A
+/// default is the value of a key that config.json does not have. The defaults are those of
+/// transformers' configuration class.
 struct Family {
-  const char* model_type;
-  const char* architecture;
-  const char* other_architecture = nullptr;  ///< what transformers writes instead, if it does
-  int head_dim = 0;                          ///< 0: hidden_size / heads
-  int kv_heads = 0;                          ///< 0: heads
-  int max_position = 2048;
-  double norm_eps = 1e-6;
-  const char* eps_key = "rms_norm_eps";  ///< the key of `norm_eps`
-  bool tied = false;                     ///< tie_word_embeddings
-  Token bos = 0;                         ///< 0: none
-  /// Unused places are 0. llama and mistral have none, although transformers' default is 2, because
-  /// id 2 is an arbitrary token in tokenizers other than the families' original ones.
+  const char* model_type;    ///< the value of `model_type` in config.json
+  const char* architecture;  ///< the entry of `architectures` in config.json
+  /// Another accepted entry of `architectures`; null: none.
+  const char* other_architecture = nullptr;
+  int head_dim = 0;                      ///< default of `head_dim`; 0: hidden_size / heads
+  int kv_heads = 0;                      ///< default of `num_key_value_heads`; 0: heads
+  int max_position = 2048;               ///< default of `max_position_embeddings`
+  double norm_eps = 1e-6;                ///< default of `eps_key`
+  const char* eps_key = "rms_norm_eps";  ///< the key for ModelConfig::norm_eps
+  bool tied = false;                     ///< default of `tie_word_embeddings`
+  Token bos = 0;                         ///< default of `bos_token_id`; 0: none
+  /// Default of `eos_token_id`; unused places are 0. llama and mistral have no default here,
+  /// although transformers' default is 2, because id 2 is an arbitrary token in tokenizers other
+  /// than the original tokenizers of these families.
   std::array<Token, 3> eos = {};
 
   BlockSpec block = {};  ///< the family's architecture; options in config.json modify it
-  std::span<const BiasKey> biases = {};
+  std::span<const BiasKey> biases = {};       ///< keys that add biases to the block
   const char* activation_key = "hidden_act";  ///< the key that names `block.activation`
   bool query_scalar = false;                  ///< there is a key `query_pre_attn_scalar`
   bool attention_cap = false;                 ///< there is a key `attn_logit_softcapping`
@@ -151,19 +160,19 @@ struct Family {
   /// `logits_scaling`.
   bool multipliers = false;
   bool parallel_key = false;  ///< there is a key `use_parallel_residual`
-  double logit_scale = 0;     ///< default of `logit_scale`, a factor of the logits; 0: no such key
+  double logit_scale = 0;  ///< default of the key `logit_scale`, a factor of the logits; 0: no key
   /// Layers without the sliding window do not rotate.
   bool full_layers_unrotated = false;
   /// There is a key `use_bidirectional_attention`, which must be false. Other families ignore it.
   bool bidirectional_key = false;
   /// There is a key `clip_qkv`, which must be null. Other families ignore it.
   bool clip_key = false;
-  Windows windows = Windows::none;
+  Windows windows = Windows::none;    ///< which layers have a sliding window
   int window = 4096;                  ///< default of `sliding_window`; 0: none
-  int window_pattern = 0;             ///< n of `all_but_nth`
-  const char* pattern_key = nullptr;  ///< the key for n, if there is one
+  int window_pattern = 0;             ///< default of n in Windows::all_but_nth
+  const char* pattern_key = nullptr;  ///< the key for n; null: there is no key
   RopeForm rope = RopeForm::common;
-  double rope_theta = 10000;
+  double rope_theta = 10000;  ///< default of `rope_theta`
   /// Default of `partial_rotary_factor`, the share of a head's dimensions that is rotated; 0: all
   /// dimensions, and no other share is supported.
   double rotated = 0;
@@ -171,15 +180,15 @@ struct Family {
   /// lists the layers. 0: all layers rotate.
   int unrotated_nth = 0;
   ExpertKeys experts = {};
-  std::span<const RoleName> names = {};  ///< modules whose names differ from llama's
-  const char* expert_prefix = "mlp.experts.";
+  std::span<const RoleName> names = {};        ///< modules whose names differ from llama's
+  const char* expert_prefix = "mlp.experts.";  ///< comes before an expert's number in names
 };
 
 /// All families, ordered by `model_type`.
 std::span<const Family> families();
 /// The family with this `model_type`; null: it is not supported.
 const Family* find_family(const std::string& model_type);
-/// The family with this name in `architectures`; null: it is not supported.
+/// The family whose `architecture` is this name; null: it is not supported.
 const Family* find_architecture(const std::string& architecture);
 /// Text for error messages: "supported are llama, mistral, ..."
 std::string supported_families();

@@ -11,31 +11,37 @@
 namespace pardec {
 
 /// The rules that change logits before a token is chosen, as transformers' logits processors do.
-/// They come from a checkpoint's generation_config.json. If it does not exist, they come from
-/// config.json. Sampling settings are not included: they are the user's choice.
+/// The rules come from a checkpoint's generation_config.json. If this file does not exist, they
+/// come from config.json. Sampling settings are not included: they are the user's choice.
 struct GenerationRules {
   /// Per entry (ids, bias): the bias is added to the logit of the last id if the other ids come
   /// directly before it.
   std::vector<std::pair<Tokens, double>> sequence_bias;
-  double repetition_penalty = 1;
-  int no_repeat_ngram_size = 0;
-  std::vector<Tokens> bad_words;
-  int min_length = 0;      ///< minimum length of prompt and answer together, in tokens
-  int min_new_tokens = 0;  ///< minimum length of the answer, in tokens
+  double repetition_penalty = 1;  ///< for ids that are already in the text; 1: no penalty
+  int no_repeat_ngram_size = 0;   ///< length of n-grams that must not occur twice; 0: no limit
+  std::vector<Tokens> bad_words;  ///< sequences of ids that must not occur
+  int min_length = 0;             ///< minimum length of prompt and answer together, in tokens
+  int min_new_tokens = 0;         ///< minimum length of the answer, in tokens
+  /// Forced as the second token of the text. (It is the answer's first token if the prompt has one
+  /// token.)
   std::optional<Token> forced_bos;
-  Tokens forced_eos;  ///< forced as the last token before the length limit
+  /// The last token before the length limit must be one of these ids; empty: no rule. The smallest
+  /// id is used.
+  Tokens forced_eos;
+  /// Ids that cannot be chosen; ids that cannot be the first token of the answer.
   Tokens suppress, begin_suppress;
 
-  std::string file;               ///< file name
-  Json applied = Json::object();  ///< the rules above as written in the file; empty: no rules
+  std::string file;               ///< name of the file with the rules, without its folder
+  Json applied = Json::object();  ///< these rules as written in the file; empty: no rules
   /// Settings that would change or end greedy answers but are not applied, e.g. "num_beams 4".
   std::vector<std::string> left_out;
 
   bool none() const { return applied.empty(); }
 };
 
-/// `json`: the content of generation_config.json or config.json; `where`: the file's path.
-/// ModelError: a value of the wrong type or out of range.
+/// Reads the rules from `json`, the content of generation_config.json or config.json. `where`: the
+/// file's path. `vocab_size`: number of ids of the network. ModelError: a value has the wrong type
+/// or is out of range.
 GenerationRules parse_generation_rules(const Json& json, const std::string& where, int vocab_size);
 
 }  // namespace pardec

@@ -8,26 +8,32 @@ namespace pardec {
 
 /// One supported `general.architecture` of GGUF files.
 struct GgufFamily {
-  const char* architecture;
-  const char* model_type;  ///< the row of families.hpp
-  /// ggml rotates neighbouring dimensions, so that the rows of q and k are stored in another order.
+  const char* architecture;  ///< the value of `general.architecture`
+  const char* model_type;    ///< Family::model_type
+  /// ggml rotates neighbouring dimensions. Therefore the rows of q and k are stored in another
+  /// order than in transformers (GgufForm::heads).
   bool rotates_neighbours = false;
-  int pattern = 0;  ///< one of so many layers has no sliding window; 0: no layer has a window
-  /// The number of layers of the one network whose queries are scaled by hidden_size / heads
-  /// instead of by head_dim: ggml knows it by this number.
+  /// Every n-th layer has no sliding window, where n is this number; 0: no layer has a window.
+  int pattern = 0;
+  /// One network of the family divides attention scores by sqrt(hidden_size / heads) instead of by
+  /// sqrt(head_dim). Like ggml, this program recognises that network by its number of layers, which
+  /// is this number. 0: there is no such network.
   int scaled_by_width = 0;
 };
-/// ModelError, which lists what is supported: the file is of another architecture.
+/// The row of the file's architecture. ModelError, which lists what is supported: the file is of
+/// another architecture.
 const GgufFamily& gguf_family(const Gguf& gguf);
 
 /// The config.json that transformers would have for the network in a GGUF file. ModelError: the
-/// file is of an unsupported architecture, or lacks a key.
+/// file is of an unsupported architecture, does not have a required key, has an unsupported value,
+/// or is only a part of a network.
 Json gguf_config(const Gguf& gguf);
 
-/// "Q4_1": the type in which the file stores most numbers.
+/// The type in which the file stores most numbers, e.g. "Q4_1"; empty: the file has no tensors.
 std::string main_type(const Gguf& gguf);
-/// One line about the types that are widened, e.g. "Q4_1 (210 tensors), Q8_0 (1 tensor)"; empty:
-/// the file has F32, F16 and BF16 only.
+/// A list of the quantised types in the file, e.g. "Q4_1 (210 tensors), Q8_0 (1 tensor)". The
+/// numbers of these types are converted to floating point when they are read. Empty: the file has
+/// no quantised tensors.
 std::string widened_types(const Gguf& gguf);
 
 }  // namespace pardec

@@ -10,33 +10,36 @@
 
 namespace pardec {
 
-/// Whether `dequantise` reads this type.
+/// Whether `dequantise` supports this type.
 bool is_read(const GgmlType& type);
-/// The names of the types that are read: "F32, F16, ...".
+/// The names of the types that `dequantise` supports: "F32, F16, ...".
 std::string read_ggml_types();
 
-/// Writes the numbers that `blocks` stands for, with the arithmetic of gguf-py's `dequantize`, so
-/// that the bits are equal. REQUIRES: is_read(type); blocks.size() / type.bytes whole blocks;
-/// out.size() = blocks * type.block.
+/// Converts the bytes in `blocks` to numbers, and writes the numbers to `out`. The arithmetic is
+/// that of gguf-py's `dequantize`, so the results have the same bits. REQUIRES: is_read(type);
+/// `blocks` consists of n whole blocks of type.bytes bytes each; out.size() = n * type.block.
 void dequantise(const GgmlType& type, std::span<const std::byte> blocks, std::span<float> out);
 
-/// The number of rows of a tensor of the type StoredType::rows, and of numbers in a row. A vector
-/// is one row, unless its numbers are reordered.
+/// The number of rows of a tensor of the type StoredType::rows. A vector is one row; if its numbers
+/// are reordered (GgufForm::heads), each number is a row.
 std::int64_t row_count(const StoredTensor& tensor);
+/// The number of numbers in a row of such a tensor.
 std::int64_t row_width(const StoredTensor& tensor);
-/// Reads the numbers of `count` rows from row `first` on, in transformers' order. REQUIRES:
-/// out.size() = count * row_width(tensor). Thread-safe.
+/// Reads the numbers of `count` rows of such a tensor, from row `first` on. Rows are numbered as in
+/// transformers. REQUIRES: out.size() = count * row_width(tensor). Thread-safe.
 void read_rows(const StoredTensor& tensor, std::int64_t first, std::int64_t count,
                std::span<float> out);
 
-/// A weight of a network and its tensor.
+/// A tensor and its name.
 struct NamedTensor {
   std::string name;
   StoredTensor tensor;
 };
-/// The tensors of a GGUF file under the names that transformers gives the weights of a network of
-/// `config`; a tensor that is no weight keeps its name. The experts of a layer, which are one
-/// tensor in the file, become one tensor each.
+/// The tensors of a GGUF file, under the names that transformers gives to the weights of a network
+/// of `config`. A tensor that is not a weight of the network keeps its name. The file stores the
+/// experts of a layer as one tensor; here, each expert has its own tensor. The tensors refer to the
+/// memory of the file. ModelError: a tensor does not have the shape that is needed to reorder or
+/// divide it, or the file's architecture is not supported.
 std::vector<NamedTensor> named_tensors(const Gguf& gguf, const ModelConfig& config);
 
 }  // namespace pardec

@@ -7,13 +7,15 @@
 
 namespace pardec {
 
-/// Converts `error` to a ModelError with the same message, which starts with `where` (once).
+/// Converts `error` to a ModelError with the same message. The new message starts with `where`,
+/// also if the old message did not, and has `where` only once.
 ModelError as_model_error(const Error& error, const std::string& where);
 
-/// A value from a file as text, shortened and escaped to fit into a one-line message.
+/// A value from a file as text that fits into a message: on one line, escaped, and shortened to
+/// about 80 characters.
 std::string one_line(const Json& value);
 
-/// Reads a JSON file of a checkpoint. ModelError: the file is missing or invalid.
+/// Reads a JSON file of a checkpoint. ModelError: the file is missing or is not valid JSON.
 Json read_model_json(const std::filesystem::path& file);
 
 }  // namespace pardec

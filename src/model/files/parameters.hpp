@@ -9,14 +9,14 @@ namespace pardec {
 
 /// One weight tensor, named as in a Hugging Face checkpoint.
 struct Parameter {
-  std::string name;
+  std::string name;                 ///< e.g. "model.layers.0.mlp.up_proj.weight"
   std::vector<std::int64_t> shape;  ///< matrices are [out, in], as torch's Linear stores them
   Role role = Role::embedding;
   int layer = -1;     ///< layer of the weight; -1: it belongs to no layer
-  bool bias = false;  ///< the bias of the role's matrix
+  bool bias = false;  ///< whether this is the bias of the matrix or norm with this role
   int expert = -1;    ///< expert of the weight; -1: it belongs to no expert
 
-  std::int64_t elements() const;
+  std::int64_t elements() const;  ///< number of elements
   bool matrix() const { return shape.size() == 2; }
 };
 
@@ -25,7 +25,7 @@ std::string parameter_name(const Family& family, Role role, int layer = -1, bool
                            int expert = -1);
 
 /// The name of a weight's module without the prefix for layer and expert, e.g. "lm_head",
-/// "self_attn.q_proj" or "gate_proj".
+/// "self_attn.q_proj" or "gate_proj". std::logic_error: the role has no name (extra heads).
 const char* module_name(const Family& family, Role role);
 
 /// All weights of a network, in a fixed order: embedding, layers, final norm, and the head unless
@@ -36,11 +36,12 @@ std::vector<Parameter> parameters(const ModelConfig& config);
 struct ExtraHeadShape {
   int heads = 0;
   int blocks = 1;  ///< per head
-  /// True: the heads consist only of blocks, and use the matrix of the network's own head. False:
-  /// each head has its own matrix. REQUIRES, if true: at least one block.
+  /// True: a head consists only of blocks, and uses the matrix of the network's own head; at least
+  /// one block is required. False: each head has its own matrix.
   bool shares_head = false;
 };
-/// For example "4 of 1 block, each with a matrix to the vocabulary".
+/// The shape as a text for messages, e.g. "4 of 1 block, each with a matrix to the vocabulary" or
+/// "4 of 1 block, on the network's own head".
 std::string shape_text(const ExtraHeadShape& shape);
 
 /// The file of extra heads in a checkpoint folder.
@@ -50,6 +51,7 @@ inline constexpr const char* kExtraHeadsFile = "medusa_heads.safetensors";
 /// `H.B.linear.weight` and `H.B.linear.bias`. The matrix of head H with N blocks has `H.N.weight`.
 /// H and B count from 0: `0.0.linear.weight`, `0.1.weight`.
 std::string extra_block_name(int head, int block, bool bias = false);
+/// `blocks`: the number of blocks of the head.
 std::string extra_out_name(int head, int blocks);
 
 /// All weights of extra heads, in a fixed order.
@@ -59,7 +61,7 @@ std::vector<Parameter> extra_head_parameters(const ModelConfig& config,
 std::vector<Parameter> one_extra_head(const ModelConfig& config, int head,
                                       const ExtraHeadShape& shape);
 
-/// For example `[2, 3]`.
+/// The shape as a text for messages, e.g. "[2, 3]".
 std::string shape_text(const std::vector<std::int64_t>& shape);
 
 }  // namespace pardec

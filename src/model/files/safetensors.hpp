@@ -23,8 +23,9 @@ namespace pardec {
 //   rest      data, row-major, little-endian; offsets count from here; the tensors cover it
 //             without gap or overlap
 
-/// `rows`: the numbers are not stored one after another as one of the other types; read_rows
-/// (gguf_weights.hpp) reads them. `other`: a type that is not supported for weights.
+/// The type of a stored tensor's numbers. `rows`: the numbers are quantised or reordered (only in
+/// GGUF files); read_rows (gguf_weights.hpp) converts them. `other`: a type that is not supported
+/// for weights.
 enum class StoredType { bf16, f16, f32, f64, rows, other };
 /// The type's name in safetensors files. REQUIRES: neither `rows` nor `other`.
 std::string_view name(StoredType type);
@@ -33,37 +34,40 @@ std::int64_t size_of(StoredType type);
 
 /// The conversion of a GGUF file's tensor to the weight that transformers has.
 struct GgufForm {
-  const GgmlType* type = nullptr;
+  const GgmlType* type = nullptr;  ///< the tensor's type in the file
   /// In a GGUF file, rotary embedding rotates neighbouring rows of a head; in transformers, it
   /// rotates row i with row i + half. `heads`: the number of heads whose rows are reordered; 0:
   /// none.
   int heads = 0;
-  bool less_one = false;  ///< 1 is subtracted from each number
+  bool less_one = false;  ///< whether 1 is subtracted from each number
 };
 
 /// A tensor in a mapped file. `data` is valid as long as the file is mapped.
 struct StoredTensor {
   StoredType type = StoredType::f32;
   std::vector<std::int64_t> shape;
-  std::span<std::byte> data;  ///< unless `rows`: product(shape) * size_of(type) bytes, unaligned
-  std::string dtype;          ///< as written in the file
-  GgufForm form;              ///< only of `rows`
+  /// For all types except `rows` and `other`: product(shape) * size_of(type) bytes, not aligned.
+  std::span<std::byte> data;
+  std::string dtype;  ///< name of the type as written in the file
+  GgufForm form;      ///< how to convert the numbers; only for `rows`
 };
 
-/// Reads the header at the beginning of `file`, and checks all of its offsets and shapes against
-/// the file's length. ModelError: the file is truncated or inconsistent. Its one-line message says
-/// `where`, what was found, and what was expected.
+/// Reads the header at the beginning of `file`, and checks all offsets and shapes in the header
+/// against the file's length. Returns the tensors by name; their `data` refers to the memory of
+/// `file`. ModelError, which starts with `where`: the file is truncated or inconsistent.
 std::map<std::string, StoredTensor> parse_safetensors(std::span<std::byte> file,
                                                       const std::string& where);
 
-/// Throws a ModelError, which names the tensor, if the tensor's type is `other`.
+/// Checks that a tensor has a supported type. ModelError, which starts with `where` and names the
+/// tensor: its type is `other`.
 void check_numbers(const StoredTensor& tensor, const std::string& name, const std::string& where);
 
-/// A tensor to be written; `fill` writes its bytes.
+/// A tensor to be written.
 struct TensorToWrite {
   std::string name;
-  StoredType type = StoredType::bf16;
+  StoredType type = StoredType::bf16;  ///< neither `rows` nor `other`
   std::vector<std::int64_t> shape;
+  /// Writes the tensor's bytes, product(shape) * size_of(type), to the given memory.
   std::function<void(std::span<std::byte>)> fill;
 };
 

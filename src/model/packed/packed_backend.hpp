@@ -11,24 +11,26 @@ namespace pardec {
 
 struct Norm;
 
-/// The type in which a network of this dtype stores its layers' matrices.
+/// The type in which PackedBackend stores the layers' matrices of a network of this dtype: int8 and
+/// nf4 for these dtypes, otherwise bf16.
 WeightType weight_type(Dtype dtype);
 
 /// Computes a bf16 network with the CPU kernels. Every weight is stored once, packed in the order
-/// in which the kernels read it. A layer has four matrix products: q, k and v together; o; gate and
-/// up together; down. Activations are float32; they are rounded to bf16 only as inputs of products
-/// and as cached keys and values. A row's result does not depend on the other rows of the pass. The
-/// layers' matrices may be int8 or NF4 in memory; embedding, heads, norms and biases are not
-/// quantised.
+/// in which the kernels read it. A layer without experts has four matrix products: q, k and v
+/// together; o; gate and up together; down. Activations are float32. They are rounded to bf16 only
+/// as inputs of products and as cached keys and values. A row's result does not depend on the other
+/// rows of the pass. The layers' matrices may be int8 or NF4 in memory; embedding, heads, norms,
+/// routers and biases are not quantised.
 class PackedBackend final : public Backend {
  public:
-  /// Whether the kernels support every part of the network.
+  /// Whether the kernels support the network: its type, its device and every part of it.
   static bool fits(const Model::Network& network);
 
   /// Packs the weights one tensor after another, and removes each packed tensor from `network`.
   /// Weights are first rounded to bf16. If the network's dtype is int8 or nf4, the layers' matrices
   /// are then quantised. The embedding stays in the network, in bf16, unless it is also the head.
-  /// REQUIRES: fits(network); the tensors may have any floating-point type.
+  /// The tensors may have any floating-point type. RunError: there is not enough memory. REQUIRES:
+  /// fits(network).
   static std::shared_ptr<PackedBackend> take(Model::Network& network);
 
   /// Returns float32.
@@ -58,7 +60,7 @@ class PackedBackend final : public Backend {
   };
   struct Layer {
     Norm input_norm, post_norm;       // [hidden]
-    Norm q_norm, k_norm;              // [head_dim], or [heads * head_dim]
+    Norm q_norm, k_norm;              // as in pardec::Layer
     Norm after_attention, after_mlp;  // [hidden], applied before the residual sums
     struct Expert {
       Map gate_up, down;

@@ -11,8 +11,8 @@ namespace pardec {
 
 /// Attention of one forward pass over the caches of several sequences, with the CPU kernels. Keys
 /// are read in the order of slots, in phases. Phase n reads the n-th shared part of each sequence,
-/// once for all sequences that share it. The last phase reads the sequences' own memory. (This is
-/// cascade inference. The result is the same as without sharing.)
+/// once for all sequences that have this part in common. The last phase reads the sequences' own
+/// memory. (This is cascade inference. The result is the same as without sharing.)
 class PanelAttention {
  public:
   /// The objects that `sequences` refers to must outlive this object.
@@ -22,10 +22,13 @@ class PanelAttention {
   /// Evaluates visibility. Call once, before the first `attend`.
   void prepare();
 
+  /// Number of phases, at least 1.
   size_t phases() const { return phases_.size(); }
 
   /// Computes one phase of a layer. `mixed` [rows, heads * head_dim] bf16 contains the queries; the
-  /// last phase replaces them with the outputs of attention.
+  /// last phase replaces them with the outputs of attention. REQUIRES: prepare() was called; the
+  /// layer's keys and values of the new rows are in the caches; the phases of a layer are computed
+  /// in ascending order.
   void attend(size_t layer, size_t phase, std::uint16_t* mixed);
 
  private:

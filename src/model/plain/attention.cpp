@@ -170,8 +170,8 @@ at::Tensor CachedAttention::attend(size_t layer, const at::Tensor& q, const at::
   std::vector<at::Tensor> outputs(parts_.size());
   each_part([&](size_t i) {
     Part& part = parts_[i];
-    write_behind(*part.cache, part.cache->keys[layer], k, part.begin, part.count);
-    write_behind(*part.cache, part.cache->values[layer], v, part.begin, part.count);
+    write_new_rows(*part.cache, part.cache->keys[layer], k, part.begin, part.count);
+    write_new_rows(*part.cache, part.cache->values[layer], v, part.begin, part.count);
     if (!part.cascades) outputs[i] = alone(part, layer, q);
   });
   if (!groups_.empty()) together(layer, q, outputs);

@@ -13,16 +13,18 @@
 
 namespace pardec {
 
-/// Holds two plans: one for layers without a sliding window, and one for layers with a window. A
-/// plan exists only if some layer needs it.
+/// Holds two plans of attention: one for layers without a sliding window, and one for layers with a
+/// window. A plan exists only if some layer needs it.
 template <typename Plan>
 class PerLayer {
  public:
-  /// `make(window)` makes a plan; window 0: no window.
+  /// `make(window)` makes the plan for layers with this sliding window; 0: no window. `config` must
+  /// outlive this object.
   template <typename Make>
   PerLayer(const ModelConfig& config, Make&& make) : config_(config) {
     for (const int window : config.windows()) (window > 0 ? sliding_ : full_).emplace(make(window));
   }
+  /// The plan for a layer.
   Plan& of(size_t layer) { return config_.window(layer) > 0 ? *sliding_ : *full_; }
 
  private:
@@ -30,11 +32,13 @@ class PerLayer {
   std::optional<Plan> full_, sliding_;
 };
 
-/// The queries of one sequence's step, divided into chunks so that the scores need little memory. A
-/// chunk is computed with all keys up to the last key that any query of the chunk sees. `network`,
-/// `labels` and `segments` must outlive this object.
+/// Attention of one sequence's step. The queries are divided into chunks so that the scores need
+/// little memory. A chunk is computed with all keys up to the last key that any query of the chunk
+/// sees.
 class AttentionPlan {
  public:
+  /// The keys are the cache's `slots`, followed by the new rows with these labels. `window`: the
+  /// sliding window; 0: none. `network`, `labels` and `segments` must outlive this object.
   AttentionPlan(const Model::Network& network, std::span<const KvCache::Slot> slots,
                 std::span<const RowLabel> labels, const Segments& segments, int window);
 
@@ -45,8 +49,8 @@ class AttentionPlan {
 
   /// Whether one chunk contains all queries.
   bool whole() const { return chunks_.size() == 1; }
-  /// Converts scores [kv_heads, n * group, keys] to attention weights of the same shape. `group`:
-  /// heads / kv_heads. REQUIRES: whole().
+  /// Converts scores [kv_heads, n * group, keys] to attention weights of the same shape: cap, mask,
+  /// softmax. Changes `scores`. `group`: heads / kv_heads. REQUIRES: whole().
   at::Tensor weights(const at::Tensor& scores);
 
  private:
@@ -68,15 +72,15 @@ class AttentionPlan {
 
 /// Writes rows [begin, begin + count) of `rows` [n, kv_heads, head_dim], which are new keys or
 /// values, to `into`, after the last of the cache's own slots.
-inline void write_behind(const KvCache::Storage& cache, const at::Tensor& into,
-                         const at::Tensor& rows, std::int64_t begin, std::int64_t count) {
+inline void write_new_rows(const KvCache::Storage& cache, const at::Tensor& into,
+                           const at::Tensor& rows, std::int64_t begin, std::int64_t count) {
   into.narrow(1, cache.own(), count).copy_(rows.narrow(0, begin, count).transpose(0, 1));
 }
 
 /// Attention of one forward pass over the caches of its sequences and the new rows. Memory that
-/// several caches share is read in one product for all of them (cascade inference, as in Hydragen,
-/// arXiv:2402.05099, section 3.1). Hydragen joins two partial softmaxes; here, one softmax covers
-/// all scores of a row. Both are exact.
+/// several caches share is read in one product for all of these caches (cascade inference, as in
+/// Hydragen, arXiv:2402.05099, section 3.1). Hydragen joins two partial softmaxes; here, one
+/// softmax covers all scores of a row. Both methods are exact.
 class CachedAttention {
  public:
   /// The objects that `sequences` refers to must outlive this object.
@@ -92,7 +96,7 @@ class CachedAttention {
     KvCache::Storage* cache;
     std::int64_t begin, count;  // range of the pass's rows
     std::unique_ptr<PerLayer<AttentionPlan>> plans;
-    bool cascades;  // whether its shared rows are read together with those of other parts
+    bool cascades;  // whether its shared rows are read in one product for several parts
   };
   /// Shared rows, and the parts that attend to them.
   struct Group {
@@ -113,13 +117,14 @@ class CachedAttention {
 
 /// Differentiable attention of packed sequences. Queries are divided into chunks. A chunk is
 /// computed with all keys up to the last key that any query of the chunk sees. Uses plain matrix
-/// products: with the short sequences of training, they take a quarter to half of the time that
-/// libtorch's fused kernel takes.
+/// products: with the short sequences of training, the products take a quarter to half of the time
+/// that libtorch's fused kernel takes.
 ///
 /// `joined`: all sequences are computed as one sequence with a mask that hides them from each
 /// other. This is for GPUs, where one large product is faster than many small ones.
 class TrainingAttention {
  public:
+  /// The sequences' labels and segments are read only here.
   TrainingAttention(const Model::Network& network, std::span<const PackedSequence> sequences,
                     bool joined);
 

@@ -1,6 +1,6 @@
 #pragma once
-// A network's layers as tensor operations. The attention is a parameter: over KV caches, with the
-// project's GPU kernels, or for training.
+// A network's layers as tensor operations. The attention is a parameter of these functions:
+// CachedAttention, GpuAttention or TrainingAttention.
 #include <initializer_list>
 #include <span>
 #include <vector>
@@ -15,21 +15,23 @@ inline at::ScalarType wide(at::ScalarType type) {
   return type == at::kDouble ? at::kDouble : at::kFloat;
 }
 
-/// Applies an RMS norm. An undefined `weight` means that the network has no such norm; the function
-/// then returns `x` itself.
+/// Applies a norm to each row of x: an RMS norm, or a layer norm if BlockSpec::layer_norm is set.
+/// If norm.weight is undefined, the network has no such norm, and the function returns `x` itself.
 at::Tensor normed(const at::Tensor& x, const Norm& norm, const ModelConfig& config);
 
-/// Cosines and sines of the rotation angles of n rows, [n, 1, rope.dims / 2]. For queries, they
-/// include the attention scale 1 / sqrt(query_scalar), which then costs nothing. The query's
-/// dimensions that are not rotated are multiplied by `q_scale`.
+/// Cosines and sines of the rotation angles of n rows, [n, 1, rope.dims / 2] each. For queries,
+/// they are already multiplied by the attention scale 1 / sqrt(query_scalar), so that no extra
+/// operation is needed.
 struct Rotation {
   at::Tensor q_cos, q_sin, k_cos, k_sin;
-  double q_scale;
+  double q_scale;  ///< the attention scale, for the dimensions of queries that are not rotated
 };
-/// One Rotation for each of the network's rotary embeddings.
+/// One Rotation for each of the network's rotary embeddings (ModelConfig::ropes).
 class Rotations {
  public:
+  /// `positions`: [n] int64 on the network's device. `network` must outlive this object.
   Rotations(const Model::Network& network, const at::Tensor& positions);
+  /// The rotation of a layer.
   const Rotation& of(size_t layer) const { return by_kind_[config_.rope_kind(layer)]; }
 
  private:
@@ -37,25 +39,28 @@ class Rotations {
   std::vector<Rotation> by_kind_;
 };
 
-/// The first layer's input: rows of the embedding times BlockSpec::embedding_scale.
+/// The first layer's input: `rows` [n, hidden] of the embedding times BlockSpec::embedding_scale.
 at::Tensor scaled_embedding(const at::Tensor& rows, const ModelConfig& config);
 
-/// x plus a sublayer's output: with the norm after the sublayer and the factor, if there are any.
+/// x plus a sublayer's output `out`, both [n, hidden]. Before the sum, `norm` is applied to `out`
+/// (if there is such a norm), and `out` is multiplied by BlockSpec::residual_scale.
 at::Tensor with_residual(const at::Tensor& x, const at::Tensor& out, const Norm& norm,
                          const ModelConfig& config);
 
-/// x [n, heads, head_dim] with the first rope.dims dimensions of a head in the order that `rotate`
-/// takes. Queries and keys in one order have the same products as in another.
+/// Brings the dimensions of each head of x [n, heads, head_dim] into the order that `rotate` needs.
+/// If BlockSpec::neighbours_turn is set, dimensions 2i and 2i + 1 move to i and i + rope.dims / 2;
+/// otherwise the result is x itself. The products of queries and keys do not change, because both
+/// are reordered in the same way.
 at::Tensor in_turning_order(const at::Tensor& x, const ModelConfig& config);
 
-/// Rotary embedding of x [n, heads, head_dim]. Of the first rope.dims dimensions, dimension i is
-/// rotated together with dimension i + rope.dims / 2. The other dimensions are not rotated; they
-/// are multiplied by `scale`.
+/// Rotary embedding of x [n, heads, head_dim], with `cos` and `sin` from a Rotation. Of the first
+/// rope.dims dimensions, dimension i is rotated together with dimension i + rope.dims / 2. The
+/// other dimensions are not rotated, but multiplied by `scale`.
 at::Tensor rotate(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin,
                   double scale = 1);
 
-/// Applies several linear maps to `x` [n, in]; returns [n, out] for each. On the CPU without
-/// gradients, the threads of the team compute parts of the outputs, with the same results.
+/// Applies several linear maps to `x` [n, in]; returns [n, out] for each. In float32 on the CPU
+/// without gradients, the threads of the team compute parts of the outputs, with the same results.
 std::vector<at::Tensor> products(std::initializer_list<const Linear*> maps, const at::Tensor& x);
 
 /// Applies a layer's attention sublayer to x [n, hidden]; returns [n, hidden]. `attend(q, k, v)`
@@ -80,13 +85,15 @@ at::Tensor apply_attention(const Layer& layer, const ModelConfig& config, const 
   return with_residual(x, products({&layer.o}, mixed)[0], layer.after_attention, config);
 }
 
-/// x [n, hidden] plus the output of the MLP. The MLP reads x, or `input` [n, hidden], the layer's
-/// input, if the sublayers are parallel.
+/// Applies a layer's MLP sublayer (or its experts) to x [n, hidden], and returns x plus the output,
+/// [n, hidden]. The sublayer reads x. If BlockSpec::parallel is set, it reads `input` [n, hidden],
+/// the layer's input, instead.
 at::Tensor apply_mlp(const Layer& layer, const ModelConfig& config, const at::Tensor& x,
                      const at::Tensor& input);
 
-/// Computes all layers; returns the last layer's output, [n, hidden]. `attention.attend(layer, q,
-/// k, v)` has the shapes of `attend` in apply_attention.
+/// Computes all layers, except the skipped sublayers, and returns the last layer's output,
+/// [n, hidden]. `ids` and `positions`: [n] int64. `attention.attend(layer, q, k, v)` has the shapes
+/// of `attend` in apply_attention.
 template <typename Attention>
 at::Tensor apply_layers(const Model::Network& network, const at::Tensor& ids,
                         const at::Tensor& positions, Attention& attention,

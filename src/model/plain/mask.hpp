@@ -20,17 +20,17 @@ class MaskRows {
   MaskRows(std::span<const KvCache::Slot> slots, std::span<const RowLabel> labels,
            const Segments& segments, int window = 0);
 
-  int keys() const { return keys_; }
+  int keys() const { return keys_; }  ///< number of keys, including dropped slots
 
   struct Summary {
     int visible = 0;  ///< number of visible keys
-    int end = 0;      ///< index of the last visible key, plus one
+    int end = 0;      ///< index of the last visible key, plus one; 0: no key is visible
   };
-  /// Writes the mask of new row `query` to out[0], ..., out[keys() - 1]: 0 for visible keys,
-  /// -infinity for all others.
+  /// Writes the mask of new row `query` (an index in `labels`) to out[0], ..., out[keys() - 1]: 0
+  /// for visible keys, -infinity for all others.
   Summary write(int query, float* out) const;
-  /// Sets the bits of visible keys: bit k % 32 of word k / 32 for key k. REQUIRES: all words are
-  /// zero.
+  /// Sets the bits of the keys visible to new row `query`: bit k % 32 of word k / 32 for key k.
+  /// REQUIRES: all words are zero.
   Summary write_bits(int query, std::uint32_t* words) const;
   /// Number of keys visible to a row with this label. The time is proportional to the number of
   /// stretches of consecutive visible keys.
@@ -57,12 +57,12 @@ class MaskRows {
   std::vector<size_t> first_run_;
 };
 
-/// Checks that a sliding window hides no key only because of gaps in positions. In the training of
-/// the network, positions had no gaps, so a window hid a key only if at least `window` visible rows
-/// were nearer. A decoder may leave gaps between positions (hpd's K_max), and may hide or drop
-/// rows. Then the window can hide a key although fewer than `window` visible rows are nearer.
-/// ModelError, which starts with `where`: the window does so for a new row. If `window` is 0, there
-/// is nothing to check.
+/// Checks for each new row that the sliding window hides a visible key only if at least `window`
+/// visible rows are nearer. This was so when the network was trained, because positions had no
+/// gaps. A decoder may leave gaps between positions (K_max of hpd), and may hide or drop rows. Then
+/// the window could hide a key although fewer rows are nearer, a case that the network has never
+/// seen. ModelError, which starts with `where`: there is such a key. If `window` is 0, there is
+/// nothing to check.
 void check_window(const std::string& where, int window, std::span<const KvCache::Slot> slots,
                   std::span<const RowLabel> labels, const Segments& segments);
 

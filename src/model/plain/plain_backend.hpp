@@ -3,8 +3,8 @@
 
 namespace pardec {
 
-/// Computes with libtorch's operations only. Supports every device and every dtype except int8 and
-/// nf4.
+/// The backend that computes with libtorch's operations only. Supports every device, and every
+/// dtype except int8 and nf4.
 class PlainBackend : public Backend {
  public:
   at::Tensor layers(const Model::Network& network, std::span<const NewRows> sequences,
