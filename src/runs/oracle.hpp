@@ -26,8 +26,8 @@ OracleSpec parse_oracle(const std::string& text, const std::string& where);
 /// forces the acceptance of guesses does not apply to the plain decoder, which then makes its own
 /// choices while other arms are forced. An acceptance curve is read at the arm's draft length.
 /// ConfigError: the arm does not support the oracle, the mean accepted length is larger than the
-/// arm's number of guesses allows, or the curve has no value for the arm (its draft length varies,
-/// or see published_accept_length).
+/// arm's number of guesses allows, or the acceptance curve has no value for the arm, e.g. because
+/// the arm's draft length varies. DataError: see published_accept_length.
 void give_oracle(Arm& arm, const OracleSpec& of_run);
 
 /// Checks that the arm's decoder can run with the oracle. ConfigError: it cannot.
@@ -39,8 +39,9 @@ void check_driven(const OracleSpec& oracle, const Arm& arm);
 ///    "networks": {"Vicuna-7B": [1.8, 2.4, null]}}
 /// accept_length includes the network's own token. accept_rate is the share of accepted guesses; it
 /// is converted to an accepted length. null: not published. `draft_length`: the number of guesses
-/// per pass. ConfigError: there is no such file, network or draft length (the message lists the
-/// available ones), the file has another form, or the value is impossible.
+/// per pass. DataError: the file is missing or is not JSON. ConfigError: there is no such network
+/// or draft length (the message lists the available ones), the file has another form, or the value
+/// is impossible.
 double published_accept_length(const std::string& file, const std::string& network,
                                int draft_length);
 
