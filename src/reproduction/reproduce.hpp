@@ -94,13 +94,15 @@ using MadeBounds = std::map<std::string, BoundTraces>;
 /// findings report them. ConfigError: the item does not have this scale. For errors of a run, see
 /// ReproduceOptions::errors_lack.
 Reproduction reproduce(const PaperItem& item, const ReproduceOptions& options, MadeBounds& bounds);
+/// Reproduces an item without bound traces from earlier calls.
 Reproduction reproduce(const PaperItem& item, const ReproduceOptions& options);
 
-/// Whether the networks and datasets that the scale needs exist here.
+/// Whether enough of the scale's networks and datasets exist here to test at least one claim.
 bool runs_here(const PaperItem& item, const ReproduceOptions& options);
 
-/// A key for the work of a scale. Items with the same key share one run, or the passes of a bound.
-/// Empty: the scale needs no work because it only counts, or it does not exist.
+/// A key for the work of a scale. Scales with the same key, also of different items, share one run,
+/// or the traced passes of a bound. Empty: the scale needs no run because it only counts, or it
+/// does not exist.
 std::string work_of(const PaperItem& item, const std::string& scale);
 
 /// Tests claims against a stored invocation, without running anything. Returns one result for each
