@@ -55,7 +55,7 @@ class Group {
 
  private:
   explicit Group(double timeout_seconds);
-  /// Rank 0 waits until all others have begun the same call.
+  /// Rank 0 waits until all other ranks have begun the same call.
   void meet();
 
   double timeout_seconds_;

@@ -22,7 +22,7 @@ enum class Standing {
 /// A measured or computed quantity: a level, a difference or a ratio.
 struct Measured {
   Interval value;            ///< estimate with 95 % interval; NaN ends: no interval
-  std::int64_t units = 0;    ///< number of blocks or clusters of examples behind the interval
+  std::int64_t units = 0;    ///< number of blocks or clusters that the interval is based on
   bool logarithmic = false;  ///< the interval is symmetric about the logarithm, as for ratios
   bool exact = false;        ///< computed without sampling, so there is no uncertainty
   Standing standing = Standing::itself;

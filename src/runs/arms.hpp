@@ -85,12 +85,12 @@ std::vector<std::string> arms_of_experiment(const Json& decoders, const Json& mo
 
 /// Index of the baseline of `arms[arm]`. If `baseline` is not empty, the baseline is the arm with
 /// this label, or the nearest of the cells that were expanded from an arm with this label.
-/// Otherwise, it is the most suitable arm (baseline_rank). Among equally suitable arms, it is the
-/// nearest one. An arm on the same network and adapter is nearer than others; then, the cell with
-/// more equal values on the axes of a grid is nearer. None: there is no suitable arm, or
-/// `arms[arm]` is itself a baseline. `open`: whether the prompts are open. Added baselines
-/// (Arm::added) are not used for open prompts, because these can be asked in one way only.
-/// ConfigError: no arm has the label `baseline`.
+/// Otherwise, it is the most suitable arm (baseline_rank), and among equally suitable arms the
+/// nearest one. The nearest arm is one on the same network and adapter if there is one; among
+/// several, it is the cell with the most equal values on the axes of the grid. None: there is no
+/// suitable arm, or `arms[arm]` is itself a baseline. `open`: whether the prompts are open. Added
+/// baselines (Arm::added) are not used for open prompts, because these can be asked in one way
+/// only. ConfigError: no arm has the label `baseline`.
 std::optional<size_t> baseline_of(const std::vector<Arm>& arms, size_t arm,
                                   const std::string& baseline, bool open = false);
 

@@ -23,7 +23,7 @@ struct CellState {
 
   struct Measured {
     RowId block;
-    std::int32_t process;  ///< number of the process that measured the block
+    std::int32_t process;  ///< the process that measured the block; see BlockFigures::process
     BlockTime time;
     std::optional<BlockRepair> again;  ///< the second measurement, by --repair; none: there is none
   };
@@ -42,6 +42,7 @@ enum class CellBlock {
   measured,  ///< it was measured as a whole
   failed,    ///< a job failed and will not be run again, so the block cannot have a time
 };
+/// The state of a cell's part of the block at `place`.
 CellBlock block_of(const RunCell& cell, const CellState& state, const BlockPlace& place);
 
 /// For each cell, whether it must run the block at `place`. `more`: per cell, whether it needs more

@@ -36,8 +36,8 @@ struct RunCell {
 
 /// Loads the networks, and creates all cells that can run, ordered by dataset and arm. Needs no
 /// database: RunCell::row, notes and recording stay empty. The arguments must outlive the cells.
-/// ConfigError: a decoder's options do not fit the network, or a wording cannot be read. Other
-/// errors: see ArmSessions::of and ArmSessions::service.
+/// ConfigError: a decoder's options do not fit the network. Other errors: see ArmSessions::of,
+/// ArmSessions::service, and choose_prompt for the wordings.
 std::vector<RunCell> make_cells(const RunSpec& spec, const std::vector<Workload>& workloads,
                                 ArmSessions& sessions);
 

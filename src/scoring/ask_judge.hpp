@@ -11,7 +11,7 @@
 /// Judges stored answers with a service.
 namespace pardec {
 
-/// Options of the functions below.
+/// Options of ask_judge, judge_by and judge_run.
 struct AskJudgeOptions {
   /// limit on the judge's cost, including its earlier cost in this database
   chat::Budget budget = {};

@@ -107,9 +107,10 @@ struct JudgmentRow {
   RowId reply = 0;  ///< 0: there is no reply
 };
 
-/// Stores votes and the reply that contains them. Sets JudgmentRow::reply of all votes. Existing
-/// votes are replaced. The reply is stored only if it is new (`id` is 0) and has a call key;
-/// verdicts of people have no call key. Returns the reply's id, or 0 if there is no reply.
+/// Stores votes and the reply that contains them. Existing votes are replaced. The stored votes
+/// refer to this reply; JudgmentRow::reply of `votes` is ignored. The reply is stored only if it is
+/// new (`id` is 0) and has a call key; verdicts of people have no call key. Returns the reply's id,
+/// or 0 if there is no reply.
 RowId put_votes(Store& store, RowId judge, ReplyRow reply, std::vector<JudgmentRow> votes);
 
 /// All votes on the answers of a run, including votes on pairs in which the run is the method.

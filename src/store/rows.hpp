@@ -38,7 +38,8 @@ struct ModelRow {
   std::string path;   ///< its folder; of an adapter: the adapter's folder
   std::string hash;   ///< hash of its files
   std::string stamp;  ///< sizes and times of its files; if unchanged, so is `hash`
-  Json shape;         ///< layers, width, heads, vocabulary, parameters, and the keys below
+  /// layers, width, heads, vocabulary, parameters, and the keys kBaseFolder and kTokenizerHash
+  Json shape;
 };
 
 /// Key in ModelRow::shape of an adapter: the folder of its base network.
@@ -154,7 +155,7 @@ using JobKey = std::vector<std::string>;
 /// A machine on which processes measured blocks of an invocation.
 struct MachineRow {
   std::string host;
-  Json environment;     ///< of the latest process there
+  Json environment;     ///< the environment of the latest process on this machine
   std::int64_t blocks;  ///< number of blocks measured there
 };
 
@@ -214,7 +215,7 @@ struct ScoreRow {
   double value = 0;
   std::string field;          ///< empty: the score belongs to the whole example
   std::string version = "1";  ///< version of the metric's definition
-  Json details;               ///< e.g. the counts behind the value; null: none
+  Json details;               ///< e.g. the counts from which the value is computed; null: none
 };
 
 /// The answer to one example.

@@ -82,8 +82,8 @@ class Statement {
   /// Advances to the next row. Returns false if there is none.
   bool step();
 
-  /// Number of columns of the current row. The functions below read this row; columns are counted
-  /// from 0.
+  /// Number of columns of the current row. The functions with a parameter `column` read this row;
+  /// columns are counted from 0.
   int columns() const { return sqlite3_data_count(statement_); }
   /// 0 for NULL.
   std::int64_t integer(int column) const { return sqlite3_column_int64(statement_, column); }
