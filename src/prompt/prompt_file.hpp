@@ -42,11 +42,12 @@ PromptFile parse_prompt_file(std::string content, const std::string& name);
 /// The choices as shown in prompts: one per line, after its letter.
 std::string lettered(const std::vector<std::string>& choices);
 
-/// The value of slot {asked} for the `number`-th field of a context: "NAME: QUESTION". A default
-/// name (nameless_key) is left out, and so is an empty question.
+/// The value of slot {asked} for the `number`-th field of a context, counted from 1: "NAME:
+/// QUESTION". A default name (nameless_key) before a question is left out. Without a question, it
+/// is the name.
 std::string asked(const Field& field, size_t number);
 
-/// The values of all slots for a field.
+/// The values of all slots for the `number`-th field of a context, counted from 1.
 std::map<std::string, std::string> slots_of(const Field& field, size_t number);
 
 /// Whether prompts of single fields show the choices with letters. If not, the answer is a choice

@@ -46,8 +46,8 @@ struct ClaimFinding {
 };
 
 /// Tests a claim against measurements. A part with an unfit number is open. If some parts could not
-/// be measured, the claim is refuted if a measured part is, otherwise open. If no part could be
-/// measured, the claim is not testable.
+/// be measured, the claim is refuted if a measured part is refuted, and open otherwise. If no part
+/// could be measured, the claim is not testable.
 ClaimFinding test_claim(const Claim& claim, const std::string& scale, const Evidence& evidence);
 
 /// The number of claims per verdict, as text: "claims: 3 confirmed, 1 open; apart from these, that

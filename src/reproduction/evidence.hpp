@@ -26,7 +26,7 @@ struct Found {
   std::string lacks;
 };
 
-/// An arm, and the arm that it is divided by.
+/// An arm, and the arm by whose quantity its own quantity is divided; empty `over`: none.
 struct ArmPair {
   std::string arm, over;
 };

@@ -28,6 +28,7 @@ struct Doubt {
 struct Published {
   std::string unit, source;  ///< source: printed, stated in the text, or derived
   Json setting;              ///< conditions of the numbers: hardware, dtype, batch and others
+  /// names of the values that identify a cell, e.g. method and dataset
   std::vector<std::string> keys;
   /// The paper's name of a dataset -> the project's name; none: the project does not have the
   /// dataset.
@@ -77,6 +78,7 @@ struct ClaimTest {
 
 /// A sentence of a paper that measurements can confirm or refute.
 struct Claim {
+  /// says: the sentence. where: its place in the paper.
   std::string id, says, where;
   Json published;  ///< {"least", "most"}, {"at"}, ... or null
   /// The paper's numbers by the project's dataset and by network, if it has several.
@@ -104,7 +106,7 @@ struct PaperItem {
   std::filesystem::path file;
   std::string name;              ///< e.g. ippd-table5
   std::string paper, item, cls;  ///< e.g. ippd, Table 5, A
-  std::string section, measures;
+  std::string section, measures;  ///< section: of the paper. measures: what the item measures
   Published published;
   /// How published cells correspond to measurements. For each key of the cells except `dataset`, it
   /// has a text (only cells with this value are compared), or an object that maps the key's values

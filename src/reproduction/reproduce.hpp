@@ -78,12 +78,12 @@ struct Reproduction {
   bool judge_failed = false;  ///< whether some requests to the judge were not made
 };
 
-/// The traces of a scale `bound`, by dataset; the runs that made them; and what is missing.
+/// The traces for a scale with the key `bound`.
 struct BoundTraces {
-  std::map<std::string, std::vector<Trace>> traces;
-  std::vector<Overview> made;
-  std::vector<std::string> unfinished;  ///< datasets for which there was no time left
-  Lacking lacking;
+  std::map<std::string, std::vector<Trace>> traces;  ///< by dataset
+  std::vector<Overview> made;                        ///< the runs that made the traces
+  std::vector<std::string> unfinished;               ///< datasets whose run ended early
+  Lacking lacking;                                   ///< what is missing
 };
 
 /// The bound traces that this process has made. The keys are those of work_of().

@@ -43,8 +43,8 @@ struct SaidText {
   std::string_view text;
   bool empty = false;
 };
-/// Finds this text. If the store has no FieldThought for the answer, thinking is recognised by the
-/// marks of published model families.
+/// Finds the text of a stored answer after its thinking. If the store has no FieldThought for the
+/// answer, thinking is recognised by the marks of published model families.
 SaidText said_in(const FieldAnswer& answer);
 
 /// Combines a stored sample with the answers to its fields, in the same order. ConfigError: the
@@ -86,8 +86,8 @@ using ScoreExample = std::function<std::vector<ScoreRow>(const ScoredExample&)>;
 struct ByText {
   ScoreExample score;
 };
-/// Computed by running code that the network wrote (PythonSandbox); only on request: score
-/// --metric.
+/// Computed by running code that the network wrote (PythonSandbox). Only `score --metric` computes
+/// these rows.
 struct ByRunning {
   ScoreExample score;
 };
@@ -95,7 +95,7 @@ struct ByRunning {
 struct ByJudge {
   std::string_view rows;  ///< the metric of these rows
 };
-/// Computed by a network that reads the answer: score --model.
+/// Computed by a network that reads the answer, by `score --model`.
 struct ByNetwork {};
 
 using MetricSource = std::variant<ByText, ByRunning, ByJudge, ByNetwork>;
@@ -109,6 +109,7 @@ struct TaskMetric {
   std::vector<std::string_view> totals;  ///< names of its totals; datasets name some of them
   std::string_view needs;  ///< what an example must have to be scored, as text; empty for ByJudge
   MetricSource source;
+  /// the stored rows that `total` and `parts` read
   std::vector<RowsRead> reads;
   /// Computes the totals of a run. Totals without answers are left out.
   std::function<std::vector<MetricTotal>(const ScoreTable&)> total;

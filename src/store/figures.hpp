@@ -24,7 +24,7 @@ struct RunSummary {
   RunRow run;
   std::int64_t jobs = 0, failed_jobs = 0;
   std::int64_t generations = 0, failed_generations = 0;
-  std::int64_t examples = 0;                 ///< number of distinct examples; repeats do not count
+  std::int64_t examples = 0;  ///< number of distinct examples; repeats do not count
   /// numbers of answers that were compared with the baseline's answers, and of equal ones
   std::int64_t compared = 0, identical = 0;
   std::int64_t blocks = 0, measured_blocks = 0;  ///< numbers of all blocks, and of measured blocks
@@ -104,7 +104,7 @@ struct AnswerFigures {
   bool at_limit = false;               ///< whether the answer as a whole ended at a limit
   std::int64_t thought = 0;            ///< number of thinking tokens, over all fields
   bool failed = false, empty = false;  ///< empty: the text is only white space
-  std::optional<bool> identical;       ///< whether it equals the baseline's answer; none: unknown
+  std::optional<bool> identical;       ///< whether it equals the baseline's; none: not compared
   std::optional<double> gap;           ///< see Identity::gap
 };
 

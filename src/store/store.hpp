@@ -24,6 +24,7 @@ namespace pardec {
 /// The SQLite `application_id` of this program's databases: "PARD".
 inline constexpr int kApplicationId = 0x50415244;
 
+/// Options of Store's constructor and of Store::exists.
 struct OpenOptions {
   bool read_only = false;       ///< the file must exist, and is not changed
   bool create_folders = false;  ///< whether missing parent folders are created
@@ -122,7 +123,7 @@ class Store {
   void put_process(const std::string& process, const std::string& host, const Json& environment);
   RowId put_model(const ModelRow& model);
   RowId put_dataset(const DatasetRow& dataset);
-  /// Samples that are already stored are not changed.
+  /// Stores samples of a dataset. Samples that are already stored are not changed.
   void put_samples(RowId dataset, std::span<const SampleRow> samples);
   /// The stored hash for this path and stamp; none: it is not stored.
   std::optional<std::string> model_hash(const std::string& path, const std::string& stamp);
@@ -196,7 +197,7 @@ class Store {
   std::vector<StoredGeneration> generations(RowId run, const SampleIds& only = std::nullopt);
   /// The token ids of one answer; none: the answer is not stored.
   std::optional<Tokens> answer_ids(RowId run, int repeat, const std::string& sample);
-  /// The samples of a dataset, in the order of insertion.
+  /// The samples of a dataset, in the order of insertion. `only`: these samples.
   std::vector<SampleRow> samples(RowId dataset, const SampleIds& only = std::nullopt);
   /// The means of all metrics and versions, sorted by metric and version.
   std::vector<ScoreMean> score_means(RowId run);
