@@ -106,7 +106,8 @@ struct PaperItem {
   std::filesystem::path file;
   std::string name;              ///< e.g. ippd-table5
   std::string paper, item, cls;  ///< e.g. ippd, Table 5, A
-  std::string section, measures;  ///< section: of the paper. measures: what the item measures
+  /// section: the section of the paper. measures: what the table or figure measures.
+  std::string section, measures;
   Published published;
   /// How published cells correspond to measurements. For each key of the cells except `dataset`, it
   /// has a text (only cells with this value are compared), or an object that maps the key's values

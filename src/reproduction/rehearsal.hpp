@@ -31,7 +31,8 @@ struct RehearsedArm {
   Json options;
   std::int64_t batch_size = 1;
   std::string oracle;  ///< oracle that forced the answers; empty: none
-  std::int64_t answers = 0, failed = 0;  ///< numbers of all answers, and of failed answers
+  /// numbers of all answers, and of failed answers
+  std::int64_t answers = 0, failed = 0;
   std::string lacks;  ///< why the arm did not run; empty: it ran
 };
 

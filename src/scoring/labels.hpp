@@ -27,7 +27,7 @@ struct Sheet {
   bool compares = false;       ///< whether the items are pairs of answers
   /// possible verdicts; empty: a number in the range of the protocol's grade (usually 1 to 10)
   std::vector<std::string> verdicts;
-  std::vector<SheetItem> items;       ///< in random order
+  std::vector<SheetItem> items;  ///< in random order
 };
 
 /// Makes a sheet of all units, without pairs of equal answers. `seed`: determines the order of the
