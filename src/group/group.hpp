@@ -14,8 +14,9 @@ namespace pardec {
 std::string mpi_library();
 
 /// The processes that mpirun (or srun) started together. All processes must make the same calls in
-/// the same order. RunError, from any call: another process did not answer in time; the message
-/// names it. If a process fails or is killed, MPI's launcher ends all others. Not thread-safe: all
+/// the same order; for send() and receive(), rank 0 must make the matching calls. RunError, from
+/// any call: another process did not answer in time (the message names it), or MPI reports an
+/// error. If a process fails or is killed, MPI's launcher ends all others. Not thread-safe: all
 /// calls must come from the thread that created the group.
 class Group {
  public:
@@ -25,6 +26,7 @@ class Group {
   /// the program was built without MPI. RunError: MPI cannot start. REQUIRES: a process calls this
   /// at most once (a rule of MPI).
   static std::unique_ptr<Group> join(double timeout_seconds);
+  /// Waits until all processes have destroyed their group, except while an exception is handled.
   ~Group();
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
@@ -45,14 +47,15 @@ class Group {
   std::string broadcast(const std::string& text);
   /// Sends a text to rank 0, which must call receive() for it. REQUIRES: not called in rank 0.
   void send(const std::string& text);
-  /// The next text that this other process sent. REQUIRES: called in rank 0.
+  /// Waits for the next text that the process of rank `rank` sends, and returns it. REQUIRES:
+  /// called in rank 0, and `rank` is not 0.
   std::string receive(int rank);
   /// Returns when all processes have called it.
   void barrier() { broadcast(std::string()); }
 
  private:
   explicit Group(double timeout_seconds);
-  /// Rank 0 waits until all others have begun the same call.
+  /// Rank 0 waits until all other ranks have begun the same call.
   void meet();
 
   double timeout_seconds_;
@@ -62,16 +65,19 @@ class Group {
 
 /// Hands out the numbers 0, 1, 2 ... to the processes of a group, each number once, to whoever asks
 /// next. In rank 0 a thread answers the others, so they need not wait until rank 0 has done its own
-/// work. REQUIRES: no other calls of the group in the life of the dealer.
+/// work. REQUIRES: all processes create their dealer, and make no other calls of the group while it
+/// exists.
 class Dealer {
  public:
   explicit Dealer(Group& group);
-  /// Tells rank 0 that this process takes no more. Rank 0 hands out no more numbers from here on,
-  /// and waits until all others have told it.
+  /// In ranks above 0: tells rank 0 that this process takes no more numbers. In rank 0: ends the
+  /// handing out, and waits until all other processes have destroyed their dealers.
   ~Dealer();
   Dealer(const Dealer&) = delete;
   Dealer& operator=(const Dealer&) = delete;
 
+  /// The next number that no process has taken yet. When rank 0 has destroyed its dealer, the other
+  /// ranks get numbers of at least 2^62, which stand for no work. RunError: rank 0 does not answer.
   std::int64_t next();
 
  private:

@@ -39,16 +39,20 @@ class ChatTemplate {
   /// not alternate.
   std::string render(const std::vector<ChatMessage>& messages, bool add_generation_prompt) const;
 
-  /// Renders a conversation, and returns the text before and after the content of its last user
-  /// turn. ConfigError: the rendered text does not contain this content exactly once and unchanged.
+  /// Renders a conversation that ends with a user turn, and returns the text before and after the
+  /// content of this turn. `messages`: the messages before the user turn. ConfigError: the template
+  /// refuses the messages, or the rendered text does not contain the content exactly once and
+  /// unchanged.
   Turn open_turn(std::vector<ChatMessage> messages) const;
 
-  /// The text between an answer and the content of the next user turn. ConfigError: see open_turn;
-  /// or the template renders a turn differently when another turn follows.
+  /// The text between an answer and the content of the next user turn. `messages`: the messages
+  /// before the first user turn. ConfigError: see open_turn; or the template renders a turn
+  /// differently when another turn follows.
   std::string between_turns(std::vector<ChatMessage> messages) const;
 
-  /// The whole text between an answer and the next answer. `words`: the content of the user's turn
-  /// between them. ConfigError: see between_turns.
+  /// The whole text between an answer and the next answer. `messages`: the messages before the
+  /// first user turn. `words`: the content of the user turn between the two answers. ConfigError:
+  /// see between_turns.
   std::string next_turn(std::vector<ChatMessage> messages, const std::string& words) const;
 
  private:
@@ -74,6 +78,7 @@ class ChatTemplate {
 /// Finds a built-in template: `plain`, `bare`, `chatml`, `llama-2`, `llama-3`, `phi-4`, `vicuna`.
 /// ConfigError, with similar names: there is no such template.
 ChatTemplate find_chat_template(std::string_view name);
+/// The names of the built-in templates.
 std::vector<std::string> chat_template_names();
 
 /// The files of a checkpoint folder that may contain its template, and the folder with further
@@ -85,12 +90,13 @@ inline constexpr const char* kMoreChatTemplates = "additional_chat_templates";
 
 /// Reads a checkpoint's own template. Like transformers, it looks for the template in
 /// chat_template.jinja and additional_chat_templates/NAME.jinja, then in `chat_template` of
-/// tokenizer_config.json (one text, or several by name), then in chat_template.json. None: the
-/// checkpoint has no template. `name`: the template to use; empty: the default template.
+/// tokenizer_config.json (one text, or several by name), then in chat_template.json. For a GGUF
+/// file, it reads the template from the file's metadata. None: the checkpoint has no template.
+/// `name`: the template to use; empty: the default template.
 /// `variables`: passed to the template in addition to the special tokens (`bos_token` and others).
 /// The template's strftime_now always prints 26 July 2024, so that prompts do not change from day
-/// to day. ConfigError: there is no template `name`, the template is not supported, or a file is
-/// invalid.
+/// to day. ConfigError: there is no template `name`, or the template is not supported. DataError: a
+/// file cannot be read or is not JSON.
 std::optional<ChatTemplate> read_chat_template(
     const std::filesystem::path& folder, const std::string& name = "",
     const OrderedJson& variables = OrderedJson::object());
@@ -99,6 +105,7 @@ std::optional<ChatTemplate> read_chat_template(
 /// `checkpoint` or `checkpoint:NAME`; or `auto`, which is the checkpoint's own template if there is
 /// one, otherwise `plain`. `settings`: KEY=VALUE, where VALUE is JSON or plain text; they require
 /// the checkpoint's own template. ConfigError: there is no such template, or a setting is invalid.
+/// DataError: see read_chat_template.
 ChatTemplate choose_chat_template(const std::string& name, const std::filesystem::path& folder,
                                   const std::vector<std::string>& settings = {});
 /// Makes the checks of choose_chat_template that need no checkpoint. ConfigError: see there.

@@ -10,7 +10,8 @@
 
 namespace pardec {
 
-/// The form of an answer. Each decoder has one form; apart from this, decoders do not know prompts.
+/// The form of an answer. Each decoder has one form, but open prompts are always answered in form
+/// `free` (form_on). Apart from the form, decoders do not depend on the wording of prompts.
 enum class Form {
   json,   ///< one JSON object with all fields of all contexts, inside <result></result>
   value,  ///< the value of a single field
@@ -18,7 +19,7 @@ enum class Form {
 };
 std::string_view name(Form form);
 
-/// The default name of a context's `number`-th field: "q1", "q2", ...
+/// The default name of a context's `number`-th field, counted from 1: "q1", "q2", ...
 std::string nameless_key(size_t number);
 
 /// A field of a context: the name of an attribute, or a question, possibly with choices.
@@ -47,6 +48,7 @@ struct WorkedAnswer {
   std::string answer;  ///< the complete answer
 };
 
+/// The maximum numbers of generated tokens.
 struct Limits {
   int max_new_tokens = 512;  ///< per answer, if all fields are answered together
   int per_field = 64;        ///< per field, if fields are answered one by one
@@ -70,14 +72,17 @@ struct Job {
   std::optional<std::string> system = {};
 };
 
-/// Parses a Job in the form of job.schema.json. Fields without a name get a default name. `where`:
-/// the Job's name for errors. `defaults`: has the limits, sampling and seed for missing keys.
-/// ConfigError: a key is unknown, a value has the wrong type, there is no context, a context has
-/// two fields with the same name, or a conversation has several contexts or an empty turn.
+/// Parses a Job in the form of job.schema.json. Fields without a name get a default name
+/// (nameless_key). `where`: the Job's name for errors. `defaults`: the limits, sampling and seed
+/// that are used for missing keys. ConfigError: a key is unknown, a value has the wrong type or is
+/// out of range, there is no context, a context has no field or two fields with the same name, or a
+/// conversation has several contexts or an empty turn.
 Job parse_job(const Json& json, const std::string& where, Job defaults = {});
+/// The Job in the form of job.schema.json.
 OrderedJson to_json(const Job& job);
 
-/// ConfigError, which starts with `where`: the sampling settings do not define a distribution.
+/// Checks sampling settings. ConfigError, which starts with `where`: the settings do not define a
+/// distribution.
 void check_sampling(const Sampling& sampling, const std::string& where);
 
 }  // namespace pardec

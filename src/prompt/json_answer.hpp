@@ -20,6 +20,7 @@ inline constexpr std::string_view kAnswerOpening = "<result>";
 inline constexpr std::string_view kAnswerClosing = "</result>";
 inline constexpr std::string_view kAbsent = "n/a";
 
+/// The fixed text of a JSON answer.
 struct JsonSkeleton {
   std::vector<std::string> segments;  ///< one before each value, by context, then field
   std::string tail;
@@ -28,8 +29,8 @@ struct JsonSkeleton {
 /// The fixed text of an answer. ConfigError: the contexts do not all have the same fields.
 JsonSkeleton json_skeleton(const std::vector<Context>& contexts);
 
-/// The text of a value between two segments, without the line break: ` "Nike",`. `last`: whether it
-/// is the last value of its context, which has no comma.
+/// The text of a value between two segments, without the line break: ` "Nike",`. `value`: none is
+/// written as kAbsent. `last`: whether it is the last value of its context, which has no comma.
 std::string json_value(const std::optional<std::string>& value, bool last);
 
 /// The whole answer with these values ([context][field]), from the opening tag to the closing tag.
@@ -50,8 +51,10 @@ std::optional<std::string> parse_plain_value(std::string_view raw);
 /// an empty text.
 bool says_absent(std::string_view raw);
 
+/// The values in a JSON answer.
 struct JsonAnswer {
-  std::vector<std::vector<std::optional<std::string>>> values;  ///< [context][field]
+  /// [context][field]; none: the value is absent
+  std::vector<std::vector<std::optional<std::string>>> values;
   std::vector<std::vector<bool>> said_absent;  ///< [context][field]: the value is null or n/a
   std::vector<bool> parsed;                    ///< per context: whether its object could be parsed
 };

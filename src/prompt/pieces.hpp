@@ -63,8 +63,9 @@ std::string user_content(const Job& job, const PromptFile& prompt);
 /// The length of the common prefix of two lists.
 size_t common(const Tokens& a, const Tokens& b);
 
-/// Tokenizes the prompts of a job. ConfigError: in json form, contexts have different fields; a
-/// slot of the prompt file is unknown; or the chat template refuses the conversation.
+/// Tokenizes the prompts of a job. ConfigError: in json form, contexts have different fields; the
+/// job has shots, but the prompt file has no [shot] section (not in free form); a slot of the
+/// prompt file is unknown; or the chat template refuses the conversation.
 Pieces make_pieces(const Job& job, Form form, const PromptFile& prompt, const ChatTemplate& chat,
                    const Tokenizer& tokenizer);
 
@@ -80,7 +81,9 @@ struct Spoken {
 int turns_off_text(const Pieces& pieces, const std::vector<Spoken>& answers,
                    const Tokenizer& tokenizer);
 
-/// The prompt of a job as one text: the concatenated texts that make_pieces tokenizes.
+/// The first prompt of a job as one text, as make_pieces tokenizes it: in json form the job's only
+/// prompt, otherwise the prompt of the first field of the first context. ConfigError: see
+/// make_pieces.
 std::string prompt_text(const Job& job, Form form, const PromptFile& prompt,
                         const ChatTemplate& chat);
 

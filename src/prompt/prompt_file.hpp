@@ -17,12 +17,12 @@ namespace pardec {
 ///   [shot]           {context} {field} {answer}
 ///   [context]        {n} (from 1) {text}
 ///   [field]          {asked}, or {name} {question}; and {choices} (one per line, with letters)
-///   [listed]         the same, or {entry}; used if all fields are asked at once, next to the
-///                    context (json form)
+///   [listed]         the slots of [field], or {entry}; used in json form, in which all fields are
+///                    asked at once: one line per field after each context
 ///   [answer json], [answer value], [answer free]   how to answer, one per form
-/// {asked} is the name of a field, its question, or both. {entry} is the key in the JSON answer,
-/// followed by the same. A prompt file for a decoder that makes its own requests has other
-/// sections:
+/// {asked} is the name of a field, its question, or both. {entry} is the field's key in the JSON
+/// answer, followed by its question if it has one. A prompt file for a decoder that makes its own
+/// requests has other sections:
 ///   [skeleton]       {question}
 ///   [points]         {question} {skeleton}: the common beginning of the requests for points
 ///   [point]          {number}: the rest of the request for one point
@@ -34,18 +34,20 @@ struct PromptFile {
   std::map<Form, std::string> answer;
 };
 
-/// ConfigError, which names file and line: a section is unknown or occurs twice, or the file has
-/// neither [context] nor sections for a decoder's own requests.
+/// Parses the text of a prompt file. `name`: the file's name. ConfigError, which names the file: a
+/// section is unknown or occurs twice, or the file has neither [context] nor all of [skeleton],
+/// [points] and [point].
 PromptFile parse_prompt_file(std::string content, const std::string& name);
 
 /// The choices as shown in prompts: one per line, after its letter.
 std::string lettered(const std::vector<std::string>& choices);
 
-/// The value of slot {asked} for the `number`-th field of a context: "NAME: QUESTION". A default
-/// name (nameless_key) is left out, and so is an empty question.
+/// The value of slot {asked} for the `number`-th field of a context, counted from 1: "NAME:
+/// QUESTION". A default name (nameless_key) before a question is left out. Without a question, it
+/// is the name.
 std::string asked(const Field& field, size_t number);
 
-/// The values of all slots for a field.
+/// The values of all slots for the `number`-th field of a context, counted from 1.
 std::map<std::string, std::string> slots_of(const Field& field, size_t number);
 
 /// Whether prompts of single fields show the choices with letters. If not, the answer is a choice
@@ -57,7 +59,8 @@ bool speaks_of_category(const PromptFile& prompt);
 
 /// The instruction with its slots filled. {category} and {fields} are the distinct categories and
 /// field names of all contexts, separated by commas. {context_count} is the number of contexts in
-/// one prompt: all of them in json form, otherwise 1.
+/// one prompt: all of them in json form, otherwise 1. ConfigError: the instruction has an unknown
+/// slot.
 std::string instruction_for(const PromptFile& prompt, const std::vector<Context>& contexts,
                             Form form);
 

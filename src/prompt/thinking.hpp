@@ -16,7 +16,7 @@ enum class Thinking {
   /// the chat template asks the network not to think; otherwise like `strip`
   off,
 };
-/// ConfigError: there is no such name.
+/// Parses `keep`, `strip` or `off`. ConfigError: the text is none of these.
 Thinking parse_thinking(const std::string& text);
 
 /// How to find thinking in answers. The marks are those of published model families, marks at which

@@ -32,8 +32,9 @@ struct BoundSetting {
 ///   fields_per_second   only as a ratio; equals the ratio of `speed`, since both arms answer the
 ///                       same fields
 ///   tokens_per_second   generated tokens, including control tokens, per second
-///   decode_speed        the same without the prompt's pass and its token
-///   tokens_per_forward, rows_per_pass
+///   decode_speed        tokens per second without the prompt's pass and the token chosen from it
+///   tokens_per_forward  generated tokens per pass
+///   rows_per_pass       computed rows per pass
 ///   length              generated tokens per example
 ///
 /// A speed is an upper bound. The ratio of an arm's speed to the baseline's is an upper bound too,
@@ -99,12 +100,12 @@ class BoundEvidence : public Evidence {
 
   /// Null: there is no bound; `lacks` is set to the reason.
   const Bound* bound(const Scope& place, const std::string& arm, std::string& lacks) const;
+  using Members = std::vector<std::pair<Scope, std::string>>;  ///< (place, arm)
   /// Computes `of` from the totals of the members, with an interval. Totals are over the units that
   /// all members have. `logarithmic`: see Measured. REQUIRES: all places have the same dataset.
-  using Members = std::vector<std::pair<Scope, std::string>>;  ///< (place, arm)
   Found over_units(const Members& members, bool logarithmic,
                    const std::function<double(const std::vector<Sums>&)>& of) const;
-  /// The standing of `arm`'s speed divided by `other`'s.
+  /// The standing of `arm`'s speed divided by `other`'s speed.
   Standing standing_of(const std::string& arm, const std::string& other) const;
 
   Lacking lacking_;

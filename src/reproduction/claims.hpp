@@ -19,7 +19,7 @@ struct ClaimFinding {
     /// for claims about identical answers: their counts
     std::optional<IdentityCount> identity = std::nullopt;
     std::string unfit = "";  ///< why `measured` cannot decide the claim; empty: it can
-    /// of `measured`; empty: several, or not known
+    /// the dataset and the network on which `measured` was measured; empty: several, or not known
     std::string dataset = "", network = "";
   };
   const Claim* claim;
@@ -27,29 +27,31 @@ struct ClaimFinding {
   ClaimVerdict verdict;
   Qualifiers qualifiers;
   std::vector<Part> parts;
-  std::vector<std::string> lacks;  ///< what is missing for parts without a measurement
+  std::vector<std::string> lacks;  ///< what is missing for parts that could not be measured
   std::vector<Caveat> caveats;     ///< the warnings about the numbers, without duplicates
   /// why a part is open although its number contradicts the claim; may be empty
   std::string note;
 
-  /// Whether the verdict differs from the expected one.
+  /// Whether the verdict is a decision (neither open nor not testable) that differs from the
+  /// expected verdict.
   bool unexpected() const;
   /// Why the claim cannot fail at this scale; empty: it can.
   std::string by_construction() const;
-  /// The paper's numbers for what was tested, or would be tested if nothing was: {"least", "most"}
-  /// or {"at"}, by dataset if the claim has them by dataset, otherwise under "".
+  /// The paper's numbers for the tested parts, as (dataset, numbers). The numbers are {"least",
+  /// "most"} or {"at"}. If the claim does not have them by dataset, the dataset is empty. If no
+  /// part was tested, these are the numbers for all datasets of the claim.
   std::vector<std::pair<std::string, Json>> published() const;
   /// The reasons for the verdict as text: the results of the parts, and what is missing.
   std::string why() const;
 };
 
 /// Tests a claim against measurements. A part with an unfit number is open. If some parts could not
-/// be measured, the claim is refuted if a measured part is, otherwise open. If no part could be
-/// measured, the claim is not testable.
+/// be measured, the claim is refuted if a measured part is refuted, and open otherwise. If no part
+/// could be measured, the claim is not testable.
 ClaimFinding test_claim(const Claim& claim, const std::string& scale, const Evidence& evidence);
 
-/// The number of claims per verdict, as text: "claims: 3 confirmed, 1 open; apart from them 2 that
-/// cannot fail by construction (2 confirmed)".
+/// The number of claims per verdict, as text: "claims: 3 confirmed, 1 open; apart from these, that
+/// cannot fail: 2 confirmed". Claims that cannot fail are those with by_construction().
 std::string counts_text(const std::vector<const ClaimFinding*>& findings);
 
 }  // namespace pardec

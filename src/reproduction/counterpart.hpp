@@ -6,36 +6,42 @@
 #include "src/reproduction/evidence.hpp"
 #include "src/reproduction/paper_item.hpp"
 
-/// What is measured here for a number that a paper prints.
+/// Counterparts: the measured quantities that correspond to the numbers printed in papers.
 namespace pardec {
 
-/// The printed number is `times` a quantity measured here, plus `plus`.
+/// A measured quantity that corresponds to a printed number: the printed number is compared with
+/// `times` * quantity + `plus`.
 struct Counterpart {
-  std::vector<std::string> datasets;    ///< several: the mean of theirs
-  std::vector<std::string> categories;  ///< combined; empty: all
+  std::vector<std::string> datasets;    ///< several: the mean over the datasets is used
+  std::vector<std::string> categories;  ///< measured together; empty: all categories
   std::string metric;
-  /// The arms of which the quantity is; with `over`, relative to that arm. Several: see `extreme`.
+  /// The arms whose quantity is measured, each relative to its `over` if that is not empty.
+  /// Several: `extreme` selects one.
   std::vector<ArmPair> arms;
-  bool difference = false;     ///< of each arm minus its `over`; otherwise their ratio
-  bool each_category = false;  ///< of each category on its own: see `extreme`
-  /// Which of several quantities is compared.
+  /// whether `over` is subtracted from the arm; otherwise the arm is divided by `over`
+  bool difference = false;
+  /// whether each category is measured separately; `extreme` then selects one
+  bool each_category = false;
+  /// Selects one of several quantities: the smallest or the largest.
   enum class Extreme { none, least, most } extreme = Extreme::none;
   double times = 1, plus = 0;
-  std::string lacks;  ///< what would be needed to measure it; the rest is then empty
+  /// what would be needed to measure the quantity; then all other members are unset. Empty: nothing
+  std::string lacks;
 
-  /// Labels of all arms that it is computed from.
+  /// Labels of all arms that the quantity is computed from.
   std::vector<std::string> labels() const;
 };
 
-/// Finds counterparts by the `match` of an item at one of its scales.
+/// Finds the counterparts of an item's cells at one scale.
 class Matching {
  public:
-  /// `item` has to outlive it.
+  /// `match`: PaperItem::match_at the scale. `item` must outlive this object.
   Matching(const PaperItem& item, Json match) : item_(item), match_(std::move(match)) {}
 
-  /// Whether the cell's keys have the values that are compared.
+  /// Whether the cell is compared: for each key to which `match` gives a text, the cell has this
+  /// value.
   bool shown(const PublishedCell& cell) const;
-  /// None: the number has no counterpart.
+  /// The counterpart of a cell. None: the cell has no counterpart.
   std::optional<Counterpart> of(const PublishedCell& cell) const;
 
  private:
@@ -45,8 +51,9 @@ class Matching {
   Json match_;
 };
 
-/// The measured quantity, in the unit of the printed number. The interval of a least or a most is
-/// that of the arm or category that has it. Datasets are treated as independent.
+/// The measured quantity, in the unit of the printed number. With Counterpart::extreme, the
+/// interval is that of the selected arm or category. For a mean over datasets, the datasets are
+/// treated as independent.
 Found measured(const Counterpart& counterpart, const Evidence& evidence);
 
 }  // namespace pardec

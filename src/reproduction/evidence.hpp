@@ -16,7 +16,7 @@ namespace pardec {
 
 /// Where a quantity was measured.
 struct Scope {
-  std::string dataset;
+  std::string dataset;                       ///< name of a place; see Evidence::places
   std::vector<std::string> categories = {};  ///< measured together; empty: all categories
 };
 
@@ -26,13 +26,16 @@ struct Found {
   std::string lacks;
 };
 
-/// An arm, and the arm that it is divided by.
+/// An arm, and the arm by whose quantity its own quantity is divided; empty `over`: none.
 struct ArmPair {
   std::string arm, over;
 };
 
 /// The conditions under which a verdict was reached.
 struct Qualifiers {
+  /// forced: answers were forced by an oracle. standin: the data are generated or the project's own
+  /// samples. scaled: the networks are smaller than the paper's, or only some of the paper's
+  /// examples were run. bound: computed from the roofline, not measured.
   bool forced = false, standin = false, scaled = false, bound = false;
   bool other_data = false;  ///< the paper has no numbers for the dataset
   bool counted = false;     ///< counted in the data or computed from such counts; nothing ran
@@ -54,10 +57,14 @@ class Evidence {
   virtual std::vector<std::string> places() const = 0;
   /// The places of one dataset; empty: the dataset was not measured.
   virtual std::vector<std::string> places_of(const std::string& dataset) const;
+  /// The dataset of a place.
   virtual std::string dataset_of(const std::string& place) const { return place; }
-  /// The network of a place that is of one network; empty: the arms' networks.
+  /// The network to which a place belongs; empty: the place is not about a single network, and each
+  /// arm uses its own.
   virtual std::string network_of(const std::string& /*place*/) const { return ""; }
+  /// The categories of a dataset. Empty: they are not known.
   virtual std::vector<std::string> categories(const std::string& dataset) const = 0;
+  /// The value of `metric` for one arm.
   virtual Found level(const Scope& place, const std::string& arm,
                       const std::string& metric) const = 0;
   /// `arm` divided by `other`, over the examples that both have.
@@ -70,13 +77,15 @@ class Evidence {
   /// `arm` minus `other`, over the examples that both have.
   virtual Found difference(const Scope& place, const std::string& arm, const std::string& other,
                            const std::string& metric) const = 0;
-  /// How many answers of `arm` equal those of `other`. Counts fields for metric `exact_match`, and
-  /// whole answers for `identical`.
+  /// How many answers of `arm` equal those of `other`. Counts fields for metric `em`, and whole
+  /// answers for `identical`. None: there are no answers to compare.
   virtual std::optional<IdentityCount> identity(const Scope& place, const std::string& arm,
                                                 const std::string& other,
                                                 const std::string& metric) const = 0;
+  /// The conditions of the measurements at a place; empty: at all places together.
   virtual Qualifiers qualifiers(const std::string& place) const = 0;
-  /// The warnings about `metric`, computed from the measurements of `arms` at a place.
+  /// The warnings about the values of `metric` that are computed from the measurements of `arms` at
+  /// a place.
   virtual std::vector<Caveat> caveats(const std::string& /*place*/,
                                       const std::vector<std::string>& /*arms*/,
                                       const std::string& /*metric*/) const {
@@ -142,7 +151,7 @@ class CountedEvidence : public NoEvidence {
 /// A stored invocation of `run` with its answers. It is read once for all items.
 class StoredRun {
  public:
-  /// `baseline`: see CompareOptions.
+  /// `baseline`: see CompareOptions::baseline. ConfigError: there is no such invocation.
   StoredRun(Store& store, const std::string& invocation, const std::string& baseline);
   ~StoredRun();
 

@@ -15,17 +15,18 @@ enum class Quantity {
   answer_speed,  ///< time per answer, e.g. speed, seconds_per_job
   token_speed,   ///< time per token, e.g. tokens_per_second, tps
   passes,        ///< work per pass, e.g. tokens_per_forward, acceptance
-  length,
-  structure,  ///< threads and branches, and the numbers of rows that they cache and attend to
-  score,
-  identity,
+  length,        ///< tokens per answer
+  structure,     ///< threads and branches, and the numbers of rows that they cache and attend to
+  score,         ///< quality of answers
+  identity,      ///< share of answers or fields that equal the baseline's
 };
+/// The kind of a metric; unknown metrics are scores.
 Quantity quantity_of(std::string_view metric);
 
 /// A view of measurements. A decision counts despite a warning if it is the same in the matching
 /// view.
 enum class MeasuredView {
-  all,
+  all,          ///< all measurements
   undisturbed,  ///< without measurements during which other processes used the machine
   by_token,     ///< speeds per text token, not per answer
 };
@@ -39,7 +40,8 @@ enum class Effect {
   by_token,     ///< the number decides if the speed per token gives the same decision
 };
 std::string_view name(Effect effect);
-/// `code`: a code in results/table.md; for other codes, the effect is Effect::beside.
+/// The effect of a warning on a quantity. `code`: a code in results/table.md; for codes without a
+/// rule, the effect is Effect::beside.
 Effect effect_of(std::string_view code, Quantity quantity);
 
 /// A warning about a number.
@@ -60,8 +62,9 @@ std::vector<Caveat> caveats_of(const Overview& comparison, const std::string& da
 /// The speed of an arm over undisturbed measurements only.
 struct UndisturbedSpeed {
   Interval examples_per_second;
-  std::int64_t blocks;
+  std::int64_t blocks;  ///< number of undisturbed blocks
 };
+/// `measured`: the arm's blocks. `confidence`: of the interval, e.g. 0.95.
 UndisturbedSpeed undisturbed_speed(const ArmFinding& arm, const MeasuredBlocks& measured,
                                    double confidence);
 

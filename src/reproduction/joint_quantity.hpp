@@ -24,11 +24,11 @@ struct UnitPart {
 Measured joint_quantity(const std::vector<std::vector<UnitPart>>& levels, bool logarithmic,
                         const std::function<double(std::span<const double>)>& of);
 
-/// Indices of the levels in the arguments of the two functions below. kTps, kSequentialTps and
-/// kParallelTps are the tokens per second of the arm, of the sequential arm, and of the arm's
-/// parallel stages. The others describe the arm's answers with the ASPD paper's terms: the share of
-/// tokens in branches (DP), the share of answers with a parallel stage (PPD), and the number of
-/// branches per stage (ABN).
+/// Indices of the levels in the arguments of law_of_stages and stage_speedup_per_branch. kTps,
+/// kSequentialTps and kParallelTps are the tokens per second of the arm, of the sequential arm, and
+/// of the arm's parallel stages. kDp, kPpd and kAbn describe the arm's answers with the ASPD
+/// paper's terms: the share of tokens in branches (DP), the share of answers with a parallel stage
+/// (PPD), and the number of branches per stage (ABN).
 enum StageLevel { kTps, kSequentialTps, kParallelTps, kDp, kPpd, kAbn };
 
 /// The relative deviation of the arm's speedup from its prediction 1 / (1 - PPD DP (1 - 1/r)),

@@ -29,6 +29,7 @@ struct PairedParts {
   /// number of answers that both arms have, and of answers that are left out
   std::int64_t answers = 0, left_out = 0;
 };
+/// Pairs the parts of two arms; see PairedParts.
 PairedParts paired(const std::vector<QuantityPart>& arm, const std::vector<QuantityPart>& other);
 
 /// The quantity of one arm, with an interval. `range`: the range of a single answer's score. None:

@@ -12,19 +12,19 @@ namespace pardec {
 struct Difference {
   enum class Of {
     network,
-    type,
+    type,  ///< dtype
     machine,
     data,
-    jobs,
+    jobs,  ///< number of concurrent jobs
     sampling,
-    limit,
+    limit,   ///< maximum number of tokens of an answer
     option,  ///< a decoder option, e.g. examples per job (stack), guesses per pass (k)
     judge,
     oracle,
     training,
-    ids,
-    budget,
-    bound
+    ids,     ///< the tokenizer with which tokens were counted
+    budget,  ///< the time limit ended the run
+    bound    ///< the settings of a bound by the roofline
   };
   /// The condition that differs. None: the text is not about a difference, but about a doubt in the
   /// paper's number, or about why there is no measured number.

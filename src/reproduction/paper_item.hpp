@@ -24,9 +24,11 @@ struct Doubt {
   std::string why;
 };
 
+/// The numbers of a table or figure.
 struct Published {
   std::string unit, source;  ///< source: printed, stated in the text, or derived
   Json setting;              ///< conditions of the numbers: hardware, dtype, batch and others
+  /// names of the values that identify a cell, e.g. method and dataset
   std::vector<std::string> keys;
   /// The paper's name of a dataset -> the project's name; none: the project does not have the
   /// dataset.
@@ -49,11 +51,20 @@ struct Point {
 
 /// How a claim is tested.
 struct ClaimTest {
-  enum class Kind { ratio, bound, difference, order, trend, optimum, identity };
+  enum class Kind {
+    ratio,       ///< each point, divided by its `over`, satisfies `limit`
+    bound,       ///< each point satisfies `limit`; `over` may be empty
+    difference,  ///< each point's arm minus its `over` satisfies `limit`
+    order,       ///< each point divided by the next one satisfies `limit`
+    trend,       ///< the quantity rises or falls along the points: the ratios satisfy `limit`
+    optimum,     ///< the largest quantity belongs to an arm in `among`
+    identity,    ///< the share of answers that equal the answers of `over` satisfies `limit`
+  };
   Kind kind;
   std::string label;  ///< precedes the labels of its parts if the claim has several tests
   std::string metric;
-  std::vector<Point> points;  ///< one part per point; order and trend test neighbours
+  /// one part per point; order and trend have one part per pair of neighbours
+  std::vector<Point> points;
   /// optimum: the claim is that the best point has one of these arms
   std::vector<std::string> among;
   std::vector<std::string> in;  ///< datasets; empty: all
@@ -67,6 +78,7 @@ struct ClaimTest {
 
 /// A sentence of a paper that measurements can confirm or refute.
 struct Claim {
+  /// says: the sentence. where: its place in the paper.
   std::string id, says, where;
   Json published;  ///< {"least", "most"}, {"at"}, ... or null
   /// The paper's numbers by the project's dataset and by network, if it has several.
@@ -81,9 +93,11 @@ struct Claim {
   /// those of the item. On any other dataset, the verdict has Qualifiers::other_data.
   std::set<std::string> datasets;
 
+  /// Whether the claim is tested at this scale.
   bool tested_at(const std::string& scale) const;
-  /// The paper's numbers for a dataset and network: {"least", "most"}, of all networks if the paper
-  /// has none for this one. `published` if the numbers are not given by dataset; null: none.
+  /// The paper's numbers for a dataset (empty: all datasets) and network: {"least", "most"}, of all
+  /// networks if the paper has none for this one. If the numbers are not given by dataset, the
+  /// result is `published`. Null: there are no numbers.
   Json published_of(const std::string& dataset, const std::string& network) const;
 };
 
@@ -92,6 +106,7 @@ struct PaperItem {
   std::filesystem::path file;
   std::string name;              ///< e.g. ippd-table5
   std::string paper, item, cls;  ///< e.g. ippd, Table 5, A
+  /// section: the section of the paper. measures: what the table or figure measures.
   std::string section, measures;
   Published published;
   /// How published cells correspond to measurements. For each key of the cells except `dataset`, it
@@ -105,13 +120,15 @@ struct PaperItem {
   std::vector<Claim> claims;
 
   /// A scale by name. If a scale has the key `like`, all keys that it lacks are taken from the
-  /// scale named there. ConfigError: there is no such scale.
+  /// scale named there: SCALE of this item, or PAPER/ITEM#SCALE of another one. ConfigError: there
+  /// is no such scale.
   Json scale(const std::string& which) const;
   /// `match`, with the keys that this scale replaces. ConfigError: see `scale`.
   Json match_at(const std::string& which) const;
 };
 
-/// ConfigError, which names file and key: the file is invalid.
+/// Reads the file of an item. ConfigError, which names file and key: the file is invalid.
+/// DataError: it cannot be read or is not JSON.
 PaperItem read_paper_item(const std::filesystem::path& file);
 
 /// A table or figure that is not measured here, e.g. a picture without numbers.
@@ -124,15 +141,15 @@ struct PaperCatalogue {
   std::vector<PaperItem> items;
   std::vector<PaperPicture> pictures;
 };
-/// Reads experiments/papers. ConfigError: a file is invalid.
+/// Reads experiments/papers. Errors: see read_paper_item.
 PaperCatalogue read_papers();
 /// Finds an item of a paper. `item`: e.g. `table5`, `Table 5`, `t5`, `figure4` or `f4`.
-/// ConfigError: there is no such item (the message suggests similar names), or it is not measured
-/// here (the message says why).
+/// ConfigError: there is no such paper or item (the message suggests similar names), or the item is
+/// not measured here (the message says why).
 const PaperItem& find_item(const PaperCatalogue& papers, const std::string& paper,
                            const std::string& item);
 /// The numbers of a published table about datasets: dataset -> quantity -> number. `table`: the
-/// item's file in experiments/papers.
+/// item's file in experiments/papers. REQUIRES: the keys of the table are a dataset and a quantity.
 std::map<std::string, Json> published_rows(const std::string& table);
 /// The short names of the papers, e.g. "ippd". They are the names of folders in experiments/papers.
 std::vector<std::string> paper_names();

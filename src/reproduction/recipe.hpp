@@ -37,7 +37,8 @@ struct Recipe {
   std::filesystem::path out() const { return file.parent_path().parent_path() / name; }
 };
 
-/// ConfigError, with file and key.
+/// Reads a recipe file. ConfigError, which names file and key: the file is invalid. DataError: it
+/// cannot be read or is not JSON.
 Recipe read_recipe(const std::filesystem::path& file);
 
 /// The recipe file for the network in folder FOLDER/NAME: FOLDER/recipes/NAME.json. The network's
@@ -51,11 +52,12 @@ struct TrainingChoice {
   double minutes = 0;     ///< see LoopOptions::minutes
 };
 
-/// The settings of a training that continues an earlier one if that was stopped. ConfigError: the
-/// recipe's flags are invalid.
+/// The settings of a recipe's training. If an earlier training with this recipe was stopped, the
+/// training continues it. ConfigError: the recipe's flags are invalid.
 TrainingSettings settings_of_recipe(const Recipe& recipe, const TrainingChoice& choice);
 
-/// The same training as a command line.
+/// The training of settings_of_recipe as a command line, without the options to continue an earlier
+/// training and to limit its time.
 std::string command_of_recipe(const Recipe& recipe, const TrainingChoice& choice);
 
 }  // namespace pardec

@@ -15,8 +15,9 @@ namespace pardec {
 
 /// A network of a scale, and the small network that replaces it.
 struct RehearsedNetwork {
-  std::string label, folder;  ///< as in the scale
-  bool there = false;         ///< whether the folder exists
+  /// as in the scale; the folder may be replaced by ReproduceOptions::models
+  std::string label, folder;
+  bool there = false;  ///< whether the folder exists and has a completely trained network
   /// path of a config file with the network's shape; empty: the network is an adapter, or its shape
   /// is unknown
   std::string shape;
@@ -30,6 +31,7 @@ struct RehearsedArm {
   Json options;
   std::int64_t batch_size = 1;
   std::string oracle;  ///< oracle that forced the answers; empty: none
+  /// numbers of all answers, and of failed answers
   std::int64_t answers = 0, failed = 0;
   std::string lacks;  ///< why the arm did not run; empty: it ran
 };
@@ -48,9 +50,10 @@ struct Rehearsal {
 /// several items share is run once.
 class Rehearsals {
  public:
-  /// Performs the dry run of an item. Of the options, only scale, data, dtype and networks are
-  /// used. A network is synthesised from the config in the scale's `shapes`, or from the config in
-  /// the network's folder. It has two small layers, the quickstart tokenizer and control tokens;
+  /// Performs the dry run of an item. It has its own database, and asks no judge and no service.
+  /// The options `db`, `judge`, `effort` and `errors_lack` are ignored; errors of the run are
+  /// thrown. A network is synthesised from the config in the scale's `shapes`, or from the config
+  /// in the network's folder. It has two small layers, the quickstart tokenizer and control tokens;
   /// adapters are left out. Answers are forced if the decoder supports an oracle. Errors: see
   /// reproduce().
   Rehearsal of(const PaperItem& item, const ReproduceOptions& options);

@@ -78,12 +78,12 @@ struct Reproduction {
   bool judge_failed = false;  ///< whether some requests to the judge were not made
 };
 
-/// The traces of a scale `bound`, by dataset; the runs that made them; and what is missing.
+/// The traces for a scale with the key `bound`.
 struct BoundTraces {
-  std::map<std::string, std::vector<Trace>> traces;
-  std::vector<Overview> made;
-  std::vector<std::string> unfinished;  ///< datasets for which there was no time left
-  Lacking lacking;
+  std::map<std::string, std::vector<Trace>> traces;  ///< by dataset
+  std::vector<Overview> made;                        ///< the runs that made the traces
+  std::vector<std::string> unfinished;               ///< datasets whose run ended early
+  Lacking lacking;                                   ///< what is missing
 };
 
 /// The bound traces that this process has made. The keys are those of work_of().
@@ -94,13 +94,15 @@ using MadeBounds = std::map<std::string, BoundTraces>;
 /// findings report them. ConfigError: the item does not have this scale. For errors of a run, see
 /// ReproduceOptions::errors_lack.
 Reproduction reproduce(const PaperItem& item, const ReproduceOptions& options, MadeBounds& bounds);
+/// Reproduces an item without bound traces from earlier calls.
 Reproduction reproduce(const PaperItem& item, const ReproduceOptions& options);
 
-/// Whether the networks and datasets that the scale needs exist here.
+/// Whether enough of the scale's networks and datasets exist here to test at least one claim.
 bool runs_here(const PaperItem& item, const ReproduceOptions& options);
 
-/// A key for the work of a scale. Items with the same key share one run, or the passes of a bound.
-/// Empty: the scale needs no work because it only counts, or it does not exist.
+/// A key for the work of a scale. Scales with the same key, also of different items, share one run,
+/// or the traced passes of a bound. Empty: the scale needs no run because it only counts, or it
+/// does not exist.
 std::string work_of(const PaperItem& item, const std::string& scale);
 
 /// Tests claims against a stored invocation, without running anything. Returns one result for each

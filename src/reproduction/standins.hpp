@@ -11,6 +11,7 @@ namespace pardec {
 /// Number of tokens in a product's text. The HPD paper does not state it; this is our choice.
 inline constexpr double kProductText = 250;
 
+/// The settings of a generation.
 struct StandinSpec {
   std::vector<std::string> datasets;
   std::string data_root;  ///< one folder per dataset is created in it
@@ -18,11 +19,13 @@ struct StandinSpec {
   std::uint64_t seed = 1;
   std::int64_t examples = 0;  ///< number per dataset; 0: the published number
 
+  /// The tokenizer as shown to the user.
   std::string shown_tokenizer() const {
     return tokenizer.empty() ? "the quickstart tokenizer" : tokenizer;
   }
 };
 
+/// A generated dataset.
 struct MadeStandin {
   std::string dataset;
   std::int64_t examples;
@@ -30,7 +33,8 @@ struct MadeStandin {
 };
 
 /// Generates the stand-ins. A dataset's folder appears only when it is complete. ConfigError: a
-/// dataset has no published lengths, or its folder already exists.
+/// dataset has no published lengths, or its folder already exists. RunError: a folder cannot be
+/// created.
 std::vector<MadeStandin> make_standins(const StandinSpec& spec);
 
 }  // namespace pardec

@@ -18,11 +18,12 @@ class TimeShares {
   TimeShares(std::optional<double> budget, const std::vector<const PaperItem*>& items,
              const ReproduceOptions& options, double used = 0);
 
-  double used() const;  ///< seconds
+  double used() const;  ///< used part of the budget, in seconds
   /// The time that `item` may use now: an equal share of the remaining time, among the runs that
-  /// are still to be made. If the run that the item needs was already made, Effort::runs is false.
+  /// are still to be made. Effort::runs is false if the run that the item needs was already made,
+  /// or if no time is left. Without a budget, there is no limit.
   Effort effort_of(const PaperItem& item) const;
-  /// Marks the work of an item as done.
+  /// Marks the work of an item as done. Call this after each reproduction, with its result.
   void take(const Reproduction& result, const MadeBounds& bounds);
 
  private:

@@ -22,7 +22,7 @@ enum class Standing {
 /// A measured or computed quantity: a level, a difference or a ratio.
 struct Measured {
   Interval value;            ///< estimate with 95 % interval; NaN ends: no interval
-  std::int64_t units = 0;    ///< number of blocks or clusters of examples behind the interval
+  std::int64_t units = 0;    ///< number of blocks or clusters that the interval is based on
   bool logarithmic = false;  ///< the interval is symmetric about the logarithm, as for ratios
   bool exact = false;        ///< computed without sampling, so there is no uncertainty
   Standing standing = Standing::itself;
@@ -30,7 +30,8 @@ struct Measured {
 
 /// `a` divided by `b`, for quantities that were measured on different examples. The squared
 /// half-widths of the intervals of the logarithms are added. If both are bounds, the standing is
-/// Standing::nothing. REQUIRES: both estimates are positive.
+/// Standing::nothing. A quotient by an upper bound is a lower bound, and vice versa. REQUIRES: both
+/// estimates are positive.
 Measured quotient(const Measured& a, const Measured& b);
 
 /// The values of a quantity that a claim allows.
@@ -39,11 +40,12 @@ struct Limit {
   Relation relation;
   double value;  ///< for `within`: the largest absolute value of the quantity
 
+  /// Whether the quantity satisfies the limit.
   bool holds(double quantity) const;
   std::string text() const;  ///< e.g. "above 1", "within 0.01 of 0"
 };
-/// `op`: `>`, `>=`, `<`, `<=` or `within`. ConfigError: another `op`; the message begins with
-/// `where`.
+/// Makes a limit. `op`: `>`, `>=`, `<`, `<=` or `within`. ConfigError: another `op`; the message
+/// begins with `where`.
 Limit parse_limit(std::string_view op, double value, const std::string& where);
 
 enum class ClaimVerdict {
@@ -59,6 +61,7 @@ inline constexpr std::array<ClaimVerdict, 5> kClaimVerdicts{
     ClaimVerdict::open, ClaimVerdict::not_testable};
 std::string_view name(ClaimVerdict verdict);
 
+/// The rules for decisions.
 struct VerdictRules {
   double confidence = 0.95;
   std::int64_t fewest_units = 10;  ///< with fewer units, a claim stays open
@@ -81,21 +84,22 @@ ClaimVerdict together(std::span<const ClaimVerdict> parts);
 /// Decides the claim that all parts satisfy the limit. A part is decided if the two-sided p-value
 /// of its difference from the limit, adjusted with Holm's method for all parts, is below 1 -
 /// confidence. It is then confirmed or refuted, depending on the side of the limit on which its
-/// estimate lies. With a single part, this means that its interval excludes the limit. A part that
-/// is a bound is refuted if all values that the bound allows are on the wrong side. It is never
-/// confirmed: it is not contradicted if the bound itself is on the right side, and open otherwise.
-/// Without parts, the claim is not testable.
+/// estimate lies. With a single part, this means that its interval excludes the limit. A part with
+/// too few units (see `enough`) is open. A part that is a bound is refuted if all values that the
+/// bound allows are on the wrong side. It is never confirmed: it is not contradicted if the bound
+/// itself is on the right side, and open otherwise. Without parts, the claim is not testable.
 Decision decide(std::span<const Measured> parts, const Limit& limit,
                 const VerdictRules& rules = {});
 
 /// Decides the claim that the best of all points is among the named points. `better[i][o]`: the
 /// ratio of named point i to other point o; above 1, the named point is better. Confirmed: the
 /// named point with the best estimate is better than every other point. Refuted: some other point
-/// is better than every named point. REQUIRES: all rows of `better` have the same length.
+/// is better than every named point. Decision::parts compares the best named point with each other
+/// point. REQUIRES: all rows of `better` have the same length.
 Decision decide_optimum(const std::vector<std::vector<Measured>>& better,
                         const VerdictRules& rules = {});
 
-/// How many answers have the same token ids as the answers of another arm.
+/// How many answers, or fields of answers, equal those of another arm.
 struct IdentityCount {
   std::int64_t same, compared;
   /// different answers whose first difference is at a tie: the two best logits are equal up to

@@ -16,13 +16,13 @@ namespace pardec {
 /// A missing network, and its recipe.
 struct WantedNetwork {
   Recipe recipe;
-  std::vector<std::string> claims;  ///< "aspd-table1 D1q"
+  std::vector<std::string> claims;  ///< claims that need the network, e.g. "aspd-table1 D1q"
   /// progress of a training that was stopped; none: not started
   std::optional<TrainingProgress> begun;
   /// whether it is already trained, and only the checkpoint that it belongs to is missing
   bool trained = false;
   double minutes = 0;                 ///< remaining training time on one core
-  std::vector<std::string> data;      ///< "jsonl train.jsonl, 1,200 examples"
+  std::vector<std::string> data;      ///< training data, e.g. "jsonl train.jsonl, 1,200 examples"
   std::string command;                ///< the training as a command line
   std::string lacks;                  ///< why it cannot be trained; empty: it can
   std::vector<std::string> commands;  ///< the commands that create missing files
@@ -46,14 +46,15 @@ std::vector<std::pair<std::string, std::vector<std::string>>> commands_of(
 /// The number of networks by outcome.
 struct TrainedNetworks {
   int finished = 0;
-  int stopped = 0;  ///< stopped, or not begun for lack of time; the same call continues them
-  int refused = 0;  ///< something is missing, or the training failed
-  double seconds = 0;
+  int stopped = 0;     ///< stopped, or not begun for lack of time; the same call continues them
+  int refused = 0;     ///< something is missing, or the training failed
+  double seconds = 0;  ///< total wall time
 };
 
 /// Trains the networks one after another, each in its own folder. A training that was stopped is
 /// continued. `seconds`: time limit for all networks together; none: no limit. options.notes gets a
-/// message for each network that is trained or refused.
+/// message for each network that is trained or refused. The errors of a training are reported in
+/// options.notes, not thrown.
 TrainedNetworks train_networks(const std::vector<WantedNetwork>& wanted,
                                std::optional<double> seconds, const ReproduceOptions& options);
 

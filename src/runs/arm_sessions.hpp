@@ -22,13 +22,16 @@ class ArmSessions {
   /// ConfigError, ModelError: a network cannot be loaded.
   Session& of(const Arm& arm);
 
-  /// The service that answers the arm; null: the arm's decoder runs here. Errors: see ServiceArm.
+  /// The service that answers the arm's prompts; null if the arm's decoder runs in this process.
+  /// The first call for an arm creates its service. Errors: those of `of` and of ServiceArm's
+  /// constructor.
   ServiceArm* service(const Arm& arm);
   /// From now on, services record their requests in this database. `store` must outlive this
   /// object.
   void record_in(Store& store) { store_ = &store; }
-  /// Runs jobs of an arm, as Engine::run does, with the arm's settings: in the engine of its
-  /// session, or by its service.
+  /// Runs `count` jobs of an arm with the arm's batch size: by ServiceArm::run if a service answers
+  /// the arm, otherwise by Engine::run. Returns the time spent outside of decoding, in nanoseconds.
+  /// Errors: those of `service` and of the called function.
   std::int64_t run(const Arm& arm, int count, const std::function<Task<void>(int)>& start,
                    const std::function<void(const Ended&)>& done);
 

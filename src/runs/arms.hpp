@@ -17,20 +17,24 @@ struct Arm {
   std::string label, decoder;
   Json options = Json::object();   ///< names without the decoder's prefix (k_max, not hpd.k_max)
   int batch_size = 1;              ///< number of concurrent jobs
-  bool cascade = false;            ///< Engine::set_cascade
+  bool cascade = false;            ///< see Engine::set_cascade
   std::string model, draft_model;  ///< folders of the arm's own networks; empty: the run's networks
-  std::string adapter;             ///< folder of an adapter for its network; empty: none
-  std::optional<std::int64_t> cache_blocks;  ///< the arm's own limit; none: the run's
-  std::optional<std::uint64_t> seed;         ///< seed of the arm's random numbers; none: the run's
-  OracleSpec oracle;                         ///< the arm's own, or the run's (give_oracle)
+  /// folder of an adapter for the arm's network; empty: the run's adapter, or no adapter if the arm
+  /// has its own `model`
+  std::string adapter;
+  /// maximum number of blocks of the KV cache; none: the run's limit
+  std::optional<std::int64_t> cache_blocks;
+  std::optional<std::uint64_t> seed;  ///< seed of the arm's random numbers; none: the run's seed
+  /// the arm's own oracle, or the run's oracle after give_oracle
+  OracleSpec oracle;
   std::shared_ptr<const Decoder> algorithm;  ///< the decoder with these options
-  /// the decoder options that the network was trained with
+  /// the options that take_taught_options has set, with their values
   Json taught = Json::object();
   std::vector<std::string> given;  ///< options that the user set for this arm
   /// a baseline that was added without being requested (src/runs/baseline_arms.hpp)
   bool added = false;
   /// For a cell of a grid (src/runs/grid.hpp): the label of the arm that was expanded, and the
-  /// cell's value on each axis.
+  /// cell's value on each axis. Both are empty for other arms.
   std::string of;
   std::map<std::string, Json> place;
 };
@@ -46,40 +50,47 @@ Json option_value(const std::string& text);
 /// Creates arms from `--decoder a,b` and `--arm LABEL=NAME[,option=value...]`, in this order, and
 /// applies `--set [decoder.]option=value`. Options in --arm take precedence over --set.
 /// `batch_size`, `cascade`, `model`, `adapter`, `cache_blocks`, `seed` and `oracle` are options of
-/// every arm; `draft` is an option of all decoders with a draft network. ConfigError: there is no
-/// arm, two arms have the same label, a decoder or option is unknown, a value is invalid, or no arm
-/// has an option given by --set.
+/// every arm; `draft` is an option of all decoders with a draft network. The parameter `batch_size`
+/// is the batch size of arms that do not set this option. ConfigError: there is no arm, two arms
+/// have the same label, a decoder or option is unknown, an option is given twice, a value is
+/// invalid, or no arm has an option given by --set.
 std::vector<Arm> make_arms(const std::vector<std::string>& decoders,
                            const std::vector<std::string>& arms,
                            const std::vector<std::string>& sets, int batch_size);
 
-/// The names of all options of arms with this decoder: the decoder's own, and those of every arm.
+/// The names of all options of arms with this decoder: the decoder's own options, and those of
+/// every arm (make_arms). ConfigError: there is no such decoder.
 std::vector<std::string> arm_options(const std::string& decoder);
 /// Sets an option of the arm, and creates `algorithm` again. ConfigError: the value is invalid.
 /// REQUIRES: `option` is one of arm_options.
 void put_option(Arm& arm, const std::string& option, const Json& value);
 
 /// Sets options to the values with which the arm's network was trained, unless the user set them.
-/// `settings`: from the record of the training.
+/// Records the changed options in Arm::taught. `settings`: the settings in the network's training
+/// record (read_training_record).
 void take_taught_options(Arm& arm, const Json& settings);
 
 /// The folder that `named` means in an experiment file: the folder with this name in `models`, or
 /// else `named` itself. `models`: the file's object NAME -> folder; null: the file has none.
-/// ConfigError: the entry in `models` is no folder name.
+/// ConfigError, which starts with `where`: `models` is not an object, or the entry is not a string.
 std::string folder_of_experiment(const Json& models, const std::string& named,
                                  const std::string& where);
 
 /// The decoders of an experiment file, [{"label","name","model","adapter","draft","set":{...}}],
-/// converted to values for --arm. `models`: see folder_of_experiment.
+/// converted to values for --arm. `models`: see folder_of_experiment. ConfigError, which starts
+/// with `where`: the JSON has another form, a decoder or option is unknown, or a label, folder or
+/// value has characters that --arm cannot express.
 std::vector<std::string> arms_of_experiment(const Json& decoders, const Json& models,
                                             const std::string& where);
 
-/// Index of the baseline of `arms[arm]`. If `baseline` is not empty, it is the arm with this label,
-/// or the nearest of the cells expanded from the arm with this label. Otherwise, it is the most
-/// suitable arm (baseline_rank), preferably on the same network, and among cells of a grid the
-/// nearest one. None: there is no such arm, or it is `arms[arm]` itself. `open`: whether the
-/// prompts are open. Open prompts can be asked in one way only, and no baselines are added for
-/// them.
+/// Index of the baseline of `arms[arm]`. If `baseline` is not empty, the baseline is the arm with
+/// this label, or the nearest of the cells that were expanded from an arm with this label.
+/// Otherwise, it is the most suitable arm (baseline_rank), and among equally suitable arms the
+/// nearest one. The nearest arm is one on the same network and adapter if there is one; among
+/// several, it is the cell with the most equal values on the axes of the grid. None: there is no
+/// suitable arm, or `arms[arm]` is itself a baseline. `open`: whether the prompts are open. Added
+/// baselines (Arm::added) are not used for open prompts, because these can be asked in one way
+/// only. ConfigError: no arm has the label `baseline`.
 std::optional<size_t> baseline_of(const std::vector<Arm>& arms, size_t arm,
                                   const std::string& baseline, bool open = false);
 

@@ -13,11 +13,13 @@ namespace pardec {
 /// all ar arms, or if their network was trained on one form only.
 void add_baselines(RunSpec& spec);
 
+/// A baseline that add_baselines has added.
 struct AddedBaseline {
-  size_t arm;
+  size_t arm;  ///< index in the list of arms
   std::string label;
-  std::vector<std::string> serves;  ///< labels of the arms that are compared with it
+  std::vector<std::string> serves;  ///< labels of the arms that are compared with this baseline
 };
+/// All added baselines, in the order of `arms`.
 std::vector<AddedBaseline> added_baselines(const std::vector<Arm>& arms);
 
 }  // namespace pardec

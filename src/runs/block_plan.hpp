@@ -10,10 +10,10 @@
 
 namespace pardec {
 
-/// The examples of one job of an arm, as indices into the selected examples.
+/// The examples of one job of an arm.
 struct JobPlan {
-  JobKey key;  ///< the same in every process
-  std::vector<int> examples;
+  JobKey key;                 ///< ids of the examples, in order; the same in every process
+  std::vector<int> examples;  ///< indices into the selected examples
 };
 
 /// The unique name of a job in traces and messages. For a job with one example, it is the example's
@@ -26,24 +26,25 @@ std::uint64_t job_seed(std::uint64_t seed, const JobKey& key);
 /// A block: an ordered list of examples that all arms answer, one arm after another. All examples
 /// of a job are in the same block. No job is running when an arm begins or ends a block.
 struct BlockPlan {
-  std::vector<int> examples;
-  std::vector<std::vector<JobPlan>> jobs;  ///< jobs of each arm
+  std::vector<int> examples;               ///< indices into the selected examples
+  std::vector<std::vector<JobPlan>> jobs;  ///< [arm]: the arm's jobs, in order
 };
 
 /// Divides the examples into jobs and blocks. First, the jobs of each arm are formed, according to
-/// `stackings`. Examples are taken category by category, in file order within a category. The last
-/// job of a category (or of all examples) may be shorter. All examples of a job have the same
-/// system message. Then the examples are divided into equal blocks of about `block_examples`
-/// examples, and no block is shorter than half of that. A block ends where jobs of all arms end, if
-/// possible between clusters (examples of one text). If there are not enough examples for two
-/// blocks, there is one.
+/// `stackings` (one per arm). Examples are taken category by category, in file order within a
+/// category. The last job of a category (or of all examples) may be shorter. All examples of a job
+/// have the same system message. Then the examples are divided into equal blocks of about
+/// `block_examples` examples, and no block is shorter than half of that. A block ends where jobs of
+/// all arms end, if possible between clusters (examples of one text). If there are not enough
+/// examples for two blocks, there is one. If there are no examples, there is no block.
 std::vector<BlockPlan> plan_blocks(const std::vector<Example>& examples,
                                    const std::vector<Stacking>& stackings, int block_examples);
 
 /// One block of one dataset.
 struct BlockTurn {
-  size_t dataset, position;
-  size_t number;  ///< running number of the block within its dataset and this shard
+  size_t dataset;   ///< index of the dataset
+  size_t position;  ///< index of the block in the dataset's plan
+  size_t number;    ///< running number of the block within its dataset and this shard
 };
 
 /// The order in which a shard runs the blocks of several datasets. `blocks`: the number of blocks
@@ -61,8 +62,9 @@ inline constexpr int kLeastBlocks = 6;
 int filling_block_examples(int examples, const std::vector<Stacking>& stackings,
                            const std::vector<int>& batch_sizes);
 
-/// The default block length, in examples: filling_block_examples, or less if kLeastBlocks blocks
-/// are possible only then.
+/// The default block length, in examples. It is filling_block_examples if this length gives at
+/// least kLeastBlocks blocks. Otherwise, it is the largest smaller length that does, or
+/// filling_block_examples if no length does.
 int default_block_examples(const std::vector<Example>& examples,
                            const std::vector<Stacking>& stackings,
                            const std::vector<int>& batch_sizes);

@@ -13,7 +13,7 @@
 /// disturbed.
 namespace pardec {
 
-/// A block of a dataset: (repeat, position).
+/// A block of a dataset: (repeat, position). Both are counted from 0.
 using BlockPlace = std::pair<int, size_t>;
 
 /// The stored state of one cell (an arm on a dataset).
@@ -23,9 +23,9 @@ struct CellState {
 
   struct Measured {
     RowId block;
-    std::int32_t process;  ///< number of the process that measured the block
+    std::int32_t process;  ///< the process that measured the block; see BlockFigures::process
     BlockTime time;
-    std::optional<BlockRepair> again;
+    std::optional<BlockRepair> again;  ///< the second measurement, by --repair; none: there is none
   };
   std::map<BlockPlace, Measured> measured;  ///< blocks measured as a whole, without failed jobs
 };
@@ -42,13 +42,15 @@ enum class CellBlock {
   measured,  ///< it was measured as a whole
   failed,    ///< a job failed and will not be run again, so the block cannot have a time
 };
+/// The state of a cell's part of the block at `place`.
 CellBlock block_of(const RunCell& cell, const CellState& state, const BlockPlace& place);
 
 /// For each cell, whether it must run the block at `place`. `more`: per cell, whether it needs more
 /// blocks. The block concerns the cells that need more blocks, and the cells that have begun it. If
 /// one process measured the block for all of these cells, none of them must run it again. Otherwise
 /// all of them must, because times from two processes cannot be paired. Cells with state
-/// CellBlock::failed are ignored here.
+/// CellBlock::failed have no influence on this decision. Their own value is always true, so that
+/// jobs without a stored result are run.
 std::vector<bool> cells_to_do(const std::vector<const RunCell*>& cells,
                               const std::vector<const CellState*>& states, const BlockPlace& place,
                               std::vector<bool> more);
@@ -67,6 +69,8 @@ struct DisturbedBlocks {
   /// number of disturbed blocks with an undisturbed repetition
   std::int64_t quiet_again = 0;
 };
+/// Finds the disturbed blocks of one dataset. `cells`: all cells on this dataset. `states`: their
+/// states, in the same order. A block that several processes measured is left out.
 DisturbedBlocks disturbed_blocks(const std::vector<const RunCell*>& cells,
                                  const std::vector<const CellState*>& states);
 

@@ -13,6 +13,7 @@ namespace pardec {
 /// Requests a stop when a stop is requested through another token, or after a time limit.
 class Deadline {
  public:
+  /// `seconds`: the time limit, which begins now; none: there is no limit.
   Deadline(const std::stop_token& other, std::optional<double> seconds)
       : forward_(other, [this] { source_.request_stop(); }) {
     if (seconds)
@@ -27,6 +28,8 @@ class Deadline {
               source_.request_stop();
           });
   }
+  /// The token through which this object requests the stop.
+  /// The token through which this object requests the stop.
   std::stop_token token() const { return source_.get_token(); }
 
  private:

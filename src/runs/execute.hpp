@@ -21,31 +21,39 @@ class Group;  // src/group/group.hpp
 struct ExecuteOptions {
   /// A stop requested through this token takes effect after the running jobs are finished.
   std::stop_token stop = {};
-  /// If set, it is used instead of `stop`, e.g. for a Deadline. A run that is stopped only by
-  /// `until` keeps the state `running`, as after a kill. REQUIRES: a stop of `stop` also stops
-  /// `until`.
+  /// If set, this token is used instead of `stop`, e.g. for a Deadline. A run that is stopped only
+  /// by `until` keeps the state `running`, as after a kill. REQUIRES: a stop requested through
+  /// `stop` is also requested through `until`.
   std::optional<std::stop_token> until = std::nullopt;
   bool create_folders = false;  ///< whether to create folders for the database
   Notes notes = {};             ///< messages for the user about the run
-  /// Processes that do the run together: each takes blocks as it becomes free, all arms of a block,
-  /// and stores them in a database of its own (shared_run.hpp), which rank 0 merges at the end. All
-  /// make the same call. Null: this process alone.
+  /// The processes that share the run; all of them call execute() with the same arguments. A
+  /// process that becomes free takes the next block and runs it with all arms. Each process stores
+  /// its results in its own database (shared_run.hpp), and rank 0 merges these databases at the
+  /// end. Null: this process alone does the run.
   Group* group = nullptr;
 };
 
 /// The result of a run.
 struct Execution {
-  std::unique_ptr<Store> store;  ///< null: stopped before anything began, or a rank above 0
+  /// the open database of the run; null in ranks above 0. If the run was stopped before anything
+  /// began, it is null unless the database existed.
+  std::unique_ptr<Store> store;
+  /// the id of the invocation; empty in ranks above 0, or if nothing began
   std::string invocation;
-  RunCounts counts;
-  /// Whether ExecuteOptions::stop of any process stopped the run; otherwise the run is complete.
+  RunCounts counts;  ///< all zero in ranks above 0
+  /// Whether a stop was requested through ExecuteOptions::stop, in this process or, for rank 0, in
+  /// any process. A stop only through ExecuteOptions::until does not count.
   bool stopped = false;
 };
 
 /// Runs the remaining work of arms on datasets, and stores the results. If `target_ci` is set, an
 /// arm stops early when the half-width of the 95 % interval of its speedup is at most `target_ci`
-/// times the speedup. ConfigError, ModelError, StoreError, RunError: see the functions that it
-/// calls.
+/// times the speedup. ConfigError: a setting is invalid, there is no run to resume or it has other
+/// settings (prepare), or several processes cannot share the run (check_shared). ModelError: a
+/// network cannot be loaded. StoreError: the database cannot be opened or written. RunError: a
+/// service or another process of the group fails, or the trace cannot be written. Errors of single
+/// jobs are stored, not thrown.
 Execution execute(const RunSpec& spec, const std::vector<Workload>& workloads,
                   ArmSessions& sessions, const ExecuteOptions& how);
 

@@ -25,12 +25,13 @@ std::vector<GridAxis> parse_grid(const std::vector<std::string>& flags);
 
 /// Reads the axes in an experiment file, e.g. {"hpd.k_max": [8, 16]}; null: no axes. `models`: see
 /// folder_of_experiment; it applies to values of model, adapter and draft. ConfigError, which
-/// starts with `where`: the JSON has another form.
+/// starts with `where`: the JSON has another form, or a value is missing or appears twice.
 std::vector<GridAxis> grid_of_experiment(const Json& grid, const Json& models,
                                          const std::string& where);
 
+/// The cells of a grid.
 struct GridCells {
-  std::vector<Arm> arms;
+  std::vector<Arm> arms;            ///< cells that can be run, and arms to which no axis applies
   std::vector<RefusedArm> refused;  ///< cells with options that their decoder does not accept
 };
 
@@ -38,7 +39,7 @@ struct GridCells {
 /// Cells are in the order of arms, then of values, with the last axis changing fastest. An axis
 /// does not change an option that the user set for the arm. The label of a cell is the arm's label
 /// followed by option=value for each axis, e.g. "hpd,k_max=8,stack=2". ConfigError: an axis applies
-/// to no arm, or there are more than kMostCells arms.
+/// to no arm, two cells have the same label, or there are more than kMostCells arms.
 GridCells expand_grid(const std::vector<Arm>& arms, const std::vector<GridAxis>& grid);
 
 }  // namespace pardec

@@ -14,17 +14,20 @@ namespace pardec {
 /// without a judge. A caveat: repetitive text has a high probability too.
 class AnswerLikelihood {
  public:
-  /// `hash`: the hash of the checkpoint's files, which identifies the network in scores. REQUIRES:
-  /// `checkpoint` has a tokenizer, and outlives this object.
+  /// `chat_template`: a name as for --chat-template (choose_chat_template). `hash`: the hash of the
+  /// checkpoint's files, which identifies the network in scores. ConfigError: there is no such
+  /// template. REQUIRES: `checkpoint` has a tokenizer, and outlives this object.
   AnswerLikelihood(Checkpoint& checkpoint, const std::string& chat_template, std::string hash);
 
-  /// One row for each turn with a question and an answer. The value is the mean natural
-  /// log-probability per token of the answer's text, without an end token. There is no row if
-  /// question and answer exceed the network's positions, or if the example's questions are about a
-  /// text.
+  /// One row of the metric `likelihood` for each turn with a question and an answer. The value is
+  /// the mean natural log-probability per token of the answer's text, without an end token. There
+  /// is no row for a turn that, with the turns before it, exceeds the network's positions. There
+  /// are no rows at all if the example's questions are about a text. ModelError: the network's
+  /// logits are not finite.
   std::vector<ScoreRow> operator()(const ScoredExample& example);
 
  private:
+  /// The sum of the natural log-probabilities of the answer's tokens after the prompt.
   double log_likelihood(const Tokens& prompt, const Tokens& answer);
 
   Checkpoint& checkpoint_;

@@ -17,18 +17,20 @@ struct OracleSpec {
   std::string curves, network;              ///< FILE and NETWORK of accept-curve:FILE:NETWORK
 };
 
-/// `text`: references, recorded:RUN, accept:A[,A...], accept-length:L or accept-curve:FILE:NETWORK.
-/// `where`: the source of the text, for errors. ConfigError: the text has another form.
+/// Parses the value of --oracle: references, recorded:RUN, accept:A[,A...], accept-length:L or
+/// accept-curve:FILE:NETWORK; empty: no oracle. `where`: the source of the text, for errors.
+/// ConfigError: the text has another form, or a number is out of range.
 OracleSpec parse_oracle(const std::string& text, const std::string& where);
 
 /// Sets the arm's oracle to the run's oracle, unless the arm has one of its own. An oracle that
 /// forces the acceptance of guesses does not apply to the plain decoder, which then makes its own
 /// choices while other arms are forced. An acceptance curve is read at the arm's draft length.
-/// ConfigError: the arm does not support the oracle, or the mean accepted length is larger than the
-/// arm's number of guesses allows.
+/// ConfigError: the arm does not support the oracle, the mean accepted length is larger than the
+/// arm's number of guesses allows, or the acceptance curve has no value for the arm, e.g. because
+/// the arm's draft length varies. DataError: see published_accept_length.
 void give_oracle(Arm& arm, const OracleSpec& of_run);
 
-/// ConfigError: the arm does not support the oracle.
+/// Checks that the arm's decoder can run with the oracle. ConfigError: it cannot.
 void check_driven(const OracleSpec& oracle, const Arm& arm);
 
 /// Reads a published accepted length (the mean number of tokens per pass that verifies guesses)
@@ -36,8 +38,10 @@ void check_driven(const OracleSpec& oracle, const Arm& arm);
 ///   {"source": "...", "measure": "accept_length" or "accept_rate", "draft_lengths": [1, 3, 5],
 ///    "networks": {"Vicuna-7B": [1.8, 2.4, null]}}
 /// accept_length includes the network's own token. accept_rate is the share of accepted guesses; it
-/// is converted to an accepted length. null: not published. ConfigError: there is no such file,
-/// network or draft length (the message lists the available ones), or the value is impossible.
+/// is converted to an accepted length. null: not published. `draft_length`: the number of guesses
+/// per pass. DataError: the file is missing or is not JSON. ConfigError: there is no such network
+/// or draft length (the message lists the available ones), the file has another form, or the value
+/// is impossible.
 double published_accept_length(const std::string& file, const std::string& network,
                                int draft_length);
 

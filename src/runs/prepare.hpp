@@ -21,10 +21,12 @@ struct RunCell {
   const Workload* work;
   size_t index;  ///< index of the arm in RunSpec::arms
   const Arm* arm;
-  std::optional<PromptFile> wording;  ///< wording of requests that only its decoder makes
-  std::vector<std::string> notes;     ///< notes for the user about its network
-  RunRow row;                         ///< row.id is set by the store
-  Recording recording;                ///< the recorded choices that are forced; empty: none
+  /// wording of the additional prompts that the arm's decoder makes (Decoder::wording); none: it
+  /// makes none
+  std::optional<PromptFile> wording;
+  std::vector<std::string> notes;  ///< notes for the user about the arm's network
+  RunRow row;                      ///< row.id is set by the store
+  Recording recording;             ///< the recorded choices that are forced; empty: none
 
   const Decoder& decoder() const { return *arm->algorithm; }
   const Protocol& protocol() const { return work->protocols[index]; }
@@ -32,26 +34,29 @@ struct RunCell {
   const std::vector<JobPlan>& jobs(size_t block) const { return work->blocks[block].jobs[index]; }
 };
 
-/// Creates all cells that can run, ordered by dataset and arm. RunCell::row is not stored, so no
-/// database is needed. The arguments must outlive the cells. ConfigError: a decoder's options do
-/// not fit the network.
+/// Loads the networks, and creates all cells that can run, ordered by dataset and arm. Needs no
+/// database: RunCell::row, notes and recording stay empty. The arguments must outlive the cells.
+/// ConfigError: a decoder's options do not fit the network. Other errors: see ArmSessions::of,
+/// ArmSessions::service, and choose_prompt for the wordings.
 std::vector<RunCell> make_cells(const RunSpec& spec, const std::vector<Workload>& workloads,
                                 ArmSessions& sessions);
 
-/// Creates the rows of all cells, and reads the recordings that are forced. The rows belong to no
-/// invocation yet. Stores nothing. ConfigError: a job has no recording.
+/// Creates the rows and notes of all cells, and reads the recordings that are forced. The rows
+/// belong to no invocation yet. Stores nothing. ConfigError: a recording cannot be used
+/// (read_recording), or does not include a job of its cell.
 void make_rows(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSessions& sessions,
                Store& store, std::vector<RunCell>& cells);
 
-/// Sets the row and the recording of each cell. With spec.resume, the rows are read from a stored
-/// run. With spec.go_on, they are read from a stored run if there is one with the same settings.
-/// Stores nothing. `notes` gets a message if another run could be resumed. Returns whether the rows
-/// were read from a stored run. ConfigError: there is no run to resume, its settings differ, or a
-/// job has no recording.
+/// Calls make_rows, and gives the rows an invocation. With spec.resume, the cells continue the
+/// newest stored run of these arms: their rows get its ids. With spec.go_on, they continue the
+/// newest stored run with the same settings if there is one. Otherwise the rows get new ids. Stores
+/// nothing. `notes` gets a message if another run could be resumed too. Returns whether a stored
+/// run is continued. ConfigError: there is no run to resume, its settings differ, or see make_rows.
 bool prepare(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSessions& sessions,
              Store& store, std::vector<RunCell>& cells, const Notes& notes);
 
-/// Creates the request of one job. Each repeat has its own seed.
+/// Creates the request of one job. Each repeat (counted from 0) has its own seed. Errors: those of
+/// make_request in src/tasks/request.hpp.
 Request make_request(const RunSpec& spec, const RunCell& cell, const JobPlan& plan, int repeat,
                      ArmSessions& sessions);
 

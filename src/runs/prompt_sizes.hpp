@@ -9,19 +9,19 @@
 
 namespace pardec {
 
-/// The number of positions that an arm's jobs need on one dataset: the smallest, the largest, and
-/// the jobs that fail.
+/// The numbers of positions that an arm's jobs need on one dataset (Decoder::positions_needed), and
+/// the numbers of jobs that would fail.
 struct PromptSizes {
-  std::optional<std::int64_t> least;  ///< none: no prompt can be made
-  std::int64_t most = 0;
-  std::int64_t too_long = 0;  ///< number of jobs that exceed the network's positions
+  std::optional<std::int64_t> least;  ///< smallest number of positions; none: no prompt is valid
+  std::int64_t most = 0;              ///< largest number of positions; 0: no prompt is valid
+  std::int64_t too_long = 0;          ///< number of jobs that exceed the network's positions
   /// number of jobs without a valid prompt; `why` is the reason for the first of them
   std::int64_t refused = 0;
   std::string why;
 };
 
-/// Tokenizes all prompts of an arm on one dataset. `one_more` is called for each prompt. REQUIRES:
-/// the checkpoint has a tokenizer.
+/// Tokenizes all prompts of an arm on one dataset. `arm`: its index in RunSpec::arms. `one_more` is
+/// called before each prompt, e.g. to show the progress. REQUIRES: `face` has a tokenizer.
 PromptSizes prompt_sizes(const RunSpec& spec, const Workload& work, size_t arm,
                          const CheckpointFace& face, const ChatTemplate& chat,
                          const std::function<void()>& one_more);

@@ -26,7 +26,7 @@ std::string hash_of_ids(const Tokenizer& tokenizer);
 /// experiments/hardware for `dtype`.
 Json environment_json(const std::string& device, Dtype dtype);
 
-/// The same with given facts about the GPU; none: no GPU is used.
+/// The description of this machine with the given facts about its GPU; none: no GPU is used.
 Json environment_json(const std::optional<GpuFacts>& gpu, Dtype dtype);
 
 /// The name of this machine.
@@ -34,15 +34,15 @@ std::string host_name();
 
 /// The row of a finished job.
 JobRow job_row(const JobKey& key, const Answers& answers);
-/// The rows of the answers of a finished job. `metrics`: the metrics that score the answers; none:
-/// the answers are not scored, e.g. under an oracle. `tokenizer`: counts thinking tokens; null:
-/// the counts are 0.
+/// The rows of the answers of a finished job, one per example. `metrics`: the metrics that score
+/// the answers; none: the answers are not scored, e.g. under an oracle. `tokenizer`: counts
+/// thinking tokens; null: thinking whose tokens the decoder did not count has 0 tokens.
 std::vector<GenerationRow> generation_rows(
     const std::vector<const Example*>& examples, const Answers& answers,
     const std::optional<std::vector<const TaskMetric*>>& metrics, const Tokenizer* tokenizer);
 
-/// The rows of the answers of a job that failed as a whole. They have the error, and the scores
-/// that wrong answers get.
+/// The rows of the answers of a job that failed as a whole, one per example. They have the error,
+/// and the scores that wrong answers get. `metrics`: see generation_rows.
 std::vector<GenerationRow> failed_rows(
     const std::vector<const Example*>& examples, const std::string& error,
     const std::optional<std::vector<const TaskMetric*>>& metrics);

@@ -19,7 +19,7 @@ struct RepairCounts {
   std::string dataset;
   std::int64_t disturbed = 0;        ///< blocks with only disturbed measurements before the repair
   std::int64_t again = 0;            ///< number of blocks that were measured again
-  std::int64_t quiet = 0;            ///< number of these that were not disturbed this time
+  std::int64_t quiet = 0;            ///< number of repeated blocks that were not disturbed again
   std::int64_t repaired_before = 0;  ///< number of other blocks that were repaired earlier
 };
 
@@ -36,58 +36,64 @@ struct RunCounts {
   /// number of jobs that were run again and gave other ids than the stored ones
   std::int64_t other_answers = 0;
   std::vector<RepairCounts> repairs;  ///< empty: no --repair
-  /// `blocks_ns`: time from the first block's start to the last one's end. `busy_ns`: time in which
-  /// a process had a block, summed over the processes.
+  /// `blocks_ns`: time from the start of the first block to the end of the last block. `busy_ns`:
+  /// time in which a process ran a block, summed over the processes.
   std::int64_t blocks_ns = 0, busy_ns = 0;
 
+  /// The share of finished answers that failed; 0 if no answer is finished.
   double failed_share() const {
     return finished ? static_cast<double>(failed) / static_cast<double>(finished) : 0;
   }
 };
 
-/// ConfigError: the file of --trace cannot be written, or it is a file that the datasets were read
-/// from.
+/// Checks the file of --trace. ConfigError: it cannot be written, or a dataset was read from it.
 void check_trace(const RunSpec& spec, const std::vector<Workload>& workloads);
 
 /// Stores the results of a run as they arrive: jobs when they finish, blocks when they are
 /// measured, and one trace line per sequence.
 class Recorder {
  public:
-  /// Stores the beginning of the runs of all cells at once, so that an invocation that was killed
-  /// is resumed as a whole. Opens the trace. If the constructor throws, nothing is stored. The
-  /// arguments must outlive this object.
+  /// Opens the trace. Then stores the beginning of the runs of all cells, before any job is run, so
+  /// that an invocation that is killed later can be resumed as a whole. Sets RunCell::row.id. The
+  /// arguments must outlive this object. ConfigError: the trace cannot be opened; nothing is stored
+  /// then. StoreError: the database cannot be written.
   Recorder(const RunSpec& spec, const std::vector<Workload>& workloads, Store& store,
            std::vector<RunCell>& cells);
 
-  /// Sets the counts to the stored results of all processes.
+  /// Sets the counts of finished and failed answers to the stored results of all processes.
   void count_finished();
   /// The stored states of all cells, in the order of the cells.
   std::vector<CellState> states() {
     return cell_states(store_, cells_, spec_.runs, spec_.retry_errors);
   }
 
+  /// Stores a block that has no time yet, unless it is stored already. Returns its id.
   RowId begin_block(const BlockRow& row) { return store_.begin_block(row); }
   /// The function for Engine::set_trace_sink while these jobs run; empty: no trace was requested.
   /// Jobs with an empty key in `jobs` are not traced again.
   std::function<void(Trace)> trace_sink(const RunCell& cell, std::vector<JobKey> jobs);
-  /// Stores a job, its answers and their scores. `tokenizer`: the tokenizer of the arm's network.
+  /// Stores a job, its answers and their scores. If the scoring fails, stores the job as failed.
+  /// `tokenizer`: the tokenizer of the arm's network.
   void finish(const RunCell& cell, RowId block, int repeat, const JobPlan& job,
               const Request& request, const Answers& answers, const Tokenizer& tokenizer);
   /// Stores a job that failed, with the reason.
   void fail(const RunCell& cell, RowId block, int repeat, const JobPlan& job,
             const std::string& reason);
-  /// Whether a job that was run again gave the same answers as the stored ones.
+  /// Whether a job that was run again gave the same tokens as the stored answers. If it did not,
+  /// counts the job in RunCounts::other_answers.
   bool same_answers(const RunCell& cell, int repeat, const JobPlan& job, const Answers& answers);
-  /// Stores the time of a block. Returns whether the block has a time now (Store::finish_block).
+  /// Stores the time of a block, in nanoseconds, the occupancy of its passes, and the use of the
+  /// machine. Returns whether the block has a time now (Store::finish_block).
   bool finish_block(RowId block, std::int64_t wall_ns, const Occupancy& shared,
                     const MachineUse& machine);
+  /// Stores a second measurement of a disturbed block (Store::repair_block).
   void repair_block(RowId block, std::int64_t wall_ns, const MachineUse& machine) {
     store_.repair_block(block, process_, wall_ns, machine);
   }
   /// Closes the trace. RunError: writing failed.
   void close();
-  /// Compares answers with the baselines' answers, and stores the results. Marks all runs as done
-  /// unless `stopped`.
+  /// Marks the runs of all cells as done unless `stopped`. Then compares the answers with the
+  /// baselines' answers, and stores the results.
   void finish_runs(bool stopped);
 
   const RunCounts& counts() const { return counts_; }

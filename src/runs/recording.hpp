@@ -10,11 +10,11 @@ namespace pardec {
 /// The ids that `--oracle recorded:RUN` forces: the choices of a stored run, by job.
 using Recording = std::map<JobKey, Oracle>;
 
-/// Reads the recording for the run `now` from the jobs without an error in the first repeat of a
-/// stored run. `id`: a prefix of the uuid of a run or of an invocation. If an invocation has
-/// several runs, the run with the decoder, options and dataset of `now` is used, because these
-/// determine the order of ids. ConfigError: there is no such run, or it had other limits on the
-/// length of answers.
+/// Reads the recording for the run `now` from a stored run: the tokens of all jobs without an error
+/// in its first repeat. `id`: a prefix of the uuid of a run or of an invocation, or the name of an
+/// invocation. Among several matching runs, the newest run with the decoder, options and dataset of
+/// `now` is used, because these determine the order of the tokens. ConfigError: there is no such
+/// run, its tokenizer has other ids, or it had other limits on the length of answers.
 Recording read_recording(Store& store, const std::string& id, const RunRow& now);
 
 }  // namespace pardec

@@ -23,35 +23,41 @@ namespace pardec {
 /// network connection.
 class ServiceArm final : public StreamSource, private chat::Events {
  public:
-  /// Asks the service which kinds of prompts it accepts, unless the arm's mode determines this.
+  /// Asks the service which kinds of prompts it accepts, unless the arm's option `mode` is `chat`.
   /// ConfigError: the description of the service is invalid, or the API key is missing. RunError:
-  /// the service cannot be reached, or refuses. REQUIRES: `session` has the tokenizer, and outlives
-  /// this object.
+  /// the service cannot be reached, or refuses prompts of the arm's mode. REQUIRES: `session` has
+  /// the tokenizer, and outlives this object.
   ServiceArm(const Arm& arm, const Session& session);
   ~ServiceArm() override;
 
   /// The description that a run stores: the service, how prompts are sent, and whether replies have
   /// token ids.
   const Json& description() const { return description_; }
-  /// The row that is stored instead of a network's row. Its hash depends on the model and the
-  /// address only.
+  /// The row that is stored instead of a network's row. Its hash depends only on the service's
+  /// address and the name of its model.
   ModelRow model_row() const;
   /// Whether prompts are sent as text, not as token ids.
   bool needs_words() const { return mode_ != PromptMode::ids; }
 
-  /// From now on, requests are recorded in this database, and the budget applies to all of its runs
-  /// together. `store` must outlive this object.
+  /// From now on, requests are recorded in this database, and the budget includes what earlier runs
+  /// in this database spent on the service. `store` must outlive this object. REQUIRES: called
+  /// before the first `run`.
   void record_in(Store& store) { store_ = &store; }
 
-  /// Runs jobs as Engine::run does. chat::StopRun: no more requests can be sent.
+  /// Runs `count` jobs, at most `live` at a time, as Engine::run does. Returns the time spent in
+  /// `done` and for recording requests, in nanoseconds. chat::StopRun: no more requests can be
+  /// sent.
   std::int64_t run(int count, int live, const std::function<Task<void>(int)>& start,
                    const std::function<void(const Ended&)>& done);
 
+  /// Sends one prompt, and returns the reply. RunError: the service gives no answer, or the answer
+  /// has more tokens than requested or ids that the tokenizer does not have. REQUIRES: called by a
+  /// job of `run`.
   Task<Stream> stream(StreamRequest request, const DecoderContext& context) override;
 
-  /// Call this for each job as it ends, with the job's counters. Some servers report the numbers of
-  /// guesses only in total, not per reply. In this case, the total of a `run` is added to the
-  /// counters of its last job. Otherwise this does nothing.
+  /// Adds the guesses that the server counted during a `run` to the counters of the last job. Call
+  /// this for each job as it ends, with the job's counters. For all but the last job it does
+  /// nothing, and also if the server reports the guesses of each reply, or none at all.
   void add_block_guesses(Counters& counters);
 
  private:
@@ -78,6 +84,7 @@ class ServiceArm final : public StreamSource, private chat::Events {
   void settled(const chat::Call& call, const chat::Attempt& attempt) override;
   void replied(const chat::Call& call, const chat::Reply& reply) override;
 
+  /// Sets mode_ and gives_ids_ by test requests to the service.
   void find_mode(const Session& session);
   chat::Call call_of(const StreamRequest& request, const DecoderContext& context);
   Stream stream_of(const StreamRequest& request, const DecoderContext& context,

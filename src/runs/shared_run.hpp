@@ -9,31 +9,38 @@
 #include "src/runs/prepare.hpp"
 #include "src/store/store.hpp"
 
-/// One run by several processes: rank 0 has the run's database, each other rank one of its own
-/// beside it, which begins with the run's rows so far and exists until rank 0 has merged it.
+/// One run by several processes. Rank 0 has the database of the run. Each other rank has its own
+/// database in the same folder. It begins as a copy of the run's stored rows, and is removed when
+/// rank 0 has merged it.
 namespace pardec {
 
-/// ConfigError: the run has settings that several processes cannot share.
+/// Checks that several processes can share the run. ConfigError: a setting does not allow this,
+/// e.g. order `blocked`, a trace, a shard or a service.
 void check_shared(const RunSpec& spec);
 
-/// The database of a rank of an invocation, beside the database of the run: DB.INVOCATION.rank-N,
-/// with the first 8 characters of the invocation. Other invocations have other files.
+/// The path of a rank's database, next to the database `db` of the run: DB.INVOCATION.rank-N, with
+/// the first 8 characters of the invocation's id. Thus invocations do not share these files.
 std::filesystem::path rank_database(const std::filesystem::path& db, const std::string& invocation,
                                     int rank);
 
-/// Merges the databases of ranks that killed processes of this invocation left on this machine, and
-/// removes them.
+/// If earlier processes of this invocation were killed, their rank databases may still exist on
+/// this machine. Merges these databases into `store`, and removes them.
 void collect_left(Store& store, const std::string& invocation);
 
-/// Rank 0's part before the blocks, of a run that `store` has: collects what was left on all
-/// machines, and gives the other ranks the run's rows so far.
+/// Rank 0's work before the blocks are run. Merges rank databases that killed processes left on any
+/// of the machines (collect_left), and sends the stored rows of the run to the other ranks.
+/// REQUIRES: `store` has the runs of the invocation. RunError: another rank fails.
 void lead(Group& group, Store& store, const std::string& invocation);
 
-/// Rank 0's part after the blocks: merges what the others did, and adds their counts. Returns
-/// whether a signal stopped one of them.
+/// Rank 0's work after the blocks were run. Merges the databases of the other ranks into `store`,
+/// and adds their counts to `counts`, except `finished` and `failed` (Recorder::count_finished
+/// reads these from the database). Returns whether a stop was requested in another rank
+/// (ExecuteOptions::stop). RunError: another rank fails.
 bool collect(Group& group, Store& store, const std::string& invocation, RunCounts& counts);
 
-/// The whole part of a rank above 0.
+/// All work of a rank above 0, from the creation of its cells to the removal of its database.
+/// ConfigError: its settings, program or files differ from those of rank 0. Other errors: see
+/// execute().
 void follow(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSessions& sessions,
             const ExecuteOptions& how);
 

@@ -7,12 +7,14 @@ namespace pardec {
 
 /// Estimates the remaining time of work of several kinds. The kinds differ in speed; in a run, they
 /// are the cells (arms on datasets). The time per unit of a kind is the mean over its completed
-/// units. If there are none, it is the time of a first try, multiplied by the ratio of actual to
-/// tried times of the other kinds in its group. The class has no clock: callers pass all times.
+/// units. If no unit is complete, the estimate is the time per unit of the kind's try (a
+/// measurement before the work, see `tried`), times a factor from the other kinds of the group: the
+/// actual time of these kinds, divided by the time that their tries predicted. Without a try, the
+/// estimate is the mean time per unit of the group. The class has no clock: callers pass all times.
 class TimeLeft {
  public:
   struct Kind {
-    double units = 0;       ///< total number of units
+    double units = 0;       ///< total number of units, e.g. of examples
     std::size_t group = 0;  ///< kinds in a group have similar speeds, e.g. those of an arm
   };
   explicit TimeLeft(std::vector<Kind> kinds);
@@ -26,13 +28,14 @@ class TimeLeft {
   void finished(std::size_t kind, double units, double seconds);
 
   struct Estimate {
-    double seconds = 0;
-    bool whole = true;  ///< false: kinds without any known time are not included
+    double seconds = 0;  ///< remaining time
+    bool whole = true;   ///< false: kinds without any known time are not included
     /// Whether the estimate is reliable: at least four units, or at least a quarter of all units,
     /// are complete. With fewer, it could be wrong by more than a factor of two, because the
     /// lengths of answers in a dataset vary by a factor of ten.
     bool founded = true;
   };
+  /// The remaining time of all kinds together.
   Estimate left() const;
 
  private:
@@ -45,6 +48,7 @@ class TimeLeft {
     double done() const { return units + open_units + under_way / 2; }
     double taken() const { return seconds + open_seconds; }
   };
+  /// NaN: no time is known for the kind or its group.
   double seconds_per_unit(const State& state) const;
 
   std::vector<State> states_;

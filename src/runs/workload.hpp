@@ -16,13 +16,14 @@ namespace pardec {
 struct Workload {
   const DatasetEntry* entry;
   Dataset dataset;
-  std::int64_t seen = 0;            ///< number of examples left out by `unseen`
+  std::int64_t seen = 0;            ///< number of examples left out because of RunSpec::unseen
   std::vector<Example> examples;    ///< the selected examples
   std::vector<Protocol> protocols;  ///< one per arm, since a checkpoint may have its own wording
   std::vector<BlockPlan> blocks;
   int block = 0;          ///< approximate number of examples per block
-  int filling_block = 0;  ///< number of examples that would fill every arm's batch
-  /// per arm: why it does not run on this dataset; empty: it does
+  int filling_block = 0;  ///< block length at which batches are mostly full: filling_block_examples
+  /// per arm: why it does not run on this dataset, as the end of a sentence about the arm; empty:
+  /// it runs
   std::vector<std::string> not_applicable;
 
   bool runs(size_t arm) const { return not_applicable[arm].empty(); }
@@ -30,14 +31,15 @@ struct Workload {
   std::vector<const Example*> examples_of(const JobPlan& job) const;
 };
 
-/// Reads the datasets of a run, and plans the work of all arms. ConfigError, DataError: a dataset
-/// cannot be read.
+/// Reads the datasets of a run, and plans the work of all arms. DataError: a dataset's file is
+/// invalid. ConfigError: a dataset or wording does not exist, a column is unknown (strict_columns),
+/// there are too few examples, or a setting does not fit a dataset.
 std::vector<Workload> load_workloads(const RunSpec& spec);
 
-/// The index of an arm's baseline on one dataset (baseline_of).
+/// The index of an arm's baseline on one dataset; none: it has none (baseline_of).
 std::optional<size_t> baseline_on(const RunSpec& spec, const Workload& work, size_t arm);
 
-/// ConfigError: no arm can run on any dataset.
+/// Checks that some arm can run on some dataset. ConfigError: none can.
 void check_any_runs(const RunSpec& spec, const std::vector<Workload>& workloads);
 
 /// Whether some arm asks for one field at a time on data of this shape.

@@ -11,7 +11,7 @@
 /// Judges stored answers with a service.
 namespace pardec {
 
-/// Options of the functions below.
+/// Options of ask_judge, judge_by and judge_run.
 struct AskJudgeOptions {
   /// limit on the judge's cost, including its earlier cost in this database
   chat::Budget budget = {};
@@ -20,16 +20,23 @@ struct AskJudgeOptions {
   Notes notes = {};           ///< messages about progress and cost
 };
 
-/// Asks the service for all missing verdicts. chat::StopRun: no more requests can be sent.
+/// Asks the service for all missing verdicts, and stores the verdicts and the resulting scores (see
+/// judge_answers). chat::StopRun: no more requests can be sent. RunError: another process is asking
+/// this judge for the same database. ConfigError: the API key is missing, or a budget in money is
+/// given for a service without prices.
 JudgeProgress ask_judge(Store& store, const JudgeTask& task, const JudgeUnits& units,
                         const chat::ServiceSpec& service, const AskJudgeOptions& how);
 
-/// The same with a built-in protocol. `datasets`: empty means all datasets of the run.
+/// Judges the answers of an invocation with a built-in protocol, with one vote per answer (or per
+/// order of a pair). `datasets`: empty means all datasets of the invocation. ConfigError: there is
+/// no such protocol, or nothing can be judged (judge_units). Other errors: see ask_judge.
 JudgeProgress judge_by(Store& store, const std::string& invocation, const std::string& protocol,
                        const std::vector<std::string>& datasets, const chat::ServiceSpec& service,
                        const AskJudgeOptions& how);
 
-/// The same with the protocols of the run's datasets.
+/// Calls judge_by for each protocol that the scores of the invocation's datasets need
+/// (protocol_for). Datasets whose scores need no judge are left out. Only the member `failed` of
+/// the result is set: its sum over all protocols. Errors: see judge_by.
 JudgeProgress judge_run(Store& store, const std::string& invocation,
                         const chat::ServiceSpec& service, const AskJudgeOptions& how);
 

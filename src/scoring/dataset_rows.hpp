@@ -9,6 +9,7 @@ namespace pardec {
 
 /// The row of a dataset. Its hash covers names and contents of all files that were read.
 DatasetRow dataset_row(const Dataset& dataset);
+/// One row per example, in the same order.
 std::vector<SampleRow> sample_rows(const std::vector<Example>& examples);
 
 }  // namespace pardec

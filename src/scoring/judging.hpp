@@ -31,7 +31,7 @@ struct JudgeTask {
 
 /// One item to judge: an answer, a turn of an answer, or a pair of answers.
 struct JudgeUnit {
-  RowId run = 0, generation = 0, baseline = 0;
+  RowId run = 0, generation = 0, baseline = 0;  ///< baseline: the baseline's answer; 0: no pair
   std::string run_uuid, baseline_uuid, sample;  ///< the same in every database
   int repeat = 0;
   std::string field;  ///< empty: the whole example
@@ -56,7 +56,7 @@ struct JudgeUnits {
 std::vector<std::string> verdict_fields(const JudgeProtocol& protocol, const JudgeUnit& unit);
 
 /// Finds all items of the task in the invocation's runs and shards. ConfigError: there are no
-/// items, or there is no such baseline.
+/// items, there is no such baseline or dataset, or a stored example lacks the fields of its answer.
 JudgeUnits judge_units(Store& store, const JudgeTask& task);
 
 /// The protocol that the score `total` is computed from. Empty: the score needs no judge, or comes
@@ -69,12 +69,13 @@ std::string protocol_for(const DatasetEntry& dataset);
 struct JudgeProgress {
   std::int64_t votes = 0;   ///< number of votes in the task
   std::int64_t before = 0;  ///< votes that were stored before
-  std::int64_t cached = 0;  ///< votes from stored replies to equal questions, without cost
+  std::int64_t cached = 0;  ///< votes from replies to equal questions, which cost nothing more
   std::int64_t equal = 0;   ///< ties between equal answers, without a judge
-  /// new votes, by result
+  /// new votes by result (VoteState), including those in `cached`
   std::int64_t scored = 0, unscored = 0, refused = 0, failed = 0;
   std::int64_t calls = 0;  ///< number of replies received
 
+  /// The number of new votes.
   std::int64_t done() const { return scored + unscored + refused + failed; }
 };
 
@@ -82,21 +83,24 @@ struct JudgeProgress {
 /// included are the additional calls after replies without a verdict.
 struct JudgePlan {
   JudgeProgress progress;  ///< `cached`: votes for which an equal question has a stored reply
-  std::int64_t calls = 0;
+  std::int64_t calls = 0;  ///< number of calls to make
   /// number of votes that share the call of another vote with an equal question
   std::int64_t shared = 0;
   chat::WorstCase worst;  ///< sum over all calls
 };
+/// Computes the plan of a task, without storing anything. `worst_case`: computes the maximum number
+/// of tokens and the maximum cost of one call.
 JudgePlan plan_judging(Store& store, const JudgeTask& task, const JudgeUnits& units,
                        const std::function<chat::WorstCase(const chat::Call&)>& worst_case);
 
-/// The votes on pairs of equal answers: a tie for each order.
+/// The votes on pairs of equal answers: for each vote and order, a tie.
 std::vector<JudgmentRow> equal_ties(const JudgeTask& task, const JudgeUnits& units, RowId judge,
                                     RowId protocol);
 
 /// Obtains all missing votes, and votes that ended in an error before. Each reply is stored with
 /// its votes as it arrives, so that nothing is lost if the process is killed. At the end, the
-/// resulting scores are stored, even if `ask` throws. Errors of `ask` are passed on.
+/// resulting scores are stored, even if `ask` throws. Errors of `ask` are passed on. `ask`: sends
+/// the calls to a service. `progress`: called after each reply.
 JudgeProgress judge_answers(Store& store, const JudgeTask& task, const JudgeUnits& units,
                             const AskService& ask,
                             const std::function<void(const JudgeProgress&)>& progress = {});
@@ -105,24 +109,28 @@ JudgeProgress judge_answers(Store& store, const JudgeTask& task, const JudgeUnit
 /// in common. (Judges prefer answers of their own family.)
 std::string shared_family(const std::string& judge, const std::string& model);
 
-/// Combines the votes of one judge on one item: the mean of grades, or the most frequent label.
-/// Among equally frequent labels, the one with the earliest vote wins. None: no vote is scored.
+/// Combines the votes of one judge on one item: the mean of the grades (NaN if a vote has no
+/// grade), and the most frequent label. Among equally frequent labels, the one with the earliest
+/// vote wins. Only votes with VoteState::scored count. None: there is no such vote.
 std::optional<JudgeVerdict> verdict_of(const std::vector<VoteRow>& votes);
 
-/// Combines the two orders of each vote of one judge on one pair of answers.
+/// Combines the two orders of each vote of one judge on one pair of answers. The result has one
+/// entry per vote, sorted by the number of the vote.
 std::vector<PairVerdict> pair_verdicts(const std::vector<JudgmentRow>& rows);
 
 /// Whether these are votes on equal answers (kEqualAnswers).
 bool are_equal(const std::vector<JudgmentRow>& rows);
 
 /// Combines the votes of one judge on a pair. The winner is the answer that more votes prefer; if
-/// both are preferred equally often, the result is a tie. None: no vote has both orders.
-/// `one_order`: one order is enough, since people see each pair in one order only.
+/// both are preferred equally often, the result is a tie. Equal answers are a tie. `one_order`:
+/// whether a vote with one order counts, since people see each pair in one order only. None: no
+/// vote counts.
 std::optional<Winner> winner_of(const std::vector<JudgmentRow>& rows, bool one_order);
 
 /// Computes the scores judge_class, judge_score, judge_preference or judge_template from the task's
 /// verdicts, and stores them for `compare`, `report` and claims of papers. They replace scores from
-/// another judge.
+/// another judge. Does nothing if the protocol has no score, or if the task's judge has given no
+/// verdict.
 void store_judged_scores(Store& store, const JudgeTask& task);
 
 }  // namespace pardec

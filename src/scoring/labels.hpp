@@ -13,6 +13,7 @@ namespace pardec {
 /// One item to judge. It does not reveal the arm: `id` is a hash, and two answers are in random
 /// order.
 struct SheetItem {
+  /// reference: the accepted answers to the judged turn of a conversation; otherwise empty
   std::string id, category, text, question, reference;
   std::string answer;  ///< for pairs: answer A
   std::string other;   ///< for pairs: answer B
@@ -20,27 +21,31 @@ struct SheetItem {
   std::vector<std::string> verdicts;
 };
 
+/// A sheet with all items for one person.
 struct Sheet {
   std::string protocol, task;  ///< task: instructions for the judge
-  bool compares = false;
-  std::vector<std::string> verdicts;  ///< possible verdicts; empty: a number from 1 to 10
-  std::vector<SheetItem> items;       ///< in random order
+  bool compares = false;       ///< whether the items are pairs of answers
+  /// possible verdicts; empty: a number in the range of the protocol's grade (usually 1 to 10)
+  std::vector<std::string> verdicts;
+  std::vector<SheetItem> items;  ///< in random order
 };
 
-/// Makes a sheet of all units, without pairs of equal answers. ConfigError: the protocol is not
-/// suitable for people (a template without labels).
+/// Makes a sheet of all units, without pairs of equal answers. `seed`: determines the order of the
+/// items, and of the two answers in each pair. ConfigError: the protocol is not suitable for people
+/// (a template that has neither labels nor a range of numbers).
 Sheet make_sheet(const JudgeTask& task, const JudgeUnits& units, std::uint64_t seed);
 
 /// A person's verdict on an item.
 struct Label {
-  std::string item, verdict, comment;
-  std::string file;
-  long line = 0;
+  std::string item, verdict, comment;  ///< item: SheetItem::id
+  std::string file;                    ///< the file that it was read from
+  long line = 0;                       ///< line in this file; 0: not known
 };
 
 /// Reads a completed sheet: CSV with columns item and verdict, or the file that the HTML page
-/// saves. Items without a verdict are left out. DataError: the file is invalid, or a page saved it
-/// for another protocol.
+/// saves (`.json`). Items without a verdict are left out. DataError: the file cannot be read or is
+/// invalid, or a page saved it for another protocol. ConfigError: a label in a page's file lacks
+/// `item`, or has a value of the wrong type.
 std::vector<Label> read_labels(const std::filesystem::path& file, const std::string& protocol);
 
 /// Stores labels as votes of the task's judge, and pairs of equal answers as ties. A new label for

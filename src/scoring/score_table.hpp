@@ -48,6 +48,8 @@ struct ScoreColumn {
   }
 };
 
+/// The scores of one run. Usage: add all answers, add rows to the columns, call finish(), then
+/// read.
 class ScoreTable {
  public:
   /// A column to which rows are added.
@@ -62,6 +64,7 @@ class ScoreTable {
 
   explicit ScoreTable(std::shared_ptr<ExampleNames> names) : names_(std::move(names)) {}
 
+  /// Adds an answer, and returns its index in answers().
   std::int32_t add(const ScoredAnswer& answer);
   /// The column of a metric; adds it if it is new. The reference stays valid.
   Column& column_of(std::string_view metric);
@@ -82,10 +85,11 @@ class ScoreTable {
   std::map<std::string, Column, std::less<>> columns_;
 };
 
-/// Reads the stored scores of each run. Scores of unknown metrics are left out.
+/// Reads the stored scores of each run: one table per run, in the order of figures.runs. Scores of
+/// unknown metrics are left out.
 std::vector<ScoreTable> read_scores(Store& store, const Figures& figures);
 
-/// The scores in `generations`, which need not be stored.
+/// The scores in `generations`, e.g. those of rescore(). They need not be stored.
 ScoreTable score_table(const std::vector<StoredGeneration>& generations);
 
 }  // namespace pardec

@@ -27,9 +27,10 @@ struct RunAnswers {
 /// other samples.
 RunAnswers read_answers(Store& store, RowId run, const SampleIds& only = std::nullopt);
 
-/// Compares the fields of two answers. If they differ and `same_ids` holds (equal ids mean equal
-/// tokens in both networks), the result has the first token that differs among the ids of the
-/// fields, and, if known, the gap between the two best logits there.
+/// Compares the texts of the fields of two answers; answers without fields are compared as a whole.
+/// If a field differs and `same_ids` holds (equal ids mean equal tokens in both networks), the
+/// result has the index of the first token that differs, counted over the tokens of all fields of
+/// `method`. If known, it also has the gap between the two best logits of `method` there.
 Identity compare_fields(const Answered& baseline, const Answered& method, bool same_ids);
 
 /// The number of compared items, and of equal items.
@@ -40,17 +41,18 @@ struct Agreement {
   double share() const;
 };
 
-/// For runs with an oracle: compares the network's own choices at places with the same forced ids
-/// before them in the same value.
+/// For runs with an oracle: counts the tokens at which the networks of both arms choose the same
+/// token by themselves. In each field, tokens are compared up to and including the first at which
+/// the two arms were forced to different tokens.
 void add_unforced(Agreement& agreement, const Answered& baseline, const Answered& method);
 
 /// The IPPD paper's EM: the share of fields that equal the baseline's, if fields are asked one by
-/// one. Ids are compared, without the end of sequence. This is slightly stricter than the paper's
-/// comparison of decoded strings.
+/// one. The token ids of the fields are compared, without the end of sequence. This is slightly
+/// stricter than the paper's comparison of decoded strings. Failed answers do not count.
 void add_exact(Agreement& agreement, const Answered& baseline, const Answered& method);
 
-/// The agreement over all answers to `samples` that both runs have. `add`: one of the two functions
-/// above.
+/// The agreement over all answers to `samples` that both runs have. `samples`: ids in table
+/// `sample`. `add`: add_unforced or add_exact.
 Agreement agreement_of(Store& store, RowId baseline, RowId method,
                        const std::vector<RowId>& samples,
                        void (*add)(Agreement&, const Answered&, const Answered&));

@@ -30,6 +30,7 @@ struct ScoredField {
   bool no_value = false;  ///< the answer is neither a text nor an explicit absence; always wrong
 };
 
+/// One example with its answer, as the metrics see it.
 struct ScoredExample {
   std::string category, text;
   std::vector<ScoredField> fields;
@@ -42,15 +43,16 @@ struct SaidText {
   std::string_view text;
   bool empty = false;
 };
-/// Finds this text. If the store has no FieldThought for the answer, thinking is recognised by the
-/// marks of published model families.
+/// Finds the text of a stored answer after its thinking. If the store has no FieldThought for the
+/// answer, thinking is recognised by the marks of published model families.
 SaidText said_in(const FieldAnswer& answer);
 
-/// Combines a stored sample with the answers to its fields. ConfigError: an answer's field is not
-/// in the sample.
+/// Combines a stored sample with the answers to its fields, in the same order. ConfigError: the
+/// numbers of fields and answers differ.
 ScoredExample scored_example(const SampleRow& sample, const std::vector<FieldAnswer>& answers);
 
-/// The same for a failed answer, which counts as wrong in all metrics with right and wrong answers.
+/// A stored sample with a failed answer, which counts as wrong in all metrics with right and wrong
+/// answers.
 ScoredExample failed_example(const SampleRow& sample);
 
 /// One number for a whole run.
@@ -84,8 +86,8 @@ using ScoreExample = std::function<std::vector<ScoreRow>(const ScoredExample&)>;
 struct ByText {
   ScoreExample score;
 };
-/// Computed by running code that the network wrote (PythonSandbox); only on request: score
-/// --metric.
+/// Computed by running code that the network wrote (PythonSandbox). Only `score --metric` computes
+/// these rows.
 struct ByRunning {
   ScoreExample score;
 };
@@ -93,7 +95,7 @@ struct ByRunning {
 struct ByJudge {
   std::string_view rows;  ///< the metric of these rows
 };
-/// Computed by a network that reads the answer: score --model.
+/// Computed by a network that reads the answer, by `score --model`.
 struct ByNetwork {};
 
 using MetricSource = std::variant<ByText, ByRunning, ByJudge, ByNetwork>;
@@ -102,10 +104,12 @@ using MetricSource = std::variant<ByText, ByRunning, ByJudge, ByNetwork>;
 /// for a run.
 struct TaskMetric {
   std::string_view name;  ///< name for --metric
+  /// one line about what the metric measures
   std::string_view what;
   std::vector<std::string_view> totals;  ///< names of its totals; datasets name some of them
   std::string_view needs;  ///< what an example must have to be scored, as text; empty for ByJudge
   MetricSource source;
+  /// the stored rows that `total` and `parts` read
   std::vector<RowsRead> reads;
   /// Computes the totals of a run. Totals without answers are left out.
   std::function<std::vector<MetricTotal>(const ScoreTable&)> total;
@@ -129,6 +133,7 @@ struct TaskMetric {
   }
 };
 
+/// All metrics.
 const std::vector<TaskMetric>& task_metrics();
 
 /// Outcomes of attribute values, summed by category, attribute, and whether the attribute was
@@ -139,13 +144,14 @@ std::vector<AttributeOutcome> attribute_outcomes(const ScoreTable& stored);
 /// (is_outside_rouge). Empty: their share is 0 or below `least`.
 std::string outside_rouge(const ScoreTable& stored, double least = 0);
 
-/// ConfigError: there is no such metric; the message suggests similar names.
+/// Finds a metric by name. ConfigError: there is no such metric; the message suggests similar
+/// names.
 const TaskMetric& find_metric(std::string_view name);
 
 /// Whether lower values of this total are better.
 bool lower_is_better(std::string_view total);
 
-/// The range of one answer's score.
+/// The range of one answer's score for this total; kNoRange if no metric has this total.
 ScoreRange range_of(std::string_view total);
 
 /// Whether some metric has a total with this name.

@@ -15,9 +15,11 @@ struct CounterColumn {
   std::string_view name;
   std::span<const Counter> counters;
 
+  /// Whether the column holds a JSON object with one key per counter.
   bool is_json() const { return !counters.front().json_column.empty(); }
+  /// Whether the column holds a JSON list of numbers, the value of one counter.
   bool is_list() const;
-  /// Whether the counter is computed from other counters.
+  /// Whether the counter is computed from other counters. It is stored, but not read back.
   bool is_derived() const { return counters.front().after == Adding::anew; }
   /// Whether the column `job.turns` also has this column's counters for each turn, under the same
   /// name.
@@ -35,8 +37,8 @@ void bind_counters(Statement& statement, const Counters& counters, bool failed);
 /// Reads the values of the columns of counter_names(lists) into `counters`.
 void read_counters(RowReader& row, Counters& counters, bool lists = true);
 
-/// Convert the counters of a turn to and from the JSON in `job.turns`. Counters have the same form
-/// there as in their columns.
+/// Convert the counters of a turn of a conversation to and from the JSON in `job.turns`. Only the
+/// columns with is_of_turns() are converted. Counters have the same form there as in their columns.
 Json turn_json(const Counts& turn);
 Counts turn_counts(const Json& json);
 

@@ -17,16 +17,17 @@
 /// large run would not fit into memory. Each table is read once, regardless of the number of runs.
 namespace pardec {
 
-/// A run and its totals (view run_summary). Totals include only jobs without an error. The members
-/// `measured_*` include only jobs of blocks that one process measured as a whole, and in which no
-/// job failed.
+/// A run and its totals (view run_summary). `totals` includes only jobs without an error. The
+/// members `measured_*`, and `measured`, include only jobs of measured blocks: one process measured
+/// the block as a whole, and no job of it failed.
 struct RunSummary {
   RunRow run;
   std::int64_t jobs = 0, failed_jobs = 0;
   std::int64_t generations = 0, failed_generations = 0;
-  std::int64_t examples = 0;                 ///< number of distinct examples; repeats do not count
-  std::int64_t compared = 0, identical = 0;  ///< answers compared with the baseline's; equal ones
-  std::int64_t blocks = 0, measured_blocks = 0;
+  std::int64_t examples = 0;  ///< number of distinct examples; repeats do not count
+  /// numbers of answers that were compared with the baseline's answers, and of equal ones
+  std::int64_t compared = 0, identical = 0;
+  std::int64_t blocks = 0, measured_blocks = 0;  ///< numbers of all blocks, and of measured blocks
   std::int64_t measured_wall_ns = 0, measured_examples = 0, measured_fields = 0;
   std::int64_t measured_chosen = 0, measured_text_tokens = 0;
   BlockOccupancy measured;
@@ -82,6 +83,7 @@ struct BlockPairRow {
   std::optional<std::pair<BlockTime, BlockTime>> repaired;
 };
 
+/// The counters of one job.
 struct JobFigures : Counts {
   RowId id = 0, block = 0;  ///< block is 0 if the job belongs to no block
   int repeat = 0;
@@ -91,6 +93,7 @@ struct JobFigures : Counts {
   std::vector<Counts> turns;  ///< see JobRow::turns
 };
 
+/// The numbers of one answer.
 struct AnswerFigures {
   RowId id = 0;
   std::int32_t example = 0, job = 0;  ///< indices in Figures::examples and RunFigures::jobs
@@ -105,6 +108,7 @@ struct AnswerFigures {
   std::optional<double> gap;           ///< see Identity::gap
 };
 
+/// All numbers of one run.
 struct RunFigures {
   RunSummary summary;
   MeasuredBlocks measured;
@@ -113,7 +117,7 @@ struct RunFigures {
   std::vector<AnswerFigures> answers;        ///< sorted by repeat and id
 };
 
-/// The names behind the numbers (NameNumbers). All runs that were read together share them.
+/// The names that numbers in Figures stand for. All runs that were read together share them.
 struct ExampleNames {
   std::vector<std::string> keys;        ///< keys of Figures::examples, in the same order
   std::vector<std::string> block_keys;  ///< sorted; BlockFigures::key is the index
@@ -126,7 +130,9 @@ struct ExampleFigures {
   std::int32_t cluster, category;  ///< numbers in ExampleNames::clusters and categories
 };
 
+/// The numbers of several runs.
 struct Figures {
+  /// Sets RunSummary::run for each row; all other members are empty.
   explicit Figures(std::vector<RunRow> rows) : runs(rows.size()) {
     for (std::size_t r = 0; r < rows.size(); ++r) runs[r].summary.run = std::move(rows[r]);
   }
@@ -163,6 +169,7 @@ class RowPlaces {
   }
   bool empty() const { return places_.empty(); }
   std::int64_t size() const { return std::ssize(places_); }
+  // The smallest and the largest id. REQUIRES for both: sorted, and not empty.
   RowId first() const { return places_.front().first; }
   RowId last() const { return places_.back().first; }
 

@@ -9,8 +9,9 @@
 /// Invocations: groups of runs that one call of `pardec run` made.
 namespace pardec {
 
-/// Opens the database read-only, with the shards of one run joined into one run. `run`: a prefix of
-/// the id of an invocation or of a run; it is replaced by the id of the invocation.
+/// Opens the database read-only, with the shards of one run joined into one run. `run`: names an
+/// invocation as for find_invocation, and is replaced by its id; if `run` is empty, it stays empty.
+/// StoreError: the database cannot be read. ConfigError: see find_invocation.
 std::unique_ptr<Store> open_to_compare(const std::string& db, std::string& run);
 
 /// The id of the newest invocation. ConfigError: the store is empty.
@@ -24,7 +25,7 @@ std::string find_invocation(Store& store, const std::string& id);
 
 /// Reads the runs of an invocation, sorted by id. ConfigError: there are none.
 Figures figures_of(Store& store, const std::string& invocation);
-/// The same, but only the summaries.
+/// The summaries of an invocation's runs, sorted by id. ConfigError: there are none.
 std::vector<RunSummary> runs_of(Store& store, const std::string& invocation);
 
 /// The baseline of `method`: the arm with label `baseline` on the same dataset, or, if `baseline`
@@ -47,7 +48,7 @@ void name_invocation(Store& store, const std::string& invocation, const std::str
 /// Sets the note of an invocation; an empty note removes it.
 void note_invocation(Store& store, const std::string& invocation, const std::string& note);
 
-/// In one transaction, removes the rows of an invocation, and all rows that are then unused.
+/// In one transaction, removes the rows of an invocation, and all rows that no other run uses.
 /// Replies of judges are kept, because they cost money.
 void remove_invocation(Store& store, const std::string& invocation);
 

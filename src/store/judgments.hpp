@@ -11,19 +11,19 @@
 /// Stores requests to judges, their replies, and the cost. Each function writes in one transaction.
 namespace pardec {
 
-/// A judge or a protocol: a name, and JSON with everything that defines it.
+/// A judge, or a protocol of judging: a name, and JSON with everything that defines it.
 struct NamedRecord {
   std::string name;
   Json json;
 };
 
-/// SHA-256 of the record. It tells records with the same name apart.
+/// SHA-256 of the record's JSON. It tells records with the same name apart.
 std::string hash_of(const NamedRecord& record);
 
 /// Prefix of the names of human judges.
 inline constexpr std::string_view kHuman = "human:";
 
-/// The id of the record. If the database does not have the record, it is inserted.
+/// Both return the id of the record. If the database does not have the record, it is inserted.
 RowId put_judge(Store& store, const NamedRecord& judge);
 RowId put_protocol(Store& store, const NamedRecord& protocol);
 
@@ -32,18 +32,24 @@ struct TokenCounts {
   std::int64_t prompt = -1, completion = -1, reasoning = -1, cached = -1;
 };
 
-/// One HTTP request of a call.
+/// One HTTP request of a call to a service.
 struct AttemptRow {
-  std::string process, call_key;
-  int number = 1;
+  std::string process;   ///< uuid of the process that sends it
+  std::string call_key;  ///< SHA-256 of everything that affects the reply (results/schema.sql)
+  int number = 1;        ///< number of the attempt within its call, from 1
   std::string started_utc;
+  /// waited_s: seconds since the previous attempt. seconds: duration of the request.
   double waited_s = 0, seconds = 0;
-  int http_status = 0;
+  int http_status = 0;  ///< 0: no response
+  /// request_id: the service's id of the request. format: the requested format of the reply.
   std::string request_id, format;
-  TokenCounts tokens;  ///< tokens, cost: upper limits while the outcome is unknown
-  double cost = 0;
-  bool outcome_unknown = false;
-  std::string error, body;  ///< empty texts are stored as NULL
+  // While the outcome is unknown, `tokens` and `cost` are upper limits.
+  TokenCounts tokens;
+  double cost = 0;               ///< in the currency of the service's prices
+  bool outcome_unknown = false;  ///< whether the request may have been charged without a response
+  /// error: why there is no response. body: a response that is not an answer. Empty texts are
+  /// stored as NULL.
+  std::string error, body;
 };
 
 /// Inserts a row for the attempt before its request is sent, and completes this row afterwards.
@@ -53,21 +59,23 @@ void put_attempt(Store& store, RowId judge, const AttemptRow& attempt);
 enum class ReplyEnd { answered, refused, cut_short, failed };
 std::string_view name(ReplyEnd end);
 
+/// The outcome of a call.
 struct ReplyRow {
-  RowId id = 0;
-  std::string process, call_key;
+  RowId id = 0;                   ///< 0: not stored yet
+  std::string process, call_key;  ///< as in AttemptRow
   ReplyEnd end = ReplyEnd::answered;
+  /// reason: why there is no answer. served_model: the network, as the service names it.
   std::string text, reason, served_model;
   TokenCounts tokens;
-  double cost = 0;
+  double cost = 0;     ///< in the currency of the service's prices
   bool valid = false;  ///< whether the text contains a verdict
 };
 
 /// The stored reply to this call, from any run: a reply with a verdict if there is one, else the
-/// last reply. None: the call was never answered.
+/// last reply. `tokens` and `cost` are not read. None: the call was never answered.
 std::optional<ReplyRow> find_reply(Store& store, const std::string& call_key);
-/// Like find_reply, but if there is no answer, it returns a reply that was refused or cut short,
-/// because this reply was paid for too.
+/// Like find_reply, but if the call was never answered, it returns the last outcome that is
+/// `refused` or `cut_short`, because such an outcome was paid for too. None: there is none either.
 std::optional<ReplyRow> find_outcome(Store& store, const std::string& call_key);
 
 /// The state of a vote.
@@ -81,12 +89,13 @@ std::string_view name(VoteState state);
 
 /// The result of a vote.
 struct VoteRow {
-  std::string field;
-  int vote = 0;
+  std::string field;  ///< empty: the whole example
+  int vote = 0;       ///< number of the vote, from 0
   VoteState state = VoteState::unscored;
-  std::string label;  ///< a class, or for pairs method, baseline or tie; empty: no verdict
-  std::optional<double> value;
-  std::string reason;
+  /// a class, or for pairs method, baseline or tie; empty: there is no verdict, or it is a number
+  std::string label;
+  std::optional<double> value;  ///< the grade; none: the verdict has no number
+  std::string reason;           ///< why there is no verdict, or a comment
 };
 
 /// One vote on an answer or, if `baseline` is not 0, on a pair of answers.
@@ -98,25 +107,26 @@ struct JudgmentRow {
   RowId reply = 0;  ///< 0: there is no reply
 };
 
-/// Stores votes and the reply that contains them. Existing votes are replaced. The reply is stored
-/// only if it is new (`id` is 0) and has a call key; verdicts of people have no call key. Returns
-/// the reply's id, or 0 if there is no reply.
+/// Stores votes and the reply that contains them. Existing votes are replaced. The stored votes
+/// refer to this reply; JudgmentRow::reply of `votes` is ignored. The reply is stored only if it is
+/// new (`id` is 0) and has a call key; verdicts of people have no call key. Returns the reply's id,
+/// or 0 if there is no reply.
 RowId put_votes(Store& store, RowId judge, ReplyRow reply, std::vector<JudgmentRow> votes);
 
 /// All votes on the answers of a run, including votes on pairs in which the run is the method.
 std::vector<JudgmentRow> judgments(Store& store, RowId run);
 
-/// All judges of a database, and all its protocols, by id.
+/// All judges of a database by id, and all its protocols by id.
 std::map<RowId, NamedRecord> judges_of(Store& store);
 std::map<RowId, NamedRecord> protocols_of(Store& store);
 
 /// What a judge has cost so far. The members `possible_*` are about attempts with an unknown
-/// outcome, which may have been charged.
+/// outcome, which may have been charged; `money` and `tokens` do not include these attempts.
 struct JudgeSpending {
-  double money = 0, possible_money = 0;
+  double money = 0, possible_money = 0;  ///< in the currency of the service's prices
   std::int64_t tokens = 0, possible_tokens = 0;
-  std::int64_t possible_attempts = 0, attempts = 0;
-  /// Tokens of attempts from times at which the service had no prices.
+  std::int64_t possible_attempts = 0, attempts = 0;  ///< attempts: all attempts
+  /// Tokens of attempts with cost 0, which were made when the service had no prices.
   std::int64_t unpriced_prompt_tokens = 0, unpriced_completion_tokens = 0;
 };
 JudgeSpending judge_spending(Store& store, RowId judge);

@@ -10,6 +10,7 @@ namespace pardec {
 /// Numbers names from 0, in the order in which they are first used.
 class NameNumbers {
  public:
+  /// The number of this name; adds the name if it is new.
   std::int32_t of(std::string_view name) {
     const auto found = numbers_.find(name);
     if (found != numbers_.end()) return found->second;

@@ -27,16 +27,19 @@ inline constexpr const char* kNotApplicable = "not_applicable";
 /// {"arm", "for": [arms]}.
 inline constexpr const char* kAddedBaselines = "added_baselines";
 
+/// The experiment that a run belongs to.
 struct ExperimentRow {
   std::string name;
   Json json;  ///< the experiment file as it was run
 };
 
+/// A network, or the model of a service (ServiceArm::model_row).
 struct ModelRow {
-  std::string path;
+  std::string path;   ///< its folder; of an adapter: the adapter's folder
   std::string hash;   ///< hash of its files
   std::string stamp;  ///< sizes and times of its files; if unchanged, so is `hash`
-  Json shape;         ///< layers, width, heads, vocabulary, parameters, and the keys below
+  /// layers, width, heads, vocabulary, parameters, and the keys kBaseFolder and kTokenizerHash
+  Json shape;
 };
 
 /// Key in ModelRow::shape of an adapter: the folder of its base network.
@@ -50,6 +53,7 @@ inline constexpr const char* kTokenizerHash = "tokenizer";
 /// hash is missing, the models or their vocabulary sizes must be equal.
 bool same_ids(const ModelRow& a, const ModelRow& b);
 
+/// One split of a dataset.
 struct DatasetRow {
   std::string name, split;
   std::string sha256;   ///< hash of the files that were read
@@ -57,6 +61,7 @@ struct DatasetRow {
   /// the data are generated words of the published lengths
   bool standin = false;
 
+  /// The split as shown to the user, e.g. "test, stand-in".
   std::string split_text() const { return split + (standin ? ", stand-in" : ""); }
 };
 
@@ -133,9 +138,9 @@ struct BlockRow {
 
 /// Occupancy of the forward passes of a block.
 struct BlockOccupancy {
-  std::int64_t passes = 0;
-  std::int64_t job_passes = 0,
-               stream_passes = 0;  ///< number of jobs and of streams in a pass, summed over passes
+  std::int64_t passes = 0;  ///< number of passes
+  /// the number of jobs in a pass, and the number of streams in a pass, each summed over all passes
+  std::int64_t job_passes = 0, stream_passes = 0;
 };
 
 /// Conditions of a block's measurement.
@@ -150,7 +155,7 @@ using JobKey = std::vector<std::string>;
 /// A machine on which processes measured blocks of an invocation.
 struct MachineRow {
   std::string host;
-  Json environment;     ///< of the latest process there
+  Json environment;     ///< the environment of the latest process on this machine
   std::int64_t blocks;  ///< number of blocks measured there
 };
 
@@ -160,11 +165,11 @@ struct MachineRow {
 struct JobRow {
   RowId id = 0, run = 0, block = 0;  ///< block 0: the job is in no block
   int repeat = 0;
-  JobKey key;           ///< Unique within run and repeat, and the same in every process.
+  JobKey key;           ///< unique within run and repeat, and the same in every process
   std::string process;  ///< uuid of the process that ran the job
   std::string text;     ///< the whole answer, if it is a single stream
-  Tokens tokens;        ///< all generated tokens
-  std::string stop;
+  Tokens tokens;        ///< all generated tokens, if the answer is a single stream
+  std::string stop;     ///< why the single stream ended (Stop)
   /// the error if the job as a whole failed; all its generations have this error
   std::optional<std::string> error;
   Counters counters;
@@ -197,8 +202,11 @@ struct FieldAnswer {
 /// A comparison of an answer with the baseline's answer to the same example in the same repeat.
 struct Identity {
   bool identical = false;
-  std::optional<std::int64_t> first_difference;  ///< index of the first different token
-  std::optional<double> gap;                     ///< gap between the two best logits there
+  /// index of the first different token; none: the answers are identical, or the networks'
+  /// tokenizers differ
+  std::optional<std::int64_t> first_difference;
+  /// gap between the two best logits of this arm at the first difference; none: not recorded
+  std::optional<double> gap;
 };
 
 /// A value of one metric. NaN is stored as NULL with is_nan = 1.
@@ -207,7 +215,7 @@ struct ScoreRow {
   double value = 0;
   std::string field;          ///< empty: the score belongs to the whole example
   std::string version = "1";  ///< version of the metric's definition
-  Json details;               ///< e.g. the counts behind the value; null: none
+  Json details;               ///< e.g. the counts from which the value is computed; null: none
 };
 
 /// The answer to one example.

@@ -14,8 +14,7 @@ namespace pardec {
 
 class Statement;
 
-/// One SQLite connection. Every failure of SQLite throws a StoreError that names the
-/// file.
+/// One SQLite connection. Every failure of SQLite throws a StoreError that names the file.
 class Database {
  public:
   Database() = default;
@@ -23,7 +22,8 @@ class Database {
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
-  /// `flags`: see sqlite3_open_v2. `immutable`: the file is read without locks and without its log.
+  /// Opens a database; closes the one that is open. `flags`: see sqlite3_open_v2. `immutable`: the
+  /// file is read without locks and without its log.
   void open(const std::filesystem::path& path, int flags, bool immutable = false);
   void close();
 
@@ -82,11 +82,14 @@ class Statement {
   /// Advances to the next row. Returns false if there is none.
   bool step();
 
-  /// Number of columns of the current row. The functions below read this row.
+  /// Number of columns of the current row. The functions with a parameter `column` read this row;
+  /// columns are counted from 0.
   int columns() const { return sqlite3_data_count(statement_); }
+  /// 0 for NULL.
   std::int64_t integer(int column) const { return sqlite3_column_int64(statement_, column); }
   /// NaN for NULL.
   double real(int column) const;
+  /// Empty for NULL.
   std::string text(int column) const;
   /// The same as text(), without a copy; valid until the next step().
   std::string_view view(int column) const;
@@ -94,8 +97,9 @@ class Statement {
   std::optional<std::string> maybe_text(int column) const;
   std::optional<std::int64_t> maybe_integer(int column) const;
   std::optional<double> maybe_real(int column) const;
-  /// Null for NULL. DataError, which names the database's file: the text is not JSON.
+  /// Null for NULL. DataError: see json().
   Json maybe_json(int column) const;
+  /// DataError, which names the database's file: the text is not JSON, or is NULL.
   Json json(int column) const;
 
  private:
@@ -126,7 +130,8 @@ class Statement {
   int bound_ = 0;
 };
 
-/// Reads a row column by column, in the order of the SELECT.
+/// Reads a row column by column, in the order of the SELECT. The functions have the meaning of
+/// those in Statement.
 class RowReader {
  public:
   explicit RowReader(const Statement& row) : row_(row) {}
@@ -140,7 +145,6 @@ class RowReader {
   std::optional<std::int64_t> maybe_integer() { return row_.maybe_integer(next_++); }
   std::optional<double> maybe_real() { return row_.maybe_real(next_++); }
   Json maybe_json() { return row_.maybe_json(next_++); }
-  /// DataError, which names the database's file: the text is not JSON.
   Json json() { return row_.json(next_++); }
   /// Whether the next column is NULL. Does not advance.
   bool null() const { return row_.null(next_); }
@@ -151,8 +155,7 @@ class RowReader {
   int next_ = 0;
 };
 
-/// A write transaction. Without commit(), the destructor rolls it back. All writes happen inside a
-/// transaction.
+/// A write transaction. Without commit(), the destructor rolls it back.
 class Transaction {
  public:
   /// Takes the write lock at once, so that a read lock never has to be upgraded.

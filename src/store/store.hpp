@@ -14,16 +14,17 @@
 #include "src/store/side_files.hpp"
 #include "src/store/sqlite.hpp"
 
-/// The database of all runs: one SQLite file (results/schema.sql). All errors are StoreErrors. The
-/// exit code is 2 if the file is not a database of this program, has another schema version, has
-/// the log of another database next to it (side_files.hpp), or is not writable. The exit code is 1
-/// for failures during a run (disk full, I/O error, locked for 30 s); the current transaction is
-/// then rolled back.
+/// The database of all runs: one SQLite file (results/schema.sql). Every function may throw a
+/// StoreError. The exit code is 2 if the file is not a database of this program, has another schema
+/// version, has the log of another database next to it (side_files.hpp), or is not writable. The
+/// exit code is 1 for failures during a run (disk full, I/O error, locked for 30 s); the current
+/// transaction is then rolled back. DataError: a stored value is not JSON where JSON is expected.
 namespace pardec {
 
 /// The SQLite `application_id` of this program's databases: "PARD".
 inline constexpr int kApplicationId = 0x50415244;
 
+/// Options of Store's constructor and of Store::exists.
 struct OpenOptions {
   bool read_only = false;       ///< the file must exist, and is not changed
   bool create_folders = false;  ///< whether missing parent folders are created
@@ -38,6 +39,7 @@ enum class Committed {
   kept,      ///< the stored job was kept; if it had failed, its number of attempts was increased
 };
 
+/// A stored job.
 struct FinishedJob {
   JobKey key;
   int repeat;
@@ -53,7 +55,8 @@ struct RunFilter {
   std::optional<bool> standin = std::nullopt;  ///< whether the dataset is a stand-in
 };
 
-/// The scores of two arms for one example or one of its fields, by one metric. NaN is a stored NaN.
+/// The scores of two arms for one example or one of its fields, by one metric. NaN: the stored
+/// score is not a number.
 struct ScorePair {
   std::string sample, cluster, category, field;
   int repeat;
@@ -69,10 +72,11 @@ struct GenerationPair {
   Tokens baseline_tokens, method_tokens;
 };
 
-/// The mean of one metric over a run; NaN if there is no value.
+/// The mean of one version of a metric over a run.
 struct ScoreMean {
   std::string metric, version;
-  double mean;
+  double mean;  ///< over the scores that are numbers; NaN: there are none
+  /// numbers of scores that are numbers, and of scores that are NaN
   std::int64_t count, not_a_number;
 };
 
@@ -96,9 +100,10 @@ using SampleIds = std::optional<std::vector<RowId>>;
 /// One connection to the database, for one thread. Several processes may have the same file open.
 class Store {
  public:
+  /// Opens the database at `path`, and creates it if it does not exist (not if `read_only`).
   explicit Store(const std::filesystem::path& path, OpenOptions options = {});
-  /// Whether a database exists at `path`. Creates nothing. StoreError: there is no database, and
-  /// none can be created there.
+  /// Whether a database exists at `path`. Creates nothing. StoreError: the path cannot be used for
+  /// a database, or its folder may not be written or does not exist (unless `create_folders`).
   static bool exists(const std::filesystem::path& path, OpenOptions options = {});
   /// Closes the file. If no other process has it open, the write-ahead log is merged into it.
   ~Store();
@@ -113,11 +118,12 @@ class Store {
   // row.
   RowId put_experiment(const ExperimentRow& experiment);
   RowId put_environment(const Json& environment);
-  /// Notes the machine of a process that will run blocks.
+  /// Records a process that will run blocks. `process`: its uuid, which must be new. `host`: the
+  /// name of its machine.
   void put_process(const std::string& process, const std::string& host, const Json& environment);
   RowId put_model(const ModelRow& model);
   RowId put_dataset(const DatasetRow& dataset);
-  /// Samples that are already stored are not changed.
+  /// Stores samples of a dataset. Samples that are already stored are not changed.
   void put_samples(RowId dataset, std::span<const SampleRow> samples);
   /// The stored hash for this path and stamp; none: it is not stored.
   std::optional<std::string> model_hash(const std::string& path, const std::string& stamp);
@@ -129,36 +135,39 @@ class Store {
   /// Inserts the run and the rows that it refers to, in one transaction. If the uuid is already
   /// stored, the run is resumed: its status becomes `running`.
   RowId begin_run(const RunRow& run);
+  /// The id of the run's dataset; 0: there is no such run.
   RowId dataset_of(RowId run);
   /// The matching runs, the newest first.
   std::vector<RunRow> find_runs(const RunFilter& filter);
-  /// Sorted by repeat and key.
+  /// All stored jobs of a run, sorted by repeat and key.
   std::vector<FinishedJob> finished_jobs(RowId run);
+  /// Sets the status of a run, and its end time (none for `running`).
   void finish_run(RowId run, RunStatus status);
   /// StoreError: the open file is no longer at `path()`, because another process removed or
   /// replaced it. The store then copies its data to a new file next to the path, and the message
   /// names that file. The old log is removed, because SQLite would apply it to the file that is now
-  /// at the path. Every function that writes calls check_place; callers call it once more before
-  /// they report that all results are stored.
+  /// at the path. Functions that store runs, jobs, scores or votes call check_place; callers call
+  /// it once more before they report that all results are stored.
   void check_place();
 
   // Blocks and jobs.
-  /// Finds or inserts the block with this run, repeat and position. StoreError: the stored block
-  /// has other examples.
+  /// Finds or inserts the block with this run, repeat and position, and returns its id. StoreError:
+  /// the stored block has other examples.
   RowId begin_block(const BlockRow& block);
-  /// Stores a job, its histogram, generations and scores in one transaction. Generations without an
-  /// error get the job's error. If a retry replaces a job, its block counts as not measured, and
-  /// comparisons of other arms' answers with the old answers are deleted.
+  /// Stores a job, its histogram of tokens per pass (Counters::emitted), its generations and their
+  /// scores in one transaction. If the job has an error, generations without an error get it. If a
+  /// retry replaces a job, its block counts as not measured, and comparisons of other arms' answers
+  /// with the old answers are deleted. StoreError: an example is not stored (put_samples).
   Committed commit_job(const JobRow& job, std::span<const GenerationRow> generations);
   /// Stores the time in which `process` ran all jobs of the block, and the occupancy of the passes.
-  /// An earlier time and its repair are replaced. If a job of the block is not stored or failed,
-  /// nothing is stored, and the result is false. The stored answers may come from an earlier
-  /// process: if a stop left the block without a time, a later process computes the same answers
-  /// again to measure the block.
+  /// An earlier time is replaced, and its second measurement (repair_block) is deleted. If a job of
+  /// the block is not stored or failed, nothing is stored, and the result is false. The stored
+  /// answers may come from an earlier process: if a stop left the block without a time, a later
+  /// process computes the same answers again to measure the block.
   bool finish_block(RowId block, const std::string& process, std::int64_t wall_ns,
                     const BlockOccupancy& occupancy = {}, const BlockUse& use = {});
-  /// Stores a second measurement of the block. The first one is kept. Does nothing if there is no
-  /// first one.
+  /// Stores a second measurement of the block. The first measurement is kept; an earlier second one
+  /// is replaced. Does nothing if the block has no first measurement.
   void repair_block(RowId block, const std::string& process, std::int64_t wall_ns,
                     const MachineUse& use);
   /// Stores comparisons of answers, by generation id, in one transaction.
@@ -166,28 +175,34 @@ class Store {
   /// Stores scores in one transaction. A score replaces a stored one with the same metric, field
   /// and version.
   void put_scores(std::span<const AnswerScores> scores);
-  /// In one transaction, replaces all scores of a metric in these runs by the result of `current`,
-  /// which may read the database. If `current` returns none, the scores are not changed.
+  /// In one transaction, calls `current`, which may read the database, and replaces all scores of a
+  /// metric in these runs by the scores that it returns. If it returns none, nothing is changed.
   void replace_scores(const std::string& metric, std::span<const RowId> runs,
                       const std::function<std::optional<std::vector<AnswerScores>>()>& current);
 
   // Reading.
+  /// The summaries of the matching runs, the newest first.
   std::vector<RunSummary> summaries(const RunFilter& filter);
   /// The machines whose processes measured blocks of an invocation, the machine with the most
   /// blocks first. Blocks of an older pardec, which did not store the machine, are not counted.
   std::vector<MachineRow> machines(const std::string& invocation);
   /// The figures of these runs, in the order of `runs`.
   Figures figures(std::vector<RunRow> runs);
-  /// The same with the measured blocks only.
+  /// The figures of these runs without jobs, answers and examples: only RunFigures::measured, and
+  /// the numbers of blocks and the sums of their times, examples and passes in the summaries.
   Figures blocks(std::vector<RunRow> runs);
-  /// The jobs of a run. `only`: jobs with answers to these samples.
+  /// The jobs of a run, sorted by repeat and id. `only`: jobs with answers to these samples.
   std::vector<JobRow> jobs(RowId run, const SampleIds& only = std::nullopt);
+  /// The answers of a run, sorted by repeat and id. `only`: answers to these samples.
   std::vector<StoredGeneration> generations(RowId run, const SampleIds& only = std::nullopt);
   /// The token ids of one answer; none: the answer is not stored.
   std::optional<Tokens> answer_ids(RowId run, int repeat, const std::string& sample);
-  /// The samples of a dataset, in the order of insertion.
+  /// The samples of a dataset, in the order of insertion. `only`: these samples.
   std::vector<SampleRow> samples(RowId dataset, const SampleIds& only = std::nullopt);
+  /// The means of all metrics and versions, sorted by metric and version.
   std::vector<ScoreMean> score_means(RowId run);
+  // The pairs of two runs on the same dataset, sorted by repeat and sample. A pair has an answer of
+  // each run to the same sample in the same repeat.
   std::vector<ScorePair> score_pairs(RowId baseline, RowId method, const std::string& metric);
   std::vector<GenerationPair> generation_pairs(RowId baseline, RowId method);
 
@@ -203,7 +218,9 @@ class Store {
   /// Copies the runs of another database into this one, in one transaction: all runs, or those of
   /// `invocation`. Merging twice has the same effect as merging once. If both databases have a row,
   /// the more advanced one is kept: a job with fewer errors, a vote with a verdict, an attempt with
-  /// a known outcome. Returns messages about names that two invocations share.
+  /// a known outcome. If two invocations have the same name, the copied one gets a number after its
+  /// name, and the result has a message about this. StoreError: `other` is this database, or is not
+  /// a database of this program.
   std::vector<std::string> merge(const std::filesystem::path& other,
                                  const std::string& invocation = "");
 
@@ -235,12 +252,13 @@ class Store {
 };
 
 /// The reasons why `now` cannot continue `old`, one line each, e.g. "hpd.k_max: 30, now 16". Empty:
-/// `now` can continue `old`. Compares decoder, options, config (key by key), hashes of model, draft
-/// and dataset, prompt hash, commit, build type, seed, device, dtype, threads, batch size, repeats,
-/// order, shard and oracle.
+/// `now` can continue `old`. Compares decoder, options, form, config (key by key), dataset, hashes
+/// of model, draft and dataset, prompt hash, commit, build type, seed, device, dtype, threads,
+/// batch size, repeats, order, shard, oracle, and whether the network is untrained.
 std::vector<std::string> differences(const RunRow& old, const RunRow& now);
 
-/// The differences between two environments (machines and builds), in the same form.
+/// The differences between two environments (machines and builds), in the form of `differences`.
+/// The current clock frequency and the peak memory of the device are not compared.
 std::vector<std::string> machine_differences(const Json& old, const Json& now);
 
 /// The key of a block, derived from the ordered keys of its examples.

@@ -4,9 +4,10 @@ namespace pardec {
 
 class Database;
 
-/// Both functions update a database (results/schema.sql) that an earlier program of the same schema
-/// version made. Views contain no data, so they can be replaced; tables are only added. REQUIRES
-/// for both: `db` has the tables of such a program.
+/// These functions make a database usable that an earlier program of the same schema version made
+/// (results/schema.sql): this program may have more tables, and other views. Views contain no data,
+/// so they can be replaced; tables are only added. REQUIRES, for both functions: `db` has the
+/// tables of such a program.
 
 /// Adds the schema's tables that the file lacks, and replaces the schema's views in the file.
 /// Writes nothing if there is no difference. Other tables and views are kept.

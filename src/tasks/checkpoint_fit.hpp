@@ -16,20 +16,22 @@ namespace pardec {
 /// Whether a network trained on these formats is trained for the decoder.
 bool learned(const DecoderEntry& decoder, const std::vector<std::string>& formats);
 
-/// Whether a decoder's answers with this checkpoint are noise: the weights are random, or pardec
-/// trained the network, but not on the decoder's format.
+/// Whether a decoder's answers with this checkpoint are noise: the weights are random, or the
+/// decoder needs training on its own format and pardec trained the network on other formats only.
 bool untrained_for(const Checkpoint& checkpoint, std::string_view decoder);
 
 /// The requirements of a decoder other than the network's weights.
 struct Needs {
-  std::string text;      ///< describes the requirements, and how they are met; "-": none
+  /// the requirements, and how they are met; if they are not met, the error; "-": no requirements
+  std::string text;
   bool lacking = false;  ///< whether the checkpoint does not meet them
 };
-/// Finds them as far as possible without weights. `face`: null if the network is not known.
+/// Finds the needs of a decoder as far as possible without weights. `face`: null if the network is
+/// not known. `draft_model`: folder of the draft network; empty: none was given.
 Needs needs_of(const Decoder& decoder, const CheckpointFace* face, const std::string& draft_model);
 
-/// ConfigError: --draft-model was given but is not needed, or is needed but was not given.
-/// `needed`: whether a decoder drafts with a network.
+/// Checks --draft-model. `needed`: whether a decoder drafts with a network. ConfigError:
+/// --draft-model was given but is not needed, or is needed but was not given.
 void check_draft_flag(const ModelOptions& options, bool needed);
 
 /// The chat template for --chat-template and --chat-set. Here, `auto` is the checkpoint's own

@@ -11,9 +11,12 @@ namespace pardec {
 
 /// Options for generating answers.
 struct DecodeOptions {
+  /// temperature 0: the most probable token is chosen (greedy). top_p 1 and top_k 0: no
+  /// restriction.
   double temperature = 0, top_p = 1;
   int top_k = 0, max_new_tokens = Limits{}.max_new_tokens;
-  std::optional<int> per_field;  ///< none: the request decides
+  /// Limits::per_field; none: the dataset's limit, or the default (see `limits`)
+  std::optional<int> per_field;
   std::uint64_t seed = 1;
   bool ignore_eos = false;
   /// whether to ignore the rules about logits in the checkpoint's generation_config.json
@@ -23,11 +26,13 @@ struct DecodeOptions {
   std::string chat_template = "auto", prompt_file;
   std::vector<std::string> chat_set;
   std::string thinking = "strip";  ///< for parse_thinking
-  /// The limits of answers. `answer_ids`: the limit per field if no flag sets it; 0: the default.
+  /// The limits of answers. `answer_ids`: the limit per field if `per_field` is none; 0: the
+  /// default of Limits.
   Limits limits(int answer_ids = 0) const {
     return {max_new_tokens, per_field.value_or(answer_ids > 0 ? answer_ids : Limits{}.per_field)};
   }
-  /// ConfigError: the values do not define a distribution.
+  /// The sampling settings. ConfigError: the values do not define a distribution, or a limit of
+  /// answers is less than 1.
   Sampling sampling() const;
 };
 

@@ -17,8 +17,9 @@ std::vector<std::string> end_notes(const ModelOptions& options, const ModelConfi
                                    const Tokenizer* tokenizer, const ChatTemplate* chat,
                                    const std::vector<Token>& given = {});
 
-/// The ids given with --eos. Each text is an id, or the text of a token. ConfigError: it is
-/// neither.
+/// The ids given with --eos. Each text is an id, or the text of a token. `tokenizer`: null if none
+/// is loaded; then only ids are allowed. ConfigError: a text is neither an id nor a token, or the
+/// id is not in the vocabulary.
 std::vector<Token> given_ends(const std::vector<std::string>& texts, const ModelConfig& config,
                               const Tokenizer* tokenizer);
 

@@ -11,16 +11,17 @@
 namespace pardec {
 
 /// Parses lists of token ids. `text`: `1,2,3`, or `@FILE` with one such list per line. ConfigError,
-/// which names --prompt-tokens and the line: it has another form.
+/// which names the setting and the line: the text has another form. DataError: the file cannot be
+/// read.
 std::vector<Tokens> parse_token_lists(const std::string& text);
 
 /// The text of a prompt. `given`: the text itself, or `-` for the content of `in` without its final
-/// line feed.
+/// line break.
 std::string prompt_of(const std::string& given, std::istream& in);
 
-/// Reads a file with one Job, or a .jsonl file with one Job per line. `options`: has the limits,
-/// sampling and seed for Jobs that do not set them. DataError, ConfigError: the file or a Job is
-/// invalid.
+/// Reads a file with one Job, or a .jsonl file with one Job per line. `options`: the limits,
+/// sampling and seed for Jobs that do not set them. DataError: the file cannot be read or is not
+/// JSON. ConfigError: a Job is invalid (parse_job).
 std::vector<Job> read_jobs(const std::string& file, const DecodeOptions& options);
 
 /// The user's requests, in the given order.
@@ -35,8 +36,10 @@ struct GivenRequests {
 /// Makes requests from lists of token ids. ConfigError: an id is not in the vocabulary.
 GivenRequests token_requests(const std::vector<Tokens>& lists, const ModelConfig& config,
                              const DecodeOptions& options);
-/// Makes requests from jobs. `open`: whether the jobs are open prompts. The error of an invalid job
-/// is stored in `errors`; if it is the only job, the error is thrown.
+/// Makes requests from jobs. `open`: whether the jobs are open prompts. If a job's prompt cannot be
+/// made (make_pieces), the error is stored in `errors`; for a single job it is thrown. ConfigError:
+/// the decoder does not support conversations, but a job is one. Errors of the prompt files: see
+/// load_prompt. REQUIRES: the session has a tokenizer.
 GivenRequests job_requests(std::vector<Job> jobs, bool open, const Decoder& decoder,
                            const DecodeOptions& options, const Session& session);
 

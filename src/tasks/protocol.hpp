@@ -15,28 +15,29 @@ namespace pardec {
 struct Protocol {
   PromptFile prompt;
   std::vector<Shot> shots;  ///< worked examples for prompts in value and free form
-  /// for fields that are asked one by one: maximum number of ids of an answer if no flag sets it;
-  /// 0: the default
+  /// for fields that are asked one by one: maximum number of tokens of an answer if no flag sets
+  /// it; 0: the default
   int answer_ids = 0;
-  /// maximum number of ids of any answer on this dataset, which takes precedence over flags for all
-  /// datasets; 0: not set
+  /// maximum number of tokens of any answer on this dataset, which takes precedence over flags for
+  /// all datasets; 0: not set
   int most_ids = 0;
   /// category -> worked examples for prompts in json form; all categories have the same number
   std::map<std::string, std::vector<Example>> worked = {};
 };
 
-/// Selects the examples of `train` that prompts show. The choice depends only on the files, not on
-/// the run's seed. ConfigError: there are not enough examples with an answer.
+/// Selects `count` examples of `train` that prompts show. The choice depends only on the files, not
+/// on the run's seed. ConfigError: there are not enough examples with an answer.
 std::vector<Example> examples_shown(const Dataset& train, int count);
 
-/// The same for each category of `evaluated`. The selected examples of a category have the fields
-/// of its evaluated examples. ConfigError: a category does not have enough examples.
+/// Selects `count` examples of `train` for each category of `evaluated`, as examples_shown does.
+/// The selected examples of a category have the same fields as the first evaluated example of this
+/// category. ConfigError: a category does not have enough examples.
 std::map<std::string, std::vector<Example>> examples_worked(const Dataset& train,
                                                             const std::vector<Example>& evaluated,
                                                             int count);
 
 /// Makes one shot per example, from one of its fields and the first accepted answer. The choice of
-/// the field depends only on the example's id.
+/// the field depends only on the example's id. REQUIRES: each example has a field with an answer.
 std::vector<Shot> make_shots(const std::vector<Example>& shown, const PromptFile& prompt);
 
 /// For the record of a run: the number of worked examples in a prompt of one form, and a hash of
@@ -47,8 +48,9 @@ struct ShownExamples {
 };
 ShownExamples shown_in(const Protocol& protocol, Form form);
 
-/// The default protocol of a dataset. `train`: reads the dataset's train split. If this split has
-/// too few examples, the protocol has no worked examples, and a message is added to `notes`.
+/// The default protocol of a dataset. `train`: reads the dataset's train split. If it throws a
+/// ConfigError, or the split has too few examples, the protocol has no worked examples, and a
+/// message is added to `notes`.
 Protocol default_protocol(const DatasetEntry& entry, const Dataset& dataset,
                           const std::function<Dataset()>& train, std::vector<std::string>& notes);
 

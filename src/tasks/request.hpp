@@ -13,11 +13,12 @@
 
 namespace pardec {
 
-/// Makes a job from the examples of one stack.
+/// Makes a job from the examples of one stack. `id`: the job's name (job_name). ConfigError: see
+/// make_pieces.
 Job make_job(const std::string& id, const std::vector<const Example*>& examples, Form form,
              const Protocol& protocol, const DecodeOptions& options);
-/// Makes a request, which includes the token ids. `words`: whether it also includes the prompts as
-/// text.
+/// Makes a job and its request, which includes the token ids of the prompts. `words`: whether it
+/// also includes the prompts as text. ConfigError: see make_pieces.
 Request make_request(const std::string& id, const std::vector<const Example*>& examples, Form form,
                      const Protocol& protocol, const DecodeOptions& options,
                      const ChatTemplate& chat, const Tokenizer& tokenizer, bool words = false);
@@ -27,7 +28,7 @@ Limits limits_on(const Protocol& protocol, Form form, const DecodeOptions& optio
 /// The form of a decoder's prompts on data of this shape: free for open prompts, otherwise the
 /// decoder's own form.
 Form form_on(Shape shape, const Decoder& decoder);
-/// How examples are combined to jobs.
+/// How examples are combined into jobs.
 struct Stacking {
   int examples = 1;                ///< maximum number of examples in one job
   bool across_categories = false;  ///< false: all examples of a job have the same category
@@ -38,7 +39,8 @@ struct Stacking {
 /// own questions (in json form, all texts of a job must have the same fields). In value form, a job
 /// may mix categories, unless the instruction mentions the category.
 Stacking stacking_on(Shape shape, const Decoder& decoder, const PromptFile& prompt);
-/// Why a decoder cannot run on data of this shape, and what the user can do. Empty: it can run.
+/// Why a decoder cannot run on data of this shape, as the end of a sentence about the decoder.
+/// Empty: it can run.
 std::string not_applicable(Shape shape, const Decoder& decoder);
 
 /// The default prompt file for a dataset: a name in datasets/prompts.
@@ -48,9 +50,10 @@ std::string_view prompt_name(const DatasetEntry& entry, const Dataset& dataset);
 /// choices, or turns of a conversation.
 std::string_view prompt_name(const Job& job);
 
-/// Adapts a job and a prompt file to each other. A job without an instruction gets the prompt
-/// file's. In json form, if the job has an instruction that does not name every field, and the
-/// prompt file does not list the fields, the returned prompt lists them next to their context.
+/// Adapts a job and a prompt file to each other. A job without an instruction gets the instruction
+/// of the prompt file. In json form, if the job's own instruction does not name every field, and
+/// the prompt file does not list the fields, the returned prompt file lists them after their
+/// context.
 PromptFile worded_for(Job& job, PromptFile prompt, Form form);
 
 /// A job without contexts, with the limits, sampling and seed of `options`.

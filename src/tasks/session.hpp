@@ -16,6 +16,7 @@ namespace pardec {
 /// A loaded network that is ready to answer: the checkpoint, the draft network, the engine, and the
 /// chat template.
 struct Session {
+  /// The optional parts of a session.
   struct Parts {
     bool tokenizer = true;  ///< false: prompts and answers are token ids, without a chat template
     bool draft = false;     ///< whether a draft network is loaded
@@ -28,6 +29,7 @@ struct Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
+  /// The network's tokenizer; null if Parts::tokenizer is false.
   const Tokenizer* tokenizer() const { return context.tokenizer; }
   /// The lines of checkpoint_notes for the network and its draft network, and of end_notes.
   std::vector<std::string> file_notes() const;
