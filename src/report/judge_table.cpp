@@ -132,13 +132,13 @@ Table verdict_table(const JudgeFindings& findings, double confidence) {
     table.notes.push_back(
         "a pair is a tie unless both orders name the same winner; equal: pairs of equal answers, "
         "ties that nobody was asked about and that tell nothing about the judge (consistent, "
-        "first, second, agreement); x: (W + T) / (T + L), as in HPD's Figure 8; equal length: the "
-        "win rate of a logistic regression on the difference of lengths, where that is 0; first, "
-        "second: pairs whose verdicts lean to that place.");
+        "first, second, agreement); x: (W + T) / (T + L), as in HPD's Figure 8; equal length: "
+        "win rate for answers of equal length, from a logistic regression on the difference of "
+        "lengths; first, second: pairs in which the verdicts of both orders favour this place.");
   if (repeats)
     table.notes.push_back(
-        "votes: of one judge on one thing; flips: how often two of them differ; kappa: Fleiss'; "
-        "alpha: Krippendorff's, ordinal.");
+        "votes: votes of one judge on one item; flips: how often two of them differ; kappa: "
+        "Fleiss' kappa; alpha: Krippendorff's alpha, ordinal.");
   return table;
 }
 
