@@ -328,7 +328,7 @@ std::string departure_note(const ArmFinding& arm, const ArmFinding* baseline) {
   if (departure.median_gap)
     note += str("; logit gap at the first differing token: median ",
                 fixed(*departure.median_gap, 3), ", least ", fixed(*departure.least_gap, 4));
-  if (departure.without_gap) note += str("; no such token in ", departure.without_gap);
+  if (departure.without_gap) note += str("; answers without such a token: ", departure.without_gap);
   const bool greedy = run.config.value("temperature", 0.0) == 0;
   const bool same = baseline && baseline->run.run.model.hash == run.model.hash;
   if (same && greedy && run.dtype != "fp32" && find_decoder(run.decoder).exact)

@@ -532,7 +532,7 @@ const std::vector<TaskMetric>& task_metrics() {
                   {{"rouge_l_unicode", "rouge_l_unicode"},
                    {"rouge_1_unicode", "rouge_1_unicode"},
                    {"rouge_2_unicode", "rouge_2_unicode"}}),
-      mean_metric("accuracy", "share of multiple-choice questions with the right letter",
+      mean_metric("accuracy", "share of multiple-choice questions answered with the right letter",
                   "choices", ByText{choice_scores}, {{"accuracy", "accuracy"}}, {"accuracy"},
                   "accuracy"),
       repetition_metric(),
