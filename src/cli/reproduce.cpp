@@ -167,12 +167,12 @@ int reproduce_items(const std::vector<const PaperItem*>& items, const ReproduceF
   }
   if (unexpected)
     std::fprintf(stderr, "pardec: a claim is decided otherwise than expected (marked by !)\n");
-  if (judge_failed) std::fprintf(stderr, "pardec: the judge was not asked all that is open\n");
+  if (judge_failed) std::fprintf(stderr, "pardec: the judge was not asked all open questions\n");
   if (trained.stopped > 0)
-    std::fprintf(stderr, "pardec: %s not trained to the end; the same command goes on\n",
+    std::fprintf(stderr, "pardec: %s not trained to the end; the same command continues\n",
                  counted(trained.stopped, "network").c_str());
   if (trained.refused > 0)
-    std::fprintf(stderr, "pardec: %s not trained, for what is said above\n",
+    std::fprintf(stderr, "pardec: %s not trained, for the reasons above\n",
                  counted(trained.refused, "network").c_str());
   return unexpected ? 4 : judge_failed || trained.refused > 0 ? 1 : 0;
 }
