@@ -9,45 +9,50 @@ PRAGMA user_version = 1;             -- of the schema; programs refuse other ver
 
 -- What runs refer to ------------------------------------------------------------------------------
 
+-- What a call of `run` or `sweep` was asked to do.
 CREATE TABLE experiment (
   id    INTEGER PRIMARY KEY,
-  name  TEXT NOT NULL,
+  name  TEXT NOT NULL,                             -- of the experiment
   hash  TEXT NOT NULL,                             -- SHA-256 of json
-  json  TEXT NOT NULL CHECK (json_valid(json)),    -- the experiment file as it was run
+  json  TEXT NOT NULL CHECK (json_valid(json)),    -- arms, datasets, grid, pairs that cannot run
   UNIQUE (name, hash)
 ) STRICT;
 
+-- A machine, with its software, as a process found it.
 CREATE TABLE environment (
   id    INTEGER PRIMARY KEY,
   hash  TEXT NOT NULL UNIQUE,                      -- SHA-256 of json
   json  TEXT NOT NULL CHECK (json_valid(json))     -- machine, clocks, governor, driver, versions
 ) STRICT;
 
+-- A network.
 CREATE TABLE model (
   id     INTEGER PRIMARY KEY,
-  path   TEXT NOT NULL,
-  hash   TEXT NOT NULL,
+  path   TEXT NOT NULL,                            -- folder or file of the checkpoint
+  hash   TEXT NOT NULL,                            -- hash of its files
   stamp  TEXT NOT NULL,                            -- sizes and times of the hashed files
-  shape  TEXT NOT NULL CHECK (json_valid(shape)),
+  shape  TEXT NOT NULL CHECK (json_valid(shape)),  -- layers, width, heads, parameters, ...
   UNIQUE (path, hash)
 ) STRICT;
 
+-- One split of a dataset.
 CREATE TABLE dataset (
   id         INTEGER PRIMARY KEY,
   name       TEXT NOT NULL,
   split      TEXT NOT NULL,
-  sha256     TEXT NOT NULL,
+  sha256     TEXT NOT NULL,                        -- hash of the files that were read
   is_sample  INTEGER NOT NULL CHECK (is_sample IN (0, 1)),  -- the project's own small sample
   is_standin INTEGER NOT NULL CHECK (is_standin IN (0, 1)),  -- generated words of the published lengths
   UNIQUE (name, split, sha256, is_sample, is_standin)
 ) STRICT;
 
+-- An example of a dataset.
 CREATE TABLE sample (
   id          INTEGER PRIMARY KEY,
   dataset_id  INTEGER NOT NULL REFERENCES dataset (id),
-  key         TEXT NOT NULL,
+  key         TEXT NOT NULL,                       -- id of the example in its dataset
   cluster     TEXT NOT NULL,                       -- equal for examples with the same text
-  category    TEXT NOT NULL,
+  category    TEXT NOT NULL,                       -- e.g. the kind of product
   text        TEXT NOT NULL DEFAULT '',            -- the input of decoders, e.g. a title
   fields      TEXT NOT NULL DEFAULT '[]'           -- JSON: [{"name", "annotated", "references"}]
               CHECK (json_valid(fields)),
@@ -58,8 +63,8 @@ CREATE TABLE sample (
 
 -- The name of an invocation, and a note about it, as given by users.
 CREATE TABLE invocation (
-  uuid  TEXT PRIMARY KEY,
-  name  TEXT UNIQUE,
+  uuid  TEXT PRIMARY KEY,                          -- as in run.invocation
+  name  TEXT UNIQUE,                               -- NULL: no name
   note  TEXT NOT NULL DEFAULT ''
 ) STRICT;
 
@@ -70,30 +75,34 @@ CREATE TABLE run (
   invocation      TEXT NOT NULL,                   -- shared by all arms and datasets of one call
   label           TEXT NOT NULL,                   -- the arm
   decoder         TEXT NOT NULL,
-  options         TEXT NOT NULL CHECK (json_valid(options)),
-  form            TEXT NOT NULL,
+  options         TEXT NOT NULL                    -- options of the decoder, with defaults
+                  CHECK (json_valid(options)),
+  form            TEXT NOT NULL,                   -- json: all fields; value: one field; free: open
   baseline        TEXT,                            -- label of the baseline arm, if any
   experiment_id   INTEGER REFERENCES experiment (id),
   environment_id  INTEGER NOT NULL REFERENCES environment (id),
   dataset_id      INTEGER NOT NULL REFERENCES dataset (id),
   model_id        INTEGER NOT NULL REFERENCES model (id),
   draft_model_id  INTEGER REFERENCES model (id),
-  config          TEXT NOT NULL CHECK (json_valid(config)),
-  config_hash     TEXT NOT NULL,
+  config          TEXT NOT NULL                    -- settings of the run, by name
+                  CHECK (json_valid(config)),
+  config_hash     TEXT NOT NULL,                   -- SHA-256 of config
   oracle          TEXT,                            -- e.g. 'references'; NULL: nothing was forced
-  untrained       INTEGER NOT NULL CHECK (untrained IN (0, 1)),
+  untrained       INTEGER NOT NULL                 -- 1: random, or not trained for the decoder
+                  CHECK (untrained IN (0, 1)),
   seed            INTEGER NOT NULL,                -- unsigned 64 bits, stored as signed
-  device          TEXT NOT NULL,
-  dtype           TEXT NOT NULL,
-  threads         INTEGER NOT NULL,
-  batch_size      INTEGER NOT NULL,
-  repeats         INTEGER NOT NULL,
+  device          TEXT NOT NULL,                   -- cpu, cuda:I, or service
+  dtype           TEXT NOT NULL,                   -- number type; '-': a service answered
+  threads         INTEGER NOT NULL,                -- CPU threads
+  batch_size      INTEGER NOT NULL,                -- most jobs that run at the same time
+  repeats         INTEGER NOT NULL,                -- answers to each example (--runs)
   arm_order       TEXT NOT NULL,                   -- interleaved or blocked
   shard           TEXT NOT NULL,                   -- 'I/N'; '': not sharded
-  commit_hash     TEXT NOT NULL,
-  build_type      TEXT NOT NULL,
-  prompt_hash     TEXT NOT NULL,
-  argv            TEXT NOT NULL CHECK (json_valid(argv)),
+  commit_hash     TEXT NOT NULL,                   -- version of pardec's source
+  build_type      TEXT NOT NULL,                   -- e.g. Release
+  prompt_hash     TEXT NOT NULL,                   -- SHA-256 of the wording
+  argv            TEXT NOT NULL                    -- JSON: the command line
+                  CHECK (json_valid(argv)),
   status          TEXT NOT NULL                    -- 'running' also after a kill
                   CHECK (status IN ('running', 'done', 'failed')),
   started_utc     TEXT NOT NULL,
@@ -108,12 +117,13 @@ CREATE TABLE process (
   environment_id  INTEGER NOT NULL REFERENCES environment (id)
 ) STRICT;
 
--- An ordered list of examples, equal for all arms. Times are measured block by block.
+-- One block of an arm: an ordered list of examples, equal for all arms. Times are measured block by
+-- block.
 CREATE TABLE block (
   id             INTEGER PRIMARY KEY,
   run_id         INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
-  repeat         INTEGER NOT NULL,
-  position       INTEGER NOT NULL,                 -- index in the run
+  repeat         INTEGER NOT NULL,                 -- from 0
+  position       INTEGER NOT NULL,                 -- index in the run, from 0
   block_key      TEXT NOT NULL,                    -- hash of samples, equal for all arms
   samples        TEXT NOT NULL CHECK (json_valid(samples)),    -- keys in order
   example_count  INTEGER NOT NULL,
@@ -127,13 +137,15 @@ CREATE TABLE block (
   waited_ns      INTEGER,                          -- threads were ready, others had the cores
   stolen_ns      INTEGER,                          -- cores were taken by the host or a quota
   mhz            REAL,                             -- mean clock of the cores at the end
-  traced         INTEGER NOT NULL DEFAULT 0 CHECK (traced IN (0, 1)),
+  traced         INTEGER NOT NULL DEFAULT 0        -- 1: a trace was written at the same time
+                 CHECK (traced IN (0, 1)),
   UNIQUE (run_id, repeat, position),
   UNIQUE (run_id, repeat, block_key),
   CHECK ((process IS NULL) = (wall_ns IS NULL))
 ) STRICT;
 
--- A repeated measurement of a block that was disturbed by other programs the first time.
+-- A second measurement of a block whose first measurement other programs disturbed. The columns
+-- mean the same as in table block.
 CREATE TABLE block_repair (
   block_id   INTEGER PRIMARY KEY REFERENCES block (id) ON DELETE CASCADE,
   process    TEXT NOT NULL,
@@ -158,7 +170,7 @@ CREATE TABLE job (
   error           TEXT,                            -- NULL: the job as a whole succeeded
   text            TEXT NOT NULL,                   -- the whole answer, if it is a single stream
   tokens          TEXT NOT NULL,                   -- JSON: ids of all generated tokens
-  stop            TEXT NOT NULL,
+  stop            TEXT NOT NULL,                   -- why the answer ended, if it is one stream
   prompt_tokens   INTEGER NOT NULL,                -- tokens of the prompt that were computed
   chosen          INTEGER NOT NULL,                -- tokens generated, including control tokens
   forced          INTEGER NOT NULL,                -- tokens inserted, not generated (skeletons)
@@ -204,7 +216,9 @@ CREATE TABLE step_histogram (
   PRIMARY KEY (job_id, emitted)
 ) STRICT, WITHOUT ROWID;
 
--- The answer to one example.
+-- The answer to one example. stop says why the answer ended: terminator (e.g. </result>), eos (end
+-- of sequence), limit (of tokens), context (the network has no more positions), interrupted
+-- (Ctrl-C) or error. Each item of fields has the stop of its own answer.
 CREATE TABLE generation (
   id                 INTEGER PRIMARY KEY,
   run_id             INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
@@ -215,8 +229,8 @@ CREATE TABLE generation (
   error              TEXT,                         -- NULL: no error
   tokens             TEXT NOT NULL,                -- JSON: ids of this example's answer
   fields             TEXT NOT NULL,                -- JSON: [{"name", "text", "tokens", "stop", "no_value"}]
-  field_count        INTEGER NOT NULL,
-  stop               TEXT NOT NULL,
+  field_count        INTEGER NOT NULL,             -- number of items in fields
+  stop               TEXT NOT NULL,                -- why the answer ended, if it is one stream
   identical          INTEGER CHECK (identical IN (0, 1)),  -- to the baseline's; NULL: not compared
   first_difference   INTEGER,                      -- index of the first token that differs
   gap_at_difference  REAL,                         -- between the two best logits there
@@ -225,6 +239,7 @@ CREATE TABLE generation (
 CREATE INDEX generation_job ON generation (job_id);
 CREATE INDEX generation_sample ON generation (sample_id);
 
+-- The value of one metric for one answer, or for one field of it.
 CREATE TABLE score (
   id             INTEGER PRIMARY KEY,
   generation_id  INTEGER NOT NULL REFERENCES generation (id) ON DELETE CASCADE,
@@ -238,7 +253,7 @@ CREATE TABLE score (
   CHECK ((value IS NULL) = is_nan)
 ) STRICT;
 
--- Forced tokens have no quality, so runs under an oracle have no scores.
+-- The network did not choose forced tokens, so scores of runs with an oracle are refused.
 CREATE TRIGGER score_not_under_oracle BEFORE INSERT ON score
 WHEN (SELECT run.oracle FROM generation JOIN run ON run.id = generation.run_id
       WHERE generation.id = NEW.generation_id) IS NOT NULL
@@ -258,7 +273,7 @@ CREATE TABLE judge (
   UNIQUE (name, hash)
 ) STRICT;
 
--- How judges are asked: wording, and schema of the verdict.
+-- How judges are asked. json has the wording of the question and the schema of the verdict.
 CREATE TABLE protocol (
   id    INTEGER PRIMARY KEY,
   name  TEXT NOT NULL,
@@ -273,16 +288,17 @@ CREATE TABLE judge_attempt (
   judge_id           INTEGER NOT NULL REFERENCES judge (id),
   process            TEXT NOT NULL,                -- uuid of the process that sent it
   call_key           TEXT NOT NULL,                -- SHA-256 of everything that affects the reply;
-                                                   -- of an arm's service: arm, stream and number
+                                                   -- for a service that answers an arm: the arm,
+                                                   -- the stream and the number of the call
   number             INTEGER NOT NULL,             -- number of the attempt within its call, from 1
   started_utc        TEXT NOT NULL,
   waited_s           REAL NOT NULL,                -- time since the previous attempt
-  seconds            REAL NOT NULL,
+  seconds            REAL NOT NULL,                -- time until the response
   http_status        INTEGER NOT NULL,             -- 0: no response
-  request_id         TEXT NOT NULL,
+  request_id         TEXT NOT NULL,                -- as the service reports it; '': not reported
   format             TEXT NOT NULL,                -- json_schema, json_object+schema, json_object or text
   prompt_tokens      INTEGER,                      -- upper bound while the outcome is unknown
-  completion_tokens  INTEGER,                      -- the same; includes reasoning
+  completion_tokens  INTEGER,                      -- with reasoning; upper bound if outcome unknown
   reasoning_tokens   INTEGER,
   cached_tokens      INTEGER,                      -- part of prompt_tokens
   cost               REAL NOT NULL,                -- upper bound while the outcome is unknown
@@ -292,7 +308,8 @@ CREATE TABLE judge_attempt (
   UNIQUE (process, call_key, number)
 ) STRICT;
 
--- The outcome of a call. Replies without a verdict are also stored, because they were paid for.
+-- The outcome of a call: of its last attempt. Replies without a verdict are also stored, because
+-- they were paid for.
 CREATE TABLE judge_reply (
   id                 INTEGER PRIMARY KEY,
   judge_id           INTEGER NOT NULL REFERENCES judge (id),
@@ -308,23 +325,24 @@ CREATE TABLE judge_reply (
   cached_tokens      INTEGER,
   cost               REAL NOT NULL,
   valid              INTEGER NOT NULL CHECK (valid IN (0, 1)),  -- has a verdict
-  created_utc        TEXT NOT NULL,
+  created_utc        TEXT NOT NULL,                -- when the reply was stored
   UNIQUE (process, call_key)
 ) STRICT;
 CREATE INDEX judge_reply_call ON judge_reply (call_key);
 
--- One vote on one answer.
+-- One vote on one answer, or on one field of it. state: scored (there is a verdict), unscored (the
+-- reply has no verdict), refused (by the network or a filter) or error (there was no response).
 CREATE TABLE judgment (
   id             INTEGER PRIMARY KEY,
   generation_id  INTEGER NOT NULL REFERENCES generation (id) ON DELETE CASCADE,
   judge_id       INTEGER NOT NULL REFERENCES judge (id),
   protocol_id    INTEGER NOT NULL REFERENCES protocol (id),
   field          TEXT NOT NULL,                    -- '' for the whole example
-  vote           INTEGER NOT NULL,
+  vote           INTEGER NOT NULL,                 -- number of the vote, from 0
   state          TEXT NOT NULL CHECK (state IN ('scored', 'unscored', 'error', 'refused')),
   class          TEXT,                             -- e.g. 'correct'; NULL unless scored
-  value          REAL,
-  reason         TEXT,                             -- NULL if scored
+  value          REAL,                             -- e.g. a grade; NULL: there is no number
+  reason         TEXT,                             -- why there is no verdict; NULL if scored
   reply_id       INTEGER REFERENCES judge_reply (id),
   UNIQUE (generation_id, judge_id, protocol_id, field, vote)
 ) STRICT;
@@ -337,12 +355,13 @@ CREATE TABLE comparison (
   baseline_id    INTEGER NOT NULL REFERENCES generation (id) ON DELETE CASCADE,
   judge_id       INTEGER NOT NULL REFERENCES judge (id),
   protocol_id    INTEGER NOT NULL REFERENCES protocol (id),
-  field          TEXT NOT NULL,
-  vote           INTEGER NOT NULL,
-  method_first   INTEGER NOT NULL CHECK (method_first IN (0, 1)),  -- order of the two answers
+  field          TEXT NOT NULL,                    -- '' for the whole example
+  vote           INTEGER NOT NULL,                 -- number of the vote, from 0
+  method_first   INTEGER NOT NULL                  -- 1: the method's answer was shown first
+                 CHECK (method_first IN (0, 1)),
   state          TEXT NOT NULL CHECK (state IN ('scored', 'unscored', 'error', 'refused')),
   winner         TEXT CHECK (winner IN ('method', 'baseline', 'tie')),
-  reason         TEXT,
+  reason         TEXT,                             -- why there is no winner, or 'equal answers'
   reply_id       INTEGER REFERENCES judge_reply (id),
   UNIQUE (generation_id, baseline_id, judge_id, protocol_id, field, vote, method_first),
   CHECK ((winner IS NULL) = (state <> 'scored'))
@@ -690,8 +709,9 @@ JOIN score_parts AS base ON base.generation_id = other.id
                         AND base.metric = method.metric
                         AND base.field = method.field;
 
--- One row per run and metric (NULL: the run has no metric), with speed, identity and quality. score
--- equals that of compare; parts: number of contributions; not_a_number: those without a value.
+-- One row per row of table run and metric (metric is NULL if the run has no scores), with speed,
+-- share of identical answers, and score. score is the number that compare shows. parts is the
+-- number of rows of score_parts, and not_a_number the number of those without a value.
 CREATE VIEW paper_table AS
 WITH speed AS (
   SELECT run_id, count(DISTINCT block_key) AS blocks,

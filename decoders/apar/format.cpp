@@ -233,8 +233,9 @@ std::vector<TrainingOption> apar_training_options() {
   return {{Option::token("fork-token",
                          "apar: [Fork] as id or text, if tokenizer.json does not have it by name"),
            "TOKEN", "apar.fork_token"},
-          {Option::token("child-token", "apar: [Child], in the same way"), "TOKEN",
-           "apar.child_token"}};
+          {Option::token("child-token",
+                         "apar: [Child] as id or text, if tokenizer.json does not have it by name"),
+           "TOKEN", "apar.child_token"}};
 }
 
 }  // namespace pardec

@@ -34,8 +34,9 @@ Verb compare_verb() {
         auto flags = std::make_shared<Flags>();
         add_flags(app, *flags);
         app.add_option("--differences", flags->differences,
-                       "list N answers that differ from the baseline's (nearest ties first) "
-                       "instead of the table; 0: print the table")
+                       "list N answers that differ from the baseline's instead of the table, "
+                       "those with the smallest gap between the two best logits first; 0: print "
+                       "the table")
             ->capture_default_str()
             ->type_name("N");
         app.add_flag("--matrix", flags->matrix,

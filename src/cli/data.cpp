@@ -104,7 +104,9 @@ Verb data_verb() {
                "names", flags->datasets,
                "datasets; default: all (fetch, standin, prompts: none; rewrite, label: give one)")
             ->type_name("NAME");
-        app.add_option("--dataset", flags->datasets, "the same")->delimiter(',')->type_name("A,B");
+        app.add_option("--dataset", flags->datasets, "another way to give the names of datasets")
+            ->delimiter(',')
+            ->type_name("A,B");
         app.add_option(
                "--data-root", flags->data_root,
                "folder with one folder for each dataset; without it the project's samples are read")

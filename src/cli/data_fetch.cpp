@@ -225,11 +225,11 @@ int fetch_data(const DataFlags& flags) {
     table.notes.push_back(str(name, ": ", source.page, "; licence: ", source.licence,
                               source.by_hand.empty() ? "" : str("; ", source.by_hand)));
     if (!source.verified && flags.mirror.empty())
-      table.notes.back() += "; addresses unverified: nobody has reached them with pardec yet";
+      table.notes.back() += "; addresses unverified: they have not been used with pardec yet";
   }
   table.notes.push_back(
       "checked: SHA-256 against the publisher's, where that is known; 'pardec data "
-      "check' reads the records. ~: from memory.");
+      "check' reads the records. ~: a licence that was not checked.");
   print_table(table, format);
   return failed ? 1 : 0;
 }

@@ -53,8 +53,8 @@ int list_addresses(const DataFlags& flags) {
       table.notes.push_back(str(entry->name, ", by hand: ", source->by_hand));
   }
   table.notes.push_back(
-      "unverified: nobody has reached the address with pardec yet; if it is wrong, see the page. "
-      "~: from memory. {part}: what --part names.");
+      "unverified: the address has not been used with pardec yet; if it is wrong, see the page. "
+      "~: a licence that was not checked. {part}: the part that --part names.");
   print_table(table, parse_table_format(flags.format));
   return 0;
 }

@@ -127,20 +127,20 @@ int data_stats(const DataFlags& flags) {
     }
   if (flags.published) add_published(table, chosen);
   table.notes = {
-      "paper: Table 2 of the HPD paper, which gives one number of attributes a dataset, Table 1 of "
-      "the IPPD paper, whose text, question and answer are those of Qwen's tokenizer (its RACE has "
-      "344.30 ids a text, the published files 344.25).",
-      "fields: asked of all examples; absent: those whose right answer is that the text gives "
-      "none; parallelism: fields of an example (an attribute dataset: those that the train file "
-      "lists for its category); present: those with a reference.",
-      "attributes/category: annotated in the split, mean over its categories.",
+      "paper: numbers of Table 2 of the HPD paper (one number of attributes for each dataset) and "
+      "of Table 1 of the IPPD paper (lengths of text, question and answer in tokens of Qwen; a "
+      "text of RACE has 344.30 tokens in the table, and 344.25 in the published files).",
+      "fields: number of fields of all examples; absent: fields for which the text has no answer; "
+      "parallelism: fields of one example, mean (in an attribute dataset: the attributes that the "
+      "train file has for its category); present: fields of one example with a reference, mean.",
+      "attributes/category: attributes that are annotated in the split, mean over categories.",
       str("instruction (with worked examples where the protocol has them), text, question (with "
           "its choices), asked (as it is asked, with its wording), prompt, "
-          "answer, value: mean ids under ",
+          "answer, value: mean number of tokens of ",
           flags.tokenizer.empty() ? "the quickstart tokenizer" : flags.tokenizer,
-          "; answer: of attributes the JSON object with the reference values, else one field's "
-          "reference with its end of sequence (of choices: the letter); value: one that is there, "
-          "with its quotes and comma.")};
+          "; answer: for attributes the JSON object with the reference values, otherwise one "
+          "field's reference with its end of sequence (for choices: the letter); value: a value "
+          "that is not absent, with its quotes and comma.")};
   if (flags.published)
     table.notes.push_back(
         "paper: NAME: the row of a dataset that is not here; of Table 5 of the "

@@ -24,7 +24,9 @@ void add_teacher_flags(CLI::App& app, DataFlags& flags) {
   const auto text = [&](const char* flag, std::string& value, const char* what, const char* type) {
     return app.add_option(flag, value, what)->type_name(type);
   };
-  text("--service", flags.service, "file that says which service to ask", "FILE")->group(both);
+  text("--service", flags.service, "file that describes the service to ask (results/judges.md)",
+       "FILE")
+      ->group(both);
   text("--out", flags.out, "the file that is made, for dataset jsonl", "FILE")->group(both);
   text("--details", flags.details,
        "write the result of each example, with the reason, as JSON lines", "FILE")
@@ -49,7 +51,9 @@ void add_teacher_flags(CLI::App& app, DataFlags& flags) {
   number("--budget", flags.budget,
          "limit of money for this service, including earlier calls in this database; 0: no limit",
          "X");
-  number("--token-budget", flags.token_budget, "the same limit in tokens", "N");
+  number("--token-budget", flags.token_budget,
+         "limit of tokens for this service, including earlier calls in this database; 0: no limit",
+         "N");
   app.add_flag("--dry-run", flags.dry_run,
                "print how many calls are known now, with their tokens and their price")
       ->group(both);

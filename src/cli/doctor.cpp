@@ -230,9 +230,9 @@ int doctor(const DoctorFlags& flags) {
       return str(counted(std::ssize(runs), "run"), ", ", counted(std::ssize(arms), "arm"));
     });
   Table table = checks.table();
-  table.notes.push_back(str("decoders: how each asks on each kind of data, and what ",
+  table.notes.push_back(str("decoders: in which form each asks on each kind of data, and whether ",
                             flags.model.empty() ? "the quickstart model" : flags.model,
-                            " has, or lacks, of its needs",
+                            " has what it needs",
                             flags.model.empty() ? "; --model checks another network." : "."));
   print_table(table, parse_table_format(flags.format));
   return checks.failed() ? 1 : 0;

@@ -70,7 +70,7 @@ std::string describe_stop(const std::vector<std::optional<Answers>>& answers,
     parts.push_back(
         str(counted(cut, "answer"), cut > 1 ? " end where they were" : " ends where it was"));
   if (open > 0) parts.push_back(str(counted(open, "prompt"), " not begun"));
-  return "stopped" + (parts.empty() ? " when all was there" : ": " + join(parts, ", "));
+  return "stopped" + (parts.empty() ? " after the last answer" : ": " + join(parts, ", "));
 }
 
 void print_taught_options(const Arm& arm) {

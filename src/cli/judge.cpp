@@ -47,11 +47,12 @@ void add_judge_flags(CLI::App& app, JudgeFlags& flags) {
        "name of a run, or the first characters of its id; without it the newest", "ID");
   text("--protocol", flags.protocol,
        "five-classes, single, pairwise, or the file of a template of your own (.json)", "NAME");
-  app.add_option("--dataset", flags.datasets, "only these of the run")
+  app.add_option("--dataset", flags.datasets, "only these datasets of the run; without it all")
       ->delimiter(',')
       ->type_name("A,B");
   text("--baseline", flags.baseline,
-       "pairwise: the arm that the others are compared with; without it each arm's own", "LABEL");
+       "pairwise: the arm that the others are compared with; without it each arm's own baseline",
+       "LABEL");
   text("--references", flags.references,
        "whether the judge sees reference answers: auto (for mathematics, reasoning, code), always "
        "or never",
@@ -80,7 +81,9 @@ void add_judge_flags(CLI::App& app, JudgeFlags& flags) {
       ->capture_default_str()
       ->type_name("X")
       ->group(flags_of({"run"}));
-  app.add_option("--token-budget", flags.token_budget, "the same limit in tokens")
+  app.add_option(
+         "--token-budget", flags.token_budget,
+         "limit of tokens for this judge, including earlier calls in this database; 0: no limit")
       ->capture_default_str()
       ->type_name("N")
       ->group(flags_of({"run"}));

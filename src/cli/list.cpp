@@ -101,7 +101,7 @@ Verb list_verb() {
             app.add_option("what", flags->what,
                            "decoders or datasets (default: both); experiment-schema: JSON schema "
                            "of a file for run -c; "
-                           "training-schema: of the settings of train");
+                           "training-schema: JSON schema of the settings of train");
             add_format(app, flags->format);
             return [flags] {
               const TableFormat format = parse_table_format(flags->format);

@@ -26,7 +26,7 @@ LeftByOthers left_by_others(int threads) {
   if (fitting == threads) return {true, true, leave};
   return {true, false,
           str(leave, " for ", counted(threads, "thread"), ": --threads ", fitting,
-              " fits that, and more are disturbed")};
+              " would fit; more threads would be disturbed")};
 }
 
 }  // namespace pardec

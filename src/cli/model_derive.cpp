@@ -15,7 +15,7 @@ int merge_model(const ModelVerbFlags& flags) {
   if (flags.adapter.empty() || flags.out.empty())
     throw ConfigError("model merge: expected --adapter DIR and --out DIR");
   merge_checkpoint(flags.folder, flags.adapter, flags.out);
-  std::cerr << flags.out << ": " << flags.folder << " as " << flags.adapter << " changes it\n";
+  std::cerr << flags.out << ": " << flags.folder << ", changed by " << flags.adapter << "\n";
   return 0;
 }
 

@@ -41,7 +41,7 @@ std::string block_note(const RunSpec& spec, const Workload& work) {
                                  " of about ", counted(work.block, "example"));
   if (spec.block > 0) return blocks + ", as --block says";
   if (std::ssize(work.blocks) == 1)
-    return blocks + ", all that there are, since six cannot be made of them";
+    return blocks + ", since there are too few jobs to make six blocks";
   if (work.block >= work.filling_block)
     return blocks + ", so that each arm's batch is full during three quarters of its jobs";
   return str(blocks, ", so that there are the ", kFewestBlocks, " that an interval needs",

@@ -167,12 +167,12 @@ int reproduce_items(const std::vector<const PaperItem*>& items, const ReproduceF
   }
   if (unexpected)
     std::fprintf(stderr, "pardec: a claim is decided otherwise than expected (marked by !)\n");
-  if (judge_failed) std::fprintf(stderr, "pardec: the judge was not asked all that is open\n");
+  if (judge_failed) std::fprintf(stderr, "pardec: the judge was not asked all open questions\n");
   if (trained.stopped > 0)
-    std::fprintf(stderr, "pardec: %s not trained to the end; the same command goes on\n",
+    std::fprintf(stderr, "pardec: %s not trained to the end; the same command continues\n",
                  counted(trained.stopped, "network").c_str());
   if (trained.refused > 0)
-    std::fprintf(stderr, "pardec: %s not trained, for what is said above\n",
+    std::fprintf(stderr, "pardec: %s not trained, for the reasons above\n",
                  counted(trained.refused, "network").c_str());
   return unexpected ? 4 : judge_failed || trained.refused > 0 ? 1 : 0;
 }
@@ -231,7 +231,8 @@ Verb reproduce_verb() {
         ReproduceOptions& options = flags->options;
         app.add_option("paper", flags->paper,
                        "hpd, ippd, apar, aspd or space; all: all of them; list: what there is");
-        app.add_option("item", flags->item, "of the paper, e.g. table5 or figure4; without it all");
+        app.add_option("item", flags->item,
+                       "table or figure of the paper, e.g. table5 or figure4; without it all");
         app.add_option("--scale", options.scale,
                        "small: networks and data at hand; paper: the paper's own networks and "
                        "settings; shape: forced answers on any network; bound: what GPUs allow, by "
@@ -243,10 +244,10 @@ Verb reproduce_verb() {
                        "more stay open")
             ->type_name("TIME");
         app.add_option("--limit", options.limit,
-                       "number of examples of each dataset, instead of the file's")
+                       "number of examples of each dataset, instead of that in the item's file")
             ->type_name("N");
         app.add_option("--model", flags->models,
-                       "a network instead of the file's, e.g. main=DIR; repeatable")
+                       "a network instead of that in the item's file, e.g. main=DIR; repeatable")
             ->type_name("LABEL=DIR");
         app.add_option(
                "--service", flags->services,
@@ -259,16 +260,16 @@ Verb reproduce_verb() {
             ->type_name("DIR");
         app.add_flag("--train", flags->train,
                      "first train the networks that claims lack and that have a recipe, within the "
-                     "budget; a stopped training goes on by the same command");
+                     "budget; the same command continues a stopped training");
         app.add_flag(
             "--dry-run", flags->dry_run,
             "two examples on small networks of the same families, with forced answers; with "
             "--train only list what would be trained, from which data, and how long");
         app.add_option("--device", options.device,
-                       "where to compute instead of the file's: cpu, cuda or cuda:I")
+                       "device, instead of that in the item's file: cpu, cuda or cuda:I")
             ->type_name("DEVICE");
         app.add_option("--dtype", options.dtype,
-                       "number type instead of the file's: fp32, bf16, auto ...")
+                       "number type, instead of that in the item's file: fp32, bf16, auto ...")
             ->type_name("TYPE");
         app.add_option("--threads", options.threads, "CPU threads; 0: all cores")
             ->capture_default_str()

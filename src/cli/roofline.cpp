@@ -86,7 +86,9 @@ Verb roofline_verb() {
                        "network for which the passes are computed: a checkpoint, or just a "
                        "config.json; it need not be the traced one")
             ->type_name("DIR");
-        app.add_option("--draft-model", flags->draft_model, "the same for the draft network")
+        app.add_option("--draft-model", flags->draft_model,
+                       "network for which the passes of the draft network are computed, in the "
+                       "same form as --model")
             ->type_name("DIR");
         app.add_option("--hardware", flags->hardware,
                        "here (measured), a100, a800, h100, h200, h800, l40s, a800x8 (eight, tensor "
@@ -96,8 +98,8 @@ Verb roofline_verb() {
             ->capture_default_str()
             ->type_name("A,B");
         app.add_option("--dtype", flags->dtype,
-                       "type of weights and cache: bf16, fp32, fp64; int8, nf4: "
-                       "of layers' weights")
+                       "number type of weights and cache: bf16, fp32 or fp64; int8 or nf4: only "
+                       "for the layers' weights")
             ->capture_default_str()
             ->type_name("TYPE");
         app.add_option("--batch-size", flags->batch_size, "number of sequences in a pass")

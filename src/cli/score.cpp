@@ -202,9 +202,9 @@ Verb score_verb() {
         std::string names;
         for (const auto& metric : task_metrics())
           if (!metric.by<ByJudge>())
-            names += str("\n", metric.name, ": ", with_flags_of({"model"}, metric.what));
+            names += str("\n", metric.name, ": ", with_flags_of({"model"}, metric.what), ".");
         app.add_option("--metric", flags->metrics,
-                       "metrics, with commas between them; without it the dataset's own" + names)
+                       "metrics, with commas between them; without it the dataset's own." + names)
             ->delimiter(',')
             ->type_name("NAME");
         app.add_option(

@@ -42,7 +42,8 @@ void add_flags(CLI::App& app, serve::ServeSpec& spec) {
   app.add_option("--key-env", spec.key_env,
                  "environment variable with the key that clients must send (Authorization: Bearer)")
       ->type_name("NAME");
-  app.add_option("--key-file", spec.key_file, "file with such keys, one in each line")
+  app.add_option("--key-file", spec.key_file,
+                 "file with keys; clients must send one of them; one key in each line")
       ->type_name("FILE");
   app.add_option("--tls-cert", spec.tls_certificate,
                  "certificate with its chain, in PEM form: connections are encrypted (https)")

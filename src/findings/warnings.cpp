@@ -262,7 +262,7 @@ class Warnings {
         std::abs(ours / theirs - 1) > kSameLength)
       add("lengths",
           str("answers of ", fixed(ours, 0), " tokens, the baseline's ", fixed(theirs, 0),
-              ": by the token ", fixed(arm_->speedup->ratio.estimate * ours / theirs, 2),
+              ": per token ", fixed(arm_->speedup->ratio.estimate * ours / theirs, 2),
               " times as fast"));
     const bool greedy = run.config.value("temperature", 0.0) == 0;
     if (arm_->departure && baseline->run.run.model.hash == run.model.hash && greedy &&

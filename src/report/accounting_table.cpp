@@ -91,8 +91,8 @@ Table differences_table(const DifferingAnswers& answers) {
   table.notes.push_back(
       str(counted(answers.count, "answer"),
           answers.repeated ? str(" to ", counted(answers.examples, "example")) : "",
-          " that differ from the baseline's; token: index of the first that differs among the "
-          "answer's value tokens; logit gap: best minus second best there",
+          " that differ from the baseline's; token: index of the first differing token among the "
+          "tokens of the answer's value; logit gap: best logit minus second best at this token",
           answers.repeated ? "; repeats: how many of an example's answers differ; the one with the "
                              "smallest gap is shown."
                            : "."));

@@ -102,8 +102,8 @@ Figure emitted_histogram(const Comparison& comparison, const std::string& datase
   figure.kind = arms.size() > kFewArms ? FigureKind::lines : FigureKind::columns;
   figure.width = 480;
   figure.height = 270;
-  figure.x_label = "tokens emitted by one forward of a job";
-  figure.y_label = "% of forwards";
+  figure.x_label = "tokens generated in one forward pass of a job";
+  figure.y_label = "% of forward passes";
   std::map<std::string, std::map<std::int64_t, std::int64_t>> counts;
   std::int64_t most = 1;
   for (const ArmFinding& arm : comparison.arms)
@@ -233,8 +233,8 @@ std::optional<NamedFigure> quality_over_speed(const Comparison& comparison, std:
                       baselines > 1 ? ", arms beside " + run.label : "");
   named.caption =
       str("Further right is faster, ", lower ? "lower" : "higher",
-          " is better. No arm beats those of the Pareto "
-          "front in both: ",
+          " is better. The Pareto front: no arm is better in both "
+          "than one of these: ",
           join(on_front, ", "), broken.empty() ? "" : "; broken: " + join(broken, ", "),
           ". Bars: ", fixed(100 * comparison.confidence, 0), " % intervals; ", size_of(drawn), ".");
   return named;
@@ -290,16 +290,16 @@ std::vector<NamedFigure> comparison_figures(const Comparison& comparison) {
       comparison, FigureKind::bars, 2,
       [&](const ArmFinding& arm) { return comparison.details_of(arm).tokens_per_forward; }, broken);
   per_forward.x_label = "tokens generated per forward pass of a job";
-  caption = str("How parallel a decoder is, apart from what a forward costs; ",
+  caption = str("How parallel a decoder is, apart from the cost of a forward pass; ",
                 bars(per_forward, " % interval by the jackknife over jobs"), ". ", size, ".");
-  add("Tokens per forward", std::move(caption), std::move(per_forward));
+  add("Tokens per forward pass", std::move(caption), std::move(per_forward));
   for (const auto& dataset : datasets_of(comparison)) {
     std::vector<RunSummary> of_dataset;
     for (const RunSummary& run : all)
       if (run.run.dataset.name == dataset) of_dataset.push_back(run);
-    add(several_datasets(comparison) ? "Tokens emitted by a forward, " + dataset
-                                     : "Tokens emitted by a forward",
-        str("Share of forward passes that emitted so many tokens; ", size_of(of_dataset), "."),
+    add(several_datasets(comparison) ? "Tokens generated in a forward pass, " + dataset
+                                     : "Tokens generated in a forward pass",
+        str("Share of forward passes that generated so many tokens; ", size_of(of_dataset), "."),
         emitted_histogram(comparison, dataset));
   }
   for (const auto& dataset : datasets_of(comparison)) {

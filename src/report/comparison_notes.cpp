@@ -84,7 +84,7 @@ std::vector<std::string> oracle_notes(const Comparison& comparison) {
                           oracle.starts_with("accept-length")
                               ? "so that a pass with guesses gives this many tokens on average"
                               : "at this rate",
-                          ", whatever the network said. The speed is that of such guesses, and no "
+                          ", whatever the network chose. The speed is that of such guesses, and no "
                           "score is given."));
     else
       notes.push_back(str(
@@ -93,7 +93,8 @@ std::vector<std::string> oracle_notes(const Comparison& comparison) {
                                    "right answers and no score is given"
                                  : "the tokens of a stored run were forced, so the speed is that "
                                    "of its answers and no score is given",
-          ". same choices: share of the network's own choices that agree after equal ids."));
+          ". same choices: share of the network's own choices that equal the baseline's after the "
+          "same forced tokens."));
   }
   return notes;
 }
@@ -103,8 +104,8 @@ std::string shard_note(const std::string& shards) {
   const auto there = static_cast<int>(split(shards, ',').size());
   if (there == std::stoi(shards.substr(slash + 1))) return str("shards: ", shards, ".");
   return str("shards: ", shards, there == 1 ? " alone" : " alone of them",
-             "; the examples of the others are left out. compare takes those that the database "
-             "holds under the same settings.");
+             "; the examples of the other shards are left out. compare joins all shards with the "
+             "same settings that the database has.");
 }
 
 std::string untrained_note(const std::vector<RunSummary>& runs) {
@@ -269,10 +270,10 @@ void add_origin_notes(Table& table, const Comparison& comparison) {
   if (!services.empty())
     table.notes.push_back(str(
         "answered by a service: ", join({services.begin(), services.end()}, "; "),
-        ". Its times are this client's, with network, queues and retries, on a machine and with a "
-        "program of its own: they say nothing about a decoder here, and no share of cores or "
-        "passes is known. Compare them with those of services that were measured in the same "
-        "way."));
+        ". Its times were measured at this client, and include network, queues and retries. The "
+        "service has its own machine and program, so its times cannot be compared with those of "
+        "decoders that run here, and its use of cores and its passes are not known. Compare them "
+        "with the times of services that were measured in the same way."));
   std::vector<std::string> elsewhere;
   for (const ArmFinding& arm : comparison.arms)
     if (const ArmFinding* baseline = comparison.baseline_of(arm);
@@ -284,7 +285,8 @@ void add_origin_notes(Table& table, const Comparison& comparison) {
     }
   if (!elsewhere.empty())
     table.notes.push_back(str("on another network than the baseline: ", join(elsewhere, ", "),
-                              "; their speedup, scores and answers show both differences."));
+                              "; their speedups, scores and answers depend on decoder and "
+                              "network."));
   const auto any = [&](auto&& is) {
     return std::any_of(runs.begin(), runs.end(),
                        [&](const RunSummary& run) { return is(run.run.dataset); });

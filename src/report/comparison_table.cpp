@@ -328,7 +328,7 @@ std::string departure_note(const ArmFinding& arm, const ArmFinding* baseline) {
   if (departure.median_gap)
     note += str("; logit gap at the first differing token: median ",
                 fixed(*departure.median_gap, 3), ", least ", fixed(*departure.least_gap, 4));
-  if (departure.without_gap) note += str("; no such token in ", departure.without_gap);
+  if (departure.without_gap) note += str("; answers without such a token: ", departure.without_gap);
   const bool greedy = run.config.value("temperature", 0.0) == 0;
   const bool same = baseline && baseline->run.run.model.hash == run.model.hash;
   if (same && greedy && run.dtype != "fp32" && find_decoder(run.decoder).exact)
@@ -348,7 +348,8 @@ void add_short_notes(Table& table, const Comparison& comparison, bool several) {
       "speedup: the baseline's seconds divided by the arm's, with its ", percents, " interval",
       scored ? str("; difference: the score minus the baseline's; not worse: its interval lies ",
                    std::any_of(comparison.scores.begin(), comparison.scores.end(), lower_is_better)
-                       ? str("within ", comparison.margin)
+                       ? str("above ", below(comparison.margin),
+                             ", or, for scores where lower is better, below ", comparison.margin)
                        : "above " + below(comparison.margin),
                    " (`margin`)")
              : "",
@@ -370,9 +371,9 @@ void add_column_notes(Table& table, const Comparison& comparison) {
           " interval by the paired jackknife over blocks (Student's t), none for fewer than ",
           kFewestBlocks, ". n: examples, and how often each was answered."));
   table.wide_notes.push_back(
-      str("in flight: mean number of jobs in a forward pass, of the number asked for; streams: "
-          "mean number of answers that choose in a pass (of values or questions, if these are "
-          "decoded separately).",
+      str("in flight: mean number of jobs in a forward pass, of the requested number; streams: "
+          "mean number of streams for which a pass chooses a token: answers, or values or "
+          "questions that are decoded separately.",
           comparison.stacks ? " stack: examples in a job." : ""));
   table.wide_notes.emplace_back(
       "tokens/s: generated tokens divided by wall time, for arms whose tokens are the baseline's "

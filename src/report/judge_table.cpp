@@ -127,18 +127,19 @@ Table verdict_table(const JudgeFindings& findings, double confidence) {
     table.notes.push_back(str("in compare, report and claims: ", note));
   if (findings.compared.empty())
     table.notes.emplace_back(
-        "in compare, report and claims: none of this; they use the verdicts of networks.");
+        "in compare, report and claims: no score of this table, since these use only the verdicts "
+        "of networks.");
   if (pairs)
     table.notes.push_back(
         "a pair is a tie unless both orders name the same winner; equal: pairs of equal answers, "
-        "ties that nobody was asked about and that tell nothing about the judge (consistent, "
-        "first, second, agreement); x: (W + T) / (T + L), as in HPD's Figure 8; equal length: the "
-        "win rate of a logistic regression on the difference of lengths, where that is 0; first, "
-        "second: pairs whose verdicts lean to that place.");
+        "which are ties without a question to the judge, and are left out of consistent, first, "
+        "second and the agreement; x: (W + T) / (T + L), as in HPD's Figure 8; equal length: "
+        "win rate for answers of equal length, from a logistic regression on the difference of "
+        "lengths; first, second: pairs in which the verdicts of both orders favour this place.");
   if (repeats)
     table.notes.push_back(
-        "votes: of one judge on one thing; flips: how often two of them differ; kappa: Fleiss'; "
-        "alpha: Krippendorff's, ordinal.");
+        "votes: votes of one judge on one item; flips: how often two of them differ; kappa: "
+        "Fleiss' kappa; alpha: Krippendorff's alpha, ordinal.");
   return table;
 }
 
@@ -153,8 +154,9 @@ Table without_table(const JudgeFindings& findings) {
         {one.arm, one.protocol, one.judge, one.state ? std::string(name(*one.state)) : "",
          number_cell(one.votes), visible_text(one.reason)}));
   table.notes = {
-      "refused: in the judge's words, or its service's; errors are asked for again by the same "
-      "command. Which answers they are of: pardec export (tables judgments and pairs)."};
+      "reason of a refusal: in the words of the judge or of its service. The same command asks "
+      "again for votes with an error. The tables judgments and pairs of pardec export show the "
+      "answers."};
   return table;
 }
 

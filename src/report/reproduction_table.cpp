@@ -339,10 +339,10 @@ Table bounds_table(const PaperItem& item, const Evidence& evidence,
       "speedup at most: time of the baseline's passes over that of the arm's, if each were as fast "
       "as the machine allows (roofline), ",
       speed == "decode_speed"
-          ? "by the generated token (control tokens included, the prompt's pass and its token "
+          ? "per generated token (control tokens included, the prompt's pass and its token "
             "excluded)"
-      : speed == "tokens_per_second" ? "by the generated token"
-                                     : "by the example, however many tokens an arm chose for it",
+      : speed == "tokens_per_second" ? "per generated token"
+                                     : "per example, no matter how many tokens an arm generates",
       "; interval over ", kFewestBlocks, " examples or more."));
   for (const Difference& one : differs) table.notes.push_back(one.text);
   return table;
@@ -506,8 +506,8 @@ Table weights_table(const std::vector<WantedNetwork>& wanted) {
                                 [](const auto& one) { return one.lacks.empty(); }),
                   "network"),
           ", ", duration(static_cast<std::int64_t>(minutes_of(wanted) * 60)),
-          " of one core by the recipes. A stopped training goes on from its last checkpoint by the "
-          "same command."));
+          " of one core by the recipes. The same command continues a stopped training from its "
+          "last checkpoint."));
   return table;
 }
 
@@ -554,8 +554,8 @@ Table rehearsal_table(const Rehearsal& rehearsal) {
   if (!tested.empty()) table.notes.push_back("claims: " + join(tested, ", "));
   table.notes.emplace_back(
       "dry run: two examples of each dataset, on small random networks of the same families, with "
-      "answers forced where a decoder can be forced, and without adapters. Nothing is kept, and no "
-      "number of it means anything.");
+      "answers forced where a decoder can be forced, and without adapters. Nothing is kept, and "
+      "the numbers have no meaning.");
   return table;
 }
 

@@ -162,8 +162,9 @@ Table run_list_table(const RunList& list) {
     table.notes.push_back("No run matches.");
   else
     table.notes.push_back(
-        "best speedup: of an arm that is shown to be faster, with answers as good, as in "
-        "recommendations; warnings are of the same arm and dataset. n: examples. "
+        "best speedup: the highest one of an arm that is recommended (shown to be faster, with "
+        "answers as good), with the arm and the dataset; warnings: those of this arm on this "
+        "dataset; n: examples. "
         "'pardec compare `run=ID`' has intervals and all arms.");
   return table;
 }

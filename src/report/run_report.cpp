@@ -36,7 +36,7 @@ std::vector<std::string> marks_of(const Comparison& comparison) {
   std::vector<std::string> marks;
   if (std::string note = untrained_note(runs); !note.empty()) {
     note.front() = 'U';
-    marks.push_back(note + " Only speed is to be read there.");
+    marks.push_back(note + " Only its speed has a meaning.");
   }
   for (std::string& note : oracle_notes(comparison)) {
     note.front() = 'O';
@@ -179,12 +179,14 @@ std::vector<FactGroup> facts_of(const Comparison& comparison) {
         str(one.run.dataset.name, " ", one.run.label, " ", one.measured_blocks, "/", one.blocks));
   }
   order.facts = {{"order", first.order == "interleaved"
-                               ? "interleaved: the arms take turns block by block, there and back"
+                               ? "interleaved: arms take turns block by block, in alternating order"
                                : first.order},
                  {"repeats", std::to_string(first.repeats)},
                  {"in flight", join(batch, ", ") + " jobs"},
-                 {"measured", join(blocks, ", ") + " blocks measured whole in one process"},
-                 {"time", "monotonic; storing and preparing prompts lie outside a block's time"}};
+                 {"measured", join(blocks, ", ") + " blocks measured as a whole in one process"},
+                 {"time",
+                  "monotonic clock; a block's time does not include preparing prompts and storing "
+                  "answers"}};
   if (!first.shard.empty()) order.facts.push_back({"shard", first.shard});
 
   machine.facts = {{"device", first.device},

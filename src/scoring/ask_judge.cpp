@@ -21,7 +21,7 @@ void tell_of_families(Store& store, const JudgeTask& task, const Notes& notes) {
     if (!family.empty() && said.insert(family).second)
       tell(notes, str("warning: judge ", visible_text(task.judge.name), " and network ",
                       visible_text(run.run.model.path), " are both of the family ", family,
-                      "; judges prefer their own kind"));
+                      "; judges tend to prefer answers of their own family"));
   }
 }
 

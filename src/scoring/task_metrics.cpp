@@ -413,8 +413,9 @@ TaskMetric rouge_metric() {
 
 TaskMetric repetition_metric() {
   TaskMetric metric = mean_metric(
-      "repetition", "words over different words, and the share of answers above 3.5", "fields",
-      ByText{repetition_scores},
+      "repetition",
+      "number of words divided by number of different words, and share of answers above 3.5",
+      "fields", ByText{repetition_scores},
       {{"repetition", "repetition"},
        {"degenerate", "repetition", [](double value) { return value > kDegenerate ? 1.0 : 0.0; }}},
       {"degenerate"}, /*right=*/{}, /*lower_is_better=*/true);
@@ -497,13 +498,14 @@ std::string outside_rouge(const ScoreTable& stored, double least) {
   const auto all = std::ssize(stored.column("rouge_l").rows);
   if (outside == 0 || static_cast<double>(outside) < least * static_cast<double>(all)) return "";
   return str(outside, " of ", counted(all, "answer"),
-             " to references with many letters outside a-z and 0-9, which rouge-score leaves out");
+             " with references that have many letters outside a-z and 0-9, which rouge-score "
+             "ignores");
 }
 
 const std::vector<TaskMetric>& task_metrics() {
   static const std::vector<TaskMetric> kMetrics = {
       {"value_f1",
-       "values as ExtractGPT counts them, and strictly",
+       "F1 of attribute values, as ExtractGPT counts it and in a strict count",
        {"f1_micro", "f1_macro", "f1_strict", "f1_strict_macro"},
        "attributes",
        ByText{value_scores},
@@ -515,24 +517,27 @@ const std::vector<TaskMetric>& task_metrics() {
       mean_metric("token_f1", "F1 and exact match of SQuAD 2.0, with and without an answer",
                   "annotated fields", ByText{token_scores}, token_means(),
                   {"squad_exact", "squad_exact_has_answer", "squad_exact_no_answer"}, "token_f1"),
-      mean_metric("exact_match", "equal to a reference character by character", "annotated fields",
-                  ByText{exact_scores}, {{"exact_match", "exact_match"}}, {"exact_match"},
-                  "exact_match"),
-      mean_metric("maths", "last \\boxed{} equal to a reference, as a value (1/2, 0.5, \\frac12)",
+      mean_metric("exact_match", "share of answers that equal a reference character by character",
+                  "annotated fields", ByText{exact_scores}, {{"exact_match", "exact_match"}},
+                  {"exact_match"}, "exact_match"),
+      mean_metric("maths",
+                  "share of answers whose last \\boxed{} equals a reference, as a value (1/2, 0.5, "
+                  "\\frac12)",
                   "annotated fields", ByText{maths_scores}, {{"maths", "maths"}}, {"maths"},
                   "maths"),
       rouge_metric(),
       mean_metric("rouge_unicode",
-                  "the same for words of all scripts; those of rouge-score are only a-z and 0-9",
+                  "ROUGE-1, 2 and L for words of all scripts; rouge-score reads only a-z and 0-9",
                   "references", ByText{unicode_rouge_scores},
                   {{"rouge_l_unicode", "rouge_l_unicode"},
                    {"rouge_1_unicode", "rouge_1_unicode"},
                    {"rouge_2_unicode", "rouge_2_unicode"}}),
-      mean_metric("accuracy", "right letters of multiple-choice questions", "choices",
-                  ByText{choice_scores}, {{"accuracy", "accuracy"}}, {"accuracy"}, "accuracy"),
+      mean_metric("accuracy", "share of multiple-choice questions answered with the right letter",
+                  "choices", ByText{choice_scores}, {{"accuracy", "accuracy"}}, {"accuracy"},
+                  "accuracy"),
       repetition_metric(),
       {"pass_at_k",
-       "programs that pass their tests, run in a sandbox (bubblewrap)",
+       "share of programs that pass their tests, run in a sandbox (bubblewrap)",
        {"pass_at_1", "pass_at_10"},
        "tests",
        ByRunning{pass_scores},

@@ -141,8 +141,10 @@ Settings measuring_settings(RunSettings& s) {
        "label of the arm that the others are compared with; default: an ar that asks in the same "
        "way as the arm"},
       {"oracle", "KIND", &s.oracle,
-       "choose tokens in place of the network, to measure speed on any weights: references, "
-       "recorded:RUN, accept:A[,A...], accept-length:L or accept-curve:FILE:NETWORK"},
+       "measure speed on any weights: force the reference answers (references) or the tokens of a "
+       "stored run (recorded:RUN); or accept guesses at given rates (accept:A[,A...]), or so that "
+       "a pass gives L tokens on average (accept-length:L), or as often as published "
+       "(accept-curve:FILE:NETWORK)"},
       db_setting(s.spec.db),
       {"fresh",
        "",

@@ -39,7 +39,8 @@ Settings data_settings_of_training(TrainingSettings& s) {
        "folder with a folder per dataset; without it the built-in samples"},
       {"split", "NAME", &s.spec.split, "split to train on"},
       {"extra", "FILE", &s.spec.extra,
-       "more titles as JSON lines of the datasets' format, never validated on; repeatable"},
+       "further titles as JSON lines of the datasets' format; they are never used for validation; "
+       "repeatable"},
       {"from_run", "RUN", &s.spec.own_answers.run,
        "train on the answers of a stored run instead of the references: name of the run, or the "
        "first characters of its id"},
@@ -106,11 +107,11 @@ Settings learning_settings(TrainingSettings& s) {
       {"medusa_blocks",
        "N",
        &s.spec.extra_heads.blocks,
-       "residual blocks of each such head",
+       "residual blocks of each extra head",
        {.range = at_least(1)}},
       {"medusa_share_head", "", &s.spec.extra_heads.shares_head,
-       "heads consist of their blocks only and end in the network's own head: a small file, "
-       "instead of a matrix to the vocabulary for each"},
+       "extra heads consist of their blocks only and end in the network's own head: a small file, "
+       "instead of a matrix to the vocabulary for each head"},
       {"lora_rank",
        "N",
        &s.spec.adapter.rank,
@@ -133,13 +134,14 @@ Settings learning_settings(TrainingSettings& s) {
       {"lora_targets",
        "A,B",
        &s.spec.adapter.targets,
-       "matrices that the adapter changes, e.g. q_proj,v_proj; default: all of the layers",
+       "matrices that the adapter changes, e.g. q_proj,v_proj; default: all matrices of the layers",
        {.commas = true}},
       {"lora_tokens",
        "A,B",
        &s.spec.adapter_tokens,
        "tokens (ids or texts) whose rows of embedding and head are trained, too, e.g. control "
-       "tokens; equal rows, as of tokens that were never used, start at random (by the seed)",
+       "tokens; rows that equal each other, as those of tokens that were never used, first get "
+       "random numbers (`seed`)",
        {.one_text = true}},
       {"prompt_file", "FILE", &s.spec.prompt_file,
        "wording of the task: a name in datasets/prompts or a file; default: the checkpoint's own, "
@@ -182,8 +184,8 @@ Settings learning_settings(TrainingSettings& s) {
       {"minutes",
        "X",
        &s.spec.loop.minutes,
-       "stop after the update in which this many minutes have passed, with all files of a finished "
-       "run; `resume` continues for as long again; 0: no limit",
+       "stop after the update in which this many minutes have passed, and write all files of a "
+       "finished run; `resume` continues for as many minutes again; 0: no limit",
        {.range = {.least = 0, .expected = "0 (no limit) or more"}}},
       {"micro_tokens",
        "N",
