@@ -49,24 +49,27 @@ std::vector<double> residual(const std::vector<double>& p, const std::vector<dou
 std::vector<double> residual(const std::vector<double>& p, Token token);
 
 /// Greedy verification: candidate i is accepted if it is the best id of row i. The token after the
-/// accepted candidates is the best id of the next row. REQUIRES: one row more than candidates
-/// (std::logic_error); also for the functions below.
+/// accepted candidates is the best id of the next row. std::logic_error: there is not one row more
+/// than candidates.
 ///   rows  [candidates + 1]: row 0 belongs to the last token of the text, row i + 1 to candidate i
 Verdict accept_greedy(std::span<const RowLogits> rows, const Candidates& candidates);
 
 /// Verification when sampling: candidate x_i is accepted with probability min(1, p_i(x_i) /
 /// q_i(x_i)). `extra`: the distribution from which the token that replaces the first rejected
 /// candidate is drawn. If all candidates are accepted, one more token is drawn from the last row.
+/// std::logic_error: see accept_greedy.
 ///   rows  [candidates + 1], as for accept_greedy, with probabilities
 Verdict accept_sampled(std::span<const RowLogits> rows, const Candidates& candidates,
                        Chance& chance, Extra extra = Extra::residual);
 
-/// Forced verification: the law decides which candidates are accepted. The token after them is the
-/// network's own choice. Choice::unforced is the network's own choice in each row.
+/// Forced verification: the law of `forced` decides which candidates are accepted. The token after
+/// them is the network's own choice. Choice::unforced is the network's own choice in each row.
+/// std::logic_error: see accept_greedy.
+///   rows  [candidates + 1], as for accept_greedy
 Verdict accept_forced(std::span<const RowLogits> rows, const Candidates& candidates, Chance& chance,
                       ForcedAcceptance forced);
 
-/// Calls accept_forced if there is a law, accept_sampled if the rows have probabilities, and
+/// Calls accept_forced if `forced` has a law, accept_sampled if the rows have probabilities, and
 /// otherwise accept_greedy.
 Verdict verify(std::span<const RowLogits> rows, const Candidates& candidates, Chance& chance,
                ForcedAcceptance forced = {}, Extra extra = Extra::residual);
