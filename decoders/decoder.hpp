@@ -86,7 +86,7 @@ struct Answers : Chosen {
 /// recorded:RUN`).
 struct Oracle {
   /// The tokens of each stream. There is one stream per field, in the order of contexts and fields,
-  /// or a single stream if one JSON answer is generated for all fields (ask=together).
+  /// or a single stream if the whole JSON answer is generated as one text (ask=together).
   std::vector<Tokens> streams;
   /// For ar with ask=together: the range [begin, end) of each value in the stream, without its
   /// terminator. Empty: the values are searched for in the stream.
@@ -258,9 +258,11 @@ struct DecoderEntry {
   std::string_view name;
   std::string_view source;      ///< paper
   std::vector<Option> options;  ///< names without the decoder's prefix, e.g. "k_max"
+  /// Creates the decoder. ConfigError: the values of the options do not fit together.
   std::unique_ptr<Decoder> (*make)(Options options);
-  bool free_running = true;                    ///< supports any prompt, not only structured jobs
-  std::vector<std::string_view> oracles = {};  ///< supported kinds of --oracle
+  bool free_running = true;  ///< whether it supports any prompt, not only structured jobs
+  /// The supported kinds of --oracle: "references", "recorded", "accept".
+  std::vector<std::string_view> oracles = {};
   /// Whether the network must be trained for the decoder (`train --format`). With other networks,
   /// the text that is generated in parallel is noise.
   bool trained = false;
@@ -323,7 +325,8 @@ int baseline_rank(const DecoderChoice& method, const DecoderChoice& other, bool 
 /// The concatenated bytes of tokens.
 std::string bytes_of(const Tokens& tokens, const Tokenizer& tokenizer);
 
-/// The number of positions of a prompt in json form and of the answer's fixed text.
+/// The number of positions of a prompt in json form and of the skeleton segments of its answer
+/// (Pieces::segments).
 std::int64_t positions_with_skeleton(const Request& request);
 
 /// The ids of `text` up to and including the first one with a line break, but at most `limit` ids.

@@ -11,7 +11,7 @@ namespace pardec {
 /// guesses, the tree with the largest expected number of tokens per pass. A size is left out if it
 /// gives the same tree as the smaller size.
 ///   ranks  per measured head: share of targets that equal its guess with each rank. The extra
-///          heads are the last `heads` entries; REQUIRES at least so many.
+///          heads are the last `heads` entries. REQUIRES: there are at least `heads` entries.
 OrderedJson likeliest_trees(const std::vector<std::vector<double>>& ranks, int heads);
 
 }  // namespace pardec

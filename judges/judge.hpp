@@ -68,7 +68,8 @@ enum class ShowReferences {
 
 /// One label or number for an answer, or for one turn of an answer.
 struct GradeVerdict {
-  std::vector<std::string> labels;  ///< possible labels; empty: the verdict is a number
+  /// The possible labels. Empty: the verdict is a number, or true (1) or false (0).
+  std::vector<std::string> labels;
   struct Range {
     int least, most;
   };

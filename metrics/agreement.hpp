@@ -51,9 +51,11 @@ struct PairVerdict {
 /// The influence of the order of the answers on a judge. The four shares of all pairs sum to 1, and
 /// are NaN if there are no pairs.
 struct PositionBias {
-  double consistent;   ///< both orders have the same outcome
-  double first;        ///< the answer shown first is favoured: in both orders, or once and a tie
-  double second;       ///< the answer shown second is favoured: in both orders, or once and a tie
+  double consistent;  ///< both orders have the same outcome
+  /// The answer shown first wins in both orders, or wins in one order with a tie in the other.
+  double first;
+  /// The answer shown second wins in both orders, or wins in one order with a tie in the other.
+  double second;
   double missing;      ///< a verdict is missing
   std::int64_t pairs;  ///< number of pairs
 };

@@ -7,8 +7,8 @@
 /// A.2, Table 3): FLOPs and memory accesses per head, in units of tokens, without constant factors.
 /// The letters are the paper's. p, c, x and y are the lengths in tokens of the instruction, a
 /// context, a question, and the answer so far (y_<t); they may be means. M is the number of
-/// questions. PC+PA is prefix caching with PagedAttention; IPPD has one context per prompt. Pure
-/// functions.
+/// questions. PC+PA is prefix caching with PagedAttention. IPPD has one context per prompt, except
+/// in ippd_cost. Pure functions.
 namespace pardec {
 
 /// One attention operation: `q` queries over `kv` keys and values.

@@ -42,9 +42,9 @@ std::vector<Interval> bradley_terry(std::span<const Game> games, int arms, std::
 
 /// One pair of answers, and the difference of their lengths in any unit.
 struct LengthPair {
-  double score;       ///< 1 if the method's answer was better, 0.5 for a tie, otherwise 0
-  double difference;  ///< length of the method's answer minus the baseline's
-  std::int32_t cluster;
+  double score;          ///< 1 if the method's answer was better, 0.5 for a tie, otherwise 0
+  double difference;     ///< length of the method's answer minus the baseline's
+  std::int32_t cluster;  ///< from 0
 };
 
 /// The win rate that would be expected for answers of equal length. It is a logistic regression of

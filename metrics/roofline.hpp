@@ -10,7 +10,7 @@ namespace pardec {
 
 /// The limits of a machine: one device, or several connected devices with tensor parallelism.
 struct Hardware {
-  std::string name, source;
+  std::string name, source;     ///< source: where the limits come from
   double bytes_per_second = 0;  ///< memory bandwidth of one device
   double flop_per_second = 0;   ///< of one device: dense matrix products in the network's dtype
   int devices = 1;

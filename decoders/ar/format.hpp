@@ -29,12 +29,12 @@ TrainingSample causal_sample(const Tokens& prompt, const Tokens& answer,
 /// the network could not know from a prompt with one field which end is expected.)
 struct JsonAnswerIds {
   std::vector<Tokens> keys, values;  ///< by context, then field
-  Tokens tail;
+  Tokens tail;                       ///< the ids after the last value
 
   /// The ids of the answer: key, value, key, value, ..., tail.
   Tokens joined() const;
   /// For each id of joined(), whether it belongs to an unknown value. `of`:
-  /// TrainingExample::unknown.
+  /// TrainingExample::unknown; if it is empty, the result is empty too.
   std::vector<bool> unknown(const std::vector<std::vector<bool>>& of) const;
 };
 JsonAnswerIds json_answer_ids(const TrainingExample& example, const Tokenizer& tokenizer);

@@ -63,8 +63,8 @@ class AspdGrammar {
 /// The streams of an answer. They contain generated tokens only, i.e. neither </Para> nor the
 /// prefixes of branches. The stream of a branch includes its </Branch> or end of sequence.
 struct AspdStreams {
-  Tokens main;
-  std::vector<Tokens> branches;
+  Tokens main;                   ///< the main branch
+  std::vector<Tokens> branches;  ///< the branches of all blocks, in order
 };
 /// Divides the generated tokens of an answer, in flattened order (branch after branch), into
 /// streams. `lengths`: recorded number of generated tokens of each branch; may have fewer entries

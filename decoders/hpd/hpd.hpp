@@ -33,7 +33,7 @@ struct HpdLayout {
   std::vector<int> segment;
   int k_max = 0;  ///< HpdOptions::k_max
 
-  /// Number of values: R = J * N.
+  /// Number of values: R = J * N, for J products with N fields each.
   int values() const { return static_cast<int>(end.size()); }
   /// Number of visibility segments other than segment 0. Each sees segment 0.
   int extra_segments() const;

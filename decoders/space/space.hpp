@@ -8,8 +8,8 @@ struct SpaceOptions {
   /// Number of masks per group, and maximum number of candidates per step. It may be smaller than
   /// in training.
   int k = 5;
-  Extra extra = Extra::residual;  ///< the token that replaces the first rejected candidate
-  std::string mask_token;         ///< id or text of [M]; empty: the tokenizer's mask token
+  Extra extra = Extra::residual;  ///< distribution of the token that replaces a rejected candidate
+  std::string mask_token;         ///< id or text of [M]; empty: found by name (space_mask_token)
 };
 
 /// The rows of one step, called cells (paper, Equations 4 and 5, with the groups of appendix A.3).
