@@ -28,8 +28,8 @@ struct JudgedField {
 struct Subject {
   std::string category, text;
   std::vector<JudgedField> fields;
-  /// For a conversation: index of the turn to judge. The judge also sees the turns before it. None:
-  /// all fields are judged together.
+  /// For open answers: index of the turn to judge (0 if there is a single prompt). The judge also
+  /// sees the turns before it. None: all fields are judged together.
   std::optional<size_t> turn;
 };
 
@@ -96,7 +96,7 @@ struct JudgeProtocol {
   std::string score;
   Json record;       ///< name, wording and schema, for the record of judgings
   std::string hash;  ///< SHA-256 of the record
-  /// Returns what the subject lacks for this protocol, as the end of a sentence "it lacks ...";
+  /// Returns what the subject lacks for this protocol, as the end of a sentence "they lack ...";
   /// empty: nothing.
   std::function<std::string(const Subject&)> lacks;
   /// Makes the inquiry about a subject. The order is only used for pairs.

@@ -28,7 +28,7 @@ std::map<std::string, std::string> shown_context(const Wording& wording, const S
                                                  ShowReferences references);
 
 /// The value of the slot {conversation} (or {first}, {second}): the turns up to the judged turn,
-/// or, if the subject has no turns, all fields, with the answers of the arm `shown`. `mark`: see
+/// or, without Subject::turn, all fields. The answers are those of the arm `shown`. `mark`: see
 /// mark_of. ConfigError: see Wording::filled.
 std::string shown_conversation(const Wording& wording, const Subject& subject,
                                const std::string& mark, Shown shown);

@@ -9,7 +9,8 @@
 /// The wordings of the built-in protocols, and the functions that compose prompts from them.
 namespace pardec {
 
-/// A file in judges/prompts.
+/// A file in judges/prompts: the wording of a protocol, or of a request for training data
+/// (src/teaching).
 struct Wording {
   std::string file, content;
   std::map<std::string, std::string> sections;  ///< name -> text
