@@ -53,8 +53,8 @@ Dataset load_piqa(const std::filesystem::path& folder, std::string_view split,
 ///   {"sentence1": T, "sentence2": H, "label": 0}      0: entailment; or
 ///   {"premise": T, "hypothesis": H, "label": "entailment"}
 /// The publishers' files: dev.tsv and train.tsv with the columns index, sentence1, sentence2, label
-/// (GLUE; preferred to rows); val.jsonl and train.jsonl (SuperGLUE). The choices are True
-/// and False. Splits: validation, train.
+/// (GLUE; preferred to rows); val.jsonl and train.jsonl (SuperGLUE). The choices are True and
+/// False. Splits: validation, train.
 Dataset load_rte(const std::filesystem::path& folder, std::string_view split,
                  Inspection* inspection);
 

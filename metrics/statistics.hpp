@@ -9,7 +9,9 @@ namespace pardec {
 /// The statistics that the tables of results need. Deterministic, pure functions. Without any
 /// blocks or clusters, the estimate and both ends are NaN.
 
-/// An estimate with an interval. The ends are NaN if there is no interval.
+/// An estimate with an interval. The ends are NaN if there is no interval. In the functions that
+/// return intervals, `confidence` is the intended probability that the interval covers the true
+/// value.
 struct Interval {
   double estimate, low, high;
 };
@@ -91,9 +93,10 @@ double student_t_p(double t, double degrees);
 /// The t with P(T < t) = p for Student's t distribution. REQUIRES: 0 < p < 1, degrees > 0.
 double student_t_quantile(double p, double degrees);
 
-/// The p-value of the exact two-sided McNemar test, from the two counts of discordant pairs: min(1,
-/// twice the binomial tail). 1 if there are no discordant pairs. Computed with logarithms, so that
-/// large counts do not overflow. REQUIRES: counts are not negative.
+/// The p-value of the exact two-sided McNemar test: min(1, twice the binomial tail). The arguments
+/// are the two counts of discordant pairs, i.e. of examples that only one of the arms answers
+/// right. 1 if there are no discordant pairs. Computed with logarithms, so that large counts do not
+/// overflow. REQUIRES: counts are not negative.
 double mcnemar_exact(std::int64_t only_baseline_right, std::int64_t only_method_right);
 
 /// The p-value of an exact two-sided test of paired right and wrong answers that depend on each
