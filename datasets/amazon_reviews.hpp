@@ -16,11 +16,13 @@ namespace pardec {
 ///
 ///   {"attributes": [{"name": N, "definition": D}, ...]}
 ///
-/// The text of an example is title, description and features, each after its name. There are no
-/// references: fields are not annotated, and a judge scores the answers. Categories are read in
-/// alphabetical order. The only split is test. Products without a title are left out, and a note
-/// has their number. DataError: a member is invalid, a category has no definitions, or an attribute
-/// is defined twice.
+/// An example is a product. Its text is title, description and features, as far as present, each
+/// after its name. Its fields are the attributes of its category. There are no references: fields
+/// are not annotated, and a judge scores the answers. Categories are read in alphabetical order.
+/// The only split is test. Products without a title are left out; an inspection notes their number.
+/// ConfigError: there is no such split, there is no meta_CATEGORY.jsonl, or the file with a
+/// category's attributes is missing. DataError: a member is invalid, a list of attributes is empty,
+/// or an attribute is defined twice.
 Dataset load_amazon_reviews(const std::filesystem::path& folder, std::string_view split,
                             Inspection* inspection);
 

@@ -22,21 +22,22 @@ namespace pardec {
 /// are SPLIT-N, where N is the number of the record, from 0. Titles are unchanged; `cluster` is the
 /// stripped title.
 ///
-/// A byte order mark, CRLF, and empty lines at the end are accepted. Other keys of a record are
-/// ignored. ConfigError: the split is neither "train" nor "test", or one of the two files is
-/// missing. DataError `file:line`: a line is not a JSON object, has a key twice, lacks a key, or
-/// has a value of the wrong type; a title, category, attribute or value is blank; a list of
-/// attributes or values is empty; a score is not 1; or there is an empty line between records.
-/// DataError without a line: a file has no records. With an inspection, DataErrors are noted there,
-/// and their records are left out. Source: github.com/wbsg-uni-mannheim/ExtractGPT,
+/// A byte order mark, CRLF and empty lines are accepted. Other keys of a record are ignored.
+/// `name`: the name of the dataset, for the result and for messages. ConfigError: the split is
+/// neither "train" nor "test", or one of the two files is missing. DataError `file:line`: a line is
+/// not a JSON object, has a key twice, lacks a key, or has a value of the wrong type; a title,
+/// category, attribute or value is blank; a list of attributes or values is empty; or a score is
+/// not 1. DataError without a line: a file has no records. With an inspection, DataErrors are noted
+/// there, and their records are left out. Source: github.com/wbsg-uni-mannheim/ExtractGPT,
 /// data/processed_datasets, and pieutils/evaluation.py for mixed lists.
 Dataset load_attribute_extraction(std::string_view name, const std::filesystem::path& folder,
                                   std::string_view split, Inspection* inspection = nullptr);
 
 /// Reads records of the same format from another file, e.g. more titles for training. The
 /// attributes of a category are first those in the files `lists` (train.jsonl of datasets), in
-/// their order, then those that only `file` has. Ids are STEM-N. Errors: see
-/// load_attribute_extraction.
+/// their order, then those that only `file` has. Ids are STEM-N, where STEM is the name of the file
+/// without its ending. The split of the result is "train". ConfigError: `file` is missing.
+/// DataError: see load_attribute_extraction.
 Dataset load_attribute_extraction_file(const std::filesystem::path& file,
                                        const std::vector<std::filesystem::path>& lists);
 

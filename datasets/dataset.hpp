@@ -11,9 +11,9 @@ namespace pardec {
 /// One field of an example: a question about its text (or the name of an attribute), and the
 /// accepted answers.
 struct ExampleField {
-  std::string name;
-  std::string question;
-  std::vector<std::string> choices;
+  std::string name;      ///< unique in its example: an attribute, or e.g. "q1", "turn 2", "answer"
+  std::string question;  ///< the question or prompt; empty: there is only a name
+  std::vector<std::string> choices;  ///< for multiple-choice questions; otherwise empty
   /// Whether annotators labelled this field. ExtractGPT's F1 skips fields without annotation; the
   /// strict F1 treats them as absent.
   bool annotated = true;
@@ -35,7 +35,7 @@ struct Example {
   std::vector<ExampleField> fields;
   std::string cluster;        ///< equal for examples with the same text, which are not independent
   bool conversation = false;  ///< fields are the user's turns, asked one after another
-  bool unfinished = false;    ///< the last reference was cut at a limit, so its end is no real end
+  bool unfinished = false;    ///< the last reference is incomplete, because it was cut at a limit
   /// Content of a system message before the user's first turn. None: there is no system message.
   /// (An empty text is a system message without text.)
   std::optional<std::string> system = {};
@@ -44,8 +44,8 @@ struct Example {
 /// A column (key) of the user's own records that is not read.
 struct UnreadColumn {
   std::string name;
-  std::string first;  ///< message about its first occurrence: `file:line: unknown key ...`
-  std::int64_t records = 0;
+  std::string first;         ///< message about its first occurrence: `file:line: unknown key ...`
+  std::int64_t records = 0;  ///< number of records that have it
 };
 
 /// The kind of fields that a dataset has. It decides how examples become jobs.
@@ -80,8 +80,9 @@ struct DatasetEntry {
   std::string_view unit;                  ///< what tables call its examples, e.g. "products"
   std::vector<std::string_view> metrics;  ///< its metrics, the headline metric first
   std::vector<std::string_view> splits;   ///< its splits, the default split first
-  /// For fields that are asked one by one (IPPD, section B.3): maximum number of ids of an answer,
-  /// and number of few-shot examples from split train. 0: not specified.
+  /// For fields that are asked one by one (IPPD paper, section B.3): the default maximum number of
+  /// tokens of an answer, and the default number of few-shot examples from split train. 0: the
+  /// dataset has no such default.
   int answer_ids = 0, shots = 0;
   /// Reads a split from `folder`. ConfigError: there is no such split, or a file is missing.
   /// DataError: a record is invalid; with an inspection, the error is noted there, and the record
@@ -93,36 +94,41 @@ struct DatasetEntry {
 /// A file that marks a folder as the data of a stand-in.
 inline constexpr const char* kStandinNote = "standin.json";
 
+/// The registry of datasets.
 const std::vector<DatasetEntry>& datasets();
 /// Finds a dataset by name. ConfigError: there is no such dataset; the message suggests similar
 /// names.
 const DatasetEntry& find_dataset(std::string_view name);
 
-/// The entry for a name that a run stored. A name that is not in the registry is a user's own file.
+/// The entry for a dataset name that a run stored. A name that is not in the registry belongs to a
+/// user's own file; its entry is that of `jsonl`.
 const DatasetEntry& stored_dataset(std::string_view name);
 
-/// A user's own file, given as `--dataset NAME=FILE`; for csv and tsv, FILE may be followed by
-/// `:COLUMN` or `:COLUMN:COLUMN`.
+/// A user's own file, given as `--dataset NAME=FILE`. FILE may be followed by `:PROMPT` or
+/// `:PROMPT:REFERENCE`, the columns (or keys of JSON records) with the prompts and references.
 struct OwnFile {
   std::string name;
   std::filesystem::path file;
-  std::string prompt, reference;  ///< columns; empty: the default names (read_own_file)
+  std::string prompt;     ///< column of prompts; empty: `prompt`
+  std::string reference;  ///< column of references; empty: none is named
 };
-/// Parses the text after --dataset. None: it has no `=`. ConfigError: a part is empty, or the name
-/// is in the registry.
+/// Parses the text after --dataset. None: it has no `=`. ConfigError: the name or the file is
+/// empty, there are more than two columns, or the name is in the registry.
 std::optional<OwnFile> parse_own_file(std::string_view text);
-/// Reads a user's own file. The split is "test". Errors: see load_dataset.
+/// Reads a user's own file (read_own_file), and checks its ids. The split is "test". ConfigError:
+/// see read_own_file. DataError: a record is invalid, an id occurs twice, or there are no records.
+/// With an inspection, DataErrors are noted there and not thrown.
 Dataset load_own_file(const OwnFile& own, Inspection* inspection = nullptr);
 
 /// The folder of a dataset in `root`; none: it does not exist.
 std::optional<std::filesystem::path> dataset_folder(const DatasetEntry& entry,
                                                     const std::filesystem::path& root);
 
-/// Reads a split of a dataset from `data_root`, or, if this is none, the project's sample from
-/// `samples` (the folder datasets/samples). `split`: empty means the default split. ConfigError,
-/// which names the missing paths: the folder or the split does not exist. DataError: a record is
-/// invalid, an id occurs twice, or there are no records. With an inspection, DataErrors are noted
-/// there and not thrown.
+/// Reads a split of a dataset from `data_root`, or, if `data_root` is none, the project's sample
+/// from `samples` (the folder datasets/samples). `split`: empty means the default split.
+/// ConfigError: the split does not exist, or its folder or files are missing (the message has their
+/// paths). DataError: a record is invalid, an id occurs twice, or there are no records. With an
+/// inspection, DataErrors are noted there and not thrown.
 Dataset load_dataset(const DatasetEntry& entry,
                      const std::optional<std::filesystem::path>& data_root, std::string_view split,
                      const std::filesystem::path& samples, Inspection* inspection = nullptr);
@@ -137,9 +143,9 @@ std::int64_t leave_out_seen(std::vector<Example>& examples, const std::vector<Ex
 /// First, all examples are put into an order. The categories are shuffled, and the examples of each
 /// category too, each with a seed derived from `seed` and the category's name. Then `together`
 /// examples are taken from each category in turn; exhausted categories are skipped. (`together` is
-/// the number of examples of one category in a prompt.) Of this order, the first `offset` examples
-/// are skipped, and the next `limit` are the sample (0: all after the offset; fewer if there are
-/// not enough).
+/// the number of examples of one category in a prompt; values below 1 count as 1.) Of this order,
+/// the first `offset` examples are skipped, and the next `limit` are the sample (0: all after the
+/// offset; fewer if there are not enough).
 ///
 /// Thus the sample for a larger limit contains the one for a smaller limit, samples at consecutive
 /// offsets are disjoint, and counts per category differ by at most `together` until a category is

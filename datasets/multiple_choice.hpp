@@ -5,10 +5,11 @@
 #include "datasets/dataset.hpp"
 
 // Datasets of single multiple-choice questions. Each example has one field with choices; the
-// reference is the letter of the right choice. All loaders read rows as published on the Hugging
-// Face Hub (SPLIT.jsonl or SPLIT.parquet, see find_rows); where the publisher's own files are
-// described, they read these too. DataError `file:line: what`: a record is invalid. Other keys are
-// ignored.
+// reference is the letter of the right choice. All loaders except load_agieval read rows as
+// published on the Hugging Face Hub (SPLIT.jsonl or SPLIT.parquet, see find_rows). If there are no
+// such files, they read the publisher's own files, where these are described. Other keys are
+// ignored. ConfigError: there is no such split, or its files are missing. DataError `file:line:
+// what`: a record is invalid.
 namespace pardec {
 
 /// MMLU (Hendrycks et al. 2020). Rows:
@@ -21,7 +22,8 @@ Dataset load_mmlu(const std::filesystem::path& folder, std::string_view split,
 
 /// AGIEval (Zhong et al. 2023): the publisher's files *.jsonl. Each file is a category.
 ///   {"passage": P or null, "question": Q, "options": ["(A)...", ...], "label": "B"}
-/// Records without options, or with several right options, are left out; an inspection notes them.
+/// Records without options, or with several right options, are left out; an inspection notes their
+/// number. The only split is test.
 Dataset load_agieval(const std::filesystem::path& folder, std::string_view split,
                      Inspection* inspection);
 
@@ -51,8 +53,8 @@ Dataset load_piqa(const std::filesystem::path& folder, std::string_view split,
 ///   {"sentence1": T, "sentence2": H, "label": 0}      0: entailment; or
 ///   {"premise": T, "hypothesis": H, "label": "entailment"}
 /// The publishers' files: dev.tsv and train.tsv with the columns index, sentence1, sentence2, label
-/// (GLUE); val.jsonl and train.jsonl (SuperGLUE). The choices are True and False. Splits:
-/// validation, train.
+/// (GLUE; preferred to rows); val.jsonl and train.jsonl (SuperGLUE). The choices are True and
+/// False. Splits: validation, train.
 Dataset load_rte(const std::filesystem::path& folder, std::string_view split,
                  Inspection* inspection);
 
@@ -60,8 +62,8 @@ Dataset load_rte(const std::filesystem::path& folder, std::string_view split,
 /// hellaswag_train.jsonl:
 ///   {"activity_label": A, "ctx": C, "endings": [4 texts], "label": 3, "source_id": "wikihow~i"}
 /// The question is "A: C". In all texts, marks in brackets, such as [header] and [step], are
-/// removed, and " [title]" becomes a full stop. The category is the source. Splits: validation,
-/// train.
+/// removed, and " [title]" becomes a full stop. The category is the part of source_id before "~".
+/// Splits: validation, train.
 Dataset load_hellaswag(const std::filesystem::path& folder, std::string_view split,
                        Inspection* inspection);
 

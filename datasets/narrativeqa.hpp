@@ -11,16 +11,18 @@ namespace pardec {
 ///   summaries.csv, or third_party/wikipedia/summaries.csv     document_id,set,summary,...
 ///   documents.csv (optional)                                  document_id,set,kind,...
 ///
-/// or Hugging Face's export, SPLIT.jsonl (also validation.jsonl), with one question per line:
+/// or, if the folder has it, Hugging Face's export, SPLIT.jsonl or Parquet (also with the name
+/// validation for split valid), with one question per line:
 ///   {"document": {"id": I, "kind": K, "summary": {"text": T}}, "question": {"text": Q},
 ///    "answers": [{"text": A}, {"text": B}]}
 ///
 /// An example is a summary with all its questions q1, q2, ... in file order. The references are the
 /// distinct answers. The example's id is the document's id. The example's category is the
 /// document's kind (gutenberg or movie), or `summaries` if the kind is not known. Splits: train,
-/// valid, test. Documents without questions are left out. DataError: see each_row (csv.hpp) and
-/// each_record (reading.hpp); or a question or answer is empty, a question's document has no
-/// summary, or a document has two summaries. ConfigError: the split has no questions.
+/// valid, test. Documents without questions are left out. ConfigError: there is no such split, a
+/// file is missing, or the authors' files have no questions of the split. DataError: see each_row
+/// (csv.hpp) and each_record (reading.hpp); or a question or answer is empty, a question has no
+/// answers, a question's document has no summary, or a document has two summaries.
 Dataset load_narrativeqa(const std::filesystem::path& folder, std::string_view split,
                          Inspection* inspection);
 

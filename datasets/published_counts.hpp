@@ -5,9 +5,9 @@
 
 namespace pardec {
 
-/// A message with both counts, if a dataset's files contain fewer records than the publisher
-/// states. Empty: there are enough records, the published count for this split is not known, or the
-/// data are not the publisher's.
+/// A message with both counts, if a dataset has fewer examples (or questions) than the publisher's
+/// files. Empty: there are enough, the published count for this split is not known, or the data are
+/// not the publisher's.
 std::string fewer_than_published(const Dataset& dataset);
 
 }  // namespace pardec

@@ -17,15 +17,17 @@ namespace pardec {
 /// The category is middle or high. Splits: train, dev, test, and each of them with -middle or -high
 /// for one category only. Files are read in the order of their numbers, middle first.
 ///
-/// Or Hugging Face's export, SPLIT.jsonl (also validation.jsonl for dev), with one question per
-/// line. Questions about the same passage form one example:
+/// Or, if the folder has it, Hugging Face's export, SPLIT.jsonl or Parquet (also with the name
+/// validation for dev), with one question per line. Questions about the same passage form one
+/// example:
 ///
 ///   {"example_id": "high1.txt", "article": T, "question": Q, "options": [A, B, C, D],
 ///    "answer": "D"}
 ///
-/// DataError, which names the file: the content is not a JSON object, a member is missing or has
-/// the wrong type, lists have different lengths, a question has fewer than two options, or an
-/// answer is not the letter of an option.
+/// ConfigError: there is no such split, or a folder is missing. DataError, which names the file:
+/// the content is not a JSON object, a member is missing or has the wrong type, lists have
+/// different lengths, a question has fewer than two options, an answer is not the letter of an
+/// option, lines of the same passage have different articles, or a folder has no files.
 Dataset load_race(const std::filesystem::path& folder, std::string_view split,
                   Inspection* inspection);
 

@@ -16,11 +16,12 @@
 
 namespace pardec {
 
-/// The maximum length of a line in bytes. Without it, a file without line breaks would be read into
-/// memory as a whole.
+/// The maximum length of a line in bytes. Without this limit, a file without line breaks would be
+/// read into memory as a whole.
 inline constexpr std::size_t kLongestLine = 64u << 20;
 
-/// Calls `read`. With an inspection, a DataError is noted there; otherwise it is thrown.
+/// Calls `read`. With an inspection, a DataError that `read` throws is noted there (as a fault);
+/// otherwise it is thrown on.
 template <typename Read>
 void guarded(Inspection* inspection, Read read) {
   try {
@@ -31,7 +32,7 @@ void guarded(Inspection* inspection, Read read) {
   }
 }
 
-/// Notes the error in the inspection, or throws it if there is none.
+/// Notes the error in the inspection; if `inspection` is null, throws it.
 void complain(Inspection* inspection, const DataError& error);
 
 /// Opens a file for reading. DataError: the file cannot be opened, or is a folder.
@@ -39,19 +40,23 @@ std::ifstream open_data(const std::filesystem::path& file);
 
 /// Calls `take(text, number)` for each line of a file. Line ends (LF or CRLF) and a byte order mark
 /// are removed; an inspection notes CRLF and the mark. The lines of a Parquet file are its rows as
-/// JSON, which from_parquet.py writes. Returns false if the file is empty. ConfigError: there is no
-/// Python with pyarrow. DataError: a line is longer than kLongestLine; with an inspection, the line
-/// is left out.
+/// JSON, which from_parquet.py writes. Returns false if the file is empty. ConfigError: the file is
+/// Parquet and cannot be converted, e.g. because there is no Python with pyarrow. DataError: the
+/// file cannot be read (open_data), or a line is longer than kLongestLine; with an inspection, the
+/// long line is noted and left out.
 bool each_raw_line(const std::filesystem::path& file, Inspection* inspection,
                    const std::function<void(std::string& text, long number)>& take);
 
-/// The same for lines that are records. Empty lines are skipped, and noted if they are between
-/// records. DataErrors of `take` are handled as by guarded(). DataError: the file has no records.
+/// Calls `take(text, number)` for each line that is a record, i.e. each line of each_raw_line that
+/// is not blank. An inspection notes blank lines between records. DataErrors of `take` are handled
+/// as by guarded(). Errors: see each_raw_line; DataError: the file has no records (with an
+/// inspection, this is noted there).
 void each_line(const std::filesystem::path& file, Inspection* inspection,
                const std::function<void(const std::string& text, long number)>& take);
 
-/// Parses JSON, and keeps the order of keys. `line`: 0 if the text is a whole file. DataError: the
-/// JSON is invalid, or a key occurs twice in an object (the parser would keep only one).
+/// Parses JSON, and keeps the order of keys. `file` and `line`: the place, for errors; `line` is 0
+/// if the text is a whole file. DataError: the JSON is invalid or nested too deeply, or a key
+/// occurs twice in an object (the parser would keep only one of the two).
 OrderedJson parse_record(std::string_view text, const std::string& file, long line);
 
 /// Notes if an inspected file ends without a line break. This is the only sign that a CSV file was
@@ -61,31 +66,37 @@ void note_open_end(const std::filesystem::path& file, Inspection* inspection);
 /// Notes if an inspected file has a byte order mark or CRLF.
 void note_encoding(const std::filesystem::path& file, Inspection* inspection);
 
-/// Reads a whole JSON file, and notes its encoding (note_encoding).
+/// Reads a whole JSON file, and notes its encoding (note_encoding). DataError: see parse_record.
 OrderedJson read_record(const std::filesystem::path& file, Inspection* inspection);
 
-/// A JSON object in a record, and its place. Its functions check the members. Every error is a
-/// DataError with the file, the line (if the file has lines), and the member.
+/// A JSON object in a record, and its place. Its functions return members of the object, and throw
+/// DataError, with the file, the line (if the file has lines) and the member, if the member is
+/// missing or has another type.
 class Record {
  public:
-  /// `place`: the path of the object within the record, e.g. "data[2]"; may be empty. `object` must
-  /// outlive this. DataError: `object` is not an object.
+  /// `line`: 0 if the record is a whole file. `place`: the path of the object within the record,
+  /// e.g. "data[2]"; may be empty. `object` must outlive this. DataError: `object` is not a JSON
+  /// object.
   Record(const OrderedJson& object, std::string file, long line, std::string place = "");
 
+  /// An error about this object, with its place.
   DataError error(std::string_view what) const;
   [[noreturn]] void fail(std::string_view what) const { throw error(what); }
+  /// Whether there is a member `key` that is not null.
   bool has(const char* key) const;
-  /// The value of a member. DataError: the member is missing.
+  /// The value of a member, which may be null.
   const OrderedJson& at(const char* key) const;
   std::string text(const char* key) const;   ///< a string that is not blank
   std::string plain(const char* key) const;  ///< any string
   std::int64_t integer(const char* key) const;
   std::vector<std::string> texts(const char* key) const;  ///< a list of strings that are not blank
+  /// Like texts(); empty if the member is missing or null.
   std::vector<std::string> texts_or_none(const char* key) const;
   std::vector<std::string> plains(const char* key) const;  ///< a list of any strings
   std::vector<Record> records(const char* key) const;      ///< a list of objects
   Record record(const char* key) const;                    ///< an object
   const OrderedJson& json() const { return object_; }
+  /// The path of a member within the record, e.g. "data[2].title".
   std::string place(std::string_view member) const;
 
  private:
@@ -102,9 +113,10 @@ class ExamplesByKey {
   /// `dataset` must outlive this object.
   explicit ExamplesByKey(Dataset& dataset) : dataset_(dataset) {}
 
-  /// The example for a key, and whether it is new. A new example is empty.
+  /// The example for a key, and whether it is new. A new example is empty, and is the last one of
+  /// the dataset. The reference is valid until the next call.
   std::pair<Example&, bool> of(const std::string& key);
-  /// Adds a question to an example. Its name is q1, q2, ...
+  /// Adds a question to an example, and names it q1, q2, ...
   static void add(Example& example, ExampleField field);
 
  private:
@@ -112,18 +124,21 @@ class ExamplesByKey {
   std::map<std::string, std::size_t> places_;
 };
 
-/// The cluster of an example with this text: a hash, because texts can be long.
+/// The cluster of an example with this text: a hash of the stripped text, because texts can be
+/// long.
 std::string cluster_of(std::string_view text);
 
-/// The first of the files `names` in `folder` that exists. ConfigError, which lists all names: none
-/// exists.
+/// The first of the files `names` in `folder` that exists. `dataset` and `split` are for the
+/// message. ConfigError, which lists all names: none exists.
 std::filesystem::path find_file(std::string_view dataset, std::string_view split,
                                 const std::filesystem::path& folder,
                                 const std::vector<std::string>& names);
 
+/// Whether the file's name ends with .parquet.
 bool is_parquet(const std::filesystem::path& file);
 
-/// Calls `take` for each record of each file. Every line is a record. Errors: see each_line.
+/// Calls `take` for each record of each file. Every line is a JSON object. Errors: see each_line
+/// and parse_record.
 void each_record(const std::vector<std::filesystem::path>& files, Inspection* inspection,
                  const std::function<void(const Record& record)>& take);
 
@@ -133,9 +148,9 @@ void each_record(const std::vector<std::filesystem::path>& files, Inspection* in
 std::vector<std::filesystem::path> find_rows(const std::filesystem::path& folder,
                                              const std::vector<std::string>& names);
 
-/// The same for a dataset with `name` as the name of the files; if there are none, the publisher's
-/// file `own` (empty: the publisher has no such file). ConfigError, which lists all names: none
-/// exists.
+/// The files with the rows of a dataset: those that find_rows finds for `name`, or, if there are
+/// none, the publisher's file `own` (empty: the publisher has no such file). ConfigError, which
+/// lists all names: none exists.
 std::vector<std::filesystem::path> rows_of(const Dataset& dataset,
                                            const std::filesystem::path& folder,
                                            const std::string& name, const std::string& own = "");
@@ -143,7 +158,7 @@ std::vector<std::filesystem::path> rows_of(const Dataset& dataset,
 /// ConfigError: `split` is not one of `splits`; the message suggests similar names.
 void check_split(std::string_view dataset, std::string_view split,
                  const std::vector<std::string>& splits);
-/// An empty dataset of open prompts. ConfigError: see check_split.
+/// An empty dataset of open prompts with this name and split. ConfigError: see check_split.
 Dataset open_dataset(std::string_view name, std::string_view split,
                      const std::vector<std::string>& splits);
 

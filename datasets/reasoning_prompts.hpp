@@ -4,9 +4,10 @@
 
 #include "datasets/dataset.hpp"
 
-// Datasets of problems that need reasoning, with a short answer in \boxed{}. Each example is one
-// open prompt; the reference is the answer. DataError `file:line: what`: a record is invalid. Other
-// keys and columns are ignored.
+// Datasets of problems that need reasoning, with a short answer in \boxed{} (except RAG Bench).
+// Each example is one open prompt; the reference is the answer. Other keys and columns are ignored.
+// ConfigError: there is no such split, or its files are missing. DataError `file:line: what`: a
+// record is invalid.
 namespace pardec {
 
 /// MATH500 (Lightman et al. 2023): test.jsonl.
@@ -15,14 +16,15 @@ namespace pardec {
 Dataset load_math500(const std::filesystem::path& folder, std::string_view split,
                      Inspection* inspection);
 
-/// AIME: SPLIT.jsonl or SPLIT.parquet, as on the Hugging Face Hub. The split is a year.
+/// AIME: SPLIT.jsonl or SPLIT.parquet, as on the Hugging Face Hub. Splits: 2024, 2025 (the year).
 ///   {"id": 60, "problem": P, "answer": "204"}     or "question" instead of "problem"
-/// The answer is an integer from 0 to 999. Default ids are SPLIT-N.
+/// Answers are integers from 0 to 999 (not checked). Default ids are SPLIT-N.
 Dataset load_aime(const std::filesystem::path& folder, std::string_view split,
                   Inspection* inspection);
 
 /// AMC 2023: the 40 problems with a numeric answer, in test.jsonl or test.parquet.
 ///   {"id": 0, "question": Q, "answer": 27.0}      or "problem" instead of "question"
+/// The reference is written without ".0". The only split is test. Default ids are SPLIT-N.
 Dataset load_amc23(const std::filesystem::path& folder, std::string_view split,
                    Inspection* inspection);
 
@@ -33,8 +35,8 @@ Dataset load_amc23(const std::filesystem::path& folder, std::string_view split,
 Dataset load_gpqa(const std::filesystem::path& folder, std::string_view split,
                   Inspection* inspection);
 
-/// RAG Bench (ASPD): questions with a context, from Neural Bridge's RAG Dataset 12000. Files:
-/// test.jsonl or test.parquet, and the same with train.
+/// RAG Bench (of the ASPD paper): questions with a context, from Neural Bridge's RAG Dataset 12000.
+/// Files: test.jsonl or test.parquet, and for split train, train.jsonl or train.parquet.
 ///   {"context": C, "question": Q, "answer": A}
 /// Splits: test (the benchmark: the first 200 questions of file test), all (the whole file test),
 /// train.

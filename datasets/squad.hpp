@@ -15,20 +15,23 @@ namespace pardec {
 /// An example is a paragraph with all its questions, as in IPPD. The fields are q1, q2, ... in file
 /// order, with the publisher's id. The references are the answers in file order, without
 /// repetitions. An impossible question has no references. Ids are SPLIT-N, where N is the number of
-/// the paragraph in the file, from 0. The category is the title of the article.
+/// the paragraph in the file, from 0. The category is the title of the article. Paragraphs without
+/// questions are left out.
 ///
-/// Or Hugging Face's export, SPLIT.jsonl (also validation.jsonl for dev), with one question per
-/// line. Questions about the same context form one example:
+/// Or, if the authors' files are missing, Hugging Face's export, SPLIT.jsonl or Parquet (also with
+/// the name validation for dev), with one question per line. Questions about the same context form
+/// one example:
 ///
 ///   {"id": I, "title": T, "context": C, "question": Q,
 ///    "answers": {"text": [A, ...], "answer_start": [N, ...]}}       [] if there is no answer
 ///
 /// Splits: train and dev (version 2.0 if the folder has it, otherwise 1.1), or with a version, e.g.
-/// dev-v1.1. Only one article at a time is in memory. DataError, which names the paragraph or
-/// question, e.g. `data[0].paragraphs[3].qas[1]`: a member is missing or has the wrong type; a
-/// question without answers is not marked as impossible (in 1.1, every question must have answers);
-/// an impossible question has answers; or the context does not contain an answer at its offset,
-/// which counts code points.
+/// dev-v1.1. Only one article at a time is in memory. ConfigError: there is no such split, or its
+/// files are missing. DataError, which names the paragraph or question, e.g.
+/// `data[0].paragraphs[3].qas[1]`: a member is missing or has the wrong type; in the authors'
+/// format, a question without answers is not marked as impossible (in 1.1, every question must have
+/// answers), or an impossible question has answers; or the context does not contain an answer at
+/// its offset, which counts code points.
 Dataset load_squad(const std::filesystem::path& folder, std::string_view split,
                    Inspection* inspection);
 

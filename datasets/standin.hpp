@@ -10,14 +10,12 @@ namespace pardec {
 /// The mean lengths of a dataset as a paper reports them, in ids of one tokenizer.
 struct StandinLengths {
   std::int64_t examples = 0;
-  double fields = 0;    ///< fields per example
-  double context = 0;   ///< ids of the text
-  double question = 0;  ///< ids of a question with its choices
-  double answer = 0;    ///< ids of a right answer, without the end of sequence; 1 for choices
-  /// The number of examples in split train, which are the few-shot examples of prompts, and the ids
-  /// of the text of each.
-  std::int64_t shots = 0;
-  double shot_context = 0;
+  double fields = 0;        ///< fields per example
+  double context = 0;       ///< ids of the text
+  double question = 0;      ///< ids of a question with its choices
+  double answer = 0;        ///< ids of a right answer, without the end of sequence; 1 for choices
+  std::int64_t shots = 0;   ///< narrativeqa: examples in split train, for few-shot prompts
+  double shot_context = 0;  ///< narrativeqa: ids of the text of each of these
 };
 
 /// Counts the ids of a text that follows other text.
@@ -30,7 +28,9 @@ const std::vector<std::string_view>& standin_datasets();
 /// folder `folder`, and standin.json, by which load_dataset recognises a stand-in. Words are
 /// invented and depend on `seed`. Right answers are where they are in the real data (squad: in the
 /// text), but have no meaning. Lengths are distributed uniformly between 0.5 and 1.5 times the
-/// mean. REQUIRES: `dataset` is one of standin_datasets(). RunError: a file cannot be written.
+/// mean. `count`: counts ids of the tokenizer of `lengths`. `tokenizer`: its name, for
+/// standin.json. REQUIRES: `dataset` is one of standin_datasets(). RunError: a file cannot be
+/// written.
 void write_standin(std::string_view dataset, const std::filesystem::path& folder,
                    const StandinLengths& lengths, std::uint64_t seed, const CountIds& count,
                    std::string_view tokenizer);

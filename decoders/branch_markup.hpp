@@ -5,13 +5,14 @@
 
 namespace pardec {
 
-/// The training format for answers in ASPD's markup.
+/// The name of the training format for answers in ASPD's markup.
 inline constexpr std::string_view kMarkupFormat = "aspd";
 
 /// A serial text and the block of branches after it. The last part has no block.
 struct MarkupPart {
   struct Branch {
-    std::string title, content;  ///< content: the text after "T:", including the space
+    std::string title;
+    std::string content;  ///< the text after "TITLE:" in the branch, including the space
   };
   std::string serial;
   std::vector<Branch> branches;
@@ -19,14 +20,14 @@ struct MarkupPart {
 
 /// Parses an answer in the markup of ASPD's data (paper, section 3.1). It is serial text, then
 /// `<Title>a</Title><Title>b</Title><Para><Branch>a: ...</Branch><Branch>b: ...</Branch></Para>`,
-/// then serial text, and so on. A text without titles is one serial part. ConfigError, which starts
-/// with `where`: the markup is invalid.
+/// then serial text, and so on. A text without titles is one serial part. ConfigError, whose
+/// message starts with `where`: the markup is invalid.
 std::vector<MarkupPart> parse_markup(std::string_view text, const std::string& where);
 
-/// Writes the parts in this markup.
+/// Writes the parts in this markup (the inverse of parse_markup).
 std::string write_markup(const std::vector<MarkupPart>& parts);
-/// The text of the parts without markup and titles, with each branch on its own line, as the
-/// decoder's answers have it.
+/// The text of the parts without markup and titles, as in the answers of the decoder aspd: the
+/// branches of a block are joined by line breaks.
 std::string markup_text(const std::vector<MarkupPart>& parts);
 
 }  // namespace pardec

@@ -15,19 +15,19 @@
 
 namespace pardec {
 
-/// How a job is asked.
+/// How the fields of a job are asked: in one prompt, or one by one.
 struct Asking {
   /// True (ask=together): one JSON answer for all fields. False (ask=separately): one prompt per
   /// field. An open prompt is asked separately, with one field.
   bool together = true;
-  int stack = 1;  ///< number of contexts per prompt (batch prompting; J)
+  int stack = 1;  ///< number of contexts per prompt (batch prompting; J in the HPD paper)
 };
 /// Reads option `ask`, and option `stack` if the decoder has it.
 Asking asking_of(const Options& options);
-/// The two options as rows of a decoder's table. with_asking inserts both before the decoder's own
-/// options.
+/// The options `ask` and `stack`, for a decoder's table of options.
 Option ask_option();
 Option stack_option();
+/// A decoder's table of options: `ask`, `stack`, and then its own options.
 std::vector<Option> with_asking(const std::vector<Option>& own);
 
 /// The conditions that end a stream, and a function that gets its text. A stream also ends at the
@@ -36,7 +36,7 @@ struct StopRule {
   int limit = 0;  ///< maximum number of chosen tokens
   /// the stream ends with the token that completes this text; empty: there is no such text
   std::string_view until;
-  bool at_eos = true;
+  bool at_eos = true;  ///< whether an end-of-sequence id (DecoderContext::eos) ends the stream
   /// Gets the bytes of the stream so far, after each pass. May be empty.
   std::function<void(std::string_view bytes)> reader = {};
 };
@@ -47,15 +47,17 @@ struct StreamRequest {
   Tokens prompt;
   StopRule rule;
   Sampling sampling;
-  std::uint64_t seed = 0;                   ///< seed of the random decisions
-  std::optional<Tokens> oracle;             ///< tokens that are chosen regardless of the logits
-  const Oracle* oracles = nullptr;          ///< oracle of the whole request; must outlive this
+  std::uint64_t seed = 0;        ///< seed of the random decisions
+  std::optional<Tokens> oracle;  ///< tokens that are chosen regardless of the logits
+  /// the oracle of all streams of the request, which must outlive this object; null: none
+  const Oracle* oracles = nullptr;
   int index = 0;                            ///< index of this stream in oracles->streams
   std::optional<AcceptanceLaw> acceptance;  ///< see Request::acceptance
   PromptWords words = {};                   ///< the prompt as text, if the request has it
 };
 
-/// The request's rule, with the limit lowered so that the stream ends when its oracle is used up.
+/// The request's rule. With an oracle, the limit is lowered to the number of its tokens, so that
+/// the stream ends when they are used up.
 StopRule ends_with_oracle(const StreamRequest& request);
 
 /// The seed of a job's stream number `index`. The first stream has the job's own seed.
@@ -63,46 +65,50 @@ std::uint64_t stream_seed(std::uint64_t seed, int index);
 
 /// The result of one stream.
 struct Stream : Chosen {
-  std::string bytes;  ///< the text, as bytes
-  /// Set if the text is not the concatenation of all tokens. `choices`: indices of the tokens of
-  /// the text, in the order of the text. `ends`: the end of each of these tokens in `bytes`.
+  std::string bytes;  ///< the text as bytes, which may be invalid UTF-8; empty without a tokenizer
+  /// The places of tokens in a text that is not the concatenation of all tokens, e.g. because
+  /// branches were generated in parallel.
   struct Written {
-    std::vector<size_t> choices, ends;
+    std::vector<size_t> choices;  ///< indices of the text's tokens, in the order of the text
+    std::vector<size_t> ends;     ///< the end of each of these tokens in `bytes`
   };
+  /// None: the text is the concatenation of all tokens.
   std::optional<Written> written;
-  Stop stop = Stop::limit;
-  int last_row = 0;         ///< the row that chose the last token; that token has no row of its own
+  Stop stop = Stop::limit;  ///< why the stream ended
+  int last_row = 0;         ///< the row that chose the last token, which has no row of its own
   std::vector<int> passes;  ///< per forward pass of the network: number of tokens that it gave
-  Counters counters;
+  Counters counters;        ///< the counters of the stream's sequences
 };
 
 /// A source of streams outside this process, e.g. a service.
 class StreamSource {
  public:
   virtual ~StreamSource() = default;
-  /// Gets one stream. REQUIRES: `context` and the source outlive the task. RunError: there is no
-  /// answer.
+  /// Gets the tokens of one stream. REQUIRES: `context` and the source outlive the task. RunError:
+  /// the source gives no answer.
   virtual Task<Stream> stream(StreamRequest request, const DecoderContext& context) = 0;
 };
 
 /// Records the tokens of a stream, and detects its end.
 class StreamWriter {
  public:
-  /// `forced`: whether an oracle chooses the tokens. `position`: position of the first token.
-  /// `stream`: number of this stream in its sequence. `sequence` and `context` must outlive this
-  /// object.
+  /// Sets the limit of the sequence (Sequence::set_limit). `forced`: whether an oracle chooses the
+  /// tokens. `position`: position of the first token. `stream`: number of this stream in its
+  /// sequence. `sequence` and `context` must outlive this object.
   StreamWriter(Sequence& sequence, const StopRule& rule, bool forced, int position,
                const DecoderContext& context, int stream = 0);
 
   /// Adds the tokens that one forward pass gave, up to the end of the stream. choices[i] was made
-  /// by row rows[i]. All tokens except the last are accepted guesses; `rejected` has the guesses in
-  /// the place of the last token. Returns the number of added tokens.
+  /// by row rows[i]. All tokens except the last are accepted guesses. `rejected`: the guesses that
+  /// were verified and rejected, from the place of the last token on. Returns the number of added
+  /// tokens.
   int add(std::span<const Choice> choices, std::span<const int> rows,
           std::span<const Token> rejected = {});
   bool ended() const { return ended_; }
 
-  /// The maximum number of guesses after the newest token that are worth verifying. With more, the
-  /// accepted guesses and the network's own token after them would go beyond the stream's end.
+  /// The maximum number of guesses after the newest token that are worth verifying: together with
+  /// the network's own token after them, they fill the stream up to its limit, or to the network's
+  /// last position. 0: no guesses.
   int room() const;
   /// The end-of-sequence ids that end this stream.
   const std::vector<Token>& eos() const { return eos_; }
@@ -125,34 +131,37 @@ class StreamWriter {
   Stream stream_;
 };
 
-/// Checks the length of a prompt. ConfigError: it is 0. ModelError: it exceeds the network's
-/// positions.
+/// Checks the length of a prompt. `tokens`: its number of tokens. ConfigError: it has no token.
+/// ModelError: it has more tokens than the network has positions.
 void check_prompt(const RequestName& name, size_t tokens, const ModelConfig& config);
 
 // For fields that are asked one by one (value and free form):
 
-/// Maximum number of tokens for one field.
+/// Maximum number of tokens for one field: Limits::per_field for a value, Limits::max_new_tokens
+/// for an open answer.
 int field_limit(const Request& request);
 
 /// One stream per field, in the order of the fields, each with its whole prompt. In traces, the
 /// streams form a group.
 std::vector<StreamRequest> field_requests(const Request& request);
 
-/// The oracle `references` for fields. For each field, in order: a space, the reference ("n/a" if
-/// the value is absent), and an end of sequence, cut at the field's limit.
+/// The oracle `references` for fields. For each field, in order: the ids of a space and the
+/// reference ("n/a" if the value is absent), and an end-of-sequence id if there is one
+/// (DecoderContext::eos), cut at the field's limit. REQUIRES: the context has a tokenizer.
 std::vector<Tokens> field_references(
     const Request& request, const std::vector<std::vector<std::optional<std::string>>>& references,
     const DecoderContext& context);
 
-/// The counters of streams that were decoded in parallel and shared forward passes. Pass t of all
-/// streams that have not ended yet (Stream::passes) is one pass.
+/// The counters of streams that were decoded in parallel and shared forward passes. The t-th passes
+/// of all streams (Stream::passes) count as one pass.
 Counters shared_cost(const std::vector<Stream>& streams);
 
-/// Makes an answer from the streams of its fields, in their order: parsed values, and all texts
-/// joined by line breaks. If there is a single stream, its tokens are also those of the answer.
+/// Makes an answer from the streams of its fields. `streams`: one per field, in the order of
+/// contexts and fields. The answer's text is all texts joined by line breaks. If there is a single
+/// stream, its tokens are also those of the answer.
 Answers field_answers(const Request& request, std::vector<Stream> streams, Counters counters);
 
-/// A decoder that can continue any prompt.
+/// A decoder that can continue any prompt. REQUIRES: its table of options has `ask`.
 class FreeRunningDecoder : public Decoder {
  public:
   explicit FreeRunningDecoder(const Options& options)
@@ -161,7 +170,8 @@ class FreeRunningDecoder : public Decoder {
   int stack() const override { return asking_.stack; }
   Task<Answers> decode(const Request& request, const DecoderContext& context) const override;
 
-  /// Decodes one stream. REQUIRES: `context` and the decoder outlive the task.
+  /// Decodes one stream. REQUIRES: `context` and the decoder outlive the task. Errors: see
+  /// Decoder::decode.
   virtual Task<Stream> stream(StreamRequest request, const DecoderContext& context) const = 0;
 
  private:

@@ -6,10 +6,12 @@
 namespace pardec {
 
 /// For the record of a training of extra heads: the measured shares of correct guesses, and the
-/// best trees for options medusa.tree and apar.medusa. The result has two members. "head_ranks"
-/// [heads, ranks] has the last `heads` entries of `ranks`. "trees" has, for 16, 64 and 256 guesses,
-/// the tree with the largest expected number of tokens per pass; a size is left out if it gives the
-/// same tree as the size before.
+/// best trees for the options medusa.tree and apar.medusa. The result has two members. "head_ranks"
+/// [heads, ranks] has the shares of the extra heads. "trees" has, for at most 16, 64 and 256
+/// guesses, the tree with the largest expected number of tokens per pass. A size is left out if it
+/// gives the same tree as the smaller size.
+///   ranks  per measured head: share of targets that equal its guess with each rank. The extra
+///          heads are the last `heads` entries. REQUIRES: there are at least `heads` entries.
 OrderedJson likeliest_trees(const std::vector<std::vector<double>>& ranks, int heads);
 
 }  // namespace pardec

@@ -28,7 +28,8 @@ struct Named {
   Value value;
 };
 
-/// An option: a row of a decoder's table. Checks, help and storage follow from it.
+/// An option of a decoder or of training: its name, type, default and valid values. The checks of
+/// given values, the help text and the stored values are derived from it.
 struct Option {
   enum class Type { whole, number, flag, text, token };
 
@@ -36,7 +37,7 @@ struct Option {
   Type type;
   Json fallback;                               ///< default value
   std::string_view meaning;                    ///< a short description
-  OptionRange range = {};                      ///< for numbers
+  OptionRange range = {};                      ///< for whole numbers and numbers
   std::vector<std::string_view> choices = {};  ///< the valid texts; empty: any text
 
   static Option whole(std::string_view name, int fallback, OptionRange range,
@@ -46,7 +47,8 @@ struct Option {
   static Option flag(std::string_view name, bool fallback, std::string_view meaning);
   /// An option with any text as value. A number is converted to text.
   static Option text(std::string_view name, std::string_view fallback, std::string_view meaning);
-  /// An option whose value is one of `choices`. The first one is the default.
+  /// An option whose value is one of `choices`. The first one is the default. REQUIRES: `choices`
+  /// is not empty.
   static Option one_of(std::string_view name, std::vector<std::string_view> choices,
                        std::string_view meaning);
   template <typename Value, std::size_t n>
@@ -61,13 +63,15 @@ struct Option {
 
   /// The type as text: "whole number", "true or false", ...
   std::string_view type_name() const;
-  /// The valid values as text: "1 to 1024", "none, values or products", ... Empty: any text.
+  /// The valid values as text: "1 to 1024", "none, values or products", ... Empty if any text is
+  /// valid.
   std::string expected() const;
 };
 
+/// The names of the options, in the order of the table.
 std::vector<std::string> names_of(const std::vector<Option>& table);
 
-/// The names as text: "none, values or products".
+/// Joins names to a text: "none, values or products".
 std::string alternatives(const std::vector<std::string_view>& names);
 
 /// The values of all options of a table: those that the user set, and defaults for the others.
@@ -78,7 +82,8 @@ class Options {
   /// value has the wrong type or is out of range.
   static Options of_decoder(std::string_view decoder, const std::vector<Option>& table,
                             const Json& given);
-  /// Options of training. Messages name an option as a setting, e.g. `k_max` in backquotes.
+  /// Options of training. Messages name an option as a setting in backquotes, e.g. `k_max` for the
+  /// option k-max. ConfigError: see of_decoder.
   static Options of_training(const std::vector<Option>& table, const Json& given);
 
   /// The name of the decoder; empty for training.
@@ -86,12 +91,14 @@ class Options {
   bool has(std::string_view name) const { return all_.contains(std::string(name)); }
   /// Whether the user set the option.
   bool given(std::string_view name) const;
-  // REQUIRES: the table has an option of this name and type (std::logic_error).
+  // The value of an option. REQUIRES: the option has the function's type. std::logic_error: there
+  // is no option of this name.
   int whole(std::string_view name) const;
   double number(std::string_view name) const;
   bool flag(std::string_view name) const;
   std::string text(std::string_view name) const;  ///< for texts and tokens
-  /// The value of an option that was created from `choices`.
+  /// The value of an option that was created by one_of with these `choices`. std::logic_error: the
+  /// option's text is none of them.
   template <typename Value, std::size_t n>
   Value choice(std::string_view name, const std::array<Named<Value>, n>& choices) const {
     for (const std::string said = text(name); const Named<Value>& one : choices)
@@ -101,8 +108,9 @@ class Options {
 
   /// The values of all options, in the order of the table, as they are stored.
   const OrderedJson& all() const { return all_; }
-  /// Sets an option, for a default or form that depends on other options.
+  /// Overwrites the value of an option, e.g. if its default depends on other options.
   void set(std::string_view name, OrderedJson value) { all_[std::string(name)] = std::move(value); }
+  /// Removes an option that has no meaning with the other values, so that it is not stored.
   void leave_out(std::string_view name) { all_.erase(std::string(name)); }
 
  private:

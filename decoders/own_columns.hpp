@@ -21,7 +21,7 @@ struct ResponseCounts : Counts {
     if (generated == 0) return std::nullopt;
     return ParallelCounts{generated, branch_tokens, groups, group_branches, decode_ns, parallel_ns};
   }
-  /// The same, where a decoder without stages has a single serial stage with all chosen tokens.
+  /// Like parallel(). For a decoder without stages: a single serial stage with all chosen tokens.
   ParallelCounts stages() const {
     return parallel().value_or(ParallelCounts{.generated = chosen, .decode_ns = decode_ns});
   }
@@ -29,9 +29,10 @@ struct ResponseCounts : Counts {
 
 /// A column of a comparison, and the format of its numbers.
 struct OwnColumn {
-  std::string_view header, key;
-  int decimals = 0;      ///< digits after the point
-  bool percent = false;  ///< whether the value is a share, shown in per cent
+  std::string_view header;  ///< the column's name in tables
+  std::string_view key;     ///< the column's name in JSON
+  int decimals = 0;         ///< digits after the point
+  bool percent = false;     ///< whether the value is a share from 0 to 1, shown in per cent
 };
 
 /// Additional columns of comparisons that include a decoder: the metrics of its paper.
@@ -39,8 +40,8 @@ struct OwnColumns {
   std::vector<OwnColumn> columns;  ///< empty: the decoder has none
   std::string_view note;           ///< explanation of the columns, for a note below the table
   /// Computes one value per column, from the responses of one run. `decoder`: the decoder of the
-  /// run. NaN: there is no value. Only this decoder and the plain decoder (as its baseline) have
-  /// values.
+  /// run. NaN: there is no value. Only runs of the decoder that has these columns, and of the plain
+  /// decoder as its baseline, have values. Null if there are no columns.
   std::vector<double> (*values)(std::string_view decoder,
                                 std::span<const ResponseCounts> responses) = nullptr;
 };

@@ -12,9 +12,10 @@ class Writer {
   Writer(Sequence& sequence, bool forced, int stream = 0)
       : sequence_(&sequence), forced_(forced), stream_(stream) {}
 
-  /// Records a choice of `row` as the next token of the stream. `guessed`: see TokenEvent.
+  /// Records a choice that was made from the logits of `row` as the next token, and appends it to
+  /// `stream`. `guessed`: see TokenEvent.
   void record(const Choice& choice, int row, Chosen& stream, bool guessed = false) const;
-  /// Reports that these guesses for the tokens after `row` were verified and rejected.
+  /// Reports as an event that these guesses for the tokens after `row` were verified and rejected.
   void reject(int row, std::span<const Token> guesses) const {
     sequence_->reject(row, guesses, stream_);
   }

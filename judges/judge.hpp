@@ -18,18 +18,18 @@ namespace pardec {
 
 /// One field with its answer.
 struct JudgedField {
-  std::string name, question;
-  std::vector<std::string> references;
-  std::string answer;  ///< the answer; empty: there is none
-  std::string other;   ///< for pairs: the baseline's answer
+  std::string name, question;           ///< ExampleField::name and question
+  std::vector<std::string> references;  ///< the accepted answers; empty: there are none
+  std::string answer;                   ///< the answer to judge; empty: there is none
+  std::string other;                    ///< for pairs: the baseline's answer
 };
 
 /// The item that is judged: an example with an answer, or with the answers of two arms.
 struct Subject {
   std::string category, text;
   std::vector<JudgedField> fields;
-  /// For a conversation: index of the turn to judge. The judge also sees the turns before it. None:
-  /// all fields are judged together.
+  /// For open answers: index of the turn to judge (0 if there is a single prompt). The judge also
+  /// sees the turns before it. None: all fields are judged together.
   std::optional<size_t> turn;
 };
 
@@ -39,37 +39,42 @@ enum class Order { method_first, baseline_first };
 /// The messages to a judge, and the required form of the reply.
 struct Inquiry {
   std::vector<chat::Message> messages;
-  OrderedJson schema;
-  std::string schema_name;
+  OrderedJson schema;       ///< the JSON schema of the reply, for services that enforce one
+  std::string schema_name;  ///< the schema's name in the request
 };
 
 /// A verdict on one field, or, if `field` is empty, on the whole subject.
 struct JudgeVerdict {
   std::string field;
-  std::string label;  ///< a label; for pairs "method", "baseline" or "tie"; may be empty
-  double value = std::numeric_limits<double>::quiet_NaN();  ///< a grade; NaN: none
+  std::string label;  ///< a label; for pairs "method", "baseline" or "tie"; empty: only a grade
+  double value = std::numeric_limits<double>::quiet_NaN();  ///< a grade; NaN: only a label
 };
 
-/// The verdicts in a reply, or, if there are none, the problem.
+/// The verdicts in a reply. If the reply has no valid verdict, `verdicts` is empty, and `problem`
+/// describes why.
 struct Reading {
   std::vector<JudgeVerdict> verdicts;
   std::string problem;
 };
 
-/// When a judge sees reference answers. automatically: in the categories mathematics, reasoning and
-/// code, as in MT-Bench. always: whenever there is a reference.
-enum class ShowReferences { automatically, always, never };
+/// When a judge sees reference answers.
+enum class ShowReferences {
+  automatically,  ///< in MT-Bench's categories math, reasoning and coding
+  always,         ///< whenever there is a reference
+  never
+};
 
 // Kinds of verdicts.
 
 /// One label or number for an answer, or for one turn of an answer.
 struct GradeVerdict {
-  std::vector<std::string> labels;  ///< possible labels; empty: the verdict is a number
-  /// The range of a number, including both ends. None: only the schema defines the range, and
-  /// people cannot be judges.
+  /// The possible labels. Empty: the verdict is a number, or true (1) or false (0).
+  std::vector<std::string> labels;
   struct Range {
     int least, most;
   };
+  /// The range of a number, including both ends. None: the verdict is a label, or only the schema
+  /// defines the range. In the second case, people cannot be judges.
   std::optional<Range> range;
 };
 /// One of several classes for each field of an example.
@@ -81,21 +86,28 @@ struct ClassVerdict {
 /// The better of two answers, which are shown in both orders.
 struct PreferenceVerdict {};
 
+/// A protocol: its kind of verdict, and the functions that make inquiries and read replies.
 struct JudgeProtocol {
-  std::string name, what;
+  std::string name;
+  std::string what;  ///< a short description
+  /// The kind of verdict.
   std::variant<GradeVerdict, ClassVerdict, PreferenceVerdict> verdict;
   /// The metric of the scores that are computed from the verdicts; empty: none.
   std::string score;
   Json record;       ///< name, wording and schema, for the record of judgings
   std::string hash;  ///< SHA-256 of the record
-  /// Returns what the subject lacks for this protocol; empty: nothing.
+  /// Returns what the subject lacks for this protocol, as the end of a sentence "they lack ...";
+  /// empty: nothing.
   std::function<std::string(const Subject&)> lacks;
+  /// Makes the inquiry about a subject. The order is only used for pairs.
   std::function<Inquiry(const Subject&, Order)> ask;
+  /// Reads the reply to `ask` with the same subject and order.
   std::function<Reading(const Subject&, Order, std::string_view reply)> read;
-  /// Makes the inquiry for asking again after a reply without a verdict.
+  /// Makes the inquiry for asking again after a reply without a verdict. `problem`:
+  /// Reading::problem of this reply.
   std::function<Inquiry(Inquiry, const std::string& reply, const std::string& problem)> ask_again;
 
-  /// The kind of verdict if it is this one; otherwise null.
+  /// The data of the kind of verdict if it is `Verdict`; otherwise null.
   template <typename Verdict>
   const Verdict* asks_for() const {
     return std::get_if<Verdict>(&verdict);
@@ -107,15 +119,16 @@ struct JudgeProtocol {
   }
 };
 
-/// The maximum number of requests for one verdict, including repeated ones.
+/// The maximum number of requests for one verdict, including those that ask again.
 inline constexpr int kMostAsks = 2;
 
 /// The names of the built-in protocols.
 const std::vector<std::string>& protocol_names();
 
 /// Finds a built-in protocol by name, or reads a user's template if `name` ends with ".json".
-/// ConfigError: there is no such protocol (the message suggests similar names), or the file is not
-/// a valid template.
+/// `references` has an effect on `single` and `pairwise` only. ConfigError: there is no such
+/// protocol (the message suggests similar names), or the file is not a valid template. DataError:
+/// the file cannot be read, or is not JSON.
 JudgeProtocol find_protocol(const std::string& name,
                             ShowReferences references = ShowReferences::automatically);
 

@@ -12,7 +12,8 @@ namespace pardec {
 JudgeProtocol five_classes();
 
 /// Grades one answer from 1 to 10 (MT-Bench's single-answer grading, Zheng et al. 2023; APAR and
-/// ASPD use it). A second turn has a verdict of its own; the judge then sees both turns.
+/// ASPD use it). In a conversation, each turn has its own verdict, and the judge also sees the
+/// turns before it.
 JudgeProtocol single(ShowReferences references);
 
 /// Selects the better of two answers, or a tie (MT-Bench's pairwise comparison; used in SPACE's
@@ -24,10 +25,12 @@ JudgeProtocol pairwise(ShowReferences references);
 ///    "prompt": "... {question} ... {answer} ...", "schema": {...}, "verdict": "polite",
 ///    "values": {"yes": 1, "no": 0}}
 /// `verdict` is the name of the schema's property with the verdict: a number, a boolean, or a
-/// string with an enum. `values` gives numbers to the labels of an enum. The slots are {category}
-/// {text} {question} {reference} {answer}. For pairs (`compares`), {answer_a} and {answer_b}
-/// replace {answer}, and the enum is "A", "B", "tie". {mark} is a word that the judged texts do not
-/// contain. ConfigError, which names the file: the template is invalid.
+/// string with an enum. `values` gives numbers to the labels of an enum; without it, there is no
+/// score. `system`, `compares` and `values` may be missing. The slots are {category} {text}
+/// {question} {reference} {answer}. For pairs (`compares`), {answer_a} and {answer_b} replace
+/// {answer}, and the enum is "A", "B", "tie". {mark} is a word that the judged texts do not
+/// contain. ConfigError, which names the file: the template is invalid. DataError: the file cannot
+/// be read, or is not JSON.
 JudgeProtocol from_template(const std::filesystem::path& file);
 
 }  // namespace pardec

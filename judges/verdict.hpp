@@ -12,25 +12,29 @@ inline constexpr std::string_view kVerdictOpens = "<pardec:verdict>";
 inline constexpr std::string_view kVerdictCloses = "</pardec:verdict>";
 
 struct FoundVerdict {
-  Json value;
-  std::string problem;  ///< empty: `value` satisfies the schema
+  Json value;           ///< the verdict; null if none was found
+  std::string problem;  ///< why there is no valid verdict; empty: `value` satisfies the schema
 };
 
 /// Finds the verdict: the whole reply if it is one JSON object (possibly in a code fence),
-/// otherwise the object before the last closing mark. Text around the object is ignored; marks
-/// within the object are part of it. It is a problem if the object violates the schema, or if the
-/// text around it contains another verdict with a different property `verdict` (if this is empty,
-/// with any different property). Missing properties get no default.
+/// otherwise the object between an opening mark and the last closing mark. Other text around the
+/// marks is ignored; marks within the object are part of it. It is a problem if there is no such
+/// object, if it violates the schema, or if the other text contains a further verdict that
+/// satisfies the schema and contradicts the first: the values of the property `verdict` differ (if
+/// `verdict` is empty, any property differs). Missing properties get no default.
 FoundVerdict find_verdict(std::string_view reply, const Json& schema, const std::string& verdict);
 
-/// ConfigError: the schema has a keyword that violation() does not check, or is not the schema of
-/// an object with required properties only.
+/// Checks that violation() can check values by this schema. ConfigError, which names the place
+/// `where`: the schema has a keyword that violation() does not check; an array has no `items`; or
+/// an object has no `properties`, does not require all of them, or allows others.
 void check_schema(const Json& schema, const std::string& where);
 
-/// Describes how a value violates the schema; empty: it does not.
+/// Describes how a value violates the schema; empty: it does not. `where`: the path of the value in
+/// the verdict, for the description. REQUIRES: check_schema accepts the schema.
 std::string violation(const Json& value, const Json& schema, const std::string& where = "");
 
-/// The schema for services. It lacks the ranges of numbers, which only violation() checks.
+/// The schema in the form that is sent to services: without the ranges of numbers, which only
+/// violation() checks.
 OrderedJson schema_to_send(OrderedJson schema);
 
 }  // namespace pardec

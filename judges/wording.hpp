@@ -9,10 +9,11 @@
 /// The wordings of the built-in protocols, and the functions that compose prompts from them.
 namespace pardec {
 
-/// A file in judges/prompts.
+/// A file in judges/prompts: the wording of a protocol, or of a request for training data
+/// (src/teaching).
 struct Wording {
   std::string file, content;
-  std::map<std::string, std::string> sections;
+  std::map<std::string, std::string> sections;  ///< name -> text
 
   /// The text of a section with its slots filled. ConfigError: the file does not have this section,
   /// or the section has a slot that is not in `slots`.
@@ -21,12 +22,14 @@ struct Wording {
 };
 
 /// Reads judges/prompts/NAME.txt. `sections`: the sections that the file may have in addition to
-/// [system] and [again]. ConfigError: another section, or one that occurs twice.
+/// [system] and [again]. ConfigError: the file has another section, or a section twice. DataError:
+/// the file cannot be read.
 Wording read_wording(const std::string& name, const std::vector<std::string>& sections);
 
 /// A mark for these texts: a part of their own hash, so that they practically never contain it.
 /// Judged texts are placed between marks, so that an answer cannot end its own section.
 std::string mark_of(const std::vector<std::string>& texts);
+/// The mark for all texts of a subject.
 std::string mark_of(const Subject& subject);
 
 /// The answers to all fields as one JSON object; missing answers are null. `other`: whether to use

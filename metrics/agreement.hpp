@@ -23,7 +23,7 @@ using Votes = std::vector<std::optional<double>>;
 
 /// Fleiss' kappa (Fleiss 1971). Items with missing votes are left out. NaN: there are no items,
 /// fewer than two votes per item, or only one label. REQUIRES: all items have the same number of
-/// votes.
+/// votes, including missing ones.
 double fleiss_kappa(std::span<const Votes> items);
 
 /// Krippendorff's alpha with the ordinal metric (Krippendorff 2011). Votes may be missing; items
@@ -38,8 +38,9 @@ double flip_rate(std::span<const Votes> items);
 /// The answer that a judge preferred, regardless of the order in which the two answers were shown.
 enum class Winner { method, baseline, tie };
 
-/// The verdicts on one pair of answers, which was judged twice: with the method's answer shown
-/// first, and shown second. None: this verdict is missing (refused, not readable, failed).
+/// The two verdicts on one pair of answers: `method_first` was given with the method's answer shown
+/// first, and `method_second` with the method's answer shown second. None: the verdict is missing
+/// (refused, not readable, failed).
 struct PairVerdict {
   std::optional<Winner> method_first, method_second;
 
@@ -47,23 +48,26 @@ struct PairVerdict {
   std::optional<Winner> winner() const;
 };
 
-/// The influence of the order of the answers on a judge. The four shares of all pairs sum to 1.
-/// consistent: both orders have the same outcome. first: the verdicts favour the answer shown first
-/// (both times, or once with a tie the other time). second: the same for the answer shown second.
-/// missing: a verdict is missing. NaN: there are no pairs.
+/// The influence of the order of the answers on a judge. The four shares of all pairs sum to 1, and
+/// are NaN if there are no pairs.
 struct PositionBias {
-  double consistent, first, second, missing;
-  std::int64_t pairs;
+  double consistent;  ///< both orders have the same outcome
+  /// The answer shown first wins in both orders, or wins in one order with a tie in the other.
+  double first;
+  /// The answer shown second wins in both orders, or wins in one order with a tie in the other.
+  double second;
+  double missing;      ///< a verdict is missing
+  std::int64_t pairs;  ///< number of pairs
 };
 PositionBias position_bias(std::span<const PairVerdict> pairs);
 
 /// The agreement of two judges on the same pairs. A share of no pairs is NaN.
 struct PairAgreement {
-  double all;          ///< share of pairs with the same winner; two ties agree
-  std::int64_t pairs;  ///< number of pairs
-  double decided;      ///< the same over pairs on which neither judge says tie
-  std::int64_t decided_pairs;
-  double kappa;  ///< Cohen's kappa over all pairs
+  double all;                  ///< share of pairs with the same winner; two ties agree
+  std::int64_t pairs;          ///< number of pairs
+  double decided;              ///< share with the same winner, of pairs without a tie by any judge
+  std::int64_t decided_pairs;  ///< number of pairs without a tie by any judge
+  double kappa;                ///< Cohen's kappa over all pairs (cohen_kappa)
 };
 PairAgreement pair_agreement(std::span<const std::pair<Winner, Winner>> pairs);
 

@@ -7,8 +7,8 @@
 /// A.2, Table 3): FLOPs and memory accesses per head, in units of tokens, without constant factors.
 /// The letters are the paper's. p, c, x and y are the lengths in tokens of the instruction, a
 /// context, a question, and the answer so far (y_<t); they may be means. M is the number of
-/// questions. PC+PA is prefix caching with PagedAttention; IPPD has one context per prompt. Pure
-/// functions.
+/// questions. PC+PA is prefix caching with PagedAttention. IPPD has one context per prompt, except
+/// in ippd_cost. Pure functions.
 namespace pardec {
 
 /// One attention operation: `q` queries over `kv` keys and values.
@@ -47,7 +47,8 @@ struct CommonContext {
   std::vector<std::int64_t> x, y;
 };
 
-/// Sums over attention operations.
+/// FLOPs and memory accesses, summed over attention operations. The intensity of no operations is
+/// NaN.
 struct AttentionCost {
   double flops = 0, accesses = 0;
   void add(const AttentionSize& one) { flops += one.flops(), accesses += one.accesses(); }
@@ -58,10 +59,12 @@ struct StagedCost {
 };
 
 /// The exact sums over all operations of PC+PA for one context (Table 3). PC+PA processes each
-/// question separately, with one decoding operation per answer and step.
+/// question separately, with one decoding operation per answer and step. `p`: length of the
+/// instruction.
 StagedCost pcpa_cost(std::int64_t p, const CommonContext& context);
-/// The same for one prompt of IPPD, which may contain several contexts (the paper's C/P). In an
-/// engine without padding, the accesses of a forward pass are new rows plus cached rows.
+/// The exact sums over all operations of IPPD for one prompt, which may contain several contexts
+/// (the paper's C/P is their number). All unfinished answers share one decoding operation per step,
+/// in an engine without padding. `p`: length of the instruction.
 StagedCost ippd_cost(std::int64_t p, std::span<const CommonContext> stack);
 
 }  // namespace pardec

@@ -35,14 +35,16 @@ struct AttributeScores {
 /// and `annotated`. With them, scores can be computed without the texts.
 struct AttributeOutcome {
   std::string category, attribute;
-  bool annotated = true;
+  bool annotated = true;  ///< AttributePrediction::annotated
   AttributeCounts counts;
 };
+/// The outcome of one prediction.
 AttributeOutcome outcome(const AttributePrediction& prediction);
 
-/// Convert the counts of one prediction to the name of the count that is 1, e.g. "vc", and back.
-/// ConfigError: `letters` is no such name.
+/// The name of the count that is 1 in the counts of one prediction, e.g. "vc".
 std::string letters(const AttributeCounts& one);
+/// The counts of one prediction, from the name of the count that is 1. ConfigError: `letters` is no
+/// name of a count.
 AttributeCounts counts_of(const std::string& letters);
 
 /// Value F1 as in ExtractGPT (Brinkmann et al. 2024, pieutils/evaluation.py), from 0 to 1. A

@@ -20,11 +20,13 @@ namespace pardec {
 ///  5. a lower-case letter that is marked as a choice: "(b)", "b)", "option b";
 ///  6. the only choice whose text occurs in the answer.
 /// The article "A", the pronoun "I" and rejected choices ("not B", "A is wrong", "neither A nor C")
-/// do not count. None: there is no letter, or there are several at once ("A or B"); both count as
-/// wrong.
+/// do not count. If the answer continues with a line "Question:", as base models do, the text
+/// before this line is searched first. `choices`: the texts of the choices. None: there is no
+/// letter, or there are several at once ("A or B"); both count as wrong.
 std::optional<char> chosen_letter(std::string_view text, const std::vector<std::string>& choices);
 
-/// Whether an answer names the letter of a reference (reference_letter).
+/// Whether an answer names (chosen_letter) the letter of one of the references. A reference is a
+/// letter or the text of a choice (reference_letter).
 bool right_choice(std::string_view text, const std::vector<std::string>& choices,
                   const std::vector<std::string>& references);
 

@@ -24,7 +24,7 @@ double usd_per_thousand(double examples_per_second, double usd_per_hour);
 
 /// The number of words in a text divided by the number of different words. Words are separated by
 /// white space. 0 if there are no words. In repetitive answers, more guesses are accepted; the
-/// SPACE paper's code calls an answer with a value above 3.5 degenerate.
+/// SPACE paper's code calls an answer degenerate if its value is above kDegenerate.
 double repetition(std::string_view text);
 inline constexpr double kDegenerate = 3.5;
 
@@ -44,14 +44,14 @@ struct ParallelCounts {
 /// with a divisor of 0.
 struct ParallelMetrics {
   double dp = 0;      ///< degree of parallelism: mean of B / A over answers with a group
-  double dp_all = 0;  ///< the same over all answers
+  double dp_all = 0;  ///< mean of B / A over all answers
   double abn = 0;    ///< average branch number: mean of branches / groups over answers with a group
   double ppd = 0;    ///< share of answers with a group
   double tps = 0;    ///< tokens per second: mean of A per second
   double p_tps = 0;  ///< mean of B per second of parallel stages, over answers with a group
 };
 
-/// A mean over no answers is 0.
+/// Computes the metrics over these answers. A mean over no answers is 0.
 ParallelMetrics parallel_metrics(std::span<const ParallelCounts> answers);
 
 }  // namespace pardec

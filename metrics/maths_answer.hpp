@@ -16,13 +16,12 @@ std::optional<std::string> boxed(std::string_view text);
 ///  - as texts;
 ///  - as numbers, if both are numeric expressions (1/2, 0.5, \frac12);
 ///  - as expressions in variables, by their values at several points;
-///  - as lists, if both have the same brackets: in order with ( ) and [ ], in any order with { }
-///  and
-///    without brackets.
+///  - as lists, if both have the same brackets. Lists in ( ) and [ ] are compared in order; sets in
+///    { } and lists without brackets in any order.
 ///
-/// Differs from that source: more answers are equal, because values are compared, sets have no
+/// Differs from Hendrycks et al.: more answers are equal, because values are compared, sets have no
 /// order, and thousands separators and upper or lower case do not matter. Numbers are equal if nine
-/// digits are.
+/// digits are. An empty text is not equal to any text.
 bool same_maths_answer(std::string_view a, std::string_view b);
 
 }  // namespace pardec

@@ -19,12 +19,15 @@ std::string task_head(std::string_view prompt);
 ///     definitions, and before later blocks with definitions that it needs
 ///  2. the function's definition outside the blocks, with the adjacent definitions
 ///  3. the function's definition in an interactive session, in inline code, or in a JSON string
-///  4. the function's body, preferably one that returns a value; it is indented as in the prompt
+///  4. a body of the function that returns a value; it is indented as in the prompt
+///  5. the first block that defines the function only as a stub
+///  6. another body of the function
 /// An answer with none of these is returned unchanged if it has no fenced block; otherwise the
 /// result is empty.
 std::string code_of(std::string_view prompt, std::string_view answer);
 
-/// The complete program: task_head(prompt), then code_of(prompt, answer).
+/// The complete program: task_head(prompt), then code_of(prompt, answer). Lines "from __future__
+/// import" of the code are moved to the beginning.
 std::string task_program(std::string_view prompt, std::string_view answer);
 
 }  // namespace pardec

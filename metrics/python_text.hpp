@@ -20,7 +20,7 @@ std::string python_strip(std::string_view text);
 /// A part of a text: a run of characters that match \w in Python's re (Unicode letters and numbers,
 /// and the underscore), or a run of other characters. All parts in order make up the text.
 struct WordStretch {
-  bool word;
+  bool word;  ///< whether it is a run of \w characters
   std::string text;
 };
 std::vector<WordStretch> word_stretches(std::string_view text);
@@ -28,7 +28,7 @@ std::vector<WordStretch> word_stretches(std::string_view text);
 /// The words of a text: its runs of \w characters.
 std::vector<std::string> words_of(std::string_view text);
 
-/// unicodedata.normalize("NFC").
+/// unicodedata.normalize("NFC"). REQUIRES: the text is valid UTF-8.
 std::string composed(std::string_view text);
 
 /// The words of a text, in lower case and composed (NFC): runs of Unicode letters, marks and

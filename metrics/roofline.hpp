@@ -10,11 +10,11 @@ namespace pardec {
 
 /// The limits of a machine: one device, or several connected devices with tensor parallelism.
 struct Hardware {
-  std::string name, source;
+  std::string name, source;     ///< source: where the limits come from
   double bytes_per_second = 0;  ///< memory bandwidth of one device
   double flop_per_second = 0;   ///< of one device: dense matrix products in the network's dtype
   int devices = 1;
-  double link_bytes_per_second = 0;  ///< between neighbouring devices, if there are several
+  double link_bytes_per_second = 0;  ///< sent by one device to its neighbour, if there are several
 };
 
 /// The size of a network, for the cost of a pass. Unless stated otherwise, members are numbers of
@@ -39,6 +39,7 @@ struct PassWork {
   PassWork& operator+=(const PassWork& other);
 };
 
+/// The three times of one pass, and the lower bound, which is the largest of them.
 struct PassBound {
   double memory_seconds = 0, compute_seconds = 0, link_seconds = 0;
   double seconds() const { return std::max({memory_seconds, compute_seconds, link_seconds}); }
@@ -55,9 +56,8 @@ struct PassBound {
 ///            embedding of each row, the visible cached keys and values, and the new rows' keys and
 ///            values. Activations are assumed to stay in caches.
 ///   compute  two operations per weight and row, and attention
-///   link     with n devices, each sends 2 (n - 1) / n of the summed values (ring all-reduce),
-///   while
-///            it reads and computes; latencies are not included
+///   link     with n > 1 devices, each sends 2 (n - 1) / n of the summed values (ring all-reduce)
+///            while it reads and computes; latencies are not included
 PassBound pass_bound(const PassWork& work, const NetworkSize& network, const Hardware& hardware);
 
 }  // namespace pardec

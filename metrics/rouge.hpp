@@ -36,7 +36,8 @@ RougeScore rouge_l(const std::vector<std::string>& reference,
                    const std::vector<std::string>& prediction);
 
 /// The scores of a prediction. Each is the score for the reference with the best F1, as HELM scores
-/// NarrativeQA. Zeros if there are no references.
+/// NarrativeQA. Zeros if there are no references. `tokens`: rouge_tokens or unicode_tokens. `stem`:
+/// see rouge_tokens.
 struct RougeScores {
   RougeScore rouge1, rouge2, rougel;
 };

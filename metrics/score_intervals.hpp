@@ -10,17 +10,17 @@
 /// Intervals of scores, and of differences between two arms' scores. Deterministic, pure functions.
 namespace pardec {
 
-/// The contribution of one example to a score. A score is a mean over groups, and the value of a
-/// group is sum of numerators / sum of denominators. For macro F1, each category and attribute is a
-/// group; for micro F1 and plain means, there is a single group. In plain means, denominators are
-/// 1. A group with denominators that sum to 0 is left out.
+/// The contribution of one example to a score. A score is a mean over groups. The value of a group
+/// is the sum of its numerators divided by the sum of its denominators. For macro F1, each category
+/// and attribute is a group; for micro F1 and plain means, there is a single group. In plain means,
+/// denominators are 1. A group whose denominators sum to 0 is left out.
 struct ScorePart {
   std::int32_t cluster, group;  ///< from 0
   double numerator, denominator;
 };
 
-/// The range of an example's score. If an end is infinite, the smallest or largest observed value
-/// of a cluster is used.
+/// The range of possible scores of an example. If an end is infinite (unknown), the smallest or
+/// largest observed value of a cluster is used.
 struct ScoreRange {
   double least = 0, most = 1;
 };
@@ -51,14 +51,16 @@ class ClusterMean {
   /// interval (1927); for differences of right and wrong answers, it is Tango's interval of paired
   /// proportions (1998). The critical value is Student's, with clusters() - 1 degrees of freedom.
   /// The interval has a positive width even if all values are equal: for n differences of 0, it is
-  /// about [-4 / n, 4 / n].
+  /// about [-4 / n, 4 / n]. There is no interval (NaN) with fewer than two clusters, or if the
+  /// range is unknown and all values are equal.
   Interval interval(double confidence = 0.95) const;
 
   /// The number of clusters, similar to these, that would give an interval above `limit`. None: the
-  /// mean is not above `limit`, or more than a million clusters are needed.
+  /// mean is not above `limit`, `limit` is not above the range's lower end, there are fewer than
+  /// two clusters, or more than a million clusters are needed.
   std::optional<std::int64_t> clusters_above(double limit, double confidence = 0.95) const;
 
-  /// The same with all values negated.
+  /// This mean with all values, and the range, negated.
   ClusterMean mirrored() const;
 
  private:
@@ -74,22 +76,25 @@ class ClusterMean {
   std::int64_t clusters_ = 0;
 };
 
-/// The score of `method`, and its difference from and ratio to the score of `baseline`. With an
-/// empty `baseline`, difference and ratio are NaN. The parts of both arms must belong to the same
-/// examples; pairing is the caller's task. Repeated answers to an example belong to the same
-/// cluster.
-///
-/// Each interval is a Student's t interval with the jackknife's standard error over clusters; a
-/// cluster is left out of both arms together. The degrees of freedom are those of the effective
-/// number of clusters. The interval of the ratio is computed for its logarithm. If `range` is set,
-/// each interval is widened to cover ClusterMean's interval too; for the ratio, that is 1 plus the
-/// difference's interval divided by the baseline's score. REQUIRES: the cluster of a part is below
-/// `clusters`.
+/// The score of a method, and its comparison with the score of a baseline.
 struct ScoreIntervals {
-  Interval method, difference, ratio;  ///< method - baseline, method / baseline
+  Interval method;      ///< the method's score
+  Interval difference;  ///< method - baseline; NaN if there is no baseline
+  Interval ratio;       ///< method / baseline; NaN if there is no baseline
   /// The difference as a mean over clusters; none if there is no baseline.
   std::optional<ClusterMean> differences;
 };
+/// Computes the score of `method`, and its difference from and ratio to the score of `baseline`
+/// (empty: there is no baseline). All results are NaN if `method` is empty. The parts of both arms
+/// must belong to the same examples; pairing is the caller's task. Repeated answers to an example
+/// belong to the same cluster. `clusters`: number of clusters.
+///
+/// Each interval is a Student's t interval with the jackknife's standard error over clusters; a
+/// cluster is left out of both arms together. The degrees of freedom are the effective number of
+/// clusters minus 1. The interval of the ratio is computed for its logarithm. If `range` is set,
+/// each interval is widened to cover ClusterMean's interval too; for the ratio, that is 1 plus the
+/// difference's interval divided by the baseline's score. REQUIRES: the cluster of a part is below
+/// `clusters`.
 ScoreIntervals score_intervals(std::span<const ScorePart> baseline,
                                std::span<const ScorePart> method, std::int32_t clusters,
                                std::optional<ScoreRange> range = ScoreRange{},

@@ -6,10 +6,12 @@
 
 namespace pardec {
 
-/// The statistics behind the tables. Deterministic, pure functions. Without any blocks or clusters,
-/// the estimate and both ends are NaN.
+/// The statistics that the tables of results need. Deterministic, pure functions. Without any
+/// blocks or clusters, the estimate and both ends are NaN.
 
-/// An estimate with an interval. The ends are NaN if there is no interval.
+/// An estimate with an interval. The ends are NaN if there is no interval. In the functions that
+/// return intervals, `confidence` is the intended probability that the interval covers the true
+/// value.
 struct Interval {
   double estimate, low, high;
 };
@@ -31,8 +33,8 @@ Interval ratio_of_totals(std::span<const BlockPair> blocks, double confidence = 
 /// ratio_of_totals with a check for disturbances that slowed down only one arm. A block is an
 /// outlier if the logarithm of its ratio differs from the median by more than 0.1, and by more than
 /// 3.5 robust standard deviations (1.4826 times the median distance from the median; Iglewicz and
-/// Hoaglin 1993). If there are outliers, the interval is widened to cover also the interval without
-/// outliers.
+/// Hoaglin 1993). If there are outliers, the interval is widened so that it also covers the
+/// interval that is computed without them.
 struct RobustRatio {
   Interval ratio;
   Interval without_outliers;       ///< ratio_of_totals without outliers
@@ -48,14 +50,15 @@ RobustRatio robust_ratio_of_totals(std::span<const BlockPair> blocks, double con
 /// divided by the sum of weights. 0 if all weights are 0.
 double effective_count(std::span<const double> weights);
 
-/// The geometric mean, and the median, of the ratios baseline / method of single blocks.
+/// The geometric mean, and the median, of the ratios baseline / method of single blocks. NaN if
+/// there are no blocks.
 double geometric_mean_ratio(std::span<const BlockPair> blocks);
 double median_ratio(std::span<const BlockPair> blocks);
 
 /// Student's t interval around `estimate`, with the jackknife's standard error. without[i]: the
 /// statistic computed without unit i. `effective`: the effective number of units (effective_count);
-/// none: all n units count equally. The degrees of freedom are this number minus 1, at least 1.
-/// With fewer than two units, there is no interval.
+/// none: all n units count equally. The degrees of freedom are this number minus 1, but at least 1.
+/// With fewer than two units, or if a statistic is not finite, there is no interval.
 Interval jackknife_interval(double estimate, std::span<const double> without,
                             double confidence = 0.95,
                             std::optional<double> effective = std::nullopt);
@@ -72,13 +75,15 @@ struct EffectSize {
 /// The mean over all possible repetitions of an experiment, and the variation between repetitions.
 struct RandomEffects {
   Interval mean;
-  double between;  ///< standard deviation between repetitions, beyond the estimates' variances
+  /// standard deviation between repetitions, beyond the estimates' variances; NaN with fewer than
+  /// two estimates
+  double between;
 };
 /// Random-effects meta-analysis. The variation between repetitions is estimated as by DerSimonian
 /// and Laird (1986). The interval of the mean is that of Hartung and Knapp (2001), a Student's t
-/// interval with n - 1 degrees of freedom, but never narrower than without their factor (Roever et
-/// al. 2015). With fewer than two estimates, there is no interval. REQUIRES: all variances are
-/// above 0.
+/// interval with n - 1 degrees of freedom. Their factor for the variance of the mean is raised to 1
+/// if it is smaller (Roever et al. 2015), so that it never makes the interval narrower. With fewer
+/// than two estimates, there is no interval. REQUIRES: all variances are above 0.
 RandomEffects random_effects(std::span<const EffectSize> effects, double confidence = 0.95);
 
 /// P(|T| > |t|) for Student's t distribution with `degrees` degrees of freedom. REQUIRES: degrees >
@@ -88,9 +93,10 @@ double student_t_p(double t, double degrees);
 /// The t with P(T < t) = p for Student's t distribution. REQUIRES: 0 < p < 1, degrees > 0.
 double student_t_quantile(double p, double degrees);
 
-/// The p-value of the exact two-sided McNemar test, from the two counts of discordant pairs: min(1,
-/// twice the binomial tail). 1 if there are no discordant pairs. Computed with logarithms, so that
-/// large counts do not overflow. REQUIRES: counts are not negative.
+/// The p-value of the exact two-sided McNemar test: min(1, twice the binomial tail). The arguments
+/// are the two counts of discordant pairs, i.e. of examples that only one of the arms answers
+/// right. 1 if there are no discordant pairs. Computed with logarithms, so that large counts do not
+/// overflow. REQUIRES: counts are not negative.
 double mcnemar_exact(std::int64_t only_baseline_right, std::int64_t only_method_right);
 
 /// The p-value of an exact two-sided test of paired right and wrong answers that depend on each

@@ -20,9 +20,9 @@ struct TokenScores {
 
 /// The best exact match and the best F1 of a prediction over all references. References that
 /// normalise to an empty text are left out; if none is left, the right answer is "". F1 counts
-/// common words with repetitions. If prediction or reference has no words, F1 is 1 if both have
-/// none, otherwise 0. A prediction `null` is right if there is no answer. A prediction "" is right
-/// if a reference is `null` itself.
+/// common words with repetitions. If the prediction or a reference has no words, F1 is 1 if both
+/// have none, otherwise 0. A prediction `null` is right if the right answer is "". A prediction ""
+/// is right if a reference normalises to `null`.
 TokenScores squad_scores(std::string_view prediction, const std::vector<std::string>& references);
 
 /// The scores of one question, and whether it has a reference (even one that normalises to an empty
@@ -32,12 +32,11 @@ struct SquadQuestion {
   bool has_answer = true;
 };
 
-/// Means over all questions, over questions with an answer, and over questions without an answer. 0
-/// if there are no questions.
+/// Means over all questions, over questions with an answer, and over questions without an answer.
 struct SquadSummary {
   struct Part {
-    double exact = 0, f1 = 0;
-    long total = 0;
+    double exact = 0, f1 = 0;  ///< means; 0 if there are no questions
+    long total = 0;            ///< number of questions
   };
   Part all, has_answer, no_answer;
 };

@@ -14,10 +14,10 @@ struct AparOptions {
   /// Maximum depth of threads. The prompt's own thread has depth 1. At this depth, [Fork] is
   /// banned.
   int max_depth = 2;
-  /// Maximum number of generated tokens over all threads of a prompt. It does not apply while there
-  /// is a single thread.
+  /// Maximum number of generated tokens over all threads of a prompt. It does not apply before the
+  /// first fork.
   int max_total = 4096;
-  /// Each an id or the text of a token; empty: see apar_tokens.
+  /// [Fork] and [Child]: each an id or the text of a token; empty: found by name (apar_tokens).
   std::string fork_token, child_token;
   MedusaTree medusa = {};  ///< guesses after each thread's last token; empty: none
 };
@@ -30,12 +30,13 @@ struct AparTokens {
 
 /// Finds the control tokens: the tokens named in the options, or else the vocabulary's tokens
 /// `[Fork]` and `[Child]`, or else the tokens with the names used in the official checkpoints.
-/// `trains`: see ControlToken::to_train. ConfigError: see find_control_token.
+/// `trains`: see ControlToken::to_train. ConfigError: see find_control_token; or both tokens have
+/// the same id.
 AparTokens apar_tokens(const AparOptions& options, const Tokenizer* tokenizer, int vocab_size,
                        bool trains = false);
 
-/// APAR's own columns (section 3.4): threads, share of parallel answers, rows in the cache,
-/// attended tokens.
+/// APAR's own columns (section 3.4): threads per answer, share of answers with several threads,
+/// maximum number of rows in the cache, and attended tokens per token of the text.
 OwnColumns apar_columns();
 
 DecoderEntry apar_entry();

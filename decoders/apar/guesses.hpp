@@ -21,18 +21,18 @@ class Guesses {
 
   int count() const { return static_cast<int>(tokens_.size()); }
   /// Adds the guesses to a step, after the thread's last token, which has position `position` and
-  /// row number `row`. segments[i]: segment of the guess at node i; there are at least count() of
-  /// them.
+  /// row number `row`. segments[i]: segment of the guess at node i. REQUIRES: at least count()
+  /// segments.
   void feed(Step& step, int position, int row, std::span<const int> segments);
   /// Accepts the guess `token` after the last accepted guess (at first, after the thread's last
   /// token), and returns its index. None: there is no such guess.
   std::optional<int> accept(Token token);
-  /// The path of first children after the last accepted guess.
+  /// The tokens on the path of first children (the best guesses) after the last accepted guess.
   Tokens first_line() const;
-  /// The row number of a guess.
+  /// The row number of a guess. REQUIRES: feed() was called.
   int row(int guess) const { return root_ + 1 + guess; }
-  /// Call this after the last accept(): drops the rows of all other guesses, and counts the
-  /// guesses.
+  /// Call this after the last accept(): drops the rows of the guesses that were not accepted, and
+  /// counts this check in the sequence's counters (Counters::count_draft).
   void settle(Sequence& sequence) const;
 
  private:
@@ -51,15 +51,17 @@ class Guesser {
   Guesser(const Guesser&) = delete;
   Guesser& operator=(const Guesser&) = delete;
 
+  /// Whether it makes guesses, i.e. the tree is not empty.
   bool guesses() const { return tree_.depth() > 0; }
   /// Adds the next node of the paragraph tree. Nodes are numbered from 0. `sees`: the segments that
   /// the tokens of this node see.
   void open_node(const std::vector<int>& sees);
-  /// The outputs of extra heads to request for token `index` of the step. `room`: maximum number of
-  /// consecutive guesses that can still be accepted.
+  /// The outputs of extra heads to request for token `index` of the step: one per level of the
+  /// tree, but at most `room`. `room`: maximum number of consecutive guesses that can still be
+  /// accepted.
   std::vector<OutputRequest> ask(int index, int room) const;
-  /// Makes guesses from the results of `ask`. These are the first elements of `heads`, and are
-  /// removed from it.
+  /// Makes guesses from the results of `ask` with the same `room`. These results are the first
+  /// elements of `heads`, and are removed from it.
   Guesses make(std::span<const RowLogits>& heads, int room) const;
   /// Adds guesses to a step, after a token of node `node` of the paragraph tree. `position`, `row`:
   /// see Guesses::feed.

@@ -8,10 +8,11 @@
 
 namespace pardec {
 
-/// A paragraph node (section 2.2). It has both pointers or neither; -1: none.
+/// A paragraph node (section 2.2 of the APAR paper). Nodes are named by their index; -1: none.
 struct ParagraphNode {
-  int parent = -1;  ///< the node whose [Fork] created this one
-  int first_child = -1, next_sibling = -1;
+  int parent = -1;           ///< the node whose [Fork] created this one
+  int first_child = -1;      ///< the paragraph's details; set if and only if next_sibling is set
+  int next_sibling = -1;     ///< the next paragraph
   Tokens tokens;             ///< the node's text, without [Fork], [Child] and end of sequence
   std::vector<int> choices;  ///< in decoding: for each token, its index among all chosen tokens
 };
@@ -25,8 +26,8 @@ class ParagraphTree {
   const ParagraphNode& node(int index) const { return nodes_[static_cast<size_t>(index)]; }
   int size() const { return static_cast<int>(nodes_.size()); }
 
-  /// Forks at the end of node `index`: adds the next paragraph and the details. Returns
-  /// (next_sibling, first_child).
+  /// Forks at the end of node `index`: adds the next paragraph and the details. Returns their
+  /// indices (next_sibling, first_child). REQUIRES: the node has not forked yet.
   std::pair<int, int> fork(int index);
   /// The node's parent, grandparent, ... up to the root. A token of the node sees these nodes and
   /// the node itself.
@@ -39,13 +40,15 @@ class ParagraphTree {
   std::vector<ParagraphNode> nodes_;
 };
 
-/// The text of a tree, with the line breaks that [Fork] replaced. Details get a line break before
-/// them if their paragraph contains a list number ("1. ") and they do not begin with one. Before a
-/// next sibling, there is an empty line.
+/// The text of a tree, and the places of its tokens.
 struct RestoredText {
   std::string bytes;
   std::vector<size_t> ends;  ///< end of each token in `bytes`; tokens in reading order
 };
+/// Joins the texts of all nodes in reading order, and inserts the line breaks that [Fork] replaced:
+/// one before details if their paragraph contains a list number ("1. "), and two before a next
+/// sibling. Line breaks that are already there are not inserted again, and none are inserted before
+/// empty text.
 RestoredText restore(const ParagraphTree& tree, const Tokenizer& tokenizer);
 
 }  // namespace pardec

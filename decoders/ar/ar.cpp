@@ -149,7 +149,7 @@ Task<Answers> Ar::decode(const Request& request, const DecoderContext& context) 
   });
   if (request.form == Form::json || once_ == Once::nothing || open)
     return FreeRunningDecoder::decode(request, context);
-  return decode_behind_prefix(request, once_ == Once::context, context);
+  return decode_after_prefix(request, once_ == Once::context, context);
 }
 
 }  // namespace

@@ -4,14 +4,16 @@
 namespace pardec {
 
 /// Generates tokens after the rows in `sequence`, one token per pass, until `rule` ends the stream.
-/// `seen`: the result of the step with the last row. REQUIRES: all rows are labelled by text_label;
-/// `sequence` and `context` outlive the task.
+/// `seen`: the result of the step with the last row, whose first output is that row's logits.
+/// Stream::counters of the result is not set. REQUIRES: all rows are labelled by text_label;
+/// `sequence`, `context` and the chooser's source of random decisions outlive the task.
 Task<Stream> continue_from(Sequence& sequence, StepResult seen, Chooser chooser, Sampling sampling,
                            StopRule rule, const DecoderContext& context);
 
-/// AR after a prompt whose beginning is already in `sequence`. Computes the rest of the prompt
-/// (request.prompt), then generates tokens. REQUIRES: the rest is not empty; all rows are labelled
-/// by text_label; `context` outlives the task.
+/// Decodes autoregressively after a prompt whose beginning is already in `sequence` (or nothing of
+/// it). request.prompt is only the rest of the prompt. Computes the rest, then generates tokens.
+/// REQUIRES: the rest is not empty; all rows are labelled by text_label; `context` outlives the
+/// task.
 Task<Stream> continue_prompt(Sequence sequence, StreamRequest request,
                              const DecoderContext& context);
 

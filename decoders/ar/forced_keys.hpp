@@ -4,11 +4,14 @@
 namespace pardec {
 
 /// Option `forced_keys` of ar: inserts the keys of the JSON answer, and decodes the values one
-/// after another, each up to a line break. ConfigError: there is no tokenizer.
+/// after another, each up to a line break or the limit Limits::per_field. With an oracle, its
+/// streams are the values. ConfigError: there is no tokenizer. ModelError: context overflow.
+/// REQUIRES: the request has json form; both arguments outlive the task.
 Task<Answers> decode_forced_keys(const Request& request, const DecoderContext& context);
 
-/// The oracle `references` for forced_keys: for each value, the ids of its reference up to a line
-/// break.
+/// The oracle `references` for forced_keys. For each value, in the order of the answer: the ids of
+/// its reference ("n/a" if it is absent), up to and including a line break, but at most
+/// Limits::per_field ids.
 Oracle forced_key_references(const Request& request,
                              const std::vector<std::vector<std::optional<std::string>>>& references,
                              const Tokenizer& tokenizer);

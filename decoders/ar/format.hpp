@@ -12,12 +12,13 @@ namespace pardec {
 struct ArFormatOptions {
   /// True: one JSON answer. False: one sequence per field, which ends with `eos`.
   bool together = true;
-  int stack = 1;             ///< number of contexts in one prompt (J)
-  std::optional<Token> eos;  ///< REQUIRED if `together` is false, and for open answers
+  int stack = 1;             ///< number of contexts in one prompt
+  std::optional<Token> eos;  ///< end of sequence; REQUIRED if not `together`, and for open answers
 };
 
-/// A sequence of prompt and answer. Every token of the answer is a target, except tokens i with
-/// unknown[i] (an empty list: no token is unknown). The last token is a target only, not an input.
+/// A sequence of prompt and answer. Every token of the answer is a target, except token i if
+/// unknown[i] is true (an empty list: no token is unknown). The last token is a target only, not an
+/// input.
 TrainingSample causal_sample(const Tokens& prompt, const Tokens& answer,
                              const std::vector<bool>& unknown = {});
 
@@ -28,19 +29,21 @@ TrainingSample causal_sample(const Tokens& prompt, const Tokens& answer,
 /// the network could not know from a prompt with one field which end is expected.)
 struct JsonAnswerIds {
   std::vector<Tokens> keys, values;  ///< by context, then field
-  Tokens tail;
+  Tokens tail;                       ///< the ids after the last value
 
   /// The ids of the answer: key, value, key, value, ..., tail.
   Tokens joined() const;
   /// For each id of joined(), whether it belongs to an unknown value. `of`:
-  /// TrainingExample::unknown.
+  /// TrainingExample::unknown; if it is empty, the result is empty too.
   std::vector<bool> unknown(const std::vector<std::vector<bool>>& of) const;
 };
 JsonAnswerIds json_answer_ids(const TrainingExample& example, const Tokenizer& tokenizer);
 
-/// Creates the training format. `tokenizer` must outlive it. The text of an absent value is "n/a";
-/// for an unknown value, this text is an input but no target. ConfigError: a sequence exceeds
-/// `context_length` positions.
+/// Creates the training format. `tokenizer` must outlive it. The text of an absent value is "n/a".
+/// In a JSON answer, an unknown value (TrainingExample::unknown) is an input but no target. If
+/// fields are asked one by one, unknown values have no sequence. The format's `samples` throws
+/// ConfigError if a sequence exceeds `context_length` positions (open answers are cut instead), or
+/// if an open answer has no `eos`.
 std::unique_ptr<TrainingFormat> make_ar_format(const ArFormatOptions& options,
                                                const Tokenizer& tokenizer, int context_length);
 

@@ -47,8 +47,8 @@ Task<std::vector<Stream>> decode_behind(Sequence prefix, Tokens shared,
 
 }  // namespace
 
-Task<Answers> decode_behind_prefix(const Request& request, bool with_context,
-                                   const DecoderContext& context) {
+Task<Answers> decode_after_prefix(const Request& request, bool with_context,
+                                  const DecoderContext& context) {
   std::vector<StreamRequest> fields = field_requests(request);
   for (const StreamRequest& field : fields)
     check_prompt(field.name, field.prompt.size(), context.engine.model().config());

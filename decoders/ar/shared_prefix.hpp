@@ -3,10 +3,11 @@
 
 namespace pardec {
 
-/// ask=separately with shared prefixes: the instruction is computed once for all running jobs, and,
-/// if `with_context`, each context is computed once for all of its fields. REQUIRES: every prompt
-/// has at least one token after its shared prefix; all arguments outlive the task.
-Task<Answers> decode_behind_prefix(const Request& request, bool with_context,
-                                   const DecoderContext& context);
+/// Answers fields one by one (ask=separately), each after a shared beginning of its prompt: the
+/// instruction is computed once for all running jobs, and, if `with_context`, each context is
+/// computed once for all of its fields. ConfigError, ModelError: see check_prompt. REQUIRES: every
+/// prompt has at least one token after its shared beginning; all arguments outlive the task.
+Task<Answers> decode_after_prefix(const Request& request, bool with_context,
+                                  const DecoderContext& context);
 
 }  // namespace pardec

@@ -27,11 +27,12 @@ struct AspdIds {
   std::vector<Branch> branches;
 };
 
-/// ASPD's training sequence: prompt and answer in flattened order, with the labels that decoding
-/// uses. Every token of the answer is the target of the preceding token, even forced tokens and the
-/// <Branch> of the next branch. With Same-Re, each block is followed by a copy at other positions.
-/// As in decoding, later rows attend to the copy. The copy has no targets. The last token is a
-/// target only. REQUIRES: the last part is serial and not empty.
+/// ASPD's training sequence: prompt and answer in flattened order, i.e. branch after branch, with
+/// the labels that decoding uses. Every token of the answer is the target of the preceding token,
+/// even forced tokens and the <Branch> of the next branch. With Same-Re, each block is followed by
+/// a copy at other positions. As in decoding, later rows attend to the copy. The copy has no
+/// targets. The last token is a target only. REQUIRES: the last part is serial and not empty; with
+/// the shared mask, blocks have at most kMostSharedBranches branches (std::logic_error).
 TrainingSample aspd_sample(const Tokens& prompt, const std::vector<AspdIds>& answer,
                            const AspdOptions& options, const AspdTokens& tokens,
                            const Tokenizer& tokenizer);
@@ -40,13 +41,14 @@ struct AspdFormatOptions {
   AspdOptions decoder;
   /// True: one JSON answer. False: the text of one field, which ends with `eos`.
   bool together = true;
-  std::optional<Token> eos;  ///< REQUIRED if `together` is false, and for open answers
+  std::optional<Token> eos;  ///< end of sequence; REQUIRED if not `together`, and for open answers
 };
 
 /// Creates the training format. `tokenizer` must outlive it. Of a conversation, only the first
-/// answer is used, and only if it fits. An example that needs more than `context_length` positions
-/// is left out. ConfigError: control tokens are not found. `samples` of the result also throws it,
-/// if an answer has invalid markup.
+/// answer is used, and only if it is complete. An example that needs more than `context_length`
+/// positions is left out. ConfigError: see find_aspd_tokens. The format's `samples` throws
+/// ConfigError if an answer has invalid markup, if a block has too many branches for the shared
+/// mask, or if an open answer has no `eos`.
 std::unique_ptr<TrainingFormat> make_aspd_format(const AspdFormatOptions& options,
                                                  const Tokenizer& tokenizer, int context_length,
                                                  int vocab_size);

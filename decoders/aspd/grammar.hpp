@@ -1,6 +1,6 @@
 #pragma once
-// ASPD's control tokens, and where they are allowed. Used in decoding, for recordings, and in
-// training.
+// ASPD's control tokens, and where they are allowed. Used in decoding, for oracles with recorded
+// answers, and in training.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -13,26 +13,29 @@ namespace pardec {
 /// The control tokens <Title> </Title> <Branch> </Branch> <Para> </Para>.
 struct AspdTokens {
   Token title, title_end, branch, branch_end, para, para_end;
+  /// Whether `token` is one of the six.
   bool has(Token token) const;
 };
 
-/// Finds the control tokens. `given`: six ids or texts in the order above, separated by commas or
-/// semicolons; empty: they are found by their names. `tokenizer`: if null, only ids can be given.
-/// `trains`: see ControlToken::to_train. ConfigError: these are not six tokens, or
-/// find_control_token fails.
+/// Finds the control tokens. `given`: six ids or texts in the order of AspdTokens, separated by
+/// commas; empty: the tokens are found by their names. `tokenizer`: null: only ids can be given.
+/// `trains`: see ControlToken::to_train. ConfigError: `given` does not have six parts, or two of
+/// the tokens have the same id; and see find_control_token.
 AspdTokens find_aspd_tokens(const std::string& given, const Tokenizer* tokenizer, int vocab_size,
                             bool trains = false);
 
-/// The forced beginning of branch T: <Branch> T ":". Without a tokenizer, the ":" is left out.
+/// The forced beginning of the branch with the title T: <Branch> T ":". Without a tokenizer, the
+/// ":" is left out.
 Tokens branch_prefix(const Tokens& title, const AspdTokens& tokens, const Tokenizer* tokenizer);
 
-/// Tracks which control tokens may come next on the main branch, and the titles named so far.
+/// Tracks which control tokens may come next on the main branch, and the titles of the next block
+/// of branches. A title is named by <Title> ... </Title>.
 class AspdGrammar {
  public:
   explicit AspdGrammar(const AspdTokens& tokens) : tokens_(tokens) {}
 
-  /// Adds the next token of the main branch. If titles have been named, <Para> begins a block of
-  /// branches, and the next token of the main branch must be </Para>.
+  /// Adds the next token of the main branch. If <Para> begins a block of branches, the next token
+  /// of the main branch, after the block, must be </Para>.
   void take(Token token);
   /// The ids that must not come next.
   std::vector<Token> banned() const;
@@ -42,7 +45,8 @@ class AspdGrammar {
   std::vector<Token> banned_in_branch() const;
   /// The titles named since the last block, in order, without duplicates.
   const std::vector<Tokens>& titles() const { return titles_; }
-  /// Whether `token` would begin a block if it came next.
+  /// Whether `token` would begin a block of branches if it came next: it is <Para>, directly after
+  /// a title.
   bool begins_block(Token token) const;
   /// Whether the last token is a part of the answer's text, i.e. not a control token and not in a
   /// title.
@@ -56,20 +60,22 @@ class AspdGrammar {
   std::vector<Tokens> titles_;
 };
 
-/// The streams of an answer: the main branch, and one stream per branch, up to and including its
-/// </Branch> or end of sequence. They contain generated tokens only.
+/// The streams of an answer. They contain generated tokens only, i.e. neither </Para> nor the
+/// prefixes of branches. The stream of a branch includes its </Branch> or end of sequence.
 struct AspdStreams {
-  Tokens main;
-  std::vector<Tokens> branches;
+  Tokens main;                   ///< the main branch
+  std::vector<Tokens> branches;  ///< the branches of all blocks, in order
 };
-/// Divides an answer in flattened order into streams. `lengths`: recorded lengths of branches. A
-/// branch without a recorded length ends with its terminator; a branch that was cut by a limit
-/// needs a length.
+/// Divides the generated tokens of an answer, in flattened order (branch after branch), into
+/// streams. `lengths`: recorded number of generated tokens of each branch; may have fewer entries
+/// than there are branches. A branch without a recorded length ends with its terminator; a branch
+/// that was cut by a limit needs a length.
 AspdStreams split_streams(const Tokens& flattened, const AspdTokens& tokens,
                           const std::vector<Token>& eos,
                           std::span<const std::int64_t> lengths = {});
-/// The same for answer `index` of several. `lengths` has the entries of all answers, one answer
-/// after another: the lengths of its branches, or, if it has no branches, its own length.
+/// Divides answer `index` of several answers. `flattened`: all answers. `lengths` has the entries
+/// of all answers, one answer after another: the lengths of an answer's branches, or, if it has no
+/// branches, the length of the answer.
 AspdStreams split_streams(const std::vector<Tokens>& flattened, int index, const AspdTokens& tokens,
                           const std::vector<Token>& eos, std::span<const std::int64_t> lengths);
 

@@ -7,17 +7,18 @@
 namespace pardec {
 
 /// HPD's training sequence in the order of the text: p, seg_1, v_1, seg_2, v_2, ... The labels are
-/// those of `layout`. `values[r]` are the ids of value r, as in decoding (hpd_values). Each id is a
-/// target: the first id of row end(seg_r), each later id of the row of the id before. The last id
-/// of a value is a target only and never an input, as in decoding. `unknown`: per value, whether
-/// its ids are no targets; empty: all are targets.
+/// those of `layout`. `values[r]` are the ids of value r, as in decoding (hpd_values). Each id of a
+/// value is a target: the first id is the target of row end(seg_r), and each later id is the target
+/// of the row of the preceding id. The last id of a value is a target only and never an input, as
+/// in decoding. `unknown`: per value, whether its ids are no targets; empty: all are targets.
 TrainingSample hpd_sample(const HpdLayout& layout, const std::vector<Tokens>& values,
                           const std::vector<bool>& unknown = {});
 
 /// Creates the training format. `tokenizer` must outlive it. The text of an absent value is "n/a".
-/// An unknown value is in the sequence too, with the same text but without targets, because the
-/// skeleton has all fields of the category. ConfigError: a stack does not fit into `context_length`
-/// positions.
+/// An unknown value (TrainingExample::unknown) is in the sequence too, as "n/a" but without
+/// targets, because the skeleton has all fields of the category. If all values are unknown, there
+/// is no sequence. The format's `samples` throws ConfigError if a prompt, its skeleton and its gaps
+/// exceed `context_length` positions.
 std::unique_ptr<TrainingFormat> make_hpd_format(const HpdOptions& options,
                                                 const Tokenizer& tokenizer, int context_length);
 

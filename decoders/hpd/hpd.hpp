@@ -3,8 +3,9 @@
 
 namespace pardec {
 
-/// Which values see each other. The default is `none`, as in the paper's text, algorithm and
-/// figure. (By its equations 4 to 6, no value would see another.)
+/// Which values are isolated from each other, i.e. do not see each other. The default is `none`, as
+/// in the paper's text, algorithm and figure. (By the paper's equations 4 to 6, no value would see
+/// another.)
 enum class HpdIsolation {
   none,      ///< as in the paper: token k of a value sees the tokens 1 to k of earlier values
   values,    ///< no value sees another
@@ -24,13 +25,15 @@ struct HpdLayout {
   Tokens tokens;                 ///< s
   std::vector<RowLabel> labels;  ///< labels of s
   int prompt_length = 0;
-  /// per value r: index of end(seg_r) in s; its row predicts the first token of the value
+  /// per value r: index of end(seg_r) in s, i.e. of the last token of its skeleton segment. The row
+  /// of this token predicts the first token of the value.
   std::vector<int> end;
-  /// per value: the visibility segment of its tokens (0, or one per value or product)
+  /// per value: the visibility segment of its tokens (0 for all values, or one per value or
+  /// product, from 1)
   std::vector<int> segment;
-  int k_max = 0;
+  int k_max = 0;  ///< HpdOptions::k_max
 
-  /// Number of values: R = J * N.
+  /// Number of values: R = J * N, for J products with N fields each.
   int values() const { return static_cast<int>(end.size()); }
   /// Number of visibility segments other than segment 0. Each sees segment 0.
   int extra_segments() const;
@@ -41,13 +44,15 @@ struct HpdLayout {
   int last_position() const { return static_cast<int>(tokens.size()) - 1 + values() * k_max; }
 };
 
-/// Lays out a prompt. `segments`: J * N skeleton segments, by product, then field. ConfigError: a
-/// segment has no tokens.
+/// Lays out a prompt and the skeleton of its answer. `segments`: J * N skeleton segments, by
+/// product, then field. `products`: J, the number of products. ConfigError: a segment has no
+/// tokens.
 HpdLayout lay_out(const Tokens& prompt, const std::vector<Tokens>& segments, int products,
                   const HpdOptions& options);
 
-/// The ids of each reference value ("n/a" if it is absent), by product, then field: up to and
-/// including the first id with a line break, but at most K_max. Used for oracles and in training.
+/// The ids of each reference value ("n/a" if it is absent) as they are in the JSON answer, by
+/// product, then field: up to and including the first id with a line break, but at most `k_max`
+/// ids. Used for oracles and in training.
 std::vector<Tokens> hpd_values(
     const std::vector<std::vector<std::optional<std::string>>>& references, int k_max,
     const Tokenizer& tokenizer);

@@ -9,10 +9,12 @@ struct SkeletonOptions {
 
 /// A point of the skeleton.
 struct SkeletonPoint {
-  std::string number, text;
+  std::string number;  ///< digits, without the full stop
+  std::string text;    ///< without white space at both ends
 };
 
-/// Parses a skeleton: its lines "NUMBER. TEXT", at most ten. Other lines are skipped.
+/// Parses a skeleton: its lines "NUMBER. TEXT". Other lines are skipped. At most the first ten
+/// points are returned.
 std::vector<SkeletonPoint> parse_skeleton(std::string_view skeleton);
 
 DecoderEntry skeleton_of_thought_entry();

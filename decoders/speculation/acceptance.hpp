@@ -11,7 +11,8 @@ namespace pardec {
 /// Decides how many of the guesses of a pass are accepted.
 struct AcceptanceLaw {
   /// Per place in a pass: the probability that the guess is accepted if all guesses before it are.
-  /// The last value applies to all later places. Not used if `length` is set.
+  /// The last value applies to all later places. Not used if `length` is set; otherwise it must not
+  /// be empty.
   std::vector<double> rates;
   /// L, the mean number of tokens per pass with guesses: the accepted guesses and the network's own
   /// token. Each pass gives floor(L) or ceil(L) tokens, or fewer if it has fewer guesses. 0:
@@ -19,16 +20,17 @@ struct AcceptanceLaw {
   double length = 0;
 };
 
-/// Makes the decisions of a law for one stream. It is false if there is no law.
+/// Makes the decisions of a law for one stream. As a condition, it is true if there is a law.
 class ForcedAcceptance {
  public:
+  /// Without a law: the network's logits decide.
   ForcedAcceptance() = default;
-  /// `coins` must outlive this object.
+  /// `coins`: the source of random decisions, which must outlive this object.
   ForcedAcceptance(AcceptanceLaw law, Chance& coins) : law_(std::move(law)), coins_(&coins) {}
 
   explicit operator bool() const { return coins_ != nullptr; }
   /// Decides whether the guess at this place is accepted (0: the first guess of a pass). Call it
-  /// for places 0, 1, ... of a pass, up to the first rejection.
+  /// for places 0, 1, ... of a pass, up to the first rejection. REQUIRES: there is a law.
   bool accepts(int place);
 
  private:

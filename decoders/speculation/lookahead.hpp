@@ -11,7 +11,7 @@ namespace pardec {
 
 struct LookaheadOptions {
   int W = 7;  ///< number of columns of the window: future positions that are guessed in parallel
-  int N = 5;  ///< length of n-grams; the window keeps the last N - 1 guesses of each column
+  int N = 5;  ///< length of n-grams in tokens; the window keeps the last N - 1 guesses per column
   int G = 7;  ///< maximum number of n-grams verified in one forward pass
 };
 
@@ -19,8 +19,9 @@ struct LookaheadOptions {
 class NgramPool {
  public:
   explicit NgramPool(int G) : G_(G) {}
+  /// Adds an n-gram as the newest one with its first token. REQUIRES: it is not empty.
   void add(const Tokens& ngram);
-  /// The n-grams that begin with `first`, without this token, the newest first.
+  /// The n-grams that begin with `first`, each without this token, the newest first.
   std::vector<Tokens> starting_with(Token first) const;
 
  private:
@@ -30,17 +31,20 @@ class NgramPool {
 
 /// The result of verifying several paths of guesses after one token.
 struct PathVerdict {
-  int path = 0;                 ///< index of a path that begins with the accepted guesses
+  int path = 0;                 ///< index of the first path that begins with the accepted guesses
   int accepted = 0;             ///< number of accepted guesses
   std::vector<Choice> choices;  ///< [accepted + 1]; see Verdict::choices
 };
 
 /// Verifies paths of guesses, place by place, as long as a path agrees with the accepted guesses.
-/// Greedy: a guess is accepted if it is the best id. Sampling: a guess is accepted with probability
-/// p(guess); a rejected guess is removed from p before the next path is tried (Fu et al., Algorithm
-/// 4). With `forced`, the law decides.
+/// The row of the token before a place decides about the guesses at this place. Greedy: a guess is
+/// accepted if it is the best id of this row. Sampling: a guess is accepted with the probability
+/// p(guess) in this row's distribution p; a rejected guess is removed from p before the guess of
+/// the next path is tried (Fu et al., Algorithm 4). With `forced`, the law decides whether the
+/// first path's guess is accepted. The token after the accepted guesses is the network's own.
 ///   root   the row of the token before all paths
-///   rows   [path][guess]
+///   rows   [path][guess]: the rows of the guesses
+///   paths  [path][guess]: the guesses; may be empty
 PathVerdict verify_paths(const RowLogits& root, const std::vector<std::vector<RowLogits>>& rows,
                          const std::vector<Tokens>& paths, Chance& chance,
                          ForcedAcceptance forced = {});

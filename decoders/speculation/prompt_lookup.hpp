@@ -4,8 +4,9 @@
 namespace pardec {
 
 /// Guesses the continuation of a text: searches for an earlier occurrence of its last n tokens,
-/// first with n = `ngram`, then with smaller n down to 1, and takes the earliest occurrence.
-/// Returns the tokens after it, at most `draft`; empty if there is no occurrence.
+/// first with n = `ngram`, then with smaller n down to 1, and takes the earliest occurrence of the
+/// longest n. Returns the tokens after this occurrence, at most `draft`. Empty: no token of the
+/// text occurs earlier.
 Tokens look_up(const Tokens& text, int ngram, int draft);
 
 DecoderEntry prompt_lookup_entry();

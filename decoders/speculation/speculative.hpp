@@ -18,14 +18,17 @@ enum class GammaSchedule {
 /// ConfidenceCriteria.
 class DraftLength {
  public:
+  /// `gamma`: maximum number of guesses in the first draft. `threshold`: used with
+  /// GammaSchedule::dynamic only.
   DraftLength(GammaSchedule schedule, int gamma, double threshold)
       : schedule_(schedule), gamma_(gamma), threshold_(threshold) {}
   /// Maximum number of guesses in the next draft.
   int most() const { return gamma_; }
-  /// Whether a draft ends with a guess with this probability in the draft network.
+  /// Whether a draft ends with a guess that has this probability in the draft network.
   bool ends_with(double probability) const {
     return schedule_ == GammaSchedule::dynamic && probability < threshold_;
   }
+  /// Changes most() by the schedule, after `accepted` of `drafted` guesses were accepted.
   void learn(int drafted, int accepted) {
     if (schedule_ == GammaSchedule::heuristic)
       gamma_ = accepted == drafted ? gamma_ + 2 : std::max(1, gamma_ - 1);
