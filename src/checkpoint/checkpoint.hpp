@@ -18,7 +18,7 @@ struct ModelOptions {
   std::string dtype = "fp32";    ///< see chosen_dtype
   std::string device = "cpu";    ///< e.g. cpu or cuda:0
   std::string memory_limit;      ///< a size for parse_bytes; empty: no limit
-  std::string adapter;           ///< folder with a low-rank adapter, extra heads or both; empty: none
+  std::string adapter;  ///< folder with a low-rank adapter, extra heads or both; empty: none
   int layers = 0;                ///< use only the first `layers` layers; 0: all layers
   int threads = 0;               ///< number of CPU threads; 0: one per core
   bool no_cuda_graphs = false;   ///< see LoadOptions::cuda_graphs
