@@ -21,7 +21,7 @@ class Bpe {
   /// object is invalid.
   Bpe(const Json& json, const std::string& where);
 
-  /// Buffers that a caller can reuse.
+  /// Buffers of `encode`, which a caller can use for many words.
   struct Scratch;
 
   /// Appends the ids of one word to `out`. Takes O(n log n) time for n characters. REQUIRES: `word`
