@@ -20,8 +20,8 @@ struct ModelOptions {
   std::string memory_limit;      ///< a size for parse_bytes; empty: no limit
   std::string adapter;  ///< folder with a low-rank adapter, extra heads or both; empty: none
   int layers = 0;                ///< use only the first `layers` layers; 0: all layers
-  int threads = 0;               ///< number of CPU threads; 0: one per core
-  bool no_cuda_graphs = false;   ///< see LoadOptions::cuda_graphs
+  int threads = 0;               ///< number of CPU threads; 0: all cores
+  bool no_cuda_graphs = false;   ///< see Model::Options::cuda_graphs
   bool weights = true;  ///< false: only the small files are read (config, tokenizer)
 };
 

@@ -55,8 +55,9 @@ class ExampleSource final : public SampleSource {
 
   /// Counts of one epoch.
   struct Count {
-    std::int64_t sequences = 0, cut = 0;  ///< cut: sequences that were cut at the context length
-    std::int64_t left_out = 0;            ///< examples (or stacks) for which a format has no sequence
+    std::int64_t sequences = 0;
+    std::int64_t cut = 0;       ///< sequences that were cut at the context length
+    std::int64_t left_out = 0;  ///< examples or stacks from which a format made no sequence
   };
   /// The counts of the first epoch.
   Count count() const;

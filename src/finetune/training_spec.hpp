@@ -12,14 +12,14 @@ namespace pardec {
 
 /// The complete specification of one training run.
 struct TrainingSpec {
-  // `model`: a config.json for a new network, or a checkpoint folder. `tokenizer`: a tokenizer.json
-  // or its folder; empty: that of the model, or, for a new network, that of the quickstart.
-  // `data_root`: folder of the datasets; empty: the default. `prompt_file`: replaces the datasets'
-  // wordings; empty: no replacement. `out`: folder for the results.
+  /// `model`: a config.json for a new network, or a checkpoint folder. `tokenizer`: a
+  /// tokenizer.json or its folder; empty: that of the model, or, for a new network, that of the
+  /// quickstart. `data_root`: folder of the datasets; empty: the project's samples. `prompt_file`:
+  /// replaces the datasets' wordings; empty: no replacement. `out`: folder for the results.
   std::string model, tokenizer, data_root, split = "train", chat_template = "auto", prompt_file,
                                            dtype = "fp32", out;
-  // `dataset`: names of datasets. `extra`: files with more product titles. `format`: NAME or
-  // NAME:SHARE (see format_shares).
+  /// `dataset`: names of datasets. `extra`: files with more product titles. `format`: NAME or
+  /// NAME:SHARE (see format_shares).
   std::vector<std::string> dataset, extra, format = usual_formats(/*extra_heads=*/false);
   OwnAnswers own_answers;                ///< if !there(), training uses the datasets' references
   Json format_options = Json::object();  ///< options from training_options() that the user set

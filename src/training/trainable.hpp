@@ -88,7 +88,7 @@ class Trainable {
   ModelConfig config_;
 };
 
-/// Number of trained numbers (elements of all trained weights).
+/// Number of elements of all trained weights.
 std::int64_t parameter_count(const Trainable& what);
 
 /// Trains all weights of the network, from the weights that the Trainer gets, with the loss of the
