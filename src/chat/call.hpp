@@ -18,7 +18,7 @@ struct Call {
   std::vector<Message> messages;
   /// JSON schema of the reply; null: free text. Services write its keys in this order.
   nlohmann::ordered_json schema;
-  std::string schema_name;      ///< letters, digits, '_' and '-', at most 64 characters
+  std::string schema_name;  ///< letters, digits, '_' and '-', at most 64 characters
   /// Maximum number of tokens of the reply, including hidden reasoning: from 1 to kMostTokens.
   std::int64_t max_tokens = 0;
   /// For streamed interfaces only. `parameters`: more keys of the request, e.g. `prompt`; they take
@@ -82,7 +82,7 @@ struct Reply {
   /// the seconds until the first token (negative: not known) and until the end.
   nlohmann::json body;
   double first_seconds = -1, seconds = 0;
-  double cost = 0;  ///< cost of all attempts with a known outcome
+  double cost = 0;   ///< cost of all attempts with a known outcome
   int attempts = 0;  ///< number of HTTP requests
 };
 

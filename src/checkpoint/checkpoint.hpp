@@ -13,16 +13,16 @@ namespace pardec {
 
 /// The choice of a network, and how it computes.
 struct ModelOptions {
-  std::string model;  ///< a checkpoint folder, or a GGUF file (gguf_file)
-  std::string draft_model;       ///< the draft network (see draft_options); empty: none
-  std::string dtype = "fp32";    ///< see chosen_dtype
-  std::string device = "cpu";    ///< e.g. cpu or cuda:0
-  std::string memory_limit;      ///< a size for parse_bytes; empty: no limit
-  std::string adapter;  ///< folder with a low-rank adapter, extra heads or both; empty: none
-  int layers = 0;                ///< use only the first `layers` layers; 0: all layers
-  int threads = 0;               ///< number of CPU threads; 0: all cores
-  bool no_cuda_graphs = false;   ///< see Model::Options::cuda_graphs
-  bool weights = true;  ///< false: only the small files are read (config, tokenizer)
+  std::string model;           ///< a checkpoint folder, or a GGUF file (gguf_file)
+  std::string draft_model;     ///< the draft network (see draft_options); empty: none
+  std::string dtype = "fp32";  ///< see chosen_dtype
+  std::string device = "cpu";  ///< e.g. cpu or cuda:0
+  std::string memory_limit;    ///< a size for parse_bytes; empty: no limit
+  std::string adapter;         ///< folder with a low-rank adapter, extra heads or both; empty: none
+  int layers = 0;              ///< use only the first `layers` layers; 0: all layers
+  int threads = 0;             ///< number of CPU threads; 0: all cores
+  bool no_cuda_graphs = false;  ///< see Model::Options::cuda_graphs
+  bool weights = true;          ///< false: only the small files are read (config, tokenizer)
 };
 
 /// The type that options.dtype selects. `auto` is bf16 if the device computes bf16 fast and the

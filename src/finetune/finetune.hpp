@@ -24,7 +24,7 @@ struct TrainingProgress {
   std::int64_t steps = 0;
   /// number of updates of the whole run; 0: not recorded
   std::int64_t planned = 0;
-  double seconds = 0;                                    ///< training time of these `steps` updates
+  double seconds = 0;  ///< training time of these `steps` updates
   /// at the end of the run; none: not recorded
   std::optional<double> validation_loss = std::nullopt;
 };

@@ -23,10 +23,10 @@ struct TrainingSpec {
   std::vector<std::string> dataset, extra, format = usual_formats(/*extra_heads=*/false);
   OwnAnswers own_answers;                ///< if !there(), training uses the datasets' references
   Json format_options = Json::object();  ///< options from training_options() that the user set
-  int share_prefix = 4;    ///< maximum number of sequences that share_prefixes joins
+  int share_prefix = 4;                  ///< maximum number of sequences that share_prefixes joins
   std::uint64_t seed = 1;
-  std::int64_t limit = 0;  ///< maximum number of examples of each dataset; 0: no limit
-  int context_length = 0;  ///< 0: the network's number of positions
+  std::int64_t limit = 0;   ///< maximum number of examples of each dataset; 0: no limit
+  int context_length = 0;   ///< 0: the network's number of positions
   double validation = 0.1;  ///< share of the examples that are held out for validation
   double recombine = 0;     ///< see ExampleSource::Parts::recombine
   /// see TrainingExamples::unannotated; one value for all datasets, or one per dataset

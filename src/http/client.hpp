@@ -52,7 +52,7 @@ struct HttpResult {
   bool sent = false;  ///< whether the server may have received the request or a part of it
   int status = 0;     ///< 0: no header of an answer was received
   HttpHeaders headers;
-  std::string body;  ///< the received part
+  std::string body;    ///< the received part
   double seconds = 0;  ///< from `start` to the end of the request
 };
 

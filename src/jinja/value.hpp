@@ -146,8 +146,8 @@ struct Sequence {
   enum class Kind { list, tuple, range, keys, values, items, generator };
   Kind kind = Kind::list;
   Values values;
-  int depth = 1;            ///< set by make_sequence; see Value::depth
-  std::int64_t weight = 1;  ///< set by make_sequence; see Value::weight
+  int depth = 1;                              ///< set by make_sequence; see Value::depth
+  std::int64_t weight = 1;                    ///< set by make_sequence; see Value::weight
   std::int64_t begin = 0, end = 0, step = 1;  ///< for a range
   /// a tuple from groupby: its two items also have names
   bool is_group = false;

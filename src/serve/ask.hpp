@@ -29,9 +29,9 @@ struct Ask {
   std::string model;
   std::vector<std::variant<std::string, Tokens>> prompts;  ///< completions: at least one
   std::vector<ChatMessage> messages;  ///< chat: at least one, unless `job` is set
-  int n = 1;                                               ///< number of answers to each prompt
-  std::optional<int> max_tokens;  ///< 0 (only with `echo`): nothing is decoded
-  std::optional<int> top_k;       ///< 0: all tokens
+  int n = 1;                          ///< number of answers to each prompt
+  std::optional<int> max_tokens;      ///< 0 (only with `echo`): nothing is decoded
+  std::optional<int> top_k;           ///< 0: all tokens
   std::optional<double> temperature, top_p;
   std::optional<std::uint64_t> seed;
   std::vector<std::string> stops;  ///< the answer ends before the first of these texts
@@ -41,8 +41,8 @@ struct Ask {
   std::optional<int> prompt_logprobs;  ///< like `logprobs`, for the prompt's tokens
   bool echo = false;  ///< completions: text and scores of the reply include the prompt
   std::optional<ResponseFields> fields;  ///< chat: `response_format`
-  bool ignore_eos = false;  ///< an end-of-sequence token does not end the answer
-  int min_tokens = 0;       ///< minimum number of tokens before an end of sequence
+  bool ignore_eos = false;               ///< an end-of-sequence token does not end the answer
+  int min_tokens = 0;                    ///< minimum number of tokens before an end of sequence
   bool stream = false;
   bool include_usage = false;     ///< a last chunk has the usage of the whole request
   bool continuous_usage = false;  ///< each chunk has the usage so far

@@ -50,7 +50,7 @@ class Metrics {
     std::int64_t passes = 0;
     std::int64_t job_passes = 0;  ///< sum over all passes of the number of jobs in the pass
     std::int64_t held_rows = 0;   ///< number of cache rows in use
-    double held_share = 0;       ///< share of the cache budget in use, 0 to 1; 0 without a budget
+    double held_share = 0;        ///< share of the cache budget in use, 0 to 1; 0 without a budget
   };
   /// All numbers in Prometheus' text format (version 0.0.4). `model`: the value of the label
   /// `model_name`.

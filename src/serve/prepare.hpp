@@ -30,7 +30,7 @@ DecodeOptions options_of(const Ask& ask, DecodeOptions server, const Sampling& s
 /// A prompt that is ready for decoding.
 struct Prepared {
   std::shared_ptr<const GivenRequests> given;  ///< contains one request
-  std::int64_t prompt_tokens = 0;  ///< a part that several fields share counts once
+  std::int64_t prompt_tokens = 0;              ///< a part that several fields share counts once
   std::int64_t rows = 0;  ///< maximum number of cache rows that prompt and answer need
   std::string text;       ///< the prompt as text if the request has `echo`; otherwise empty
 };

@@ -30,8 +30,8 @@ struct ChoiceText {
   std::string reasoning = {};  ///< chat: the network's reasoning before the text; may be empty
   /// finish_reason; empty: null, because more of the choice follows
   std::string_view finish;
-  std::optional<Tokens> tokens = {};  ///< `token_ids`; none: not requested
-  OrderedJson logprobs = nullptr;     ///< null: not requested
+  std::optional<Tokens> tokens = {};      ///< `token_ids`; none: not requested
+  OrderedJson logprobs = nullptr;         ///< null: not requested
   OrderedJson prompt_logprobs = nullptr;  ///< null: not requested
 };
 

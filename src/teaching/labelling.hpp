@@ -40,11 +40,11 @@ struct LabelledExample {
 };
 
 struct LabelResult {
-  std::vector<LabelledExample> examples;        ///< in the order of the given examples
-  std::int64_t values = 0, absent = 0;          ///< number of fields with and without a value
+  std::vector<LabelledExample> examples;  ///< in the order of the given examples
+  std::int64_t values = 0, absent = 0;    ///< number of fields with and without a value
   /// "STATE: reason" -> number of examples that are not labelled for this reason
   std::map<std::string, std::int64_t> reasons;
-  std::int64_t calls = 0;                       ///< number of replies received
+  std::int64_t calls = 0;  ///< number of replies received
 
   std::int64_t count(LabelState state) const;
 };

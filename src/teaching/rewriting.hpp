@@ -35,7 +35,7 @@ struct RewriteRules {
 
 /// How parallel an answer is, counted in tokens including control tokens.
 struct Parallelism {
-  ParallelCounts counts;  ///< without times
+  ParallelCounts counts;   ///< without times
   double dp = 0, abn = 0;  ///< see ParallelMetrics
   /// (tokens of branches - tokens of titles) / tokens of branches; 0 without branches
   double efficiency = 0;
@@ -86,9 +86,9 @@ struct RewriteTask {
 
 /// The outcome of an answer.
 enum class RewriteState {
-  parallel,  ///< the answer was rewritten
-  serial,    ///< the answer is used unchanged
-  left_out,  ///< the answer is not used
+  parallel,   ///< the answer was rewritten
+  serial,     ///< the answer is used unchanged
+  left_out,   ///< the answer is not used
   undecided,  ///< a reply is missing, or a call failed
 };
 std::string_view name(RewriteState state);
@@ -98,8 +98,8 @@ struct RewrittenAnswer {
   std::string id, category, prompt;
   std::string answer;  ///< if parallel, the chosen rewrite in ASPD's markup; otherwise the original
   RewriteState state = RewriteState::undecided;
-  std::string reason;       ///< why the answer is not parallel; empty if it is
-  Parallelism parallelism;  ///< if parallel
+  std::string reason;                 ///< why the answer is not parallel; empty if it is
+  Parallelism parallelism;            ///< if parallel
   std::vector<RewriteFate> rewrites;  ///< outcomes of the rewrites that are decided
 };
 
