@@ -15,6 +15,7 @@ namespace pardec {
 class OneAsker {
  public:
   /// RunError: another process holds the lock, or the lock file beside `db` cannot be created.
+  /// REQUIRES: `db` exists.
   OneAsker(const std::filesystem::path& db, const NamedRecord& judge);
   ~OneAsker();
   OneAsker(const OneAsker&) = delete;

@@ -41,14 +41,14 @@ struct Usage {
 
 /// One HTTP request for a call.
 struct Attempt {
-  int number = 0;       ///< index of the attempt within its call, from 1
-  std::string started;  ///< UTC, e.g. 2026-11-23T02:26:35.123Z
-  double waited = 0;    ///< seconds of waiting after the previous attempt; 0 for the first
-  double seconds = 0;   ///< seconds from sending to the last byte received
-  int http_status = 0;  ///< 0: no answer was received
-  std::string request_id;
-  std::string format;  ///< the requested format, named as in the key `formats` of a service's
-                       ///< description (service.hpp)
+  int number = 0;          ///< index of the attempt within its call, from 1
+  std::string started;     ///< UTC, e.g. 2026-11-23T02:26:35.123Z
+  double waited = 0;       ///< seconds of waiting after the previous attempt; 0 for the first
+  double seconds = 0;      ///< seconds from sending to the last byte received
+  int http_status = 0;     ///< 0: no answer was received
+  std::string request_id;  ///< the service's id of the request; empty: none
+  std::string format;      ///< the requested format, named as in the key `formats` of a service's
+                           ///< description (service.hpp)
   /// Token counts. They are upper limits while the attempt is running, if its outcome is unknown,
   /// or if the answer has no counts.
   Usage usage;

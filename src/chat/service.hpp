@@ -88,7 +88,8 @@ std::string checked_url(std::string url);
 std::string checked_variable(const std::string& name);
 
 /// Checks that the API key is available; call this before long work begins. Disables core files for
-/// this process. ConfigError: see Key::Key.
+/// this process. ConfigError: the variable is not set or empty, or its value is not valid in a
+/// header.
 void check_key(const ServiceSpec& spec);
 
 /// A warning if data would be sent unencrypted to another machine; otherwise empty.
@@ -107,7 +108,7 @@ struct SingleAnswer {
 };
 /// Sends one request without retries and outside of any budget, for questions that cost nothing.
 /// POSTs `body` to `url`, or, without `body`, sends a GET request. RunError: the service cannot be
-/// reached. ConfigError: see Key::Key.
+/// reached. ConfigError: see check_key.
 SingleAnswer ask_once(const ServiceSpec& spec, const std::string& url,
                       const std::optional<nlohmann::json>& body);
 
@@ -166,7 +167,7 @@ struct Pace {
 class Service {
  public:
   /// Reads the API key from the environment, and disables core files for this process. `spent`:
-  /// spending of earlier runs under the same budget. ConfigError: see Key::Key; or a budget in
+  /// spending of earlier runs under the same budget. ConfigError: see check_key; or a budget in
   /// money is given without prices.
   Service(ServiceSpec spec, Budget budget, Spending spent = {}, Pace pace = {});
   ~Service();
@@ -174,7 +175,8 @@ class Service {
   /// Sends all calls from `next`. After a stop request or a StopRun condition, no more requests are
   /// sent, and the function waits for running requests. StopRun: no more calls can be sent.
   /// ConfigError: a call has no messages and no prompt, or its max_tokens is out of range.
-  /// RunError: libcurl fails. An exception from `events` aborts running requests, and is passed on.
+  /// RunError: libcurl fails. After every exception except StopRun, also one from `events`, running
+  /// requests are aborted.
   void ask(const NextCall& next, Events& events, std::stop_token stop = {});
 
   /// All spending so far, including that of earlier runs.

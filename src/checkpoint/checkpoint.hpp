@@ -75,13 +75,14 @@ std::string network_key(const ModelOptions& options);
 /// The properties of a checkpoint that can be read without its weights.
 struct CheckpointFace {
   ModelConfig config;
-  std::optional<Tokenizer> tokenizer;  ///< none: there is no tokenizer.json
+  std::optional<Tokenizer> tokenizer;  ///< none: the checkpoint has no tokenizer
 };
 /// Reads the properties of a checkpoint folder or GGUF file. None: `model` is neither of these.
 /// ModelError: a file is invalid.
 std::optional<CheckpointFace> read_face(const std::string& model);
 /// Reads the properties of options.model with options.adapter: the adapter's tokenizer and extra
-/// heads, if there are any, replace those of the network. None, ModelError: as without an adapter.
+/// heads, if there are any, replace those of the network. None: options.model is no checkpoint.
+/// ModelError: a file is invalid.
 std::optional<CheckpointFace> read_face(const ModelOptions& options);
 
 /// The options of the draft network (--draft-model). If its folder contains an adapter and no
@@ -107,8 +108,8 @@ inline constexpr const char* kTrainingRecord = "training.json";
 
 /// The record of the prompts that a network was trained on. Empty members were not recorded.
 struct TrainingRecord {
-  /// Names of the training formats. None: not known, e.g. for extra heads of a network with a
-  /// record of its own.
+  /// Names of the training formats. None: not known, e.g. in the record of extra heads, whose
+  /// network may have a separate record.
   std::optional<std::vector<std::string>> formats;
   std::string chat_template, chat_template_sha256, prompt_sha256;
   Json settings = Json::object();  ///< all settings of the training

@@ -18,8 +18,8 @@ void merge_checkpoint(const std::filesystem::path& base, const std::filesystem::
 
 /// Writes a checkpoint to `out` with the first `layers` layers, the embedding, the final norm and
 /// the head of the network in `base`. This is a draft network, which is then trained on answers of
-/// the whole network. ConfigError: `layers` is below 1, `base` has no more than `layers`
-/// layers, or `out` already contains a model. ModelError, RunError: see merge_checkpoint.
+/// the whole network. ConfigError: `layers` is below 1, `base` has no more than `layers` layers, or
+/// `out` already contains a model. ModelError, RunError: see merge_checkpoint.
 void first_layers(const std::filesystem::path& base, int layers, const std::filesystem::path& out);
 
 /// Special tokens to be added to a network.
@@ -40,8 +40,8 @@ void add_tokens(const std::filesystem::path& base, const NewTokens& tokens,
                 const std::filesystem::path& out);
 
 /// Copies a checkpoint's JSON files, chat templates and wordings from the folder `from` to the
-/// existing folder `to`. `but`: names of files that are not copied.
-/// Existing files are overwritten. RunError: a file cannot be copied.
+/// existing folder `to`. `but`: names of files that are not copied. Existing files are overwritten.
+/// RunError: a file cannot be copied.
 void copy_beside_weights(const std::filesystem::path& from, const std::filesystem::path& to,
                          const std::set<std::string>& but);
 

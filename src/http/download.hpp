@@ -7,7 +7,7 @@
 namespace pardec {
 
 struct DownloadOptions {
-  int retries = 4;           ///< after a lost connection, a timeout, 408, 429 or 5xx
+  int retries = 4;  ///< further attempts after a lost connection, a timeout, 408, 429 or 5xx
   int timeout_seconds = 30;  ///< limit for connecting, and between two bytes
 };
 
@@ -26,11 +26,11 @@ struct Downloaded {
 /// does. Received data is kept in `file.part`; `file.part.json` describes the server's version of
 /// the file. `file` itself appears only when it is complete, and its length and (unless `sha256` is
 /// empty) its hash have been checked. A part from an earlier call is continued if the file on the
-/// server is unchanged. The server checks this (header If-Range) by ETag or date; if it gives
-/// neither, its length is compared. RunError: the server is unreachable or refuses; the connection
-/// is lost after all retries; the answer is empty; the hash is wrong (no data is kept then);
-/// another call writes `file.part`; or the disk is full or too small (the part is kept). REQUIRES:
-/// the folder of `file` exists; `progress` is not empty.
+/// server is unchanged. The server checks this by ETag or date (header If-Range); if the server
+/// gives neither, the length of the file is compared. RunError: the server is unreachable or
+/// refuses; the connection is lost after all retries; the answer is empty; the hash is wrong (no
+/// data is kept then); another call writes `file.part`; or the disk is full or too small (the part
+/// is kept). REQUIRES: the folder of `file` exists; `progress` is not empty.
 Downloaded download(const std::string& url, const std::filesystem::path& file,
                     const std::string& sha256, const DownloadOptions& options,
                     const DownloadProgress& progress);

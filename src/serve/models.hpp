@@ -19,7 +19,7 @@ struct ServedModel {
 
 /// The model ids of a network with name NAME: NAME itself, with the first decoder; NAME:DECODER for
 /// each decoder; and the aliases, given as "ID=DECODER,OPTION=VALUE...". `taught`: the settings in
-/// the network's training record, from which options without a value take it (take_taught_options).
+/// the network's training record; an option that is not set takes its value from them.
 /// ConfigError: a decoder or option is unknown, a value is out of range, an id occurs twice, or a
 /// decoder is one that another server runs.
 std::vector<ServedModel> served_models(const std::string& name,

@@ -22,7 +22,7 @@ struct ServeSpec {
   std::string key_env;   ///< environment variable with a key that clients must send; empty: none
   std::string key_file;  ///< file with such keys, one per line; empty: none
   std::string tls_certificate, tls_key;  ///< PEM files; empty: connections are not encrypted
-  int drain_seconds = 30;  ///< time in which running answers may end after a stop request
+  int drain_seconds = 30;  ///< seconds in which running answers may end after a stop request
 };
 
 /// Checks the settings as far as possible without weights. ConfigError: a setting is invalid.

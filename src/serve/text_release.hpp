@@ -6,8 +6,8 @@
 namespace pardec::serve {
 
 /// Converts a stream of bytes to text, and returns text as soon as later bytes cannot change it. An
-/// incomplete character at the end is held back, and so is a text at the end with which a stop
-/// string begins. The text ends before the first stop string. Invalid UTF-8 becomes U+FFFD.
+/// incomplete character at the end is held back. So is an end of the text that may be the beginning
+/// of a stop string. The text ends before the first stop string. Invalid UTF-8 becomes U+FFFD.
 class TextRelease {
  public:
   /// REQUIRES: no stop string is empty.

@@ -25,7 +25,7 @@ class ThoughtSplit {
   Parts finish();
 
  private:
-  enum class Place { start, inside, behind, content };
+  enum class Place { start, inside, after, content };
   void step(Parts& parts, bool last);
 
   ThoughtReading reading_;
