@@ -18,8 +18,9 @@ struct MemoryPlan {
   int networks = 0;  ///< number of networks in memory at a time, including draft networks
   std::int64_t weight_bytes = 0;  ///< weights of all these networks, including extra heads
   std::int64_t head_bytes = 0;    ///< weights of the extra heads
-  std::int64_t row_bytes = 0;  ///< keys and values of one row, in both networks if there is a draft
-  std::int64_t limit = 0;      ///< 0: no limit
+  /// keys and values of one row, in the draft network too if there is one
+  std::int64_t row_bytes = 0;
+  std::int64_t limit = 0;  ///< 0: no limit
 
   /// The bytes that the limit leaves for the KV cache. Negative: not even the weights fit.
   /// REQUIRES: there is a limit; blocks() requires this too.

@@ -31,7 +31,7 @@ double sequence_repetition(const Tokens& ids);
 struct OwnAnswerCount {
   std::int64_t kept = 0;
   std::int64_t cut = 0;         ///< kept examples with an answer that was cut at a limit
-  std::int64_t absent = 0;      ///< the run has no answer, or an answer with an error
+  std::int64_t absent = 0;      ///< left out: the run has no answer, or an answer with an error
   std::int64_t unfinished = 0;  ///< left out: the answer was cut at a limit
   std::int64_t length = 0;      ///< left out: shorter or longer than requested
   std::int64_t repeated = 0;    ///< left out: too repetitive

@@ -7,7 +7,8 @@
 namespace pardec {
 
 struct DownloadOptions {
-  int retries = 4;  ///< further attempts after a lost connection, a timeout, 408, 429 or 5xx
+  /// maximum number of further attempts after a lost connection, a timeout, 408, 429 or 5xx
+  int retries = 4;
   int timeout_seconds = 30;  ///< limit for connecting, and between two bytes
 };
 

@@ -18,11 +18,13 @@ bool is_python_space(char32_t code);
 /// `str.isprintable` of one code point.
 bool is_printable(char32_t code);
 
-/// strip, lstrip, rstrip: removes white space, or the characters in `characters`.
+/// strip, lstrip, rstrip: removes white space, or the characters in `characters`. `left`, `right`:
+/// the ends at which it removes them.
 std::string strip_text(std::string_view text, bool left, bool right,
                        const std::optional<std::string>& characters = std::nullopt);
 /// split, rsplit: splits at `separator`, or, without one, at white space, at most `most` times
-/// (negative: no limit). Fault: the separator is empty.
+/// (negative: no limit). `from_right`: split at the last places instead of the first, as rsplit.
+/// Fault: the separator is empty.
 std::vector<std::string> split_text(std::string_view text,
                                     const std::optional<std::string>& separator, std::int64_t most,
                                     bool from_right);

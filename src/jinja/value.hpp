@@ -20,8 +20,8 @@ struct Fault {
 };
 
 /// The limit on the work of a rendering. Work is counted in steps: evaluating a node of the
-/// template, traversing an item, or reading or creating a few bytes of text. With a limit on steps,
-/// the result does not depend on the speed of the machine.
+/// template, traversing an item, or reading or creating a few bytes of text. Unlike a limit on
+/// time, a limit on steps gives the same result on every machine.
 class Budget {
  public:
   explicit Budget(std::int64_t steps) : most_(steps), left_(steps) {}
@@ -149,15 +149,15 @@ struct Sequence {
   int depth = 1;                              ///< set by make_sequence; see Value::depth
   std::int64_t weight = 1;                    ///< set by make_sequence; see Value::weight
   std::int64_t begin = 0, end = 0, step = 1;  ///< for a range
-  /// a tuple from groupby: its two items also have names
+  /// a tuple from groupby: its two items also have the names `grouper` and `list`
   bool is_group = false;
   bool has_length() const { return kind != Kind::generator; }
   bool has_index() const {
     return kind == Kind::list || kind == Kind::tuple || kind == Kind::range;
   }
 };
-/// Fault: the value is nested too deeply. (Printing, comparing and freeing a value recurse once per
-/// level.)
+/// Fault: the value has more than a hundred levels of nesting. (Printing, comparing and freeing a
+/// value recurse once per level.)
 Value make_sequence(Values values, Sequence::Kind kind = Sequence::Kind::list);
 /// Python's range(begin, end, step). Fault: the step is 0, or the range has more than 100000 items
 /// (the limit of jinja2's sandbox).
@@ -175,7 +175,7 @@ struct Dict {
   void set(Value key, Value value);
 };
 Value make_dict(Dict dict);  ///< Fault: see make_sequence
-/// Fault: the value cannot be a key of a dict.
+/// Checks that a value can be a key of a dict. Fault: it cannot.
 void check_hashable(const Value& key);
 
 /// The value of `namespace()`: the only value that a template can change from an inner scope. The
@@ -259,7 +259,8 @@ std::string to_json_text(const Value& value, const JsonStyle& style);
 /// The items of a value, as a `for` visits them. A generator is empty afterwards. Fault: the value
 /// is not iterable.
 Values iterate(const Value& value);
-Values iterate(const Value& value, Budget& budget);  ///< first takes a step per item
+/// First takes the steps for traversing the items from `budget`.
+Values iterate(const Value& value, Budget& budget);
 bool is_iterable(const Value& value);
 /// Python's len(value). Fault: the value has no length.
 std::int64_t length(const Value& value);

@@ -37,12 +37,11 @@ class Tokenizer {
   /// first piece that is not empty. Only the first piece gets the additions for the beginning of a
   /// text: the dummy prefix (Prepend, Metaspace) before its first stretch of plain text, and, with
   /// `add_special`, the post-processor's leading tokens. No piece gets its trailing tokens. Text
-  /// after an added token within a piece
-  /// is tokenized as in a whole text. Therefore, if a text is divided at added tokens, the pieces
-  /// have the same ids as the whole text. Strip does not apply at ends where another piece
-  /// continues. If no piece has an added token, decoding the concatenated ids gives the normalised
-  /// text, with one exception: Metaspace adds no prefix before a space, so a space at the beginning
-  /// of the text is lost, as in PyPI `tokenizers`.
+  /// after an added token within a piece is tokenized as in a whole text. Therefore, if a text is
+  /// divided at added tokens, the pieces have the same ids as the whole text. Strip does not apply
+  /// at ends where another piece continues. If no piece has an added token, decoding the
+  /// concatenated ids gives the normalised text, with one exception: Metaspace adds no prefix
+  /// before a space, so a space at the beginning of the text is lost, as in PyPI `tokenizers`.
   Tokens encode_piece(std::string_view text, bool first, bool add_special = true) const;
 
   /// The text of ids, as `decode(ids, skip_special_tokens)` of PyPI `tokenizers`. Invalid UTF-8
