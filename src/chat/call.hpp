@@ -16,7 +16,8 @@ struct Message {
 struct Call {
   std::string key;  ///< chosen by the caller; unique among running calls
   std::vector<Message> messages;
-  /// JSON schema of the reply; null: free text. Services write its keys in this order.
+  /// JSON schema of the reply; null: free text. Services write the reply's keys in the schema's
+  /// order.
   nlohmann::ordered_json schema;
   std::string schema_name;  ///< letters, digits, '_' and '-', at most 64 characters
   /// Maximum number of tokens of the reply, including hidden reasoning: from 1 to kMostTokens.

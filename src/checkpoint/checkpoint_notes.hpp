@@ -11,7 +11,7 @@ namespace pardec {
 /// file. `config`: its config, without an adapter.
 std::vector<std::string> checkpoint_notes(const std::filesystem::path& folder,
                                           const ModelConfig& config);
-/// These differences, with the config that is read from `folder`. Empty if `folder` does not exist.
+/// The differences, with the config that is read from `folder`. Empty if `folder` does not exist.
 /// ModelError: the config is invalid.
 std::vector<std::string> checkpoint_notes(const std::filesystem::path& folder);
 

@@ -25,7 +25,7 @@ struct WorkResult {
   std::string text;                       ///< text of the answer, up to the first stop string
   bool at_stop = false;                   ///< whether the answer ended at a stop string
   std::vector<TokenScore> scores;         ///< of the answer's tokens; empty: not requested
-  std::vector<TokenScore> prompt_scores;  ///< of the prompt's tokens except the first, likewise
+  std::vector<TokenScore> prompt_scores;  ///< of the prompt's tokens except the first
   std::int64_t queued_ns = 0;             ///< time in the queue
   std::exception_ptr error;               ///< why the job failed; null: it did not
 };

@@ -21,8 +21,8 @@ struct Section {
   std::optional<Token> id;
 };
 
-/// Tokens that are searched for in a text before all other steps. The leftmost match wins; of
-/// several matches at the same place, the longest. Immutable.
+/// Tokens that are searched for in a text before all other steps. The leftmost match counts.
+/// If several tokens match at one place, the longest counts. Immutable.
 class AddedTokens {
  public:
   /// Reads the array `added_tokens` of a tokenizer.json (`json`), and adds the tokens in the files
