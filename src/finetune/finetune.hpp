@@ -14,7 +14,8 @@ namespace pardec {
 /// together, each on its share of every batch. Then only rank 0 reads and writes `spec.out` and
 /// sends messages. ConfigError: a setting is invalid (see check, read_start, read_data), or the
 /// settings of a process differ from those of rank 0. ModelError: the starting point is invalid.
-/// DataError: a dataset is invalid. RunError: the loss is not finite, or writing fails.
+/// DataError: a dataset is invalid. RunError: the loss is not finite, writing fails, or another
+/// process trains into `spec.out`.
 void finetune(const TrainingSpec& spec, const Notes& notes, Group* group = nullptr);
 
 /// The progress of the training run in a folder, from its record and its last checkpoint.
