@@ -20,43 +20,47 @@ using AskService = std::function<void(const chat::NextCall& next, chat::Events& 
 
 /// The outcome of a question.
 struct QuestionOutcome {
-  ReplyRow reply;  ///< id 0: a new reply; otherwise the id of a stored one
+  ReplyRow reply;  ///< `id` is 0 for a new reply, which is not stored yet
   VoteState state = VoteState::unscored;
-  std::string problem;  ///< why the reply contains no verdict; empty: it contains one
+  std::string problem;  ///< why the reply is not usable; empty: it is usable
 };
 
+/// A question to a judge or a teacher.
 struct Question {
   Inquiry inquiry;
-  int vote = 0;   ///< number of the vote; each vote on the same inquiry is a question of its own
-  int order = 0;  ///< order of two answers; each order is a question of its own
-  /// Returns why a reply is not readable; empty: it is readable.
+  int vote = 0;   ///< number of the vote; each vote on the same inquiry is a separate question
+  int order = 0;  ///< order of two answers; each order is a separate question
+  /// Returns why a reply is not readable; an empty text if it is readable.
   std::function<std::string(std::string_view reply)> problem;
-  /// Makes the inquiry to send after a reply that is not readable. Empty: the question is sent only
-  /// once.
+  /// Makes the inquiry to send after a reply that is not readable. May be empty: then the question
+  /// is sent only once.
   std::function<Inquiry(Inquiry, const std::string& reply, const std::string& problem)> ask_again;
   /// Gets the outcome, and returns the votes to store with the reply.
   std::function<std::vector<JudgmentRow>(const QuestionOutcome&)> take;
-  int asked = 1;
+  int asked = 1;  ///< 1: the first inquiry; 2: the inquiry from `ask_again`; at most kMostAsks
 };
 
 /// What to do with a stored reply that is not usable (refused, cut short, or not readable).
-/// asked_anew: the question is sent again; used for judging, where votes are stored with the reply.
-/// stands: the reply is the outcome, so that no question is paid for twice.
-enum class UselessReply { asked_anew, stands };
+enum class UselessReply {
+  asked_anew,  ///< send the question again; for judging
+  stands,      ///< the reply is the outcome, so that no question is paid for twice
+};
 
 /// Sends the questions of one task to one judge or teacher, and stores attempts and replies.
 class Questioning : public chat::Events {
  public:
-  /// `store`: null for a dry run, in which every question becomes a call. `more`: called when no
-  /// question is waiting; returns the next one, or none if there is no question at the moment.
-  /// `heard`: called after each reply.
+  /// `store`: null for a dry run, in which every question becomes a call and none is sent. `judge`:
+  /// the judge or teacher. `max_tokens`: of each call. `more`: called when no question is waiting;
+  /// returns the next question, or none if there is no question at the moment. `heard`: called
+  /// after each reply; may be empty.
   Questioning(Store* store, NamedRecord judge, std::int64_t max_tokens, UselessReply useless,
               std::function<std::optional<Question>()> more, std::function<void()> heard);
 
   /// Adds a question. It is sent before questions from `more`.
   void put(Question question) { waiting_.push_back(std::move(question)); }
 
-  /// The next call. Questions with a stored answer get this answer and become no call.
+  /// The next call; none if there is no question at the moment. A question with a stored reply does
+  /// not become a call: it gets the stored reply.
   std::optional<chat::Call> next();
   std::int64_t calls() const { return calls_; }  ///< number of replies that arrived
 

@@ -11,10 +11,11 @@
 namespace pardec {
 
 /// A lock: while this object exists, no other process can send requests to this judge for this
-/// database. Thus only one process at a time counts requests and spending. RunError: another
-/// process holds the lock.
+/// database. Thus only one process at a time counts requests and spending.
 class OneAsker {
  public:
+  /// RunError: another process holds the lock, or the lock file beside `db` cannot be created.
+  /// REQUIRES: `db` exists.
   OneAsker(const std::filesystem::path& db, const NamedRecord& judge);
   ~OneAsker();
   OneAsker(const OneAsker&) = delete;
@@ -25,12 +26,12 @@ class OneAsker {
   int fd_ = -1;
 };
 
-/// Checks a service before use. ConfigError: the API key is missing. `notes` gets a message if the
-/// key would be sent unencrypted.
+/// Checks a service before use. `notes` gets a warning if texts or the key would be sent
+/// unencrypted to another machine. ConfigError: the API key is missing or not valid in a header.
 void check_service(const chat::ServiceSpec& service, const Notes& notes);
 
 /// Creates the service, with the earlier spending that the database has for this judge. Earlier
-/// requests without a price are charged at the present prices.
+/// requests without a price are charged at the present prices. ConfigError: see chat::Service.
 chat::Service paid_service(Store& store, const NamedRecord& judge, const chat::ServiceSpec& service,
                            const chat::Budget& budget);
 
@@ -48,8 +49,8 @@ inline constexpr const char* kStoppingNote =
     "\nstopping: requests that were sent are waited for; a second Ctrl-C leaves them, perhaps paid "
     "for";
 
-/// A text about the number of calls and the total cost of the service. `role`: what the service is,
-/// e.g. "judge".
+/// A text about the number of calls in this run (`calls`) and the cost of the service in all runs.
+/// `role`: what the service is, e.g. "judge".
 std::string spent_note(Store& store, const NamedRecord& judge, const char* role,
                        std::int64_t calls);
 

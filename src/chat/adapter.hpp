@@ -12,13 +12,15 @@ namespace pardec::chat {
 /// The content of an HTTP answer with status 200.
 struct Answer {
   ReplyState state = ReplyState::kAnswered;
-  std::string text, reason, model;
+  std::string text;
+  std::string reason;  ///< for states other than kAnswered
+  std::string model;   ///< model name that the service reports; empty: none
 };
 
 /// Thrown if an answer with status 200 is not usable: it does not have the expected form, or
 /// reports an error.
 struct NoAnswer {
-  std::string what;
+  std::string what;  ///< continues the sentence "the answer ...", e.g. "has no choices"
 };
 
 /// Writes the requests of one interface, and reads its answers.
@@ -27,21 +29,25 @@ class Adapter {
   virtual ~Adapter() = default;
   /// The path of requests, after the base URL.
   virtual std::string path(const ServiceSpec& spec) const = 0;
+  /// The body of a request for `call`.
   virtual OrderedJson body(const ServiceSpec& spec, const Call& call, Format format) const = 0;
-  /// Reads an answer. Checks for a refusal first, then for truncation, and then reads the text.
-  /// Throws NoAnswer.
+  /// Reads the body of an answer. A refusal takes precedence over truncation, and both over the
+  /// text. Streamed interfaces do not report truncation. Throws NoAnswer.
   virtual Answer read(const Json& body) const = 0;
+  /// The token counts in the body of an answer.
   virtual Usage usage(const Json& body) const = 0;
   /// Whether requests ask for a stream of events (EventStream).
   virtual bool streams() const { return false; }
 };
 
+/// The name of a format, as in the key `formats` of a service's description.
 std::string name_of(Format format);
 
 const Adapter& adapter_of(Interface interface);
 const Adapter& openai_chat();
 const Adapter& anthropic_messages();
 const Adapter& openai_responses();
+/// `chat`: whether requests go to /chat/completions; otherwise they go to /completions.
 const Adapter& openai_stream(bool chat);
 
 // Functions that the adapters share. They accept any JSON, since a service may send anything.
@@ -50,17 +56,17 @@ const Adapter& openai_stream(bool chat);
 const Json& member(const Json& value, std::string_view key);
 /// The text of a string; empty for any other value.
 std::string text_of(const Json& value);
-/// The number of a token count; -1 for any other value.
+/// A token count; -1 if `value` is not a number from 0 to 10^12.
 std::int64_t count_of(const Json& value);
 
 /// The call's messages, as objects {"role", "content"}. If `format` does not enforce the schema,
 /// the schema is added to the last message.
 OrderedJson messages_of(const Call& call, Format format);
-/// The service's parameters, with `changes` merged in.
+/// The service's parameters, with `changes` merged in. Values in `changes` take precedence.
 OrderedJson with_parameters(const ServiceSpec& spec, const OrderedJson& changes);
-/// The answer without the reasoning at its beginning (<think>...</think>). If the reasoning has no
-/// end, or no text follows, the answer counts as cut short. `nothing`: the reason in the latter
-/// case.
+/// The answer in `text`, without the reasoning at its beginning (<think>...</think>) and without
+/// white space around it. If the reasoning has no end, or no text follows it, the answer counts as
+/// cut short. `nothing`: the reason to report if no text follows.
 Answer spoken(std::string text, const std::string& nothing);
 
 }  // namespace pardec::chat

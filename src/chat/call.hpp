@@ -16,10 +16,12 @@ struct Message {
 struct Call {
   std::string key;  ///< chosen by the caller; unique among running calls
   std::vector<Message> messages;
-  /// JSON schema of the reply; null: free text. Services write its keys in this order.
+  /// JSON schema of the reply; null: free text. Services write the reply's keys in the schema's
+  /// order.
   nlohmann::ordered_json schema;
-  std::string schema_name;      ///< letters, digits, '_' and '-', at most 64 characters
-  std::int64_t max_tokens = 0;  ///< maximum length of the reply with hidden reasoning; at least 1
+  std::string schema_name;  ///< letters, digits, '_' and '-', at most 64 characters
+  /// Maximum number of tokens of the reply, including hidden reasoning: from 1 to kMostTokens.
+  std::int64_t max_tokens = 0;
   /// For streamed interfaces only. `parameters`: more keys of the request, e.g. `prompt`; they take
   /// precedence over the service's own parameters. `until`: the answer is complete as soon as it
   /// contains this text.
@@ -40,14 +42,14 @@ struct Usage {
 
 /// One HTTP request for a call.
 struct Attempt {
-  int number = 0;       ///< index of the attempt within its call, from 1
-  std::string started;  ///< UTC, e.g. 2026-11-23T02:26:35.123Z
-  double waited = 0;    ///< seconds to wait after the previous attempt; 0 for the first
-  double seconds = 0;   ///< seconds from sending to the last byte received
-  int http_status = 0;  ///< 0: no answer was received
-  std::string request_id;
-  std::string format;  ///< the requested format, named as in the key `formats` of a service's
-                       ///< description (service.hpp)
+  int number = 0;          ///< index of the attempt within its call, from 1
+  std::string started;     ///< UTC, e.g. 2026-11-23T02:26:35.123Z
+  double waited = 0;       ///< seconds of waiting after the previous attempt; 0 for the first
+  double seconds = 0;      ///< seconds from sending to the last byte received
+  int http_status = 0;     ///< 0: no answer was received
+  std::string request_id;  ///< the service's id of the request; empty: none
+  std::string format;      ///< the requested format, named as in the key `formats` of a service's
+                           ///< description (service.hpp)
   /// Token counts. They are upper limits while the attempt is running, if its outcome is unknown,
   /// or if the answer has no counts.
   Usage usage;
@@ -63,14 +65,16 @@ enum class ReplyState {
   kAnswered,
   kRefused,   ///< by the model, or by a filter of the service
   kCutShort,  ///< length limit, empty reply, reasoning without an end, or prompt too long
-  kFailed     ///< all attempts failed; another run may succeed
+  kFailed     ///< there is no usable answer; another run may succeed
 };
 
 /// The final result of a call. All texts are valid UTF-8 and do not contain the service's API key.
 /// They come from the service and must be escaped wherever they are shown.
 struct Reply {
   ReplyState state = ReplyState::kFailed;
-  std::string text;    ///< the text without reasoning; if cut short, the received part
+  /// The text without reasoning; if cut short, the received part. Streamed interfaces: the whole
+  /// text, with reasoning.
+  std::string text;
   std::string reason;  ///< for states other than kAnswered
   std::string model;   ///< model name that the service reports; empty: none
   std::string format;  ///< format of the attempt that was answered
@@ -79,8 +83,8 @@ struct Reply {
   /// the seconds until the first token (negative: not known) and until the end.
   nlohmann::json body;
   double first_seconds = -1, seconds = 0;
-  double cost = 0;  ///< cost of all attempts with a known outcome
-  int attempts = 0;
+  double cost = 0;   ///< cost of all attempts with a known outcome
+  int attempts = 0;  ///< number of HTTP requests
 };
 
 }  // namespace pardec::chat

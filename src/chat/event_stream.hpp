@@ -14,16 +14,17 @@ class EventStream {
   /// there is no such text.
   explicit EventStream(std::string until);
 
-  /// Reads the next bytes of the body. Returns whether more are needed. Does not throw.
+  /// Reads the next bytes of the body. Returns whether more bytes are needed. Does not throw.
   bool take(std::string_view piece);
 
-  /// Whether the body is a stream of events, as far as it was read. Otherwise it is one JSON text.
+  /// Whether an event has arrived. If not, the body may be one JSON text instead of a stream.
   bool any() const { return any_; }
-  /// Whether an event could not be read.
+  /// Whether some event could not be read.
   bool broken() const { return broken_; }
-  /// The answer in the form of a body that is not streamed: the members of all events, with one
-  /// choice {"text", "reasoning", "token_ids", "finish_reason"}. `finish_reason` is "until" if the
-  /// text `until` ended the answer, and null if the stream broke off.
+  /// The answer in the form of a body that is not streamed: the members of all events, and one
+  /// choice {"text", "token_ids", "finish_reason"}, with "reasoning" if there is any.
+  /// `finish_reason` is "until" if the text `until` ended the answer, and null if the stream has
+  /// none, for example because it broke off. If the service reported an error, there is no choice.
   nlohmann::json body() const;
   /// Seconds until the first text or token id; negative: none arrived.
   double first_seconds() const { return first_; }

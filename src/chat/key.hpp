@@ -3,20 +3,20 @@
 
 namespace pardec::chat {
 
-/// The API key of a service. Only code in this folder sees it. A key with fewer than eight
-/// characters is not treated as a secret: local servers accept any key, so users write "none" or
-/// "x".
+/// The API key of a service. A key with fewer than eight characters is not treated as a secret:
+/// local servers accept any key, so users write "none" or "x".
 class Key {
  public:
   Key() = default;
   /// Reads the key from an environment variable. An empty name means no key. Disables core files
-  /// for this process. ConfigError: the variable is not set, or its value is not valid in a header.
+  /// for this process. ConfigError: the variable is not set or empty, or its value is not valid in
+  /// a header.
   explicit Key(const std::string& variable);
 
   bool empty() const { return value_.empty(); }
   const std::string& value() const { return value_; }
-  /// Replaces the key in a text. It also finds the key with JSON escapes, and the beginning of the
-  /// key at the end of a truncated text.
+  /// Replaces the key in a text by "[key]". Also replaces a key with JSON escapes, and the
+  /// beginning of the key at the end of a truncated text.
   std::string redact(std::string text) const;
 
  private:

@@ -10,33 +10,33 @@ namespace pardec::chat {
 /// What to do after an attempt.
 enum class Next {
   kDone,      ///< nothing: the answer is final
-  kAgain,     ///< repeat it: the fault is temporary
-  kFallBack,  ///< use the next format: this one was refused
+  kAgain,     ///< repeat the request: the fault is temporary
+  kFallBack,  ///< use the next format: the service refused this format
   kStop       ///< stop: all other calls would fail too
 };
 
 /// The result of an attempt.
 struct Outcome {
   Next next = Next::kDone;
-  Answer answer;                 ///< for kDone; a failed answer has a reason
-  std::string what;              ///< the reason, unless kDone
-  std::optional<double> wait;    ///< seconds to wait, as requested by the service
-  bool limited = false;          ///< the service reports too many requests or tokens
+  Answer answer;                 ///< for kDone
+  std::string what;              ///< the fault or refusal, unless kDone
+  std::optional<double> wait;    ///< seconds to wait, as requested by the service; none: no request
+  bool limited = false;          ///< the service is overloaded, or reports too many requests
   bool unreachable = false;      ///< nothing was sent
   bool outcome_unknown = false;  ///< the request was possibly charged
-  std::string parameter;         ///< the key in the service's description that was refused
+  std::string parameter;         ///< the refused key of the service's description; empty: none
   Usage usage;
   Json body;  ///< body of a streamed answer
 };
 
-/// Evaluates the result of an HTTP request with this format.
+/// Evaluates the result of an HTTP request. `format`: the format that the request asked for.
 Outcome read_outcome(const ServiceSpec& spec, const Call& call, Format format,
                      const HttpResult& result);
 
-/// The number of seconds to wait that the headers of an answer request: retry-after-ms, or
-/// retry-after (seconds or a date). For status 429 without these headers, it is the longest time
-/// until a limit is reset (x-ratelimit-reset-*, anthropic-ratelimit-*-reset). Dates are compared
-/// with the answer's own date.
+/// The number of seconds that the headers of an answer ask to wait: retry-after-ms, or retry-after
+/// (seconds or a date). For status 429 without these headers, it is the longest time until a limit
+/// is reset (x-ratelimit-reset-*, anthropic-ratelimit-*-reset). Dates are compared with the
+/// answer's own date, if it has one. None: the headers do not ask to wait.
 std::optional<double> asked_wait(const HttpHeaders& headers, int status);
 
 }  // namespace pardec::chat

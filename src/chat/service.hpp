@@ -24,8 +24,9 @@ enum class Interface {
   kStreamedCompletions,
   kStreamedChat
 };
-/// The format requested for a reply, the strictest first. kSchemaInObject (openai-chat only) is
-/// type json_object with the schema inside, as llama-cpp-python and some services accept it.
+/// The format requested for a reply, from the strictest to the least strict. kSchemaInObject
+/// (openai-chat only) is type json_object with the schema inside; llama-cpp-python and some
+/// services accept it.
 enum class Format { kJsonSchema, kSchemaInObject, kJsonObject, kText };
 
 /// Prices per million tokens, all in one currency.
@@ -40,7 +41,7 @@ struct Deadlines {
   /// generating the reply
   double first_byte = 300;
   double stalled = 30;  ///< between two bytes of the body
-  double total = 600;
+  double total = 600;   ///< for the whole request
 };
 
 /// A service as described by its user.
@@ -55,7 +56,7 @@ struct ServiceSpec {
   nlohmann::json parameters = nlohmann::json::object();  ///< additional keys of each request
   std::optional<Prices> prices;
   int concurrency = 8;  ///< maximum number of requests at a time
-  int retries = 5;      ///< attempts after temporary faults
+  int retries = 5;      ///< maximum number of further attempts of a call after temporary faults
   Deadlines deadlines;
   std::vector<Format> formats = {Format::kJsonSchema};  ///< if one is refused, the next is used
   std::int64_t body_cap = 4 << 20;                      ///< maximum size of an answer in bytes
@@ -75,22 +76,23 @@ struct ServiceSpec {
 ///    "deadlines": {"connect": 10, "first_byte": 300, "stalled": 30, "total": 600},
 ///    "formats": ["json_schema", "json_object+schema", "json_object", "text"],
 ///    "body_cap": 4194304}
-/// interface, base_url and model are required. ConfigError "FILE:LINE: what": the description is
-/// invalid.
+/// The keys interface, base_url and model are required. ServiceSpec has the defaults of the others.
+/// ConfigError "FILE:LINE: what": the description is invalid. DataError: the file cannot be read or
+/// is not JSON.
 ServiceSpec read_service(const std::filesystem::path& file, const std::string& pointer = "");
 
-/// Checks a base URL, and removes a final '/'. ConfigError: the URL is invalid.
+/// Checks a base URL. Returns it without '/' at its end. ConfigError: the URL is invalid.
 std::string checked_url(std::string url);
-/// Checks the name of an environment variable. ConfigError: it is no such name. The message does
-/// not quote `name`, since it may be the key itself.
+/// Checks that `name`, which it returns, is empty or can be the name of an environment variable.
+/// ConfigError: it cannot. The message does not quote `name`, since it may be the key itself.
 std::string checked_variable(const std::string& name);
 
 /// Checks that the API key is available; call this before long work begins. Disables core files for
-/// this process. ConfigError: the variable is not set, or its value is not a valid key.
+/// this process. ConfigError: the variable is not set or empty, or its value is not valid in a
+/// header.
 void check_key(const ServiceSpec& spec);
 
-/// A warning if data would be sent unencrypted to another machine. Empty: nothing is sent
-/// unencrypted.
+/// A warning if data would be sent unencrypted to another machine; otherwise empty.
 std::string clear_text_warning(const ServiceSpec& spec);
 
 /// Everything about a service that may affect its replies, including the version of the request
@@ -99,18 +101,19 @@ nlohmann::json identity(const ServiceSpec& spec);
 
 /// The answer to ask_once.
 struct SingleAnswer {
-  int status = 0;       ///< 0: no answer was received
-  std::string text;     ///< the body, without the key
+  int status = 0;       ///< HTTP status; 0: no complete answer was received
+  std::string text;     ///< the body, with the API key replaced (Key::redact)
   nlohmann::json body;  ///< null: the body is no JSON
   bool good() const { return status >= 200 && status < 300; }
 };
 /// Sends one request without retries and outside of any budget, for questions that cost nothing.
-/// POSTs `body`, or, without `body`, sends a GET request. RunError: the service cannot be reached.
+/// POSTs `body` to `url`, or, without `body`, sends a GET request. RunError: the service cannot be
+/// reached. ConfigError: see check_key.
 SingleAnswer ask_once(const ServiceSpec& spec, const std::string& url,
                       const std::optional<nlohmann::json>& body);
 
-/// The largest possible usage of a call. A prompt is assumed to have as many tokens as bytes at
-/// most.
+/// The largest possible usage of a call. A prompt is assumed to have at most as many tokens as
+/// bytes, and at most 32 tokens of a chat template around each message.
 struct WorstCase {
   std::int64_t tokens = 0;
   double cost = 0;
@@ -119,7 +122,7 @@ WorstCase worst_case(const ServiceSpec& spec, const Call& call);
 
 /// Limits on spending, over all runs; none: no limit.
 struct Budget {
-  std::optional<double> money;
+  std::optional<double> money;  ///< in the currency of the prices
   std::optional<std::int64_t> tokens;
 };
 
@@ -130,8 +133,8 @@ struct Spending {
 };
 
 /// No more calls can be sent now: the quota is used up, a parameter or the key is refused, the
-/// service is unreachable, the requested wait is too long, or the budget is reached. Earlier
-/// replies were delivered; the other calls can be made later.
+/// service is unreachable, it asks for too long a wait, too many calls in a row failed, or the
+/// budget is reached. Earlier replies were delivered; the other calls can be made later.
 struct StopRun : RunError {
   using RunError::RunError;
 };
@@ -145,6 +148,7 @@ class Events {
   virtual void sending(const Call& call, const Attempt& attempt) = 0;
   /// The attempt has ended; it now has its result.
   virtual void settled(const Call& call, const Attempt& attempt) = 0;
+  /// The call has ended with this reply.
   virtual void replied(const Call& call, const Reply& reply) = 0;
 };
 
@@ -158,20 +162,24 @@ struct Pace {
   double wait_scale = 1;  ///< factor of the waits between attempts
 };
 
+/// Sends calls to a service, several at a time, repeats attempts after temporary faults, and keeps
+/// to a budget.
 class Service {
  public:
   /// Reads the API key from the environment, and disables core files for this process. `spent`:
-  /// spending of earlier runs under the same budget. ConfigError: the variable is not set, or a
-  /// budget in money is given without prices.
+  /// spending of earlier runs under the same budget. ConfigError: see check_key; or a budget in
+  /// money is given without prices.
   Service(ServiceSpec spec, Budget budget, Spending spent = {}, Pace pace = {});
   ~Service();
 
-  /// Sends all calls from `next`. On a stop request or an error, no more requests are sent, and
-  /// running requests are completed first. StopRun: no more calls can be sent. An exception from
-  /// `events` aborts running requests, and is passed on.
+  /// Sends all calls from `next`. After a stop request or a StopRun condition, no more requests are
+  /// sent, and the function waits for running requests. StopRun: no more calls can be sent.
+  /// ConfigError: a call has no messages and no prompt, or its max_tokens is out of range.
+  /// RunError: libcurl fails. After every exception except StopRun, also one from `events`, running
+  /// requests are aborted.
   void ask(const NextCall& next, Events& events, std::stop_token stop = {});
 
-  /// Includes earlier spending.
+  /// All spending so far, including that of earlier runs.
   Spending spending() const;
 
  private:

@@ -13,42 +13,47 @@ namespace pardec {
 
 /// The choice of a network, and how it computes.
 struct ModelOptions {
-  std::string model;  ///< a checkpoint folder, or a GGUF file (gguf_file)
-  std::string draft_model, dtype = "fp32", device = "cpu", memory_limit;
-  std::string adapter;  ///< folder with a low-rank adapter, extra heads or both; empty: none
-  int layers = 0;       ///< use only the first `layers` layers; 0: all layers
-  int threads = 0;
-  bool no_cuda_graphs = false;
-  bool weights = true;  ///< false: only the small files are read (config, tokenizer)
+  std::string model;           ///< a checkpoint folder, or a GGUF file (gguf_file)
+  std::string draft_model;     ///< the draft network (see draft_options); empty: none
+  std::string dtype = "fp32";  ///< see chosen_dtype
+  std::string device = "cpu";  ///< e.g. cpu or cuda:0
+  std::string memory_limit;    ///< a size for parse_bytes; empty: no limit
+  std::string adapter;         ///< folder with a low-rank adapter, extra heads or both; empty: none
+  int layers = 0;              ///< use only the first `layers` layers; 0: all layers
+  int threads = 0;             ///< number of CPU threads; 0: all cores
+  bool no_cuda_graphs = false;  ///< see Model::Options::cuda_graphs
+  bool weights = true;          ///< false: only the small files are read (config, tokenizer)
 };
 
-/// The type that options.dtype selects. `auto` is bf16 if the checkpoint's type is bf16 or fp16 and
-/// the device computes bf16 fast; otherwise it is fp32. ConfigError: there is no such type.
+/// The type that options.dtype selects. `auto` is bf16 if the device computes bf16 fast and the
+/// checkpoint's type is bf16 or fp16, or a type of a GGUF file with fewer bits than fp32; otherwise
+/// it is fp32. `auto` is also fp32 if there is no checkpoint. ConfigError: there is no such type.
 /// ModelError: the config cannot be read.
 Dtype chosen_dtype(const ModelOptions& options);
 
 /// A loaded checkpoint: a folder, or a GGUF file.
 struct Checkpoint {
-  std::filesystem::path folder;                ///< see texts_folder
+  std::filesystem::path folder;                ///< texts_folder of its options
   std::vector<std::filesystem::path> weights;  ///< folders of the network and of its adapter
   std::string note;  ///< a message for the user, e.g. that weights are random; may be empty
   std::vector<std::string> file_notes;  ///< see checkpoint_notes
-  bool untrained = false;
+  bool untrained = false;               ///< the weights are random (kSynthesisNote)
   /// training formats that `train` used; none: not known
   std::optional<std::vector<std::string>> formats;
-  std::optional<Tokenizer> tokenizer;
+  std::optional<Tokenizer> tokenizer;  ///< none: not loaded
   Model model;
 };
 
 /// The folder with wordings and the training record: the adapter's folder if it has a record or a
-/// tokenizer (`train` writes both), otherwise the network's.
+/// tokenizer (`train` writes both), otherwise the network's folder.
 std::filesystem::path texts_folder(const ModelOptions& options);
 /// The folder with tokenizer and chat template: texts_folder, or the network's folder if
 /// texts_folder has no tokenizer.
 std::filesystem::path tokenizer_folder(const ModelOptions& options);
 
-/// Loads the network and, if `with_tokenizer`, its tokenizer.json. ModelError: see Model::load and
-/// Tokenizer::load.
+/// Loads the network and, if `with_tokenizer`, its tokenizer. Sets the number of threads of this
+/// process (options.threads). ConfigError: no model is named, or an option is invalid. ModelError:
+/// see Model::load and load_tokenizer.
 Checkpoint load_checkpoint(const ModelOptions& options, bool with_tokenizer);
 
 /// Shares loaded networks: as long as a network is in use, it is not loaded again.
@@ -63,18 +68,21 @@ class Checkpoints {
   std::map<std::string, std::weak_ptr<Checkpoint>> loaded_;  // the keys are those of network_key()
 };
 
-/// Identifies the network of options.model: its folder, its adapter's folder, and its dtype.
+/// Identifies the network of options.model: its folder, its adapter's folder, its number of layers,
+/// its dtype, and whether its weights are loaded.
 std::string network_key(const ModelOptions& options);
 
 /// The properties of a checkpoint that can be read without its weights.
 struct CheckpointFace {
   ModelConfig config;
-  std::optional<Tokenizer> tokenizer;  ///< none: there is no tokenizer.json
+  std::optional<Tokenizer> tokenizer;  ///< none: the checkpoint has no tokenizer
 };
-/// Reads them. None: `model` is empty, or does not exist. ModelError: a file is invalid.
+/// Reads the properties of a checkpoint folder or GGUF file. None: `model` is neither of these.
+/// ModelError: a file is invalid.
 std::optional<CheckpointFace> read_face(const std::string& model);
-/// The same for a network with an adapter: the adapter's tokenizer and extra heads, if there are
-/// any, replace the network's.
+/// Reads the properties of options.model with options.adapter: the adapter's tokenizer and extra
+/// heads, if there are any, replace those of the network. None: options.model is no checkpoint.
+/// ModelError: a file is invalid.
 std::optional<CheckpointFace> read_face(const ModelOptions& options);
 
 /// The options of the draft network (--draft-model). If its folder contains an adapter and no
@@ -82,12 +90,14 @@ std::optional<CheckpointFace> read_face(const ModelOptions& options);
 /// up to the last layer that the adapter changes. ModelError: see adapted_layers.
 ModelOptions draft_options(const ModelOptions& options);
 
-/// Loads the draft network. ModelError: the two networks have different vocabularies.
+/// Loads the draft network of `options`, without a tokenizer, or takes it from `loaded`.
+/// ModelError: its vocabulary differs from that of `target`. Other errors: see load_checkpoint.
 std::shared_ptr<Checkpoint> load_draft(const ModelOptions& options, const Checkpoint& target,
                                        Checkpoints& loaded);
 
 /// Loads only the tokenizer. It may have ids that the network does not have (foreign_ids).
-/// ModelError: see Tokenizer::load.
+/// `folder`: a checkpoint folder or a GGUF file. ModelError: it has no tokenizer; or see
+/// Tokenizer::load.
 Tokenizer load_tokenizer(const std::filesystem::path& folder);
 
 /// A file next to random weights. `model synth` writes it.
@@ -98,14 +108,14 @@ inline constexpr const char* kTrainingRecord = "training.json";
 
 /// The record of the prompts that a network was trained on. Empty members were not recorded.
 struct TrainingRecord {
-  /// Names of the training formats. None: not known, e.g. for extra heads of a network with a
-  /// record of its own.
+  /// Names of the training formats. None: not known, e.g. in the record of extra heads, whose
+  /// network may have a separate record.
   std::optional<std::vector<std::string>> formats;
   std::string chat_template, chat_template_sha256, prompt_sha256;
   Json settings = Json::object();  ///< all settings of the training
 };
-/// Reads the record; it is empty if the folder has none. ModelError: the file is not a record of
-/// `train`.
+/// Reads the record in `folder`. If there is none, all members are empty. ModelError: the file is
+/// not a record of `train`. DataError: the file is not JSON.
 TrainingRecord read_training_record(const std::filesystem::path& folder);
 
 }  // namespace pardec

@@ -7,15 +7,16 @@
 namespace pardec {
 
 /// Differences between a checkpoint's files and the network as it is computed, e.g. unused weights,
-/// one line each. Of the weights, only the names are read. `config`: the folder's config, without
-/// an adapter.
+/// one line each. Of the weights, only the names are read. `folder`: a checkpoint folder or a GGUF
+/// file. `config`: its config, without an adapter.
 std::vector<std::string> checkpoint_notes(const std::filesystem::path& folder,
                                           const ModelConfig& config);
-/// The same, with the config read from the folder. Empty if the folder does not exist. ModelError:
-/// the config is invalid.
+/// The differences, with the config that is read from `folder`. Empty if `folder` does not exist.
+/// ModelError: the config is invalid.
 std::vector<std::string> checkpoint_notes(const std::filesystem::path& folder);
 
-/// A line about ids of the tokenizer that are not in the network's vocabulary. Empty: all are.
+/// A line about the tokenizer's ids that are beyond the network's vocabulary. Empty: there are
+/// none.
 std::string foreign_ids(const Tokenizer& tokenizer, const ModelConfig& config);
 
 }  // namespace pardec

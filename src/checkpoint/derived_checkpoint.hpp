@@ -11,15 +11,15 @@ namespace pardec {
 /// Writes a checkpoint to `out`: the network in `base` with the adapter in `adapter` merged into
 /// its weights, and the extra heads (extra_heads_file). The other files (tokenizer, chat template,
 /// wordings, training record) are copied from the adapter, or, if the adapter does not have them,
-/// from the network. ConfigError: `out` already contains a model. ModelError: an input is invalid.
-/// RunError: writing fails.
+/// from the network. ConfigError: `out` already contains a model. ModelError: an input is invalid,
+/// or `base` is a GGUF file. RunError: writing fails.
 void merge_checkpoint(const std::filesystem::path& base, const std::filesystem::path& adapter,
                       const std::filesystem::path& out);
 
 /// Writes a checkpoint to `out` with the first `layers` layers, the embedding, the final norm and
 /// the head of the network in `base`. This is a draft network, which is then trained on answers of
-/// the whole network. ConfigError: `base` has no more than `layers` layers, or `out` already
-/// contains a model. ModelError, RunError: see merge_checkpoint.
+/// the whole network. ConfigError: `layers` is below 1, `base` has no more than `layers` layers, or
+/// `out` already contains a model. ModelError, RunError: see merge_checkpoint.
 void first_layers(const std::filesystem::path& base, int layers, const std::filesystem::path& out);
 
 /// Special tokens to be added to a network.
@@ -32,14 +32,16 @@ struct NewTokens {
   std::uint64_t seed = 1;
 };
 
-/// Writes a checkpoint to `out`: the checkpoint in `base` with these tokens. ConfigError: a text to
-/// add is already a token; a token to rename does not exist, or is in use (end of sequence, chat
-/// template); or `out` already contains a model. ModelError, RunError: see merge_checkpoint.
+/// Writes a checkpoint to `out`: the checkpoint in `base` with these tokens. ConfigError: a new
+/// text is empty or already a token; a token to rename is not a special token, or is in use (begin
+/// or end of sequence, chat template); or `out` already contains a model. ModelError, RunError: see
+/// merge_checkpoint.
 void add_tokens(const std::filesystem::path& base, const NewTokens& tokens,
                 const std::filesystem::path& out);
 
-/// Copies a checkpoint's JSON files, chat template and wordings, except the files in `but`.
-/// Existing files are overwritten. RunError: a file cannot be copied.
+/// Copies a checkpoint's JSON files, chat templates and wordings from the folder `from` to the
+/// existing folder `to`. `but`: names of files that are not copied. Existing files are overwritten.
+/// RunError: a file cannot be copied.
 void copy_beside_weights(const std::filesystem::path& from, const std::filesystem::path& to,
                          const std::set<std::string>& but);
 

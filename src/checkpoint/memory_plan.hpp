@@ -3,14 +3,14 @@
 #include <string>
 #include <vector>
 
-/// Plans the memory of a run before any of it is allocated.
 #include "src/checkpoint/checkpoint.hpp"
 #include "src/engine/engine.hpp"
 
+/// Plans the memory of a run before any of it is allocated.
 namespace pardec {
 
-/// Peak memory is estimated as kBeside * (weights + KV cache) + kProgramBytes. The last term is for
-/// the program itself and the activations of one pass.
+/// The memory that a run needs. Peak memory is estimated as kBeside * (weights + KV cache) +
+/// kProgramBytes. The last term is for the program itself and the activations of one pass.
 struct MemoryPlan {
   static constexpr double kBeside = 1.05;
   static constexpr std::int64_t kProgramBytes = 160'000'000;
@@ -18,10 +18,12 @@ struct MemoryPlan {
   int networks = 0;  ///< number of networks in memory at a time, including draft networks
   std::int64_t weight_bytes = 0;  ///< weights of all these networks, including extra heads
   std::int64_t head_bytes = 0;    ///< weights of the extra heads
-  std::int64_t row_bytes = 0;     ///< keys and values of one row, including the draft network's
-  std::int64_t limit = 0;         ///< 0: no limit
+  /// keys and values of one row, in the draft network too if there is one
+  std::int64_t row_bytes = 0;
+  std::int64_t limit = 0;  ///< 0: no limit
 
   /// The bytes that the limit leaves for the KV cache. Negative: not even the weights fit.
+  /// REQUIRES: there is a limit; blocks() requires this too.
   std::int64_t cache_bytes() const;
   /// The number of cache blocks of `block_rows` rows that fit into cache_bytes().
   std::int64_t blocks(int block_rows) const;
@@ -38,14 +40,15 @@ std::int64_t parse_bytes(const std::string& name, const std::string& text);
 
 /// Plans the memory for the networks of all `arms`, from their configs. `together`: whether all
 /// distinct networks are in memory at once; otherwise, only those of one arm at a time are. The KV
-/// cache is used by one arm at a time. ConfigError: --memory-limit is too small for the networks
-/// and the shortest sequence. ModelError: a config is invalid. REQUIRES: at least one arm; all arms
-/// have the same limit.
+/// cache is used by one arm at a time. ConfigError: --memory-limit is not a size, or is too small
+/// for the networks and one cache block of `block_rows` rows. ModelError: a config is invalid.
+/// REQUIRES: at least one arm; all arms have the same limit.
 MemoryPlan plan_memory(const std::vector<ModelOptions>& arms, int block_rows, bool together = true);
 
-/// If the plan has a limit, limits the number of blocks of the cache budget. On the CPU, fewer
-/// prompt rows are also admitted to a pass. Since the CPU has no other memory for preempted rows, a
-/// fifth of the blocks is kept free for running sequences, unless `cache` already has a watermark.
+/// If the plan has a limit, limits the number of blocks in `cache`. On the CPU, also limits the
+/// number of prompt rows in a pass to 256, and does not copy preempted rows to other memory,
+/// because there is none. A fifth of the blocks is then kept free for running sequences, unless
+/// `cache` already has another watermark than the default.
 void apply_limit(const MemoryPlan& plan, const ModelOptions& options, CacheBudget& cache);
 
 /// Describes the plan in one line: weights, cache per row, and the memory that the limit leaves.

@@ -12,7 +12,8 @@
 
 namespace pardec {
 
-/// A training format. An epoch includes every example `share` times in this format.
+/// A training format. An epoch includes every example `share` times in this format. A fraction is
+/// the probability of one more time.
 struct SharedFormat {
   std::unique_ptr<TrainingFormat> format;
   double share = 1;
@@ -30,8 +31,8 @@ struct TrainingExamples {
 };
 
 /// Makes training samples from examples, in the formats of several decoders. In every epoch, the
-/// titles of each product category are combined to new stacks, and all sequences are shuffled. Both
-/// depend on the seed.
+/// product titles of each category are combined to new stacks, and all sequences are shuffled. The
+/// stacks and the order depend only on the seed and the number of the epoch.
 class ExampleSource final : public SampleSource {
  public:
   struct Parts {
@@ -50,12 +51,13 @@ class ExampleSource final : public SampleSource {
   std::vector<TrainingSample> validation() const override;
   const Parts& parts() const { return parts_; }
   size_t training() const;  ///< number of training examples
-  size_t held_out() const;
+  size_t held_out() const;  ///< number of examples for validation
 
   /// Counts of one epoch.
   struct Count {
-    std::int64_t sequences = 0, cut = 0;  ///< cut: sequences that were cut at the context length
-    std::int64_t left_out = 0;            ///< examples for which a format made no sequence
+    std::int64_t sequences = 0;
+    std::int64_t cut = 0;       ///< sequences that were cut at the context length
+    std::int64_t left_out = 0;  ///< examples or stacks from which a format made no sequence
   };
   /// The counts of the first epoch.
   Count count() const;
@@ -69,8 +71,9 @@ class ExampleSource final : public SampleSource {
   std::deque<Recombiner> recombiners_;  // one for each entry of examples with attributes, in order
 };
 
-/// Moves a share of `examples` to a second list, and returns it. The choice depends on seed and
-/// text of each example only. Examples with equal texts are in the same list.
+/// Moves a share of `examples` to a second list, and returns this list. Whether an example is moved
+/// depends only on the seed and the example's text. Thus examples with equal texts are in the same
+/// list.
 std::vector<Example> hold_out(std::vector<Example>& examples, double share, std::uint64_t seed);
 
 }  // namespace pardec

@@ -10,23 +10,27 @@ namespace pardec {
 
 /// Performs a training run, or continues a run that was stopped: reads the data, trains, and writes
 /// the record and the trained weights to `spec.out`. `notes` gets messages about progress and
-/// results. ConfigError, ModelError, DataError, RunError: see the functions that it calls. `group`:
-/// null for a single process; otherwise all processes of the group train together, each on its
-/// share of every batch. Then only rank 0 reads and writes `spec.out` and has messages, and a
-/// ConfigError is thrown if the settings of a process differ from those of rank 0.
+/// results. `group`: null for a single process; otherwise all processes of the group train
+/// together, each on its share of every batch. Then only rank 0 reads and writes `spec.out` and
+/// sends messages. ConfigError: a setting is invalid (see check, read_start, read_data), or the
+/// settings of a process differ from those of rank 0. ModelError: the starting point is invalid.
+/// DataError: a dataset is invalid. RunError: the loss is not finite, writing fails, or another
+/// process trains into `spec.out`.
 void finetune(const TrainingSpec& spec, const Notes& notes, Group* group = nullptr);
 
 /// The progress of the training run in a folder, from its record and its last checkpoint.
 struct TrainingProgress {
   bool finished = false;
-  /// number of updates in the last checkpoint of the run
+  /// number of updates in the last checkpoint of the run; 0: there is no checkpoint
   std::int64_t steps = 0;
   /// number of updates of the whole run; 0: not recorded
   std::int64_t planned = 0;
-  double seconds = 0;                                    ///< training time of these `steps` updates
-  std::optional<double> validation_loss = std::nullopt;  ///< at the end of the run
+  double seconds = 0;  ///< training time of these `steps` updates
+  /// at the end of the run; none: not recorded
+  std::optional<double> validation_loss = std::nullopt;
 };
-/// None: the folder has no record of a training run. DataError, ModelError: a file is damaged.
+/// Reads the progress. None: the folder has no record of a training run. DataError: a file is
+/// damaged.
 std::optional<TrainingProgress> training_progress(const std::filesystem::path& folder);
 
 }  // namespace pardec

@@ -14,24 +14,25 @@ namespace pardec {
 struct OwnAnswers {
   std::string db = "results/pardec.sqlite";
   std::string run, arm;     ///< `run`: name of an invocation or a prefix of its id; `arm`: label
-  std::int64_t least = 1;   ///< minimum number of ids of an answer
-  std::int64_t most = 0;    ///< maximum number of ids of an answer; 0: no limit
+  std::int64_t least = 1;   ///< minimum number of tokens of an answer
+  std::int64_t most = 0;    ///< maximum number of tokens of an answer; 0: no limit
   double repetition = 0.3;  ///< maximum sequence_repetition
   bool cut = false;  ///< include open answers that were cut at a limit, without training their end
 
+  /// Whether stored answers replace the references.
   bool there() const { return !run.empty(); }
 };
 
 /// The share of an answer's 4-grams that repeat an earlier 4-gram of the answer (seq-rep-4 of
-/// Welleck et al. 2020, section 4.1). 0 for fewer than four ids.
+/// Welleck et al. 2020, section 4.1). 0 for fewer than four tokens.
 double sequence_repetition(const Tokens& ids);
 
-/// The number of a dataset's examples by outcome.
+/// The numbers of a dataset's examples by outcome.
 struct OwnAnswerCount {
   std::int64_t kept = 0;
   std::int64_t cut = 0;         ///< kept examples with an answer that was cut at a limit
-  std::int64_t absent = 0;      ///< the run has no answer, or an answer with an error
-  std::int64_t unfinished = 0;  ///< cut at a limit, and therefore left out
+  std::int64_t absent = 0;      ///< left out: the run has no answer, or an answer with an error
+  std::int64_t unfinished = 0;  ///< left out: the answer was cut at a limit
   std::int64_t length = 0;      ///< left out: shorter or longer than requested
   std::int64_t repeated = 0;    ///< left out: too repetitive
 
@@ -39,9 +40,10 @@ struct OwnAnswerCount {
   OrderedJson json() const;
 };
 
-/// Replaces the references of `dataset` by the run's first answers to the same examples, and
-/// removes examples without a suitable answer. ConfigError: there is no such run; it has several
-/// arms and none is named; its dataset, split or files differ; or an oracle forced its answers.
+/// Replaces the references of `dataset` by the run's first answers (repeat 0) to the same examples,
+/// and removes examples without a suitable answer. ConfigError: there is no such run or arm; the
+/// run has several arms and none is named; its dataset, split or files differ; or an oracle forced
+/// its answers.
 OwnAnswerCount answer_by_run(Dataset& dataset, const OwnAnswers& from);
 
 }  // namespace pardec

@@ -14,12 +14,14 @@ namespace pardec {
 
 /// The starting point of training: a config.json for a new network, or a folder with weights.
 struct TrainingStart {
-  Json config;
-  ModelConfig parsed;
-  std::filesystem::path tokenizer;
-  std::optional<std::filesystem::path> weights;
+  Json config;                                   ///< content of the config.json, completed
+  ModelConfig parsed;                            ///< `config`, parsed
+  std::filesystem::path tokenizer;               ///< the tokenizer.json
+  std::optional<std::filesystem::path> weights;  ///< the checkpoint folder; none: a new network
 };
-/// Reads the starting point. ModelError, ConfigError: it is missing or invalid.
+/// Reads the starting point: spec.model and spec.tokenizer. For a new network, adds the
+/// vocabulary's size and the end of sequence to the config if they are missing. ModelError,
+/// ConfigError, DataError: a file is missing or invalid.
 TrainingStart read_start(const TrainingSpec& spec);
 
 /// The training data.
@@ -27,11 +29,14 @@ struct TrainingData {
   /// One entry for each combination of wording and share of --unannotated. The wordings themselves
   /// are not loaded yet.
   std::vector<TrainingExamples> examples;
+  /// The files that were read: [{dataset, split, file, sha256, examples}].
   OrderedJson files = OrderedJson::array();
-  /// (dataset, counts), if answers of a run are used.
+  /// (dataset, counts); empty unless spec.own_answers is used.
   std::vector<std::pair<std::string, OwnAnswerCount>> own_answers;
 };
-/// Reads the data. ConfigError: a dataset cannot be used for training, or no example is left.
+/// Reads the data that `spec` names, and divides it into training and validation. ConfigError: a
+/// dataset cannot be used for training, or no example is left. DataError: a file is missing or
+/// invalid.
 TrainingData read_data(const TrainingSpec& spec);
 
 }  // namespace pardec

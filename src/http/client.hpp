@@ -16,20 +16,20 @@ struct HttpDeadlines {
   double connect = 10;      ///< including name resolution and TLS
   double first_byte = 300;  ///< from the request's last byte to the first byte of the answer's body
   double stalled = 30;      ///< between two bytes of the body
-  double total = 600;
+  double total = 600;       ///< for the whole request
 };
 
 /// Whether the URL's host is this machine. Requests to this machine use no proxy.
 bool is_loopback(const std::string& url);
 
-/// A POST request, or a GET request if `get` is set.
+/// A POST or GET request.
 struct HttpRequest {
-  bool get = false;  ///< REQUIRES, if true: an empty body
+  bool get = false;  ///< true: a GET request, whose `body` must be empty
   std::string url;
   std::vector<std::string> headers;  ///< lines "name: value"
   std::string body;
   HttpDeadlines deadlines;
-  /// maximum size of the answer's body in bytes; a larger answer is cut off
+  /// maximum size of the answer's body in bytes; a larger answer ends with HttpFault::too_large
   std::size_t body_cap = 1 << 20;
   /// Gets each piece of the answer's body as it arrives. If it returns false, the request ends
   /// here, without a fault. It must not throw. May be empty.
@@ -40,19 +40,20 @@ enum class HttpFault {
   none,
   unreachable,  ///< there was no connection, so nothing was sent
   cut,          ///< the connection was lost, or the answer is incomplete or not HTTP
-  timeout,
-  too_large
+  timeout,      ///< one of the deadlines passed after a part of the request was sent
+  too_large     ///< the answer's body exceeds the limit, or its header exceeds 256 KiB
 };
 
+/// The result of a request: an answer or a fault.
 struct HttpResult {
   std::uint64_t id = 0;  ///< the id given to `start`
   HttpFault fault = HttpFault::none;
-  std::string what;   ///< one-line description of the fault
+  std::string what;   ///< one-line description of the fault; empty: there is none
   bool sent = false;  ///< whether the server may have received the request or a part of it
   int status = 0;     ///< 0: no header of an answer was received
   HttpHeaders headers;
-  std::string body;  ///< the received part
-  double seconds = 0;
+  std::string body;    ///< the received part
+  double seconds = 0;  ///< from `start` to the end of the request
 };
 
 /// Sends many concurrent requests over HTTP/1.1, on connections that are kept alive. A fault of one
@@ -64,10 +65,11 @@ class HttpClient {
   HttpClient();
   ~HttpClient();  ///< aborts running requests
 
-  /// Sends a request; wait() returns its result. RunError: libcurl refuses the URL or a header.
+  /// Sends a request; wait() returns its result with this `id`. RunError: libcurl refuses the URL
+  /// or a header.
   void start(std::uint64_t id, HttpRequest request);
-  /// Returns the results of finished requests. If there is none yet, waits for one, but at most
-  /// `seconds`.
+  /// Returns the results of requests that have finished since the last call. If there are none,
+  /// waits for one, but at most `seconds`. RunError: libcurl fails.
   std::vector<HttpResult> wait(double seconds);
 
  private:

@@ -7,8 +7,8 @@
 
 namespace pardec {
 
-/// A libcurl handle with the options that all requests share: no signals, HTTP and HTTPS only.
-/// RunError: the handle cannot be created, or libcurl refuses an option.
+/// A libcurl handle for one URL, with the options that all requests share: no signals, HTTP and
+/// HTTPS only. RunError: the handle cannot be created, or libcurl refuses an option.
 class CurlHandle {
  public:
   explicit CurlHandle(const std::string& url);
@@ -17,8 +17,9 @@ class CurlHandle {
   void set(CURLoption option, Value value) {
     check(curl_easy_setopt(owner_.get(), option, value));
   }
+  /// The HTTP status of the answer; 0: none was received.
   long status() const;
-  /// libcurl's description of a failure.
+  /// libcurl's description of the failure `code`.
   std::string fault(CURLcode code) const;
   CURL* get() const { return owner_.get(); }
 
@@ -32,6 +33,7 @@ class CurlHandle {
 
 /// Header lines of a request.
 using CurlLines = std::unique_ptr<curl_slist, void (*)(curl_slist*)>;
+/// RunError: there is no memory for the lines.
 CurlLines curl_lines(const std::vector<std::string>& lines);
 
 }  // namespace pardec

@@ -7,7 +7,8 @@
 namespace pardec {
 
 struct DownloadOptions {
-  int retries = 4;           ///< after a lost connection, a timeout, 408, 429 or 5xx
+  /// maximum number of further attempts after a lost connection, a timeout, 408, 429 or 5xx
+  int retries = 4;
   int timeout_seconds = 30;  ///< limit for connecting, and between two bytes
 };
 
@@ -15,20 +16,22 @@ struct DownloadOptions {
 /// not report it.
 using DownloadProgress = std::function<void(std::int64_t done, std::int64_t total)>;
 
+/// A downloaded file.
 struct Downloaded {
-  std::int64_t bytes = 0;
-  std::int64_t kept = 0;  ///< bytes that an earlier call had received
-  std::string sha256;
+  std::int64_t bytes = 0;  ///< length of the file
+  std::int64_t kept = 0;   ///< part of `bytes` that an earlier call had received
+  std::string sha256;      ///< hash of the file, in hexadecimal
 };
 
 /// Downloads `url` to `file`. Follows redirects, and uses the proxies in the environment, as curl
-/// does. Received data is kept in `file.part`, and the server's version of the file in
-/// `file.part.json`. `file` itself appears only when it is complete, and its length and (unless
-/// `sha256` is empty) its hash have been checked. A part from an earlier call is continued if the
-/// file on the server is unchanged (If-Range, otherwise its length). RunError "URL: what": the
-/// server is unreachable or refuses; the connection is lost permanently; the hash is wrong (nothing
-/// is kept then); or the disk is full or too small (the part is kept). REQUIRES: the folder of
-/// `file` exists.
+/// does. Received data is kept in `file.part`; `file.part.json` describes the server's version of
+/// the file. `file` itself appears only when it is complete, and its length and (unless `sha256` is
+/// empty) its hash have been checked. A part from an earlier call is continued if the file on the
+/// server is unchanged. The server checks this by ETag or date (header If-Range); if the server
+/// gives neither, the length of the file is compared. RunError: the server is unreachable or
+/// refuses; the connection is lost after all retries; the answer is empty; the hash is wrong (no
+/// data is kept then); another call writes `file.part`; or the disk is full or too small (the part
+/// is kept). REQUIRES: the folder of `file` exists; `progress` is not empty.
 Downloaded download(const std::string& url, const std::filesystem::path& file,
                     const std::string& sha256, const DownloadOptions& options,
                     const DownloadProgress& progress);

@@ -58,8 +58,9 @@ Value least(V value, A arguments);
 Value sort(V value, A arguments);
 Value unique(V value, A arguments);
 
-/// The member of `value` at `path` (attribute_path); `value` itself if the path is None. First
-/// takes the steps for the path from the budget in `arguments`.
+/// The member of `value` at `path`, with `fallback` for a missing member (see attribute_path);
+/// `value` itself if the path is None. First takes the steps for the path from the budget in
+/// `arguments`.
 Value member_of(V value, V path, A arguments, const Value& fallback = {});
 
 }  // namespace pardec::jinja::filter

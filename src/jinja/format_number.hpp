@@ -9,13 +9,13 @@ namespace pardec::jinja {
 
 /// A real number as text, with a `-` if it is negative. `kind`: e, f, g, E, F or G, as in C's
 /// printf. `precision`: printf's precision. `alternate`: the point is always written, as with
-/// printf's #.
+/// printf's #. Takes the steps for the digits from `budget`. Fault: the precision exceeds 32 bits.
 std::string real_digits(double value, char kind, std::int64_t precision, bool alternate,
                         Budget& budget);
-/// An integer's absolute value in base 2, 8, 10 or 16.
+/// An integer's absolute value in base 2, 8, 10 or 16. `upper`: capital letters for base 16.
 std::string whole_digits(std::int64_t value, int base, bool upper);
 
-/// A text with one character. Fault: `code` is not a code point.
+/// A text with one character. Fault: `code` is not a code point, or is a surrogate.
 std::string character_of(std::int64_t code);
 
 /// The first `most` characters of a text; all of them if `most` is negative.

@@ -11,7 +11,8 @@ namespace pardec::jinja {
 /// strftime_now. `now`: the time for strftime_now.
 void add_functions(std::map<std::string, Value>& names, const std::tm& now);
 
-/// Python's dict(...): the entries of a dict or list of pairs, then the named arguments.
+/// Python's dict(...): the entries of a dict or list of pairs, then the named arguments. Fault:
+/// Python raises an error too.
 Dict dict_of(const Arguments& arguments);
 
 }  // namespace pardec::jinja

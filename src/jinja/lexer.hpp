@@ -21,13 +21,13 @@ struct Token {
   };
   Kind kind = Kind::end;
   std::string text;
-  int line = 1;
+  int line = 1;  ///< line of the template, from 1
 };
 
 /// Splits a template into tokens, as jinja2 does with trim_blocks and lstrip_blocks: the line break
 /// after a block tag is removed, and so is white space between the beginning of the line and the
-/// tag. A `-` in a tag strips all white space on its side; a `+` strips none. The last token is
-/// `end`. Fault: a lexical error.
+/// tag. A `-` at an end of a tag removes all white space at this end; a `+` removes none. The last
+/// token has the kind `end`. Fault: a lexical error.
 std::vector<Token> tokenize(std::string_view source);
 
 }  // namespace pardec::jinja

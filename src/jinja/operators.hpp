@@ -9,13 +9,15 @@ namespace pardec::jinja {
 bool equal(const Value& a, const Value& b);
 /// Python's <. Fault: the types have no order.
 bool less(const Value& a, const Value& b);
-/// `item in holder`. Fault: `holder` is not a container.
+/// `item in holder`. A generator loses the items up to the one that was found, as in Python. Fault:
+/// `holder` is not a container.
 bool holds(const Value& holder, const Value& item);
 
-/// An upper bound of the steps for comparing the two values, including by `in`.
+/// An upper bound of the steps for `compare` with these values, for every operator.
 std::int64_t comparison_steps(const Value& a, const Value& b);
 
-/// Evaluates a comparison: ==, !=, <, <=, >, >=, `in` or `not in`.
+/// Evaluates `a op b` for a comparison: ==, !=, <, <=, >, >=, `in` or `not in`. Fault: see `less`
+/// and `holds`.
 bool compare(std::string_view op, const Value& a, const Value& b);
 /// An upper bound of the steps for `arithmetic`.
 std::int64_t arithmetic_steps(std::string_view op, const Value& a, const Value& b);
@@ -23,6 +25,7 @@ std::int64_t arithmetic_steps(std::string_view op, const Value& a, const Value& 
 /// not fit, the result is an integer beyond 64 bits, or the operation is text % values
 /// (percent_format does this).
 Value arithmetic(std::string_view op, const Value& a, const Value& b);
+/// Python's -a and +a. Fault: `a` is not a number.
 Value negate(const Value& a);
 Value positive(const Value& a);
 

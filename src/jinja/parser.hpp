@@ -14,18 +14,23 @@ class TokenStream {
  public:
   explicit TokenStream(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
   const Token& current() const { return tokens_[at_]; }
+  /// The token after the current one; at the end, the token `end`.
   const Token& next() const { return tokens_[at_ + 1 < tokens_.size() ? at_ + 1 : at_]; }
+  /// Returns the current token, and moves to the next one.
   Token take();
-  size_t position() const { return at_; }
+  size_t position() const { return at_; }  ///< index of the current token
   const Token& at(size_t position) const { return tokens_[position]; }
   bool is(Token::Kind kind) const { return current().kind == kind; }
   bool is_symbol(std::string_view symbol) const;
   bool is_name(std::string_view name) const;
+  // If the current token is this symbol or name, moves to the next token. Returns whether it is.
   bool skip_symbol(std::string_view symbol);
   bool skip_name(std::string_view name);
+  // Moves to the next token. Fault: the current token is not this symbol, a name, or of this kind.
   void expect_symbol(std::string_view symbol);
-  std::string expect_name();
+  std::string expect_name();  ///< returns the name
   void expect(Token::Kind kind);
+  /// Throws a Fault about the current token.
   [[noreturn]] void unexpected(std::string_view expected) const;
 
  private:
@@ -52,14 +57,18 @@ class Nesting {
 /// name if it reads the name before it sets it.
 class ImplicitNames {
  public:
+  /// Call this at the beginning of a macro, and close() at its end.
   void open() { macros_.emplace_back(); }
-  /// The content of a block does not count for the macros around the block.
+  /// Call these at the beginning and end of a block, since the content of a block does not count
+  /// for the macros around the block.
   void enter_block() { outside_.push_back(std::exchange(macros_, {})); }
   void leave_block() {
     macros_ = std::move(outside_.back());
     outside_.pop_back();
   }
+  /// Returns the names that the macro uses.
   Implicit close();
+  // The template reads or sets a name here.
   void read(std::string_view name);
   void set(std::string_view name);
 
@@ -79,10 +88,11 @@ class ExpressionParser {
   ExpressionPtr expression();
   /// An expression that is no `a if b else c`: it ends before the words `if` and `else`.
   ExpressionPtr unconditional();
-  /// One expression, or a tuple of several expressions separated by commas.
+  /// One expression, or a tuple of several expressions separated by commas. `conditional`: whether
+  /// the expressions may be `a if b else c`; otherwise see unconditional().
   ExpressionPtr tuple(bool conditional = true);
-  /// The filters after `subject`, which may be null. `named`: the first filter is written without
-  /// |.
+  /// `subject` with the filters that follow it. `subject`: null for a filter block. `named`: the
+  /// first filter is written without |, as in a filter block.
   ExpressionPtr filters(ExpressionPtr subject, bool named = false);
   ImplicitNames& implicit() { return implicit_; }
 

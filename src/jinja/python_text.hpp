@@ -9,6 +9,7 @@ namespace pardec::jinja {
 
 // Functions of Python's str. Texts are valid UTF-8; positions and lengths count code points.
 
+/// Conversions between UTF-8 and code points.
 std::u32string code_points(std::string_view text);
 std::string from_code_points(std::u32string_view codes);
 
@@ -17,14 +18,17 @@ bool is_python_space(char32_t code);
 /// `str.isprintable` of one code point.
 bool is_printable(char32_t code);
 
-/// strip, lstrip, rstrip: removes white space, or the characters in `characters`.
+/// strip, lstrip, rstrip: removes white space, or the characters in `characters`. `left`, `right`:
+/// the ends at which it removes them.
 std::string strip_text(std::string_view text, bool left, bool right,
                        const std::optional<std::string>& characters = std::nullopt);
 /// split, rsplit: splits at `separator`, or, without one, at white space, at most `most` times
-/// (negative: no limit). Fault: the separator is empty.
+/// (negative: no limit). `from_right`: split at the last places instead of the first, as rsplit.
+/// Fault: the separator is empty.
 std::vector<std::string> split_text(std::string_view text,
                                     const std::optional<std::string>& separator, std::int64_t most,
                                     bool from_right);
+/// str.splitlines. `with_ends`: whether the lines keep their line breaks.
 std::vector<std::string> split_lines(std::string_view text, bool with_ends = false);
 /// str.replace: replaces `from` by `to`, at most `most` times (negative: no limit).
 std::string replace_text(std::string_view text, std::string_view from, std::string_view to,
@@ -36,10 +40,10 @@ std::string replace_text(std::string_view text, std::string_view from, std::stri
 /// str.lower of the text from byte `from` on. The text before it only determines whether a sigma is
 /// final.
 std::string lower_text(std::string_view text, std::size_t from = 0);
-std::string upper_text(std::string_view text);
-std::string capitalize_text(std::string_view text);
-std::string swap_case(std::string_view text);
-std::string fold_case(std::string_view text);
+std::string upper_text(std::string_view text);       ///< str.upper
+std::string capitalize_text(std::string_view text);  ///< str.capitalize
+std::string swap_case(std::string_view text);        ///< str.swapcase
+std::string fold_case(std::string_view text);        ///< str.casefold
 /// `str.title`: a word begins after each character without case.
 std::string title_text(std::string_view text);
 /// Jinja's filter `title`: words begin after spaces and - ( { [ <.
@@ -48,18 +52,20 @@ std::string title_words(std::string_view text);
 enum class Case { none, lower, upper, title };
 /// The case of a character. Fault: a symbol or number that looks like a letter.
 Case case_of(char32_t code);
-/// Whether the text has at least one character of this case, and no character of another case.
+/// Whether the text has at least one character of this case, and no character of another case. (A
+/// character without case, Case::none, counts for neither.)
 bool has_only(std::string_view text, Case wanted);
-/// Whether the character is in the Unicode categories L*, N* and Nd.
-bool is_letter(char32_t code);
-bool is_numeric(char32_t code);
-bool is_decimal(char32_t code);
+// Whether the character is in these Unicode categories.
+bool is_letter(char32_t code);   ///< L*
+bool is_numeric(char32_t code);  ///< N*
+bool is_decimal(char32_t code);  ///< Nd
 
 /// Replaces <, >, & and quotes by HTML entities, as markupsafe does.
 std::string escape_html(std::string_view text);
 
 /// Python's repr() of a str; with `ascii`, Python's ascii().
 std::string python_quoted(std::string_view text, bool ascii = false);
+/// Python's repr() of a float: the shortest text that gives the same number.
 std::string shortest(double value);
 /// A JSON string as json.dumps writes it.
 std::string json_quoted(std::string_view text, bool ensure_ascii);

@@ -67,6 +67,7 @@ struct Implicit {
   bool caller = false, varargs = false, kwargs = false;
 };
 
+/// A statement of a template. The comments at the kinds show which members a kind uses.
 struct Statement {
   enum class Kind {
     data,       ///< text
@@ -91,7 +92,7 @@ struct Statement {
   Target target;
   ExpressionPtr expression, filter;
   bool is_recursive = false;  ///< for loops
-  bool is_scoped = false;     ///< for blocks: whether the body sees the names around the block
+  bool is_scoped = false;     ///< for blocks: the body can read the names around the block
   std::vector<std::pair<Target, ExpressionPtr>> bindings;
   std::vector<Parameter> parameters;
   Implicit implicit;
@@ -112,8 +113,8 @@ Program parse(std::string_view source);
 /// Finds the names that a body sets before it reads them itself, in the order of the text. Reads in
 /// nested macros and set blocks do not count. As in jinja2's compiler, such a name is undefined
 /// from the beginning of the body until it is set. So a macro or set block before the assignment
-/// does not see a variable with this name that was given to the template. `parse` calls this
-/// function; do not call it again.
+/// cannot read a variable of the template with this name. `parse` calls this function; do not call
+/// it again.
 void hide_names(Program& program);
 
 /// The supported filters and tests.

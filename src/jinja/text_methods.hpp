@@ -10,13 +10,15 @@ namespace pardec::jinja {
 /// method is not supported here. REQUIRES: `text` is a string.
 std::optional<Value> text_method(const Value& text, std::string_view name);
 
-/// Python's str.replace: at most `most` replacements (negative: no limit). Takes the steps from
-/// `budget` first.
+/// Python's str.replace: at most `most` replacements (negative: no limit). First takes the steps
+/// from `budget`.
 std::string replace_within(Budget& budget, const std::string& text, const std::string& from,
                            const std::string& to, std::int64_t most);
 
-/// Pads a text with `fill` to `width` characters, as Python's ljust, rjust and center do.
+/// Where `padded` places a text.
 enum class Side { left, right, middle };
+/// Pads a text to `width` characters, as Python's ljust, rjust and center do. `fill`: one
+/// character. First takes the steps from `budget`.
 std::string padded(Budget& budget, const std::string& text, std::int64_t width,
                    const std::string& fill, Side side);
 

@@ -20,8 +20,8 @@ struct Fault {
 };
 
 /// The limit on the work of a rendering. Work is counted in steps: evaluating a node of the
-/// template, traversing an item, or reading or creating a few bytes of text. With a limit on steps,
-/// the result does not depend on the speed of the machine.
+/// template, traversing an item, or reading or creating a few bytes of text. Unlike a limit on
+/// time, a limit on steps gives the same result on every machine.
 class Budget {
  public:
   explicit Budget(std::int64_t steps) : most_(steps), left_(steps) {}
@@ -89,6 +89,8 @@ class Value {
   Value(Namespace* value) : held_(value) {}
   Value(Loop* value) : held_(value) {}
 
+  // The value, if it has this type; otherwise null. A sequence, dict, etc. is not copied.
+
   bool is_none() const { return std::holds_alternative<None>(held_); }
   const Undefined* undefined() const { return std::get_if<Undefined>(&held_); }
   const bool* boolean() const { return std::get_if<bool>(&held_); }
@@ -108,7 +110,8 @@ class Value {
   Loop* loop() const { return pointer<Loop*>(); }
 
   bool is_number() const { return boolean() || integer() || real(); }
-  /// The integer value of a bool or an integer. Fault, which mentions `what_for`: another type.
+  /// The integer value of a bool or an integer. `what_for`: what needs the integer, for the error.
+  /// Fault: the value has another type.
   std::int64_t whole(std::string_view what_for) const;
   /// Python's float(value). REQUIRES: is_number().
   double as_real() const;
@@ -143,32 +146,36 @@ struct Sequence {
   enum class Kind { list, tuple, range, keys, values, items, generator };
   Kind kind = Kind::list;
   Values values;
-  int depth = 1;
-  std::int64_t weight = 1;
+  int depth = 1;                              ///< set by make_sequence; see Value::depth
+  std::int64_t weight = 1;                    ///< set by make_sequence; see Value::weight
   std::int64_t begin = 0, end = 0, step = 1;  ///< for a range
-  /// a tuple from groupby: its two items also have names
+  /// a tuple from groupby: its two items also have the names `grouper` and `list`
   bool is_group = false;
   bool has_length() const { return kind != Kind::generator; }
   bool has_index() const {
     return kind == Kind::list || kind == Kind::tuple || kind == Kind::range;
   }
 };
-/// Fault: the value is nested too deeply. (Printing, comparing and freeing a value recurse once per
-/// level.)
+/// Fault: the value has more than a hundred levels of nesting. (Printing, comparing and freeing a
+/// value recurse once per level.)
 Value make_sequence(Values values, Sequence::Kind kind = Sequence::Kind::list);
-/// Fault: more than 100000 items, as in jinja2's sandbox.
+/// Python's range(begin, end, step). Fault: the step is 0, or the range has more than 100000 items
+/// (the limit of jinja2's sandbox).
 Value make_range(std::int64_t begin, std::int64_t end, std::int64_t step);
-Value make_marked(std::string text);
+Value make_marked(std::string text);  ///< see Marked
 
+/// Python's dict.
 struct Dict {
   std::vector<std::pair<Value, Value>> entries;  ///< in order of insertion
   int depth = 1;                                 ///< depth and weight are set by make_dict
   std::int64_t weight = 1;
+  /// The value of a key; null: there is no such key. Fault: see check_hashable.
   const Value* find(const Value& key) const;
+  /// Adds an entry, or replaces the value of an existing entry. Fault: see check_hashable.
   void set(Value key, Value value);
 };
 Value make_dict(Dict dict);  ///< Fault: see make_sequence
-/// Fault: the value cannot be a key of a dict.
+/// Checks that a value can be a key of a dict. Fault: it cannot.
 void check_hashable(const Value& key);
 
 /// The value of `namespace()`: the only value that a template can change from an inner scope. The
@@ -183,11 +190,11 @@ struct Scope;
 /// The value of `loop` inside a `for`.
 struct Loop {
   const Statement* statement;  ///< the `for` statement
-  Scope* around;               ///< the scope around it
+  Scope* around;               ///< the scope around the `for` statement
   Values items;
-  std::int64_t index0 = 0, depth0 = 0;
-  Values last_changed;
-  bool changed_before = false;
+  std::int64_t index0 = 0, depth0 = 0;  ///< loop.index0 and loop.depth0
+  Values last_changed;                  ///< arguments of the last call of loop.changed
+  bool changed_before = false;          ///< whether loop.changed was called
 };
 
 /// The arguments of a call, a filter or a test.
@@ -205,12 +212,14 @@ class Arguments {
   Budget& budget() const { return *budget_; }
   const Values& positional() const { return positional_; }
   const std::vector<std::pair<std::string, Value>>& named() const { return named_; }
+  /// Whether there is an argument at this position or with this name.
   bool has(size_t index, std::string_view name) const;
   /// The argument at this position or with this name; `fallback` if it is missing.
   Value get(size_t index, std::string_view name, Value fallback) const;
-  /// The same without a fallback. Fault: the argument is missing.
+  /// The argument at this position or with this name. Fault: it is missing.
   Value get(size_t index, std::string_view name) const;
-  /// Fault: there are more than `most` arguments, or a name is not in `names`.
+  /// Checks the arguments. `names`: the names of the parameters, by position. Fault: there are more
+  /// than `most` positional arguments, a name is not in `names`, or a parameter has two arguments.
   void check(size_t most, std::initializer_list<std::string_view> names) const;
 
  private:
@@ -220,15 +229,17 @@ class Arguments {
   std::vector<std::pair<std::string, Value>> named_;
 };
 
+/// A function, method or macro.
 struct Callable {
   std::string name;
   std::function<Value(const Arguments&)> call;
-  std::function<std::optional<Value>(std::string_view name)> member = {};  ///< may be empty
+  /// Returns a member of the callable; none: there is no such member. May be empty.
+  std::function<std::optional<Value>(std::string_view name)> member = {};
 };
 Value make_callable(std::string name, std::function<Value(const Arguments&)> call,
                     std::function<std::optional<Value>(std::string_view name)> member = {});
 
-/// Converts JSON. `inside`: number of lists and dicts around it. Fault: an integer is beyond 64
+/// Converts JSON. `inside`: number of lists and dicts around `json`. Fault: an integer is beyond 64
 /// bits (Python would accept it), or the value is nested too deeply (make_sequence).
 Value from_json(const OrderedJson& json, int inside = 0);
 
@@ -248,7 +259,8 @@ std::string to_json_text(const Value& value, const JsonStyle& style);
 /// The items of a value, as a `for` visits them. A generator is empty afterwards. Fault: the value
 /// is not iterable.
 Values iterate(const Value& value);
-Values iterate(const Value& value, Budget& budget);  ///< first takes a step per item
+/// First takes the steps for traversing the items from `budget`.
+Values iterate(const Value& value, Budget& budget);
 bool is_iterable(const Value& value);
 /// Python's len(value). Fault: the value has no length.
 std::int64_t length(const Value& value);

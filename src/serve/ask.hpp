@@ -15,7 +15,7 @@ namespace pardec::serve {
 
 /// Limits of one request.
 struct AskBounds {
-  int choices = 128;              ///< maximum of number of prompts * `n`
+  int choices = 128;              ///< maximum of (number of prompts) * `n`
   int stops = 16;                 ///< maximum number of stop strings
   std::size_t stop_bytes = 1024;  ///< maximum length of one stop string
 };
@@ -23,45 +23,52 @@ struct AskBounds {
 enum class Endpoint { completions, chat };
 
 /// The content of a request. Fields that the client did not send are empty or have their default.
+/// Without another explanation, a member has the meaning of the request's field of this name.
 struct Ask {
   Endpoint endpoint = Endpoint::completions;
   std::string model;
   std::vector<std::variant<std::string, Tokens>> prompts;  ///< completions: at least one
-  std::vector<ChatMessage> messages;                       ///< chat: at least one, or a job
-  int n = 1;                                               ///< number of answers to each prompt
-  std::optional<int> max_tokens, top_k;
+  std::vector<ChatMessage> messages;  ///< chat: at least one, unless `job` is set
+  int n = 1;                          ///< number of answers to each prompt
+  std::optional<int> max_tokens;      ///< 0 (only with `echo`): nothing is decoded
+  std::optional<int> top_k;           ///< 0: all tokens
   std::optional<double> temperature, top_p;
   std::optional<std::uint64_t> seed;
-  std::vector<std::string> stops;
-  /// number of most probable ids to report for each generated token
+  std::vector<std::string> stops;  ///< the answer ends before the first of these texts
+  /// For each generated token, the reply has the token's log-probability and those of this number
+  /// of most probable ids. None: no log-probabilities.
   std::optional<int> logprobs;
-  std::optional<int> prompt_logprobs;  ///< the same for the prompt's tokens
+  std::optional<int> prompt_logprobs;  ///< like `logprobs`, for the prompt's tokens
   bool echo = false;  ///< completions: text and scores of the reply include the prompt
   std::optional<ResponseFields> fields;  ///< chat: `response_format`
-  bool ignore_eos = false;
-  int min_tokens = 0;
-  bool stream = false, include_usage = false, continuous_usage = false;
+  bool ignore_eos = false;               ///< an end-of-sequence token does not end the answer
+  int min_tokens = 0;                    ///< minimum number of tokens before an end of sequence
+  bool stream = false;
+  bool include_usage = false;     ///< a last chunk has the usage of the whole request
+  bool continuous_usage = false;  ///< each chunk has the usage so far
   bool return_token_ids = false;
-  /// From the member `pardec`: the name of a decoder, and options that replace those of the model
-  /// id.
-  std::string decoder;
-  Json options = Json::object();
+  // The members of the request's member `pardec`:
+  std::string decoder;            ///< name of a decoder; empty: that of the model id
+  Json options = Json::object();  ///< options of the decoder; they replace those of the model id
   std::optional<Json> job;  ///< chat: instead of messages, a Job in the form of job.schema.json
   bool events = false;      ///< a streamed reply also reports the tokens of each pass
   std::vector<std::string> ignored;  ///< names of unknown fields
 };
 
-/// Reads the body of a request. ApiError 400, which names the field: a value has the wrong type or
-/// is out of range, or asks for an unsupported feature. Fields for unsupported features are
-/// accepted with values that do not use them.
+/// Reads the body of a request. A field for an unsupported feature is accepted if its value does
+/// not use the feature, for example `best_of` 1. ApiError 400: the body is not a JSON object; a
+/// value has the wrong type, is out of range, or uses an unsupported feature; or two fields exclude
+/// each other.
 Ask parse_ask(std::string_view body, Endpoint endpoint, const AskBounds& bounds = {});
 
 /// Parses the body of a request. ApiError 400: the body is not a JSON object.
 Json parse_body(std::string_view body);
-/// Reads the field `messages`. The content of a message is a text or a list of parts of type text.
-/// ApiError 400: it has another form.
+/// Reads the field `messages`: at least one object {role, content}. The role is system, developer
+/// (read as system), user or assistant. The content is a text, a list of parts of type text, or
+/// null (read as an empty text). ApiError 400: `given` has another form.
 std::vector<ChatMessage> read_messages(const Json& given);
-/// Reads a list of token ids. ApiError 400, which names `param`: it has another form.
+/// Reads a list of token ids of any vocabulary. `param`: the request's field with this list, for
+/// the error. ApiError 400: `list` has another form.
 Tokens read_ids(const Json& list, const std::string& param);
 
 /// Reads the fields of a body with type checks.
@@ -72,13 +79,14 @@ class BodyReader {
 
   /// The value of a field; null if the field is missing. Marks the field as known.
   const Json& any(const char* key);
-  /// The value of a field; none if it is missing or null. ApiError 400: it has the wrong type, or
-  /// is below `least` or above `most`.
+  // The value of a field; none if the field is missing or null. These functions also mark the field
+  // as known. ApiError 400: the value has the wrong type, or is below `least` or above `most`.
   std::optional<std::string> text(const char* key);
   std::optional<bool> flag(const char* key);
   std::optional<double> number(const char* key, double least, double most);
   std::optional<std::int64_t> whole(const char* key, std::int64_t least, std::int64_t most);
-  /// The names of fields that were not read.
+
+  /// The names of the body's fields that are not marked as known.
   std::vector<std::string> unknown() const;
 
  private:

@@ -10,9 +10,10 @@ namespace pardec::serve {
 /// A complete request. Its content comes from the client, and must not be copied into headers of
 /// replies.
 struct HttpRequest {
-  std::string method, target;
-  std::string content_type;  ///< in lower case, without parameters; empty: not sent
-  std::string authorization;
+  std::string method;
+  std::string target;         ///< path and query, e.g. /v1/models?x=1
+  std::string content_type;   ///< in lower case, without parameters; empty: not sent
+  std::string authorization;  ///< value of the header of this name; empty: not sent
   std::string body;
 };
 
@@ -20,25 +21,28 @@ struct HttpReply {
   int status = 200;
   std::string body;
   std::string_view content_type = "application/json";
-  int retry_after = 0;  ///< seconds; 0: no such header
+  int retry_after = 0;  ///< value of the header retry-after, in seconds; 0: no such header
 };
 
 /// The answer to one request: one reply, or a stream of server-sent events. All functions must be
-/// called on the server's thread. After the client has disconnected, nothing is sent.
+/// called on the server's thread. After the answer has ended or the client has disconnected, they
+/// do nothing.
 class HttpAnswer {
  public:
   virtual ~HttpAnswer() = default;
+  /// Sends the whole answer. Does nothing after the first event.
   virtual void send(const HttpReply& reply) = 0;
   /// Sends the event `data: DATA`. The first event begins the stream. REQUIRES: `data` is one line.
   virtual void event(std::string_view data) = 0;
-  /// Ends the stream. If `whole` is false, the connection is closed without the proper end, so that
-  /// no client takes the stream for complete.
+  /// Ends the stream; does nothing before the first event. If `whole` is false, the connection is
+  /// closed without the end mark of HTTP, so that the client knows that the stream is incomplete.
   virtual void end_events(bool whole) = 0;
-  /// Sets a function that is called once if the client disconnects before the answer has ended, or
-  /// stops reading it.
+  /// Sets a function that is called once if the client disconnects or stops reading before the
+  /// answer has ended.
   virtual void on_gone(std::function<void()> gone) = 0;
 };
 
+/// Handles a request. May use `answer` later, after it has returned. Must not throw.
 using HttpHandler =
     std::function<void(const HttpRequest& request, const std::shared_ptr<HttpAnswer>& answer)>;
 

@@ -9,13 +9,15 @@
 
 namespace pardec::serve {
 
-/// Limits on memory and time that clients can use.
+/// Limits on memory and time that clients can use. A larger request is answered with 413 or 431.
+/// When another limit is exceeded, the connection is closed.
 struct HttpBounds {
   std::size_t header_bytes = 16 << 10;
   std::size_t body_bytes = 4 << 20;
-  std::size_t unsent_bytes = 4 << 20;  ///< of a stream that the client does not read
+  std::size_t unsent_bytes = 4 << 20;  ///< part of a stream that waits for the client to read
   std::size_t connections = 1024;
-  std::chrono::milliseconds header = std::chrono::seconds(10);  ///< from first to last byte
+  /// for the header of a request, from its first to its last byte; also for the TLS handshake
+  std::chrono::milliseconds header = std::chrono::seconds(10);
   std::chrono::milliseconds body = std::chrono::seconds(60);
   std::chrono::milliseconds write = std::chrono::seconds(60);  ///< for one piece of an answer
   std::chrono::milliseconds idle = std::chrono::seconds(120);  ///< between two requests
@@ -27,7 +29,8 @@ struct TlsFiles {
   std::string key;
 };
 
-/// Whether only this machine can reach an IPv4 or IPv6 address.
+/// Whether `address` is an IPv4 or IPv6 address that only this machine can reach. False for other
+/// texts, for example host names.
 bool is_loopback_address(const std::string& address);
 
 struct HttpServerState;
@@ -37,25 +40,31 @@ struct HttpServerState;
 /// connection.
 class HttpServer {
  public:
-  /// Binds to an IPv4 or IPv6 address, and listens. `port` 0: any free port. ConfigError: the
-  /// address is invalid or in use, or a file of `tls` cannot be read.
+  /// Binds to an IPv4 or IPv6 address, and listens. `port`: 0 to 65535; 0: any free port.
+  /// ConfigError: the address is invalid or in use, or only one file of `tls` is given, or a file
+  /// of `tls` cannot be read.
   HttpServer(const std::string& address, int port, const HttpBounds& bounds,
              const TlsFiles& tls = {});
   ~HttpServer();
 
+  /// The port on which the server listens.
   int port() const;
-  /// Serves requests until stop() is called.
+  /// Serves requests until stop() is called. The calling thread is the server's thread.
   void run(HttpHandler handler);
-  /// Calls `task` on the server's thread. May be called on any thread.
+  /// Calls `task` later on the server's thread, unless stop() is called before. May be called on
+  /// any thread.
   void post(std::function<void()> task);
-  /// The same after a time.
+
+  // On the server's thread:
+
+  /// Calls `task` after the time `wait`, unless stop() is called before.
   void post_after(std::chrono::milliseconds wait, std::function<void()> task);
-  /// Accepts no more connections, and closes each open one after its answer. On the server's
-  /// thread.
+  /// Accepts no more connections. Closes open connections: idle ones now, the others after their
+  /// current answer.
   void refuse();
-  /// The number of requests with an answer that is not sent completely. On the server's thread.
+  /// The number of requests whose answer is not completely sent.
   std::size_t busy() const;
-  /// Makes `run` return as soon as possible. On the server's thread.
+  /// Makes `run` return as soon as possible.
   void stop();
 
  private:

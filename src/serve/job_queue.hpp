@@ -9,8 +9,8 @@
 
 namespace pardec::serve {
 
-/// A first-in, first-out queue of jobs from the server's thread to the engine's thread. `Job` is
-/// any movable type.
+/// A first-in, first-out queue that passes jobs from the server's thread to the engine's thread. A
+/// job waits in the queue until the engine has room for it. `Job` is any movable type.
 template <typename Job>
 class JobQueue {
  public:
@@ -26,6 +26,7 @@ class JobQueue {
     Job job;
     std::int64_t rows;  ///< maximum number of cache rows that the job needs
   };
+  /// Numbers of jobs.
   struct Load {
     std::size_t running = 0, waiting = 0;
   };
@@ -34,8 +35,8 @@ class JobQueue {
 
   // From any thread:
 
-  /// Adds the jobs of a request: (job, maximum number of cache rows that it needs). Returns the
-  /// jobs' numbers. Empty: there is no room for all of them, and none was added.
+  /// Adds the jobs of a request. Each has the maximum number of cache rows that it needs. Returns
+  /// the jobs' numbers. If there is no room for all jobs, adds none and returns an empty list.
   std::vector<std::uint64_t> submit(std::vector<std::pair<Job, std::int64_t>> jobs) {
     std::vector<std::uint64_t> numbers;
     {
@@ -53,14 +54,14 @@ class JobQueue {
     return numbers;
   }
 
-  /// Whether a job that needs no cache rows would be added.
+  /// Whether submit() would now add one job that needs no cache rows.
   bool has_room() const {
     const std::lock_guard lock(mutex_);
     return has_room(1, 0);
   }
 
-  /// Removes waiting jobs, and tells the engine's thread to cancel running jobs. Does nothing for
-  /// jobs that have ended.
+  /// Cancels jobs at the next take(): it removes those that wait, and reports the numbers of the
+  /// others to the engine's thread.
   void cancel(const std::vector<std::uint64_t>& numbers) {
     {
       const std::lock_guard lock(mutex_);
@@ -85,19 +86,21 @@ class JobQueue {
 
   // On the engine's thread:
 
-  /// Jobs have left the engine; `live` are still there.
+  /// Records that jobs have left the engine, which now has `live` jobs.
   void left(std::size_t live) {
     const std::lock_guard lock(mutex_);
     running_ = live;
   }
 
+  /// What the engine's thread must do before the next pass.
   struct Turn {
-    std::vector<Entry> joining;
+    std::vector<Entry> joining;  ///< jobs to start; empty if `stopping`
+    /// Numbers of jobs to cancel. Some may already have ended, or have never started.
     std::vector<std::uint64_t> cancelled;
-    bool stopping = false;
+    bool stopping = false;  ///< stop() was called
   };
-  /// Returns the jobs to start and to cancel before the next pass. `live`: number of jobs in the
-  /// engine. If it is 0, the call waits until there is something to do.
+  /// Takes jobs from the queue for the next pass. `live`: number of jobs in the engine. If `live`
+  /// is 0, the call waits until there is something to do.
   Turn take(std::size_t live) {
     std::unique_lock lock(mutex_);
     running_ = live;

@@ -16,35 +16,41 @@ struct GuessCounts {
   std::int64_t steps = 0;     ///< number of passes that verified guesses
   std::int64_t drafted = 0;   ///< number of guesses
   std::int64_t accepted = 0;  ///< number of guesses that became part of the answer
-  /// entry a: the number of steps with a accepted guesses
+  /// histogram[n]: number of steps in which exactly n guesses were accepted; empty without guesses
   std::vector<std::int64_t> histogram;
 };
+/// The numbers of guesses in the counters of one or more answers.
 GuessCounts guess_counts(const Counters& counters);
 
 /// The member `metrics` of a reply: {"speculative_decoding": {...}}, in vLLM's form, which AIPerf
 /// reads. Null if nothing was guessed.
 OrderedJson reply_metrics(const Counters& counters);
 
-/// The numbers at the server's path /metrics. All times are in seconds.
+/// The metrics that the server shows at the path /metrics. All times are in seconds.
 class Metrics {
  public:
-  /// A choice has ended.
+  /// A choice (one answer of a request) that has ended without an error.
   struct Ended {
     std::string_view finish;  ///< finish_reason
     std::int64_t prompt_tokens = 0;
     const Counters& counters;
-    double queued = 0, first_token = 0, whole = 0;  ///< seconds since the request arrived
+    double queued = 0;       ///< seconds from the request's arrival to the start of decoding
+    double first_token = 0;  ///< seconds from the request's arrival to the first token
+    double whole = 0;        ///< seconds from the request's arrival to the end
   };
+  /// Counts a choice.
   void add(const Ended& ended);
-  /// A choice was cancelled by its client (`finish` "abort") or ended with an error ("error").
+  /// Counts a choice that its client cancelled (`finish` is "abort"), or that ended with an error
+  /// ("error").
   void add_failed(std::string_view finish) { ++finished_[std::string(finish)]; }
 
-  /// The current load of the engine, and its number of passes so far.
+  /// The current load of the engine, and its numbers of passes so far.
   struct Engine {
-    std::size_t running = 0, waiting = 0;
-    std::int64_t passes = 0, job_passes = 0;
-    std::int64_t held_rows = 0;  ///< number of cache rows in use
-    double held_share = 0;       ///< share of the cache budget in use, 0 to 1; 0 without a budget
+    std::size_t running = 0, waiting = 0;  ///< numbers of jobs
+    std::int64_t passes = 0;
+    std::int64_t job_passes = 0;  ///< sum over all passes of the number of jobs in the pass
+    std::int64_t held_rows = 0;   ///< number of cache rows in use
+    double held_share = 0;        ///< share of the cache budget in use, 0 to 1; 0 without a budget
   };
   /// All numbers in Prometheus' text format (version 0.0.4). `model`: the value of the label
   /// `model_name`.
@@ -54,7 +60,7 @@ class Metrics {
   struct Histogram {
     static constexpr std::array kBounds{.001, .005, .01, .025, .05, .1,  .25, .5,
                                         1.,   2.5,  5.,  10.,  25., 60., 120.};
-    std::array<std::int64_t, kBounds.size()> below{};  // cumulative
+    std::array<std::int64_t, kBounds.size()> below{};  // number of values up to each bound
     std::int64_t count = 0;
     double sum = 0;
     void add(double value);

@@ -9,7 +9,7 @@
 
 namespace pardec::serve {
 
-/// A model id that clients can request, and the decoder behind it.
+/// A model id that clients can request, with its decoder.
 struct ServedModel {
   std::string id;
   std::string decoder;            ///< name of the decoder in the registry
@@ -19,16 +19,18 @@ struct ServedModel {
 
 /// The model ids of a network with name NAME: NAME itself, with the first decoder; NAME:DECODER for
 /// each decoder; and the aliases, given as "ID=DECODER,OPTION=VALUE...". `taught`: the settings in
-/// the network's training record (take_taught_options). ConfigError: a decoder or option is
-/// unknown, a value is out of range, or an id occurs twice.
+/// the network's training record; an option that is not set takes its value from them.
+/// ConfigError: a decoder or option is unknown, a value is out of range, an id occurs twice, or a
+/// decoder is one that another server runs.
 std::vector<ServedModel> served_models(const std::string& name,
                                        const std::vector<std::string>& decoders,
                                        const std::vector<std::string>& aliases, const Json& taught);
 
-/// The model that a request asks for: the one with the request's model id (without an id, the
-/// first), modified by the decoder and options in the member `pardec`. ApiError 404: there is no
-/// such model. ApiError 400: there is no such decoder or option, or id and member name different
-/// decoders.
+/// The model that a request asks for: the model with the request's model id (without an id, the
+/// first model), modified by the decoder and options in the request's member `pardec`. Only with
+/// the id of the first model may the request name another decoder, which must be one of `models`.
+/// ApiError 404: there is no model with this id. ApiError 400: the decoder is not allowed, or an
+/// option is unknown or has an invalid value.
 ServedModel chosen_model(const std::vector<ServedModel>& models, const Ask& ask);
 
 }  // namespace pardec::serve

@@ -11,40 +11,44 @@
 
 namespace pardec::serve {
 
-/// The tokens that one forward pass added to an answer, for clients that show branches and guesses.
+/// The tokens that one forward pass added to an answer, and the guesses that it rejected. For
+/// clients that show branches and guesses.
 struct PassTokens {
-  /// A stream of chosen tokens began. `before`: the text directly before its first chosen token.
+  /// A stream of the answer that began in this pass.
   struct Began {
-    int stream = 0;
-    std::string before;
+    int stream = 0;      ///< numbered from 0 in each job
+    std::string before;  ///< the text directly before the stream's first token
   };
+  /// A token of the answer, or a rejected guess.
   struct Chosen {
     int stream = 0;
     Token id = 0;
-    /// For an accepted token: the text that it completes. A character that consists of several
-    /// tokens is in the text of the last of them.
+    /// For a token of the answer: the text that it completes. A character that consists of several
+    /// tokens is in the text of the last of them. For a rejected guess: the text of its bytes.
     std::string text;
-    bool guessed = false, accepted = true;
+    bool guessed = false;  ///< the token was a guess in the pass that chose it
+    bool accepted = true;  ///< the token is part of the answer; false: a rejected guess
   };
-  std::int64_t passes = 0;  ///< number of passes of the answer so far
+  std::int64_t passes = 0;  ///< number of the answer's passes so far, with this one
   std::vector<Began> began;
   std::vector<Chosen> tokens;
 };
 
 /// As JSON: {"passes", "streams": [{stream, before}], "tokens": [{stream, id, text, kind}]}. The
-/// kind is "chosen", "guessed" (a guess that was accepted) or "rejected".
+/// kind is "chosen", "guessed" (an accepted guess) or "rejected" (a rejected guess).
 OrderedJson to_json(const PassTokens& pass);
 
-/// Collects the events of one job.
+/// Collects the events of one job, and returns them pass by pass.
 class PassCollector {
  public:
   /// `tokenizer` must outlive this object.
   explicit PassCollector(const Tokenizer& tokenizer) : tokenizer_(tokenizer) {}
 
-  /// `engine_passes`: number of passes of the engine so far.
+  /// Adds an event of the job. `engine_passes`: number of passes of the engine so far.
   void add(const Event& event, std::int64_t engine_passes);
   /// Whether a token or stream was added since the last take().
   bool has_news() const { return !now_.began.empty() || !now_.tokens.empty(); }
+  /// Returns what was added since the last take().
   PassTokens take();
 
  private:

@@ -15,25 +15,27 @@
 /// The bodies of replies, in the forms of OpenAI's and vLLM's servers.
 namespace pardec::serve {
 
-/// The members that all parts of one reply share.
+/// The members that all chunks of one reply share.
 struct ReplyHead {
   Endpoint endpoint = Endpoint::completions;
-  std::string id, model;
+  std::string id;
+  std::string model;         ///< the model id
   std::int64_t created = 0;  ///< seconds since 1970
 };
 
-/// A choice, or, in a stream, a part of a choice.
+/// A choice (one answer of a request), or, in a stream, a part of a choice.
 struct ChoiceText {
   int index = 0;
   std::string text = {};
-  std::string reasoning = {};  ///< reasoning before the text
+  std::string reasoning = {};  ///< chat: the network's reasoning before the text; may be empty
   /// finish_reason; empty: null, because more of the choice follows
   std::string_view finish;
-  std::optional<Tokens> tokens = {};  ///< `token_ids`
-  OrderedJson logprobs = nullptr;
+  std::optional<Tokens> tokens = {};      ///< `token_ids`; none: not requested
+  OrderedJson logprobs = nullptr;         ///< null: not requested
   OrderedJson prompt_logprobs = nullptr;  ///< null: not requested
 };
 
+/// Numbers of tokens of the prompts and of the choices.
 struct Usage {
   std::int64_t prompt = 0, completion = 0;
 };
@@ -48,24 +50,26 @@ struct Decoding {
   std::vector<std::string> ignored;  ///< unknown fields of the request
 };
 
-/// The answers to a Job as JSON: an object {field: value}, or, with several contexts, a list of one
-/// object per context. Absent and unreadable values are null.
+/// The answers to a Job as JSON: an object {field: value} for one context, or, for several
+/// contexts, a list of such objects, one per context. Absent and unreadable values are null.
 std::string job_values(const Job& job, const Answers& answers);
 
-/// OpenAI's `finish_reason` of a choice. `at_stop`: whether the choice ended at a stop string.
+/// The `finish_reason` of a choice: "stop" or "length" as in OpenAI's service, or "abort" for an
+/// interrupted choice. `at_stop`: whether the choice ended at a stop string.
 std::string_view finish_reason(Stop stop, bool at_stop);
 
+/// The reply to a request without `stream`.
 OrderedJson whole_reply(const ReplyHead& head, const std::vector<ChoiceText>& choices,
                         const Usage& usage, const Decoding& decoding);
 /// Adds the member `pardec` to the last object of a reply, and, if there is a single choice, the
-/// member `metrics`.
+/// member `metrics`. `choices`: number of choices of the reply.
 void end(OrderedJson& reply, const Decoding& decoding, std::size_t choices);
-/// A chunk of a stream. `first`: whether it is the first chunk of its choice; this chunk has the
-/// role.
+/// A chunk of a stream. `first`: whether it is the first chunk of its choice; for chat, this chunk
+/// has the role.
 OrderedJson chunk(const ReplyHead& head, const ChoiceText& choice, bool first);
 /// A chunk without choices that reports the usage.
 OrderedJson usage_chunk(const ReplyHead& head, const Usage& usage);
-/// A chunk without choices that reports the tokens of a pass.
+/// A chunk without choices that reports the tokens of a pass. `choice`: index of their choice.
 OrderedJson pass_chunk(const ReplyHead& head, int choice, const PassTokens& pass);
 OrderedJson to_json(const Usage& usage);
 OrderedJson to_json(const Decoding& decoding);
@@ -74,11 +78,12 @@ OrderedJson to_json(const Decoding& decoding);
 struct ModelFacts {
   std::string root;          ///< the network's folder
   std::int64_t created = 0;  ///< seconds since 1970
-  int positions = 0;
+  int positions = 0;         ///< maximum number of positions of the network
 };
 /// An entry of /v1/models. Its member `pardec` has the decoder, the values of all its options, and
 /// whether it supports open prompts.
 OrderedJson model_entry(const ServedModel& model, const ModelFacts& facts);
+/// The reply of /v1/models. `entries`: a list of objects from model_entry.
 OrderedJson model_list(OrderedJson entries);
 
 }  // namespace pardec::serve

@@ -8,22 +8,24 @@
 
 namespace pardec::serve {
 
-/// The fields that a `response_format` of type json_schema asks for. The schema must be an object
-/// of strings.
+/// The fields that a `response_format` of type json_schema asks for. The schema must describe an
+/// object whose properties are strings.
 struct ResponseFields {
-  std::string title;  ///< the schema's, used as category of the text; may be empty
-  /// from the properties: name, question (description), choices (enum)
+  std::string title;  ///< the schema's title, used as category of the text; may be empty
+  /// One field per property, with the property's name, its description as the question, and its
+  /// enum as the choices.
   std::vector<Field> fields;
   std::vector<bool> nullable;  ///< per field: whether null is allowed, for an absent value
 };
 
-/// Reads a `response_format`. None: it is null or has type text. ApiError 400: the schema has a
-/// requirement that answers to fields cannot guarantee.
+/// Reads a `response_format`. None: `response_format` is null or has type text. ApiError 400: it
+/// has another form, or the schema has a requirement that answers to fields cannot guarantee.
 std::optional<ResponseFields> response_fields(const OrderedJson& response_format);
 
-/// The answers to the fields as a JSON object that satisfies the schema. An absent value is null if
-/// the schema allows it, otherwise "n/a". ApiError 500 (response_format_unmet): an answer is not
-/// one of the choices.
+/// The answers to the fields, in the order of the fields, as a JSON object that satisfies the
+/// schema. A missing answer becomes null if the schema allows null, otherwise "n/a". If a field has
+/// choices, an answer with the letter of a choice becomes the choice. ApiError 500 with code
+/// response_format_unmet: an answer is not one of the choices.
 std::string response_object(const ResponseFields& format,
                             const std::vector<std::optional<std::string>>& answers);
 

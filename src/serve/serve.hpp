@@ -22,16 +22,17 @@ struct ServeSpec {
   std::string key_env;   ///< environment variable with a key that clients must send; empty: none
   std::string key_file;  ///< file with such keys, one per line; empty: none
   std::string tls_certificate, tls_key;  ///< PEM files; empty: connections are not encrypted
-  int drain_seconds = 30;                ///< for running answers, after a stop request
+  int drain_seconds = 30;  ///< seconds in which running answers may end after a stop request
 };
 
 /// Checks the settings as far as possible without weights. ConfigError: a setting is invalid.
 void check(const ServeSpec& spec);
 
 /// Loads the network, and serves it until a stop is requested. After that, new requests are
-/// refused, and running ones have `drain_seconds` to end. Returns whether all of them ended. `note`
-/// gets messages; the last one before serving has the address. ConfigError: a setting is invalid.
-/// ModelError: the network cannot be loaded.
+/// refused, and running requests have `drain_seconds` to end. Returns whether all of them ended.
+/// `note` gets messages for the user; the last message before serving has the address. ConfigError:
+/// a setting is invalid. DataError: the key file cannot be read. ModelError: the network cannot be
+/// loaded.
 bool serve(const ServeSpec& spec, const std::stop_token& stop,
            const std::function<void(const std::string&)>& note);
 

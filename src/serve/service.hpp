@@ -25,12 +25,14 @@ class Service {
   /// Calls a function on the server's thread. May itself be called on any thread.
   using Post = std::function<void(std::function<void()>)>;
 
-  /// `root`: the network's folder, for /v1/models. `keys`: if there are any, requests to all paths
-  /// except /health and the page need one of them. `session` and `worker` must outlive this object.
+  /// `models`: the first is the default. `options`, `sampling`: defaults for requests. `keys`: if
+  /// there are any, requests to all paths except /health and the page need one of them. `root`: the
+  /// network's folder, for /v1/models. `session` and `worker` must outlive this object.
   Service(const Session& session, Worker& worker, std::vector<ServedModel> models,
           DecodeOptions options, Keys keys, Sampling sampling, std::string root, Post post);
   ~Service();
 
+  /// Handles a request, and sends its answer now or later. Errors become error replies.
   void handle(const HttpRequest& request, const std::shared_ptr<HttpAnswer>& answer);
   /// Refuses new work from now on.
   void drain() { draining_ = true; }

@@ -8,12 +8,13 @@
 /// The paths /tokenize, /detokenize and /tokenizer_info, in vLLM's forms.
 namespace pardec::serve {
 
-/// {prompt, add_special_tokens} or {messages, add_generation_prompt} -> {count, max_model_len,
-/// tokens, token_strs}. ApiError 400: the body has another form.
+/// Replies to {prompt or messages, add_special_tokens, add_generation_prompt, return_token_strs}
+/// with {count, max_model_len, tokens, token_strs}. `token_strs` is null unless return_token_strs
+/// is true. ApiError 400: the body has another form, or the chat template refuses the messages.
 HttpReply tokenize(std::string_view body, const Session& session);
-/// {tokens} -> {prompt}. ApiError 400: the body has another form.
+/// Replies to {tokens} with {prompt}. ApiError 400: the body has another form.
 HttpReply detokenize(std::string_view body, const Session& session);
-/// The beginning- and end-of-sequence tokens, and the chat template.
+/// Replies with {eos_token, eos_token_ids, vocab_size, model_max_length, chat_template}.
 HttpReply tokenizer_info(const Session& session);
 
 }  // namespace pardec::serve

@@ -69,9 +69,9 @@ void ThoughtSplit::step(Parts& parts, bool last) {
     parts.reasoning += held_.substr(0, end);
     held_.erase(0, end + length);
     if (!closed) return;
-    place_ = Place::behind;
+    place_ = Place::after;
   }
-  if (place_ == Place::behind) {  // line breaks after the reasoning are dropped
+  if (place_ == Place::after) {  // line breaks after the reasoning are dropped
     held_.erase(0, std::min(held_.find_first_not_of(kSpaces), held_.size()));
     if (held_.empty()) return;
     place_ = Place::content;

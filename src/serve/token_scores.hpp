@@ -12,22 +12,25 @@ namespace pardec::serve {
 struct TokenScore {
   Token token = 0;
   double logprob = 0;
-  int rank = 1;                                    ///< rank among all ids at this place, from 1
-  std::vector<std::pair<Token, double>> top = {};  ///< the most probable ids here, best first
+  int rank = 1;  ///< 1 + number of ids that are more probable at this place
+  /// The most probable ids at this place with their logprobs, the most probable first.
+  std::vector<std::pair<Token, double>> top = {};
 };
 
-/// Scores the tokens of a text from index `first` on, in one causal forward pass. The probability
-/// of a token is conditional on all tokens before it, at temperature 1. `top`: number of most
-/// probable ids in each score. REQUIRES: 1 <= first <= ids.size().
+/// Scores the tokens ids[first], ids[first + 1], ... of a text in one causal forward pass. The
+/// probability of a token is conditional on all tokens before it, at temperature 1. `top`: number
+/// of most probable ids in each score. REQUIRES: 1 <= first <= ids.size().
 Task<std::vector<TokenScore>> score_tokens(Engine& engine, Tokens ids, int first, int top);
 
 /// The scores as `logprobs` of a text completion: {tokens, token_logprobs, top_logprobs,
-/// text_offset}. `echoed`: the first token of an echoed prompt, which has no score; empty if the
-/// prompt is not echoed. `top_logprobs` also includes the token itself.
+/// text_offset}. `echoed`: an echoed prompt; only its first token is used, which has no score
+/// (null); empty if the prompt is not echoed. `top_logprobs` also includes the token itself. An
+/// offset is the number of characters before the token.
 OrderedJson completion_logprobs(const Tokens& echoed, const std::vector<TokenScore>& scores,
                                 const Tokenizer& tokenizer);
-/// The scores of a prompt as `prompt_logprobs`, in vLLM's form: a list with null for the first
-/// token, and an object {ID: {logprob, rank, decoded_token}} for each other token.
+/// The scores of a prompt as `prompt_logprobs`, in vLLM's form: a list with null for the prompt's
+/// first token, and for each other token an object {ID: {logprob, rank, decoded_token}} with the
+/// token and the most probable ids. `scores`: of all tokens but the first.
 OrderedJson prompt_logprobs(const std::vector<TokenScore>& scores, const Tokenizer& tokenizer);
 /// The scores as `logprobs` of a chat completion: {content: [{token, logprob, bytes,
 /// top_logprobs}]}.

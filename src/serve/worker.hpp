@@ -24,14 +24,14 @@ struct WorkResult {
   Answers answers;
   std::string text;                       ///< text of the answer, up to the first stop string
   bool at_stop = false;                   ///< whether the answer ended at a stop string
-  std::vector<TokenScore> scores;         ///< scores of the answer's tokens
-  std::vector<TokenScore> prompt_scores;  ///< scores of the prompt's tokens, without the first
+  std::vector<TokenScore> scores;         ///< of the answer's tokens; empty: not requested
+  std::vector<TokenScore> prompt_scores;  ///< of the prompt's tokens except the first
   std::int64_t queued_ns = 0;             ///< time in the queue
-  std::exception_ptr error;
+  std::exception_ptr error;               ///< why the job failed; null: it did not
 };
 
-/// One job for the engine. The functions are called on the engine's thread; `text`, `pass` and
-/// `ended` must not throw.
+/// One job for the engine. Its functions are called on the engine's thread. `text`, `pass` and
+/// `ended` must not throw. An exception from `written` becomes the error of the result.
 struct Work {
   std::shared_ptr<const Decoder> decoder;
   std::shared_ptr<const GivenRequests> given;  ///< contains one request
@@ -39,13 +39,13 @@ struct Work {
   std::vector<std::string> stops;
   bool ignore_eos = false;
   int min_tokens = 0;     ///< minimum number of tokens before an end of sequence
-  std::int64_t rows = 0;  ///< maximum number of cache rows that it needs
+  std::int64_t rows = 0;  ///< maximum number of cache rows that the job needs
   bool decodes = true;    ///< false: nothing is decoded; only the prompt is scored
-  /// If set, the answer's tokens (or the prompt's) are scored. The value is the number of most
-  /// probable ids in each score.
+  /// The number of most probable ids in each score of the answer's tokens, and of the prompt's
+  /// tokens. None: these tokens are not scored.
   std::optional<int> logprobs, prompt_logprobs;
-  /// Computes the text of the answer at its end. Empty: the text is what the decoder writes, as it
-  /// is written.
+  /// Computes the text of the answer after decoding has ended. May be empty: then the text is the
+  /// decoder's own output, and parts of it are available while decoding runs.
   std::function<std::string(const Answers& answers)> written;
   /// Gets the next part of the answer's text as soon as it is certain. May be empty.
   std::function<void(std::string text)> text;
@@ -55,8 +55,8 @@ struct Work {
   std::function<void(WorkResult result)> ended;
 };
 
-/// Runs jobs on one engine, in order of arrival. Between forward passes, waiting jobs start as
-/// others end or are cancelled.
+/// Runs jobs on one engine, several at a time. Jobs start in order of arrival. A waiting job starts
+/// between two forward passes, when another job has ended or was cancelled.
 class Worker {
  private:
   struct Timed {
@@ -78,19 +78,20 @@ class Worker {
   // From any thread:
 
   void stop() { queue_.stop(); }
-  /// Adds the jobs of a request. Returns their numbers. Empty: there is no room for all of them,
-  /// and none was added.
+  /// Adds the jobs of a request. Returns their numbers. If there is no room for all jobs, adds none
+  /// and returns an empty list.
   std::vector<std::uint64_t> submit(std::vector<Work> works);
-  /// Whether a job that needs no cache rows would be added.
+  /// Whether submit() would now add one job that needs no cache rows.
   bool has_room() const { return queue_.has_room(); }
   /// Cancels jobs. Their cache rows are freed before the next forward pass. Does nothing for jobs
   /// that have ended.
   void cancel(const std::vector<std::uint64_t>& numbers) { queue_.cancel(numbers); }
 
   struct Load {
-    std::size_t running = 0, waiting = 0;
-    std::int64_t passes = 0, job_passes = 0;  ///< since the engine started
-    std::int64_t held_rows = 0;               ///< cache rows in use now
+    std::size_t running = 0, waiting = 0;  ///< numbers of jobs
+    std::int64_t passes = 0;               ///< passes of the engine so far
+    std::int64_t job_passes = 0;  ///< sum over these passes of the number of jobs in the pass
+    std::int64_t held_rows = 0;   ///< cache rows in use now
     /// share of the cache budget in use; 0 without a budget
     double held_share = 0;
   };

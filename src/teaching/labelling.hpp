@@ -15,8 +15,8 @@
 namespace pardec {
 
 struct LabelTask {
-  NamedRecord teacher;  ///< its json has everything that may affect the replies
-  std::int64_t max_tokens = 8192;
+  NamedRecord teacher;             ///< its json has everything that may affect the replies
+  std::int64_t max_tokens = 8192;  ///< maximum number of tokens of a reply
 };
 
 /// The outcome of an example.
@@ -25,7 +25,7 @@ enum class LabelState {
   unreadable,  ///< the teacher's reply contains no valid values
   refused,     ///< the teacher refused
   left_out,    ///< no question can be made from the example
-  undecided,   ///< there is no reply yet
+  undecided,   ///< there is no reply yet, or the call failed
 };
 /// All states, in the order in which they are listed.
 inline constexpr std::array<LabelState, 5> kLabelStates{
@@ -36,26 +36,28 @@ std::string_view name(LabelState state);
 struct LabelledExample {
   Example example;  ///< if labelled, the references of its fields are the teacher's values
   LabelState state;
-  std::string reason;
+  std::string reason;  ///< why the example is not labelled; empty if it is
 };
 
 struct LabelResult {
-  std::vector<LabelledExample> examples;        ///< in the order of the given examples
-  std::int64_t values = 0, absent = 0;          ///< number of fields with and without a value
-  std::map<std::string, std::int64_t> reasons;  ///< reason -> number of examples without labels
-  std::int64_t calls = 0;                       ///< number of replies received
+  std::vector<LabelledExample> examples;  ///< in the order of the given examples
+  std::int64_t values = 0, absent = 0;    ///< number of fields with and without a value
+  /// "STATE: reason" -> number of examples that are not labelled for this reason
+  std::map<std::string, std::int64_t> reasons;
+  std::int64_t calls = 0;  ///< number of replies received
 
   std::int64_t count(LabelState state) const;
 };
 
-/// Asks for all fields of an example at once. A value must occur in the text or be one of the
-/// field's choices. After an invalid reply, the question is repeated once. Stored replies are
-/// reused. `store` and errors: see rewrite_answers.
+/// Labels the examples. Each question asks for all fields of one example. A value must occur in the
+/// example's text or be one of the field's choices. After an invalid reply, the question is
+/// repeated once. Stored replies are reused. `store`: null for a dry run. `progress`: called with
+/// the number of replies so far; may be empty. Errors of `ask` are passed on.
 LabelResult label_examples(Store* store, const LabelTask& task,
                            const std::vector<Example>& examples, const AskService& ask,
                            const std::function<void(std::int64_t calls)>& progress = {});
 
-/// The labelled examples as JSON lines for own_jsonl.hpp.
+/// The examples with state `labelled`, as JSON lines in the form of own_jsonl.hpp.
 std::string labelled_lines(const std::vector<LabelledExample>& examples);
 /// All examples with their outcomes, one JSON line each.
 std::string labelled_details(const std::vector<LabelledExample>& examples);

@@ -17,9 +17,9 @@ struct RewrittenBranch {
 /// format and integrity are checked for the whole answer.
 struct Rewrite {
   std::string question;
-  std::string before;  ///< the part of the answer before the group
-  std::vector<RewrittenBranch> group;
-  std::string original, rewritten;
+  std::string before;  ///< for independence: the part of the rewritten answer before the group
+  std::vector<RewrittenBranch> group;  ///< for independence
+  std::string original, rewritten;     ///< the whole answer
 };
 
 enum class RewriteCheck {
@@ -30,18 +30,21 @@ enum class RewriteCheck {
 
 inline constexpr int kRewriteVotes = 3;
 
+/// The inquiry for one vote.
 Inquiry ask_about(const Rewrite& rewrite, RewriteCheck check);
+/// The inquiry to send after a reply without a verdict. `inquiry`: the one that got `reply`.
+/// `problem`: why the reply has no verdict.
 Inquiry ask_about_again(RewriteCheck check, Inquiry inquiry, const std::string& reply,
                         const std::string& problem);
 
-/// One vote. If the reply contains no verdict, `yes` is none, and `problem` says why.
+/// One vote. If the reply contains no verdict, `yes` is none, and `problem` has the reason.
 struct RewriteVote {
   std::optional<bool> yes;
   std::string problem;
 };
 RewriteVote read_vote(std::string_view reply, RewriteCheck check);
 
-/// Whether there are kRewriteVotes votes, and all say yes.
+/// Whether there are kRewriteVotes votes, and `yes` is true in all of them.
 bool accepted(const std::vector<RewriteVote>& votes);
 
 }  // namespace pardec

@@ -21,11 +21,12 @@ namespace pardec {
 
 /// The limits of the paper's pipeline.
 struct RewriteRules {
-  int candidates = 3;             ///< number of rewrites per answer
-  std::int64_t least_ids = 128;   ///< shorter answers stay serial
-  std::int64_t most_ids = 8000;   ///< longer answers (including their prompt) stay serial
-  size_t most_branches = 10;      ///< maximum number of branches in a group
-  std::int64_t title_chars = 10;  ///< maximum length of a title, and minimum length of a branch
+  int candidates = 3;            ///< number of rewrites per answer
+  std::int64_t least_ids = 128;  ///< answers with fewer tokens are not rewritten
+  std::int64_t most_ids = 8000;  ///< answers with more tokens, including the prompt, are not either
+  size_t most_branches = 10;     ///< maximum number of branches in a group
+  /// maximum length of a title and minimum length of a branch, in characters
+  std::int64_t title_chars = 10;
   /// Minimum share of the answer's words that are in the rewrite, in the same order, and of the
   /// rewrite's words that are in the answer. (The paper allows "lightly adjusted" text, and leaves
   /// this to the votes.)
@@ -34,10 +35,12 @@ struct RewriteRules {
 
 /// How parallel an answer is, counted in tokens including control tokens.
 struct Parallelism {
-  ParallelCounts counts;  ///< without times
-  double dp = 0, abn = 0;
-  double efficiency = 0;  ///< (ids of branches - ids of titles) / ids of branches
+  ParallelCounts counts;   ///< without times
+  double dp = 0, abn = 0;  ///< see ParallelMetrics
+  /// (tokens of branches - tokens of titles) / tokens of branches; 0 without branches
+  double efficiency = 0;
 };
+/// The parallelism of an answer with these parts.
 Parallelism parallelism_of(const std::vector<MarkupPart>& parts, const Tokenizer& tokenizer);
 
 /// The outcome of a rewrite.
@@ -49,13 +52,13 @@ struct RewriteFate {
     failed,        ///< the call failed
     unreadable,    ///< the teacher's reply is not readable
     not_parallel,  ///< no group has at least two branches
-    markup,        ///< the four kinds from here to `text`: the rewrite breaks a rule about this
-    branches,
-    titles,
-    text,
-    dependent,  ///< the three kinds from here on: rejected by votes
-    form,
-    content,
+    markup,        ///< the rewrite breaks a rule about the markup
+    branches,      ///< the rewrite breaks a rule about branches
+    titles,        ///< the rewrite breaks a rule about titles
+    text,          ///< the rewrite keeps too few words, or has too many others
+    dependent,     ///< rejected by votes: RewriteCheck::independence
+    form,          ///< rejected by votes: RewriteCheck::format
+    content,       ///< rejected by votes: RewriteCheck::integrity
   };
   Kind kind = Kind::chosen;
   std::string what = "";  ///< details, without the kind; may be empty
@@ -64,36 +67,40 @@ struct RewriteFate {
 };
 std::string_view name(RewriteFate::Kind kind);
 
-/// A teacher's markup, converted for training: groups of one branch become serial text.
+/// A teacher's rewrite after the check against the rules.
 struct CheckedRewrite {
+  /// the parts of the rewrite, with groups of one branch as serial text; empty if a rule is broken
   std::vector<MarkupPart> parts;
   /// the rule that the rewrite breaks; none: it breaks no rule
   std::optional<RewriteFate> broken = std::nullopt;
 };
+/// Checks a rewrite. `markup`: the rewrite in ASPD's markup. `answer`: the original answer.
 CheckedRewrite check_rewrite(const std::string& markup, const std::string& answer,
                              const RewriteRules& rules = {});
 
 struct RewriteTask {
-  NamedRecord teacher;  ///< json: everything that may affect its replies
-  std::int64_t max_tokens = 8192;
+  NamedRecord teacher;             ///< its json has everything that may affect the replies
+  std::int64_t max_tokens = 8192;  ///< maximum number of tokens of a reply
   RewriteRules rules;
 };
 
 /// The outcome of an answer.
 enum class RewriteState {
-  parallel,  ///< the answer was rewritten
-  serial,    ///< the answer is used unchanged
-  left_out,  ///< the answer is not used
-  undecided,
+  parallel,   ///< the answer was rewritten
+  serial,     ///< the answer is used unchanged
+  left_out,   ///< the answer is not used
+  undecided,  ///< a reply is missing, or a call failed
 };
 std::string_view name(RewriteState state);
 
+/// An answer with its outcome.
 struct RewrittenAnswer {
-  std::string id, category, prompt, answer;
+  std::string id, category, prompt;
+  std::string answer;  ///< if parallel, the chosen rewrite in ASPD's markup; otherwise the original
   RewriteState state = RewriteState::undecided;
-  std::string reason;  ///< why the answer is not parallel; empty if it is
-  Parallelism parallelism;
-  std::vector<RewriteFate> rewrites;
+  std::string reason;                 ///< why the answer is not parallel; empty if it is
+  Parallelism parallelism;            ///< if parallel
+  std::vector<RewriteFate> rewrites;  ///< outcomes of the rewrites that are decided
 };
 
 /// A stage of the pipeline: `of` items reached it, and `passed` of these passed it.
@@ -104,8 +111,8 @@ struct StageCount {
 struct RewriteResult {
   std::vector<RewrittenAnswer> answers;                    ///< in the order of the given examples
   std::vector<std::pair<std::string, StageCount>> stages;  ///< (name, counts), in order
-  std::map<std::string, std::int64_t> fell;                ///< outcome -> number of rewrites
-  /// reason -> number of answers that are not parallel
+  std::map<std::string, std::int64_t> fell;  ///< name of RewriteFate::Kind -> number of rewrites
+  /// "STATE: reason" -> number of answers that are not parallel for this reason
   std::map<std::string, std::int64_t> reasons;
   std::int64_t calls = 0;  ///< number of replies that arrived
 
@@ -113,9 +120,10 @@ struct RewriteResult {
 };
 
 /// Rewrites the answers (first references) of open prompts. Each reply is stored as it arrives, and
-/// stored replies are used again, so that a rewriting that was killed can be resumed. Errors of
-/// `ask` are passed on. If `ask` returns early, or a call failed permanently, the answers that
-/// depend on missing replies stay undecided. `store`: may be null in a dry run.
+/// stored replies are used again, so that the function can resume its work after the process was
+/// killed. If `ask` returns early, or a call failed permanently, the answers that depend on missing
+/// replies stay undecided. `store`: null for a dry run. `progress`: called with the number of
+/// replies so far; may be empty. Errors of `ask` are passed on.
 RewriteResult rewrite_answers(Store* store, const RewriteTask& task,
                               const std::vector<Example>& examples, const Tokenizer& tokenizer,
                               const AskService& ask,

@@ -21,19 +21,22 @@ struct Section {
   std::optional<Token> id;
 };
 
-/// Tokens that are searched for in a text before all other steps. The leftmost match wins; of
-/// several matches at the same place, the longest. Immutable.
+/// Tokens that are searched for in a text before all other steps. The leftmost match counts.
+/// If several tokens match at one place, the longest counts. Immutable.
 class AddedTokens {
  public:
-  /// Reads the array `added_tokens`, and the tokens in files next to tokenizer.json. A token in the
-  /// model's vocabulary has the id that it has there; new tokens get the next free ids.
-  /// `normalizer`: applied to tokens with the flag `normalized`; may be null. ConfigError: the file
-  /// gives a token another id.
+  /// Reads the array `added_tokens` of a tokenizer.json (`json`), and adds the tokens in the files
+  /// next to it. A token of the model's vocabulary keeps its id; new tokens get the next free ids.
+  /// `normalizer`: applied to tokens with the flag `normalized`; may be null. ConfigError, which
+  /// starts with `where`: the array is invalid, the file gives a token another id, or the
+  /// normaliser makes a token empty or equal to another token.
   AddedTokens(const Json& json, const TokensBeside& beside, const Vocabulary& vocabulary,
               const Normalizer* normalizer, const std::string& where);
 
-  /// Divide a text into sections. split_original searches for the tokens of original text,
-  /// split_normalized for those with the flag `normalized`.
+  // Both functions divide a text into sections. split_original searches for the tokens without the
+  // flag `normalized`, in text that is not normalised yet. split_normalized searches for the tokens
+  // with this flag, in normalised text.
+
   std::vector<Section> split_original(std::string_view text) const {
     return split(original_, text);
   }
@@ -41,6 +44,7 @@ class AddedTokens {
     return split(normalized_, text);
   }
 
+  /// The id of a token; none: it is not an added token.
   std::optional<Token> id(std::string_view token) const;
   /// The token's text; null if the id is not an added token.
   const std::string* token(Token id) const;

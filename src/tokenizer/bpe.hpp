@@ -21,11 +21,13 @@ class Bpe {
   /// object is invalid.
   Bpe(const Json& json, const std::string& where);
 
-  /// Buffers that a caller can reuse.
+  /// Buffers of `encode`, which a caller can use for many words.
   struct Scratch;
 
-  /// Appends the ids of one word to `out`. Takes O(n log n) time for n characters. REQUIRES: `word`
-  /// is valid UTF-8 of less than 2 GiB.
+  /// Appends the ids of one word to `out`. A character that is not in the vocabulary becomes the
+  /// tokens of its bytes or the unknown token, as the options of the model say, or else is left
+  /// out. Takes O(n log n) time for n characters. REQUIRES: `word` is valid UTF-8 of less than 2
+  /// GiB.
   void encode(std::string_view word, Scratch& scratch, Tokens& out) const;
 
   const Vocabulary& vocabulary() const { return vocabulary_; }

@@ -20,6 +20,7 @@ class TokenDecoder {
     std::string bytes;
     bool fused = false;  ///< after Fuse, a component gets the whole answer as one token
   };
+  /// Rewrites a token in the middle of an answer.
   virtual void apply_inside(Piece& piece) const = 0;
 };
 

@@ -10,16 +10,18 @@
 
 namespace pardec {
 
-/// The tokenizer.json that a GGUF file's metadata stand for. Models: `gpt2` (BPE over bytes, with
-/// the pre-tokenizers of a table) and `llama` (SentencePiece's BPE). ModelError: another model or
-/// pre-tokenizer, by name, or a missing or inconsistent list.
+/// The content of a tokenizer.json that is equivalent to the tokenizer in a GGUF file's metadata.
+/// Supported models are `gpt2` (BPE over bytes, with the pre-tokenizers of a table) and `llama`
+/// (SentencePiece's BPE). ModelError: the model or pre-tokenizer is not supported, or a list is
+/// missing or inconsistent.
 Json gguf_tokenizer(const Gguf& gguf);
 
-/// `bos_token`, `eos_token`, ... and their texts.
+/// (name, text) of `bos_token`, `eos_token`, `unk_token` and `pad_token`, as far as the metadata
+/// has them.
 std::vector<std::pair<std::string, std::string>> gguf_named_tokens(const Gguf& gguf);
 
-/// The file that a model's tokenizer is read from: its GGUF file, or tokenizer.json in its folder.
-/// Nothing: the model has no tokenizer.
+/// The file that a model's tokenizer is read from: the GGUF file (see gguf_file), or tokenizer.json
+/// in the folder `model`. None: the model has neither.
 std::optional<std::filesystem::path> tokenizer_file(const std::filesystem::path& model);
 
 }  // namespace pardec

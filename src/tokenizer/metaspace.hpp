@@ -9,16 +9,19 @@
 
 namespace pardec {
 
+/// Which stretches of text get the replacement character as a prefix. `first`: only a stretch at
+/// the beginning of the input.
 enum class PrependScheme { always, first, never };
 
 /// The options that the pre-tokenizer and the decoder 'Metaspace' share.
 struct MetaspaceOptions {
-  std::string replacement = "▁";
+  std::string replacement = "▁";  ///< the character that replaces a space
   PrependScheme prepend = PrependScheme::always;
-  bool split = true;
+  bool split = true;  ///< whether the pre-tokenizer splits the text before each `replacement`
 };
 
-/// Reads the options. `add_prefix_space: false` is an old form of the scheme "never".
+/// Reads the options. `add_prefix_space: false` is an old form of the scheme "never". ConfigError,
+/// which starts with `where`: an option is invalid.
 inline MetaspaceOptions read_metaspace(JsonReader& options, const std::string& where) {
   MetaspaceOptions out;
   out.replacement = options.optional<std::string>("replacement", out.replacement);

@@ -7,10 +7,10 @@ namespace pardec {
 /// replace compatibility variants of characters ("ﬁ", "²").
 enum class NormalForm { nfc, nfd, nfkc, nfkd };
 
-/// Normalises a text with the tables of Unicode 9, which PyPI `tokenizers` uses. Characters that
-/// were added later are not decomposed, composed or reordered. For characters of Unicode 9, all
-/// versions agree. Takes O(n log n) time, even for long runs of combining marks. REQUIRES: valid
-/// UTF-8.
+/// Normalises the text of a stretch with the tables of Unicode 9, which PyPI `tokenizers` uses.
+/// Characters that were added later are not decomposed, composed or reordered. For characters of
+/// Unicode 9, all versions agree. Takes O(n log n) time, even for long runs of combining marks.
+/// REQUIRES: valid UTF-8.
 void normalize(Stretch& stretch, NormalForm form);
 
 }  // namespace pardec

@@ -15,8 +15,8 @@ enum class Place {
   later
 };
 
-/// RunError: components have enlarged a text from `before` to `after` bytes, far more than a real
-/// tokenizer does.
+/// Checks that components have not enlarged a text, from `before` to `after` bytes, far more than a
+/// real tokenizer does. RunError: `after` exceeds 4096 + 16 * `before`.
 void check_growth(std::size_t before, std::size_t after);
 
 /// A part of the input between two added tokens, while components rewrite it.
@@ -27,21 +27,22 @@ void check_growth(std::size_t before, std::size_t after);
 /// front.
 struct Stretch {
   std::string text;
-  bool at_start;      ///< whether it begins at the beginning of the input
-  std::size_t first;  ///< number of bytes of `text` that came from the input's first character
+  bool at_start;      ///< whether the stretch begins at the beginning of the input
+  std::size_t first;  ///< number of bytes of `text` that came from the first character, see above
 
   /// A stretch with the unchanged input in [begin, end).
   static Stretch of_input(std::string_view input, std::size_t begin, std::size_t end);
 
-  /// The part [begin, end) as a stretch of its own.
+  /// The part of the stretch with the bytes [begin, end) of `text`.
   Stretch part(std::size_t begin, std::size_t end) const;
 
-  /// Inserts `added` at the front. It counts as a part of the first character. An empty text stays
-  /// empty.
+  /// Inserts `added` at the front. The inserted bytes count as a part of the first character. An
+  /// empty text stays empty. RunError: see check_growth.
   void prepend(std::string_view added);
 };
 
-/// Rewrites a stretch from left to right. Text after the last call is dropped.
+/// Rewrites a stretch from left to right. Each call handles the next bytes of the stretch. Bytes
+/// after the last call are dropped. RunError: see check_growth.
 class Rewriting {
  public:
   explicit Rewriting(const Stretch& old) : old_(old), new_{{}, old.at_start, 0} {
@@ -51,13 +52,14 @@ class Rewriting {
   /// Copies the next bytes (keep), or drops them.
   void keep(std::size_t bytes);
   void drop(std::size_t bytes) { at_ += bytes; }
-  /// Replaces the next bytes by `text`. The origin of `text` is the first of these bytes.
+  /// Replaces the next bytes by `text`, which counts as coming from the first of these bytes.
   void replace(std::size_t bytes, std::string_view text);
-  /// Writes `text` before the next byte. The origin of `text` is the preceding byte.
+  /// Writes `text` before the next byte. `text` counts as coming from the byte before it.
   void insert(std::string_view text) { write(text, at_ <= old_.first); }
   /// The number of bytes in the next `characters` characters.
   std::size_t bytes_of(int characters) const;
 
+  /// The new stretch.
   Stretch finish() && { return std::move(new_); }
 
  private:

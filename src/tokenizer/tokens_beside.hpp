@@ -16,11 +16,11 @@ struct NewToken {
 };
 
 /// The token definitions in files next to a tokenizer.json, read as in transformers 5. The files
-/// are tokenizer_config.json and, if this has no `added_tokens_decoder`, special_tokens_map.json
-/// and added_tokens.json.
+/// are tokenizer_config.json and, if tokenizer_config.json has no `added_tokens_decoder`, also
+/// special_tokens_map.json and added_tokens.json.
 struct TokensBeside {
-  /// Tokens to add to those of tokenizer.json, in transformers' order. A token that exists already
-  /// gets these flags.
+  /// Tokens to add to those of tokenizer.json, in transformers' order. If tokenizer.json already
+  /// has a token, the token gets these flags.
   std::vector<NewToken> added;
   /// (name, text) of `bos_token`, `eos_token` and others; the standard names first.
   std::vector<std::pair<std::string, std::string>> named;
@@ -31,11 +31,13 @@ struct TokensBeside {
   const std::string* find(std::string_view name) const;
 };
 
-/// Reads these files; the result is empty if there are none. `tokenizer`: the content of
-/// tokenizer.json. ConfigError, DataError: a file is invalid; the message names file and key.
+/// Reads these files in `folder`; the result is empty if there are none. `tokenizer`: the content
+/// of the folder's tokenizer.json. ConfigError, DataError: a file is invalid; the message names
+/// file and key.
 TokensBeside read_tokens_beside(const std::filesystem::path& folder, const OrderedJson& tokenizer);
-/// The same; reads the folder's tokenizer.json too, if there is one. For a GGUF file, or a folder
-/// with one (gguf_file): the named tokens of its metadata.
+/// Reads these files and, if there is one, the folder's tokenizer.json. For a GGUF file, or a
+/// folder with one (gguf_file), the result has only the named tokens of its metadata. Errors: as
+/// with `tokenizer`; or ModelError: the GGUF file is invalid.
 TokensBeside read_tokens_beside(const std::filesystem::path& folder);
 
 inline constexpr const char* kTokenizerConfig = "tokenizer_config.json";

@@ -22,6 +22,7 @@ class Vocabulary {
   Vocabulary(const Json& json, const std::string& where);
   Vocabulary(Vocabulary&&) = default;
 
+  /// The id of a token; none: there is no such token.
   std::optional<Token> id(std::string_view token) const;
   /// The token of an id; empty if the id has none.
   std::string_view token(Token id) const;

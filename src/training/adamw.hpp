@@ -13,24 +13,29 @@ namespace pardec {
 /// Algorithm 2. Computes the same as torch.optim.AdamW.
 class AdamW {
  public:
+  /// A trained weight with its state.
   struct Slot {
     std::string name;
     at::Tensor weight;         ///< master weight: float32 (float64 in tests), changed in place
     at::Tensor first, second;  ///< first and second moment, with the weight's shape and type
-    bool decays = true;
+    bool decays = true;        ///< whether weight decay applies
   };
 
+  /// A weight to train; see Slot.
   struct Master {
     std::string name;
     at::Tensor weight;
     bool decays = true;
   };
+  /// The moments begin at 0. Each slot shares the memory of its master weight.
   AdamW(const std::vector<Master>& masters, const AdamWOptions& options);
 
-  /// Performs one update. `gradients`: in the order of the slots, with the weights' types.
+  /// Performs one update. `gradients`: one per slot, in the order of the slots, with the weight's
+  /// shape and type.
   void step(const std::vector<at::Tensor>& gradients, double learning_rate);
 
   const std::vector<Slot>& slots() const { return slots_; }
+  /// The number of updates so far.
   std::int64_t steps() const { return steps_; }
   /// For resuming: sets the number of updates so far.
   void set_steps(std::int64_t steps) { steps_ = steps; }

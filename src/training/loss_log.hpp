@@ -26,10 +26,12 @@ struct LossRow {
 class LossLog {
  public:
   explicit LossLog(std::filesystem::path csv) : csv_(std::move(csv)) {}
-  /// Reads the rows of an earlier session up to update `step`. DataError: the file is invalid.
+  /// Reads the rows of an earlier session up to update `step`. DataError: the file is missing
+  /// or invalid.
   void read_through(std::int64_t step);
   void add(const LossRow& row) { rows_.push_back(row); }
   const std::vector<LossRow>& rows() const { return rows_; }
+  /// Writes the file. RunError: writing fails.
   void write() const;
 
  private:
@@ -37,7 +39,8 @@ class LossLog {
   std::vector<LossRow> rows_;
 };
 
-/// Draws the loss over tokens as SVG, with gnuplot. Returns false if gnuplot is missing or failed.
+/// Draws the losses in the file `csv` over the number of tokens, as an SVG file, with gnuplot.
+/// Returns whether the file was written; it is not if gnuplot is missing or failed.
 bool draw_loss(const std::filesystem::path& csv, const std::filesystem::path& svg);
 
 }  // namespace pardec

@@ -6,12 +6,13 @@
 namespace pardec {
 
 /// Joins up to `most` consecutive samples with a common prefix (usually the instruction) into one
-/// sample. The prefix is in segment 0 and is computed once. The rest of each sample is in a segment
-/// of its own, which sees segment 0. Positions, orders and ranks are unchanged. Therefore every row
-/// sees the same tokens as before, and loss and gradients equal those of the separate samples; only
-/// the cost is lower. Samples with several segments are not joined. Samples with fewer than `least`
-/// common tokens, or with more other tokens than common ones, are not joined either, because
-/// attention over the longer sequence would cost more than is saved.
+/// sample. The prefix is in segment 0 and is computed once. It ends before the first row with a
+/// target. The rest of each sample is in a separate segment, whose rows attend to the prefix.
+/// Positions, orders and ranks are unchanged. Therefore every row attends to the same tokens as in
+/// its separate sample. Loss and gradients equal those of the separate samples; only the cost is
+/// lower. Samples with several segments are not joined. Samples with fewer than `least` common
+/// tokens, or with more other tokens than common tokens, are not joined either, because attention
+/// over the longer sequence would cost more than is saved.
 std::vector<TrainingSample> share_prefixes(std::vector<TrainingSample> samples, int most,
                                            int least = 32);
 

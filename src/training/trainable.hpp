@@ -25,15 +25,15 @@ struct RowTargets {
   Tokens tokens;
 };
 
-/// Entry [i][r]: the share of the targets of loss i that equal the guess with rank r (0 is the
-/// best) of this loss's head.
+/// Entry [i][r]: the share of the targets of loss i that equal the guess with rank r (0 is the most
+/// probable token) of this loss's head. Ranks from 0 to 31.
 using GuessRanks = std::vector<std::vector<double>>;
 
 /// Defines what is trained: the weights and their initial values, the losses, and the exported
 /// files. It contains no tensors, and several threads use it at once. A Trainer holds the master
 /// weights, the computing weights and the optimiser.
 ///
-/// Each kind of training is a subclass in a file of its own.
+/// Each kind of training is a subclass in a separate file.
 class Trainable {
  public:
   explicit Trainable(ModelConfig config) : config_(std::move(config)) {}
@@ -53,7 +53,7 @@ class Trainable {
   virtual std::unique_ptr<Model::Network> network(
       const std::map<std::string, at::Tensor>& weights) const = 0;
 
-  // ---- losses; by default only the loss of the network's own head ----
+  // ---- losses; by default only the loss of the network's language-modelling head ----
 
   struct Loss {
     std::string name;   ///< for display; empty if it is the only loss
@@ -88,11 +88,11 @@ class Trainable {
   ModelConfig config_;
 };
 
-/// Number of trained scalar parameters.
+/// Number of elements of all trained weights.
 std::int64_t parameter_count(const Trainable& what);
 
-/// Trains all weights of the network, starting from given weights, with the loss of the network's
-/// own head.
+/// Trains all weights of the network, from the weights that the Trainer gets, with the loss of the
+/// network's language-modelling head.
 std::unique_ptr<Trainable> whole_network(const ModelConfig& config);
 
 /// Random float32 weights for training a network from scratch, as in GPT-2. Matrices and the
@@ -116,9 +116,10 @@ std::unique_ptr<Trainable> extra_heads(const ModelConfig& config, const ExtraHea
 
 /// Trains a low-rank adapter of a frozen network, and writes it in peft's format. Initial values,
 /// unless `start` contains the weight: A is uniform in +-1 / sqrt(in), as in peft, and depends on
-/// seed and name; B is 0. Rows of tokens are the network's rows, except that tokens with (almost)
-/// equal rows get random ones. Thus the adapter initially changes no output except for these
-/// tokens. ConfigError: the network has no matrix with a name in shape.targets.
+/// seed and name; B is 0. The rows of shape.tokens in embedding and head are copies of the
+/// network's rows, except that tokens with (almost) equal rows get random rows. Thus the adapter
+/// initially changes no output except for these tokens. `start`: an adapter to continue; none: a
+/// new adapter. ConfigError: the network has no matrix with a name in shape.targets.
 std::unique_ptr<Trainable> low_rank_adapter(const ModelConfig& config, const AdapterShape& shape,
                                             std::uint64_t seed,
                                             const std::optional<Adapter>& start = {});

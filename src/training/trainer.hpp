@@ -28,26 +28,28 @@ class Trainer {
           const TrainerOptions& options, Group* group = nullptr);
 
   struct Report {
-    double loss = 0;                       ///< loss before the update
+    double loss = 0;                       ///< total loss before the update
     double gradient_norm = 0;              ///< 2-norm before clipping
-    std::int64_t tokens = 0, targets = 0;  ///< targets: over all losses
+    std::int64_t tokens = 0, targets = 0;  ///< numbers in the batch; targets: over all losses
   };
   /// Performs one update from a batch. The total loss is the sum over all losses of weight times
-  /// mean cross-entropy over the loss's targets. RunError, before anything changes: the loss is not
-  /// finite.
+  /// mean cross-entropy (in nats) over the loss's targets. Nothing changes after an error.
+  /// ConfigError: the batch has no target. RunError: the loss is not finite.
   Report step(std::span<const TrainingSample* const> batch, double learning_rate);
 
   /// Computes the gradients of an update without performing it, in the order of the optimiser's
-  /// slots.
+  /// slots. Sets all members of `report` except gradient_norm. REQUIRES: `report` is new. Errors:
+  /// see step.
   std::vector<at::Tensor> gradients(std::span<const TrainingSample* const> batch, Report& report);
 
   /// Computes the total loss over all samples, without gradients.
   double loss(std::span<const TrainingSample* const> samples) { return measure(samples).loss; }
 
   struct Measure {
-    double loss = 0;
+    double loss = 0;  ///< total loss; a loss without targets counts as 0
     GuessRanks ranks;
   };
+  /// Computes the total loss and the ranks of the targets over all samples, without gradients.
   Measure measure(std::span<const TrainingSample* const> samples);
 
   const Trainable& what() const { return what_; }

@@ -8,7 +8,8 @@ namespace pardec {
 
 struct AdamWOptions {
   double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8;
-  /// decoupled: each step shrinks a weight by learning rate * weight_decay
+  /// Decoupled from the gradients: each update multiplies a weight by 1 - learning rate *
+  /// weight_decay.
   double weight_decay = 0.1;
 };
 
@@ -22,8 +23,8 @@ struct TrainerOptions {
   /// summed.
   std::int64_t micro_tokens = 2048;
   int workers = 1;  ///< number of threads that each compute forward passes
-  /// Only the layers' inputs are kept, and the layers are computed again for their gradients. This
-  /// takes about 50 % more time, and needs only a fraction of the memory.
+  /// If true, only the layers' inputs are kept, and the layers are computed again for their
+  /// gradients. This takes about 50 % more time, and needs only a fraction of the memory.
   bool checkpoint_activations = false;
   std::uint64_t seed = 1;  ///< seed of the dropout
 };

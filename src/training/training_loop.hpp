@@ -50,17 +50,19 @@ struct LoopOptions {
 };
 
 struct LoopResult {
-  std::int64_t steps = 0, tokens = 0;
+  std::int64_t steps = 0, tokens = 0;  ///< numbers of updates and tokens, over all sessions
   std::int64_t planned = 0;            ///< total number of updates of the run
   bool out_of_time = false;            ///< whether LoopOptions::minutes ended the session
-  double seconds = 0, train_loss = 0;  ///< train_loss: of the last update
+  double seconds = 0;                  ///< training time over all sessions
+  double train_loss = 0;               ///< of the last update
+  /// of the last validation, or with patience of the best; none: there was no validation
   std::optional<double> validation_loss;
   GuessRanks validation_ranks;  ///< empty: there are no validation samples
   /// with patience: number of the update with the best weights; 0: the last update
   std::int64_t best_step = 0;
 };
 
-/// Number of samples in the batch that begins at `begin`.
+/// Number of samples in the batch that begins with samples[begin].
 size_t batch_size(const std::vector<TrainingSample>& samples, size_t begin,
                   const LoopOptions& options);
 
@@ -68,7 +70,9 @@ size_t batch_size(const std::vector<TrainingSample>& samples, size_t begin,
 /// training; with patience, also best.safetensors, which has the form of state.safetensors.
 /// `resume`: continues from state.safetensors. The final weights are then bitwise equal to those of
 /// an uninterrupted run, on the same machine with the same number of threads. In a group, only rank
-/// 0 reads and writes files. `report`: called after each update.
+/// 0 reads and writes files. `report`: called after each update with its row and the total number
+/// of updates. ConfigError: there is no sample to train on. ModelError: see load_state. RunError:
+/// see Trainer::step; or writing fails.
 LoopResult train(Trainer& trainer, const SampleSource& source, const LoopOptions& options,
                  const std::filesystem::path& folder, bool resume, const Clock& clock,
                  const std::function<void(const LossRow&, std::int64_t steps)>& report);
@@ -84,7 +88,7 @@ struct TrainingRun {
 };
 
 /// Creates a Trainer, calls train(), and writes the trained weights in bf16 to their files in
-/// `folder`.
+/// `folder`. Parameters and errors: see train(). ModelError: also if run.start is invalid.
 LoopResult train_model(const TrainingRun& run, const SampleSource& source,
                        const std::filesystem::path& folder, bool resume, const Clock& clock,
                        const std::function<void(const LossRow&, std::int64_t steps)>& report);

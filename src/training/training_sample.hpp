@@ -12,8 +12,8 @@
 
 namespace pardec {
 
-/// One training sequence: its rows in any order, with the labels of decoding (visibility.hpp), and
-/// the targets of some rows.
+/// One training sequence: its rows in any order, with the labels that they have in decoding
+/// (visibility.hpp), and the targets of some rows.
 struct TrainingSample {
   Tokens tokens;
   std::vector<RowLabel> labels;  ///< one per token
@@ -53,7 +53,7 @@ class TrainingFormat {
   virtual std::string_view name() const = 0;
   /// The form of the pieces in TrainingExample.
   virtual Form form() const = 0;
-  /// The number of contexts (of one category) per job.
+  /// The maximum number of contexts per job. The contexts of a job have the same category.
   virtual int stack() const = 0;
   /// Whether the format supports open prompts and conversations.
   virtual bool takes_text() const { return true; }

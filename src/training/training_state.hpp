@@ -6,8 +6,9 @@
 
 namespace pardec {
 
-/// The progress of a training run. Together with weights, moments and flags, it determines the rest
-/// of the run, because everything random depends on the seed and the number of the epoch.
+/// The progress of a training run. Together with the weights, the moments and the settings, it
+/// determines the rest of the run, because everything random depends on the seed and on the numbers
+/// of the epoch and the update.
 struct TrainingState {
   std::int64_t step = 0;      ///< number of updates so far
   std::int64_t epoch = 0;     ///< current epoch, from 0
@@ -20,16 +21,19 @@ struct TrainingState {
 // in the type of the master weights, and `state` [step, epoch, position, tokens, seconds] in
 // float64. Since it is a single file, a checkpoint is either complete or absent.
 
-/// Writes to `file.tmp`, syncs it, and renames it to `file`. RunError: writing fails.
+/// Writes a checkpoint of the run: to `file.tmp`, which is synced and renamed to `file`. RunError:
+/// writing fails.
 void save_state(const std::filesystem::path& file, const Trainer& trainer,
                 const TrainingState& state);
 
-/// Sets master weights and moments in all processes of the trainer's group. Only rank 0 reads the
-/// file. ModelError: the file belongs to another network.
+/// Reads a checkpoint of the run: sets the trainer's weights, moments and number of updates, in all
+/// processes of its group, and returns the progress. Only rank 0 reads the file. ModelError: the
+/// file is invalid, or belongs to another network.
 TrainingState load_state(const std::filesystem::path& file, Trainer& trainer);
 
 /// Writes the tensors of Trainer::exported, in bf16, to their files in `folder`. If the network
-/// itself was trained, the file is a model.safetensors in Hugging Face's format.
+/// itself was trained, the file is a model.safetensors in Hugging Face's format. RunError: writing
+/// fails.
 void export_weights(const std::filesystem::path& folder, const Trainer& trainer);
 
 }  // namespace pardec

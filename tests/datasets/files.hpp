@@ -42,8 +42,8 @@ class DataFolder {
     return load_dataset(entry, path() / ".root", split, "/nowhere", inspection);
   }
 
-  /// Checks that loading throws an error with this message, and that an inspection notes it as its
-  /// first fault.
+  /// Checks that loading throws an error that contains `message`, and that an Inspection reports
+  /// this error as its first fault instead.
   void check_fault(const std::string& dataset, const std::string& message,
                    const std::string& split = "") const {
     INFO(dataset << ": " << message);
@@ -58,6 +58,7 @@ class DataFolder {
   TemporaryFolder folder_;
 };
 
+/// The names of an example's fields.
 inline Texts names(const Example& example) {
   Texts names;
   for (const auto& field : example.fields) names.push_back(field.name);

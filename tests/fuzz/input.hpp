@@ -1,5 +1,6 @@
 #pragma once
-// Shared by the fuzz targets: converts the fuzzer's input to text and to files, which readers need.
+// Shared by the fuzz targets: converts the fuzzer's input to text, and to files for the readers
+// that are tested.
 #include <unistd.h>
 
 #include <cstdint>
@@ -22,6 +23,7 @@ inline const std::filesystem::path& scratch() {
   return kFolder;
 }
 
+/// Writes a file in the folder scratch(), and returns its path.
 inline std::filesystem::path put(const std::string& name, std::string_view content) {
   const std::filesystem::path file = scratch() / name;
   std::filesystem::create_directories(file.parent_path());

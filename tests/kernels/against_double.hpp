@@ -27,12 +27,13 @@ inline std::vector<float> random_floats(Rng& rng, std::int64_t count) {
   return values;
 }
 
-/// A sum in double, and the sum of the magnitudes of its terms.
+/// A sum in double, and the sum of the magnitudes of its terms (`sizes`).
 struct Sum {
   double value = 0, sizes = 0;
   void add(double term) { value += term, sizes += std::abs(term); }
 };
 
+/// Calls test(kernels) in a section for each instruction set of this machine.
 template <typename Test>
 void with_each_set(Test&& test) {
   for (const InstructionSet set : instruction_sets()) DYNAMIC_SECTION(name(set)) {

@@ -3,7 +3,7 @@
 // The threads of a block are fibers that run one after another, each up to its next
 // synchronisation. If a kernel lacks a synchronisation, a thread sees the writes of threads that
 // ran before it, but not of threads that run after it; therefore tests run kernels in both orders.
-// Contains only what src/kernels/cuda uses.
+// Only the parts of CUDA that src/kernels/cuda uses are here.
 #include <ucontext.h>
 
 #include <cmath>
@@ -34,6 +34,7 @@ class Block {
     for (Thread& thread : threads_) thread.stack.resize(64 * 1024);
   }
 
+  /// Runs the kernel for the thread block with this index.
   void run(dim3 index, const std::function<void()>& kernel) {
     index_ = index;
     running_ = this;
@@ -75,6 +76,7 @@ class Block {
     meet();
     return taken;
   }
+  /// Returns the votes of the 32 threads of the warp, thread i in bit i.
   unsigned ballot(bool vote) {
     threads_[current_].given = vote;
     meet();
@@ -117,11 +119,13 @@ class Block {
   size_t current_ = 0;
 };
 
-/// The order in which threads run. It is passed as the "stream".
+/// The order in which threads run. Tests pass it to launch() as `stream`.
 struct Order {
   bool backwards = false;
 };
 
+/// Runs a kernel for all thread blocks of a grid. `threads`: threads per block. `bytes`: shared
+/// memory per block. `stream`: points to an Order.
 template <typename Kernel>
 void launch(dim3 grid, int threads, std::size_t bytes, void* stream, Kernel&& kernel) {
   const std::function<void()> run = kernel;

@@ -7,7 +7,8 @@
 
 namespace pardec::test {
 
-/// The percentage of trials in which the interval contains `truth`.
+/// The percentage of 2000 trials in which the interval contains `truth`. `interval`: makes the
+/// interval of one trial from random data.
 inline double coverage(double truth, const std::function<Interval(Rng&)>& interval) {
   constexpr int kTrials = 2000;
   int covered = 0;

@@ -5,10 +5,11 @@
 
 namespace pardec::test {
 
-/// A simulated GPU. Replaying a recording repeats the recorded work, and checks that arguments that
-/// kernels get by value are the same as when they were recorded.
+/// A simulated GPU. Replaying a recording repeats the recorded work, and checks that the arguments
+/// that kernels get by value are those of the recording; otherwise it throws std::logic_error.
 class GpuOnHost : public Gpu {
  public:
+  /// `backwards`: whether the threads of a block run in descending order.
   explicit GpuOnHost(int multiprocessors, bool backwards = false)
       : multiprocessors_(multiprocessors), backwards_(backwards) {}
   int multiprocessors() const override { return multiprocessors_; }
@@ -19,7 +20,8 @@ class GpuOnHost : public Gpu {
 
  private:
   struct Work;
-  /// Whether the kernel should be run now.
+  /// Notes a launch of a kernel in the recording, or checks it in a replay. Returns whether the
+  /// kernel should be run now: while work is recorded, no kernel runs.
   bool note(const cuda::Attention& attention);
 
   int multiprocessors_;

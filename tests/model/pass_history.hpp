@@ -33,6 +33,7 @@ inline Json history_config(int window) {
   return config;
 }
 
+/// The three ways: with recordings, without recordings, and with libtorch's operations only.
 enum Way { replayed, launched, torch_alone, kWays };
 
 /// One sequence, with one cache per way.
@@ -41,12 +42,13 @@ struct Branch {
   Segments segments;
 };
 
+/// The rows that one step computes for a branch.
 struct FedBranch {
   Branch* branch;
   Tokens tokens;
   std::vector<RowLabel> labels;
   std::vector<OutputRequest> outputs;
-  std::vector<HiddenRows> hidden{kWays};
+  std::vector<HiddenRows> hidden{kWays};  ///< results, by way
 };
 
 /// The largest difference between the logits of two results.
@@ -65,6 +67,7 @@ inline double difference(const std::vector<std::vector<RowLogits>>& a,
   return largest;
 }
 
+/// Runs the random sequence of passes, and requires that the ways agree.
 class History {
  public:
   /// `model`: loads the network of history_config(window) in bf16. `gpu`: creates the GPU that
@@ -80,6 +83,7 @@ class History {
     models_[torch_alone].network().backend = std::make_shared<PlainBackend>();
   }
 
+  /// Runs this number of passes. Before each, it may add, copy, change or remove a sequence.
   void go(int rounds) {
     add();
     for (int round = 0; round < rounds; ++round) {
@@ -99,7 +103,7 @@ class History {
 
   const CudaBackend& backend(Way way) const { return *backends_[way]; }
   double farthest() const { return farthest_; }  ///< largest difference from libtorch's operations
-  double largest() const { return largest_; }
+  double largest() const { return largest_; }    ///< largest logit of all passes
 
  private:
   Branch& any() { return *branches_[rng_.below(branches_.size())]; }

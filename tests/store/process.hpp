@@ -36,8 +36,8 @@ inline int wait_for(pid_t child) {
   return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/// Mounts a tmpfs at `folder`. Only this process sees it. The destructor unmounts it. `made` is
-/// false if the machine does not allow this.
+/// Mounts a tmpfs at `folder`, which only this process sees. The destructor unmounts it. `made` is
+/// false if the machine does not allow mounts. `options`: options of the tmpfs, e.g. its size.
 class Mount {
  public:
   Mount(const std::filesystem::path& folder, const char* options) : folder_(folder) {
@@ -52,6 +52,7 @@ class Mount {
   }
   Mount(const Mount&) = delete;
   Mount& operator=(const Mount&) = delete;
+  /// Returns whether the mount is now read-only.
   bool make_read_only() {
     return mount(nullptr, folder_.c_str(), nullptr, MS_REMOUNT | MS_RDONLY, nullptr) == 0;
   }

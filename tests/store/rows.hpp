@@ -9,6 +9,7 @@
 
 namespace pardec::test {
 
+/// A run with a value in most columns.
 inline RunRow example_run(const std::string& label = "hpd") {
   RunRow run;
   run.uuid = make_uuid();
@@ -37,6 +38,7 @@ inline RunRow example_run(const std::string& label = "hpd") {
   return run;
 }
 
+/// The keys "test-FIRST", ... of `count` samples.
 inline std::vector<std::string> keys(int first, int count) {
   std::vector<std::string> out;
   for (int i = first; i < first + count; ++i) out.push_back(str("test-", i));
@@ -107,13 +109,14 @@ inline Committed commit(Store& store, const Stack& stack) {
   return store.commit_job(stack.job, stack.generations);
 }
 
+/// The job without scores and with this error.
 inline Stack failed(Stack stack, const std::string& error) {
   stack.job.error = error;
   for (GenerationRow& generation : stack.generations) generation.scores.clear();
   return stack;
 }
 
-/// Stores one block of a run with one job, and its time.
+/// Stores one block of a run with one job, and its time. Returns the result of Store::finish_block.
 inline bool measure(Store& store, RowId run, int position, const std::vector<std::string>& samples,
                     std::int64_t wall_ns, const std::string& process = "p-1") {
   BlockRow block;
@@ -130,6 +133,7 @@ inline bool measure(Store& store, RowId run, int position, const std::vector<std
 struct KeyedPair : BlockPairRow {
   std::string key_text;
 };
+/// The pairs of blocks of two runs; see block_pairs of the store.
 inline std::vector<KeyedPair> block_pairs(Store& store, RowId baseline, RowId method) {
   const Figures figures = store.figures(store.find_runs({}));
   const auto measured = [&](RowId id) -> const MeasuredBlocks& {

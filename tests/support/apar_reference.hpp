@@ -7,16 +7,19 @@
 
 namespace pardec::test {
 
-/// A slow reference of APAR, written from the paper only (Algorithm 1). Every thread is a list of
-/// tokens. The whole list is computed again for each token, and a fork copies the list. There is no
-/// tree mask, no cache, and no positions.
+// A slow reference of APAR, written from the paper only (Algorithm 1). Every thread is a list of
+// tokens. The whole list is computed again for each token, and a fork copies the list. There is no
+// tree mask, no cache, and no positions.
+
+/// The settings of the reference.
 struct SlowAparRules {
-  Token fork, child;
+  Token fork, child;  ///< the control tokens [Fork] and [Child]
   std::vector<Token> eos;
   int limit = 0;                       ///< maximum number of tokens chosen, over all threads
   int max_threads = 0, max_depth = 0;  ///< 0: no limit
 };
 
+/// The result of the reference.
 struct SlowApar {
   Tokens chosen;                    ///< in order of choice
   Tokens restored;                  ///< text in reading order: root, first_child, next_sibling

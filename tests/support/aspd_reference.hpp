@@ -15,13 +15,13 @@ namespace pardec::test {
 struct AspdCase {
   struct Block {
     int serial = 1;            ///< main branch's tokens before the block, with <Para>
-    std::vector<int> lengths;  ///< L_k
+    std::vector<int> lengths;  ///< L_k: number of tokens of each branch
     std::vector<int> prefix;   ///< forced tokens per branch; only for arrival_order
   };
   std::vector<Block> blocks;
   int tail = 0;  ///< number of tokens of the main branch after the last block
   AspdPositions positions;
-  bool shared = false;
+  bool shared = false;  ///< shared mask: branches of a block see each other
 
   std::string text() const;
 };

@@ -6,34 +6,34 @@
 
 namespace pardec::test {
 
-/// A random prompt with ids below `vocab`, in which n-grams repeat.
+/// A random prompt of `length` ids below `vocab`, in which n-grams repeat.
 Tokens repeating_prompt(int length, int vocab, Rng& rng);
 
 /// All counters except times, by name.
 OrderedJson counts(const Counters& counters);
 
-/// Checks the rules that the counters of every answer must satisfy, whichever decoder made it.
-/// Returns the first rule that is broken; empty: none is.
+/// Checks the rules that the counters of every answer must satisfy, with every decoder. Returns a
+/// description of the first broken rule; empty: no rule is broken.
 std::string wrong_counts(const Answers& answers);
 
-/// The same for an answer with one stream from a decoder with guesses: each pass gives the accepted
-/// guesses and one token of the network's own. `bare`: whether a pass computes only the newest
-/// token and one sequence of guesses.
+/// Checks these rules, and those for an answer with one stream from a decoder with guesses: each
+/// pass gives the accepted guesses and one further token. `bare`: whether a pass computes only the
+/// newest token and one sequence of guesses. Returns: see wrong_counts.
 std::string wrong_stream_counts(const Answers& answers, bool bare = true);
 
 /// The gaps (largest logit minus second largest) of all choices of an answer, ascending.
 std::vector<double> sorted_gaps(const Answers& answers);
-/// The same from the replayed traces of one answer.
+/// The gaps of all choices of an answer, ascending, from the replayed traces of the answer.
 std::vector<double> sorted_gaps(const std::vector<Replay>& traces);
 
 /// The result of replaying all traces of a run.
 struct ReplayedRun {
-  int choices = 0;
-  std::vector<std::string> wrong;
-  double worst_gap = 0;  ///< largest difference between a gap and the replayed gap
+  int choices = 0;                 ///< number of choices that were replayed
+  std::vector<std::string> wrong;  ///< what is wrong; empty: nothing
+  double worst_gap = 0;            ///< largest difference between a gap and the replayed gap
 };
-/// Replays all traces of a run: the network's own with `slow`, and those of a draft network with
-/// `draft`, which is null if there is none.
+/// Replays all traces of a run: those of the network with `slow`, and those of a draft network with
+/// `draft`, which is null if there is no draft network. `tolerance`: see replay in decoding.hpp.
 ReplayedRun replay(const Ran& ran, const std::vector<Request>& requests,
                    const SlowTransformer& slow, const SlowTransformer* draft, double tolerance);
 

@@ -8,8 +8,8 @@
 namespace pardec::test {
 
 /// The folder `part` of the real data, which is in $PARDEC_TEST_DATA, or else in ../shared/data
-/// next to the project. None: it does not exist; a line `[skipped] ...` was printed, and the test
-/// should return.
+/// next to the project. None: the folder does not exist; a line `[skipped] ...` was printed, and
+/// the test should return.
 inline std::optional<std::filesystem::path> data(const std::string& part) {
   const char* set = std::getenv("PARDEC_TEST_DATA");
   const std::filesystem::path root =

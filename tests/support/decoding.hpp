@@ -39,12 +39,14 @@ class TinyNetwork {
   explicit TinyNetwork(const std::string& family = "llama", std::uint64_t seed = 1,
                        const Json& changes = Json::object(), const Tokens& loud = {});
 
-  /// Adds random extra heads with `blocks` residual blocks each. `share_head`: they use the
-  /// network's own head and have no matrix of their own.
+  /// Adds random extra heads with `blocks` residual blocks each. `share_head`: they use the matrix
+  /// of the network's head instead of separate matrices.
   void add_heads(int heads, int blocks, std::uint64_t seed = 1, bool share_head = false);
 
+  /// Loads the network.
   Model load(Dtype dtype) const;
-  /// Loads the network with NaN in one row of a matrix of the network or of its extra heads.
+  /// Loads the network with NaN in row `row` of a matrix of the network or of its extra heads.
+  /// `matrix`: the name of the matrix in its file.
   Model load_spoiled(Dtype dtype, const std::string& matrix, Token row) const;
   const Tokenizer& tokenizer() const { return *tokenizer_; }
   const SlowTransformer& slow() const { return *slow_; }
@@ -55,7 +57,7 @@ class TinyNetwork {
   std::optional<SlowTransformer> slow_;
 };
 
-/// A job with `products` random texts and fields A1, A2, ...; the same for equal arguments.
+/// A job with `products` random texts and fields A1, A2, ...; equal arguments give the same job.
 Job random_job(const std::string& id, int products, int fields, std::uint64_t seed);
 /// Makes a request with this prompt file. The default is a short prompt file for tests.
 Request make_request(Job job, const Decoder& decoder, const Tokenizer& tokenizer,

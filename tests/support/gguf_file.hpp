@@ -17,7 +17,7 @@ inline std::string gguf_string(std::string_view text) {
   return little_endian<std::uint64_t>(text.size()) + std::string(text);
 }
 
-/// A metadata entry; `value` is written as it is.
+/// A metadata entry. `type`: GGUF's number of the value's type. `value`: the bytes of the value.
 inline std::string gguf_entry(std::string_view key, std::uint32_t type, const std::string& value) {
   return gguf_string(key) + little_endian(type) + value;
 }
@@ -36,8 +36,9 @@ inline std::string gguf_tensor(std::string_view name, const std::vector<std::uin
   return all + little_endian(type) + little_endian(offset);
 }
 
+/// A GGUF file.
 struct GgufBytes {
-  std::vector<std::string> entries, tensors;
+  std::vector<std::string> entries, tensors;  ///< from gguf_entry and gguf_tensor
   std::string data;
   std::uint32_t version = 3;
   std::string magic = "GGUF";

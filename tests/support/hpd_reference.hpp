@@ -18,7 +18,8 @@ struct HpdToken {
   enum class Kind { prompt, attribute, value };
   Kind kind = Kind::prompt;
   int n = 0;  ///< number of the attribute; 0 for the prompt
-  int i = 0;  ///< index within the prompt or the attribute, from 0; within a value, k, from 1
+  /// index within the prompt or the attribute, from 0; for a value, k in the paper, from 1
+  int i = 0;
 };
 
 /// One input: the lengths of the prompt, the attributes and the values (computed tokens).
@@ -35,7 +36,8 @@ struct HpdCase {
 
 /// p, a_1, v_1, a_2, v_2, ...: the order of the finished answer and of training.
 std::vector<HpdToken> natural_order(const HpdCase& c);
-/// s, then v_{1,1}, v_{2,1}, ..., v_{1,2}, ...: the order in which inference computes them.
+/// s (the prompt and all attributes), then v_{1,1}, v_{2,1}, ..., v_{1,2}, ...: the order in which
+/// inference computes the tokens.
 std::vector<HpdToken> feeding_order(const HpdCase& c);
 
 /// The position ids of s (Algorithm 2).

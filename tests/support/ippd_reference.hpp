@@ -60,8 +60,8 @@ std::vector<std::vector<Tokens>> slow_ippd(const SlowTransformer& slow,
                                            const std::vector<IppdPrompt>& prompts, int limit,
                                            const std::vector<Token>& eos);
 
-/// Decodes every (instruction, context, question) triplet independently (section 3). The answers
-/// must be the same.
+/// Decodes every triplet (instruction, context, question) independently (section 3). The answers
+/// must equal those of slow_ippd.
 std::vector<std::vector<Tokens>> slow_independent(const SlowTransformer& slow,
                                                   const std::vector<IppdPrompt>& prompts, int limit,
                                                   const std::vector<Token>& eos);

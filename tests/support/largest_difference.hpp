@@ -7,6 +7,7 @@
 
 namespace pardec::test {
 
+/// The largest difference between two elements at the same index. REQUIRES: equal sizes, not 0.
 inline float largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
   REQUIRE(a.size() == b.size());
   REQUIRE(!a.empty());

@@ -11,7 +11,7 @@ using RankPath = std::vector<int>;
 /// All paths of a dense tree as in APAR, including those to inner nodes, sorted by length, then
 /// ranks. `widths`: {7, 6} for `1x7x6`.
 std::vector<RankPath> dense_paths(const std::vector<int>& widths);
-/// The 63 paths of the sparse tree, in the same order.
+/// The 63 paths of the sparse tree, also sorted by length, then ranks.
 std::vector<RankPath> sparse_paths();
 
 /// A slow reference of Medusa, written from the paper only. The list of tokens is computed again

@@ -73,7 +73,7 @@ class Outcomes final : public Chance {
   size_t at_ = 0;
 };
 
-/// The exact distribution of the result of `compute`.
+/// The exact distribution of the result of `compute`: result -> probability.
 template <typename Result>
 std::map<Result, double> law_of(const std::function<Result(Chance&)>& compute) {
   std::map<Result, double> law;

@@ -6,9 +6,11 @@
 
 namespace pardec::test {
 
-/// A mask as text: one string per row, e.g. "1101", which says whether the row sees rows 0, 1, ...
+/// A mask as text: one string per row, e.g. "1101", with 1 for each of the rows 0, 1, ... that the
+/// row sees.
 using Rows = std::vector<std::string>;
 
+/// The mask that the visibility rule gives for rows with these labels.
 inline Rows mask(const std::vector<RowLabel>& labels, const Segments& segments) {
   Rows rows;
   for (const RowLabel& q : labels) {

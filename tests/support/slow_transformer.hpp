@@ -10,24 +10,25 @@ namespace pardec::test {
 
 /// A slow reference of Llama, Qwen3, Qwen3-MoE, Gemma 2 and Gemma 3 networks: naive loops over
 /// doubles, without cache, batch, packing or visibility rule. The caller passes the rows that each
-/// row sees. It has its own reader of config.json. Written from Hugging Face's definition: RMS
-/// norm, rotary embedding over half heads (angles in float32, as there), grouped-query attention,
+/// row sees. It has a separate reader of config.json. Written from Hugging Face's definition: RMS
+/// norm, rotary embedding over half heads (angles in float32), grouped-query attention,
 /// SwiGLU; for Gemma also norms after sublayers, factors 1 + w, GELU, caps, scaled embedding, and
 /// layers with sliding windows.
 class SlowTransformer {
  public:
+  /// `checkpoint`: a checkpoint folder in bf16, with extra heads if it has any.
   explicit SlowTransformer(const std::filesystem::path& checkpoint);
 
   /// Logits [rows][vocab]. Row i sees exactly the rows in `visible[i]`.
   std::vector<std::vector<double>> logits(const Tokens& tokens, const std::vector<int>& positions,
                                           const std::vector<std::vector<int>>& visible) const;
-  /// The same for causal text: row i has position i, and sees rows 0 to i.
+  /// Logits [rows][vocab] for causal text: row i has position i, and sees rows 0 to i.
   std::vector<std::vector<double>> logits(const Tokens& tokens) const;
-  /// The greedy next token. Computes the whole text.
+  /// The greedy next token after a text. Computes the whole text.
   Token next(const Tokens& text) const;
   /// The logits of extra head `head` (from 1) for the last row of a text (arXiv:2401.10774, section
-  /// 2.1.1): residual blocks of a linear layer and SiLU, then the head's matrix, or, if it has
-  /// none, the network's own head.
+  /// 2.1.1): residual blocks of a linear layer and SiLU, then the extra head's matrix, or, if it
+  /// has none, the matrix of the network's head.
   std::vector<double> head_logits(const Tokens& text, int head) const;
 
  private:

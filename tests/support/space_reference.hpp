@@ -13,8 +13,8 @@ struct SpaceItem {
   int group = -1;
 };
 
-/// I = x_1 .. x_l, L_m^k, c_1, L_m^k, .., c_m, L_m^k, with m candidates (in the paper, k
-/// candidates).
+/// I = x_1 .. x_l, L_m^k, c_1, L_m^k, .., c_m, L_m^k, where L_m^k are k mask tokens, and m is
+/// `candidates` (in the paper, m = k).
 std::vector<SpaceItem> space_input(int l, int k, int candidates);
 
 /// Whether item i sees item j, both counted from 0. A.3: "masked tokens can causally attend only to
@@ -22,7 +22,8 @@ std::vector<SpaceItem> space_input(int l, int k, int candidates);
 /// tokens are restricted to causally attend to prior non-masked tokens".
 bool attends(const std::vector<SpaceItem>& I, int i, int j);
 
-/// The same by Equation 5 taken literally. For k >= 3, masks then see masks of other groups.
+/// Whether item i sees item j by Equation 5 taken literally. For k >= 3, mask tokens then see mask
+/// tokens of other groups.
 bool attends_by_equation_5(const std::vector<SpaceItem>& I, int k, int i, int j);
 
 /// The positions P_i = sum over j of A_ij, minus 1.

@@ -40,6 +40,7 @@ inline Json tiny() {
   return json;
 }
 
+/// The tokenizer with this content of its tokenizer.json.
 inline Tokenizer load_text(const std::string& text) {
   const TemporaryFolder folder;
   write_file(folder.path() / "tokenizer.json", text);

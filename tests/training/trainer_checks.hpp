@@ -18,8 +18,9 @@ inline std::vector<const TrainingSample*> batch_of(const std::vector<TrainingSam
   return all;
 }
 
-/// Compares three random elements of each gradient with central differences of the loss over the
-/// same batch. REQUIRES: a trainer in fp64.
+/// Compares three random elements of each gradient with central differences of the loss over
+/// `batch`. `gradients`: from Trainer::gradients for this batch. `of`: a name for messages.
+/// REQUIRES: a trainer in fp64.
 inline void check_gradients(Trainer& trainer, std::span<const TrainingSample* const> batch,
                             const std::vector<at::Tensor>& gradients, Rng& rng,
                             const std::string& of) {
