@@ -17,8 +17,7 @@
 /// Summaries of judges' verdicts on stored answers, and of their reliability.
 namespace pardec {
 
-/// The number of judged items (values, turns or pairs) by state. The state of an item follows from
-/// all of its votes.
+/// Numbers of votes by their state (VoteState).
 struct VerdictCounts {
   std::int64_t scored = 0, refused = 0, unscored = 0, errors = 0;
 
@@ -38,7 +37,7 @@ struct JudgedArm {
   DatasetRow dataset;
   std::string arm, protocol, judge;
   std::string baseline;  ///< for pairs; otherwise empty
-  VerdictCounts votes;   ///< counts votes, not items; a pair has votes for each order
+  VerdictCounts votes;   ///< a pair has votes for each of its two orders
   /// number of items (values, turns or pairs), and of items with a verdict
   std::int64_t items = 0, scored = 0;
   /// number of pairs of equal answers: ties, for which the judge is not asked
