@@ -62,9 +62,10 @@ Verb train_verb();
 Verb doctor_verb();
 Verb list_verb();
 
-/// Parses and runs one command line. Precedence: flags, then environment variables (PARDEC_ and the
-/// flag's name in capitals), then the `-c` file, then defaults. Error: the command failed; the
-/// caller converts it to an exit code.
+/// Parses and runs one command line, and returns the exit code of its verb. Precedence: flags, then
+/// environment variables (PARDEC_ and the flag's name in capitals), then the `-c` file, then
+/// defaults. Error: the command line is invalid (ConfigError), or the verb failed. The caller
+/// converts an Error to an exit code.
 int run_command_line(const std::vector<Verb>& verbs, int argc, char** argv);
 
 /// Calls check_written (written_files.hpp) for the running verb. `config`: the content of the `-c`

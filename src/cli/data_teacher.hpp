@@ -28,7 +28,8 @@ class Teacher {
   /// Null in a dry run if the database does not exist yet.
   Store* store() { return store_ ? &*store_ : nullptr; }
 
-  /// Makes this object an AskService (src/asking).
+  /// Sends the requests that `next` returns, and passes the replies to `events`. With this
+  /// function, the object can be used as an AskService (src/asking).
   void operator()(const chat::NextCall& next, chat::Events& events);
 
   /// Prints the counts of a dry run. `follows`: the text about requests that depend on replies and

@@ -13,7 +13,7 @@ enum class ExportFormat { csv, jsonl, parquet };
 /// ConfigError: there is no such format.
 ExportFormat parse_export_format(std::string_view name);
 
-/// All files that an export in this format may write.
+/// All files that export_tables may write to `folder` in this format.
 std::vector<std::filesystem::path> table_files(ExportFormat format,
                                                const std::filesystem::path& folder);
 

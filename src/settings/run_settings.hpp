@@ -10,7 +10,7 @@
 #include "src/settings/shared_settings.hpp"
 
 /// The settings of a run or sweep as plain values. They come from an experiment file (JSON), from
-/// flags, or from a program. make_run_spec converts them to a specification.
+/// flags, or from a program. make_run_spec converts them to a RunSpec.
 namespace pardec {
 
 /// The settings of the output after a run.
@@ -51,8 +51,8 @@ struct RunSettings {
 Settings settings_of(RunSettings& settings);
 
 /// Sets the settings that an experiment file has, except those named in `given`. `where`: the
-/// file's name for errors. Returns the names of all settings in the file. ConfigError, which names
-/// the key: a setting is invalid.
+/// file's name for errors. Returns the names of the rows of settings_of(settings) that were set.
+/// ConfigError, which names the key: a setting is invalid.
 std::set<std::string> read_experiment(const Json& json, const std::string& where,
                                       RunSettings& settings,
                                       const std::set<std::string>& given = {});
@@ -67,7 +67,7 @@ Json json_of(const RunSettings& settings);
 /// The JSON schema of experiment files.
 OrderedJson experiment_schema();
 
-/// Converts the settings to a specification. Reads the training records of the arms' networks if
+/// Converts the settings to a RunSpec. Reads the training records of the arms' networks if
 /// there are any. ConfigError, which names the setting in backquotes: a setting is invalid.
 RunSpec make_run_spec(const RunSettings& settings);
 
