@@ -28,8 +28,9 @@ struct ExportedFile {
 /// blocks, jobs, and the schema's views generations, score_parts, answer_pairs and speedup_pairs.
 /// If there were judges, judgments, pairs, attempts and judges are added. results/export.md
 /// explains the columns. Old tables in the same format are replaced together, after all new tables
-/// are written. `wording`: applied to messages in comparison. ConfigError: the folder cannot be
-/// created, or the format is parquet and there is no Python with pyarrow. RunError: writing fails.
+/// are written; old tables that have no new version are removed. `wording`: applied to messages in
+/// comparison. ConfigError: the folder cannot be created, or the format is parquet and there is no
+/// Python with pyarrow. RunError: writing fails.
 std::vector<ExportedFile> export_tables(Store& store, const Comparison& comparison,
                                         ExportFormat format, const std::filesystem::path& folder,
                                         const Wording& wording);

@@ -97,7 +97,7 @@ OrderedJson schema_properties(const Settings& settings);
 std::string expected_of(const Setting& setting);
 
 /// Checks the values of all rows. ConfigError, which names the setting in backquotes: a value is
-/// out of range.
+/// out of range, or a text is not one of the choices.
 void check_settings(const Settings& settings);
 
 }  // namespace pardec
