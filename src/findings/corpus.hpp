@@ -41,10 +41,11 @@ struct Mean {
   double value() const { return count > 0 ? sum / count : std::nan(""); }
 };
 
-/// Statistics of one split. `fields` and `present` are the number of fields per example, and of
-/// fields with a reference per example. All other means are lengths in tokens. `asked` is the part
-/// of a prompt that asks for one field, `question` a field's question with its choices, and `value`
-/// a value in the JSON answer.
+/// Statistics of one split. `all_fields` is the number of fields, and `unanswerable` the number of
+/// annotated fields without a reference. `fields` and `present` are the number of fields per
+/// example, and of fields with a reference per example. All other means are lengths in tokens.
+/// `asked` is the part of a prompt that asks for one field, `question` a field's question with its
+/// choices, and `value` a value in the JSON answer.
 struct SplitStats {
   std::int64_t examples = 0, all_fields = 0, unanswerable = 0, categories = 0;
   double attributes_per_category = std::nan("");
@@ -53,7 +54,9 @@ struct SplitStats {
 SplitStats stats_of(const Dataset& dataset, const Protocol& protocol, const Tokenizer& tokenizer);
 
 /// The cost of attention for a dataset that is asked field by field: with prefix caching and
-/// PagedAttention (PC+PA), and with IPPD. The letters are those of the IPPD paper, appendix A.2.
+/// PagedAttention (PC+PA), and with IPPD. The letters are those of the IPPD paper, appendix A.2: m
+/// is the number of questions; p, c, x and y are the lengths in tokens of instruction, context,
+/// question and answer. All are means.
 struct AttentionStats {
   std::int64_t examples = 0;
   Mean m, p, c, x, y;

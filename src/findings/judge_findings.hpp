@@ -25,7 +25,7 @@ struct VerdictCounts {
 };
 
 /// The agreement between the votes of one judge on the same item: share of flips, Fleiss' kappa,
-/// Krippendorff's alpha.
+/// Krippendorff's alpha. All three are NaN if no item has two votes.
 struct VoteAgreement {
   std::int64_t votes = 1;  ///< the largest number of votes on one item
   double flips, fleiss, alpha;
@@ -46,8 +46,8 @@ struct JudgedArm {
   std::map<std::string, std::int64_t> classes;  ///< how often each label was given
   std::optional<JudgeCounts> rates;             ///< for protocols with five labels
   std::optional<Outcomes> outcomes;             ///< for pairs
-  std::optional<PositionBias> bias;
-  /// win rate adjusted for differences in length (characters)
+  std::optional<PositionBias> bias;             ///< for pairs that a network judged
+  /// for pairs: win rate adjusted for differences in length (characters); NaN: too few clusters
   std::optional<Interval> length_adjusted;
   VoteAgreement agreement;
 };
