@@ -14,6 +14,7 @@ class App;
 
 namespace pardec {
 
+/// The flags of all actions. The comments name the actions that use the flags below them.
 struct DataFlags : CorpusFiles {
   std::string action, format = "text";
   std::vector<std::string> datasets;

@@ -13,7 +13,8 @@ struct LeftByOthers {
   bool fits;   ///< whether each of the `threads` threads has a free core; true if not known
   std::string text;
 };
-/// Measures for 0.3 s.
+/// Measures the load of other programs for 0.3 s. `threads`: number of threads that need a core
+/// each.
 LeftByOthers left_by_others(int threads);
 
 }  // namespace pardec

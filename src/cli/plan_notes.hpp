@@ -32,7 +32,7 @@ std::string protocol_note(const RunSpec& spec, const Workload& work);
 struct ArmFace {
   std::optional<CheckpointFace> face;
   std::optional<ChatTemplate> chat;  ///< set if there is a tokenizer
-  Needs needs;                       ///< what the arm's decoder needs and the network lacks
+  Needs needs;                       ///< requirements of the arm's decoder
 };
 /// Reads these properties from the files of the arm's network.
 ArmFace look_at(const RunSpec& spec, const Arm& arm);

@@ -23,7 +23,7 @@ struct MeasuredRun {
 std::optional<Speedup> speedup_of(const MeasuredRun& baseline, const MeasuredRun& method,
                                   double confidence);
 
-/// Same, for two stored runs.
+/// The same for two runs whose measurements are read from the store.
 std::optional<Speedup> speedup_of(Store& store, const RunRow& baseline, const RunRow& method,
                                   double confidence);
 

@@ -37,7 +37,9 @@ struct RunSettings {
   std::vector<std::string> grid;      ///< for a sweep: KEY=V1,V2...
   /// for a sweep: axes in the experiment file, used if `grid` is empty
   std::vector<GridAxis> axes;
-  std::string target_ci;  ///< for a sweep: precision as a share of the speedup; empty: none
+  /// For a sweep: a cell stops when half the width of its speedup's interval is at most this share
+  /// of the speedup, e.g. "2%" or "0.02". Empty: cells do not stop early.
+  std::string target_ci;
   std::vector<std::string> answer_tokens;  ///< NAME=N
   int batch_size = 8;
   std::string oracle, shard;

@@ -25,9 +25,9 @@ std::vector<char*> pointers(std::vector<std::string>& texts);
 
 /// Runs a program to its end, in child_environment() and without a shell. arguments[0] is the
 /// program; a name without a slash is searched for on the PATH. `input`: the text that the program
-/// reads from stdin. stdin, stdout and stderr are temporary files. A program that cannot be started
-/// is no exception, see ChildRun::error. RunError: a temporary file cannot be created or written.
-/// REQUIRES: `arguments` is not empty.
+/// reads from stdin. stdin, stdout and stderr are temporary files. If the program cannot be
+/// started, nothing is thrown, and ChildRun::error has the reason. RunError: a temporary file
+/// cannot be created or written. REQUIRES: `arguments` is not empty.
 ChildRun run_child(std::vector<std::string> arguments, const std::string& input);
 
 /// The Python interpreter of the project's virtual environment (.venv). Without one, "python3",

@@ -12,8 +12,8 @@ std::string sha256(std::string_view bytes);
 std::string sha256_file(const std::filesystem::path& file);
 
 /// The source expression 'sha256-...' of an inline script for a Content-Security-Policy, including
-/// the quotes. With it, a browser runs
-/// only this script. `script`: the text between <script> and </script>.
+/// the quotes. With it, a browser runs only this script. `script`: the text between <script> and
+/// </script>.
 std::string script_source(std::string_view script);
 
 }  // namespace pardec

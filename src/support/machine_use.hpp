@@ -11,8 +11,8 @@ namespace pardec {
 /// it. A value is none if the system does not report it.
 struct MachineUse {
   std::optional<std::int64_t> cpu_ns;  ///< CPU time of this process
-  /// Time during which compute threads were ready to run but other processes used the cores, or
-  /// during which the whole process was stalled.
+  /// Time, summed over the compute threads, for which they were ready to run but other processes
+  /// used the cores, or for which the whole process was stalled.
   std::optional<std::int64_t> waited_ns;
   /// core time that the host of a virtual machine took, or that a CPU quota of the process's
   /// control group withheld
