@@ -62,13 +62,15 @@ Verb train_verb();
 Verb doctor_verb();
 Verb list_verb();
 
-/// Parses and runs one command line. Precedence: flags, then environment variables (PARDEC_ and the
-/// flag's name in capitals), then the `-c` file, then defaults. Error: the command failed; the
-/// caller converts it to an exit code.
+/// Parses and runs one command line, and returns the exit code of its verb. Precedence: flags, then
+/// environment variables (PARDEC_ and the flag's name in capitals), then the `-c` file, then
+/// defaults. Error: the command line is invalid (ConfigError), or the verb failed. The caller
+/// converts an Error to an exit code.
 int run_command_line(const std::vector<Verb>& verbs, int argc, char** argv);
 
-/// Calls check_written (written_files.hpp) for the running verb. `config`: the content of the `-c`
-/// file. REQUIRES: `app` belongs to the running verb.
+/// Checks that the running verb overwrites none of its inputs, including those that an experiment
+/// file names: calls check_written (written_files.hpp). `config`: the content of the `-c` file.
+/// ConfigError: see check_written. REQUIRES: `app` belongs to the running verb.
 void check_experiment(const CLI::App& app, const Json& config);
 
 /// The command line as given, starting with the program's name, for the record of a run. REQUIRES:

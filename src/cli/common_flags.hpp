@@ -25,8 +25,9 @@ struct ComparisonFlags {
 };
 void add_flags(CLI::App& app, ComparisonFlags& flags);
 
-/// Reads the traces of --trace into flags.compare, for --hardware. ConfigError: the file contains
-/// no trace, --trace is given without --hardware, or check_hardware fails.
+/// Reads the traces of --trace into flags.compare, for --hardware. Without --trace, reads nothing.
+/// ConfigError: the file contains no trace, --trace is given without --hardware, or check_hardware
+/// fails. Other errors: see read_works.
 void read_traced(ComparisonFlags& flags);
 
 /// The exit code of a verb that showed a comparison. With `strict` and a comparison with warnings,
@@ -34,7 +35,8 @@ void read_traced(ComparisonFlags& flags);
 int exit_code(const Comparison& comparison, bool strict);
 /// Declares --hardware (CompareOptions::hardware).
 void add_hardware(CLI::App& app, std::vector<std::string>& hardware);
-/// ConfigError: `hardware` has an entry that requires a trace, but no trace is given.
+/// ConfigError: `hardware` has several entries, which requires a trace, but `trace` (the file of
+/// --trace) is empty.
 void check_hardware(const std::vector<std::string>& hardware, const std::string& trace);
 /// Declares --strict.
 void add_strict(CLI::App& app, bool& strict);

@@ -14,6 +14,7 @@ class App;
 
 namespace pardec {
 
+/// The flags of all actions. The comments name the actions that use the flags below them.
 struct DataFlags : CorpusFiles {
   std::string action, format = "text";
   std::vector<std::string> datasets;
@@ -38,7 +39,8 @@ struct DataFlags : CorpusFiles {
   bool dry_run = false;
 };
 
-/// Each function runs one action, and returns the exit code.
+/// Each function runs one action, and returns the exit code. check_data returns 2 if a file has
+/// faults.
 int list_data(const DataFlags& flags);
 int check_data(const DataFlags& flags);
 int data_stats(const DataFlags& flags);
@@ -52,12 +54,14 @@ int label_data(const DataFlags& flags);
 /// Declares the flags that only `rewrite` and `label` have.
 void add_teacher_flags(CLI::App& app, DataFlags& flags);
 
-/// The datasets selected by flags; by default, all datasets in the data root.
+/// The datasets that the flags name. If they name none: all datasets with a folder in the data
+/// root, or, without a data root, all datasets. ConfigError: a name is unknown, or the data root
+/// has no folder of a dataset.
 std::vector<const DatasetEntry*> chosen_datasets(const DataFlags& flags);
 
-/// Checks the flags of `data ACTION`, an action that writes datasets. `names`: the datasets that it
-/// supports. ConfigError: the flags name no dataset, a dataset that is not in `names`, or no target
-/// folder.
+/// Checks the flags of `data ACTION`, an action that writes datasets. ConfigError: the flags name
+/// no dataset or no target folder. `names`: the datasets that the action supports, for the message.
+/// The caller checks that the named datasets are among them.
 void check_targets(const DataFlags& flags, std::string_view action,
                    const std::vector<std::string>& names);
 

@@ -14,21 +14,24 @@
 
 namespace pardec {
 
-/// The dataset named by the flags. ConfigError: the flags do not name exactly one dataset, or
-/// another flag is invalid.
+/// Checks the flags, and loads the dataset that they name. ConfigError: the flags do not name
+/// exactly one dataset, another flag is invalid, or an output file is a file of the dataset.
 Dataset teacher_dataset(const DataFlags& flags);
 
 /// Sends requests to the service and records the cost. In a dry run, nothing is sent, and only the
 /// requests that do not depend on replies are counted. `flags` must outlive this object.
 class Teacher {
  public:
+  /// Reads the file of the service (flags.service), and opens the database.
   explicit Teacher(const DataFlags& flags);
 
+  /// The model's name and the properties of the service that identify it in the database.
   const NamedRecord& record() const { return record_; }
   /// Null in a dry run if the database does not exist yet.
   Store* store() { return store_ ? &*store_ : nullptr; }
 
-  /// Makes this object an AskService (src/asking).
+  /// Sends the requests that `next` returns, and passes the replies to `events`. With this
+  /// function, the object can be used as an AskService (src/asking).
   void operator()(const chat::NextCall& next, chat::Events& events);
 
   /// Prints the counts of a dry run. `follows`: the text about requests that depend on replies and
@@ -37,8 +40,10 @@ class Teacher {
   /// If a signal requested a stop: prints a message, and returns the exit code for the signal.
   /// Otherwise returns none.
   std::optional<int> stopped() const;
-  /// Prints the cost of the service. Returns the exit code, which depends on the number of
-  /// `undecided` examples and the number of examples `made`.
+  /// Prints the cost of the service. `calls`: number of calls. `undecided`: number of examples
+  /// whose calls failed. `made`: number of examples that gave a result. Returns exit code 3, and
+  /// prints a message, if some examples are undecided or none gave a result. Otherwise returns 0.
+  /// REQUIRES: this is no dry run.
   int end(std::int64_t calls, std::int64_t undecided, std::int64_t made);
 
  private:
@@ -51,8 +56,8 @@ class Teacher {
   chat::WorstCase worst_;
 };
 
-/// Prints `table` to stdout, followed by one table for each non-empty entry of `why`: reasons and
-/// their counts, the most frequent first.
+/// Prints `table` to stdout, followed by one table for each entry of `why` (a title, and counts by
+/// reason) that has reasons. These tables have at most 20 reasons, the most frequent first.
 void print_made(const Table& table,
                 const std::vector<std::pair<const char*, std::map<std::string, std::int64_t>>>& why,
                 const DataFlags& flags);

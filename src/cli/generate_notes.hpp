@@ -16,7 +16,8 @@ namespace pardec {
 void print_profile(const Profile& profile, std::int64_t wall_ns);
 
 /// Prints the speed in one line of text or JSON. An entry of `answers` is none if the request
-/// failed.
+/// failed; if all failed, prints nothing. `wall_ns`: wall time of all requests, in nanoseconds.
+/// `in_flight`: the largest number of requests that ran at the same time.
 void print_speed(const std::vector<std::optional<Answers>>& answers, std::int64_t wall_ns,
                  int in_flight, AnswerFormat format);
 

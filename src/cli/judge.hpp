@@ -8,6 +8,7 @@
 
 namespace pardec {
 
+/// The flags of all actions; src/cli/flags.md explains them.
 struct JudgeFlags {
   std::string action = "run", db = "results/pardec.sqlite", run, service, protocol, baseline;
   std::string references = "auto", labels, name, out, format = "text", progress = "auto";
@@ -20,6 +21,7 @@ struct JudgeFlags {
 };
 
 /// Creates the judge's task from the flags, without the judge itself, which the caller sets.
+/// ConfigError: a flag is invalid, or there is no run flags.run.
 JudgeTask judge_task(const JudgeFlags& flags, Store& store);
 
 /// Prints the verdicts on the run's answers to stdout.

@@ -3,15 +3,18 @@
 
 namespace pardec {
 
-/// Text about the amount of free memory.
+/// The amount of free memory as text, e.g. "5120 MB free"; "unknown" if the system does not report
+/// it.
 std::string available_memory();
 
-/// The share of the cores that other programs leave free now. Measuring it takes 0.3 s.
+/// The number of cores that other programs leave free now, as text, and whether it is enough.
 struct LeftByOthers {
   bool known;  ///< whether the system reports the load of other programs
-  bool fits;   ///< whether each of the `threads` threads has a free core
+  bool fits;   ///< whether each of the `threads` threads has a free core; true if not known
   std::string text;
 };
+/// Measures the load of other programs for 0.3 s. `threads`: number of threads that need a core
+/// each.
 LeftByOthers left_by_others(int threads);
 
 }  // namespace pardec

@@ -8,6 +8,7 @@
 
 namespace pardec {
 
+/// The flags of all actions; src/cli/flags.md explains them.
 struct ModelVerbFlags {
   std::string action, folder, config, tokenizer, adapter, out, format = "text";
   std::vector<std::string> tokens, rename;

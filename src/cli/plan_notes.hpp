@@ -12,11 +12,13 @@
 /// Notes below the table of `run --dry-run`.
 namespace pardec {
 
-/// Adds a note about jobs that will fail because their prompts are too long.
+/// Adds notes about jobs that will fail: their prompts are too long, or cannot be made. `who`:
+/// dataset and arm, for the note. `jobs`: number of all jobs. `config`: of the arm's network.
 void add_size_notes(Table& table, const std::string& who, const PromptSizes& sizes,
                     std::int64_t jobs, const ModelConfig& config);
 
-/// Adds a note if an arm's batch is not full for most of a block.
+/// Adds a note if an arm's batch is full for less than half of its jobs. `who`: dataset and arm,
+/// for the note. `full`: the share of the jobs, from 0 to 1. `jobs`, `blocks`: their numbers.
 void add_fill_note(Table& table, const std::string& who, double full, std::int64_t jobs,
                    std::int64_t blocks, int batch_size);
 
@@ -30,8 +32,9 @@ std::string protocol_note(const RunSpec& spec, const Workload& work);
 struct ArmFace {
   std::optional<CheckpointFace> face;
   std::optional<ChatTemplate> chat;  ///< set if there is a tokenizer
-  Needs needs;
+  Needs needs;                       ///< requirements of the arm's decoder
 };
+/// Reads these properties from the files of the arm's network.
 ArmFace look_at(const RunSpec& spec, const Arm& arm);
 
 /// A note that lists the arms of each network.

@@ -8,14 +8,14 @@
 
 namespace pardec {
 
-/// Joins the processes that mpirun started to do one run together. Null: this process is alone.
-/// Only rank 0 shows progress.
+/// Joins the processes that mpirun started to do one run together. Null: this process is alone. In
+/// ranks other than 0, sets spec.progress to none.
 std::unique_ptr<Group> join_group(RunSpec& spec);
 /// Prints notes in rank 0, and nothing in the other ranks.
 Notes notes_of(const Group* group);
 
 /// Handles a run that a signal stopped: prints to stderr how to resume the run, and returns the
-/// exit code.
+/// exit code, 128 plus the number of the signal (SIGTERM if another process got the signal).
 int stopped(const Execution& done, const RunSpec& spec, const SignalStop& stop);
 
 /// Returns 3, and prints a message, if the share of failed answers is above `fail_on_error`.

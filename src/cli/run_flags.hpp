@@ -22,7 +22,8 @@ struct RunFlags {
 void add_flags(CLI::App& app, RunFlags& flags);
 
 /// Adds settings from the experiment file that the command line does not set, and sets flags.spec.
-/// ConfigError, which names the key or flag: a setting is invalid.
+/// ConfigError, which names the key or flag: a setting is invalid, or the run would overwrite
+/// one of its inputs. DataError: the experiment file cannot be read or is not JSON.
 void complete(const CLI::App& app, RunFlags& flags);
 
 }  // namespace pardec

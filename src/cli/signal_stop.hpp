@@ -5,9 +5,10 @@
 
 namespace pardec {
 
-/// While this object exists, SIGINT and SIGTERM request a stop and do not end the program. A second
-/// signal ends the program immediately, with exit code 128 plus the signal's number. REQUIRES: the
-/// object is created before all computing threads, so that these do not receive the signals.
+/// While this object exists, a first SIGINT or SIGTERM requests a stop and does not end the
+/// program. A second signal ends the program immediately, with exit code 128 plus the signal's
+/// number. REQUIRES: the object is created before all computing threads, so that these do not
+/// receive the signals.
 class SignalStop {
  public:
   SignalStop();

@@ -10,7 +10,8 @@
 namespace pardec {
 
 /// The memory in bytes that an arm needs: for its networks, the program, and its concurrent jobs
-/// with at most `rows` rows each in the KV cache.
+/// with at most `rows` rows each in the KV cache. 0: the weights of the arm's network are not read
+/// (ModelOptions::weights).
 std::int64_t cell_bytes(const RunSpec& spec, const Arm& arm, std::int64_t rows);
 
 /// The table of `sweep --dry-run`: the cells (one combination of settings each), with the expected

@@ -7,19 +7,21 @@
 
 namespace pardec {
 
-/// The tokens that one arm of an invocation computed, generated and cached, with the measures that
-/// the papers use.
+/// The tokens that one arm of an invocation computed, generated and cached on one dataset, with the
+/// measures that the papers use.
 struct ArmAccount {
   RunSummary run;
   double parallelism;  ///< generated tokens per forward pass; NaN: no forward passes
   /// number of queries plus number of cached rows, summed over passes (IPPD, appendix A.2)
   std::int64_t attention_accesses;
-  /// number of padding tokens that a padded batch would have needed
+  /// number of padding tokens that would be needed if jobs were decoded in padded batches
   std::int64_t pads;
-  std::optional<double> usd_per_thousand;  ///< price of 1,000 examples in US dollars
+  /// price of 1,000 examples in US dollars; none: the price of the machine is not known
+  std::optional<double> usd_per_thousand;
 };
 
-/// `usd_per_hour`: price of the machine in US dollars; none: not known.
+/// One account per run in `figures`, in the same order. `usd_per_hour`: price of the machine in US
+/// dollars; none: not known.
 std::vector<ArmAccount> accounts_of(const Figures& figures, std::optional<double> usd_per_hour);
 
 }  // namespace pardec

@@ -6,11 +6,12 @@
 
 namespace pardec {
 
-/// The best arm of a dataset: the fastest among the baselines and the arms with answers that are
-/// shown to be not worse than the baseline's (quality_shown). Two arms are compared by their times
-/// on the blocks that both answered.
+/// The best arm of a dataset: the fastest of its candidates. Candidates are the baselines and the
+/// arms with answers that are shown to be the same as, or not worse than, the baseline's
+/// (quality_shown). Broken arms and arms without measured blocks are not candidates. Two arms are
+/// compared by their times on the blocks that both answered.
 struct BestCell {
-  /// Another arm of this kind with a time that does not differ significantly from the best arm's.
+  /// Another candidate with a time that is not shown to be longer than the best arm's.
   struct Tie {
     const ArmFinding* arm;
     /// its time divided by the best arm's; the ends are NaN if there are too few blocks

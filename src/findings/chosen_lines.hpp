@@ -29,7 +29,8 @@ struct ChosenLine {
 std::vector<ChosenLine> chosen_lines(const RunAnswers& answers, const Answered& answer,
                                      const Trace* trace);
 
-/// The tokenizer that a run used. None: its file does not exist any more, or has changed.
+/// The tokenizer that a run used. None: the tokenizer's file does not exist any more, has changed
+/// since the run, or cannot be loaded.
 std::optional<Tokenizer> tokenizer_of(const ModelRow& model);
 
 }  // namespace pardec

@@ -33,28 +33,31 @@ Interval interval_over(const std::vector<BlockPair>& blocks, double confidence);
 struct CompareOptions {
   std::string baseline;  ///< label of an arm; empty: the baseline that each run recorded
   double confidence = 0.95;
-  double margin = 0.05;  ///< a score that is lower by at most this much counts as not worse
+  double margin = 0.05;  ///< a score that is lower by less than this counts as not worse
   /// Machines, in the notation of read_hardware. Shares of the roofline are computed for the first
   /// machine. The largest possible speedup is computed for every machine, from `traced`.
   std::vector<std::string> hardware;
   std::vector<TraceWork> traced;  ///< traces of the same arms, possibly from another run
 };
-/// ConfigError: invalid --confidence-level or --margin.
+/// ConfigError: the confidence is not between 0 and 1 (exclusive), or the margin is negative or
+/// NaN.
 void check_compare_options(const CompareOptions& options);
 
 /// A reason to distrust a number.
 struct Warning {
   std::string code;          ///< for programs, e.g. "hit_limit"; results/table.md lists all codes
   std::string dataset, arm;  ///< empty: the warning applies to all
-  std::string found;
+  std::string found;         ///< what was found, as text
   /// what the finding means and what to do, the same for all arms; may be empty
   std::string advice;
 };
 
-/// How many items ran in parallel on average, and how many were requested.
+/// How many items (concurrent jobs, or examples of a stack) were processed together on average, and
+/// how many were requested.
 struct Reached {
   double reached;  ///< mean; NaN: not known
-  int asked;
+  int asked;       ///< requested number
+  /// Whether the mean is below 80 % of the requested number; false if the mean is not known.
   bool short_of_it() const { return reached < 0.8 * asked; }
 };
 
@@ -65,7 +68,7 @@ struct Speedup {
   std::int64_t slow_baseline = 0;  ///< number of blocks in which only the baseline is an outlier
   /// number of blocks in which only the method is an outlier (RobustRatio)
   std::int64_t slow_method = 0;
-  Interval without_outliers{};
+  Interval without_outliers{};    ///< the ratio without the blocks of these two counts
   std::int64_t blocks;            ///< number of distinct blocks
   std::int64_t measurements = 0;  ///< number of measurements of these blocks, including repeats
   /// number of measurements for which the system reported how much other processes used the machine
@@ -78,6 +81,7 @@ struct Speedup {
   std::optional<Interval> quiet;
   std::int64_t quiet_blocks = 0;   ///< number of distinct blocks in `quiet`
   std::vector<double> of_repeats;  ///< the ratio of each repeat, if there are several repeats
+  /// whether a trace was written during one of the measurements, which takes time
   bool traced = false;
 };
 
@@ -115,7 +119,7 @@ struct ScoreFinding {
   /// Repeated answers to one example count as one answer, with the mean of their scores. A failed
   /// answer counts as wrong.
   std::optional<Interval> difference;
-  std::int64_t pairs = 0;     ///< number of answers in `difference`
+  std::int64_t pairs = 0;     ///< number of pairs of answers that `difference` compares
   std::int64_t left_out = 0;  ///< answers for which only one arm has a score
   /// An estimate of the number of independent examples that would be enough to show that the score
   /// is not worse by more than the margin, if they are like these examples. None: the estimated
@@ -126,8 +130,9 @@ struct ScoreFinding {
   std::optional<double> p;
   bool lower_is_better = false;
 
-  /// Whether the interval of the difference shows that the score is not worse than the baseline's
-  /// by more than `margin`.
+  /// Compares the interval of the difference with the margin. `not_worse`: the whole interval lies
+  /// above -margin. `worse`: it lies below -margin. `open`: it contains -margin, or there is no
+  /// difference or no interval. If lower scores are better, the sign is reversed first.
   enum class Verdict { not_worse, worse, open };
   Verdict verdict(double margin) const;
 };
@@ -135,7 +140,7 @@ struct ScoreFinding {
 /// How many of an arm's answers differ from the baseline's.
 struct Departure {
   std::int64_t departed, compared;  ///< number of answers that differ; number of answers compared
-  /// gap between the two largest logits, at the first different token
+  /// gap between the two largest logits at an answer's first different token; none: not known
   std::optional<double> median_gap, least_gap;
   std::int64_t without_gap;  ///< number of differing answers with an unknown gap
 };
@@ -168,7 +173,8 @@ struct ArmFinding {
   /// Share of the answers that equal the baseline's; NaN: not compared. Under an oracle: share of
   /// the network's own (unforced) choices that equal the baseline's.
   double likeness = 0;
-  double exact_match = 0;  ///< IPPD's EM; NaN unless both arms ask for one field at a time
+  /// IPPD's EM. NaN unless both arms use the same network and ask for one field at a time.
+  double exact_match = 0;
   /// The keys are names of totals, e.g. "f1_micro". A total is a score of a whole run.
   std::map<std::string_view, ScoreFinding> scores;
   std::optional<Departure> departure;
@@ -203,8 +209,9 @@ struct Overview {
   std::vector<ArmFinding> arms;
   /// The names of the totals that have an interval and a difference from the baseline.
   std::vector<std::string_view> scores;
-  bool exact_matches = false, stacks = false;
-  std::vector<MachineRow> machines;  ///< that measured blocks
+  bool exact_matches = false;  ///< whether some arm and its baseline ask for one field at a time
+  bool stacks = false;         ///< whether some arm was to answer several examples in one prompt
+  std::vector<MachineRow> machines;  ///< the machines on which blocks were measured
   std::vector<Warning> warnings;
   /// (dataset, arm) -> reason, for arms that could not be run on a dataset.
   std::map<std::pair<std::string, std::string>, std::string> not_applicable;
@@ -212,6 +219,7 @@ struct Overview {
   /// The distinct oracles of the arms. (For ar, an oracle that only forces the acceptance of
   /// guesses does not count.)
   std::vector<std::string> oracles() const;
+  /// Whether some arm ran with such an oracle.
   bool forced() const { return !oracles().empty(); }
   const ArmFinding* baseline_of(const ArmFinding& arm) const {
     return arm.baseline ? &arms[*arm.baseline] : nullptr;
@@ -247,18 +255,21 @@ struct Comparison : Overview {
 /// The stored data that a comparison is computed from.
 struct Measurements {
   Figures figures;
-  std::vector<ScoreTable> scores;
+  std::vector<ScoreTable> scores;  ///< one per run in `figures`
 };
-/// ConfigError: there is no such invocation.
+/// Reads the data of an invocation. ConfigError: there is no such invocation.
 Measurements measurements_of(Store& store, const std::string& invocation);
 
-/// `scores` of the result has only one score per dataset: the first one with intervals.
-/// ConfigError: there is no such invocation or arm.
+/// Computes the part of a comparison that headlines and warnings use. To save time, only one score
+/// per dataset is compared: the first of the dataset's scores that can have an interval.
+/// ConfigError: there is no such invocation, or no arm has the label `options.baseline`.
 Overview overview(Store& store, const std::string& invocation, const CompareOptions& options = {});
 
-/// ConfigError: there is no such invocation or arm.
+/// Computes a whole comparison. ConfigError: there is no such invocation; no arm has the label
+/// `options.baseline`; the margin is so large that no score can differ by more; or the hardware is
+/// invalid (add_rooflines).
 Comparison compare(Store& store, const std::string& invocation, const CompareOptions& options = {});
-/// The same, without reading the measurements again. REQUIRES: `measured` is measurements_of(store,
+/// The same, without reading the data again. REQUIRES: `measured` is measurements_of(store,
 /// invocation).
 Comparison compare(Store& store, const std::string& invocation, const CompareOptions& options,
                    const Measurements& measured);
@@ -267,21 +278,26 @@ Comparison compare(Store& store, const std::string& invocation, const CompareOpt
 /// differs.
 struct DifferingAnswer {
   DatasetRow dataset;
-  std::string arm, sample, field, baseline, answer;
-  /// index of the first different token among the tokens of the value
+  std::string arm, sample;
+  /// name of the first different field, and the texts of this field in both answers
+  std::string field, baseline, answer;
+  /// index of the first different token among the tokens of the field; none: not known
   std::optional<std::int64_t> token;
   double gap;  ///< gap between the two largest logits there; infinite: not known
   /// number of repeats in which the answer differs; the other members describe the repeat with the
   /// smallest gap
   int repeats = 1;
 };
-/// Counts of all differing answers, and details of those with the smallest gaps (`first`).
+/// Counts of all differing answers, and details of some of them.
 struct DifferingAnswers {
   std::int64_t count = 0;     ///< number of differing answers
   std::int64_t examples = 0;  ///< number of (arm, example) pairs with a differing answer
   bool repeated = false;      ///< whether examples were answered more than once
+  /// one entry per (arm, example), the smallest gap first
   std::vector<DifferingAnswer> first;
 };
+/// The answers that differ from those of the baseline that each run recorded. Arms with an oracle
+/// and failed answers are left out. `most`: the largest number of entries in `first`.
 DifferingAnswers differing_answers(Store& store, const Measurements& measured, int most);
 
 }  // namespace pardec

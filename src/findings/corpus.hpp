@@ -20,8 +20,9 @@ struct CorpusFiles {
   std::string tokenizer;  ///< a tokenizer.json or its folder; empty: the quickstart model's
 };
 
-/// Loads the splits of a dataset for which files exist. If no split has files, throws the error of
-/// the first split. `inspections`: if not null, gets one entry per split.
+/// Loads the splits of a dataset for which files exist. `inspections`: if not null, gets one entry
+/// per loaded split. ConfigError: no split can be loaded (the message is about the first split).
+/// DataError: a file is invalid.
 std::vector<Dataset> load_splits(const DatasetEntry& entry, const CorpusFiles& files,
                                  std::vector<Inspection>* inspections = nullptr);
 
@@ -30,20 +31,21 @@ std::vector<Dataset> load_splits(const DatasetEntry& entry, const CorpusFiles& f
 Protocol protocol_of(const DatasetEntry& entry, const Dataset& dataset, const CorpusFiles& files,
                      std::vector<std::string>& notes);
 
-/// The given tokenizer; by default, the quickstart model's.
+/// Loads the tokenizer `files.tokenizer`; by default, the quickstart model's.
 Tokenizer tokenizer_of(const CorpusFiles& files);
 
-/// An incremental mean.
+/// The mean of the values that were added; NaN: none were added.
 struct Mean {
   double sum = 0, count = 0;
   void add(double value) { sum += value, ++count; }
   double value() const { return count > 0 ? sum / count : std::nan(""); }
 };
 
-/// Statistics of one split. `fields` and `present` are the number of fields per example, and of
-/// fields with a reference per example. All other means are lengths in tokens. `asked` is the part
-/// of a prompt that asks for one field, `question` a field's question with its choices, and `value`
-/// a value in the JSON answer.
+/// Statistics of one split. `all_fields` is the number of fields, and `unanswerable` the number of
+/// annotated fields without a reference. `fields` and `present` are the number of fields per
+/// example, and of fields with a reference per example. All other means are lengths in tokens.
+/// `asked` is the part of a prompt that asks for one field, `question` a field's question with its
+/// choices, and `value` a value in the JSON answer.
 struct SplitStats {
   std::int64_t examples = 0, all_fields = 0, unanswerable = 0, categories = 0;
   double attributes_per_category = std::nan("");
@@ -52,7 +54,9 @@ struct SplitStats {
 SplitStats stats_of(const Dataset& dataset, const Protocol& protocol, const Tokenizer& tokenizer);
 
 /// The cost of attention for a dataset that is asked field by field: with prefix caching and
-/// PagedAttention (PC+PA), and with IPPD. The letters are those of the IPPD paper, appendix A.2.
+/// PagedAttention (PC+PA), and with IPPD. The letters are those of the IPPD paper, appendix A.2: m
+/// is the number of questions; p, c, x and y are the lengths in tokens of instruction, context,
+/// question and answer. All are means.
 struct AttentionStats {
   std::int64_t examples = 0;
   Mean m, p, c, x, y;
@@ -62,7 +66,10 @@ struct AttentionStats {
 AttentionStats attention_of(const Dataset& dataset, const Protocol& protocol,
                             const Tokenizer& tokenizer, int contexts);
 
-/// The results of the IPPD paper's cost model for mean lengths m, p, c, x, y.
+/// The results of the IPPD paper's cost model (appendix A.2) for mean lengths m, p, c, x, y, where
+/// an answer is half decoded. FLOP factors are IPPD's FLOPs divided by those of PC+PA. The access
+/// ratio is PC+PA's memory accesses divided by those of IPPD. Intensities are FLOPs per memory
+/// access.
 struct AttentionRatios {
   double prefill_flop_factor, prefill_access_ratio, decode_flop_factor;
   double pcpa_prefill_intensity, ippd_prefill_intensity, pcpa_decode_intensity,
@@ -75,8 +82,8 @@ double total_flop_factor(const AttentionStats& stats);
 /// Total memory accesses of PC+PA, divided by those of IPPD.
 double total_access_ratio(const AttentionStats& stats);
 
-/// The number of token ids of a field's answer, including the end of sequence, counted as in the
-/// IPPD paper. `choices`: the answer is multiple choice, and only its letter counts.
+/// The number of token ids of a field's answer, counted as in the IPPD paper: with the end of
+/// sequence or, for a multiple-choice question (`choices`), the letter alone.
 std::size_t answer_ids(const std::string& answer, bool choices, const Tokenizer& tokenizer);
 
 }  // namespace pardec

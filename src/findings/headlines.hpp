@@ -39,8 +39,8 @@ struct ArmStanding {
 
   /// Whether the arm is shown to be faster and not worse.
   bool is_shown() const;
-  /// Whether more examples would not change the recommendation, because the arm is not faster, is
-  /// worse, or is broken.
+  /// Whether more examples would not change the recommendation, because the arm is slower, is
+  /// worse, is broken, or has an untrained network.
   bool is_ruled_out() const;
 };
 
@@ -48,13 +48,16 @@ struct ArmStanding {
 struct Headline {
   std::string dataset;
   const ArmFinding* best = nullptr;  ///< the fastest arm with is_shown(); null: no arm has it
-  /// other arms with is_shown() and a speedup interval that overlaps the best arm's
+  /// other arms with is_shown(), the same baseline, and a speedup interval that overlaps the best
+  /// arm's
   std::vector<const ArmFinding*> ties;
-  std::vector<ArmStanding> arms;  ///< all arms except the best, in the order of the comparison
+  /// all arms that take part except the best, in the order of the comparison
+  std::vector<ArmStanding> arms;
 };
 
-/// One headline per dataset on which some arm has a baseline with another decoder or with the same
-/// network. `comparison` must outlive the result.
+/// One headline per dataset. An arm takes part if it has a baseline, and if the baseline has
+/// another decoder or the same network. Arms that are services do not take part. Datasets on which
+/// no arm takes part have no headline. `comparison` must outlive the result.
 std::vector<Headline> headlines_of(const Overview& comparison);
 
 }  // namespace pardec

@@ -17,8 +17,7 @@
 /// Summaries of judges' verdicts on stored answers, and of their reliability.
 namespace pardec {
 
-/// The number of judged items (values, turns or pairs) by state. The state of an item follows from
-/// all of its votes.
+/// Numbers of votes by their state (VoteState).
 struct VerdictCounts {
   std::int64_t scored = 0, refused = 0, unscored = 0, errors = 0;
 
@@ -26,7 +25,7 @@ struct VerdictCounts {
 };
 
 /// The agreement between the votes of one judge on the same item: share of flips, Fleiss' kappa,
-/// Krippendorff's alpha.
+/// Krippendorff's alpha. All three are NaN if no item has two votes.
 struct VoteAgreement {
   std::int64_t votes = 1;  ///< the largest number of votes on one item
   double flips, fleiss, alpha;
@@ -38,7 +37,7 @@ struct JudgedArm {
   DatasetRow dataset;
   std::string arm, protocol, judge;
   std::string baseline;  ///< for pairs; otherwise empty
-  VerdictCounts votes;   ///< counts votes, not items; a pair has votes for each order
+  VerdictCounts votes;   ///< a pair has votes for each of its two orders
   /// number of items (values, turns or pairs), and of items with a verdict
   std::int64_t items = 0, scored = 0;
   /// number of pairs of equal answers: ties, for which the judge is not asked
@@ -47,8 +46,8 @@ struct JudgedArm {
   std::map<std::string, std::int64_t> classes;  ///< how often each label was given
   std::optional<JudgeCounts> rates;             ///< for protocols with five labels
   std::optional<Outcomes> outcomes;             ///< for pairs
-  std::optional<PositionBias> bias;
-  /// win rate adjusted for differences in length (characters)
+  std::optional<PositionBias> bias;             ///< for pairs that a network judged
+  /// for pairs: win rate adjusted for differences in length (characters); NaN: too few clusters
   std::optional<Interval> length_adjusted;
   VoteAgreement agreement;
 };

@@ -11,9 +11,10 @@
 
 namespace pardec {
 
-/// The judge behind a judged score of an arm, and how many of the arm's items (values, turns or
-/// pairs) have a verdict. The items that no count includes were not judged, failed before, or got a
-/// label without a number.
+/// The judge who gave the verdicts of an arm's judged score, and how many of the arm's items
+/// (values, turns or pairs) have a verdict. Some items may be in `of` and in none of the other
+/// counts: items that were not judged, items of failed answers, and items with a label that has no
+/// number.
 struct JudgedShare {
   std::string dataset, arm;
   /// The service that judged last. For pairs, the protocol includes the baseline.

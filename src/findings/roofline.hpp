@@ -14,12 +14,14 @@
 namespace pardec {
 
 /// The size of a network. `model`: a checkpoint folder, or a config.json without weights.
-/// ModelError: neither.
+/// ModelError: the path is neither, or the config is invalid.
 NetworkSize size_of_network(const std::filesystem::path& model, Dtype dtype);
 
 /// Memory bandwidth and FLOP/s of a machine. `which` is `here` (measures this machine), NAME (reads
 /// experiments/hardware/NAME.json), or the path of a file of the same form. NAMExN stands for N
-/// devices with tensor parallelism. ConfigError: there is no such machine.
+/// devices with tensor parallelism, 1 to 9999. ConfigError: there is no such machine, or its file
+/// is invalid, e.g. without FLOP/s for this dtype, or for N > 1 without the speed of the link
+/// between devices. DataError: the file cannot be read or is not JSON.
 Hardware read_hardware(const std::string& which, Dtype dtype);
 
 /// The NAME in experiments/hardware for a GPU, found by a word of the name that the GPU's driver
@@ -29,9 +31,9 @@ std::string hardware_of_gpu(const std::string& gpu);
 /// The networks of the traces, and how traces are combined into passes.
 struct RooflineSetting {
   NetworkSize network;
-  std::optional<NetworkSize> draft;
-  int batch_size = 1;  ///< number of sequences that share each pass
-  std::string baseline;
+  std::optional<NetworkSize> draft;  ///< none: passes of the draft network are left out
+  int batch_size = 1;                ///< number of sequences that share each pass
+  std::string baseline;              ///< label of an arm; empty: there is no baseline
 };
 
 /// The work of the passes of one trace, or of several traces of requests that run in parallel, e.g.
@@ -40,7 +42,7 @@ struct TraceWork {
   std::string decoder, arm, dataset;
   std::set<std::string> examples;  ///< ids of examples; for a prompt that is no example, its name
   bool drafts;                     ///< whether the trace belongs to the draft network
-  std::int64_t chosen;
+  std::int64_t chosen;             ///< number of generated tokens
   std::vector<PassWork> passes;
   std::set<std::string> requests;  ///< names of the requests
   std::string group;               ///< see Trace::group
@@ -48,11 +50,11 @@ struct TraceWork {
 /// Adds the work of a trace to the entry of its group, or appends an entry. Rows that several forks
 /// inherit from one prefix count once.
 void add_work(std::vector<TraceWork>& works, const Trace& trace);
-/// The work of the traces in a file written by `--trace`. ConfigError, which names file and line:
-/// the file is invalid.
+/// The work of the traces in a file written by `--trace`. Errors: see each_trace.
 std::vector<TraceWork> read_works(const std::filesystem::path& file);
 
-/// The least time in seconds for all of `works`, one after another.
+/// The least time in seconds for all of `works`. In their order, `setting.batch_size` entries at a
+/// time share their passes, and these groups run one after another.
 double least_seconds(const std::vector<const TraceWork*>& works, const RooflineSetting& setting,
                      const Hardware& machine);
 
@@ -62,19 +64,22 @@ bool drafts_untraced(const TraceWork& work);
 /// One arm on one machine.
 struct ArmRoofline {
   std::string arm;
-  std::int64_t sequences, chosen, passes;
+  std::int64_t sequences;  ///< number of traced requests
+  std::int64_t chosen;     ///< number of generated tokens
+  std::int64_t passes;     ///< passes of the network, without those of a draft network
   double rows_per_pass;
   double seconds;       ///< lower bound
   double memory_bound;  ///< share of the time spent in passes that are limited by memory bandwidth
-  double tokens_per_second;
+  double tokens_per_second;  ///< upper bound
   bool is_baseline;
-  /// upper bound; none: there is no baseline, or its traces have other examples
+  /// upper bound of the speedup over the baseline; none: there is no baseline, or its traces have
+  /// other examples
   std::optional<double> speedup;
 };
 
 /// The bounds of all arms, in the order in which they appear in the traces.
 struct Roofline {
-  std::vector<std::vector<ArmRoofline>> by_machine;
+  std::vector<std::vector<ArmRoofline>> by_machine;  ///< one list of arms per machine
   bool has_baseline = false;
   std::vector<std::string> other_examples;   ///< arms with examples other than the baseline's
   std::vector<std::string> drafts_untraced;  ///< arms with passes that are in no trace
@@ -85,16 +90,17 @@ Roofline roofline_of(const std::vector<Trace>& traces, const RooflineSetting& se
 /// One traced pass of a request, and its bound.
 struct TracedPass {
   std::string arm;
-  std::int64_t index;
+  std::int64_t index;  ///< number of the pass, counted from 0
   PassWork work;
   PassBound bound;
 };
-/// All passes of the request with this name, by arm; empty: there is no such request.
+/// All passes of the request with this name, for each arm in the order of the traces. Passes of a
+/// draft network are left out. Empty: there is no such request.
 std::vector<TracedPass> passes_of_request(const std::vector<Trace>& traces,
                                           const std::string& request, const NetworkSize& network,
                                           const Hardware& machine);
 
-/// The label of the trace's arm.
+/// The label of the trace's arm; for a trace without a label, the name of its decoder.
 std::string arm_of(const Trace& trace);
 
 }  // namespace pardec

@@ -24,7 +24,8 @@ double least_seconds(const CountedWork& work, const NetworkSize& network, const 
 /// failures, passes of a draft network or skipped sublayers, or if their network is no longer at
 /// its path. Also adds the largest possible speedup on each machine, for arms whose traces in
 /// `options.traced` have the same examples as the baseline's traces. ConfigError: the hardware is
-/// `here`, but the runs were measured on another machine or on a GPU.
+/// `here`, but the runs were measured on another machine or on a GPU. Other errors: see
+/// read_hardware.
 void add_rooflines(Comparison& comparison, const CompareOptions& options);
 
 }  // namespace pardec

@@ -13,7 +13,9 @@ struct RunListFilter {
   std::string dataset;
   std::string model;    ///< a part of the network's path, or a prefix of its hash
   std::string decoder;  ///< the decoder or the label of an arm
-  std::string since;    ///< start date of a run or later: a prefix of an ISO 8601 date, in UTC
+  /// runs that started at this time or later: at least the year of an ISO 8601 time in UTC, e.g.
+  /// 2026-01-31 or 2026-01-31T18:00
+  std::string since;
 };
 
 /// A short description of one invocation.
@@ -39,6 +41,7 @@ struct ListedRun {
   std::optional<double> score;
 };
 
+/// Describes one invocation. ConfigError: there is no such invocation.
 ListedRun listed_run(Store& store, const std::string& invocation);
 
 struct RunList {
@@ -47,16 +50,18 @@ struct RunList {
 };
 
 /// The newest `limit` matching invocations; 0: all of them. ConfigError: filter.since is not a
-/// prefix of a date.
+/// time in this form, or there is no dataset with the name filter.dataset.
 RunList list_runs(Store& store, const RunListFilter& filter, int limit);
 
 /// One arm on one dataset in one of the compared invocations.
 struct AcrossRow {
   size_t invocation;  ///< index in AcrossRuns::invocations
   const ArmFinding* arm;
-  std::string_view score_name;         ///< the dataset's headline score; empty: none
-  std::optional<Interval> difference;  ///< difference of this score from the first invocation's
-  std::optional<double> identical;     ///< share of answers that equal the first invocation's
+  std::string_view score_name;  ///< the dataset's headline score; empty: none
+  /// difference of this score from the first invocation's; none: not known, or this is the first
+  std::optional<Interval> difference;
+  /// share of answers that equal the first invocation's; none: not known, or this is the first
+  std::optional<double> identical;
 };
 
 /// The speedup of one arm, combined over several sittings: invocations of the same command at
@@ -65,7 +70,8 @@ struct Sittings {
   const ArmFinding* arm;  ///< the arm in the first of these invocations
   std::int64_t count;     ///< number of invocations
   Interval speedup;       ///< interval for further invocations: random_effects of the logarithms
-  /// typical factor between two invocations that their own intervals do not explain
+  /// typical factor by which the speedup of one invocation differs from the mean, beyond what the
+  /// intervals of the invocations explain; 1: no such difference
   double between;
 };
 
@@ -84,6 +90,8 @@ struct AcrossRuns {
   std::vector<std::vector<std::string>> differences;
 };
 
+/// Compares the invocations with the first one. ConfigError: there is no such invocation. REQUIRES:
+/// `invocations` is not empty.
 AcrossRuns compare_across(Store& store, const std::vector<std::string>& invocations,
                           double confidence);
 

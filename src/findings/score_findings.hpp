@@ -32,7 +32,7 @@ std::map<std::string_view, ScoreFinding> score_findings(
     const ScoreTable& method, const ScoreTable* baseline,
     const std::vector<std::string_view>& with_interval, double margin, double confidence);
 
-/// Adjusts the p-values of all arms for multiple comparisons, with Holm's method.
+/// Adjusts the p-values of all scores of all arms for multiple comparisons, with Holm's method.
 void adjust_p_values(std::vector<ArmFinding>& arms);
 
 }  // namespace pardec

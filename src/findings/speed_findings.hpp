@@ -6,10 +6,12 @@
 
 namespace pardec {
 
-/// Sets examples_per_second and blocks of `arm`, from the blocks that were measured completely.
+/// Sets examples_per_second, blocks, measurements, disturbed and taken of `arm`, from the blocks
+/// that were measured completely.
 void add_examples_per_second(ArmFinding& arm, const MeasuredBlocks& measured, double confidence);
 
-/// Whether other processes took a significant share of the machine while a block was measured.
+/// Whether other processes took at least kDisturbedShare of the time of `threads` threads while a
+/// block was measured. False if the share is not known.
 bool is_disturbed(const BlockTime& time, int threads);
 
 /// A stored run and the measurements of its blocks.
@@ -21,7 +23,7 @@ struct MeasuredRun {
 std::optional<Speedup> speedup_of(const MeasuredRun& baseline, const MeasuredRun& method,
                                   double confidence);
 
-/// Same, for two stored runs.
+/// The same for two runs whose measurements are read from the store.
 std::optional<Speedup> speedup_of(Store& store, const RunRow& baseline, const RunRow& method,
                                   double confidence);
 
@@ -29,9 +31,10 @@ std::optional<Speedup> speedup_of(Store& store, const RunRow& baseline, const Ru
 /// are NaN.
 bool is_within(const Interval& ratio, double share);
 
-/// The measures of an arm's speed. An answer has the latency of its job. Tokens per second are set
-/// only if they can be compared: for a baseline itself (`baseline` is null), for decoders that
-/// generate the baseline's ids by construction, if both arms ask field by field, and for services.
+/// The measures of an arm's speed, except roofline_share, which add_rooflines sets. An answer has
+/// the latency of its job. Tokens per second are set only if they can be compared: for a baseline
+/// itself (`baseline` is null), for decoders that generate the baseline's ids by construction, if
+/// both arms ask field by field, and for services.
 Speeds speeds_of(const ArmFinding& arm, const ArmFinding* baseline, const RunFigures& figures);
 
 /// Whether two runs generate the same ids by construction: they use the same network and the same

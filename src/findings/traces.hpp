@@ -8,10 +8,11 @@
 namespace pardec {
 
 /// Calls `use` for each trace in a file written by `--trace`, which has one JSON object per line.
-/// ConfigError, which names file and line: the file is invalid.
+/// DataError: the file cannot be read, or a line is not JSON. ConfigError, which names file and
+/// line: a line is not a valid trace. Empty lines are skipped.
 void each_trace(const std::filesystem::path& file, const std::function<void(Trace)>& use);
 
-/// Returns all traces of the file.
+/// Returns all traces of the file. Errors: see each_trace.
 std::vector<Trace> read_traces(const std::filesystem::path& file);
 
 }  // namespace pardec

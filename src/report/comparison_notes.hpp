@@ -14,6 +14,7 @@ std::string title_of(const Comparison& comparison);
 
 /// Whether the arms ran on different networks. If so, tables name the networks.
 bool several_networks(const std::vector<RunSummary>& runs);
+/// The runs of the arms, in the order of the arms.
 std::vector<RunSummary> runs_of(const Comparison& comparison);
 
 /// Whether arms of one dataset have different baselines, as in a sweep.
@@ -44,6 +45,7 @@ void add_not_applicable_notes(Table& table, const Comparison& comparison);
 /// A note that the baseline `label` was added automatically. `serves`: the arms that are compared
 /// with it.
 std::string added_baseline_note(const std::string& label, const std::vector<std::string>& serves);
+/// Adds this note for each such baseline of the comparison.
 void add_added_baseline_notes(Table& table, const Comparison& comparison);
 
 /// If shares of a roofline were requested: adds notes that explain them and name the machine.

@@ -29,7 +29,8 @@ Table differences_table(const DifferingAnswers& answers);
 /// The text in the speedup column of a baseline.
 inline constexpr const char* kBaselineSpeedup = "baseline";
 
-/// "7.4 of 8": the mean number of jobs in a forward pass, and the requested batch size.
+/// "7.4 of 8": the mean number of jobs in a forward pass, and the requested batch size. If the mean
+/// is not known: only the batch size.
 std::string shown_in_flight(const ArmFinding& arm);
 
 }  // namespace pardec

@@ -13,7 +13,7 @@ enum class ExportFormat { csv, jsonl, parquet };
 /// ConfigError: there is no such format.
 ExportFormat parse_export_format(std::string_view name);
 
-/// All files that an export in this format may write.
+/// All files that export_tables may write to `folder` in this format.
 std::vector<std::filesystem::path> table_files(ExportFormat format,
                                                const std::filesystem::path& folder);
 
@@ -28,8 +28,9 @@ struct ExportedFile {
 /// blocks, jobs, and the schema's views generations, score_parts, answer_pairs and speedup_pairs.
 /// If there were judges, judgments, pairs, attempts and judges are added. results/export.md
 /// explains the columns. Old tables in the same format are replaced together, after all new tables
-/// are written. `wording`: applied to messages in comparison. ConfigError: the folder cannot be
-/// created, or the format is parquet and there is no Python with pyarrow. RunError: writing fails.
+/// are written; old tables that have no new version are removed. `wording`: applied to messages in
+/// comparison. ConfigError: the folder cannot be created, or the format is parquet and there is no
+/// Python with pyarrow. RunError: writing fails.
 std::vector<ExportedFile> export_tables(Store& store, const Comparison& comparison,
                                         ExportFormat format, const std::filesystem::path& folder,
                                         const Wording& wording);

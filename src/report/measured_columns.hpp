@@ -23,6 +23,7 @@ std::string difference_text(const Interval& difference);
 /// roofline were requested. If an arm's answers contain thinking, its tokens and the tokens after
 /// it have separate columns.
 std::vector<Column> measured_columns(const Comparison& comparison);
+/// Appends the cells of measured_columns() for one arm.
 void add_measured_cells(std::vector<Cell>& cells, const Comparison& comparison,
                         const ArmFinding& arm);
 

@@ -27,6 +27,7 @@ std::string_view verdict_word(const Comparison& comparison, const ArmFinding& ar
 /// The verdict as in verdict_word. An open verdict says how many examples would decide it: "open:
 /// about 75 would do". "-": the arm has no baseline.
 std::string verdict_text(const Comparison& comparison, const ArmFinding& arm);
+/// The tone of a cell with this verdict.
 Tone verdict_tone(QualityShown quality);
 
 }  // namespace pardec

@@ -18,7 +18,8 @@ struct Sweep {
 /// dataset. If `run` is empty, all invocations with the network, dtype, device, threads and oracle
 /// of the newest invocation are used; if two invocations have the same point, the newer one counts.
 /// If x is `date`, all invocations are used, and the names of lines include settings that differ.
-/// ConfigError: no run has this x or y.
+/// ConfigError: no run has this x, comparisons have no column y, no run has both, or there is no
+/// invocation `run`.
 Figure sweep_figure(Store& store, const Sweep& sweep);
 
 }  // namespace pardec

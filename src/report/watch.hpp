@@ -67,7 +67,8 @@ class Watch {
 /// Default of `pace_ms`: long enough to read a picture.
 inline constexpr int kWatchPaceMs = 150;
 
-/// Replays a stored trace pass by pass.
+/// Replays a stored trace pass by pass, as Watch shows a running decoder. The parameters have the
+/// same meanings as those of Watch.
 void show_again(const Trace& trace, std::FILE* out, const Tokenizer* tokenizer, int pace_ms);
 
 }  // namespace pardec

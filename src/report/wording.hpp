@@ -13,6 +13,7 @@ struct Table;
 /// (--batch-size). Empty: messages stay unchanged.
 using Wording = std::function<std::string(std::string_view)>;
 
+/// Converts one message.
 std::string worded(std::string text, const Wording& wording);
 
 /// Converts the table's conclusion, notes and warnings, and the cells of columns with

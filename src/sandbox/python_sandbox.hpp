@@ -5,10 +5,10 @@
 namespace pardec {
 
 struct SandboxLimits {
-  /// CPU time of each process, rounded up to whole seconds. The limit on wall time is three times
-  /// as long.
+  /// CPU time of each process, above 0 and at most 3600. It is rounded up to whole seconds. The
+  /// limit on wall time is three times as long.
   double seconds = 10;
-  long memory_megabytes = 1024;  ///< address space of each process
+  long memory_megabytes = 1024;  ///< address space of each process, at least 64
 };
 
 enum class SandboxVerdict {
@@ -54,14 +54,15 @@ struct PythonTask {
 /// values are refused. A program that returns other values has failed.
 class PythonSandbox {
  public:
-  /// ConfigError: the limits are impossible, or there is no filter for this machine's system calls.
+  /// ConfigError: a limit is out of range, or this machine is neither x86-64 nor arm64, so that
+  /// there is no filter for its system calls.
   explicit PythonSandbox(SandboxLimits limits = {});
 
   /// Runs a program and its tests. Code under `if __name__ == "__main__"` does not run, as in
   /// HumanEval's own evaluation. stdin is empty; stdout is discarded. ConfigError: bwrap or python3
   /// is missing, or the kernel does not allow namespaces (the message says what to install or
-  /// allow; no program runs without isolation); or the tests are invalid. RunError: a process
-  /// cannot be started.
+  /// allow; no program runs without isolation); or the tests are invalid. RunError: a process,
+  /// a pipe or a file in memory cannot be created.
   SandboxResult run(const PythonTask& task) const;
 
  private:

@@ -10,7 +10,7 @@
 #include "src/settings/shared_settings.hpp"
 
 /// The settings of a run or sweep as plain values. They come from an experiment file (JSON), from
-/// flags, or from a program. make_run_spec converts them to a specification.
+/// flags, or from a program. make_run_spec converts them to a RunSpec.
 namespace pardec {
 
 /// The settings of the output after a run.
@@ -37,7 +37,9 @@ struct RunSettings {
   std::vector<std::string> grid;      ///< for a sweep: KEY=V1,V2...
   /// for a sweep: axes in the experiment file, used if `grid` is empty
   std::vector<GridAxis> axes;
-  std::string target_ci;  ///< for a sweep: precision as a share of the speedup; empty: none
+  /// For a sweep: a cell stops when half the width of its speedup's interval is at most this share
+  /// of the speedup, e.g. "2%" or "0.02". Empty: cells do not stop early.
+  std::string target_ci;
   std::vector<std::string> answer_tokens;  ///< NAME=N
   int batch_size = 8;
   std::string oracle, shard;
@@ -51,8 +53,8 @@ struct RunSettings {
 Settings settings_of(RunSettings& settings);
 
 /// Sets the settings that an experiment file has, except those named in `given`. `where`: the
-/// file's name for errors. Returns the names of all settings in the file. ConfigError, which names
-/// the key: a setting is invalid.
+/// file's name for errors. Returns the names of the rows of settings_of(settings) that were set.
+/// ConfigError, which names the key: a setting is invalid.
 std::set<std::string> read_experiment(const Json& json, const std::string& where,
                                       RunSettings& settings,
                                       const std::set<std::string>& given = {});
@@ -67,7 +69,7 @@ Json json_of(const RunSettings& settings);
 /// The JSON schema of experiment files.
 OrderedJson experiment_schema();
 
-/// Converts the settings to a specification. Reads the training records of the arms' networks if
+/// Converts the settings to a RunSpec. Reads the training records of the arms' networks if
 /// there are any. ConfigError, which names the setting in backquotes: a setting is invalid.
 RunSpec make_run_spec(const RunSettings& settings);
 

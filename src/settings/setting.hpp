@@ -74,18 +74,19 @@ using Settings = std::vector<Setting>;
 /// Whether the value is a list.
 bool takes_several(const Setting& setting);
 
-/// Sets settings to the values in a JSON object, except settings named in `given`. Keys may contain
-/// - instead of _. `others`: keys of the object that are read elsewhere. Returns the names of all
-/// settings in the object. ConfigError: a key is unknown (the message suggests similar names), or a
-/// value has the wrong type or is out of range. The message starts with `where`, and names the key,
-/// the value and the expected values.
+/// Sets settings to the values in a JSON object. Keys may contain - instead of _. `others`: keys of
+/// the object that are read elsewhere. `given`: names of settings that keep their values; their
+/// values in the object are ignored. Returns the names of the settings that were set. ConfigError:
+/// `object` is not an object, a key is unknown (the message suggests similar names), or a value has
+/// the wrong type or is out of range. The message starts with `where`, and names the key, the value
+/// and the expected values.
 std::set<std::string> read_settings(const Settings& settings, const Json& object,
                                     const std::string& where,
                                     const std::vector<std::string>& others = {},
                                     const std::set<std::string>& given = {});
 
-/// A JSON object from which read_settings gets the same values. Values that are not set are left
-/// out.
+/// A JSON object from which read_settings gets the same values. Values that are not set, and rows
+/// that are not `in_file`, are left out.
 Json json_of(const Settings& settings);
 
 /// The `properties` of a JSON schema for the settings, in the order of the rows, without rows that
@@ -95,7 +96,8 @@ OrderedJson schema_properties(const Settings& settings);
 /// A description of the valid values, e.g. "a whole number, at least 1".
 std::string expected_of(const Setting& setting);
 
-/// ConfigError, which names the setting in backquotes: a value is out of range.
+/// Checks the values of all rows. ConfigError, which names the setting in backquotes: a value is
+/// out of range, or a text is not one of the choices.
 void check_settings(const Settings& settings);
 
 }  // namespace pardec

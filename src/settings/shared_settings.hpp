@@ -15,7 +15,9 @@ Settings model_settings(ModelOptions& model);
 /// Options for generating answers.
 Settings decode_settings(DecodeOptions& decode);
 
+/// The database file.
 Setting db_setting(std::string& db);
+/// How progress is shown: a name for parse_progress_style.
 Setting progress_setting(std::string& style);
 
 /// Settings of verbs that print a comparison.

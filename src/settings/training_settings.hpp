@@ -8,7 +8,7 @@
 #include "src/settings/setting.hpp"
 
 /// The settings of a training as plain values. They come from JSON, from flags, or from a program.
-/// make_training_spec converts them to a specification.
+/// make_training_spec converts them to a TrainingSpec.
 namespace pardec {
 
 struct TrainingSettings {
@@ -36,7 +36,7 @@ Json json_of(const TrainingSettings& settings);
 /// The JSON schema of these objects.
 OrderedJson training_schema();
 
-/// Converts the settings to a specification. If dtype is `auto`, reads the config of the network.
+/// Converts the settings to a TrainingSpec. If dtype is `auto`, reads the config of the network.
 /// ConfigError, which names the setting in backquotes: a setting is invalid. ModelError: the config
 /// is invalid.
 TrainingSpec make_training_spec(const TrainingSettings& settings);

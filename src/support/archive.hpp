@@ -12,7 +12,8 @@ struct BadArchive : RunError {
   using RunError::RunError;
 };
 
-/// Called with the number of bytes of the archive that were read so far.
+/// Called repeatedly with the number of bytes of the archive that were read so far. Must not be
+/// empty.
 using UnpackProgress = std::function<void(std::int64_t done)>;
 
 /// Unpacks the regular files of a tar archive (compressed with gzip or similar) into the existing
@@ -20,14 +21,17 @@ using UnpackProgress = std::function<void(std::int64_t done)>;
 /// with no more than `strip` parts in its name is left out. Everything is first unpacked to
 /// `folder/.unpacking`. Then each top-level file or folder is moved to `folder`, where it replaces
 /// an existing one. BadArchive: the archive is invalid or damaged; contains a link, or a name that
-/// leads outside of `folder`; or would unpack to more than 64 MiB plus a hundred times its own
-/// size. RunError: the disk is full. After an error while unpacking, no unpacked files remain.
-/// After an error while moving, the entries that were already moved remain.
+/// leads outside of `folder`; contains no file; or would unpack to more than 64 MiB plus a hundred
+/// times its own size. RunError: `folder` cannot be written, e.g. because the disk is full. After
+/// an error while unpacking, no unpacked files remain. After an error while moving, the entries
+/// that were already moved remain.
 std::int64_t unpack_tar(const std::filesystem::path& archive, const std::filesystem::path& folder,
                         int strip, const UnpackProgress& progress);
 
-/// Unpacks one compressed file (gzip or similar). `file` appears only when it is complete. Errors:
-/// see unpack_tar; an empty file counts as damaged.
+/// Unpacks the compressed file `packed` (gzip or similar) to `file`. An existing `file` is replaced
+/// only after unpacking succeeded. BadArchive: `packed` is damaged or not compressed, its content
+/// is empty, or it would unpack to more than the limit of unpack_tar. RunError: `file` cannot be
+/// written.
 void unpack_file(const std::filesystem::path& packed, const std::filesystem::path& file,
                  const UnpackProgress& progress);
 

@@ -6,8 +6,10 @@ namespace pardec {
 
 /// The result of a program that was run.
 struct ChildRun {
-  int error = 0;               ///< errno if it could not be started; ENOENT: it does not exist
-  int status = 0;              ///< exit status from waitpid
+  /// 0: the program was started. Otherwise the errno of the failed start; ENOENT: there is no such
+  /// program.
+  int error = 0;
+  int status = 0;              ///< status from waitpid; 0: the program ended with exit code 0
   std::string out, complaint;  ///< the program's stdout and stderr
 
   bool good() const { return error == 0 && status == 0; }
@@ -22,11 +24,14 @@ std::vector<std::string> child_environment();
 std::vector<char*> pointers(std::vector<std::string>& texts);
 
 /// Runs a program to its end, in child_environment() and without a shell. arguments[0] is the
-/// program, searched on the PATH. `input`: its stdin. The three streams are temporary files.
-/// RunError: a temporary file cannot be created.
+/// program; a name without a slash is searched for on the PATH. `input`: the text that the program
+/// reads from stdin. stdin, stdout and stderr are temporary files. If the program cannot be
+/// started, nothing is thrown, and ChildRun::error has the reason. RunError: a temporary file
+/// cannot be created or written. REQUIRES: `arguments` is not empty.
 ChildRun run_child(std::vector<std::string> arguments, const std::string& input);
 
-/// The Python interpreter with the project's packages if there is one, otherwise the system's.
+/// The Python interpreter of the project's virtual environment (.venv). Without one, "python3",
+/// which is searched for on the PATH.
 std::string project_python();
 
 }  // namespace pardec

@@ -15,10 +15,11 @@ inline std::string choice_letter(std::size_t index) {
   return std::string(1, static_cast<char>('A' + index));
 }
 
-/// The letter of the choice that a reference answer means. The reference may be a letter ("b", "B",
-/// "(B)", "B.", "B) blue"), or the text of a choice (ignoring ASCII case and white space at both
-/// ends). If both are possible, the letter counts. None: it is neither. REQUIRES: at most
-/// kMostChoices choices.
+/// The letter, in upper case, of the choice that a reference answer means. The reference may be a
+/// letter ("B", "(B)", "B.", "B)", "B:"), the text of a choice, or a letter with the text of its
+/// choice ("B) blue"). These forms are tried in this order. ASCII case and white space at both ends
+/// are ignored; of two choices that differ only in these, the one with exactly the reference's case
+/// is taken. None: the reference has none of these forms. REQUIRES: at most kMostChoices choices.
 std::optional<char> reference_letter(std::string_view reference,
                                      const std::vector<std::string>& choices);
 

@@ -9,6 +9,7 @@ namespace pardec {
 class Clock {
  public:
   virtual ~Clock() = default;
+  /// Nanoseconds since a fixed but arbitrary point in time.
   virtual std::int64_t now_ns() const = 0;
 };
 

@@ -28,7 +28,7 @@ struct Counts {
   void add_after(const Counts& later);
 };
 
-/// All counters of a generation.
+/// All counters of a generation. kCounters has their meanings.
 struct Counters : Counts {
   std::vector<std::int64_t> branch_lengths;
   std::map<std::int64_t, std::int64_t> emitted;
@@ -53,6 +53,7 @@ struct Counters : Counts {
   }
 };
 
+/// An object with all counters, in the order of kCounters. The keys are the counters' names.
 OrderedJson to_json(const Counters& counters);
 
 /// How the values of a counter for two parts are combined.

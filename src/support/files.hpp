@@ -8,8 +8,8 @@
 
 namespace pardec {
 
-/// DataError: `file` exists and is not a regular file, e.g. a folder, or a FIFO or device, which
-/// could be endless. Links are followed.
+/// Checks that `file` is a regular file or does not exist. Links are followed. DataError: `file` is
+/// a folder, a FIFO, a device or a socket. (Reading a FIFO or a device might never end.)
 void check_regular(const std::filesystem::path& file);
 
 /// Maximum size of a file that is read as a whole.
@@ -23,18 +23,20 @@ std::string read_file(const std::filesystem::path& file);
 using FileSink = std::function<void(const void* bytes, std::size_t count)>;
 
 /// Writes a file so that it is either complete or unchanged: `fill` gets a sink that writes to
-/// `file.tmp`, which is then synced and renamed. If `file` is a link, its target is replaced. If
-/// `fill` throws, the temporary file is removed. RunError: writing fails, or `file` is a folder,
-/// device or pipe.
+/// `file.tmp`, which is then synced and renamed. The permissions of an existing file are kept. If
+/// `file` is a link, its target is replaced. If `fill` throws, the temporary file is removed.
+/// RunError: writing fails, or `file` is a folder, device, pipe or socket, or a link that leads to
+/// itself. The folder of `file` must exist.
 void write_file(const std::filesystem::path& file,
                 const std::function<void(const FileSink&)>& fill);
 
-/// Writes `file` directly and without a sync. For callers that write many files and sync them
-/// together. RunError: writing fails.
+/// Writes `file` directly, without a temporary file and without a sync. For callers that write many
+/// files and sync them together. If `fill` throws, an incomplete file remains. RunError: see
+/// write_file.
 void write_unsynced(const std::filesystem::path& file,
                     const std::function<void(const FileSink&)>& fill);
 
-/// The same with the whole content.
+/// Calls write_file with a function that writes `content`.
 void write_file(const std::filesystem::path& file, std::string_view content);
 
 }  // namespace pardec

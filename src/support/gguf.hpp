@@ -21,43 +21,47 @@ namespace pardec {
 //   padding   up to a multiple of `general.alignment` (32 if there is no such entry)
 //   rest      data; offsets count from here and are multiples of the alignment
 
-/// One type of a tensor: `block` numbers are stored together in `bytes` bytes.
+/// A type of tensors: `block` numbers are stored together in `bytes` bytes.
 struct GgmlType {
   std::uint32_t code;
   const char* name;
   std::int64_t block, bytes;
 };
-/// Null: the code is unknown.
+/// The type with this code; null: the code is unknown.
 const GgmlType* find_ggml_type(std::uint32_t code);
 
 struct GgufTensor {
   std::string name;
   const GgmlType* type = nullptr;
   std::vector<std::int64_t> shape;  ///< the outermost first
-  std::span<std::byte> data;
+  std::span<std::byte> data;        ///< a part of the file
 };
 
-/// The metadata and the tensors of a file. Values are read when they are asked for.
+/// The metadata and the tensors of a GGUF file. The constructor only finds and checks them; the
+/// functions below read a value of the metadata at each call.
 class Gguf {
  public:
-  /// Checks all claims of the beginning of `file` against its length. ModelError of one line
-  /// (`where`, what was found, what was expected). The result is valid as long as `file` is.
+  /// Reads the list of metadata and tensors from `file`, the bytes of a whole file, which must
+  /// outlive this object. `where`: the file's name for errors. ModelError, which starts with
+  /// `where`: the file is not GGUF of version 2 or 3, or a count, length, type or offset in it is
+  /// impossible, e.g. because the file is truncated.
   Gguf(std::span<std::byte> file, std::string where);
 
   bool has(std::string_view key) const { return metadata_.contains(key); }
-  /// The value of a key; nothing if the file does not have the key. ModelError, which names the
-  /// key: it has another type.
+  /// The value of a key; none if the file does not have the key. ModelError, which names the key:
+  /// the value is an array or has another type, or (for `whole`) is 2^63 or more.
   std::optional<std::int64_t> whole(std::string_view key) const;
   /// A 32-bit number is read as the shortest decimal fraction that denotes it: 1e-5, and not
   /// 9.99999974e-6.
   std::optional<double> number(std::string_view key) const;
   std::optional<bool> flag(std::string_view key) const;
   std::optional<std::string_view> text(std::string_view key) const;
-  /// An array; empty if the file does not have the key.
+  /// The array of a key; empty if the file does not have the key. ModelError, which names the key:
+  /// the value is no array, or its elements have another type.
   std::vector<std::string_view> texts(std::string_view key) const;
   std::vector<std::int64_t> wholes(std::string_view key) const;
   std::vector<double> numbers(std::string_view key) const;
-  /// Whether the key's value is an array.
+  /// Whether the file has the key and its value is an array.
   bool is_array(std::string_view key) const;
 
   const std::map<std::string, GgufTensor, std::less<>>& tensors() const { return tensors_; }
@@ -80,8 +84,9 @@ class Gguf {
   std::map<std::string, GgufTensor, std::less<>> tensors_;
 };
 
-/// The GGUF file that a path of a model names: the path itself if it ends in .gguf, or the only
-/// such file of a folder without config.json. Nothing: the path names no GGUF file.
+/// The GGUF file that the path `model` refers to: the path itself if it is a file with the
+/// extension .gguf, or the only such file in a folder without config.json. None: the path refers to
+/// no GGUF file.
 std::optional<std::filesystem::path> gguf_file(const std::filesystem::path& model);
 
 }  // namespace pardec

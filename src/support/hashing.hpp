@@ -7,10 +7,13 @@ namespace pardec {
 
 /// SHA-256 in lower-case hexadecimal.
 std::string sha256(std::string_view bytes);
+/// The same for the content of a file. DataError: the file is missing, is not a regular file, or
+/// cannot be read.
 std::string sha256_file(const std::filesystem::path& file);
 
-/// The source expression of an inline script for a Content-Security-Policy. With it, a browser runs
-/// only this script. `script`: the text between <script> and </script>.
+/// The source expression 'sha256-...' of an inline script for a Content-Security-Policy, including
+/// the quotes. With it, a browser runs only this script. `script`: the text between <script> and
+/// </script>.
 std::string script_source(std::string_view script);
 
 }  // namespace pardec

@@ -11,8 +11,8 @@ namespace pardec {
 /// it. A value is none if the system does not report it.
 struct MachineUse {
   std::optional<std::int64_t> cpu_ns;  ///< CPU time of this process
-  /// Time during which compute threads were ready to run but other processes used the cores, or
-  /// during which the whole process was stalled.
+  /// Time, summed over the compute threads, for which they were ready to run but other processes
+  /// used the cores, or for which the whole process was stalled.
   std::optional<std::int64_t> waited_ns;
   /// core time that the host of a virtual machine took, or that a CPU quota of the process's
   /// control group withheld
@@ -28,26 +28,28 @@ double taken_share(const MachineUse& use, std::int64_t wall_ns, int threads);
 /// NaN: unknown.
 double free_cores(std::chrono::milliseconds time);
 
-/// The number of threads, at most `threads`, that have a core of their own if `free` cores are
-/// free; at least 1.
+/// The number of threads, from 1 to `threads`, that have a core of their own if `free` cores
+/// (rounded to a whole number) are free. If `free` is NaN, returns `threads`.
 int threads_that_fit(double free, int threads);
 
 /// A measurement is disturbed if others take at least this share of the core time.
 inline constexpr double kDisturbedShare = 0.05;
 
-/// In nanoseconds. A shorter time without a running thread is no stall: threads of the process may
-/// be waiting for each other.
+/// The shortest stall, in nanoseconds. A shorter time without a running thread does not count,
+/// because threads of the process may be waiting for each other.
 inline constexpr std::int64_t kShortestStall = 100000000;
 
-/// Measures the machine use of a computation with `threads` threads, from construction on. Only the
-/// `threads` busiest threads of the process are counted, because other threads that wait for a core
-/// do not slow the computation down. If there are fewer cores than threads, the time for which
-/// these threads wait for each other is not part of `waited_ns`. A time in which no thread ran or
-/// was ready is a stall: the process was stopped or frozen, or waited for a disk.
+/// Measures the machine use of a computation with `threads` threads, from the construction of this
+/// object to a call of `read`. Only the `threads` busiest threads of the process are counted,
+/// because other threads that wait for a core do not slow the computation down. If there are fewer
+/// cores than threads, the time for which these threads wait for each other is not part of
+/// `waited_ns`. A time in which no thread ran or was ready is a stall: the process was stopped or
+/// frozen, or waited for a disk.
 class MachineMeter {
  public:
   explicit MachineMeter(int threads);
-  /// `idle_ns`: time that the process waited for a device or disk on purpose; it is no stall.
+  /// The use since the construction. `idle_ns`: the time for which the process waited for a device
+  /// or disk on purpose; this time does not count as a stall.
   MachineUse read(std::int64_t idle_ns = 0) const;
 
  private:

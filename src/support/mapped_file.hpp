@@ -9,13 +9,15 @@ namespace pardec {
 /// the file.
 class MappedFile {
  public:
-  /// ModelError: it cannot be opened, or is not a regular file.
+  /// ModelError: the file cannot be opened or mapped, or is not a regular file.
   explicit MappedFile(const std::filesystem::path& file);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
+  /// The content; empty if the file is empty.
   std::span<std::byte> bytes() const { return bytes_; }
-  /// Gives back the memory of `part`. Reading it again yields the file's content.
+  /// Frees the memory of the whole pages in `part`, a part of bytes(). Changes to these pages are
+  /// lost: later reads get the content of the file.
   void release(std::span<std::byte> part) const;
 
  private:

@@ -8,8 +8,8 @@
 
 namespace pardec {
 
-/// Parses a text that consists of one decimal number. None: the text is not a number, or is out of
-/// the range of Number.
+/// Parses a text that consists of one decimal number. For a floating-point type, "inf" and "nan"
+/// are numbers too. None: the text is not a number, or is out of the range of Number.
 template <typename Number>
 std::optional<Number> number_in(std::string_view text) {
   Number value{};
@@ -24,10 +24,12 @@ std::string fixed(double value, int decimals);
 /// A share as "12.3 %" (for 0.123); "-" if it is not finite.
 std::string percent(double share, int decimals = 1);
 
-/// A time in readable units: "4.2 ms", "86 ms", "1.26 s".
+/// A time in readable units: "4.2 ms", "86 ms", "1.26 s"; "- s" for NaN and infinity. REQUIRES:
+/// seconds >= 0 or NaN.
 std::string seconds_text(double seconds);
 
-/// A time as "4:20" or "1:04:20". REQUIRES: seconds >= 0.
+/// A time as minutes and seconds, "4:20", or, from one hour on, with hours: "1:04:20". REQUIRES:
+/// seconds >= 0.
 std::string duration(std::int64_t seconds);
 
 /// A number as "1,234,567". REQUIRES: number >= 0.

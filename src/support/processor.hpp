@@ -7,14 +7,14 @@ namespace pardec {
 
 /// The VALUE of the first line "KEY: VALUE" in a file in which KEY begins with `key`, e.g.
 /// "MemTotal" in /proc/meminfo. If `key` is empty, the whole first line. Empty: there is no such
-/// line.
+/// line or no such file.
 std::string line_of(const std::string& file, const std::string& key);
 
 /// The name of the processor's model; empty: unknown.
 std::string processor_name();
 
-/// The names of the GPUs' models, as NVIDIA's driver reports them, in the order of bus addresses.
-/// `driver`: the driver's folder.
+/// The names of the GPUs' models, as NVIDIA's driver reports them, in the order of bus addresses;
+/// empty: there is no driver. `driver`: the driver's folder.
 std::vector<std::string> gpu_names(
     const std::filesystem::path& driver = "/proc/driver/nvidia/gpus");
 

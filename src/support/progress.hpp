@@ -6,7 +6,12 @@
 
 namespace pardec {
 
-enum class ProgressStyle { automatic, bar, plain, none };
+enum class ProgressStyle {
+  automatic,  ///< bar if stderr is a terminal and TERM is not "dumb", otherwise plain
+  bar,        ///< one line that is redrawn
+  plain,      ///< a new line every 30 seconds
+  none,
+};
 
 /// Parses auto, bar, plain or none. ConfigError: another name.
 ProgressStyle parse_progress_style(std::string_view name);
@@ -18,21 +23,25 @@ bool may_colour(int fd);
 struct TerminalSize {
   int columns = 80, rows = 24;
 };
-/// The size that the terminal of `fd` reports, or else $COLUMNS and $LINES.
+/// The size that the terminal of `fd` reports. If it reports none: $COLUMNS and $LINES; if these
+/// are not set: 80 columns and 24 rows.
 TerminalSize terminal_size(int fd);
 
-/// Shows the progress of long work on stderr: a bar on a terminal, otherwise one line every 30
-/// seconds. The destructor ends the line.
+/// Shows the progress of long work on stderr. The destructor shows the last state, with the total
+/// time.
 class Progress {
  public:
-  /// `total`: 0 if unknown. `begun`: the amount that was done before.
+  /// `what`: a text before the count. `total`: the amount of work, including `begun`; 0: unknown.
+  /// `begun`: the amount that was done before; it does not affect the estimate of the remaining
+  /// time.
   Progress(ProgressStyle style, std::string what, std::int64_t total, std::int64_t begun = 0);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// `note`: text after the count, e.g. "2 failed · 812 tok/s". `left`: text about the remaining
-  /// time, e.g. "0:40 left"; none: it is estimated from the time so far.
+  /// `done`: the amount that is done, including `begun`. `note`: text after the count, e.g.
+  /// "2 failed · 812 tok/s". `left`: text about the remaining time, e.g. "0:40 left"; empty: no
+  /// such text; none: the remaining time is estimated from the time so far.
   void update(std::int64_t done, const std::string& note,
               const std::optional<std::string>& left = std::nullopt);
 

@@ -18,7 +18,7 @@ FilePlace place_of(const std::filesystem::path& path);
 class ReadFiles {
  public:
   /// Adds the file that the setting `name` refers to. For a folder, adds the files of a checkpoint
-  /// or adapter in it. Files that do not exist are ignored.
+  /// or adapter in the folder and its direct subfolders. Files that do not exist are ignored.
   void add(std::string_view name, const std::filesystem::path& path);
   /// Adds a database and its side files, even if they do not exist yet.
   void add_database(const std::filesystem::path& path);
@@ -28,7 +28,8 @@ class ReadFiles {
 
   /// ConfigError: the output `file` of the setting `name` is in the set.
   void check(std::string_view name, const std::filesystem::path& file) const;
-  /// The same for all files of a checkpoint that will be written to `folder`.
+  /// ConfigError: `folder`, to which the setting `name` writes a checkpoint, contains a checkpoint
+  /// file that the command reads.
   void check_folder(std::string_view name, const std::filesystem::path& folder) const;
 
  private:

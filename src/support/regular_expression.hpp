@@ -21,8 +21,8 @@ class RegularExpression {
   RegularExpression& operator=(RegularExpression&&) noexcept;
   ~RegularExpression();
 
-  /// Searches for matches in one text. All searches together may backtrack about a thousand times
-  /// per byte of the text.
+  /// Searches for matches in one text. Each search may backtrack 1,000 times. Searches that need
+  /// more share a limit of 10,000 times plus 100 times per byte of the text.
   class Searches {
    public:
     /// The expression and the text must outlive this object.
@@ -30,8 +30,8 @@ class RegularExpression {
     ~Searches();
     Searches(const Searches&) = delete;
     Searches& operator=(const Searches&) = delete;
-    /// Begin and end of the first match at or after offset `at`; none: there is no more match.
-    /// RunError: the limit on backtracking is reached.
+    /// Begin and end (byte offsets) of the first match at or after offset `at`; none: there is no
+    /// more match. RunError: a limit on backtracking or on its memory is reached.
     std::optional<std::pair<std::size_t, std::size_t>> from(std::size_t at);
 
    private:

@@ -11,8 +11,9 @@ namespace pardec {
 class Rng {
  public:
   explicit Rng(std::uint64_t seed);
+  /// 64 random bits.
   std::uint64_t next();
-  /// Uniform in [0, 1), 53 bits.
+  /// Uniform in [0, 1), a multiple of 2^-53.
   double uniform();
   /// Uniform in [0, bound). REQUIRES: bound > 0.
   std::uint64_t below(std::uint64_t bound);

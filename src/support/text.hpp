@@ -23,6 +23,7 @@ std::string_view rstrip(std::string_view text);
 std::string_view strip(std::string_view text);
 /// Converts the letters A to Z to lower case.
 std::string lower_ascii(std::string text);
+/// Replaces each occurrence of `from`, from left to right. REQUIRES: `from` is not empty.
 std::string replace_all(std::string text, std::string_view from, std::string_view to);
 
 /// Replaces each maximal invalid part of UTF-8 by one U+FFFD, as Python's errors="replace" does.
@@ -33,8 +34,8 @@ std::string repair_utf8(std::string_view text);
 /// breaks and tabs are kept.
 std::string visible_text(std::string_view bytes, bool lines = false);
 
-/// The first characters of a text, at most `most` bytes. If something is left out, "..." is
-/// appended.
+/// The text if it has at most `most` bytes. Otherwise its first characters, at most `most` bytes of
+/// them, followed by "...".
 std::string shortened(std::string_view text, size_t most);
 
 /// The candidates with a small edit distance from `name`: at most three, the nearest first.

@@ -29,7 +29,7 @@ struct ThoughtReading {
 
 /// The thinking at the beginning of a text.
 struct Thought {
-  std::size_t bytes = 0;  ///< length of the thinking in bytes, including marks
+  std::size_t bytes = 0;  ///< length of the thinking in bytes, including marks; 0: no thinking
   bool open = false;      ///< the thinking has no end, so the text contains no answer
 };
 
@@ -46,8 +46,8 @@ std::string_view after_thought(std::string_view text, const Thought& thought);
 /// Removes the marks that some model families write around the whole answer after their thinking:
 /// <answer> (Hunyuan-A13B, DeepSeek-R1-Zero), <output> (Reflection), <|begin_of_solution|>
 /// (OpenThinker), <|START_RESPONSE|> (Command A). The closing mark may be missing, since an answer
-/// may be cut off. If the text has no such marks, or has text outside of them, the whole text is
-/// returned.
+/// may be cut off. The result has no white space at its ends. If the text has no such marks, or has
+/// text outside of them, the whole text is returned unchanged.
 std::string_view answer_inside(std::string_view text);
 
 }  // namespace pardec

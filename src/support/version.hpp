@@ -3,7 +3,8 @@
 
 namespace pardec {
 
-/// The version of the program, and the settings with which it was built.
+/// The version of the program, and the settings with which it was built. `torch`: the version of
+/// libtorch. `torch_kind`: cuda or cpu. `flags`: flags of the compiler; may be empty.
 struct Version {
   std::string version, commit, torch, torch_kind, build_type, compiler, flags;
 };

@@ -14,7 +14,8 @@ namespace pardec {
 std::map<std::string, std::string> sections_of(std::string_view content, const std::string& name,
                                                const std::vector<std::string>& known);
 
-/// Replaces each `{slot}` of a wording by its value in `slots`. Braces within values are kept.
+/// Replaces each `{slot}` of a wording by its value in `slots`. The name of a slot consists of the
+/// letters a to z and _. Other braces, and braces within values, are kept.
 /// `where`: the wording's name for errors. ConfigError: `slots` lacks the value of a slot.
 std::string fill(std::string_view wording, const std::map<std::string, std::string>& slots,
                  const std::string& where);
