@@ -4,14 +4,15 @@
 namespace pardec {
 
 /// Generates tokens after the rows in `sequence`, one token per pass, until `rule` ends the stream.
-/// `seen`: the result of the step with the last row, whose first output is that row's logits.
+/// `seen`: the result of the step that computed the last row; its first output has that row's
+/// logits.
 /// Stream::counters of the result is not set. REQUIRES: all rows are labelled by text_label;
 /// `sequence`, `context` and the chooser's source of random decisions outlive the task.
 Task<Stream> continue_from(Sequence& sequence, StepResult seen, Chooser chooser, Sampling sampling,
                            StopRule rule, const DecoderContext& context);
 
-/// Decodes autoregressively after a prompt whose beginning is already in `sequence` (or nothing of
-/// it). request.prompt is only the rest of the prompt. Computes the rest, then generates tokens.
+/// Decodes autoregressively after a prompt. A beginning of the prompt, possibly empty, is already in
+/// `sequence`; request.prompt is only the rest. Computes the rest, then generates tokens.
 /// REQUIRES: the rest is not empty; all rows are labelled by text_label; `context` outlives the
 /// task.
 Task<Stream> continue_prompt(Sequence sequence, StreamRequest request,

@@ -12,8 +12,9 @@
 namespace pardec {
 
 /// Converts the JSON answer with these references (json_answer.hpp) to parts. The values of a
-/// context form a block; a branch is the line of a value, and its title is the field's name. The
-/// text without markup is the answer that AR is trained on.
+/// context form a block (the branches between <Para> and </Para>). Each branch is the line of one
+/// value, and the branch's title is the field's name. The text without markup is the answer that AR
+/// is trained on.
 std::vector<MarkupPart> aspd_json_parts(
     const std::vector<Context>& contexts,
     const std::vector<std::vector<std::optional<std::string>>>& references);
@@ -29,8 +30,8 @@ struct AspdIds {
 
 /// ASPD's training sequence: prompt and answer in flattened order, i.e. branch after branch, with
 /// the labels that decoding uses. Every token of the answer is the target of the preceding token,
-/// even forced tokens and the <Branch> of the next branch. With Same-Re, each block is followed by
-/// a copy at other positions. As in decoding, later rows attend to the copy. The copy has no
+/// even the tokens that decoding inserts (<Branch>, title, ":"). With Same-Re, each block is
+/// followed by a copy at other positions. As in decoding, later rows attend to the copy. The copy has no
 /// targets. The last token is a target only. REQUIRES: the last part is serial and not empty; with
 /// the shared mask, blocks have at most kMostSharedBranches branches (std::logic_error).
 TrainingSample aspd_sample(const Tokens& prompt, const std::vector<AspdIds>& answer,

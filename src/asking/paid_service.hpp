@@ -46,8 +46,8 @@ AttemptRow attempt_row(const std::string& process, const chat::Call& call,
 /// as long as the service's deadlines. The message begins with a line feed, so that it is printed
 /// below a progress bar.
 inline constexpr const char* kStoppingNote =
-    "\nstopping: requests that were sent are waited for; a second Ctrl-C leaves them, perhaps paid "
-    "for";
+    "\nstopping: waiting for requests that were already sent; a second Ctrl-C does not wait, but "
+    "they may still be charged";
 
 /// A text about the number of calls in this run (`calls`) and the cost of the service in all runs.
 /// `role`: what the service is, e.g. "judge".

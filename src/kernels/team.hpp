@@ -117,8 +117,8 @@ class Team {
   /// Total time in nanoseconds, since the last `resize`, for which helpers were left out because
   /// other programs used their cores (Attendance), summed over helpers.
   std::int64_t left_out_ns() const;
-  /// Total time in nanoseconds that callers slept while they waited for helpers. For each loop, at
-  /// most the caller's own working time counts.
+  /// Total time in nanoseconds that callers waited for helpers, over the loops in which the caller
+  /// went to sleep. For each loop, at most the caller's own working time counts.
   std::int64_t slept_ns() const { return slept_ns_.load(std::memory_order_relaxed); }
   /// Number of helpers that are asleep, i.e. neither computing nor spinning.
   int sleeping() const;

@@ -10,7 +10,8 @@
 namespace pardec {
 
 /// The tables at the top of a page: the verdicts on all claims of these items (if there are
-/// claims), one table per item with numbers, and one table that lists all items without numbers.
+/// claims), one table for each item that has measured numbers, and one table that lists all other
+/// items.
 std::vector<ReportTable> reproduction_tables(const std::vector<ReproducedItem>& items);
 
 /// Builds the page with the results of `reproduce` for some items.

@@ -30,7 +30,7 @@ struct RehearsedArm {
   std::string dataset, label, decoder, network;
   Json options;
   std::int64_t batch_size = 1;
-  std::string oracle;  ///< oracle that forced the answers; empty: none
+  std::string oracle;  ///< the arm's oracle; empty: none
   /// numbers of all answers, and of failed answers
   std::int64_t answers = 0, failed = 0;
   std::string lacks;  ///< why the arm did not run; empty: it ran
@@ -54,8 +54,9 @@ class Rehearsals {
   /// The options `db`, `judge`, `effort` and `errors_lack` are ignored; errors of the run are
   /// thrown. A network is synthesised from the config in the scale's `shapes`, or from the config
   /// in the network's folder. It has two small layers, the quickstart tokenizer and control tokens;
-  /// adapters are left out. Answers are forced if the decoder supports an oracle. Errors: see
-  /// reproduce().
+  /// adapters are left out. An arm without an oracle gets the first one that its decoder supports:
+  /// `references`, which forces the answers (not to open prompts), or `accept:0.8`, which decides
+  /// which guesses are accepted. Errors: see reproduce().
   Rehearsal of(const PaperItem& item, const ReproduceOptions& options);
 
  private:

@@ -34,7 +34,8 @@ struct ScoreColumn {
   std::vector<ScoreFigure> rows;
   std::vector<Json> details;  ///< distinct details; null: the metric does not read details
 
-  /// Calls `of` once for all distinct details that rows use. Entry i is the result for details[i].
+  /// Calls `of` once for each of the distinct details that rows use. Entry i is the result for
+  /// details[i], or Value() if no row uses details[i].
   template <typename Value>
   std::vector<Value> for_details(Value (*of)(const Json&)) const {
     std::vector<Value> out(details.size());

@@ -60,8 +60,8 @@ class JobQueue {
     return has_room(1, 0);
   }
 
-  /// Cancels jobs at the next take(): it removes those that wait, and reports the numbers of the
-  /// others to the engine's thread.
+  /// Cancels jobs at the next take(). take() removes the cancelled jobs that wait, and reports all
+  /// `numbers` to the engine's thread.
   void cancel(const std::vector<std::uint64_t>& numbers) {
     {
       const std::lock_guard lock(mutex_);

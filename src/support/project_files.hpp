@@ -4,9 +4,9 @@
 namespace pardec {
 
 /// Finds a file or folder of the project, e.g. prompts, samples or experiments. If $PARDEC_SHARE is
-/// set, it is searched for in this folder only. Otherwise, it is searched for in the source tree,
-/// then in the configured installation, then in PREFIX/share/pardec if the running program is
-/// PREFIX/bin/pardec. ConfigError: it is not found.
+/// set, the file is searched for in that folder only. Otherwise, it is searched for in the source
+/// tree, then in the configured installation, then in PREFIX/share/pardec if the running program is
+/// PREFIX/bin/pardec. ConfigError: the file is not found.
 std::filesystem::path project_file(const std::filesystem::path& relative);
 
 }  // namespace pardec

@@ -1583,7 +1583,7 @@ def test_an_interrupt_and_a_budget_keep_what_came_and_the_command_goes_on(pardec
     running.send_signal(signal.SIGINT)
     _, said = running.communicate(timeout=60)
     assert running.returncode == 130, f"SIGINT: {running.returncode} {said}"
-    assert "are waited for" in said
+    assert "waiting for requests" in said
     assert "the same command continues" in said
     poor = pardec(*ask, "--budget", 0.02)
     assert poor.returncode == 1, f"budget: {poor.returncode} {poor.stderr}"

@@ -38,12 +38,15 @@ struct BlockSpec {
   bool output_bias = false;     ///< bias on o
   bool mlp_bias = false;        ///< bias on gate, up, down
   bool head_bias = false;       ///< bias on the head
-  double query_scalar = 0;      ///< attention scores are q k / sqrt(query_scalar)
-  double attention_cap = 0;     ///< an attention score s becomes cap * tanh(s / cap); 0: no cap
-  double logit_cap = 0;         ///< the same for output logits, also those of extra heads
-  double embedding_scale = 1;   ///< factor of the embedding's rows; rounded to the network's dtype
-  double residual_scale = 1;    ///< factor of a sublayer's output before it is added
-  double logit_divisor = 1;     ///< divisor of output logits, also those of extra heads
+  /// Attention scores are q k / sqrt(query_scalar). In a Family: the default of the config's key
+  /// `query_pre_attn_scalar`; 0: the network does not have this key, and query_scalar becomes
+  /// head_dim, or 1 / attention_multiplier^2 if the config has an attention_multiplier.
+  double query_scalar = 0;
+  double attention_cap = 0;    ///< an attention score s becomes cap * tanh(s / cap); 0: no cap
+  double logit_cap = 0;        ///< the same for output logits, also those of extra heads
+  double embedding_scale = 1;  ///< factor of the embedding's rows; rounded to the network's dtype
+  double residual_scale = 1;   ///< factor of a sublayer's output before it is added
+  double logit_divisor = 1;    ///< divisor of output logits, also those of extra heads
   /// The rotary embedding rotates dimension 2i of a head together with dimension 2i + 1. False: it
   /// rotates dimension i together with dimension i + rope.dims / 2.
   bool neighbours_turn = false;
