@@ -11,8 +11,8 @@ namespace pardec {
 Task<Stream> continue_from(Sequence& sequence, StepResult seen, Chooser chooser, Sampling sampling,
                            StopRule rule, const DecoderContext& context);
 
-/// Decodes autoregressively after a prompt. A beginning of the prompt, possibly empty, is already in
-/// `sequence`; request.prompt is only the rest. Computes the rest, then generates tokens.
+/// Decodes autoregressively after a prompt. A beginning of the prompt, possibly empty, is already
+/// in `sequence`; request.prompt is only the rest. Computes the rest, then generates tokens.
 /// REQUIRES: the rest is not empty; all rows are labelled by text_label; `context` outlives the
 /// task.
 Task<Stream> continue_prompt(Sequence sequence, StreamRequest request,

@@ -31,9 +31,10 @@ struct AspdIds {
 /// ASPD's training sequence: prompt and answer in flattened order, i.e. branch after branch, with
 /// the labels that decoding uses. Every token of the answer is the target of the preceding token,
 /// even the tokens that decoding inserts (<Branch>, title, ":"). With Same-Re, each block is
-/// followed by a copy at other positions. As in decoding, later rows attend to the copy. The copy has no
-/// targets. The last token is a target only. REQUIRES: the last part is serial and not empty; with
-/// the shared mask, blocks have at most kMostSharedBranches branches (std::logic_error).
+/// followed by a copy at other positions. As in decoding, later rows attend to the copy. The copy
+/// has no targets. The last token is a target only. REQUIRES: the last part is serial and not
+/// empty; with the shared mask, blocks have at most kMostSharedBranches branches
+/// (std::logic_error).
 TrainingSample aspd_sample(const Tokens& prompt, const std::vector<AspdIds>& answer,
                            const AspdOptions& options, const AspdTokens& tokens,
                            const Tokenizer& tokenizer);

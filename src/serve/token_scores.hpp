@@ -24,9 +24,9 @@ Task<std::vector<TokenScore>> score_tokens(Engine& engine, Tokens ids, int first
 
 /// The scores as `logprobs` of a text completion: {tokens, token_logprobs, top_logprobs,
 /// text_offset}. `echoed`: an echoed prompt; only its first token is used, which has no score
-/// (null), and `scores` then begins with the prompt's second token; empty: the prompt is not echoed.
-/// `top_logprobs` also includes the token itself. An offset is the number of characters before the
-/// token.
+/// (null), and `scores` then begins with the prompt's second token; empty: the prompt is not
+/// echoed. `top_logprobs` also includes the token itself. An offset is the number of characters
+/// before the token.
 OrderedJson completion_logprobs(const Tokens& echoed, const std::vector<TokenScore>& scores,
                                 const Tokenizer& tokenizer);
 /// The scores of a prompt as `prompt_logprobs`, in vLLM's form: a list with null for the prompt's

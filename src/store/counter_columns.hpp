@@ -15,8 +15,8 @@ struct CounterColumn {
   std::string_view name;
   std::span<const Counter> counters;
 
-  /// Whether the column holds a JSON object with one key per counter. The column is NULL if the first
-  /// counter is 0 or empty.
+  /// Whether the column holds a JSON object with one key per counter. The column is NULL if the
+  /// first counter is 0 or empty.
   bool is_json() const { return !counters.front().json_column.empty(); }
   /// Whether the column holds a JSON list of numbers, the value of one counter.
   bool is_list() const;
@@ -33,9 +33,9 @@ const std::vector<CounterColumn>& counter_columns();
 std::string counter_names(bool lists = true);
 
 /// Binds the values of all columns of counter_names(), after the parameters that are already bound.
-/// `failed`: whether the job failed; derived columns are then NULL. Also NULL are a JSON column whose
-/// first counter is 0 or empty, and a column whose counter has `beside` = Adding::earliest and the
-/// value 0.
+/// `failed`: whether the job failed; derived columns are then NULL. A JSON column is NULL if its
+/// first counter is 0 or empty. A column whose counter has `beside` = Adding::earliest is NULL if
+/// the counter is 0.
 void bind_counters(Statement& statement, const Counters& counters, bool failed);
 /// Reads the values of the columns of counter_names(lists) into `counters`. Derived columns are
 /// skipped.

@@ -10,10 +10,10 @@ namespace pardec::test {
 
 /// A slow reference of Llama, Qwen3, Qwen3-MoE, Gemma 2 and Gemma 3 networks: naive loops over
 /// doubles, without cache, batch, packing or visibility rule. The caller passes the rows that each
-/// row sees. The class has its own reader of config.json. Written from Hugging Face's definition: RMS
-/// norm, rotary embedding that pairs dimension i with i + head_dim / 2 (angles in float32),
-/// grouped-query attention, SwiGLU; for Gemma also norms after sublayers, factors 1 + w, GELU, caps, scaled embedding, and
-/// layers with sliding windows.
+/// row sees. The class has its own reader of config.json. Written from Hugging Face's definition:
+/// RMS norm, rotary embedding that pairs dimension i with i + head_dim / 2 (angles in float32),
+/// grouped-query attention, SwiGLU; for Gemma also norms after sublayers, factors 1 + w, GELU,
+/// caps, scaled embedding, and layers with sliding windows.
 class SlowTransformer {
  public:
   /// `checkpoint`: a checkpoint folder in bf16, with extra heads if it has any.
