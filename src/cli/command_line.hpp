@@ -16,8 +16,8 @@ namespace pardec {
 /// The meaning of the exit codes, as text for the help and the manual page.
 inline constexpr const char* kExitCodes =
     "0 success, 1 the run failed, 2 wrong usage or input, 3 finished, but examples failed (or "
-    "there is a warning and --strict is set), 4 a verdict of reproduce differs from the expected one, "
-    "130 stopped by Ctrl-C (all results so far are stored).";
+    "there is a warning and --strict is set), 4 a verdict of reproduce differs from the expected "
+    "one, 130 stopped by Ctrl-C (all results so far are stored).";
 
 /// The flags (or positional arguments) of a verb that name its outputs. `files`: output files.
 /// `folders`: folders for checkpoints. They are used to check that no output overwrites an input.
