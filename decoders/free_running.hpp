@@ -131,8 +131,8 @@ class StreamWriter {
   Stream stream_;
 };
 
-/// Checks the length of a prompt. `tokens`: its number of tokens. ConfigError: it has no token.
-/// ModelError: it has more tokens than the network has positions.
+/// Checks the length of a prompt. `tokens`: its number of tokens. ConfigError: the prompt has no
+/// token. ModelError: the prompt has more tokens than the network has positions.
 void check_prompt(const RequestName& name, size_t tokens, const ModelConfig& config);
 
 // For fields that are asked one by one (value and free form):

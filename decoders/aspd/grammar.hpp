@@ -24,8 +24,8 @@ struct AspdTokens {
 AspdTokens find_aspd_tokens(const std::string& given, const Tokenizer* tokenizer, int vocab_size,
                             bool trains = false);
 
-/// The forced beginning of the branch with the title T: <Branch> T ":". Without a tokenizer, the
-/// ":" is left out.
+/// The tokens that decoding inserts at the beginning of the branch with the title T:
+/// <Branch> T ":". Without a tokenizer, the ":" is left out.
 Tokens branch_prefix(const Tokens& title, const AspdTokens& tokens, const Tokenizer* tokenizer);
 
 /// Tracks which control tokens may come next on the main branch, and the titles of the next block

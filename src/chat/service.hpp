@@ -15,8 +15,8 @@
 
 namespace pardec::chat {
 
-/// The interface of a service. Arms of a run use the two streamed interfaces; the description of a
-/// judge uses one of the others.
+/// The interface of a service. Arms of a run use the two interfaces whose names begin with
+/// kStreamed; judges use the other interfaces.
 enum class Interface {
   kOpenAiChat,
   kAnthropicMessages,
@@ -76,7 +76,8 @@ struct ServiceSpec {
 ///    "deadlines": {"connect": 10, "first_byte": 300, "stalled": 30, "total": 600},
 ///    "formats": ["json_schema", "json_object+schema", "json_object", "text"],
 ///    "body_cap": 4194304}
-/// The keys interface, base_url and model are required. ServiceSpec has the defaults of the others.
+/// The keys interface, base_url and model are required. ServiceSpec has the defaults of the
+/// other keys.
 /// ConfigError "FILE:LINE: what": the description is invalid. DataError: the file cannot be read or
 /// is not JSON.
 ServiceSpec read_service(const std::filesystem::path& file, const std::string& pointer = "");

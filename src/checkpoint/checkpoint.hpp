@@ -96,7 +96,7 @@ std::shared_ptr<Checkpoint> load_draft(const ModelOptions& options, const Checkp
                                        Checkpoints& loaded);
 
 /// Loads only the tokenizer. It may have ids that the network does not have (foreign_ids).
-/// `folder`: a checkpoint folder or a GGUF file. ModelError: it has no tokenizer; or see
+/// `folder`: a checkpoint folder or a GGUF file. ModelError: there is no tokenizer; or see
 /// Tokenizer::load.
 Tokenizer load_tokenizer(const std::filesystem::path& folder);
 

@@ -23,7 +23,8 @@ struct MeasuredRun {
 std::optional<Speedup> speedup_of(const MeasuredRun& baseline, const MeasuredRun& method,
                                   double confidence);
 
-/// The same for two runs whose measurements are read from the store.
+/// The speedup of `method` over `baseline`, from the measurements in the store. None: the runs have
+/// no measured block in common.
 std::optional<Speedup> speedup_of(Store& store, const RunRow& baseline, const RunRow& method,
                                   double confidence);
 

@@ -23,8 +23,8 @@ struct SharedFormat {
 struct TrainingExamples {
   Shape shape = Shape::attributes;
   std::string task;  ///< name of the wording
-  /// Share, from 0 to 1, of the unannotated attributes that are trained as absent. The others are
-  /// treated as unknown.
+  /// Share, from 0 to 1, of the unannotated attributes that are trained as absent. The other
+  /// unannotated attributes are treated as unknown.
   double unannotated = 1;
   PromptFile prompt;
   std::vector<Example> train, held_out;

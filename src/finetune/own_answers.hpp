@@ -42,8 +42,8 @@ struct OwnAnswerCount {
 
 /// Replaces the references of `dataset` by the run's first answers (repeat 0) to the same examples,
 /// and removes examples without a suitable answer. ConfigError: there is no such run or arm; the
-/// run has several arms and none is named; its dataset, split or files differ; or an oracle forced
-/// its answers.
+/// run has several arms and none is named; its dataset, split or files differ; or the run had an
+/// oracle.
 OwnAnswerCount answer_by_run(Dataset& dataset, const OwnAnswers& from);
 
 }  // namespace pardec

@@ -21,10 +21,10 @@ std::string mpi_library();
 class Group {
  public:
   /// Joins the processes that were started with this one. Null: this process was started alone.
-  /// `timeout_seconds`: how long rank 0 waits for another process. The others wait for rank 0 twice
-  /// as long, because rank 0 may be waiting too. ConfigError: several processes were started, but
-  /// the program was built without MPI. RunError: MPI cannot start. REQUIRES: a process calls this
-  /// at most once (a rule of MPI).
+  /// `timeout_seconds`: how long rank 0 waits for another process. Other ranks wait for rank 0
+  /// twice as long, because rank 0 may be waiting too. ConfigError: several processes were started,
+  /// but the program was built without MPI. RunError: MPI cannot start. REQUIRES: a process calls
+  /// this at most once (a rule of MPI).
   static std::unique_ptr<Group> join(double timeout_seconds);
   /// Waits until all processes have destroyed their group, except while an exception is handled.
   ~Group();
@@ -64,9 +64,9 @@ class Group {
 };
 
 /// Hands out the numbers 0, 1, 2 ... to the processes of a group, each number once, to whoever asks
-/// next. In rank 0 a thread answers the others, so they need not wait until rank 0 has done its own
-/// work. REQUIRES: all processes create their dealer, and make no other calls of the group while it
-/// exists.
+/// next. In rank 0 a thread answers the other ranks, so they need not wait until rank 0 has done
+/// its own work. REQUIRES: all processes create their dealer, and make no other calls of the group
+/// while it exists.
 class Dealer {
  public:
   explicit Dealer(Group& group);

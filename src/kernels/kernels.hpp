@@ -28,8 +28,8 @@ struct Product {
     swiglu,
     geglu,  ///< as swiglu, with gelu(a) = a / (1 + e^-2u), u = sqrt(2/pi) (a + .044715 a^3)
   } finish = Finish::store;
-  float* out = nullptr;            ///< the result of `store` and `add`; null for the others
-  std::uint16_t* gated = nullptr;  ///< the result of `swiglu` and `geglu`; null for the others
+  float* out = nullptr;            ///< the result of `store` and `add`; otherwise null
+  std::uint16_t* gated = nullptr;  ///< the result of `swiglu` and `geglu`; otherwise null
   std::int64_t out_stride = 0;     ///< number of elements from one row of the result to the next
 };
 
@@ -102,8 +102,9 @@ struct Kernels {
   void (*rotate)(const float* x, const float* cos, const float* sin, std::int64_t half,
                  std::int64_t size, std::uint16_t* out);
 
-  /// The same for a key, whose result is written into a panel of 32 keys: dimensions 2 i and
-  /// 2 i + 1 go to lane[64 i] and lane[64 i + 1]. `lane`: the place of the key's first dimension.
+  /// Applies the rotary embedding as `rotate` does, to a key, and writes the result into a panel of
+  /// 32 keys: dimensions 2 i and 2 i + 1 go to lane[64 i] and lane[64 i + 1]. `lane`: the place of
+  /// the key's first dimension.
   void (*rotate_key)(const float* x, const float* cos, const float* sin, std::int64_t half,
                      std::int64_t size, std::uint16_t* lane);
 

@@ -28,7 +28,8 @@ std::string networks_text(const RunRow& run);
 /// The size of the measurement as text, e.g. "n 36 to 38, 2 threads, 3 repeats".
 std::string size_of(const std::vector<RunSummary>& runs);
 
-/// For each oracle: one or two sentences about what it forced, and what the numbers mean.
+/// For each oracle: one or two sentences about what the oracle forced or decided, and what the
+/// numbers mean.
 std::vector<std::string> oracle_notes(const Comparison& comparison);
 
 /// A note about the arms whose answers are noise because their network is untrained. Empty: there

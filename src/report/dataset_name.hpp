@@ -16,10 +16,10 @@ std::string shown_name(const DatasetRow& dataset);
 /// The columns that identify the dataset of a row. In csv and json, these are the plain name,
 /// whether the data are the project's own sample, and whether they are a stand-in.
 std::vector<Column> dataset_columns();
-/// The cells of these columns.
+/// The cells of a dataset in the columns of dataset_columns().
 std::vector<Cell> dataset_cells(const Dataset& dataset);
 std::vector<Cell> dataset_cells(const DatasetRow& dataset);
-/// The same for a dataset that is known by name only.
+/// The cells of a dataset of which only the name is known.
 std::vector<Cell> dataset_cells(const std::string& name);
 /// Prepend dataset_columns() to other columns, and a dataset's cells to other cells.
 std::vector<Column> with_dataset(std::vector<Column> others);

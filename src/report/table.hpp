@@ -146,7 +146,7 @@ struct Screen {
 ///          formula; an interval (key X_interval) is two columns X_low and X_high; a difference
 ///          (X_difference) is three columns with its interval, and p if a cell has it; a list of
 ///          numbers is one column per item, up to the longest list
-///   csv-safe  the same for spreadsheets: a text that begins with one of these characters, a tab
+///   csv-safe  csv for spreadsheets: a text that begins with = + - or @, a tab
 ///          or a carriage return is prefixed with '; numbers stay numbers
 ///   json   {"title", "columns": [keys], "rows": [objects], "conclusion", "notes",
 ///          "warnings": [{"code", "dataset", "arm", "text"}]}

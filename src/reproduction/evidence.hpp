@@ -33,9 +33,10 @@ struct ArmPair {
 
 /// The conditions under which a verdict was reached.
 struct Qualifiers {
-  /// forced: answers were forced by an oracle. standin: the data are generated or the project's own
-  /// samples. scaled: the networks are smaller than the paper's, or only some of the paper's
-  /// examples were run. bound: computed from the roofline, not measured.
+  /// forced: an oracle chose the tokens, or decided which guesses were accepted. standin: the data
+  /// are generated or the project's own samples. scaled: the networks are smaller than the paper's,
+  /// or only some of the paper's examples were run. bound: computed from the roofline, not
+  /// measured.
   bool forced = false, standin = false, scaled = false, bound = false;
   bool other_data = false;  ///< the paper has no numbers for the dataset
   bool counted = false;     ///< counted in the data or computed from such counts; nothing ran

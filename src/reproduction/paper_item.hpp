@@ -104,8 +104,11 @@ struct Claim {
 /// One table or figure of a paper.
 struct PaperItem {
   std::filesystem::path file;
-  std::string name;              ///< e.g. ippd-table5
-  std::string paper, item, cls;  ///< e.g. ippd, Table 5, A
+  std::string name;         ///< e.g. ippd-table5
+  std::string paper, item;  ///< e.g. ippd, Table 5
+  /// The key `class`. A or B: pardec can measure the whole item. C: the item needs something that
+  /// pardec does not do. D: the item needs weights, hardware or people that are not available.
+  std::string cls;
   /// section: the section of the paper. measures: what the table or figure measures.
   std::string section, measures;
   Published published;
@@ -128,7 +131,7 @@ struct PaperItem {
 };
 
 /// Reads the file of an item. ConfigError, which names file and key: the file is invalid.
-/// DataError: it cannot be read or is not JSON.
+/// DataError: the file cannot be read or is not JSON.
 PaperItem read_paper_item(const std::filesystem::path& file);
 
 /// A table or figure that is not measured here, e.g. a picture without numbers.

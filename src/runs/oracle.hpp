@@ -30,7 +30,7 @@ OracleSpec parse_oracle(const std::string& text, const std::string& where);
 /// the arm's draft length varies. DataError: see published_accept_length.
 void give_oracle(Arm& arm, const OracleSpec& of_run);
 
-/// Checks that the arm's decoder can run with the oracle. ConfigError: it cannot.
+/// Checks that the arm's decoder can run with the oracle. ConfigError: the decoder cannot.
 void check_driven(const OracleSpec& oracle, const Arm& arm);
 
 /// Reads a published accepted length (the mean number of tokens per pass that verifies guesses)

@@ -46,7 +46,8 @@ struct RunCounts {
   }
 };
 
-/// Checks the file of --trace. ConfigError: it cannot be written, or a dataset was read from it.
+/// Checks the file of --trace. ConfigError: the file cannot be written, or a dataset was
+/// read from it.
 void check_trace(const RunSpec& spec, const std::vector<Workload>& workloads);
 
 /// Stores the results of a run as they arrive: jobs when they finish, blocks when they are

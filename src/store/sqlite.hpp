@@ -91,7 +91,7 @@ class Statement {
   double real(int column) const;
   /// Empty for NULL.
   std::string text(int column) const;
-  /// The same as text(), without a copy; valid until the next step().
+  /// The text without a copy, valid until the next step(). Empty for NULL.
   std::string_view view(int column) const;
   bool null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
   std::optional<std::string> maybe_text(int column) const;

@@ -5,10 +5,10 @@
 
 namespace pardec {
 
-/// SHA-256 in lower-case hexadecimal.
+/// The SHA-256 of the bytes, in lower-case hexadecimal.
 std::string sha256(std::string_view bytes);
-/// The same for the content of a file. DataError: the file is missing, is not a regular file, or
-/// cannot be read.
+/// The SHA-256 of a file's content, in lower-case hexadecimal. DataError: the file is missing, is
+/// not a regular file, or cannot be read.
 std::string sha256_file(const std::filesystem::path& file);
 
 /// The source expression 'sha256-...' of an inline script for a Content-Security-Policy, including

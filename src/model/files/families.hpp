@@ -43,7 +43,7 @@ struct BlockSpec {
   /// head_dim, or 1 / attention_multiplier^2 if the config has an attention_multiplier.
   double query_scalar = 0;
   double attention_cap = 0;    ///< an attention score s becomes cap * tanh(s / cap); 0: no cap
-  double logit_cap = 0;        ///< the same for output logits, also those of extra heads
+  double logit_cap = 0;        ///< cap of output logits, also those of extra heads; 0: no cap
   double embedding_scale = 1;  ///< factor of the embedding's rows; rounded to the network's dtype
   double residual_scale = 1;   ///< factor of a sublayer's output before it is added
   double logit_divisor = 1;    ///< divisor of output logits, also those of extra heads
