@@ -11,8 +11,8 @@ namespace pardec {
 /// including the backquotes. Apply this to messages only, not to texts from networks or datasets.
 std::string with_flags(std::string_view text);
 
-/// The same, for the given flags only, e.g. "batch-size". Used in the help of a verb for the verb's
-/// own flags.
+/// Replaces names of settings as with_flags does, but only by the flags in `flags`, e.g.
+/// "batch-size". Used in the help of a verb for the verb's own flags.
 std::string with_flags_of(const std::set<std::string>& flags, std::string_view text);
 
 }  // namespace pardec

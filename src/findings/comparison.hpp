@@ -52,8 +52,8 @@ struct Warning {
   std::string advice;
 };
 
-/// How many items (concurrent jobs, or examples of a stack) were processed together on average, and
-/// how many were requested.
+/// How many concurrent jobs, or how many examples of a stack, were processed together on average,
+/// and how many were requested.
 struct Reached {
   double reached;  ///< mean; NaN: not known
   int asked;       ///< requested number
@@ -219,7 +219,7 @@ struct Overview {
   /// The distinct oracles of the arms. (For ar, an oracle that only forces the acceptance of
   /// guesses does not count.)
   std::vector<std::string> oracles() const;
-  /// Whether some arm ran with such an oracle.
+  /// Whether there is an entry in oracles().
   bool forced() const { return !oracles().empty(); }
   const ArmFinding* baseline_of(const ArmFinding& arm) const {
     return arm.baseline ? &arms[*arm.baseline] : nullptr;
@@ -269,8 +269,8 @@ Overview overview(Store& store, const std::string& invocation, const CompareOpti
 /// `options.baseline`; the margin is so large that no score can differ by more; or the hardware is
 /// invalid (add_rooflines).
 Comparison compare(Store& store, const std::string& invocation, const CompareOptions& options = {});
-/// The same, without reading the data again. REQUIRES: `measured` is measurements_of(store,
-/// invocation).
+/// Computes a whole comparison from data that was already read. Errors: see the function without
+/// `measured`. REQUIRES: `measured` is measurements_of(store, invocation).
 Comparison compare(Store& store, const std::string& invocation, const CompareOptions& options,
                    const Measurements& measured);
 

@@ -79,7 +79,7 @@ struct WithoutVerdict {
   std::int64_t votes = 0;
 };
 /// The largest number of reasons listed for a judge and an arm. If there are more reasons, the last
-/// entry combines the rest.
+/// entry combines all further reasons.
 inline constexpr std::size_t kMostReasons = 6;
 
 struct JudgeFindings {

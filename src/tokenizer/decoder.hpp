@@ -25,7 +25,8 @@ class TokenDecoder {
 };
 
 /// Reads ByteFallback, ByteLevel, Fuse, Metaspace, Replace, Sequence or Strip. Null: the file has
-/// no decoder. ConfigError, which starts with `where`: the JSON is invalid or another component.
+/// no decoder. ConfigError, which starts with `where`: the JSON is invalid, or describes another
+/// component.
 std::unique_ptr<TokenDecoder> read_decoder(const Json& json, const std::string& where);
 
 }  // namespace pardec

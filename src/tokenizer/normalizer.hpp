@@ -16,8 +16,8 @@ class Normalizer {
 };
 
 /// Reads Lowercase, NFC, NFD, NFKC, NFKD, Prepend, Replace, Sequence, Strip or StripAccents. Null:
-/// the file has no normalizer. ConfigError, which starts with `where`: the JSON is invalid or
-/// another component.
+/// the file has no normalizer. ConfigError, which starts with `where`: the JSON is invalid, or
+/// describes another component.
 std::unique_ptr<Normalizer> read_normalizer(const Json& json, const std::string& where);
 
 }  // namespace pardec

@@ -17,8 +17,8 @@ class PreTokenizer {
 };
 
 /// Reads ByteLevel, Digits, Metaspace, Punctuation, Sequence, Split, Whitespace or WhitespaceSplit.
-/// Null: the file has no pre-tokenizer. ConfigError, which starts with `where`: the JSON is invalid
-/// or another component.
+/// Null: the file has no pre-tokenizer. ConfigError, which starts with `where`: the JSON is
+/// invalid, or describes another component.
 std::unique_ptr<PreTokenizer> read_pre_tokenizer(const Json& json, const std::string& where);
 
 }  // namespace pardec

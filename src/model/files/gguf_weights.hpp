@@ -23,10 +23,11 @@ void dequantise(const GgmlType& type, std::span<const std::byte> blocks, std::sp
 /// The number of rows of a tensor of the type StoredType::rows. A vector is one row; if its numbers
 /// are reordered (GgufForm::heads), each number is a row.
 std::int64_t row_count(const StoredTensor& tensor);
-/// The number of numbers in a row of such a tensor.
+/// The number of numbers in a row of a tensor of the type StoredType::rows.
 std::int64_t row_width(const StoredTensor& tensor);
-/// Reads the numbers of `count` rows of such a tensor, from row `first` on. Rows are numbered as in
-/// transformers. REQUIRES: out.size() = count * row_width(tensor). Thread-safe.
+/// Reads the numbers of `count` rows of a tensor of the type StoredType::rows, from row `first` on.
+/// Rows are numbered as in transformers. REQUIRES: out.size() = count * row_width(tensor).
+/// Thread-safe.
 void read_rows(const StoredTensor& tensor, std::int64_t first, std::int64_t count,
                std::span<float> out);
 
