@@ -46,7 +46,7 @@ void add_not_applicable_notes(Table& table, const Comparison& comparison);
 /// A note that the baseline `label` was added automatically. `serves`: the arms that are compared
 /// with it.
 std::string added_baseline_note(const std::string& label, const std::vector<std::string>& serves);
-/// Adds this note for each such baseline of the comparison.
+/// Adds a note for each baseline of the comparison that was added automatically.
 void add_added_baseline_notes(Table& table, const Comparison& comparison);
 
 /// If shares of a roofline were requested: adds notes that explain them and name the machine.

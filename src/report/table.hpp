@@ -76,8 +76,8 @@ struct Table {
     std::string text() const;
   };
   std::vector<Warning> warnings = {};
-  /// (dataset, arm) of all rows. With it, a warning about all of them is not printed as a list. May
-  /// be empty.
+  /// (dataset, arm) of all rows; may be empty. It serves to find warnings that are about all rows.
+  /// Such a warning is printed without a list of datasets and arms.
   std::vector<std::pair<std::string, std::string>> arms = {};
 };
 
@@ -127,7 +127,7 @@ struct FlatTable {
 FlatTable flat(const Table& table);
 
 /// One line of csv, including the line feed. Numbers are written as in json. `safe`: see csv-safe
-/// below.
+/// of render().
 std::string csv_line(const std::vector<Json>& values, bool safe);
 
 /// Properties of the output device.

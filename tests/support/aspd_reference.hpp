@@ -16,7 +16,7 @@ struct AspdCase {
   struct Block {
     int serial = 1;            ///< main branch's tokens before the block, with <Para>
     std::vector<int> lengths;  ///< L_k: number of tokens of each branch
-    std::vector<int> prefix;   ///< forced tokens per branch; only for arrival_order
+    std::vector<int> prefix;   ///< inserted tokens per branch; only for arrival_order
   };
   std::vector<Block> blocks;
   int tail = 0;  ///< number of tokens of the main branch after the last block
@@ -40,7 +40,7 @@ struct AspdToken {
 /// Same-Re, a block is followed by its copy.
 std::vector<AspdToken> flattened_order(const AspdCase& c);
 /// The tokens in the order in which decoding computes them: a block time by time; with the
-/// independent mask, first all forced prefixes of the branches. With Same-Re, a block is followed
+/// independent mask, first the inserted prefixes of all branches. With Same-Re, a block is followed
 /// by its copy.
 std::vector<AspdToken> arrival_order(const AspdCase& c);
 
