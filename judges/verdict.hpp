@@ -20,13 +20,15 @@ struct FoundVerdict {
 /// otherwise the object between an opening mark and the last closing mark. Other text around the
 /// marks is ignored; marks within the object are part of it. It is a problem if there is no such
 /// object, if it violates the schema, or if the other text contains a further verdict that
-/// satisfies the schema and contradicts the first: the values of the property `verdict` differ (if
-/// `verdict` is empty, any property differs). Missing properties get no default.
+/// satisfies the schema and contradicts the first. `verdict`: the name of the property that
+/// decides; two verdicts contradict each other if their values of this property differ. Empty: they
+/// contradict each other if any property differs. Missing properties get no default.
 FoundVerdict find_verdict(std::string_view reply, const Json& schema, const std::string& verdict);
 
 /// Checks that violation() can check values by this schema. ConfigError, which names the place
-/// `where`: the schema has a keyword that violation() does not check; an array has no `items`; or
-/// an object has no `properties`, does not require all of them, or allows others.
+/// `where`: the schema has a keyword that violation() does not check; `type` is missing or unknown;
+/// an array has no `items`; or an object has no `properties`, does not require all of them, allows
+/// others, or has a name in `required` that is not among its `properties`.
 void check_schema(const Json& schema, const std::string& where);
 
 /// Describes how a value violates the schema; empty: it does not. `where`: the path of the value in

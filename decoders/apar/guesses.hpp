@@ -1,7 +1,7 @@
 #pragma once
 // Medusa-APAR (arXiv:2401.06761, section 3.1): extra heads make guesses after the last token of
 // each thread, and one forward pass verifies all of them. A guess sees the rows that its thread
-// sees.
+// sees, and the guesses before it on its path in the tree of guesses.
 #include <optional>
 #include <span>
 #include <utility>
@@ -53,8 +53,8 @@ class Guesser {
 
   /// Whether it makes guesses, i.e. the tree is not empty.
   bool guesses() const { return tree_.depth() > 0; }
-  /// Adds the next node of the paragraph tree. Nodes are numbered from 0. `sees`: the segments that
-  /// the tokens of this node see.
+  /// Adds the next node of the paragraph tree (decoders/apar/tree.hpp). Nodes are numbered from 0.
+  /// `sees`: the segments that the tokens of this node see.
   void open_node(const std::vector<int>& sees);
   /// The outputs of extra heads to request for token `index` of the step: one per level of the
   /// tree, but at most `room`. `room`: maximum number of consecutive guesses that can still be
@@ -63,8 +63,8 @@ class Guesser {
   /// Makes guesses from the results of `ask` with the same `room`. These results are the first
   /// elements of `heads`, and are removed from it.
   Guesses make(std::span<const RowLogits>& heads, int room) const;
-  /// Adds guesses to a step, after a token of node `node` of the paragraph tree. `position`, `row`:
-  /// see Guesses::feed.
+  /// Adds guesses to a step, after a token of node `node` of the paragraph tree
+  /// (decoders/apar/tree.hpp). `position`, `row`: see Guesses::feed.
   void feed(Step& step, Guesses& guesses, int position, int row, int node) const;
 
  private:

@@ -9,16 +9,20 @@
 
 namespace pardec {
 
-/// The names of all totals of the metrics of these runs' datasets, headline scores first.
+// A total is one number for a whole run (MetricTotal).
+
+/// The totals in the datasets' lists of scores that `run` computes from the text of answers (for
+/// the metric value_f1: f1_micro, f1_macro and f1_strict). Each name occurs once. The names are in
+/// the order of the runs, and within a run in the order of task_metrics().
 std::vector<std::string_view> judged_by(const std::vector<RunSummary>& runs);
 
-/// Adds the names of totals of metrics that were computed on request (verb `score`) and are not
-/// among the dataset's own metrics.
+/// Adds the names of the totals of metrics that `run` does not compute for this dataset, and that
+/// have stored scores (from the verbs `score` and `judge`).
 void add_asked_for(std::vector<std::string_view>& totals, const RunSummary& run,
                    const ScoreTable& scores);
 
-/// The metrics of the arms' datasets that are computed only on request, and for which no answer has
-/// a score yet.
+/// The metrics in the datasets' lists of scores that are computed only on request (verbs `score`
+/// and `judge`), and for which at least one arm with answers has no score yet.
 std::vector<Uncomputed> uncomputed_in(const std::vector<ArmFinding>& arms);
 
 /// The first name in the dataset's list of scores for which the arm has a score; empty: none.

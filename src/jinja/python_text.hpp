@@ -22,9 +22,9 @@ bool is_printable(char32_t code);
 /// the ends at which it removes them.
 std::string strip_text(std::string_view text, bool left, bool right,
                        const std::optional<std::string>& characters = std::nullopt);
-/// split, rsplit: splits at `separator`, or, without one, at white space, at most `most` times
-/// (negative: no limit). `from_right`: split at the last places instead of the first, as rsplit.
-/// Fault: the separator is empty.
+/// split, rsplit: splits at `separator` (none: at white space), at most `most` times (negative: no
+/// limit). `from_right`: splits at the last places instead of the first, as rsplit does. Fault: the
+/// separator is empty.
 std::vector<std::string> split_text(std::string_view text,
                                     const std::optional<std::string>& separator, std::int64_t most,
                                     bool from_right);
@@ -50,10 +50,12 @@ std::string title_text(std::string_view text);
 std::string title_words(std::string_view text);
 
 enum class Case { none, lower, upper, title };
-/// The case of a character. Fault: a symbol or number that looks like a letter.
+/// The case of a character: upper for the Unicode category Lu, lower for Ll, title for Lt. Fault: a
+/// character outside these categories that Python counts as a letter with case, or a modifier
+/// letter (e.g. U+00AA, U+2173, U+24D0, U+02B0, U+30FC).
 Case case_of(char32_t code);
 /// Whether the text has at least one character of this case, and no character of another case. (A
-/// character without case, Case::none, counts for neither.)
+/// character without case, Case::none, counts for neither.) Fault: see case_of.
 bool has_only(std::string_view text, Case wanted);
 // Whether the character is in these Unicode categories.
 bool is_letter(char32_t code);   ///< L*
@@ -71,7 +73,8 @@ std::string shortest(double value);
 std::string json_quoted(std::string_view text, bool ensure_ascii);
 
 /// Python's int(text, base) and float(text): white space around the number and `_` between digits
-/// are allowed. None: not a number. Fault: an integer beyond 64 bits.
+/// are allowed. `base`: 2 to 36, or 0 to find the base by the prefix 0x, 0o or 0b. None: not a
+/// number, or another base. Fault: an integer beyond 64 bits, or a character outside ASCII.
 std::optional<std::int64_t> parse_whole(std::string_view text, int base = 10);
 std::optional<double> parse_real(std::string_view text);
 

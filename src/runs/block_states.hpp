@@ -38,7 +38,8 @@ std::vector<CellState> cell_states(Store& store, const std::vector<RunCell>& cel
 /// The state of one cell's part of a block.
 enum class CellBlock {
   fresh,     ///< none of its jobs is finished
-  begun,     ///< some jobs are finished, but the block has no time
+  /// some jobs are finished, but the block has no time, or one of its jobs will be run again
+  begun,
   measured,  ///< it was measured as a whole
   failed,    ///< a job failed and will not be run again, so the block cannot have a time
 };
@@ -47,10 +48,10 @@ CellBlock block_of(const RunCell& cell, const CellState& state, const BlockPlace
 
 /// For each cell, whether it must run the block at `place`. `more`: per cell, whether it needs more
 /// blocks. The block concerns the cells that need more blocks, and the cells that have begun it. If
-/// one process measured the block for all of these cells, none of them must run it again. Otherwise
-/// all of them must, because times from two processes cannot be paired. Cells with state
-/// CellBlock::failed have no influence on this decision. Their own value is always true, so that
-/// jobs without a stored result are run.
+/// one process measured the block for all of these cells, none of them needs to run it again.
+/// Otherwise all of them run it, because times from two processes cannot be paired. Cells with
+/// state CellBlock::failed have no influence on this decision. Their own value is always true, so
+/// that jobs without a stored result are run.
 std::vector<bool> cells_to_do(const std::vector<const RunCell*>& cells,
                               const std::vector<const CellState*>& states, const BlockPlace& place,
                               std::vector<bool> more);
@@ -58,15 +59,15 @@ std::vector<bool> cells_to_do(const std::vector<const RunCell*>& cells,
 /// A block that was disturbed by other processes and has no undisturbed measurement.
 struct DisturbedBlock {
   BlockPlace place;
-  /// share of the machine that other processes used during the latest measurement; maximum over
-  /// cells
+  /// share of the core time of the run's threads that others took during the latest measurement
+  /// (taken_share); maximum over cells
   double taken;
   /// cell -> its block; all of them were measured by one process
   std::map<const RunCell*, RowId> blocks;
 };
 struct DisturbedBlocks {
   std::vector<DisturbedBlock> blocks;  ///< the most disturbed first
-  /// number of disturbed blocks with an undisturbed repetition
+  /// number of disturbed blocks whose second measurement (`--repair`) was undisturbed
   std::int64_t quiet_again = 0;
 };
 /// Finds the disturbed blocks of one dataset. `cells`: all cells on this dataset. `states`: their

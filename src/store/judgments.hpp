@@ -52,7 +52,8 @@ struct AttemptRow {
   std::string error, body;
 };
 
-/// Inserts a row for the attempt before its request is sent, and completes this row afterwards.
+/// Inserts the row of an attempt, or completes the row if it exists. Call this before the request
+/// is sent, and again afterwards.
 void put_attempt(Store& store, RowId judge, const AttemptRow& attempt);
 
 /// How a call ended.

@@ -103,7 +103,7 @@ class Store {
   /// Opens the database at `path`, and creates it if it does not exist (not if `read_only`).
   explicit Store(const std::filesystem::path& path, OpenOptions options = {});
   /// Whether a database exists at `path`. Creates nothing. StoreError: the path cannot be used for
-  /// a database, or its folder may not be written or does not exist (unless `create_folders`).
+  /// a database, or its folder is not writable or does not exist (unless `create_folders`).
   static bool exists(const std::filesystem::path& path, OpenOptions options = {});
   /// Closes the file. If no other process has it open, the write-ahead log is merged into it.
   ~Store();
@@ -125,7 +125,8 @@ class Store {
   RowId put_dataset(const DatasetRow& dataset);
   /// Stores samples of a dataset. Samples that are already stored are not changed.
   void put_samples(RowId dataset, std::span<const SampleRow> samples);
-  /// The stored hash for this path and stamp; none: it is not stored.
+  /// The stored hash of the model at this path. `stamp`: see ModelRow::stamp (sizes and times of
+  /// the files). None: no hash is stored for this path and stamp.
   std::optional<std::string> model_hash(const std::string& path, const std::string& stamp);
 
   // Runs.
@@ -186,10 +187,10 @@ class Store {
   /// The machines whose processes measured blocks of an invocation, the machine with the most
   /// blocks first. Blocks of an older pardec, which did not store the machine, are not counted.
   std::vector<MachineRow> machines(const std::string& invocation);
-  /// The figures of these runs, in the order of `runs`.
+  /// The numbers of these runs for statistics (figures.hpp), in the order of `runs`.
   Figures figures(std::vector<RunRow> runs);
-  /// The figures of these runs without jobs, answers and examples: only RunFigures::measured, and
-  /// the numbers of blocks and the sums of their times, examples and passes in the summaries.
+  /// Like figures(), but only about blocks: reads RunFigures::measured, and fills in the summaries
+  /// only the numbers of blocks, and the sums of their times, examples and passes.
   Figures blocks(std::vector<RunRow> runs);
   /// The jobs of a run, sorted by repeat and id. `only`: jobs with answers to these samples.
   std::vector<JobRow> jobs(RowId run, const SampleIds& only = std::nullopt);
@@ -254,7 +255,8 @@ class Store {
 /// The reasons why `now` cannot continue `old`, one line each, e.g. "hpd.k_max: 30, now 16". Empty:
 /// `now` can continue `old`. Compares decoder, options, form, config (key by key), dataset, hashes
 /// of model, draft and dataset, prompt hash, commit, build type, seed, device, dtype, threads,
-/// batch size, repeats, order, shard, oracle, and whether the network is untrained.
+/// batch size, repeats, order, shard, oracle, and whether the network is untrained. If all of these
+/// are equal, compares the config hash.
 std::vector<std::string> differences(const RunRow& old, const RunRow& now);
 
 /// The differences between two environments (machines and builds), in the form of `differences`.

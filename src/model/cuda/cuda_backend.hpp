@@ -11,8 +11,10 @@ namespace pardec {
 
 /// The backend for GPUs. Attention uses the project's kernels; everything else uses libtorch's
 /// operations. In a pass of few rows, launching the kernels takes longer than computing them.
-/// Therefore one pass of each shape is recorded as a CUDA graph. Later passes of that shape copy
-/// their inputs to the GPU and launch the graph. One backend serves one network.
+/// Therefore the second pass of a shape is recorded as a CUDA graph. From then on, passes of that
+/// shape copy their inputs to the GPU and launch the graph. Shapes are rounded up, so that few
+/// recordings are needed. Passes of more than 64 rows, and passes that skip sublayers, are not
+/// recorded. One backend serves one network.
 class CudaBackend final : public PlainBackend {
  public:
   /// `record`: whether passes are recorded. If not, every pass is launched kernel by kernel, with
@@ -20,8 +22,8 @@ class CudaBackend final : public PlainBackend {
   /// shapes.
   explicit CudaBackend(std::unique_ptr<Gpu> gpu, bool record = true, size_t shapes = 32);
 
-  /// The returned tensor does not share memory with a recording. A pass that skips sublayers is not
-  /// recorded. RunError: the GPU reports an error.
+  /// The returned tensor does not share memory with a recording. RunError: the GPU reports an
+  /// error.
   at::Tensor layers(const Model::Network& network, std::span<const NewRows> sequences,
                     const SkippedSublayers& skipped) override;
   CacheForm cache_form() const override { return {.whole_blocks = true}; }
