@@ -71,10 +71,12 @@ struct Speedup {
   Interval without_outliers{};    ///< the ratio without the blocks of these two counts
   std::int64_t blocks;            ///< number of distinct blocks
   std::int64_t measurements = 0;  ///< number of measurements of these blocks, including repeats
-  /// number of measurements for which the system reported how much other processes used the machine
+  /// number of measurements for which it is known how much core time others took (taken_share)
   std::int64_t told = 0;
-  std::int64_t disturbed = 0;  ///< measurements during which other processes used the machine
-  std::int64_t repaired = 0;   ///< disturbed measurements that were repeated
+  /// number of measurements during which others took at least kDisturbedShare of the core time of
+  /// one of the two arms
+  std::int64_t disturbed = 0;
+  std::int64_t repaired = 0;   ///< disturbed measurements that were repeated by `--repair`
   std::int64_t in_vain = 0;    ///< repaired measurements that were disturbed again
   /// The ratio without disturbed measurements; none: no measurement was disturbed. A disturbed
   /// measurement is replaced by its repetition, or left out if the repetition was disturbed too.
@@ -164,9 +166,10 @@ struct ArmFinding {
   Interval examples_per_second{};  ///< over the blocks that were measured completely
   std::int64_t blocks = 0;         ///< number of distinct blocks that were measured completely
   std::int64_t measurements = 0;   ///< number of measurements of its blocks, including repeats
-  /// number of measurements during which other processes used the machine
+  /// number of measurements during which others took at least kDisturbedShare of the core time
   std::int64_t disturbed = 0;
-  /// share of the arm's thread time that other processes used, over all measurements
+  /// share of the core time of the arm's threads that others took (taken_share), over all
+  /// measurements
   double taken = 0;
   AnswerState state;
   std::optional<Speedup> speedup;
@@ -194,7 +197,7 @@ struct ArmDetails {
   std::vector<std::vector<double>> own;
 };
 
-/// A metric of a dataset for which no answer has a score yet.
+/// A metric of a dataset for which at least one arm with answers has no score yet.
 struct Uncomputed {
   std::string dataset;
   std::string_view metric;  ///< name for `score --metric`; empty: the metric needs a judge

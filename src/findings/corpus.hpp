@@ -31,7 +31,8 @@ std::vector<Dataset> load_splits(const DatasetEntry& entry, const CorpusFiles& f
 Protocol protocol_of(const DatasetEntry& entry, const Dataset& dataset, const CorpusFiles& files,
                      std::vector<std::string>& notes);
 
-/// Loads the tokenizer `files.tokenizer`; by default, the quickstart model's.
+/// Loads the tokenizer `files.tokenizer`; by default, the quickstart model's. Errors: see
+/// Tokenizer::load.
 Tokenizer tokenizer_of(const CorpusFiles& files);
 
 /// The mean of the values that were added; NaN: none were added.
@@ -82,8 +83,9 @@ double total_flop_factor(const AttentionStats& stats);
 /// Total memory accesses of PC+PA, divided by those of IPPD.
 double total_access_ratio(const AttentionStats& stats);
 
-/// The number of token ids of a field's answer, counted as in the IPPD paper: with the end of
-/// sequence or, for a multiple-choice question (`choices`), the letter alone.
+/// The number of token ids of a field's answer after a space, counted as in the IPPD paper.
+/// `choices`: whether the field is a multiple-choice question. If so, only the answer (a letter)
+/// counts; otherwise the end of sequence counts, too.
 std::size_t answer_ids(const std::string& answer, bool choices, const Tokenizer& tokenizer);
 
 }  // namespace pardec

@@ -24,8 +24,9 @@ struct VerdictCounts {
   std::int64_t all() const { return scored + refused + unscored + errors; }
 };
 
-/// The agreement between the votes of one judge on the same item: share of flips, Fleiss' kappa,
-/// Krippendorff's alpha. All three are NaN if no item has two votes.
+/// The agreement between the votes of one judge on the same item: flip_rate, Fleiss' kappa and
+/// Krippendorff's alpha (metrics/agreement.hpp). All three are NaN if no item has two votes; kappa
+/// and alpha also if all votes have the same label.
 struct VoteAgreement {
   std::int64_t votes = 1;  ///< the largest number of votes on one item
   double flips, fleiss, alpha;

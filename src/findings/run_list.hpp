@@ -13,8 +13,8 @@ struct RunListFilter {
   std::string dataset;
   std::string model;    ///< a part of the network's path, or a prefix of its hash
   std::string decoder;  ///< the decoder or the label of an arm
-  /// runs that started at this time or later: at least the year of an ISO 8601 time in UTC, e.g.
-  /// 2026-01-31 or 2026-01-31T18:00
+  /// Runs that started at this time or later. An ISO 8601 time in UTC, which may end after the year
+  /// or any later part, e.g. 2026-01-31 or 2026-01-31T18:00.
   std::string since;
 };
 

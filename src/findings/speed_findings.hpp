@@ -10,8 +10,8 @@ namespace pardec {
 /// that were measured completely.
 void add_examples_per_second(ArmFinding& arm, const MeasuredBlocks& measured, double confidence);
 
-/// Whether other processes took at least kDisturbedShare of the time of `threads` threads while a
-/// block was measured. False if the share is not known.
+/// Whether others took at least kDisturbedShare of the core time of `threads` threads while a block
+/// was measured (taken_share). False if the share is not known.
 bool is_disturbed(const BlockTime& time, int threads);
 
 /// A stored run and the measurements of its blocks.
@@ -38,8 +38,9 @@ bool is_within(const Interval& ratio, double share);
 /// both arms ask field by field, and for services.
 Speeds speeds_of(const ArmFinding& arm, const ArmFinding* baseline, const RunFigures& figures);
 
-/// Whether two runs generate the same ids by construction: they use the same network and the same
-/// prompts, are greedy, and have decoders that do not change the result.
+/// Whether `run` generates the ids of `other` by construction: both have the same network and the
+/// same form of prompts, `run` is greedy, and its decoder is `ar` or exact (DecoderEntry::exact).
+/// The decoder of `other` is not checked.
 bool same_by_construction(const RunRow& run, const RunRow& other);
 
 /// Whether same_by_construction holds, every answer equals the baseline's, and no answer failed.
