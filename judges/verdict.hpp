@@ -17,12 +17,12 @@ struct FoundVerdict {
 };
 
 /// Finds the verdict: the whole reply if it is one JSON object (possibly in a code fence),
-/// otherwise the object between an opening mark and the last closing mark. Other text around the
-/// marks is ignored; marks within the object are part of it. It is a problem if there is no such
-/// object, if it violates the schema, or if the other text contains a further verdict that
-/// satisfies the schema and contradicts the first. `verdict`: the name of the property that
-/// decides; two verdicts contradict each other if their values of this property differ. Empty: they
-/// contradict each other if any property differs. Missing properties get no default.
+/// otherwise the object between an opening mark and the last closing mark. Marks within the object
+/// are part of it. Other text around the marks is ignored, except for further verdicts that satisfy
+/// the schema. It is a problem if there is no such object, if the object violates the schema, or if
+/// a further verdict contradicts it. `verdict`: the name of the property that decides; two verdicts
+/// contradict each other if their values of this property differ. Empty: they contradict each other
+/// if any property differs. Missing properties get no default.
 FoundVerdict find_verdict(std::string_view reply, const Json& schema, const std::string& verdict);
 
 /// Checks that violation() can check values by this schema. ConfigError, which names the place

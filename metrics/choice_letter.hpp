@@ -22,9 +22,9 @@ namespace pardec {
 /// The article "A", the pronoun "I" and rejected choices ("not B", "A is wrong", "neither A nor C")
 /// do not count. A choice that is named by its number ("option 2", "the second option") counts as
 /// its capital letter. Lists of all choices, and ranges such as "A to D", do not count. If the
-/// answer continues with a line "Question:", as base models do, the text
-/// before this line is searched first. `choices`: the texts of the choices. None: there is no
-/// letter, or there are several at once ("A or B"); both count as wrong.
+/// answer continues with a line "Question:", as base models do, the text before this line is
+/// searched first. `choices`: the texts of the choices. None: there is no letter, or there are
+/// several at once ("A or B"); both count as wrong.
 std::optional<char> chosen_letter(std::string_view text, const std::vector<std::string>& choices);
 
 /// Whether an answer names (chosen_letter) the letter of one of the references. A reference is a

@@ -14,7 +14,8 @@ struct ArmAccount {
   double parallelism;  ///< generated tokens per forward pass; NaN: no forward passes
   /// number of queries plus number of cached rows, summed over passes (IPPD, appendix A.2)
   std::int64_t attention_accesses;
-  /// number of padding tokens that would be needed if jobs were decoded in padded batches
+  /// number of padding tokens that would be needed if jobs were decoded in padded batches of the
+  /// run's batch size (pad_columns)
   std::int64_t pads;
   /// price of 1,000 examples in US dollars; none: the price of the machine is not known
   std::optional<double> usd_per_thousand;

@@ -174,13 +174,15 @@ struct ArmFinding {
   AnswerState state;
   std::optional<Speedup> speedup;
   /// Share of the answers that equal the baseline's; NaN: not compared. Under an oracle: share of
-  /// the network's own (unforced) choices that equal the baseline's.
+  /// the network's own (unforced) choices that equal the baseline's; NaN: the networks of the two
+  /// arms have different token ids (same_ids).
   double likeness = 0;
-  /// IPPD's EM. NaN unless both arms use the same network and ask for one field at a time.
+  /// IPPD's EM. NaN unless the networks of both arms have the same token ids (same_ids) and both
+  /// arms ask for one field at a time.
   double exact_match = 0;
   /// The keys are names of totals, e.g. "f1_micro". A total is a score of a whole run.
   std::map<std::string_view, ScoreFinding> scores;
-  std::optional<Departure> departure;
+  std::optional<Departure> departure;  ///< none: no answer differs, or the arm has an oracle
 
   bool broken() const { return state.mostly_broken(); }
 };

@@ -14,7 +14,7 @@
 namespace pardec {
 
 /// The size of a network. `model`: a checkpoint folder, or a config.json without weights.
-/// ModelError: the path is neither, or the config is invalid.
+/// ModelError: the path is neither, or the config is invalid. DataError: a config.json is not JSON.
 NetworkSize size_of_network(const std::filesystem::path& model, Dtype dtype);
 
 /// Memory bandwidth and FLOP/s of a machine. `which` is `here` (measures this machine), NAME (reads
