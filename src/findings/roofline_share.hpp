@@ -22,9 +22,9 @@ double least_seconds(const CountedWork& work, const NetworkSize& network, const 
 /// Adds the comparison's machines and, for the first machine in `options.hardware`, the arms'
 /// Speeds::roofline_share. Arms have no share if they are services, if they were not measured as a
 /// whole, if they had failures, passes of a draft network or skipped sublayers, or if their network
-/// is no longer at its path. Also adds the largest possible speedup on each machine, for arms whose traces in
-/// `options.traced` have the same examples as the baseline's traces. ConfigError: the hardware is
-/// `here`, but the runs were measured on another machine or on a GPU. Other errors: see
+/// is no longer at its path. Also adds the largest possible speedup on each machine, for arms whose
+/// traces in `options.traced` have the same examples as the baseline's traces. ConfigError: the
+/// hardware is `here`, but the runs were measured on another machine or on a GPU. Other errors: see
 /// read_hardware.
 void add_rooflines(Comparison& comparison, const CompareOptions& options);
 

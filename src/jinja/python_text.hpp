@@ -9,7 +9,7 @@ namespace pardec::jinja {
 
 // Functions of Python's str. Texts are valid UTF-8; positions and lengths count code points.
 
-/// Conversions between UTF-8 and code points.
+// Conversions between UTF-8 and code points.
 std::u32string code_points(std::string_view text);
 std::string from_code_points(std::u32string_view codes);
 
@@ -34,8 +34,9 @@ std::vector<std::string> split_lines(std::string_view text, bool with_ends = fal
 std::string replace_text(std::string_view text, std::string_view from, std::string_view to,
                          std::int64_t most);
 
-// Case conversions (python_case.cpp). Fault: a Greek character with an iota subscript, which would
-// become several characters.
+// Case conversions (python_case.cpp). All of them except lower_text and fold_case throw a Fault for
+// a Greek character with an iota subscript that would become several characters. swap_case and
+// title_text also throw the Fault of case_of.
 
 /// str.lower of the text from byte `from` on. The text before it only determines whether a sigma is
 /// final.

@@ -37,7 +37,7 @@ std::vector<CellState> cell_states(Store& store, const std::vector<RunCell>& cel
 
 /// The state of one cell's part of a block.
 enum class CellBlock {
-  fresh,     ///< none of its jobs is finished
+  fresh,  ///< none of its jobs is finished
   /// some jobs are finished, but the block has no time, or one of its jobs will be run again
   begun,
   measured,  ///< it was measured as a whole

@@ -29,7 +29,6 @@ class Deadline {
           });
   }
   /// The token through which this object requests the stop.
-  /// The token through which this object requests the stop.
   std::stop_token token() const { return source_.get_token(); }
 
  private:
