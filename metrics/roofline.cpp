@@ -12,10 +12,11 @@ PassWork& PassWork::operator+=(const PassWork& other) {
 
 PassBound pass_bound(const PassWork& work, const NetworkSize& network, const Hardware& hardware) {
   const auto rows = static_cast<double>(work.rows), asked = static_cast<double>(work.head_rows);
-  const double values = (asked > 0 ? network.head_weights : 0) + network.hidden * rows +
-                        network.cached_per_row * (static_cast<double>(work.cached) + rows);
-  const double bytes =
-      network.layer_weights * network.bytes_per_layer_weight + values * network.bytes_per_value;
+  const double values =
+      network.hidden * rows + network.cached_per_row * (static_cast<double>(work.cached) + rows);
+  const double bytes = network.layer_weights * network.bytes_per_layer_weight +
+                       (asked > 0 ? network.head_weights * network.bytes_per_head_weight : 0) +
+                       values * network.bytes_per_value;
   const double flops = 2 * network.layer_weights * rows + 2 * network.head_weights * asked +
                        network.attention_flops * static_cast<double>(work.pairs);
   const double devices = hardware.devices;

@@ -27,6 +27,7 @@ struct NetworkSize {
   double attention_flops = 0;  ///< FLOPs per query row and key row, over all layers
   double bytes_per_value = 0;
   double bytes_per_layer_weight = 0;  ///< smaller than bytes_per_value if the layers are quantised
+  double bytes_per_head_weight = 0;   ///< smaller if the head is quantised
   double summed_per_row = 0;          ///< values per row that devices exchange: two sums per layer
 };
 

@@ -5,6 +5,7 @@
 #include "src/checkpoint/checkpoint_notes.hpp"
 #include "src/model/adapter.hpp"
 #include "src/model/device.hpp"
+#include "src/model/files/gguf_weights.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "src/support/gguf.hpp"
@@ -58,6 +59,13 @@ bool is_checkpoint(const std::filesystem::path& model) {
   return std::filesystem::is_directory(model, ignored) || gguf_file(model).has_value();
 }
 
+/// Whether `auto` computes with the blocks of a GGUF file.
+bool keeps_blocks(const ModelOptions& options, const ModelConfig& config) {
+  return options.device == "cpu" && options.adapter.empty() &&
+         std::any_of(config.blocks.begin(), config.blocks.end(),
+                     [](const auto& weight) { return packed_type(*weight.second).has_value(); });
+}
+
 /// The formats of the network with this record; extra heads alone leave those of the network.
 std::optional<std::vector<std::string>> trained_formats(const std::filesystem::path& record,
                                                         const std::filesystem::path& network) {
@@ -70,10 +78,12 @@ std::optional<std::vector<std::string>> trained_formats(const std::filesystem::p
 Dtype chosen_dtype(const ModelOptions& options) {
   if (options.dtype != "auto") return parse_dtype(options.dtype);
   if (!is_checkpoint(options.model)) return Dtype::fp32;  // errors are reported when it is loaded
-  const std::string stored = read_model_config(options.model).dtype;
+  const ModelConfig config = read_model_config(options.model);
+  if (keeps_blocks(options, config)) return Dtype::gguf;
   // GGUF's types of blocks have fewer bits than bf16.
-  const bool half = stored == "bfloat16" || stored == kHalf ||
-                    (gguf_file(options.model) && stored != "float32" && stored != "F64");
+  const bool half =
+      config.dtype == "bfloat16" || config.dtype == kHalf ||
+      (gguf_file(options.model) && config.dtype != "float32" && config.dtype != "F64");
   return half && computes_bf16_fast(options.device) ? Dtype::bf16 : Dtype::fp32;
 }
 
@@ -215,7 +225,10 @@ ModelOptions draft_options(const ModelOptions& options) {
     draft.model = options.draft_model;
     draft.adapter.clear();
   }
-  draft.dtype = name(chosen_dtype(options));  // both networks compute in the same type
+  // Both networks compute in the same type.
+  const Dtype dtype = chosen_dtype(options);
+  const bool blocks = gguf_file(draft.model) && draft.adapter.empty();
+  draft.dtype = name(dtype == Dtype::gguf && !blocks ? computing(dtype) : dtype);
   return draft;
 }
 

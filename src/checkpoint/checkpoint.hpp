@@ -25,10 +25,11 @@ struct ModelOptions {
   bool weights = true;          ///< false: only the small files are read (config, tokenizer)
 };
 
-/// The type that options.dtype selects. `auto` is bf16 if the device computes bf16 fast and the
-/// checkpoint's type is bf16 or fp16, or a type of a GGUF file with fewer bits than fp32; otherwise
-/// it is fp32. `auto` is also fp32 if there is no checkpoint. ConfigError: there is no such type.
-/// ModelError: the config cannot be read.
+/// The type that options.dtype selects. `auto` is gguf if the model is a GGUF file with blocks that
+/// a kernel computes with (packed_type), the device is the CPU and there is no adapter. Otherwise
+/// it is bf16 if the device computes bf16 fast and the checkpoint's type is bf16 or fp16, or a type
+/// of a GGUF file with fewer bits than fp32. Otherwise it is fp32, also if there is no checkpoint.
+/// ConfigError: there is no such type. ModelError: the config cannot be read.
 Dtype chosen_dtype(const ModelOptions& options);
 
 /// A loaded checkpoint: a folder, or a GGUF file.

@@ -1,9 +1,10 @@
 #include "src/checkpoint/checkpoint_notes.hpp"
 
+#include <map>
+
 #include "src/model/files/checkpoint_files.hpp"
-#include "src/model/files/gguf_config.hpp"
+#include "src/model/files/gguf_weights.hpp"
 #include "src/model/files/json_file.hpp"
-#include "src/support/mapped_file.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
@@ -59,6 +60,34 @@ void add_window(const std::filesystem::path& file, const ModelConfig& config,
                         config.family->model_type, " has none, and a row sees all before it"));
 }
 
+/// "Q4_1 (210 tensors), Q8_0 (1 tensor)".
+std::string types_text(const std::map<std::string, std::int64_t>& counts) {
+  std::vector<std::string> parts;
+  for (const auto& [type, count] : counts)
+    parts.push_back(str(type, " (", counted(count, "tensor"), ")"));
+  return join(parts, ", ");
+}
+
+/// Adds what becomes of the block-quantised weights of a GGUF file.
+void add_blocks(const ModelConfig& config, std::vector<std::string>& notes) {
+  std::map<std::string, std::int64_t> kept, widened;
+  for (const Parameter& parameter : parameters(config))
+    if (const auto found = config.blocks.find(parameter.name); found != config.blocks.end())
+      ++(packed_type(parameter, config) ? kept : widened)[found->second->name];
+  if (!kept.empty())
+    notes.push_back(
+        str("block-quantised weights: `dtype=gguf` computes with these types as they "
+            "are stored: ",
+            types_text(kept),
+            "; every other dtype widens them while they are loaded, to fp32, or to "
+            "bf16 where the network computes in it"));
+  if (!widened.empty())
+    notes.push_back(
+        str("block-quantised weights that are widened while they are loaded, to fp32, "
+            "or to bf16 where the network computes in it: ",
+            types_text(widened)));
+}
+
 }  // namespace
 
 std::string foreign_ids(const Tokenizer& tokenizer, const ModelConfig& config) {
@@ -78,13 +107,7 @@ std::vector<std::string> checkpoint_notes(const std::filesystem::path& folder,
                                           const ModelConfig& config) {
   std::vector<std::string> notes;
   if (CheckpointFiles::there(folder)) add_weights(folder, config, notes);
-  if (const auto file = gguf_file(folder))
-    if (const std::string types = widened_types(Gguf(MappedFile(*file).bytes(), file->string()));
-        !types.empty())
-      notes.push_back(
-          str("block-quantised weights are widened while they are loaded, to fp32, or to "
-              "bf16 where the network computes in it: ",
-              types));
+  if (!config.blocks.empty()) add_blocks(config, notes);
   for (const char* file : {"config.json", "generation_config.json"})
     add_ends(folder / file, config, notes);
   add_window(folder / "config.json", config, notes);

@@ -18,6 +18,13 @@ NetworkSize network_size(const ModelConfig& config, Dtype dtype) {
       static_cast<double>(std::count(experts.layers.begin(), experts.layers.end(), true));
   const double unread = mixtures * (experts.count - experts.used) * 3 * experts.inner * hidden;
   const double value = static_cast<double>(weight_bytes(config, computing(dtype))) / count;
+  double outside_bytes = 0, head_bytes = 0;
+  for (const Parameter& parameter : parameters(config)) {
+    if (!parameter.matrix() || parameter.layer >= 0) continue;
+    // The head comes last, if it is not the embedding.
+    head_bytes = static_cast<double>(weight_bytes(parameter, config, dtype));
+    outside_bytes += head_bytes;
+  }
   return {.layer_weights = layer_weights - unread,
           .head_weights = head,
           .hidden = hidden,
@@ -25,7 +32,8 @@ NetworkSize network_size(const ModelConfig& config, Dtype dtype) {
           .attention_flops = 4 * layers * config.heads * config.head_dim,
           .bytes_per_value = value,
           .bytes_per_layer_weight =
-              (static_cast<double>(weight_bytes(config, dtype)) - outside * value) / layer_weights,
+              (static_cast<double>(weight_bytes(config, dtype)) - outside_bytes) / layer_weights,
+          .bytes_per_head_weight = head_bytes / head,
           .summed_per_row = 2 * layers * hidden};
 }
 

@@ -29,7 +29,7 @@ constexpr size_t kShortId = 8;  ///< characters
 std::map<std::string, Words> fixed_values() {
   std::map<std::string, Words> values{
       {"--device", {"cpu", "cuda"}},
-      {"--dtype", {"auto", "fp32", "bf16", "int8", "nf4"}},
+      {"--dtype", {"auto", "fp32", "bf16", "int8", "nf4", "gguf"}},
       {"--format", table_format_names()},
       {"--oracle", {"references", "recorded:", "accept:", "accept-length:", "accept-curve:"}},
       {"--protocol", protocol_names()},

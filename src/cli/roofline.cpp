@@ -99,7 +99,7 @@ Verb roofline_verb() {
             ->type_name("A,B");
         app.add_option("--dtype", flags->dtype,
                        "number type of weights and cache: bf16, fp32 or fp64; int8 or nf4: only "
-                       "for the layers' weights")
+                       "for the layers' weights; gguf: for a GGUF file's weights")
             ->capture_default_str()
             ->type_name("TYPE");
         app.add_option("--batch-size", flags->batch_size, "number of sequences in a pass")

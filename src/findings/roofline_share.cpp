@@ -98,7 +98,7 @@ double least_seconds(const CountedWork& work, const NetworkSize& network,
   // Each row that is read belongs to at least one counted pair, so `attended` is an upper bound.
   const double seen = number(std::min(work.cached, work.attended));
   const double weights = network.layer_weights * network.bytes_per_layer_weight +
-                         network.head_weights * network.bytes_per_value;
+                         network.head_weights * network.bytes_per_head_weight;
   const double bytes =
       number(work.passes) * weights +
       network.bytes_per_value * (network.hidden * number(work.fed) + network.cached_per_row * seen);

@@ -227,3 +227,215 @@ void mix(std::int64_t rows, const float* weights, const std::uint16_t* values, s
       mix_rows<11>, mix_rows<12>, mix_rows<13>, mix_rows<14>};
   kByRows[rows - 1](weights, values, stride, keys, width, mixed);
 }
+
+// ---- weights in blocks ----
+
+constexpr std::int64_t kBlockPairs = kSharedInputs / 2;
+
+/// Two rounds of the 16 values of a code of 4 bits, in bf16: a permutation of words reads the
+/// lowest 5 bits.
+struct alignas(64) NibbleTable {
+  std::uint16_t values[32] = {};
+  explicit constexpr NibbleTable(int middle) {
+    for (int i = 0; i < 32; ++i)
+      values[i] = static_cast<std::uint16_t>(
+          __builtin_bit_cast(std::uint32_t, static_cast<float>(i % 16 - middle)) >> 16);
+  }
+};
+constexpr NibbleTable kNibbles(0), kCentredNibbles(8);
+
+/// 16 numbers.
+inline __m512 wide_halves(const std::byte* from) {
+  __m256i bits;
+  __builtin_memcpy(&bits, from, sizeof bits);
+  return _mm512_cvtph_ps(bits);
+}
+inline __m512 wide_bytes(const std::byte* from) {
+  __m128i bytes;
+  __builtin_memcpy(&bytes, from, sizeof bytes);
+  return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(bytes));
+}
+
+/// Of one block, for the first and the second 16 outputs.
+struct BlockScales {
+  __m512 scale[2], least[2];
+};
+
+/// Weights as they are packed.
+template <WeightType kType>
+struct Coded {
+  static constexpr bool kLeast = has_least(kType);
+  const std::byte* panel;
+
+  BlockScales scales(std::int64_t b) const {
+    const PackedBlock block = packed_block(kType, panel, b);
+    BlockScales s;
+    for (int h = 0; h < 2; ++h) {
+      const std::int64_t at = 32 * h;
+      if constexpr (kType == WeightType::q4_k) {
+        s.scale[h] =
+            _mm512_mul_ps(wide_halves(block.shared + at), wide_bytes(block.scales + at / 2));
+        s.least[h] = _mm512_sub_ps(_mm512_setzero_ps(),
+                                   _mm512_mul_ps(wide_halves(block.shared + kHalfBytes + at),
+                                                 wide_bytes(block.scales + kPanel + at / 2)));
+      } else {
+        s.scale[h] = wide_halves(block.scales + at);
+        s.least[h] = kLeast ? wide_halves(block.scales + kHalfBytes + at) : _mm512_setzero_ps();
+      }
+    }
+    return s;
+  }
+
+  /// Calls take(k, a, b) for each pair k of the block: codes without scales of its first and second
+  /// 16 outputs, which are exact in bf16.
+  template <typename Take>
+  void each(std::int64_t b, Take&& take) const {
+    const std::byte* codes = packed_block(kType, panel, b).codes;
+    if constexpr (kType == WeightType::q8_0) {
+      Int8{codes}.each(kBlockPairs, take);
+    } else {
+      const __m512i table = _mm512_load_si512(
+          (kType == WeightType::q4_0 ? kCentredNibbles : kNibbles).values);
+      const auto values = [&](__m512i q) {
+        return reinterpret_cast<__m512bh>(_mm512_permutexvar_epi16(q, table));
+      };
+      for (std::int64_t k = 0; k < kBlockPairs; k += 2, codes += 64) {
+        __m512i words;
+        __builtin_memcpy(&words, codes, sizeof words);
+        prefetch_codes(codes);
+        take(k, values(words), values(_mm512_srli_epi16(words, 4)));
+        take(k + 1, values(_mm512_srli_epi16(words, 8)), values(_mm512_srli_epi16(words, 12)));
+      }
+    }
+  }
+};
+
+/// Weights of some blocks, expanded for products of many rows.
+template <bool kHasLeast>
+struct Expanded {
+  static constexpr bool kLeast = kHasLeast;
+  const std::uint16_t* codes;  // [blocks][pairs][2][32]
+  const float* numbers;        // [blocks][2][32]: scales, minima
+
+  BlockScales scales(std::int64_t b) const {
+    const float* at = numbers + b * 2 * kPanel;
+    return {{_mm512_load_ps(at), _mm512_load_ps(at + 16)},
+            {_mm512_load_ps(at + 32), _mm512_load_ps(at + 48)}};
+  }
+  template <typename Take>
+  void each(std::int64_t b, Take&& take) const {
+    const std::uint16_t* at = codes + b * kSharedInputs * kPanel;
+    for (std::int64_t k = 0; k < kBlockPairs; ++k, at += 2 * kPanel)
+      take(k, reinterpret_cast<__m512bh>(_mm512_load_si512(at)),
+           reinterpret_cast<__m512bh>(_mm512_load_si512(at + kPanel)));
+  }
+};
+
+/// sums[r][32] += x[r] times some blocks; x_sums points to the first block's.
+template <int kRows, typename Weights>
+void add_blocks(const Weights& weights, std::int64_t blocks, const std::uint16_t* x,
+                std::int64_t x_stride, const float* x_sums, std::int64_t sums_stride, float* sums) {
+  __m512 sum[kRows][2];
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r)
+#pragma GCC unroll 2
+    for (int j = 0; j < 2; ++j) sum[r][j] = _mm512_loadu_ps(sums + r * kPanel + 16 * j);
+  for (std::int64_t block = 0; block < blocks; ++block, x += kSharedInputs) {
+    __m512 part[kRows][2];
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) part[r][0] = part[r][1] = _mm512_setzero_ps();
+    weights.each(
+        block, [&](std::int64_t k, __m512bh a, __m512bh b) __attribute__((always_inline)) {
+#pragma GCC unroll 16
+          for (int r = 0; r < kRows; ++r) {
+            int pair;
+            __builtin_memcpy(&pair, x + r * x_stride + 2 * k, sizeof pair);
+            const auto both = reinterpret_cast<__m512bh>(_mm512_set1_epi32(pair));
+            part[r][0] = _mm512_dpbf16_ps(part[r][0], a, both);
+            part[r][1] = _mm512_dpbf16_ps(part[r][1], b, both);
+          }
+        });
+    const BlockScales s = weights.scales(block);
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r)
+#pragma GCC unroll 2
+      for (int j = 0; j < 2; ++j) {
+        sum[r][j] = _mm512_fmadd_ps(s.scale[j], part[r][j], sum[r][j]);
+        if constexpr (Weights::kLeast)
+          sum[r][j] = _mm512_fmadd_ps(
+              s.least[j], _mm512_set1_ps(x_sums[r * sums_stride + block]), sum[r][j]);
+      }
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r)
+#pragma GCC unroll 2
+    for (int j = 0; j < 2; ++j) _mm512_storeu_ps(sums + r * kPanel + 16 * j, sum[r][j]);
+}
+
+template <typename Weights, int... kRowsLessOne>
+void add_blocks_by_rows(std::integer_sequence<int, kRowsLessOne...> /*all*/, std::int64_t rows,
+                        const Weights& weights, std::int64_t blocks, const std::uint16_t* x,
+                        std::int64_t x_stride, const float* x_sums, std::int64_t sums_stride,
+                        float* sums) {
+  constexpr decltype(&add_blocks<1, Weights>) kByRows[] = {
+      add_blocks<kRowsLessOne + 1, Weights>...};
+  kByRows[rows - 1](weights, blocks, x, x_stride, x_sums, sums_stride, sums);
+}
+
+template <WeightType kType>
+void accumulate_coded(const Coded<kType>& coded, std::int64_t blocks, const std::uint16_t* x,
+                      std::int64_t rows, std::int64_t x_stride, const float* x_sums, float* sums) {
+  constexpr int kMostCoded = 8;      // with more rows, the codes are expanded first
+  constexpr int kMostExpanded = 14;  // 28 registers of sums, 2 of weights, 1 of x
+  if (rows <= kMostCoded) {
+    add_blocks_by_rows(std::make_integer_sequence<int, kMostCoded>(), rows, coded, blocks, x,
+                       x_stride, x_sums, blocks, sums);
+    return;
+  }
+  constexpr std::int64_t kAtOnce = 8;  // blocks
+  alignas(64) std::uint16_t codes[kAtOnce * kSharedInputs * kPanel];
+  alignas(64) float numbers[kAtOnce * 2 * kPanel];
+  const std::int64_t groups = (rows + kMostExpanded - 1) / kMostExpanded;
+  for (std::int64_t first = 0; first < blocks; first += kAtOnce) {
+    const std::int64_t count = blocks - first < kAtOnce ? blocks - first : kAtOnce;
+    for (std::int64_t b = 0; b < count; ++b) {
+      std::uint16_t* to = codes + b * kSharedInputs * kPanel;
+      coded.each(first + b, [&](std::int64_t k, __m512bh low, __m512bh high) {
+        __builtin_memcpy(to + 2 * k * kPanel, &low, sizeof low);
+        __builtin_memcpy(to + (2 * k + 1) * kPanel, &high, sizeof high);
+      });
+      const BlockScales s = coded.scales(first + b);
+      for (int h = 0; h < 2; ++h) {
+        _mm512_store_ps(numbers + b * 2 * kPanel + 16 * h, s.scale[h]);
+        _mm512_store_ps(numbers + b * 2 * kPanel + kPanel + 16 * h, s.least[h]);
+      }
+    }
+    const Expanded<Coded<kType>::kLeast> weights{codes, numbers};
+    for (std::int64_t g = 0; g < groups; ++g) {
+      const std::int64_t begin = rows * g / groups, end = rows * (g + 1) / groups;
+      add_blocks_by_rows(std::make_integer_sequence<int, kMostExpanded>(), end - begin,
+                         weights, count, x + begin * x_stride + first * kSharedInputs, x_stride,
+                         x_sums ? x_sums + begin * blocks + first : nullptr, blocks,
+                         sums + begin * kPanel);
+    }
+  }
+}
+
+/// As specified in kernels_body.inl. Also with AMX: its tiles would need 16 rows.
+void accumulate_blocks(const PackedMatrix& w, const std::byte* panel, const std::uint16_t* x,
+                       std::int64_t rows, std::int64_t x_stride, const float* x_sums, float* sums) {
+  for (std::int64_t i = 0; i < rows * kPanel; ++i) sums[i] = 0;
+  const auto of_type = [&](const auto& coded) {
+    accumulate_coded(coded, w.inputs / kSharedInputs, x, rows, x_stride, x_sums, sums);
+  };
+  switch (w.type) {
+    case WeightType::q4_0:
+      return of_type(Coded<WeightType::q4_0>{panel});
+    case WeightType::q4_1:
+      return of_type(Coded<WeightType::q4_1>{panel});
+    case WeightType::q4_k:
+      return of_type(Coded<WeightType::q4_k>{panel});
+    default:
+      return of_type(Coded<WeightType::q8_0>{panel});
+  }
+}

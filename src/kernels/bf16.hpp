@@ -20,4 +20,15 @@ static inline std::uint16_t narrow(float x) {
   return static_cast<std::uint16_t>((bits & 0x7FFFFFFFu) > 0x7F800000u ? quiet : rounded);
 }
 
+/// Converts float16 to float32. Without branches, and without subnormal numbers in between, which
+/// some kernels treat as zero.
+static inline float widen_half(std::uint16_t x) {
+  const std::uint32_t size = (x & 0x7FFFu) << 13, exponent = size & 0x0F800000u;
+  const std::uint32_t more = exponent == 0x0F800000u ? 0x70000000u : 0x38000000u;  // infinite, NaN
+  const float normal = __builtin_bit_cast(float, size + more);
+  const float subnormal = __builtin_bit_cast(float, size + 0x38800000u) - 0x1p-14f;
+  const auto bits = __builtin_bit_cast(std::uint32_t, exponent == 0 ? subnormal : normal);
+  return __builtin_bit_cast(float, bits | (x & 0x8000u) << 16);
+}
+
 }  // namespace pardec

@@ -18,6 +18,9 @@ struct Product {
   const std::uint16_t* x = nullptr;
   /// Number of rows of x; number of elements from one row of x to the next.
   std::int64_t rows = 0, x_stride = 0;
+  /// [rows, inputs / 32]: the sums of each row's blocks of 32 inputs, by Kernels::sum_blocks.
+  /// Needed only if has_least(weights.type).
+  const float* x_sums = nullptr;
   /// one per output, in the order of the panels, padded to whole panels; null: no bias
   const float* bias = nullptr;
   enum class Finish {
@@ -80,8 +83,13 @@ struct Kernels {
   /// Computes panels [begin, end) of the product.
   void (*multiply)(const Product& product, std::int64_t begin, std::int64_t end);
 
+  /// out[b] = the sum of x[32 b] to x[32 b + 31], [size / 32]. REQUIRES: `size` is a multiple
+  /// of 32.
+  void (*sum_blocks)(const std::uint16_t* x, std::int64_t size, float* out);
+
   /// Packs 32 rows, [inputs] bf16 each, into one panel, and quantises them for int8 and nf4. A null
-  /// row is packed as zeros. REQUIRES, for int8 and nf4: the rows are finite.
+  /// row is packed as zeros. REQUIRES: the type is not in_blocks (pack_blocks); for int8 and nf4,
+  /// the rows are finite.
   void (*pack_panel)(WeightType type, const std::uint16_t* const* rows, std::int64_t inputs,
                      std::byte* panel);
 

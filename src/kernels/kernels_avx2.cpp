@@ -99,13 +99,99 @@ void accumulate(std::int64_t rows, const std::uint16_t* panel, const std::uint16
   }
 }
 
+/// The lower and the upper bytes of 16 values in bf16.
+struct NibbleBytes {
+  std::uint8_t lower[16] = {}, upper[16] = {};
+  explicit constexpr NibbleBytes(int middle) {
+    for (int i = 0; i < 16; ++i) {
+      const auto bits = __builtin_bit_cast(std::uint32_t, static_cast<float>(i - middle));
+      lower[i] = static_cast<std::uint8_t>(bits >> 16 & 255u);
+      upper[i] = static_cast<std::uint8_t>(bits >> 24);
+    }
+  }
+};
+constexpr NibbleBytes kNibbles(0), kCentredNibbles(8);
+
+void expand_nibbles(const std::byte* codes, int middle, std::uint16_t* out) {
+  const NibbleBytes& table = middle == 0 ? kNibbles : kCentredNibbles;
+  const auto both_halves = [](const std::uint8_t* bytes) {
+    return _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes)));
+  };
+  const __m256i lower = both_halves(table.lower), upper = both_halves(table.upper);
+  const __m256i four_bits = _mm256_set1_epi8(15), low_byte = _mm256_set1_epi16(255);
+  const auto store = [](std::uint16_t* to, __m256i values) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), values);
+  };
+  for (std::int64_t line = 0; line < kSharedInputs / 4; ++line, codes += 64, out += 4 * kPanel)
+    for (int part = 0; part < 2; ++part) {  // 8 of each 16 outputs
+      const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes + 32 * part));
+      for (int half = 0; half < 2; ++half) {
+        const __m256i q =
+            _mm256_and_si256(half == 0 ? bytes : _mm256_srli_epi16(bytes, 4), four_bits);
+        const __m256i l = _mm256_shuffle_epi8(lower, q), u = _mm256_shuffle_epi8(upper, q);
+        std::uint16_t* to = out + 32 * half + 16 * part;
+        // The lower byte of a word is of the first pair of inputs, the upper byte of the second.
+        store(to, _mm256_or_si256(_mm256_and_si256(l, low_byte), _mm256_slli_epi16(u, 8)));
+        store(to + 2 * kPanel,
+              _mm256_or_si256(_mm256_srli_epi16(l, 8), _mm256_andnot_si256(low_byte, u)));
+      }
+    }
+}
+
+/// part[r][32] = x[r] times the codes of a block, in the order of accumulate_rows, so that the bits
+/// are equal.
+template <int kRows>
+void multiply_nibbles(const std::byte* codes, const std::uint16_t* x, std::int64_t x_stride,
+                      float* part) {
+  const __m256i four_bits = _mm256_set1_epi32(15);
+  const auto values = [&](__m256i words, int shift) {
+    return _mm256_cvtepi32_ps(_mm256_and_si256(_mm256_srli_epi32(words, shift), four_bits));
+  };
+  __m256 sum[kRows][4];
+  for (int r = 0; r < kRows; ++r)
+    for (int j = 0; j < 4; ++j) sum[r][j] = _mm256_setzero_ps();
+  for (std::int64_t line = 0; line < kSharedInputs / 4; ++line, codes += 64) {
+    _mm_prefetch(reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(codes) + 4096),
+                 _MM_HINT_T0);
+    const __m256i words[2] = {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes)),
+                              _mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes + 32))};
+#pragma GCC unroll 2
+    for (int p = 0; p < 2; ++p) {
+      __m256 first[kRows], second[kRows];
+      for (int r = 0; r < kRows; ++r) {
+        const std::uint16_t* pair = x + r * x_stride + 4 * line + 2 * p;
+        first[r] = _mm256_set1_ps(widen(pair[0]));
+        second[r] = _mm256_set1_ps(widen(pair[1]));
+      }
+#pragma GCC unroll 4
+      for (int j = 0; j < 4; ++j) {
+        const int shift = 4 * (2 * p + j / 2);
+        const __m256 even = values(words[j % 2], shift), odd = values(words[j % 2], 16 + shift);
+        for (int r = 0; r < kRows; ++r)
+          sum[r][j] = _mm256_fmadd_ps(second[r], odd, _mm256_fmadd_ps(first[r], even, sum[r][j]));
+      }
+    }
+  }
+  for (int r = 0; r < kRows; ++r)
+    for (int j = 0; j < 4; ++j) _mm256_storeu_ps(part + r * kPanel + 8 * j, sum[r][j]);
+}
+
+bool multiply_codes(WeightType type, std::int64_t rows, const std::byte* codes,
+                    const std::uint16_t* x, std::int64_t x_stride, float* part) {
+  if (!has_least(type) || rows > 2) return false;
+  (rows == 1 ? multiply_nibbles<1> : multiply_nibbles<2>)(codes, x, x_stride, part);
+  return true;
+}
+
+#include "src/kernels/plain_blocks.inl"
+
 }  // namespace
 
 #include "src/kernels/kernels_body.inl"
 
 const Kernels& avx2_kernels() {
-  static constexpr Kernels kTable{multiply, pack_panel, attend,     rms_norm, rms_norm_wide,
-                                  rotate,   rotate_key, narrow_row, top_two};
+  static constexpr Kernels kTable{multiply,      sum_blocks, pack_panel, attend,     rms_norm,
+                                  rms_norm_wide, rotate,     rotate_key, narrow_row, top_two};
   return kTable;
 }
 

@@ -1,5 +1,7 @@
 #include <immintrin.h>
 
+#include <utility>
+
 #include "src/kernels/bf16.hpp"
 #include "src/kernels/exponential.hpp"
 #include "src/kernels/kernel_table.hpp"
@@ -91,8 +93,8 @@ std::int64_t accumulate_codes(std::int64_t rows, const PackedMatrix& w, const st
 #include "src/kernels/kernels_body.inl"
 
 const Kernels& avx512_bf16_kernels() {
-  static constexpr Kernels kTable{multiply, pack_panel, attend,     rms_norm, rms_norm_wide,
-                                  rotate,   rotate_key, narrow_row, top_two};
+  static constexpr Kernels kTable{multiply,      sum_blocks, pack_panel, attend,     rms_norm,
+                                  rms_norm_wide, rotate,     rotate_key, narrow_row, top_two};
   return kTable;
 }
 

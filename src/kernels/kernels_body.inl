@@ -17,6 +17,9 @@
 //       sums[r][32] = x[r] times a quantised panel (for int8 without its scales), for as many
 //       inputs as the set supports without expanding the weights first. Returns their number, which
 //       may be 0 with many rows
+//   accumulate_blocks(w, panel, x, rows, x_stride, x_sums, sums)
+//       sums[r][32] = x[r] times a panel of a type that is in_blocks: for each block of 32 inputs,
+//       the codes times x, times the scale, plus x_sums[r][block] times the minimum
 //   expand_int8(codes, pairs, out)              expands pairs of codes, one byte each, to bf16
 //   expand_nf4(scales, lines, pairs, out)       expands pairs of one block, as in PackedMatrix, to
 //       bf16
@@ -87,7 +90,7 @@ Next expand(const PackedMatrix& w, const std::byte* panel, std::int64_t k, std::
   return {reinterpret_cast<std::uintptr_t>(block), pairs * 2 * kNf4Bytes / kNf4Block};
 }
 
-/// Computes a whole panel: sums[rows][32] = x times the panel.
+/// Computes a whole panel of a type that is not in_blocks: sums[rows][32] = x times the panel.
 void accumulate_panel(const PackedMatrix& w, std::int64_t p, const std::uint16_t* x,
                       std::int64_t rows, std::int64_t x_stride, float* sums) {
   const std::byte* panel = w.panel(p);
@@ -119,6 +122,15 @@ void accumulate_panel(const PackedMatrix& w, std::int64_t p, const std::uint16_t
   const auto* scales = reinterpret_cast<const float*>(panel);
   for (std::int64_t r = 0; r < rows; ++r)
     for (std::int64_t j = 0; j < kPanel; ++j) sums[r * kPanel + j] *= scales[j] * (1.0f / 127);
+}
+
+void sum_blocks(const std::uint16_t* x, std::int64_t size, float* out) {
+  for (std::int64_t b = 0; b < size / kSharedInputs; ++b) {
+    float sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (std::int64_t i = 0; i < kSharedInputs; ++i) sum += widen(x[b * kSharedInputs + i]);
+    out[b] = sum;
+  }
 }
 
 // ---- packing ----
@@ -240,8 +252,15 @@ void multiply(const Product& product, std::int64_t begin, std::int64_t end) {
   for (std::int64_t row = 0; row < product.rows; row += kRowBlock) {
     const std::int64_t rows = smaller(kRowBlock, product.rows - row);
     for (std::int64_t p = begin; p < end; ++p) {
-      accumulate_panel(product.weights, p, product.x + row * product.x_stride, rows,
-                       product.x_stride, sums);
+      const std::uint16_t* x = product.x + row * product.x_stride;
+      if (in_blocks(product.weights.type))
+        accumulate_blocks(
+            product.weights, product.weights.panel(p), x, rows, product.x_stride,
+            product.x_sums ? product.x_sums + row * (product.weights.inputs / kSharedInputs)
+                           : nullptr,
+            sums);
+      else
+        accumulate_panel(product.weights, p, x, rows, product.x_stride, sums);
       if (product.gated)
         finish_gated(product, p, row, rows, sums);
       else

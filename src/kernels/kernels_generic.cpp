@@ -58,13 +58,33 @@ void accumulate(std::int64_t rows, const std::uint16_t* panel, const std::uint16
   }
 }
 
+void expand_nibbles(const std::byte* codes, int middle, std::uint16_t* out) {
+  for (std::int64_t line = 0; line < kSharedInputs / 4; ++line, out += 4 * kPanel) {
+    std::uint16_t words[kPanel];
+    __builtin_memcpy(words, codes + line * 64, sizeof words);
+    for (int n = 0; n < 4; ++n)
+      for (std::int64_t lane = 0; lane < kPanel; ++lane) {
+        const auto q = static_cast<float>((words[lane] >> 4 * n & 15) - middle);
+        out[n * kPanel + lane] =
+            static_cast<std::uint16_t>(__builtin_bit_cast(std::uint32_t, q) >> 16);
+      }
+  }
+}
+
+bool multiply_codes(WeightType, std::int64_t, const std::byte*, const std::uint16_t*, std::int64_t,
+                    float*) {
+  return false;
+}
+
+#include "src/kernels/plain_blocks.inl"
+
 }  // namespace
 
 #include "src/kernels/kernels_body.inl"
 
 const Kernels& generic_kernels() {
-  static constexpr Kernels kTable{multiply, pack_panel, attend,     rms_norm, rms_norm_wide,
-                                  rotate,   rotate_key, narrow_row, top_two};
+  static constexpr Kernels kTable{multiply,      sum_blocks, pack_panel, attend,     rms_norm,
+                                  rms_norm_wide, rotate,     rotate_key, narrow_row, top_two};
   return kTable;
 }
 

@@ -22,6 +22,19 @@ namespace pardec {
 //   words of 32 bits. Each word packs 8 numbers q: in word 2 o + i, the four bits from bit
 //   4 (4 p + v) on are q of output 8 v + o and of input i of pair p (o = 0 ... 7, v = 0 ... 3;
 //   i and p are 0 or 1).
+//
+// q4_0, q4_1, q4_k, q8_0: the numbers of a GGUF file (ggml-common.h), rearranged. A weight is
+// scale * q + least; 32 inputs of an output share the scale and `least`. In q4_0, q is 4 bits minus
+// 8; in q4_1 and q4_k, 4 bits; in q8_0, a signed byte. `least` is 0 in q4_0 and q8_0. The inputs
+// are a multiple of 32 (q4_k: 256). A block of 32 inputs:
+//   q4_0: float16 scale[32], codes
+//   q4_1: float16 scale[32], float16 least[32], codes
+//   q8_0: float16 scale[32], then pairs as above with one byte per number
+//   q4_k: before the first of 8 blocks, float16 d[32], float16 m[32]; then per block: uint8 s[32],
+//         uint8 l[32], codes. scale = d * s, least = -(m * l).
+// Codes of 4 bits: 8 lines of 64 bytes: 32 words of 16 bits. A line has two pairs of inputs. Word
+// 2 o + i contains, from bit 4 (2 p + h) on, q of output 16 h + o and input i of pair p (o = 0 ...
+// 15; h, i and p are 0 or 1).
 
 inline constexpr std::int64_t kPanel = 32;     ///< outputs of a panel
 inline constexpr std::int64_t kNf4Block = 64;  ///< inputs that share a scale
@@ -30,7 +43,24 @@ inline constexpr std::int64_t kScaleBytes = kPanel * 4;  ///< bytes of one scale
 /// bytes of one NF4 block for all outputs of a panel
 inline constexpr std::int64_t kNf4Bytes = kScaleBytes + kPanel * kNf4Block / 2;
 
-enum class WeightType { bf16, int8, nf4 };
+inline constexpr std::int64_t kSharedInputs = 32;       ///< of a GGUF file's types
+inline constexpr std::int64_t kHalfBytes = kPanel * 2;  ///< bytes of a float16 for each output
+inline constexpr std::int64_t kNibbleBytes = kPanel * kSharedInputs / 2;
+/// bytes of a block of 32 inputs for all outputs of a panel; q4_k: of 8 blocks, and of one of them
+inline constexpr std::int64_t kQ40Bytes = kHalfBytes + kNibbleBytes,
+                              kQ41Bytes = 2 * kHalfBytes + kNibbleBytes,
+                              kQ80Bytes = kHalfBytes + kPanel * kSharedInputs,
+                              kQ4KPartBytes = 2 * kPanel + kNibbleBytes,
+                              kQ4KBytes = 2 * kHalfBytes + 8 * kQ4KPartBytes;
+
+enum class WeightType { bf16, int8, nf4, q4_0, q4_1, q4_k, q8_0 };
+
+/// Whether the type is one of a GGUF file.
+static constexpr bool in_blocks(WeightType type) { return type >= WeightType::q4_0; }
+/// Whether the type has a minimum for each 32 inputs.
+static constexpr bool has_least(WeightType type) {
+  return type == WeightType::q4_1 || type == WeightType::q4_k;
+}
 
 /// The sixteen levels of NF4 (QLoRA, appendix E), with the values of bitsandbytes.
 inline constexpr float kNf4[16] = {
@@ -64,11 +94,53 @@ struct PackedMatrix {
   const std::byte* panel(std::int64_t p) const { return panels + p * panel_bytes(); }
 };
 
+/// A block of a row in a GGUF file.
+struct FileBlock {
+  std::int64_t inputs, bytes;
+};
+/// REQUIRES: in_blocks(type).
+FileBlock file_block(WeightType type);
+
+/// The parts of a block of 32 inputs in a panel.
+struct PackedBlock {
+  const std::byte* shared;  ///< q4_k: d and m; otherwise null
+  const std::byte* scales;
+  const std::byte* codes;
+};
+/// REQUIRES: in_blocks(type).
+static constexpr PackedBlock packed_block(WeightType type, const std::byte* panel,
+                                          std::int64_t block) {
+  switch (type) {
+    case WeightType::q4_0: {
+      const std::byte* at = panel + block * kQ40Bytes;
+      return {nullptr, at, at + kHalfBytes};
+    }
+    case WeightType::q4_1: {
+      const std::byte* at = panel + block * kQ41Bytes;
+      return {nullptr, at, at + 2 * kHalfBytes};
+    }
+    case WeightType::q4_k: {
+      const std::byte* shared = panel + block / 8 * kQ4KBytes;
+      const std::byte* at = shared + 2 * kHalfBytes + block % 8 * kQ4KPartBytes;
+      return {shared, at, at + 2 * kPanel};
+    }
+    default: {
+      const std::byte* at = panel + block * kQ80Bytes;
+      return {nullptr, at, at + kHalfBytes};
+    }
+  }
+}
+
 /// Number of bytes of a packed matrix, including the padding of panels.
 std::int64_t packed_bytes(std::int64_t outputs, std::int64_t inputs, WeightType type);
 
 /// Number of bytes of weights and scales, without the padding of panels.
 std::int64_t weight_bytes(std::int64_t outputs, std::int64_t inputs, WeightType type);
+
+/// Packs 32 rows into one panel. A row is the bytes that a GGUF file has for it; a null row is
+/// packed as zeros. REQUIRES: in_blocks(type).
+void pack_blocks(WeightType type, const std::byte* const* rows, std::int64_t inputs,
+                 std::byte* panel);
 
 /// Unpacks one row of the matrix to float32, [inputs]. REQUIRES: 0 <= output < matrix.outputs.
 void unpack_row(const PackedMatrix& matrix, std::int64_t output, float* row);

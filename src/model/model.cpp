@@ -115,21 +115,41 @@ at::Tensor to_tensor(const CheckpointFiles::Entry& entry, at::ScalarType type) {
   return tensor;
 }
 
+/// The blocks of a matrix (stored_blocks.hpp). Uses the mapped memory itself if its rows are in
+/// order.
+at::Tensor blocks_of(const CheckpointFiles::Entry& entry) {
+  const StoredTensor& tensor = entry.tensor;
+  const GgmlType& type = *tensor.form.type;
+  const std::int64_t rows = row_count(tensor);
+  const std::vector<std::int64_t> shape{rows, row_width(tensor) / type.block, type.bytes};
+  const auto release = [mapping = entry.mapping, bytes = tensor.data](void*) {
+    mapping->release(bytes);
+  };
+  const auto options = at::TensorOptions().dtype(at::kByte);
+  if (tensor.form.heads == 0) return at::from_blob(tensor.data.data(), shape, release, options);
+  at::Tensor all = at::empty(shape, options);
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const std::span<std::byte> bytes = row_bytes(tensor, row);
+    std::memcpy(all.data_ptr<std::uint8_t>() + row * all.stride(0), bytes.data(), bytes.size());
+  }
+  release(nullptr);
+  return all;
+}
+
 /// The tensor in the network's type on its device; unchanged if it will be packed.
 at::Tensor placed(const at::Tensor& tensor, const Model::Network& network) {
   return PackedBackend::fits(network) ? tensor : tensor.to(network.device, network.type);
 }
 
 /// The weights of the first `layers` layers, and those outside of layers. `config`: of the whole
-/// network. `place(parameter, tensor)` converts a tensor of the file (to_tensor).
+/// network. `place(parameter, entry)` makes the tensor.
 template <typename Place>
 std::map<std::string, at::Tensor> load_tensors(const ModelConfig& config, int layers,
-                                               const CheckpointFiles& checkpoint,
-                                               at::ScalarType type, Place&& place) {
+                                               const CheckpointFiles& checkpoint, Place&& place) {
   std::map<std::string, at::Tensor> loaded;
   for (const Parameter& parameter : parameters(config))
     if (const auto& entry = checkpoint.find(parameter, config); parameter.layer < layers)
-      loaded.emplace(parameter.name, place(parameter, to_tensor(entry, type)));
+      loaded.emplace(parameter.name, place(parameter, entry));
   return loaded;
 }
 
@@ -148,7 +168,7 @@ std::vector<ExtraHead> load_extra_heads(const Model::Network& network,
 }
 
 // in the order of Dtype
-constexpr std::string_view kDtypes[] = {"fp32", "bf16", "int8", "nf4", "fp64"};
+constexpr std::string_view kDtypes[] = {"fp32", "bf16", "int8", "nf4", "gguf", "fp64"};
 
 }  // namespace
 
@@ -163,7 +183,7 @@ Dtype parse_dtype(std::string_view text) {
 std::string_view name(Dtype dtype) { return kDtypes[static_cast<size_t>(dtype)]; }
 
 Dtype computing(Dtype dtype) {
-  return dtype == Dtype::int8 || dtype == Dtype::nf4 ? Dtype::bf16 : dtype;
+  return dtype == Dtype::int8 || dtype == Dtype::nf4 || dtype == Dtype::gguf ? Dtype::bf16 : dtype;
 }
 
 Model Model::load(const std::filesystem::path& folder, const Options& options) {
@@ -178,15 +198,25 @@ Model Model::load(const std::filesystem::path& folder, const Options& options) {
     throw ModelError(str("dtype ", name(options.dtype)),
                      str("runs only on the CPU, and the device is ", options.device,
                          "; use `dtype=bf16`, or `device=cpu`"));
+  if (options.dtype == Dtype::gguf && !gguf_file(folder))
+    throw ModelError(folder.string(),
+                     "is no GGUF file, whose blocks `dtype=gguf` computes with; use `dtype=bf16`, "
+                     "int8 or nf4");
   if (options.weights) {
     const c10::NoGradGuard no_grad;
     std::optional<Adapter> adapter;
     if (!options.adapter.empty() && holds_low_rank(options.adapter))
       adapter = Adapter::load(options.adapter, network->config);
+    const bool keeps_blocks = options.dtype == Dtype::gguf && PackedBackend::fits(*network);
+    if (adapter && keeps_blocks)
+      throw ModelError(options.adapter.string(),
+                       "is merged into the weights, which `dtype=gguf` leaves as they are stored; "
+                       "use `dtype=bf16`");
     network->assign(load_tensors(
         whole, network->config.layers, CheckpointFiles(folder),
-        adapter ? at::kFloat : network->type,
-        [&](const Parameter& parameter, const at::Tensor& tensor) {
+        [&](const Parameter& parameter, const CheckpointFiles::Entry& entry) {
+          if (keeps_blocks && packed_type(parameter, whole)) return blocks_of(entry);
+          const at::Tensor tensor = to_tensor(entry, adapter ? at::kFloat : network->type);
           return placed(adapter ? adapter->merged(parameter, tensor) : tensor, *network);
         }));
     network->extra_heads = load_extra_heads(*network, extra_heads_file(folder, options.adapter));
@@ -199,8 +229,10 @@ Model Model::load(const std::filesystem::path& folder, const Options& options) {
 std::map<std::string, at::Tensor> load_weights(const std::filesystem::path& folder,
                                                at::ScalarType type) {
   const ModelConfig config = read_model_config(folder);
-  return load_tensors(config, config.layers, CheckpointFiles(folder), type,
-                      [&](const Parameter&, const at::Tensor& tensor) { return tensor.to(type); });
+  return load_tensors(config, config.layers, CheckpointFiles(folder),
+                      [&](const Parameter&, const CheckpointFiles::Entry& entry) {
+                        return to_tensor(entry, type).to(type);
+                      });
 }
 
 bool SkippedSublayers::any() const {
@@ -221,20 +253,26 @@ const Model::Options& Model::options() const { return network_->options; }
 void Model::set_profile(Profile* into) {
   if (into && !network_->backend->profiles())
     throw ConfigError(
-        "a profile needs a network that computes in bf16 on the CPU; give `dtype=bf16`, int8 or "
-        "nf4");
+        "a profile needs a network that computes in bf16 on the CPU; give `dtype=bf16`, int8, nf4 "
+        "or gguf");
   network_->profile = into;
 }
 
+std::int64_t weight_bytes(const Parameter& parameter, const ModelConfig& config, Dtype dtype) {
+  std::optional<WeightType> packed;
+  if (dtype == Dtype::gguf)
+    packed = packed_type(parameter, config);
+  else if (parameter.matrix() && parameter.layer >= 0 && parameter.role != Role::router &&
+           computing(dtype) != dtype)
+    packed = weight_type(dtype);
+  if (packed) return weight_bytes(parameter.shape[0], parameter.shape[1], *packed);
+  return parameter.elements() * static_cast<std::int64_t>(at::elementSize(scalar_type(dtype)));
+}
+
 std::int64_t weight_bytes(const ModelConfig& config, Dtype dtype) {
-  const auto value = static_cast<std::int64_t>(at::elementSize(scalar_type(dtype)));
   std::int64_t sum = 0;
-  for (const Parameter& parameter : parameters(config)) {
-    const bool quantised = parameter.matrix() && parameter.layer >= 0 &&
-                           parameter.role != Role::router && computing(dtype) != dtype;
-    sum += quantised ? weight_bytes(parameter.shape[0], parameter.shape[1], weight_type(dtype))
-                     : parameter.elements() * value;
-  }
+  for (const Parameter& parameter : parameters(config))
+    sum += weight_bytes(parameter, config, dtype);
   return sum;
 }
 

@@ -18,15 +18,16 @@
 namespace pardec {
 
 /// The number type of a network. With int8 and nf4, the layers' weights are quantised while they
-/// are loaded, and computation uses bf16 (src/kernels/packed_matrix.hpp; CPU only). fp64 is for
+/// are loaded. With gguf, the matrices of a GGUF file keep the file's blocks (packed_type). In
+/// these three types, computation uses bf16 (src/kernels/packed_matrix.hpp; CPU only). fp64 is for
 /// tests against references.
-enum class Dtype { fp32, bf16, int8, nf4, fp64 };
+enum class Dtype { fp32, bf16, int8, nf4, gguf, fp64 };
 /// The Dtype with this name, e.g. "bf16". ConfigError: there is no such Dtype.
 Dtype parse_dtype(std::string_view name);
 /// The name of a Dtype, as in the enumeration.
 std::string_view name(Dtype dtype);
-/// The type of activations and KV cache in a network of this type: bf16 for int8 and nf4, otherwise
-/// `dtype` itself.
+/// The type of activations and KV cache in a network of this type: bf16 for int8, nf4 and gguf,
+/// otherwise `dtype` itself.
 Dtype computing(Dtype dtype);
 
 /// The outputs wanted for one new row. RowLogits has the results. The two best ids are always
@@ -110,6 +111,7 @@ struct SkippedSublayers {
 };
 
 struct ExtraHeadShape;
+struct Parameter;
 struct Profile;
 
 /// The new tokens of one sequence in one forward pass. `cache` and `segments` must not be null, and
@@ -194,6 +196,8 @@ class Model {
 
 /// What Model::weight_bytes would be for a network of this config and type.
 std::int64_t weight_bytes(const ModelConfig& config, Dtype dtype);
+/// The bytes of one of its weights.
+std::int64_t weight_bytes(const Parameter& parameter, const ModelConfig& config, Dtype dtype);
 
 /// Writes a random checkpoint of the given shape in bf16: config.json, model.safetensors,
 /// generation_config.json. Query and key projections have larger weights than usual, so that a

@@ -16,9 +16,11 @@ Settings model_settings(ModelOptions& model) {
        "draft network of decoder speculative: a checkpoint folder, or the folder of an adapter for "
        "the first layers of the network itself"},
       {"dtype", "TYPE", &model.dtype,
-       "number type: fp32, bf16, int8 or nf4 (quantised weights, computing in bf16, CPU only); "
-       "auto: bf16 if the checkpoint has bf16 or fp16 and the device computes bf16 fast (a "
-       "processor with AVX-512 BF16, a GPU), otherwise fp32"},
+       "number type: fp32, bf16, int8 or nf4 (quantised weights, computing in bf16, CPU only), "
+       "gguf (the quantised weights of a GGUF file as they are stored, computing in bf16, CPU "
+       "only); auto: gguf on the CPU if the model is such a file, bf16 if the checkpoint has bf16 "
+       "or fp16 and the device computes bf16 fast (a processor with AVX-512 BF16, a GPU), "
+       "otherwise fp32"},
       {"device", "DEVICE", &model.device, "cpu, cuda or cuda:I"},
       {"no_cuda_graphs", "", &model.no_cuda_graphs,
        "do not record the kernels of small steps as CUDA graphs; the results are the same"},

@@ -291,6 +291,7 @@ TrainingSpec make_training_spec(const TrainingSettings& settings) {
   spec.progress = parse_progress_style(settings.progress);
   spec.trainer.dtype =
       chosen_dtype({.model = spec.model, .dtype = spec.dtype, .device = spec.trainer.device});
+  if (spec.dtype == "auto") spec.trainer.dtype = computing(spec.trainer.dtype);
   if (computing(spec.trainer.dtype) != spec.trainer.dtype)
     throw ConfigError(str("`dtype` is ", spec.dtype,
                           ", expected fp32 or bf16: quantised weights cannot be trained"));

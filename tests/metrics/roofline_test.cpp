@@ -7,7 +7,7 @@ using namespace pardec;
 TEST_CASE("roofline: a pass takes the longer of moving and computing, counted by hand") {
   // 1,000 weights in layers, 500 in the head, 10 values in an embedding, 4 keys and values in a
   // row, 20 operations for a query and key; 2 bytes for a value.
-  const NetworkSize network{1000, 500, 10, 4, 20, 2, 2};
+  const NetworkSize network{1000, 500, 10, 4, 20, 2, 2, 2};
   const Hardware slow_memory{"", "", 100, 1e9}, slow_compute{"", "", 1e9, 100};
   const PassWork one{.rows = 1, .head_rows = 1, .cached = 30, .pairs = 31};
   // 1000 + 500 + 10 + 4 * 31 = 1634 values; 2000 + 1000 + 620 operations.
@@ -15,9 +15,12 @@ TEST_CASE("roofline: a pass takes the longer of moving and computing, counted by
   CHECK(pass_bound(one, network, slow_memory).seconds() == Approx(32.68));
   CHECK(pass_bound(one, network, slow_compute).seconds() == Approx(36.2));
   // Half a byte for each weight of the layers: 500 + 2 * 634 bytes, and as many operations.
-  const NetworkSize quantised{1000, 500, 10, 4, 20, 2, 0.5};
+  const NetworkSize quantised{1000, 500, 10, 4, 20, 2, 0.5, 2};
   CHECK(pass_bound(one, quantised, slow_memory).seconds() == Approx(17.68));
   CHECK(pass_bound(one, quantised, slow_compute).seconds() == Approx(36.2));
+  // And a byte for each weight of the head.
+  const NetworkSize both{1000, 500, 10, 4, 20, 2, 0.5, 1};
+  CHECK(pass_bound(one, both, slow_memory).seconds() == Approx(12.68));
   // No logits, no head. Eight rows move the weights once and compute eight times.
   const PassWork eight{.rows = 8, .head_rows = 0, .cached = 0, .pairs = 36};
   CHECK(pass_bound(eight, network, slow_memory).seconds() == Approx(2 * (1000 + 80 + 32) / 100.0));

@@ -8,9 +8,10 @@ tokenizers, the tokenizer.json that a file was made of.
 import json
 import os
 import subprocess
+import sys
 
 import pytest
-from harness import DATA, ROOT, SMOLLM2, skip
+from harness import DATA, ROOT, SMOLLM2, clean_environment, skip
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 try:
@@ -127,7 +128,19 @@ def network_of(model_type, folder):
     return model
 
 
-def write_gguf(model, model_type, file, kind=TYPES.F32):
+def quantised(weight, kind):
+    """gguf-py does not quantise to Q4_K: random blocks of about the same size stand for these."""
+    if kind != TYPES.Q4_K:
+        return gguf.quantize(np.ascontiguousarray(weight), kind)
+    random = np.random.default_rng(weight.size)
+    blocks = random.integers(0, 256, (weight.size // 256, 144), dtype=np.uint8)
+    blocks[:, :4] = np.array([6e-4, 4.5e-3], dtype=np.float16).view(np.uint8)
+    return blocks.reshape(*weight.shape[:-1], -1)
+
+
+def write_gguf(model, model_type, file, kind=TYPES.F32, tokenizer=False):
+    """`kind`: the type of all matrices, or a function from their names. `tokenizer`: whether to add
+    one whose tokens are numbers."""
     config, arch = model.config, gguf.MODEL_ARCH[NETWORKS[model_type][0]]
     writer = gguf.GGUFWriter(file, gguf.MODEL_ARCH_NAMES[arch])
     head_dim = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
@@ -152,6 +165,12 @@ def write_gguf(model, model_type, file, kind=TYPES.F32):
         writer.add_expert_count(config.num_experts)
         writer.add_expert_used_count(config.num_experts_per_tok)
         writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+    if tokenizer:
+        writer.add_tokenizer_model("gpt2")
+        writer.add_tokenizer_pre("gpt-2")
+        writer.add_token_list([str(i) for i in range(config.vocab_size)])
+        writer.add_token_types([1] * config.vocab_size)
+        writer.add_token_merges(["1 2"])
     names = gguf.get_tensor_name_map(arch, config.num_hidden_layers)
     weights = {name: weight.numpy() for name, weight in model.state_dict().items()}
     if config.tie_word_embeddings:
@@ -172,10 +191,9 @@ def write_gguf(model, model_type, file, kind=TYPES.F32):
             weight = weight + 1
         new = names.get_name(name, try_suffixes=(".weight", ".bias"))
         assert new, name
-        of = kind if weight.ndim > 1 else TYPES.F32
-        writer.add_tensor(
-            new, gguf.quantize(np.ascontiguousarray(weight), of), raw_dtype=of
-        )
+        plain = weight.ndim == 1 or "ffn_gate_inp" in new
+        of = TYPES.F32 if plain else kind(new) if callable(kind) else kind
+        writer.add_tensor(new, quantised(weight, of), raw_dtype=of)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -224,6 +242,79 @@ def test_a_quantised_network_computes_with_the_dequantised_weights(program, tmp_
     for dtype in ["fp32", "bf16", "int8"]:
         ours = logits_of(program, tmp_path / "model.gguf", dtype)
         assert (ours == logits_of(program, tmp_path / "folder", dtype)).all(), dtype
+
+
+MIXED = {"attn_q": "Q4_1", "attn_k": "Q8_0", "attn_v": "Q4_0", "ffn_gate": "Q4_1", "ffn_up": "Q8_0"}
+
+
+@pytest.mark.parametrize(
+    "model_type, kind, sizes",
+    [
+        ("llama", "Q4_1", {"tie_word_embeddings": True}),
+        ("llama", "Q8_0", {}),
+        ("llama", "Q4_0", {}),
+        ("llama", "Q4_K", {"hidden_size": 256, "intermediate_size": 256, "head_dim": 64}),
+        ("llama", MIXED, {"tie_word_embeddings": True}),
+        ("qwen3_moe", "Q8_0", {"moe_intermediate_size": 32}),
+        ("gemma3_text", "Q4_1", {}),
+    ],
+    ids=lambda value: "mixed" if value is MIXED else value if isinstance(value, str) else "",
+)
+def test_blocks_as_they_are_stored_are_as_near_to_fp32_as_bf16(
+    program, model_type, kind, sizes, tmp_path
+):
+    """In fp32 the logits are those of the dequantised weights (the tests above). The weights are not
+    rounded to bf16, so that the error is smaller, up to chance."""
+    options = {**SIZES, **NETWORKS[model_type][1], "hidden_size": 64, **sizes}
+    config = AutoConfig.for_model(model_type, **options)
+    torch.manual_seed(4)
+    model = AutoModelForCausalLM.from_config(config, dtype=torch.float32)
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.copy_(torch.randn_like(weight) * (0.3 if weight.dim() == 1 else 0.15))
+
+    def kind_of(name):
+        part = name.split(".")[-2]
+        return TYPES[MIXED.get(part, "Q8_0") if kind is MIXED else kind]
+
+    write_gguf(model, model_type, tmp_path / "model.gguf", kind_of)
+    truth = logits_of(program, tmp_path / "model.gguf", "fp32")
+    bf16, ours = (
+        np.sqrt(np.mean((logits_of(program, tmp_path / "model.gguf", dtype) - truth) ** 2))
+        for dtype in ["bf16", "gguf"]
+    )
+    print(f"{model_type} {kind}: {ours / bf16:.2f} of the error of bf16")
+    assert 0 < ours < 1.2 * bf16
+
+
+def test_what_gguf_needs(program, tmp_path):
+    network_of("llama", tmp_path / "folder")
+    request = {"model": str(tmp_path / "folder"), "dtype": "gguf", "segments": [], "cases": []}
+    ran = subprocess.run(
+        [program("model_dump")], input=json.dumps(request).encode(), capture_output=True
+    )
+    assert ran.returncode == 1
+    assert "is no GGUF file" in ran.stderr.decode()
+
+
+def test_auto_computes_with_blocks(pardec, tmp_path):
+    config = AutoConfig.for_model("llama", **{**SIZES, "hidden_size": 64})
+    model = AutoModelForCausalLM.from_config(config, dtype=torch.float32)
+    said = {}
+    for kind in ["Q4_1", "F16"]:
+        file = tmp_path / f"{kind}.gguf"
+        write_gguf(model, "llama", file, TYPES[kind], tokenizer=True)
+        # The error names the type and the bytes of the weights.
+        ran = pardec(
+            "generate", "--model", file, "--prompt-tokens", "5", "--dtype", "auto",
+            "--memory-limit", "1M",
+        )  # fmt: skip
+        assert ran.returncode == 2
+        said[kind] = ran.stderr
+    assert " in gguf and " in said["Q4_1"]
+    assert " in gguf and " not in said["F16"]
+    notes = pardec.good("model", "inspect", tmp_path / "Q4_1.gguf")
+    assert "computes with these types as they are stored: Q4_1 (23 tensors)" in notes
 
 
 # Tokenizers --------------------------------------------------------------------------------------
@@ -340,3 +431,31 @@ def test_smollm2_is_the_network_of_its_folder(program, dump):
     assert ours["added_tokens"] == theirs["added_tokens"]
     assert ours["pre_tokenizer"] == theirs["pre_tokenizer"]
     assert (logits_of(program, file, "bf16") == logits_of(program, SMOLLM2, "bf16")).all()
+    truth = logits_of(program, file)
+    bf16, blocks = (
+        np.abs(logits_of(program, file, dtype) - truth).max() for dtype in ["bf16", "gguf"]
+    )
+    assert 0 < blocks < bf16
+
+
+@pytest.mark.whole
+def test_smollm2s_file_takes_its_own_size_the_cache_and_200_mb(program):
+    file = smollm2_file()
+    # In a small process: a program's peak is at least that of the process that starts it.
+    measure = (
+        "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True,"
+        " stdout=subprocess.DEVNULL); print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    )
+    ran = subprocess.run(
+        [
+            sys.executable, "-c", measure, program("pardec"), "generate", "--model", file,
+            "--dtype", "auto", "--threads", "2", "--max-new-tokens", "64", "--ignore-eos",
+            "--prompt", "Why is the sky blue?",
+        ],
+        capture_output=True, text=True, env=clean_environment(),
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    peak, size = int(ran.stdout) * 1024, file.stat().st_size
+    cache = 2 * 30 * 3 * 64 * 2 * 256  # keys and values in bf16: layers, heads, dimensions, rows
+    print(f"peak {peak / 1e6:.0f} MB, file {size / 1e6:.0f} MB, cache {cache / 1e6:.0f} MB")
+    assert peak <= size + cache + 200e6

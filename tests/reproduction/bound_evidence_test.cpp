@@ -30,7 +30,7 @@ BoundSetting setting() {
   BoundSetting setting;
   NetworkSize network;
   network.layer_weights = 1e9;
-  network.bytes_per_value = network.bytes_per_layer_weight = 2;
+  network.bytes_per_value = network.bytes_per_layer_weight = network.bytes_per_head_weight = 2;
   setting.networks.push_back({"net", network, std::nullopt});
   Hardware machine;
   machine.name = "box";

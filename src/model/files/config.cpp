@@ -454,8 +454,13 @@ ModelConfig read_model_config(const std::filesystem::path& folder,
     generation = file;  // older checkpoints keep these settings in config.json
   }
   config.generation = parse_generation_rules(json, generation.string(), config.vocab_size);
-  if (config.tied_head && CheckpointFiles::there(folder))
-    config.tied_head = !CheckpointFiles(folder).has_own_head(*config.family);
+  if ((config.tied_head || gguf) && CheckpointFiles::there(folder)) {
+    const CheckpointFiles files(folder);
+    if (config.tied_head) config.tied_head = !files.has_own_head(*config.family);
+    for (const auto& [name, entry] : files.tensors())
+      if (const GgmlType* type = entry.tensor.form.type; type && type->block > 1)
+        config.blocks.emplace(name, type);
+  }
   if (config.tied_head && !adapter.empty() &&
       std::filesystem::exists(adapter / kAdapterConfig, ignored)) {
     config.head_from_embedding = AdapterConfig(adapter).parts_tied(*config.family);

@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "src/model/files/families.hpp"
 #include "src/model/files/generation_rules.hpp"
 #include "src/model/files/rope.hpp"
+#include "src/support/gguf.hpp"
 #include "src/support/json.hpp"
 #include "src/support/types.hpp"
 
@@ -70,7 +72,9 @@ struct ModelConfig {
   /// Only with an adapter: whether the head is a separate matrix that is initialised from the
   /// embedding.
   bool head_from_embedding = false;
-  std::string dtype;         ///< torch_dtype or dtype as written, e.g. "bfloat16"
+  std::string dtype;  ///< torch_dtype or dtype as written, e.g. "bfloat16"
+  /// Only of a GGUF file: the types of the weights that are stored in blocks, by their names.
+  std::map<std::string, const GgmlType*> blocks;
   std::optional<Token> bos;  ///< the id that begins a text; none: there is none
   /// The ids that end a text: eos_token_id of generation_config.json if this file has it, else of
   /// config.json, else the family's default.

@@ -138,10 +138,6 @@ void add_gemma(const Gguf& gguf, const Keys& keys, const GgufFamily& family, Jso
     config["rope_local_base_freq"] = gguf.number(keys.key("rope.freq_base_swa")).value_or(1e4);
 }
 
-bool is_plain(const GgmlType& type) {
-  return type.block == 1;  // F32, F16, BF16 and others that are refused when they are weights
-}
-
 }  // namespace
 
 const GgufFamily& gguf_family(const Gguf& gguf) {
@@ -224,16 +220,6 @@ std::string main_type(const Gguf& gguf) {
       std::max_element(numbers.begin(), numbers.end(),
                        [](const auto& a, const auto& b) { return a.second < b.second; });
   return most == numbers.end() ? "" : most->first;
-}
-
-std::string widened_types(const Gguf& gguf) {
-  std::map<std::string, std::int64_t> counts;
-  for (const auto& [name, tensor] : gguf.tensors())
-    if (!is_plain(*tensor.type)) ++counts[tensor.type->name];
-  std::vector<std::string> parts;
-  for (const auto& [type, count] : counts)
-    parts.push_back(str(type, " (", counted(count, "tensor"), ")"));
-  return join(parts, ", ");
 }
 
 }  // namespace pardec

@@ -31,9 +31,5 @@ Json gguf_config(const Gguf& gguf);
 
 /// The type in which the file stores most numbers, e.g. "Q4_1"; empty: the file has no tensors.
 std::string main_type(const Gguf& gguf);
-/// A list of the quantised types in the file, e.g. "Q4_1 (210 tensors), Q8_0 (1 tensor)". The
-/// numbers of these types are converted to floating point when they are read. Empty: the file has
-/// no quantised tensors.
-std::string widened_types(const Gguf& gguf);
 
 }  // namespace pardec

@@ -2,13 +2,12 @@
 
 #include <array>
 #include <bit>
-#include <cmath>
 #include <cstring>
-#include <limits>
 #include <stdexcept>
 #include <utility>
 
 #include "src/kernels/bf16.hpp"
+#include "src/kernels/ggml_scales.hpp"
 #include "src/model/files/gguf_config.hpp"
 #include "src/model/files/parameters.hpp"
 #include "src/support/error.hpp"
@@ -26,19 +25,7 @@ T loaded(const std::uint8_t* at) {
 }
 
 /// The float16 at an address.
-float half(const std::uint8_t* at) {
-  const auto bits = loaded<std::uint16_t>(at);
-  const std::uint32_t exponent = bits >> 10 & 0x1F, fraction = bits & 0x3FF;
-  const bool negative = (bits & 0x8000) != 0;
-  if (exponent == 0x1F) {
-    const std::uint32_t wide = 0x7F800000u | fraction << 13 | (negative ? 0x80000000u : 0u);
-    return std::bit_cast<float>(wide);
-  }
-  const float size = exponent == 0 ? std::ldexp(static_cast<float>(fraction), -24)
-                                   : std::ldexp(static_cast<float>(fraction | 0x400),
-                                                static_cast<int>(exponent) - 25);
-  return negative ? -size : size;
-}
+float half(const std::uint8_t* at) { return widen_half(loaded<std::uint16_t>(at)); }
 
 // One function for each type: the numbers of one block. The layouts are those of ggml-common.h.
 // Products and sums are written apart, because a fused multiply-add would round once less.
@@ -75,14 +62,6 @@ void block_q4_1(const std::uint8_t* at, float* out) {
 
 // Of the types with K, a block has 256 numbers in groups that have their own scales.
 constexpr int kGroups = 8, kGroup = 32;
-
-/// The 6-bit scale and minimum of each of 8 groups, packed in 12 bytes.
-std::pair<int, int> scale_and_least(const std::uint8_t* packed, int group) {
-  if (group < 4) return {packed[group] & 0x3F, packed[group + 4] & 0x3F};
-  const int at = group - 4;
-  return {(packed[8 + at] & 0xF) | ((packed[at] >> 2) & 0x30),
-          (packed[8 + at] >> 4) | ((packed[4 + at] >> 2) & 0x30)};
-}
 
 /// Q4_K, and Q5_K if `fifth` points to the fifth bits.
 void block_k(const std::uint8_t* at, const std::uint8_t* fifth, const std::uint8_t* nibbles,
@@ -171,6 +150,40 @@ void dequantise(const GgmlType& type, std::span<const std::byte> blocks, std::sp
   for (size_t i = 0; i < count; ++i) read(begin + i * size, out.data() + i * block);
 }
 
+std::optional<WeightType> packed_type(const GgmlType& type) {
+  constexpr std::array<std::pair<std::string_view, WeightType>, 4> kPacked{
+      {{"Q4_0", WeightType::q4_0},
+       {"Q4_1", WeightType::q4_1},
+       {"Q4_K", WeightType::q4_k},
+       {"Q8_0", WeightType::q8_0}}};
+  for (const auto& [name, packed] : kPacked)
+    if (name == type.name) return packed;
+  return std::nullopt;
+}
+
+std::optional<WeightType> packed_type(const Parameter& parameter, const ModelConfig& config) {
+  if (!parameter.matrix() || parameter.role == Role::router ||
+      parameter.role == Role::shared_router)
+    return std::nullopt;
+  const auto type_of = [&](const std::string& name) -> std::optional<WeightType> {
+    const auto found = config.blocks.find(name);
+    return found == config.blocks.end() ? std::nullopt : packed_type(*found->second);
+  };
+  const auto type = type_of(parameter.name);
+  constexpr std::array<std::pair<Role, Role>, 6> kTogether{{{Role::gate, Role::up},
+                                                            {Role::up, Role::gate},
+                                                            {Role::expert_gate, Role::expert_up},
+                                                            {Role::expert_up, Role::expert_gate},
+                                                            {Role::shared_gate, Role::shared_up},
+                                                            {Role::shared_up, Role::shared_gate}}};
+  for (const auto& [role, other] : kTogether)
+    if (role == parameter.role && config.block.gated &&
+        type_of(parameter_name(*config.family, other, parameter.layer, false, parameter.expert)) !=
+            type)
+      return std::nullopt;
+  return type;
+}
+
 std::int64_t row_count(const StoredTensor& tensor) {
   return tensor.shape.size() > 1 || tensor.form.heads > 0 ? tensor.shape.front() : 1;
 }
@@ -179,17 +192,19 @@ std::int64_t row_width(const StoredTensor& tensor) {
   return tensor.form.heads > 0 ? 1 : tensor.shape.front();
 }
 
+std::span<std::byte> row_bytes(const StoredTensor& tensor, std::int64_t row) {
+  const GgmlType& type = *tensor.form.type;
+  const auto bytes = static_cast<size_t>(row_width(tensor) / type.block * type.bytes);
+  const std::int64_t there = row_in_file(row, row_count(tensor), tensor.form.heads);
+  return tensor.data.subspan(static_cast<size_t>(there) * bytes, bytes);
+}
+
 void read_rows(const StoredTensor& tensor, std::int64_t first, std::int64_t count,
                std::span<float> out) {
-  const GgmlType& type = *tensor.form.type;
-  const std::int64_t rows = row_count(tensor);
   const auto width = static_cast<size_t>(row_width(tensor));
-  const size_t bytes = width / static_cast<size_t>(type.block) * static_cast<size_t>(type.bytes);
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::int64_t row = row_in_file(first + i, rows, tensor.form.heads);
-    dequantise(type, tensor.data.subspan(static_cast<size_t>(row) * bytes, bytes),
+  for (std::int64_t i = 0; i < count; ++i)
+    dequantise(*tensor.form.type, row_bytes(tensor, first + i),
                out.subspan(static_cast<size_t>(i) * width, width));
-  }
   if (tensor.form.less_one)
     for (float& value : out) value -= 1.0f;
 }

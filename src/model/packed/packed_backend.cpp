@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "src/kernels/bf16.hpp"
 #include "src/kernels/team.hpp"
@@ -11,6 +12,7 @@
 #include "src/model/network.hpp"
 #include "src/model/packed/bfloat16_bits.hpp"
 #include "src/model/packed/panel_attention.hpp"
+#include "src/model/packed/stored_blocks.hpp"
 #include "src/model/profile.hpp"
 
 namespace pardec {
@@ -75,7 +77,16 @@ void each_row(std::int64_t rows, const Work& work) {
   });
 }
 
-void multiply_panels(const Kernels& kernels, const Product& product) {
+void multiply_panels(const Kernels& kernels, Product product) {
+  std::vector<float> sums;
+  if (has_least(product.weights.type)) {
+    const std::int64_t inputs = product.weights.inputs, blocks = inputs / kSharedInputs;
+    sums.resize(static_cast<size_t>(product.rows * blocks));
+    each_row(product.rows, [&](std::int64_t row) {
+      kernels.sum_blocks(product.x + row * product.x_stride, inputs, sums.data() + row * blocks);
+    });
+    product.x_sums = sums.data();
+  }
   team().run(product.weights.panel_count(), panel_grain(product.weights),
              // Captured by value, so that a helper's first reads touch few cache lines.
              [product, multiply = kernels.multiply](int, std::int64_t first, std::int64_t last) {
@@ -95,64 +106,121 @@ WeightType weight_type(Dtype dtype) {
 
 class PackedBackend::Packer {
  public:
-  Packer(const Kernels& kernels, WeightMemory& memory) : kernels_(kernels), memory_(memory) {}
+  /// `memory` null: the packer only counts.
+  Packer(const Kernels& kernels, WeightMemory* memory) : kernels_(kernels), memory_(memory) {}
 
-  /// Stacks maps vertically.
-  Map stacked(std::initializer_list<Linear*> maps, WeightType type) {
-    std::vector<const std::uint16_t*> rows;
+  bool counts() const { return !memory_; }
+  /// Bytes of all packed matrices so far.
+  std::int64_t bytes() const { return bytes_; }
+
+  /// Stacks maps vertically. `type` is the packed type of matrices that are not in blocks.
+  /// REQUIRES: all of them are in blocks of one type, or none of them is in blocks.
+  Map stacked(std::span<Linear* const> maps, WeightType type) {
+    std::vector<Row> rows;
     std::vector<float> bias;
     for (Linear* map : maps) {
-      map->weight = rounded(map->weight);
-      for (std::int64_t i = 0; i < map->weight.size(0); ++i) rows.push_back(row(map->weight, i));
+      prepare(*map);
+      for (std::int64_t i = 0; i < map->weight.size(0); ++i) rows.push_back({&map->weight, i});
       const std::vector<float> values = floats(map->bias);
       bias.insert(bias.end(), values.begin(), values.end());
     }
     bias.resize((bias.size() + kPanel - 1) / kPanel * kPanel);
-    const PackedMatrix matrix = pack(rows, (*maps.begin())->weight.size(1), std::ssize(rows), type);
-    for (Linear* map : maps) *map = {};
+    const PackedMatrix matrix = pack(rows, std::ssize(rows), type);
+    if (memory_)
+      for (Linear* map : maps) *map = {};
     return {matrix, std::move(bias)};
   }
+  Map stacked(Linear& map, WeightType type) {
+    Linear* const one = &map;
+    return stacked({&one, 1}, type);
+  }
+  /// The same for neighbours of the same type, one map after another.
+  std::vector<Map> stacked_by_type(std::initializer_list<Linear*> maps, WeightType type) {
+    std::vector<Map> all;
+    for (auto first = maps.begin(); first != maps.end();) {
+      const auto last = std::find_if(first, maps.end(), [&](const Linear* map) {
+        return form_of(map->weight) != form_of((*first)->weight);
+      });
+      all.push_back(stacked({first, last}, type));
+      first = last;
+    }
+    return all;
+  }
   /// Each panel gets 16 rows of `a` and the same 16 rows of `b`, as Product::gated needs
-  /// them.
+  /// them. REQUIRES: both are in blocks of one type, or none of them is in blocks.
   Map interleaved(Linear& a, Linear& b, WeightType type) {
-    std::vector<const std::uint16_t*> rows;
+    std::vector<Row> rows;
     std::vector<float> bias;
-    a.weight = rounded(a.weight), b.weight = rounded(b.weight);
+    prepare(a), prepare(b);
     const std::int64_t count = a.weight.size(0);
     for (std::int64_t i = 0; i < count; i += kPanel / 2)
       for (const Linear* map : {&a, &b}) {
         const std::vector<float> values = floats(map->bias);
         for (std::int64_t j = i; j < i + kPanel / 2; ++j) {
-          rows.push_back(j < count ? row(map->weight, j) : nullptr);
+          rows.push_back({j < count ? &map->weight : nullptr, j});
           if (!values.empty()) bias.push_back(j < count ? values[static_cast<size_t>(j)] : 0.0f);
         }
       }
-    const PackedMatrix matrix = pack(rows, a.weight.size(1), 2 * count, type);
-    a = b = {};
+    const PackedMatrix matrix = pack(rows, 2 * count, type);
+    if (memory_) a = b = {};
     return {matrix, std::move(bias)};
   }
 
  private:
-  static const std::uint16_t* row(const at::Tensor& tensor, std::int64_t i) {
-    return bits(tensor) + i * tensor.stride(0);
+  /// A row of a matrix; null: a row of zeros.
+  struct Row {
+    const at::Tensor* matrix;
+    std::int64_t index;
+    template <typename Number>
+    const Number* at() const {
+      return matrix
+                 ? static_cast<const Number*>(matrix->const_data_ptr()) + index * matrix->stride(0)
+                 : nullptr;
+    }
+  };
+  /// The type of the blocks; nothing: the matrix is not in blocks.
+  static std::optional<WeightType> form_of(const at::Tensor& matrix) {
+    return is_blocks(matrix) ? std::optional(blocks_type(matrix)) : std::nullopt;
   }
-  /// Packs rows in the panels' order; null: a row of zeros.
-  PackedMatrix pack(std::vector<const std::uint16_t*> rows, std::int64_t inputs,
-                    std::int64_t outputs, WeightType type) {
-    std::byte* panels = memory_.take(packed_bytes(std::ssize(rows), inputs, type));
+  void prepare(Linear& map) const {
+    if (memory_ && !is_blocks(map.weight)) map.weight = rounded(map.weight);
+  }
+
+  /// Packs rows in the panels' order. The first row is one of a matrix.
+  PackedMatrix pack(std::vector<Row> rows, std::int64_t outputs, WeightType usual) {
+    const at::Tensor& first = *rows.front().matrix;
+    const WeightType type = form_of(first).value_or(usual);
+    const std::int64_t inputs = inputs_of(first),
+                       size = packed_bytes(std::ssize(rows), inputs, type);
+    bytes_ += WeightMemory::taken(size);
+    if (!memory_) return {nullptr, outputs, inputs, type};
+    std::byte* panels = memory_->take(size);
     const PackedMatrix matrix{panels, outputs, inputs, type};
-    rows.resize(static_cast<size_t>(divided_up(std::ssize(rows)) * kPanel), nullptr);
+    rows.resize(static_cast<size_t>(divided_up(std::ssize(rows)) * kPanel), {nullptr, 0});
     team().run(std::ssize(rows) / kPanel, 1, [&](int, std::int64_t begin, std::int64_t end) {
-      for (std::int64_t p = begin; p < end; ++p)
-        kernels_.pack_panel(type, rows.data() + p * kPanel, inputs,
-                            panels + p * matrix.panel_bytes());
+      for (std::int64_t p = begin; p < end; ++p) {
+        const Row* from = rows.data() + p * kPanel;
+        std::byte* to = panels + p * matrix.panel_bytes();
+        if (in_blocks(type))
+          pack_blocks(type, pointers<std::byte>(from).data(), inputs, to);
+        else
+          kernels_.pack_panel(type, pointers<std::uint16_t>(from).data(), inputs, to);
+      }
     });
     return matrix;
+  }
+  template <typename Number>
+  static std::array<const Number*, kPanel> pointers(const Row* rows) {
+    std::array<const Number*, kPanel> all{};
+    std::transform(rows, rows + kPanel, all.begin(),
+                   [](const Row& row) { return row.at<Number>(); });
+    return all;
   }
   static std::int64_t divided_up(std::int64_t rows) { return (rows + kPanel - 1) / kPanel; }
 
   const Kernels& kernels_;
-  WeightMemory& memory_;
+  WeightMemory* memory_;
+  std::int64_t bytes_ = 0;
 };
 
 bool PackedBackend::fits(const Model::Network& network) {
@@ -166,40 +234,37 @@ bool PackedBackend::fits(const Model::Network& network) {
 }
 
 std::shared_ptr<PackedBackend> PackedBackend::take(Model::Network& network) {
+  const InstructionSet set = network.options.instruction_set.value_or(widest_instruction_set());
+  PackedBackend counted(set);
+  Packer count(counted.kernels_, nullptr);
+  counted.pack(network, count);
+  std::shared_ptr<PackedBackend> packed(new PackedBackend(set));
+  packed->memory_ = WeightMemory(count.bytes());
+  Packer packer(packed->kernels_, &packed->memory_);
+  packed->pack(network, packer);
+  return packed;
+}
+
+void PackedBackend::pack(Model::Network& network, Packer& packer) {
   const ModelConfig& config = network.config;
   const WeightType type = weight_type(network.options.dtype);
-  const std::int64_t hidden = config.hidden_size, inner = config.intermediate_size;
-  const std::int64_t queries = std::int64_t{config.heads} * config.head_dim;
-  const std::int64_t keys = std::int64_t{config.kv_heads} * config.head_dim;
   constexpr WeightType kHead = WeightType::bf16;
-  const auto size = [](std::int64_t outputs, std::int64_t inputs, WeightType of) {
-    return WeightMemory::taken(packed_bytes(outputs, inputs, of));
-  };
-  const auto mlp_size = [&](std::int64_t width) {
-    const std::int64_t gate_up_rows =
-        config.block.gated ? (width + kPanel / 2 - 1) / (kPanel / 2) * kPanel : width;
-    return size(gate_up_rows, hidden, type) + size(hidden, width, type);
-  };
-  const Experts& experts = config.experts;
-  const std::int64_t experts_size =
-      size(experts.count, hidden, kHead) + experts.count * mlp_size(experts.inner) +
-      (experts.shared_inner > 0 ? size(1, hidden, kHead) + mlp_size(experts.shared_inner) : 0);
-  const std::int64_t attention_bytes =
-      size(queries + 2 * keys, hidden, type) + size(hidden, queries, type);
-
-  std::shared_ptr<PackedBackend> packed(
-      new PackedBackend(network.options.instruction_set.value_or(widest_instruction_set())));
-  const std::int64_t head_bytes = size(config.vocab_size, hidden, kHead);
-  std::int64_t bytes = config.layers * attention_bytes + head_bytes;
-  for (size_t i = 0; i < network.layers.size(); ++i)
-    bytes += config.experts.in(i) ? experts_size : mlp_size(inner);
-  for (const pardec::ExtraHead& head : network.extra_heads)
-    bytes +=
-        std::ssize(head.blocks) * size(hidden, hidden, kHead) + (head.shares_head ? 0 : head_bytes);
-  packed->memory_ = WeightMemory(bytes);
-  Packer packer(packed->kernels_, packed->memory_);
+  // The largest matrix comes first, as long as little else is in memory.
+  final_norm_ = norm_of(network.final_norm, config);
+  embedding_scale_ = at::scalar_tensor(config.block.embedding_scale, at::kBFloat16).item<float>();
+  if (config.tied_head) {
+    if (!packer.counts()) network.embedding = at::Tensor();
+  } else if (is_blocks(network.embedding)) {
+    Linear embedding;
+    embedding.weight = network.embedding;
+    if (!packer.counts()) network.embedding = at::Tensor();
+    embedding_ = packer.stacked(embedding, kHead);
+  } else if (!packer.counts()) {
+    network.embedding = rounded(network.embedding);
+  }
+  head_ = packer.stacked(network.head, kHead);
   for (pardec::Layer& from : network.layers) {
-    Layer& layer = packed->layers_.emplace_back();
+    Layer& layer = layers_.emplace_back();
     layer.input_norm = norm_of(from.input_norm, config);
     layer.post_norm = norm_of(from.post_norm, config);
     layer.q_norm = norm_of(from.q_norm, config);
@@ -207,32 +272,26 @@ std::shared_ptr<PackedBackend> PackedBackend::take(Model::Network& network) {
     layer.after_attention = norm_of(from.after_attention, config);
     layer.after_mlp = norm_of(from.after_mlp, config);
     from.qkv.reset(), from.gate_up.reset();  // otherwise they would keep the parts' memory alive
-    layer.qkv = packer.stacked({&from.q, &from.k, &from.v}, type);
-    layer.o = packer.stacked({&from.o}, type);
+    layer.qkv = packer.stacked_by_type({&from.q, &from.k, &from.v}, type);
+    layer.o = packer.stacked(from.o, type);
     if (from.gate.weight.defined())
       layer.gate_up = packer.interleaved(from.gate, from.up, type);
     else if (from.up.weight.defined())
-      layer.gate_up = packer.stacked({&from.up}, type);
-    if (from.down.weight.defined()) layer.down = packer.stacked({&from.down}, type);
+      layer.gate_up = packer.stacked(from.up, type);
+    if (from.down.weight.defined()) layer.down = packer.stacked(from.down, type);
     if (from.experts.empty()) continue;
-    layer.router = packer.stacked({&from.router}, kHead);
-    if (experts.shared_inner > 0)
-      layer.shared_router = packer.stacked({&from.shared_router}, kHead);
+    layer.router = packer.stacked(from.router, kHead);
+    if (config.experts.shared_inner > 0)
+      layer.shared_router = packer.stacked(from.shared_router, kHead);
     for (pardec::Expert& expert : from.experts)
       layer.experts.push_back(
-          {packer.interleaved(expert.gate, expert.up, type), packer.stacked({&expert.down}, type)});
+          {packer.interleaved(expert.gate, expert.up, type), packer.stacked(expert.down, type)});
   }
-  packed->final_norm_ = norm_of(network.final_norm, config);
-  packed->embedding_scale_ =
-      at::scalar_tensor(config.block.embedding_scale, at::kBFloat16).item<float>();
-  network.embedding = config.tied_head ? at::Tensor() : rounded(network.embedding);
-  packed->head_ = packer.stacked({&network.head}, kHead);
   for (pardec::ExtraHead& from : network.extra_heads) {
-    ExtraHead& head = packed->extra_heads_.emplace_back();
-    for (Linear& block : from.blocks) head.blocks.push_back(packer.stacked({&block}, kHead));
-    if (!from.shares_head) head.out = packer.stacked({&from.out}, kHead);
+    ExtraHead& head = extra_heads_.emplace_back();
+    for (Linear& block : from.blocks) head.blocks.push_back(packer.stacked(block, kHead));
+    if (!from.shares_head) head.out = packer.stacked(from.out, kHead);
   }
-  return packed;
 }
 
 // ---- one pass ----
@@ -378,13 +437,17 @@ class PackedBackend::Pass {
   void attend(size_t index) {
     const Layer& layer = packed_.layers_[index];
     norm(layer.input_norm);
-    multiply({.weights = layer.qkv.weights,
-              .x = bits(normed_),
-              .rows = rows_,
-              .x_stride = config_.hidden_size,
-              .bias = data_or_null(layer.qkv.bias),
-              .out = qkv_.mutable_data_ptr<float>(),
-              .out_stride = qkv_.size(1)});
+    float* columns = qkv_.mutable_data_ptr<float>();
+    for (const Map& map : layer.qkv) {
+      multiply({.weights = map.weights,
+                .x = bits(normed_),
+                .rows = rows_,
+                .x_stride = config_.hidden_size,
+                .bias = data_or_null(map.bias),
+                .out = columns,
+                .out_stride = qkv_.size(1)});
+      columns += map.weights.outputs;
+    }
     for (const Part& part : parts_)
       each_row(part.count, [&](std::int64_t i) { turn_and_cache(layer, index, part, i); });
     laps_.add_to(&Profile::rows_ns);
@@ -599,7 +662,7 @@ void PackedBackend::embed(const Model::Network& network, Token token, float* row
     const std::uint16_t* from = bits(network.embedding) + token * hidden;
     for (std::int64_t i = 0; i < hidden; ++i) row[i] = widen(from[i]);
   } else {
-    unpack_row(head_.weights, token, row);
+    unpack_row((embedding_.weights.panels ? embedding_ : head_).weights, token, row);
   }
   if (embedding_scale_ != 1)
     for (std::int64_t i = 0; i < hidden; ++i) row[i] *= embedding_scale_;

@@ -21,6 +21,7 @@ WeightType weight_type(Dtype dtype);
 /// as inputs of products and as cached keys and values. A row's result does not depend on the other
 /// rows of the pass. The layers' matrices may be int8 or NF4 in memory; embedding, heads, norms,
 /// routers and biases are not quantised.
+/// The matrices of a GGUF file, including embedding and head, may keep the file's blocks.
 class PackedBackend final : public Backend {
  public:
   /// Whether the kernels support the network: its type, its device and every part of it.
@@ -28,9 +29,9 @@ class PackedBackend final : public Backend {
 
   /// Packs the weights one tensor after another, and removes each packed tensor from `network`.
   /// Weights are first rounded to bf16. If the network's dtype is int8 or nf4, the layers' matrices
-  /// are then quantised. The embedding stays in the network, in bf16, unless it is also the head.
-  /// The tensors may have any floating-point type. RunError: there is not enough memory. REQUIRES:
-  /// fits(network).
+  /// are then quantised. Matrices in blocks (stored_blocks.hpp) keep their numbers. An embedding in
+  /// bf16 stays in the network, unless it is also the head. The tensors may have any floating-point
+  /// type. RunError: there is not enough memory. REQUIRES: fits(network).
   static std::shared_ptr<PackedBackend> take(Model::Network& network);
 
   /// Returns float32.
@@ -67,9 +68,10 @@ class PackedBackend final : public Backend {
     };
     Map router, shared_router;  // in bf16
     std::vector<Expert> experts;
-    Map qkv, o, gate_up, down;  // gate_up and down: in a layer with experts, of the shared expert,
-                                // or empty. gate_up: alternating blocks of 16 rows of gate and 16
-                                // of up; only up in an MLP without a gate
+    std::vector<Map> qkv;  // q, k and v stacked; those of different types apart
+    Map o, gate_up, down;  // gate_up and down: in a layer with experts, of the shared expert, or
+                           // empty. gate_up: alternating blocks of 16 rows of gate and 16 of up;
+                           // only up in an MLP without a gate
   };
   struct ExtraHead {
     std::vector<Map> blocks;
@@ -87,6 +89,9 @@ class PackedBackend final : public Backend {
                 std::uint16_t* out) const;
 
   explicit PackedBackend(InstructionSet set) : kernels_(kernels(set)) {}
+  /// Fills the members below except memory_. A packer without memory only counts bytes, and leaves
+  /// the network as it is.
+  void pack(Model::Network& network, Packer& packer);
   /// Row `token` of the embedding as float32.
   void embed(const Model::Network& network, Token token, float* row) const;
 
@@ -95,6 +100,7 @@ class PackedBackend final : public Backend {
   std::vector<Layer> layers_;
   Norm final_norm_;
   float embedding_scale_ = 1;
+  Map embedding_;  // empty: the network has the embedding, or it is the head
   Map head_;
   std::vector<ExtraHead> extra_heads_;
 };
