@@ -142,6 +142,7 @@ RobustRatio robust_ratio_of_totals(std::span<const BlockPair> blocks, double con
   RobustRatio found{ratio_of_totals(blocks, confidence), {}};
   std::vector<double> ratios, distances;
   for (const BlockPair& block : blocks) ratios.push_back(std::log(block.baseline / block.method));
+  found.without_outliers = found.ratio;
   if (blocks.empty()) return found;
   const double middle = quantile(ratios, 0.5);
   for (const double ratio : ratios) distances.push_back(std::abs(ratio - middle));

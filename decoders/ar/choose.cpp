@@ -115,6 +115,7 @@ Task<Answers> choose_answers(const FreeRunningDecoder& decoder, Choosing choosin
         tasks.push_back(decoder.stream(std::move(one), context));
         continue;
       }
+      check_prompt(one.name, one.prompt.size(), context.engine.model().config());
       auto candidates = candidates_of(field, request, one.prompt, *context.tokenizer);
       tasks.push_back(choose(std::move(one), std::move(candidates), choosing, context));
     }

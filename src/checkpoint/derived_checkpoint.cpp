@@ -1,6 +1,7 @@
 #include "src/checkpoint/derived_checkpoint.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "src/checkpoint/checkpoint.hpp"
 #include "src/model/adapter.hpp"
@@ -144,10 +145,13 @@ void add_tokens(const std::filesystem::path& base, const NewTokens& tokens,
   const Tokenizer before = load_tokenizer(base);
   OrderedJson tokenizer = OrderedJson::parse(complete_tokenizer(base / "tokenizer.json"));
   const std::string used = texts_beside(base);
+  std::set<std::string> made;
   const auto check_new = [&](const std::string& text) {
     if (text.empty() || before.id(text))
       throw ConfigError(
           str("'", text, "' is a token of ", base.string(), " already; expected others"));
+    if (!made.insert(text).second)
+      throw ConfigError(str("'", text, "' is made twice; expected each new token once"));
   };
   for (const auto& [from, to] : tokens.renamed) {
     check_new(to);

@@ -123,10 +123,9 @@ MemoryPlan plan_memory(const std::vector<ModelOptions>& arms, int block_rows, bo
     throw ConfigError(str(
         "`memory_limit` is ", shown_bytes(plan.limit), ", and the weights ",
         plan.networks > 1 ? str("of ", plan.networks, " networks ") : "", "take ",
-        shown_bytes(plan.weight_bytes), " in ", name(chosen_dtype(options)), ", the program ",
-        shown_bytes(MemoryPlan::kProgramBytes),
-        ", both with a twentieth more: no room is left for a cache; expected at "
-        "least ",
+        shown_bytes(plan.weight_bytes), " in ", name(chosen_dtype(options)),
+        " and a twentieth more, the program ", shown_bytes(MemoryPlan::kProgramBytes),
+        ": no room is left for a cache; expected at least ",
         // a margin, so that the shown limit is sufficient after rounding
         shown_bytes(plan.least(block_rows) + 5'000'000), ", and more for longer prompts",
         one_fits ? "; `order=blocked` holds the networks of one arm at a time, which fit" : ""));

@@ -213,9 +213,17 @@ std::optional<TrainingProgress> training_progress(const std::filesystem::path& f
   const Json result = record.is_object() ? record.value("result", Json()) : Json();
   if (!result.is_object() && !result.is_null())
     throw DataError(file.string(), 0, str("'result' is ", dump(result), ", expected an object"));
-  TrainingProgress state{.finished = record.is_object() && record.value("finished", true)};
+  const Json finished = record.is_object() ? record.value("finished", Json(true)) : Json(false);
+  if (!finished.is_boolean())
+    throw DataError(file.string(), 0,
+                    str("'finished' is ", dump(finished), ", expected true or false"));
+  TrainingProgress state{.finished = finished.get<bool>()};
   if (result.is_object()) {
-    state.planned = result.value("planned_steps", std::int64_t{0});
+    const Json planned = result.value("planned_steps", Json(0));
+    if (!planned.is_number_integer())
+      throw DataError(file.string(), 0,
+                      str("'planned_steps' is ", dump(planned), ", expected a whole number"));
+    state.planned = planned.get<std::int64_t>();
     if (const Json loss = result.value("validation_loss", Json()); loss.is_number())
       state.validation_loss = loss.get<double>();
   }

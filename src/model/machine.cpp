@@ -1,5 +1,6 @@
 #include "src/model/machine.hpp"
 
+#include <ATen/Parallel.h>
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
@@ -52,7 +53,9 @@ MachineSpeed measure_machine(Dtype dtype) {
   constexpr std::int64_t kRows = 512, kWidth = 2048;
   const auto options = at::TensorOptions().dtype(scalar_type(dtype));
   const at::Tensor x = at::ones({kRows, kWidth}, options), w = at::ones({kWidth, kWidth}, options);
+  at::set_num_threads(threads());  // team() has set it to 1
   const double computing = fastest([&] { at::linear(x, w); });
+  at::set_num_threads(1);
   return {8.0 * kWords / reading, 2.0 * kRows * kWidth * kWidth / computing};
 }
 

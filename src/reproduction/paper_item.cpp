@@ -311,7 +311,13 @@ Json PaperItem::match_at(const std::string& which) const {
   return all;
 }
 
-Json PaperItem::scale(const std::string& which) const {
+namespace {
+
+/// A scale with the settings of the scale that it is `like`. `scales`: those of `file`. `depth`:
+/// the number of scales on the way to this one.
+Json resolved(const Json& scales, const std::filesystem::path& file, const std::string& which,
+              int depth) {
+  constexpr int kMostScales = 10;
   const auto found = scales.find(which);
   if (found == scales.end()) {
     std::vector<std::string> known;
@@ -320,19 +326,28 @@ Json PaperItem::scale(const std::string& which) const {
         str(file.string(), ": has no scale '", which, "'", known_names(which, known)));
   }
   Json scale = *found;
-  if (const std::string like = scale.value("like", ""); !like.empty()) {
-    scale.erase("like");
-    const std::string of = like.substr(like.rfind('#') + 1);  // the whole text without a #
-    const std::filesystem::path other_file =
-        like.find('/') == std::string::npos
-            ? file
-            : file.parent_path().parent_path() / (like.substr(0, like.rfind('#')) + ".json");
-    Json other = other_file == file ? this->scale(of) : read_paper_item(other_file).scale(of);
-    other.merge_patch(scale);
-    return other;
-  }
-  return scale;
+  const std::string like = scale.value("like", "");
+  if (like.empty()) return scale;
+  if (depth == kMostScales)
+    throw ConfigError(str(file.string(), ": scale '", which, "' is 'like' ", like, ", after ",
+                          kMostScales, " other scales; expected no circle"));
+  scale.erase("like");
+  const std::string of = like.substr(like.rfind('#') + 1);  // the whole text without a #
+  const auto other_file =
+      like.find('/') == std::string::npos
+          ? file
+          : file.parent_path().parent_path() / (like.substr(0, like.rfind('#')) + ".json");
+  // Of other items only the scales are read, since items may refer to one another.
+  Json other =
+      resolved(other_file == file ? scales : read_json(other_file).value("scales", Json::object()),
+               other_file, of, depth + 1);
+  other.merge_patch(scale);
+  return other;
 }
+
+}  // namespace
+
+Json PaperItem::scale(const std::string& which) const { return resolved(scales, file, which, 0); }
 
 PaperItem read_paper_item(const std::filesystem::path& file) {
   const Json json = read_json(file);

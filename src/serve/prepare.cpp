@@ -162,7 +162,7 @@ Sampling default_sampling(const std::filesystem::path& folder, bool left_out) {
     return value.get<double>();
   };
   return {.temperature = number("temperature", 1),
-          .top_k = static_cast<int>(number("top_k", 0)),
+          .top_k = static_cast<int>(std::clamp(number("top_k", 0), 0.0, 1e9)),
           .top_p = number("top_p", 1)};
 }
 

@@ -216,6 +216,15 @@ def test_the_last_new_token_is_told(grown):
     assert grown.named[-1] in grown.said
 
 
+def test_a_new_token_is_made_once(pardec, grown):
+    out = pardec.folder / "twice"
+    for words in (["--tokens", "[x],[x]"], ["--tokens", "[x]", "--rename", f"{grown.special}=[x]"]):
+        ran = pardec("model", "add-tokens", grown.base, *words, "--out", out)
+        assert ran.returncode == 2
+        assert "'[x]' is made twice" in ran.stderr
+        assert not out.exists()
+
+
 def test_new_tokens_stand_after_the_others(grown):
     assert grown.after.convert_tokens_to_ids(grown.named) == grown.new
 

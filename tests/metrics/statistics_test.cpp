@@ -132,6 +132,7 @@ TEST_CASE(
   blocks[0].method = 1.08;
   CHECK(robust_ratio_of_totals(blocks).outliers() == 0);
   CHECK(std::isnan(robust_ratio_of_totals({}).ratio.low));
+  CHECK(std::isnan(robust_ratio_of_totals({}).without_outliers.estimate));
 }
 
 TEST_CASE("quantiles of Student's t equal those of printed tables", "[metrics]") {

@@ -373,9 +373,11 @@ def test_speed_is_what_the_paper_calls_speed(name):
     own = SPEEDS[item["paper"]["id"]]
     for claim in item["claims"]:
         for test in claimed(claim):
-            assert test["metric"] not in ALL_SPEEDS - own, claim["id"]
+            # The points of Skeleton-of-Thought have prompts, so only whole answers show its speed.
+            points = {"tokens_per_second"} if "sot" in (test.get("of"), test.get("over")) else set()
+            assert test["metric"] not in ALL_SPEEDS - own - points, claim["id"]
             faster = re.search(r"\bfaster?\b|\bfastest\b", claim["says"])
-            assert not faster or test["metric"] in own, f"{claim['id']} says '{claim['says']}'"
+            assert not faster or test["metric"] in own | points, f"{claim['id']}: {claim['says']}"
     for metric in texts_in(item["match"]):
         assert metric not in ALL_SPEEDS - own
 

@@ -107,6 +107,32 @@ TEST_CASE("a scale may be like another one of its own file, by either name") {
   CHECK(item.scale("long")["decoders"].size() == 2);
 }
 
+TEST_CASE("items may refer to one another, but not in a circle") {
+  test::TemporaryFolder folder;
+  const auto papers = folder.path() / "hpd";
+  std::filesystem::create_directories(papers);
+  const auto write = [&](const std::string& name, const std::string& scales) {
+    std::ofstream(papers / (name + ".json")) << R"({"name": "hpd-)" << name << R"(",
+    "paper": {"id": "hpd", "item": "Table 1", "class": "A", "measures": "speed"},
+    "published": {"unit": "ratio", "source": "printed", "setting": {}, "keys": ["method"],
+      "datasets": {"RACE": "race"}, "cells": [], "doubts": []},
+    "match": {}, "claims": [], "scales": )" << scales
+                                             << "}";
+    return papers / (name + ".json");
+  };
+  const std::string arms = R"("decoders": [{"name": "ar"}, {"name": "hpd"}]})";
+  write("table2",
+        R"({"small": {"limit": 3, )" + arms + R"(, "paper": {"like": "hpd/table1#paper"}})");
+  const auto file = write("table1", R"({"paper": {"limit": 9, )" + arms +
+                                        R"(, "small": {"like": "hpd/table2#small"}})");
+  const PaperItem item = read_paper_item(file);
+  CHECK(item.scale("small").value("limit", 0) == 3);
+  CHECK(read_paper_item(papers / "table2.json").scale("paper").value("limit", 0) == 9);
+
+  write("table2", R"({"small": {"like": "hpd/table1#small"}})");
+  CHECK_THROWS_WITH(item.scale("small"), Catch::Contains("expected no circle"));
+}
+
 TEST_CASE("a run of as many examples as the paper's is not a smaller one") {
   PaperItem item;
   item.published.setting = {{"examples", 1000}};

@@ -158,6 +158,17 @@ TEST_CASE("a network that claims lack is trained once, and then measured") {
   }));
 }
 
+TEST_CASE("a record of a training with values of another type is an error that names them") {
+  PlantedWeights of;
+  const auto record = of.at("nets/tuned/training.json");
+  fs::create_directories(record.parent_path());
+  const auto [text, said] = GENERATE(table<std::string, std::string>(
+      {{R"({"finished": "yes"})", "'finished' is \"yes\", expected true or false"},
+       {R"({"result": {"planned_steps": [4]}})", "'planned_steps' is [4], expected a whole"}}));
+  write_file(record, text);
+  CHECK_THROWS_WITH(training_progress(record.parent_path()), Catch::Contains(said));
+}
+
 TEST_CASE("a training that was stopped goes on, to the weights of one that was not") {
   PlantedWeights of;
   of.write_recipe("whole", {{"lora-rank", 2}});
