@@ -10,6 +10,7 @@
 #include "src/chat/service.hpp"
 #include "src/cli/command_line.hpp"
 #include "src/cli/print_note.hpp"
+#include "src/cli/run_end.hpp"
 #include "src/cli/signal_stop.hpp"
 #include "src/cli/table_output.hpp"
 #include "src/cli/with_flags.hpp"
@@ -99,13 +100,23 @@ int show_plan(const std::vector<const PaperItem*>& items, const ReproduceFlags& 
   return 0;
 }
 
-int reproduce_items(const std::vector<const PaperItem*>& items, const ReproduceFlags& flags) {
+int reproduce_items(const PaperCatalogue& papers, const std::vector<const PaperItem*>& items,
+                    const ReproduceFlags& flags) {
+  ReproduceOptions options = flags.options;
+  const auto group = join_group(options.progress);
+  if (group && flags.train)
+    throw ConfigError("--train cannot be shared by several processes; train in one process first");
   TrainedNetworks trained;
   if (flags.train) trained = train_first(items, flags);
-  TablePrinter printer(parse_table_format(flags.format), /*list=*/true);
-  const SignalStop stop;
-  ReproduceOptions options = flags.options;
+  const SignalStop stop;  // from here on a signal ends no training
   options.stop = stop.token();
+  options.notes = notes_of(group.get());
+  options.group = group.get();
+  if (group && group->rank() > 0) {
+    follow_reproductions(papers, options);
+    return stop.signal() ? 128 + stop.signal() : 0;
+  }
+  TablePrinter printer(parse_table_format(flags.format), /*list=*/true);
   options.errors_lack = items.size() > 1;
   TimeShares time(parse_budget(flags.budget), items, options, trained.seconds);
   std::vector<ReproducedItem> shown_items;
@@ -138,6 +149,7 @@ int reproduce_items(const std::vector<const PaperItem*>& items, const ReproduceF
     judge_failed = judge_failed || result.judge_failed;
     time.take(result, bounds);
     if (const int signal = stop.signal()) {
+      if (group) end_reproductions(*group);
       printer.finish();
       std::fprintf(stderr, "stopped; the same command %s\n",
                    options.scale == "bound" ? "begins again" : "continues");
@@ -149,6 +161,7 @@ int reproduce_items(const std::vector<const PaperItem*>& items, const ReproduceF
       unexpected = unexpected || finding.unexpected();
     if (!flags.report.empty() && result.run) report.add_run(result.run->comparison());
   }
+  if (group) end_reproductions(*group);
   if (std::any_of(shown_items.begin(), shown_items.end(),
                   [](const ReproducedItem& item) { return !item.findings.empty(); }))
     printer.print(claims_table(shown_items, "Claims"));
@@ -214,7 +227,7 @@ int run(const CLI::App& app, ReproduceFlags& flags) {
   if (!options.dtype.empty() && options.dtype != "auto") parse_dtype(options.dtype);
   options.progress = parse_progress_style(flags.progress);
   parse_budget(flags.budget);
-  return flags.dry_run ? show_plan(items, flags) : reproduce_items(items, flags);
+  return flags.dry_run ? show_plan(items, flags) : reproduce_items(papers, items, flags);
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ int run(CLI::App& app, RunFlags& flags) {
     return 0;
   }
   const SignalStop stop;
-  const auto group = join_group(spec);
+  const auto group = join_group(spec.progress);
   const Notes notes = notes_of(group.get());
   const bool limited = memory && memory->limit > 0;
   if (limited) tell(notes, "memory: " + describe(*memory, spec.cache));

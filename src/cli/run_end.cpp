@@ -7,10 +7,10 @@
 
 namespace pardec {
 
-std::unique_ptr<Group> join_group(RunSpec& spec) {
+std::unique_ptr<Group> join_group(ProgressStyle& progress) {
   constexpr double kNoLimit = 1e8;  // seconds: a block may take hours
   auto group = Group::join(kNoLimit);
-  if (group && group->rank() > 0) spec.progress = ProgressStyle::none;
+  if (group && group->rank() > 0) progress = ProgressStyle::none;
   return group;
 }
 

@@ -5,12 +5,13 @@
 #include "src/group/group.hpp"
 #include "src/runs/execute.hpp"
 #include "src/support/notes.hpp"
+#include "src/support/progress.hpp"
 
 namespace pardec {
 
-/// Joins the processes that mpirun started to do one run together. Null: this process is alone. In
-/// ranks other than 0, sets spec.progress to none.
-std::unique_ptr<Group> join_group(RunSpec& spec);
+/// Joins the processes that mpirun started to share runs. Null: this process is alone. In ranks
+/// other than 0, sets `progress` to none.
+std::unique_ptr<Group> join_group(ProgressStyle& progress);
 /// Prints notes in rank 0, and nothing in the other ranks.
 Notes notes_of(const Group* group);
 

@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 #include <memory>
+#include <thread>
 
 #include "src/checkpoint/checkpoint.hpp"
 #include "src/checkpoint/memory_plan.hpp"
@@ -12,12 +14,15 @@
 #include "src/cli/print_note.hpp"
 #include "src/cli/run_end.hpp"
 #include "src/cli/run_flags.hpp"
+#include "src/cli/slurm_scripts.hpp"
 #include "src/cli/sweep_plan.hpp"
 #include "src/cli/table_output.hpp"
 #include "src/findings/best_cells.hpp"
 #include "src/report/comparison_table.hpp"
 #include "src/support/error.hpp"
+#include "src/support/files.hpp"
 #include "src/support/number_text.hpp"
+#include "src/support/project_files.hpp"
 #include "src/support/text.hpp"
 #include "src/tasks/checkpoint_fit.hpp"
 
@@ -94,11 +99,45 @@ std::string best_note(const RunSpec& spec, const Comparison& comparison, const B
              ".", undecided);
 }
 
+/// Writes the scripts of `slurm`, and prints how to submit them.
+void write_slurm_scripts(const RunSpec& spec, const OutputSettings& output,
+                         const std::vector<Workload>& workloads, const SweepPlan& plan) {
+  size_t blocks = 0;
+  for (const Workload& work : workloads) blocks = std::max(blocks, work.blocks.size());
+  SlurmArray array{.program = program_file().string(),
+                   .arguments = without({spec.argv.begin() + 1, spec.argv.end()},
+                                        {"--slurm", "--slurm-tasks", "--db"}, {"--dry-run"}),
+                   .folder = std::filesystem::current_path(),
+                   .script = output.slurm,
+                   .db = spec.db,
+                   .tasks = std::min(output.slurm_tasks, static_cast<int>(blocks)),
+                   .threads = spec.model.threads > 0
+                                  ? spec.model.threads
+                                  : static_cast<int>(std::thread::hardware_concurrency()),
+                   .gpu = spec.model.device != "cpu",
+                   .seconds = plan.seconds,
+                   .bytes = plan.bytes,
+                   .cells = plan.cells};
+  // The arms of all tasks compute with equally many threads.
+  if (spec.model.threads == 0) {
+    array.arguments.emplace_back("--threads");
+    array.arguments.push_back(std::to_string(array.threads));
+  }
+  write_file(array.script, array_script(array));
+  write_file(merge_script_file(array), merge_script(array));
+  if (array.tasks < output.slurm_tasks)
+    print_note(str("--slurm-tasks: ", counted(array.tasks, "task"),
+                   ", since no dataset has more blocks; a smaller --block makes more"));
+  std::fprintf(stderr, "%s\n", submit_commands(array).c_str());
+}
+
 int sweep(CLI::App& app, RunFlags& flags) {
   complete(app, flags);
   RunSpec& spec = flags.spec;
   const OutputSettings& output = flags.settings.output;
   const TableFormat format = parse_table_format(output.format);
+  if (!output.slurm.empty() && !spec.shard.text.empty())
+    throw ConfigError("`slurm` divides the blocks among its tasks; leave `shard` out");
   if (!spec.model.draft_model.empty())
     check_draft_flag(
         spec.model, std::any_of(spec.arms.begin(), spec.arms.end(),
@@ -108,15 +147,18 @@ int sweep(CLI::App& app, RunFlags& flags) {
   check_any_runs(spec, workloads);
 
   const SignalStop stop;
-  const auto group = join_group(spec);
+  const auto group = join_group(spec.progress);
   ArmSessions sessions(spec);
   const size_t refused = spec.refused.size();
   check_arms(spec, [&](Arm& arm) { arm.algorithm->check(sessions.of(arm).context); });
   if (spec.refused.size() > refused) workloads = load_workloads(spec);  // with the remaining arms
   const auto code_of_cells = [&] { return spec.refused.empty() ? 0 : 3; };
-  if (output.dry_run) {
-    print_table(sweep_plan(spec, workloads, sessions), format);
-    return stop.signal() ? 128 + stop.signal() : code_of_cells();
+  if (output.dry_run || !output.slurm.empty()) {
+    const SweepPlan plan = plan_sweep(spec, workloads, sessions);
+    print_table(plan.table, format);
+    if (stop.signal()) return 128 + stop.signal();
+    if (!output.slurm.empty()) write_slurm_scripts(spec, output, workloads, plan);
+    return code_of_cells();
   }
   const Execution done = execute(spec, workloads, sessions,
                                  {.stop = stop.token(),
@@ -169,7 +211,7 @@ Verb sweep_verb() {
         return [flags, &app] { return sweep(app, *flags); };
       },
       {},
-      {.files = {"--trace"}}};
+      {.files = {"--trace", "--slurm"}}};
 }
 
 }  // namespace pardec

@@ -67,8 +67,8 @@ std::int64_t cell_bytes(const RunSpec& spec, const Arm& arm, std::int64_t rows) 
   return plan_memory({networks}, cache.block_rows).least(in_flight);
 }
 
-Table sweep_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
-                 ArmSessions& sessions) {
+SweepPlan plan_sweep(const RunSpec& spec, const std::vector<Workload>& workloads,
+                     ArmSessions& sessions) {
   std::vector<RunCell> cells = make_cells(spec, workloads, sessions);
   std::vector<RunSummary> stored;
   if (Store::exists(spec.db, {.create_folders = true})) {
@@ -76,7 +76,8 @@ Table sweep_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
     prepare(spec, workloads, sessions, store, cells, print_note);
     stored = store.summaries({});
   }
-  Table table;
+  SweepPlan plan;
+  Table& table = plan.table;
   table.title = "Sweep (nothing is stored)";
   table.columns = with_dataset({{"cell"},
                                 {"in flight", Align::right, "in_flight"},
@@ -87,7 +88,6 @@ Table sweep_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
                                 {"from"},
                                 {"cannot run", Align::left, "cannot_run", /*data_only=*/true}});
   table.columns.back().messages = true;
-  double all = 0;
   std::int64_t unknown = 0, done = 0;
   {
     Progress progress(spec.progress, "cells", std::ssize(cells));
@@ -103,7 +103,10 @@ Table sweep_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
       const std::int64_t answers = answers_of(spec, cell);
       const double seconds = cost ? cost->seconds * static_cast<double>(answers) : 0;
       const std::int64_t bytes = cost ? cell_bytes(spec, *cell.arm, cost->rows) : 0;
-      all += seconds;
+      plan.seconds += seconds;
+      plan.bytes = std::max(plan.bytes, bytes);
+      plan.cells.push_back(str(who, ": ", cost ? shown_time(seconds) : "time not known",
+                               cost ? str(", ", shown_bytes(bytes)) : ""));
       unknown += !cost;
       std::int64_t blocks = 0;
       for (size_t block = 0; block < cell.work->blocks.size(); ++block)
@@ -134,14 +137,19 @@ Table sweep_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
   }
   table.notes.insert(
       table.notes.begin(),
-      {str("in all about ", shown_time(all),
+      {str("in all about ", shown_time(plan.seconds),
            unknown ? str(" and ", counted(unknown, "cell"), " whose time is not known") : "",
            spec.target_ci > 0 ? ", less where --target-ci stops a cell" : "",
            "; without loading and preparing."),
        "time: database: from what a cell of the same settings took there; a batch: from one batch "
        "of the cell's first jobs, run now. memory: weights, program and the cache of all running "
        "jobs, if each held as much as the largest one seen."});
-  return table;
+  if (several_networks(spec)) {  // they are in memory together
+    std::vector<ModelOptions> networks = networks_of(spec);
+    std::erase_if(networks, [](const ModelOptions& options) { return !options.weights; });
+    plan.bytes += plan_memory(networks, spec.cache.block_rows).weight_bytes;
+  }
+  return plan;
 }
 
 }  // namespace pardec

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "src/report/table.hpp"
@@ -14,10 +15,18 @@ namespace pardec {
 /// (ModelOptions::weights).
 std::int64_t cell_bytes(const RunSpec& spec, const Arm& arm, std::int64_t rows);
 
-/// The table of `sweep --dry-run`: the cells (one combination of settings each), with the expected
-/// time and memory. Both are taken from a stored cell with the same settings. If there is none, one
-/// batch of the cell's first jobs is run without recording it.
-Table sweep_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
-                 ArmSessions& sessions);
+/// The expected time and memory of a sweep.
+struct SweepPlan {
+  Table table;                     ///< of `sweep --dry-run`
+  double seconds = 0;              ///< of all cells whose time is known
+  std::int64_t bytes = 0;          ///< memory of the process that runs all cells
+  std::vector<std::string> cells;  ///< a line for each cell
+};
+
+/// Plans the cells (one combination of settings each). Time and memory are taken from a stored cell
+/// with the same settings. If there is none, one batch of the cell's first jobs is run without
+/// recording it.
+SweepPlan plan_sweep(const RunSpec& spec, const std::vector<Workload>& workloads,
+                     ArmSessions& sessions);
 
 }  // namespace pardec

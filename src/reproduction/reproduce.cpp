@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "src/group/group.hpp"
 #include "src/model/device.hpp"
 #include "src/model/machine.hpp"
 #include "src/reproduction/paper_differences.hpp"
@@ -11,6 +12,7 @@
 #include "src/runs/arm_sessions.hpp"
 #include "src/runs/deadline.hpp"
 #include "src/runs/execute.hpp"
+#include "src/runs/shared_run.hpp"
 #include "src/scoring/ask_judge.hpp"
 #include "src/store/invocations.hpp"
 #include "src/support/error.hpp"
@@ -98,6 +100,18 @@ void name_arms(Reproduction& result, const Json& scale) {
   result.baseline = scale.value("baseline", "");
 }
 
+/// The processes that can do this run together. Null: this process does it alone.
+Group* group_for(const RunSpec& spec, const ReproduceOptions& options) {
+  if (!options.group) return nullptr;
+  try {
+    check_shared(spec);
+  } catch (const ConfigError& error) {
+    tell(options.notes, str(spec.name, ": one process does the run alone: ", error.what()));
+    return nullptr;
+  }
+  return options.group;
+}
+
 /// Runs the scale's experiment, or finds its stored results.
 void measure(Reproduction& result, const Json& scale, const ReproduceOptions& options) {
   Runnable runnable = runnable_of(scale, options);
@@ -126,11 +140,21 @@ void measure(Reproduction& result, const Json& scale, const ReproduceOptions& op
     spec.go_on = true;
     const auto workloads = load_workloads(spec);
     check_any_runs(spec, workloads);
+    Group* const group = group_for(spec, options);
+    if (group) {
+      result.shared = true;
+      const auto& seconds = options.effort.seconds;
+      group->broadcast(dump(Json{{"item", item.name},
+                                 {"scale", result.scale},
+                                 {"seconds", seconds ? Json(*seconds) : Json()}}));
+      group->barrier();  // see follow_reproductions
+    }
     invocation = execute(spec, workloads, sessions,
                          {.stop = options.stop,
                           .until = deadline.token(),
                           .create_folders = options.create_folders,
-                          .notes = options.notes})
+                          .notes = options.notes,
+                          .group = group})
                      .invocation;
   }
   if (invocation.empty()) {
@@ -187,12 +211,42 @@ Reproduction reproduce(const PaperItem& item, const ReproduceOptions& options, M
     else
       measure(result, spec, options);
   } catch (const Error& error) {
-    if (!options.errors_lack) throw;
+    if (!options.errors_lack || result.shared) throw;  // the other processes are in the run
     result.evidence = std::make_unique<NoEvidence>(Lacking{{}, {{"", error.what()}}});
   }
   test_claims(result);
   return result;
 }
+
+void follow_reproductions(const PaperCatalogue& papers, const ReproduceOptions& options) {
+  Group& group = *options.group;
+  for (std::string work = group.broadcast(""); !work.empty(); work = group.broadcast("")) {
+    const Json run = Json::parse(work);
+    const auto item = std::find_if(papers.items.begin(), papers.items.end(),
+                                   [&](const auto& one) { return one.name == run["item"]; });
+    if (item == papers.items.end())
+      throw ConfigError(str("the process of rank ", group.rank(), " has no item ",
+                            run["item"].get<std::string>(), "; all need the same files"));
+    // Datasets are made once on each machine.
+    if (!group.first_on_machine()) group.barrier();
+    const auto scale = run["scale"].get<std::string>();
+    const Runnable runnable = runnable_of(item->scale(scale), options);
+    if (group.first_on_machine()) group.barrier();
+    const Deadline deadline(options.stop, run["seconds"].is_null()
+                                              ? std::nullopt
+                                              : std::optional(run["seconds"].get<double>()));
+    RunSpec spec = spec_of(runnable, work_of(*item, scale), item->file, options);
+    ArmSessions sessions(spec);
+    spec.go_on = true;
+    execute(spec, load_workloads(spec), sessions,
+            {.stop = options.stop,
+             .until = deadline.token(),
+             .create_folders = options.create_folders,
+             .group = &group});
+  }
+}
+
+void end_reproductions(Group& group) { group.broadcast(""); }
 
 namespace {
 

@@ -21,6 +21,8 @@
 /// Reproduces tables and figures of papers: measures them, and tests the papers' claims.
 namespace pardec {
 
+class Group;  // src/group/group.hpp
+
 /// Limits on the work for one item.
 struct Effort {
   /// False: nothing is run; only stored results, and results made for other items, are used.
@@ -62,6 +64,8 @@ struct ReproduceOptions {
   ProgressStyle progress = ProgressStyle::none;
   Notes notes;
   std::vector<std::string> argv;  ///< recorded in the runs
+  /// Processes that share the runs, see ExecuteOptions::group. Null: this process alone.
+  Group* group = nullptr;
 };
 
 /// The measurements of one item at one scale, and the verdicts on its claims.
@@ -76,6 +80,7 @@ struct Reproduction {
   std::unique_ptr<Evidence> evidence;
   std::vector<ClaimFinding> findings;
   bool judge_failed = false;  ///< whether some requests to the judge were not made
+  bool shared = false;        ///< whether the processes of a group began a run together
 };
 
 /// The traces for a scale with the key `bound`.
@@ -92,10 +97,18 @@ using MadeBounds = std::map<std::string, BoundTraces>;
 /// Runs the scale's experiment and tests the claims. A stopped run is resumed; a complete one is
 /// read from the database or from `bounds`. Missing networks, datasets or time are no errors; the
 /// findings report them. ConfigError: the item does not have this scale. For errors of a run, see
-/// ReproduceOptions::errors_lack.
+/// ReproduceOptions::errors_lack; errors of a run that several processes share are always thrown.
+/// REQUIRES: options.group is null or this process is its rank 0.
 Reproduction reproduce(const PaperItem& item, const ReproduceOptions& options, MadeBounds& bounds);
 /// Reproduces an item without bound traces from earlier calls.
 Reproduction reproduce(const PaperItem& item, const ReproduceOptions& options);
+
+/// All work of a rank above 0: joins each run that rank 0's calls of reproduce() share, until rank
+/// 0 calls end_reproductions(). ConfigError: the rank's settings or files differ from those of rank
+/// 0. Other errors: see execute(). REQUIRES: options.group is set.
+void follow_reproductions(const PaperCatalogue& papers, const ReproduceOptions& options);
+/// Ends the other ranks' follow_reproductions(). REQUIRES: called in rank 0.
+void end_reproductions(Group& group);
 
 /// Whether enough of the scale's networks and datasets exist here to test at least one claim.
 bool runs_here(const PaperItem& item, const ReproduceOptions& options);

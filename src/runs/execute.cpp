@@ -149,8 +149,9 @@ Execution execute(const RunSpec& spec, const std::vector<Workload>& workloads,
             spec.target_ci > 0 ? enough : std::function<bool(const RunCell&)>(), group);
   bool stopped = until.stop_requested();
   if (group) {
-    done.stopped = collect(*group, store, done.invocation, recorder.counts());
-    stopped = stopped || done.stopped;
+    const OthersEnd others = collect(*group, store, done.invocation, recorder.counts());
+    done.stopped = others.stopped;
+    stopped = stopped || others.unfinished;
     recorder.count_finished();
     tell_of_idle(recorder.counts(), group->size(), how.notes);
   }

@@ -152,12 +152,13 @@ void lead(Group& group, Store& store, const std::string& invocation) {
   remove_database(copy);
 }
 
-bool collect(Group& group, Store& store, const std::string& invocation, RunCounts& counts) {
+OthersEnd collect(Group& group, Store& store, const std::string& invocation, RunCounts& counts) {
   group.barrier();
-  bool stopped = false;
+  OthersEnd end;
   for (int rank = 1; rank < group.size(); ++rank) {
     const Json theirs = Json::parse(group.receive(rank));
-    stopped = stopped || theirs.at("stopped").get<bool>();
+    end.stopped = end.stopped || theirs.at("stopped").get<bool>();
+    end.unfinished = end.unfinished || theirs.at("unfinished").get<bool>();
     counts.busy_ns += theirs.at("busy_ns").get<std::int64_t>();
     counts.torn += theirs.at("torn").get<std::int64_t>();
     counts.torn_in_vain += theirs.at("torn_in_vain").get<std::int64_t>();
@@ -166,7 +167,7 @@ bool collect(Group& group, Store& store, const std::string& invocation, RunCount
     merge_sent(group, rank, store, invocation);
   }
   group.barrier();
-  return stopped;
+  return end;
 }
 
 void follow(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSessions& sessions,
@@ -184,18 +185,22 @@ void follow(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSess
   const fs::path own = rank_database(spec.db, invocation, group.rank());
   if (how.create_folders && own.has_parent_path()) fs::create_directories(own.parent_path());
   take_file(own, [&] { return group.broadcast(std::string()); });
+  const std::stop_token until = how.until.value_or(how.stop);
   RunCounts counts;
+  bool unfinished = false;
   {
     Store store(own);
     make_rows(spec, workloads, sessions, store, cells);
     find_runs(store, invocation, group, cells);
     Recorder recorder(spec, workloads, store, cells);
-    run_cells(spec, workloads, sessions, cells, recorder, how.until.value_or(how.stop), {}, &group);
+    run_cells(spec, workloads, sessions, cells, recorder, until, {}, &group);
+    unfinished = until.stop_requested();
     store.check_place();
     counts = recorder.counts();
   }
   group.barrier();
   group.send(dump(Json{{"stopped", how.stop.stop_requested()},
+                       {"unfinished", unfinished},
                        {"busy_ns", counts.busy_ns},
                        {"torn", counts.torn},
                        {"torn_in_vain", counts.torn_in_vain},

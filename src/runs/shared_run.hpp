@@ -32,11 +32,16 @@ void collect_left(Store& store, const std::string& invocation);
 /// REQUIRES: `store` has the runs of the invocation. RunError: another rank fails.
 void lead(Group& group, Store& store, const std::string& invocation);
 
+/// How the blocks of the other ranks ended.
+struct OthersEnd {
+  bool stopped = false;  ///< whether a stop was requested in one of them (ExecuteOptions::stop)
+  bool unfinished =
+      false;  ///< whether one of them may have left blocks, because of `stop` or `until`
+};
 /// Rank 0's work after the blocks were run. Merges the databases of the other ranks into `store`,
 /// and adds their counts to `counts`, except `finished` and `failed` (Recorder::count_finished
-/// reads these from the database). Returns whether a stop was requested in another rank
-/// (ExecuteOptions::stop). RunError: another rank fails.
-bool collect(Group& group, Store& store, const std::string& invocation, RunCounts& counts);
+/// reads these from the database). RunError: another rank fails.
+OthersEnd collect(Group& group, Store& store, const std::string& invocation, RunCounts& counts);
 
 /// All work of a rank above 0, from the creation of its cells to the removal of its database.
 /// ConfigError: its settings, program or files differ from those of rank 0. Other errors: see

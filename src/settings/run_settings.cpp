@@ -158,6 +158,17 @@ Settings measuring_settings(RunSettings& s) {
        "print the cells with their time and memory, as measured by an earlier sweep, otherwise "
        "with a batch of their first jobs",
        {.only = "sweep"}},
+      {"slurm",
+       "FILE.sbatch",
+       &s.output.slurm,
+       "like `dry_run`; also write the script of a job array that runs this sweep on a cluster "
+       "with Slurm, and FILE.merge.sbatch, which merges the results (experiments/cluster.md)",
+       {.only = "sweep"}},
+      {"slurm_tasks",
+       "N",
+       &s.output.slurm_tasks,
+       "for `slurm`: number of tasks of the array; each runs every N-th block with all cells",
+       {.range = at_least(1), .only = "sweep"}},
       {"resume", "", &s.spec.resume, "continue the newest run of these arms", {.only = "run"}},
       {"retry_errors",
        "",
@@ -250,6 +261,9 @@ OrderedJson text_schema(const char* description) {
 void check(const OutputSettings& output) {
   parse_table_format(output.format);
   check_columns(output.columns);
+  if (!output.slurm.empty() && !output.slurm.ends_with(".sbatch"))
+    throw ConfigError(
+        str("`slurm` is '", output.slurm, "', expected the name of a script, *.sbatch"));
 }
 
 Settings settings_of(RunSettings& settings) {

@@ -21,6 +21,8 @@ struct OutputSettings {
   double fail_on_error = 0;  ///< exit code 3 if a larger share of answers failed, 0 to 1
   std::string judge;  ///< for `run`: file with the description of a service that judges the answers
   bool dry_run = false, matrix = false, strict = false;
+  std::string slurm;    ///< for `sweep`: file for the script of a job array of Slurm; empty: none
+  int slurm_tasks = 8;  ///< number of tasks of this array
 };
 /// Checks the settings. ConfigError: a setting is invalid.
 void check(const OutputSettings& output);

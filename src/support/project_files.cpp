@@ -12,12 +12,15 @@ namespace {
 /// PREFIX/share/pardec for the running program PREFIX/bin/pardec, which may have been installed or
 /// unpacked in another place than configured.
 std::filesystem::path share_of_program() {
-  std::error_code ignored;
-  return std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path().parent_path() /
-         "share" / "pardec";
+  return program_file().parent_path().parent_path() / "share" / "pardec";
 }
 
 }  // namespace
+
+std::filesystem::path program_file() {
+  std::error_code ignored;
+  return std::filesystem::read_symlink("/proc/self/exe", ignored);
+}
 
 std::filesystem::path project_file(const std::filesystem::path& relative) {
   std::vector<std::filesystem::path> roots;

@@ -9,4 +9,7 @@ namespace pardec {
 /// PREFIX/bin/pardec. ConfigError: the file is not found.
 std::filesystem::path project_file(const std::filesystem::path& relative);
 
+/// The file of the running program; empty if the system does not tell.
+std::filesystem::path program_file();
+
 }  // namespace pardec

@@ -3,6 +3,7 @@ killed loses its block in flight alone, and --resume goes on with another number
 """
 
 import contextlib
+import json
 import os
 import re
 import shutil
@@ -225,3 +226,32 @@ def test_what_ranks_cannot_share_is_refused(pardec, shared, flags):
     assert code != 0
     assert f"{flags[0]}" in said and "cannot be shared by several processes" in said
     assert not db.exists()
+
+
+REPRODUCE = [
+    "reproduce", "hpd", "table3", "--limit", "6", "--threads", "1", "--progress", "none", "--format",
+    "json",
+]
+
+
+def test_ranks_share_the_runs_of_reproduce(pardec):
+    """The answers of one process, and one page of verdicts."""
+    alone = pardec.folder / "reproduced.sqlite"
+    pardec.good(*REPRODUCE, "--db", alone)
+    together = pardec.folder / "reproduced_together.sqlite"
+    line = [pardec.path, *REPRODUCE, "--db", together]
+    out, said = good(start([line] * 2, pardec.folder))
+    check_complete(together, alone)
+    assert len(query(together, "SELECT DISTINCT process FROM block")) == 2, "the work was shared"
+    assert json.loads(out)[-1]["rows"], said
+
+
+def test_ranks_end_a_reproduction_at_its_budget(pardec):
+    """What they stored is whole, and the same line goes on."""
+    db = pardec.folder / "budget.sqlite"
+    line = [pardec.path, *REPRODUCE, "--db", db]
+    good(start([[*line, "--budget", "3s"]] * 2, pardec.folder))
+    before = jobs(db)
+    good(start([line] * 2, pardec.folder))
+    assert before <= jobs(db)
+    assert {row["status"] for row in query(db, "SELECT status FROM run")} == {"done"}

@@ -205,7 +205,7 @@ TEST_CASE("each bound of a table applies in JSON and in a struct") {
   check_defaults(RunSettings{.sweep = true});
   check_defaults(TrainingSettings());
   CHECK(check_bounds(RunSettings()) == 11);
-  CHECK(check_bounds(RunSettings{.sweep = true}) == 11);
+  CHECK(check_bounds(RunSettings{.sweep = true}) == 12);
   CHECK(check_bounds(TrainingSettings()) == 30);
 }
 

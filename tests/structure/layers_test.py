@@ -60,7 +60,7 @@ ALLOWED = {
         "src/runs", "src/finetune", "decoders", "datasets",
     },
     "src/reproduction": {
-        "src/settings", "src/support", "src/model", "src/engine", "src/prompt", "src/chat",
+        "src/settings", "src/support", "src/group", "src/model", "src/engine", "src/prompt", "src/chat",
         "src/store", "src/checkpoint", "src/tasks", "src/scoring", "src/findings", "src/runs",
         "src/finetune", "datasets", "metrics",
     },

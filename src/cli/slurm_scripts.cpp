@@ -1,0 +1,118 @@
+#include "src/cli/slurm_scripts.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+constexpr double kLoadSeconds = 120;  // to load the networks and data
+constexpr int kSignalSeconds = 60;    // before its time limit, a task is told to stop
+constexpr double kMargin = 1.5;       // of time limits over expected times
+constexpr double kMemoryMargin = 1.25;
+
+/// A word of the shell with this value.
+std::string shell_word(const std::string& text) {
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("_-+=/.,:@%").find(c) != std::string_view::npos;
+  };
+  if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return text;
+  return str("'", replace_all(text, "'", "'\\''"), "'");
+}
+
+std::string command(const SlurmArray& array, const std::vector<std::string>& arguments) {
+  std::string line = shell_word(array.program);
+  for (const std::string& argument : arguments) line += " " + shell_word(argument);
+  return line;
+}
+
+/// The common beginning of both scripts.
+std::string head(const SlurmArray& array, const std::string& name, std::int64_t minutes,
+                 std::int64_t megabytes) {
+  return str("#SBATCH --job-name=", name, "\n#SBATCH --chdir=", shell_word(array.folder.string()),
+             "\n#SBATCH --time=", minutes, "\n#SBATCH --mem=", megabytes, "M\n");
+}
+
+std::string log_file(const SlurmArray& array, const char* number) {
+  return shell_word(std::filesystem::path(array.script).replace_extension().string() + "-" +
+                    number + ".log");
+}
+
+}  // namespace
+
+std::vector<std::string> without(const std::vector<std::string>& arguments,
+                                 const std::vector<std::string>& names,
+                                 const std::vector<std::string>& flags) {
+  std::vector<std::string> left;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    const std::string name = argument.substr(0, argument.find('='));
+    if (std::find(flags.begin(), flags.end(), name) != flags.end()) continue;
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      left.push_back(argument);
+    else if (name == argument)
+      ++i;  // its value
+  }
+  return left;
+}
+
+std::string array_script(const SlurmArray& array) {
+  const double task_seconds = array.seconds / array.tasks;
+  const auto minutes = static_cast<std::int64_t>(
+      std::ceil((task_seconds * kMargin + kLoadSeconds + kSignalSeconds) / 60));
+  const auto megabytes = static_cast<std::int64_t>(
+      std::ceil(static_cast<double>(array.bytes) * kMemoryMargin / (1 << 20)));
+  std::string script =
+      str("#!/bin/bash\n# A sweep in ", array.tasks,
+          " parts, written by `pardec sweep --slurm`. Each task of the array runs every ",
+          array.tasks, "th\n# block with all cells, and stores the results in ", array.db,
+          ".part-N. A task that reaches the time\n# limit stops after its running jobs, is queued "
+          "again, and continues.\n# Submit both scripts:\n");
+  for (const std::string& line : split(submit_commands(array), '\n'))
+    script += "#   " + line + "\n";
+  script += "# Expected for each cell, of all tasks together:\n";
+  for (const std::string& cell : array.cells) script += "#   " + cell + "\n";
+  script += head(array, "pardec-sweep", minutes, megabytes);
+  script += str("#SBATCH --array=0-", array.tasks - 1, "\n#SBATCH --cpus-per-task=", array.threads,
+                array.gpu ? "\n#SBATCH --gpus=1" : "", "\n#SBATCH --signal=B:TERM@", kSignalSeconds,
+                "\n#SBATCH --requeue\n#SBATCH --open-mode=append\n#SBATCH --output=",
+                log_file(array, "%A_%a"), "\n\n");
+  script +=
+      "stop() {\n"
+      "  kill -TERM \"$run\"\n"
+      "  wait \"$run\"\n"
+      "  scontrol requeue \"$SLURM_JOB_ID\"\n"
+      "  sleep 60  # Slurm ends this script\n"
+      "}\n"
+      "trap stop TERM\n";
+  script += str(command(array, array.arguments), " --db ", shell_word(array.db),
+                ".part-\"$SLURM_ARRAY_TASK_ID\" --shard \"$SLURM_ARRAY_TASK_ID\"/", array.tasks,
+                " &\nrun=$!\nwait \"$run\"\ncode=$?\n[ \"$code\" = 3 ] || exit \"$code\"\n");
+  return script;
+}
+
+std::string merge_script(const SlurmArray& array) {
+  const std::string db = shell_word(array.db);
+  return str("#!/bin/bash\n# Merges the results of the array ", array.script.filename().string(),
+             ".\n", head(array, "pardec-merge", 60, 2048),
+             "#SBATCH --output=", log_file(array, "merge-%j"), "\n\nparts=()\nfor part in {0..",
+             array.tasks - 1, "}; do parts+=(", db, ".part-\"$part\"); done\n",
+             command(array, {"merge"}), " ", db, " \"${parts[@]}\" && ",
+             command(array, {"compare"}), " --db ", db, "\n");
+}
+
+std::filesystem::path merge_script_file(const SlurmArray& array) {
+  return std::filesystem::path(array.script).replace_extension(".merge.sbatch");
+}
+
+std::string submit_commands(const SlurmArray& array) {
+  return str("array=$(sbatch --parsable ", shell_word(array.script.string()),
+             ")\nsbatch --dependency=afterok:$array ",
+             shell_word(merge_script_file(array).string()));
+}
+
+}  // namespace pardec

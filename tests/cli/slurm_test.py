@@ -1,0 +1,106 @@
+"""`sweep --slurm`: the scripts that it writes, and the sweep that a real Slurm runs with them."""
+
+import re
+import subprocess
+
+import pytest
+from harness import answers, query
+from slurm import Slurm, need_slurm
+
+SWEEP = [
+    "--decoder", "ar,hpd", "--dataset", "oa-mine", "--grid", "hpd.k_max=4,8", "--grid", "hpd.stack=1,2",
+    "--max-new-tokens", "12", "--block", "2", "--threads", "1", "--progress", "none",
+]
+
+
+@pytest.fixture(scope="module")
+def model(pardec):
+    return pardec.synthesise(
+        "model", hidden_size=32, intermediate_size=64, num_hidden_layers=1, num_attention_heads=2,
+        num_key_value_heads=1,
+    )
+
+
+@pytest.fixture(scope="module")
+def scripts(pardec, model):
+    """Writes the scripts of a sweep; returns the array's, the merging job's, and the commands that
+    submit them. The program runs itself, since the scripts name it.
+    """
+
+    def made(name, *flags):
+        line = [pardec.path, "sweep", "--model", model, *SWEEP, *flags, "--slurm", f"{name}.sbatch"]
+        ran = subprocess.run(line, cwd=pardec.folder, capture_output=True, text=True)
+        assert ran.returncode == 0, ran.stderr
+        array, merge = (pardec.folder / f"{name}{end}" for end in (".sbatch", ".merge.sbatch"))
+        return array, merge, ran.stderr.strip().splitlines()[-2:]
+
+    return made
+
+
+def test_the_scripts_are_correct_shell(scripts):
+    for script in scripts("shell", "--limit", "8", "--db", "it's a sweep.sqlite")[:2]:
+        assert subprocess.run(["bash", "-n", script]).returncode == 0
+
+
+def test_the_array_has_the_plans_time_and_memory(scripts):
+    text = scripts("plan", "--limit", "8", "--slurm-tasks", "3")[0].read_text()
+    assert "#SBATCH --array=0-2\n" in text
+    assert int(re.search(r"--time=(\d+)\n", text)[1]) >= 3
+    assert int(re.search(r"--mem=(\d+)M\n", text)[1]) >= 160
+    cells = re.findall(r"^#   oa-mine, (\S+): \S+ \S+, \S+ [MG]B$", text, re.M)
+    assert cells == [
+        "ar", *(f"hpd,k_max={k},stack={stack}" for k in (4, 8) for stack in (1, 2))
+    ]
+
+
+def test_there_are_no_more_tasks_than_blocks(scripts):
+    text = scripts("few", "--limit", "4", "--slurm-tasks", "8")[0].read_text()
+    assert "#SBATCH --array=0-1\n" in text
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (["--slurm", "x.sh"], "--slurm is 'x.sh', expected the name of a script, *.sbatch"),
+        (["--slurm", "x.sbatch", "--shard", "0/2"], "leave --shard out"),
+    ],
+)
+def test_what_cannot_be_an_array_is_refused(pardec, model, flags, said):
+    ran = pardec("sweep", "--model", model, *SWEEP, *flags)
+    assert ran.returncode == 2 and said in ran.stderr, ran.stderr
+    assert not list(pardec.folder.glob("x.*"))
+
+
+@pytest.fixture(scope="module")
+def slurm(pardec):
+    need_slurm()
+    folder = pardec.folder / "slurm"
+    folder.mkdir()
+    started = Slurm(folder)
+    yield started
+    started.end()
+
+
+@pytest.mark.whole
+def test_slurm_runs_an_array_that_its_time_limit_stops(pardec, model, scripts, slurm):
+    """Each task is stopped by the limit of two minutes, asks to be queued again, and goes on. The
+    merged results are those of one process.
+    """
+    flags = ["--limit", "200", "--runs", "240", "--db", "array.sqlite", "--slurm-tasks", "2"]
+    array, merge, _ = scripts("array", *flags)
+    array.write_text(re.sub(r"--time=\d+", "--time=2", array.read_text()))
+    number = slurm.good("sbatch", "--parsable", array, folder=pardec.folder).strip()
+    slurm.good("sbatch", f"--dependency=afterok:{number}", merge, folder=pardec.folder)
+    slurm.wait("the end of all jobs", lambda: not slurm.good("squeue", "--noheader"), 900)
+    logs = {file.name: file.read_text() for file in pardec.folder.glob("array-*.log")}
+    assert len(logs) == 3, logs
+    stopped = [name for name, text in logs.items() if "stopped; all results so far" in text]
+    assert stopped, f"no task reached its time limit: {logs}"
+    alone = pardec.folder / "alone.sqlite"
+    pardec.good("sweep", "--model", model, *SWEEP, *flags[:4], "--db", alone)
+    merged = pardec.folder / "array.sqlite"
+    assert answers(merged) == answers(alone)
+    blocks = "SELECT label, repeat, position FROM block JOIN run ON run.id = run_id WHERE wall_ns > 0 ORDER BY 1, 2, 3"
+    assert query(merged, blocks) == query(alone, blocks)
+    assert {row["status"] for row in query(merged, "SELECT status FROM run")} == {"done"}
+    assert "best cell" not in logs and any("hpd,k_max=8" in text for text in logs.values())
