@@ -433,7 +433,7 @@ def test_open_answers_of_other_lengths_and_ids_are_said(tell, model):
         "UPDATE generation SET identical = 0 WHERE run_id = (SELECT id FROM run WHERE label ="
         " 'lookahead')",
     )
-    tell.has(db, "lengths", "space", "by the token")
+    tell.has(db, "lengths", "space", "per token")
     tell.has(db, "empty", "space", "answers empty")
     tell.has(db, "broken", "space", "empty or cut")
     tell.has(db, "departs", "lookahead", "gives the baseline's ids")
@@ -497,7 +497,7 @@ def test_a_lower_share_of_degenerate_answers_is_better(tell, degenerate, value, 
     assert ("lookahead against ar" in page) == (verdict == "not worse")
     if "<figcaption>" in page:
         assert "faster, lower is better" in page
-        assert f"in both: {front or 'ar, lookahead'}. Bars" in page
+        assert f"one of these: {front or 'ar, lookahead'}. Bars" in page
 
 
 def test_a_difference_is_judged_by_its_interval_and_the_margin(tell, taught):

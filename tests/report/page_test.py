@@ -18,6 +18,8 @@ from browser import (
     seen_by,
 )
 
+# The names of the arms on a Pareto front.
+FRONT = re.compile(r"<figcaption>[^<]*than one of these: ([^.]*)\. Bars")
 CONFIG = {
     "model_type": "llama",
     "architectures": ["LlamaForCausalLM"],
@@ -372,7 +374,7 @@ def test_a_failed_answer_is_shown_with_its_error(report):
 def test_the_pareto_front_is_that_of_a_slow_search(report):
     text, table = report("sweep").text, report("sweep").table
     rows = {row["arm"]: row for row in table["rows"]}
-    captions = re.findall(r"<figcaption>[^<]*Pareto front in both: ([^.]*)\. Bars", text)
+    captions = FRONT.findall(text)
     assert len(captions) == 1
     points = {
         arm: (row["speedup"], row["f1_micro"])
@@ -660,9 +662,7 @@ def test_a_broken_arm_is_on_no_pareto_front(pardec, folder, name, fronts):
                 " WHERE label = 'cut')"
             )
     pardec.good("report", "--db", db, "-o", out)
-    captions = re.findall(
-        r"<figcaption>[^<]*Pareto front in both: ([^.]*)\. Bars", out.read_text(encoding="utf-8")
-    )
+    captions = FRONT.findall(out.read_text(encoding="utf-8"))
     assert len(captions) == fronts
     assert not captions or (
         "cut" not in captions[0].split("; broken: ")[0].split(", ")
