@@ -15,8 +15,8 @@ enum class Place {
   later
 };
 
-/// Checks that components have not enlarged a text, from `before` to `after` bytes, far more than a
-/// real tokenizer does. RunError: `after` exceeds 4096 + 16 * `before`.
+/// Checks the growth of a text that a tokenizer's components changed from `before` to `after`
+/// bytes. RunError: `after` exceeds 4096 + 16 * `before`, which no real tokenizer reaches.
 void check_growth(std::size_t before, std::size_t after);
 
 /// A part of the input between two added tokens, while components rewrite it.

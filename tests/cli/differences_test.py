@@ -129,14 +129,6 @@ def jackknife(before, after):
     return value, level, difference, apart
 
 
-@pytest.fixture(scope="module")
-def model(pardec):
-    return pardec.synthesise(
-        "model", hidden_size=32, intermediate_size=64, num_hidden_layers=1, num_attention_heads=2,
-        num_key_value_heads=1,
-    )
-
-
 def scored_run(pardec, model, name, *args):
     """The database of a run whose answers were replaced and scored."""
     db = pardec.folder / f"{name}.sqlite"

@@ -32,14 +32,6 @@ def command(model, db, *more):
 
 
 @pytest.fixture(scope="module")
-def model(pardec):
-    return pardec.synthesise(
-        "model", hidden_size=32, intermediate_size=64, num_hidden_layers=1, num_attention_heads=2,
-        num_key_value_heads=1,
-    )
-
-
-@pytest.fixture(scope="module")
 def whole(pardec, model):
     """The database of an uninterrupted run."""
     db = pardec.folder / "whole.sqlite"

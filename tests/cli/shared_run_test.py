@@ -28,14 +28,6 @@ def with_mpi(pardec):
 
 
 @pytest.fixture(scope="module")
-def model(pardec):
-    return pardec.synthesise(
-        "model", hidden_size=32, intermediate_size=64, num_hidden_layers=1, num_attention_heads=2,
-        num_key_value_heads=1,
-    )
-
-
-@pytest.fixture(scope="module")
 def shared(pardec, model):
     """Starts a run by some ranks."""
 

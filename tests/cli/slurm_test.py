@@ -14,14 +14,6 @@ SWEEP = [
 
 
 @pytest.fixture(scope="module")
-def model(pardec):
-    return pardec.synthesise(
-        "model", hidden_size=32, intermediate_size=64, num_hidden_layers=1, num_attention_heads=2,
-        num_key_value_heads=1,
-    )
-
-
-@pytest.fixture(scope="module")
 def scripts(pardec, model):
     """Writes the scripts of a sweep; returns the array's, the merging job's, and the commands that
     submit them. The program runs itself, since the scripts name it.
