@@ -21,6 +21,7 @@ Verb compare_verb() {
     std::string format = "text";
     int differences = 0;
     bool accounting = false, matrix = false;
+    std::string by;
     double usd_per_hour = 0;
     ColumnChoice columns;
   };
@@ -28,7 +29,8 @@ Verb compare_verb() {
       "compare",
       "print the table of a run: speed and scores of its arms",
       "pardec compare --db r.sqlite --format json\n  pardec compare --db r.sqlite --differences "
-      "20\n  pardec compare --db r.sqlite --run 3f2a,91c0,b7d1    (sittings of one command)\n"
+      "20\n  pardec compare --db r.sqlite --by category\n  pardec compare --db r.sqlite --run "
+      "3f2a,91c0,b7d1    (sittings of one command)\n"
       "  pardec compare --db r.sqlite --accounting --usd-per-hour 3.77",
       [](CLI::App& app) -> std::function<int()> {
         auto flags = std::make_shared<Flags>();
@@ -42,6 +44,9 @@ Verb compare_verb() {
         app.add_flag("--matrix", flags->matrix,
                      "one row for each arm, one column for each dataset: score, speedup, tokens "
                      "per forward");
+        app.add_option("--by", flags->by,
+                       "category: one row for each category of examples, and arm")
+            ->type_name("NAME");
         app.add_flag("--accounting", flags->accounting,
                      "list the tokens that each arm computed, generated and cached");
         app.add_option(
@@ -55,6 +60,8 @@ Verb compare_verb() {
           check_compare_options(flags->compare);
           check_columns(flags->columns);
           check_at_least("differences", flags->differences, 0);
+          if (!flags->by.empty() && flags->by != "category")
+            throw ConfigError(str("--by is '", flags->by, "', expected category"));
           if (!(flags->usd_per_hour >= 0))
             throw ConfigError(
                 str("--usd-per-hour is ", flags->usd_per_hour, ", expected 0 or more"));
@@ -84,8 +91,9 @@ Verb compare_verb() {
                   ? accounting_table(accounts_of(figures_of(store, invocation), price))
               : flags->differences > 0
                   ? differences_table(differing_answers(store, measured(), flags->differences))
-              : flags->matrix ? matrix_table(compared())
-                              : choose_columns(comparison_table(compared()), flags->columns);
+              : flags->matrix      ? matrix_table(compared())
+              : !flags->by.empty() ? category_table(compared(), by_category(compared(), measured()))
+                                   : choose_columns(comparison_table(compared()), flags->columns);
           print_table(table, format);
           return flags->strict ? exit_code(compared(), true) : 0;
         };

@@ -134,6 +134,23 @@ std::int32_t ScoreTable::add(const ScoredAnswer& answer) {
   return static_cast<std::int32_t>(answers_.size() - 1);
 }
 
+ScoreTable ScoreTable::of_category(std::int32_t category) const {
+  constexpr std::int32_t kNone = -1;
+  ScoreTable part(names_);
+  std::vector<std::int32_t> places;  // of this table's answers in the part
+  for (const ScoredAnswer& answer : answers_)
+    places.push_back(answer.category == category ? part.add(answer) : kNone);
+  for (const auto& [metric, column] : columns_) {
+    Column& own = part.columns_[metric];
+    own.details = column.details;
+    for (ScoreFigure row : column.rows) {
+      row.answer = places[static_cast<std::size_t>(row.answer)];
+      if (row.answer != kNone) own.rows.push_back(row);
+    }
+  }
+  return part;
+}
+
 ScoreTable::Column& ScoreTable::column_of(std::string_view metric) {
   return columns_[std::string(metric)];
 }

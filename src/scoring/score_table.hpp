@@ -32,7 +32,7 @@ struct ScoreFigure {
 /// The rows of one metric, sorted by answer.
 struct ScoreColumn {
   std::vector<ScoreFigure> rows;
-  std::vector<Json> details;  ///< distinct details; null: the metric does not read details
+  std::vector<Json> details;  ///< distinct details; null: there are none, or they are not read
 
   /// Calls `of` once for each of the distinct details that rows use. Entry i is the result for
   /// details[i], or Value() if no row uses details[i].
@@ -56,7 +56,7 @@ class ScoreTable {
   /// A column to which rows are added.
   struct Column : ScoreColumn {
     /// The index of these details in `details`; adds them if they are new. `json`: JSON text;
-    /// empty: there are no details, or they are not read.
+    /// empty: there are no details, or they are not read. DataError: the text is not JSON.
     std::int32_t place_of(std::string_view json);
 
    private:
@@ -69,8 +69,12 @@ class ScoreTable {
   std::int32_t add(const ScoredAnswer& answer);
   /// The column of a metric; adds it if it is new. The reference stays valid.
   Column& column_of(std::string_view metric);
-  /// Call this after the last row. Keeps only the newest version of each metric per answer.
+  /// Call this after the last row. Sorts the rows by answer, and keeps only the newest version of
+  /// each metric per answer.
   void finish();
+
+  /// The answers of one category (a number in ExampleNames::categories), with their scores.
+  ScoreTable of_category(std::int32_t category) const;
 
   const std::vector<ScoredAnswer>& answers() const { return answers_; }
   const ScoredAnswer& answer(const ScoreFigure& row) const {
