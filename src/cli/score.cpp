@@ -4,17 +4,18 @@
 #include <iostream>
 #include <map>
 #include <memory>
-#include <optional>
 #include <set>
 #include <utility>
 
 #include "src/cli/command_line.hpp"
+#include "src/cli/run_end.hpp"
 #include "src/cli/table_output.hpp"
 #include "src/cli/with_flags.hpp"
 #include "src/report/comparison_notes.hpp"
 #include "src/report/dataset_name.hpp"
 #include "src/runs/likelihood.hpp"
 #include "src/runs/record.hpp"
+#include "src/runs/shared_likelihood.hpp"
 #include "src/scoring/rescore.hpp"
 #include "src/store/invocations.hpp"
 #include "src/support/error.hpp"
@@ -32,26 +33,62 @@ struct ScoreFlags {
   std::string chat_template = "auto";
 };
 
-/// Computes rows with the network given by flags, showing progress over the answers.
-class NetworkScore {
- public:
-  NetworkScore(const ScoreFlags& flags, Store& store, std::int64_t answers)
-      : checkpoint_(load_checkpoint(flags.model, true)),
-        likelihood_(checkpoint_, flags.chat_template, model_row(store, checkpoint_).hash),
-        progress_(ProgressStyle::automatic, "answers", answers) {}
+bool by_network(const TaskMetric* metric) { return metric->by<ByNetwork>() != nullptr; }
 
-  std::vector<ScoreRow> operator()(const ScoredExample& example) {
-    auto rows = likelihood_(example);
-    progress_.update(++done_, "");
+/// The metrics that the flags name. ConfigError: they cannot be computed here.
+std::vector<const TaskMetric*> metrics_named(const ScoreFlags& flags) {
+  std::vector<const TaskMetric*> asked;
+  for (const auto& name : flags.metrics) {
+    const TaskMetric* metric = &find_metric(name);
+    if (std::find(asked.begin(), asked.end(), metric) != asked.end())
+      throw ConfigError(str("--metric names '", name, "' twice, expected each once"));
+    if (metric->by<ByJudge>())
+      throw ConfigError(str("--metric ", name, ": a judge gives it; ask one with pardec judge"));
+    if (by_network(metric) && flags.model.model.empty())
+      throw ConfigError(str("--metric ", name, ": it needs a network; name one with --model DIR"));
+    asked.push_back(metric);
+  }
+  if (!flags.model.model.empty() && std::none_of(asked.begin(), asked.end(), by_network))
+    throw ConfigError("--model belongs to --metric likelihood; no other metric reads a network");
+  return asked;
+}
+
+/// The rows that the network of the flags gives to each example, with progress over the examples.
+/// The processes of `group` share the work. A rank above 0 gives no store and no examples, and gets
+/// no rows.
+std::vector<std::vector<ScoreRow>> rows_by_network(const ScoreFlags& flags, Store* store,
+                                                   Group* group, ProgressStyle style,
+                                                   const std::vector<ScoredExample>& examples) {
+  Checkpoint checkpoint = load_checkpoint(flags.model, true);
+  const std::string network = model_row(store, checkpoint).hash;
+  AnswerLikelihood likelihood(checkpoint, flags.chat_template, network);
+  Progress progress(style, "answers", std::ssize(examples));
+  const auto show = [&](std::int64_t done) { progress.update(done, ""); };
+  std::vector<std::vector<ScoreRow>> rows;
+  if (group) {
+    rows = share_likelihoods(*group, examples, std::ref(likelihood), network, show);
+    show(std::ssize(examples));
     return rows;
   }
+  for (const ScoredExample& example : examples) {
+    rows.push_back(likelihood(example));
+    show(std::ssize(rows));
+  }
+  return rows;
+}
 
- private:
-  Checkpoint checkpoint_;
-  AnswerLikelihood likelihood_;
-  Progress progress_;
-  std::int64_t done_ = 0;
-};
+/// The answers of runs that carry scores, in the order in which rescore() scores them.
+std::vector<ScoredExample> answers_of(Store& store, const std::vector<RunSummary>& runs,
+                                      const TaskMetric* metric) {
+  std::vector<ScoredExample> examples;
+  for (const RunSummary& run : runs)
+    if (!run.run.oracle)
+      rescore(store, run.run, {metric}, [&](const ScoredExample& example) {
+        examples.push_back(example);
+        return std::vector<ScoreRow>();
+      });
+  return examples;
+}
 
 /// ConfigError: a metric finds nothing to score on any dataset.
 template <typename Asked>
@@ -75,22 +112,16 @@ void check_fit(const std::vector<RunSummary>& runs, const std::vector<Rescored>&
 
 int score(const ScoreFlags& flags) {
   const TableFormat format = parse_table_format(flags.format);
-  std::vector<const TaskMetric*> asked;
-  for (const auto& name : flags.metrics) {
-    const TaskMetric* metric = &find_metric(name);
-    if (std::find(asked.begin(), asked.end(), metric) != asked.end())
-      throw ConfigError(str("--metric names '", name, "' twice, expected each once"));
-    if (metric->by<ByJudge>())
-      throw ConfigError(str("--metric ", name, ": a judge gives it; ask one with pardec judge"));
-    if (metric->by<ByNetwork>() && flags.model.model.empty())
-      throw ConfigError(str("--metric ", name, ": it needs a network; name one with --model DIR"));
-    asked.push_back(metric);
+  const std::vector<const TaskMetric*> asked = metrics_named(flags);
+  const auto likelihood = std::find_if(asked.begin(), asked.end(), by_network);
+  ProgressStyle style = ProgressStyle::automatic;
+  const auto group = join_group(style);
+  if (group && likelihood == asked.end())
+    throw ConfigError("several processes share only --metric likelihood; start one process");
+  if (group && group->rank() > 0) {
+    rows_by_network(flags, nullptr, group.get(), style, {});
+    return 0;
   }
-  const bool by_network = std::any_of(asked.begin(), asked.end(), [](const TaskMetric* metric) {
-    return metric->by<ByNetwork>() != nullptr;
-  });
-  if (!flags.model.model.empty() && !by_network)
-    throw ConfigError("--model belongs to --metric likelihood; no other metric reads a network");
   { Store exists(flags.db, {.read_only = true}); }  // never creates a database
   Store store(flags.db);
   const std::string invocation = find_invocation(store, flags.run);
@@ -110,16 +141,17 @@ int score(const ScoreFlags& flags) {
   const auto metrics_asked = [&](const RunRow& run) {
     return asked.empty() ? metrics_of(stored_dataset(run.dataset.name)) : asked;
   };
-  std::int64_t answers = 0;
-  for (const auto& run : runs) answers += run.generations;
-  std::optional<NetworkScore> network;
-  if (by_network) network.emplace(flags, store, answers);
+  std::vector<std::vector<ScoreRow>> likelihoods;
+  if (likelihood != asked.end())
+    likelihoods =
+        rows_by_network(flags, &store, group.get(), style, answers_of(store, runs, *likelihood));
+  auto next = likelihoods.begin();
   std::vector<Rescored> all;
   for (const auto& run : runs)  // all scores are computed before any is stored
     all.push_back(run.run.oracle
                       ? Rescored()
                       : rescore(store, run.run, metrics_asked(run.run),
-                                network ? ScoreExample(std::ref(*network)) : ScoreExample()));
+                                [&](const ScoredExample&) { return std::move(*next++); }));
   check_fit(runs, all, metrics_asked);
   std::set<std::pair<std::string, std::string>> told;
   std::set<std::pair<std::string, const TaskMetric*>> noted;
@@ -172,7 +204,7 @@ int score(const ScoreFlags& flags) {
   table.notes.push_back(
       "n: answers with the score; changed: scores that are new, or that differ from those stored "
       "before.");
-  if (network)
+  if (likelihood != asked.end())
     table.notes.push_back(
         str("log_likelihood: natural logarithm, mean over the ids of the answers' text, under ",
             flags.model.model,
@@ -189,7 +221,8 @@ Verb score_verb() {
       "score",
       "compute scores of stored answers, without running the model",
       "pardec score --db r.sqlite\n  pardec score --db r.sqlite --metric exact_match,rouge\n  "
-      "pardec score --db r.sqlite --metric likelihood --model model",
+      "pardec score --db r.sqlite --metric likelihood --model model\n  "
+      "mpirun -n 2 pardec score --db r.sqlite --metric likelihood --model model",
       [](CLI::App& app) -> std::function<int()> {
         auto flags = std::make_shared<ScoreFlags>();
         app.add_option("--db", flags->db, "database; scores are stored in it")

@@ -40,7 +40,7 @@ std::vector<std::string> untaught_in(const RunCell& cell, const Json& settings) 
   const DecoderEntry& entry = find_decoder(cell.arm->decoder);
   Json options = Json::parse(dump(cell.decoder().options()));
   const std::string stack(entry.stack_option);
-  if (const Json taught = taught_options(entry, settings);
+  if (const Json taught = trained_options(entry, settings);
       taught.contains(stack) && options.contains(stack) && options[stack] != taught[stack]) {
     size_t most = 0;
     for (size_t block = 0; block < cell.work->blocks.size(); ++block)
@@ -48,7 +48,7 @@ std::vector<std::string> untaught_in(const RunCell& cell, const Json& settings) 
     options[stack] = most;
   }
   if (cell.form() == Form::free) options.erase("ask");  // there is only one way to ask open prompts
-  return untaught_options(entry, options, settings);
+  return options_beyond_training(entry, options, settings);
 }
 
 /// Whether a decoder needs a network trained on its format, and neither a training record nor
@@ -119,8 +119,8 @@ Json config_of(const RunSpec& spec, const RunCell& cell, const Session& session,
   if (cell.arm->oracle.text.empty() && maybe_untaught(cell, session.checkpoint))
     untaught.push_back(str("nothing says that it was trained for what ", cell.arm->decoder,
                            " needs (no training.json)"));
-  if (!untaught.empty()) config["untaught_options"] = untaught;
-  if (!cell.arm->taught.empty()) config["taught_options"] = cell.arm->taught;
+  if (!untaught.empty()) config["options_beyond_training"] = untaught;
+  if (!cell.arm->taught.empty()) config["trained_options"] = cell.arm->taught;
   if (service) config[kService] = service->description();
   if (spec.target_ci > 0) {
     config["target_ci"] = spec.target_ci;
@@ -144,8 +144,8 @@ RunRow run_row(const RunSpec& spec, const RunCell& cell, ArmSessions& sessions, 
   if (const auto baseline = baseline_on(spec, work, cell.index))
     row.baseline = spec.arms[*baseline].label;
   row.dataset = dataset_row(work.dataset);
-  row.model = service ? service->model_row() : model_row(store, session.checkpoint);
-  if (session.draft) row.draft = model_row(store, *session.draft);
+  row.model = service ? service->model_row() : model_row(&store, session.checkpoint);
+  if (session.draft) row.draft = model_row(&store, *session.draft);
   row.config = config_of(spec, cell, session, service);
   if (!arm.oracle.text.empty()) row.oracle = arm.oracle.text;
   row.untrained = !service && untrained_for(session.checkpoint, row.decoder);

@@ -17,7 +17,7 @@
 
 namespace pardec {
 
-ModelRow model_row(Store& store, const Checkpoint& checkpoint) {
+ModelRow model_row(Store* store, const Checkpoint& checkpoint) {
   // for an adapter, its own folder identifies the model
   const std::filesystem::path& folder = checkpoint.weights.back();
   const ModelConfig& config = checkpoint.model.config();
@@ -56,7 +56,7 @@ ModelRow model_row(Store& store, const Checkpoint& checkpoint) {
       checkpoint.tokenizer ? std::nullopt : read_face(checkpoint.weights.front().string());
   if (const auto& tokenizer = face ? face->tokenizer : checkpoint.tokenizer)
     row.shape[kTokenizerHash] = hash_of_ids(*tokenizer);
-  if (const auto known = store.model_hash(row.path, row.stamp)) {
+  if (const auto known = store ? store->model_hash(row.path, row.stamp) : std::nullopt) {
     row.hash = *known;
     return row;
   }

@@ -14,9 +14,9 @@
 /// Converts results of decoders and datasets to rows of the store.
 namespace pardec {
 
-/// The row of a checkpoint, with the hash of its files. A stored hash is reused if path, sizes and
-/// times of the files are unchanged.
-ModelRow model_row(Store& store, const Checkpoint& checkpoint);
+/// The row of a checkpoint, with the hash of its files. The hash that `store` has is reused if
+/// path, sizes and times of the files are unchanged. Null: there is no store.
+ModelRow model_row(Store* store, const Checkpoint& checkpoint);
 /// A hash that is equal for tokenizers in which equal ids mean equal tokens. Special tokens are
 /// ignored, because they include the control tokens that training adds.
 std::string hash_of_ids(const Tokenizer& tokenizer);
@@ -35,8 +35,9 @@ std::string host_name();
 /// The row of a finished job.
 JobRow job_row(const JobKey& key, const Answers& answers);
 /// The rows of the answers of a finished job, one per example. `metrics`: the metrics that score
-/// the answers; none: the answers are not scored, e.g. under an oracle. `tokenizer`: counts
-/// thinking tokens; null: thinking whose tokens the decoder did not count has 0 tokens.
+/// the answers, in addition to the score `parsed` (1: the answer could be parsed, otherwise 0);
+/// none: the answers get no scores, e.g. under an oracle. `tokenizer`: counts thinking tokens;
+/// null: thinking whose tokens the decoder did not count has 0 tokens.
 std::vector<GenerationRow> generation_rows(
     const std::vector<const Example*>& examples, const Answers& answers,
     const std::optional<std::vector<const TaskMetric*>>& metrics, const Tokenizer* tokenizer);

@@ -28,7 +28,7 @@ struct Part {
   const Workload* work;
   std::vector<const RunCell*> cells;
   std::vector<const CellState*> states;  ///< state of each cell at the start
-  std::set<BlockPlace> torn;             ///< blocks begun by an earlier process and run again
+  std::set<BlockPlace> rerun;            ///< blocks begun by an earlier process and run again
 };
 
 /// The time of a block's jobs, run together as far as the batch size allows.
@@ -62,6 +62,8 @@ class Share {
     own_.reset();
     return true;
   }
+  /// The number of turns before the last one of takes(). Processes have done them, or do them now.
+  std::int64_t given() const { return static_cast<std::int64_t>(at_) - 1; }
 
  private:
   const std::string to_do_;
@@ -107,8 +109,8 @@ class Runner {
   /// measured them.
   void repair(const std::vector<RunCell>& cells, const std::vector<Part>& parts,
               const std::vector<BlockTurn>& turns);
-  /// Counts blocks that were torn and still are.
-  void count_torn(const std::vector<RunCell>& cells, const std::vector<Part>& parts);
+  /// Counts the rerun blocks, and those of them that still have no time.
+  void count_rerun(const std::vector<RunCell>& cells, const std::vector<Part>& parts);
   /// Calls ArmSessions::run.
   std::int64_t run_engine(const Arm& arm, size_t count, const std::function<Task<void>(int)>& start,
                           const std::function<void(const Ended&)>& done);
@@ -134,6 +136,7 @@ class Runner {
   const std::function<bool(const RunCell&)>& enough_;
   Progress& progress_;
   Group* group_;
+  std::int64_t given_ = 0;                  ///< turns that the processes of the group have taken
   std::map<const RunCell*, size_t> kinds_;  // indices in left_
   TimeLeft left_{std::vector<TimeLeft::Kind>{}};
 };
@@ -201,7 +204,7 @@ void Runner::plan_time(const std::vector<Part>& parts) {
       for (size_t position = 0; position < part.work->blocks.size(); ++position) {
         if (!spec_.shard.has(position)) continue;
         for (int repeat = 0; repeat < spec_.runs; ++repeat) {
-          const CellBlock block = block_of(cell, *part.states[c], {repeat, position});
+          const CellBlock block = block_state(cell, *part.states[c], {repeat, position});
           const auto& finished = part.states[c]->finished[static_cast<size_t>(repeat)];
           if (block == CellBlock::measured) continue;
           for (const JobPlan& job : cell.jobs(position))
@@ -215,10 +218,12 @@ void Runner::plan_time(const std::vector<Part>& parts) {
 
 void Runner::show(const std::string& doing, bool begun) const {
   const RunCounts& counts = std::as_const(recorder_).counts();
-  progress_.update(
-      counts.finished,
-      str(counts.failed ? str(counts.failed, " failed", doing.empty() ? "" : " · ") : "", doing),
-      begun ? text_of(left_.left()) : "");
+  const std::string note =
+      str(counts.failed ? str(counts.failed, " failed", doing.empty() ? "" : " · ") : "", doing);
+  if (group_)  // blocks of all processes
+    progress_.update(given_, note);
+  else
+    progress_.update(counts.finished, note, begun ? text_of(left_.left()) : "");
 }
 
 void Runner::run_arm(Part& part, size_t arm, const BlockTurn& turn, int repeat,
@@ -233,7 +238,7 @@ void Runner::run_block(Part& part, size_t cell_index, const BlockTurn& turn, int
   const CellState& state = *part.states[cell_index];
   const BlockPlace place{repeat, turn.position};
   const std::set<JobKey>& finished = state.finished[static_cast<size_t>(repeat)];
-  const bool without_time = block_of(cell, state, place) == CellBlock::failed;
+  const bool without_time = block_state(cell, state, place) == CellBlock::failed;
   std::vector<const JobPlan*> jobs;
   std::vector<bool> open;
   for (const JobPlan& job : cell.jobs(turn.position)) {
@@ -388,17 +393,18 @@ std::vector<bool> Runner::needing_more(const std::vector<const RunCell*>& cells)
   return more;
 }
 
-void Runner::count_torn(const std::vector<RunCell>& cells, const std::vector<Part>& parts) {
+void Runner::count_rerun(const std::vector<RunCell>& cells, const std::vector<Part>& parts) {
   if (stop_.stop_requested()) return;  // the next process runs them again
-  if (std::all_of(parts.begin(), parts.end(), [](const Part& part) { return part.torn.empty(); }))
+  if (std::all_of(parts.begin(), parts.end(), [](const Part& part) { return part.rerun.empty(); }))
     return;
   const auto states = recorder_.states();
   for (const Part& part : parts)
-    for (const BlockPlace& place : part.torn) {
+    for (const BlockPlace& place : part.rerun) {
       const auto left = cells_to_do(part.cells, states_of(part.cells, cells, states), place,
                                     std::vector<bool>(part.cells.size()));
-      ++recorder_.counts().torn;
-      recorder_.counts().torn_in_vain += std::find(left.begin(), left.end(), true) != left.end();
+      ++recorder_.counts().rerun;
+      recorder_.counts().still_unmeasured +=
+          std::find(left.begin(), left.end(), true) != left.end();
     }
 }
 
@@ -437,14 +443,15 @@ void Runner::run(const std::vector<RunCell>& cells, std::vector<Part> parts) {
       for (const BlockTurn& turn : turns) {
         if (stop_.stop_requested()) return;
         if (share && !share->takes()) continue;
+        if (share) given_ = share->given();
         Part& part = parts[turn.dataset];
         const BlockPlace place{repeat, turn.position};
         // Whole blocks, so that measurements are paired.
         const std::vector<bool> to_do =
             cells_to_do(part.cells, part.states, place, needing_more(part.cells));
         for (size_t c = 0; c < part.cells.size(); ++c)
-          if (to_do[c] && block_of(*part.cells[c], *part.states[c], place) != CellBlock::fresh)
-            part.torn.insert(place);
+          if (to_do[c] && block_state(*part.cells[c], *part.states[c], place) != CellBlock::fresh)
+            part.rerun.insert(place);
         const std::int64_t began = clock.now_ns();
         for (const size_t arm : arms_of(turn, repeat)) run_arm(part, arm, turn, repeat, to_do);
         busy += clock.now_ns() - began;
@@ -457,8 +464,10 @@ void Runner::run(const std::vector<RunCell>& cells, std::vector<Part> parts) {
     each_turn([&](const BlockTurn&, int) { return std::vector<size_t>{arm}; });
   }
   share.reset();  // rank 0 waits for all
+  if (group_ && !stop_.stop_requested())
+    given_ = static_cast<std::int64_t>(turns.size()) * spec_.runs;
   recorder_.counts().blocks_ns = clock.now_ns() - begin;
-  count_torn(cells, parts);
+  count_rerun(cells, parts);
   repair(cells, parts, turns);
   show("");
 }
@@ -468,13 +477,14 @@ void Runner::run(const std::vector<RunCell>& cells, std::vector<Part> parts) {
 void run_cells(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSessions& sessions,
                const std::vector<RunCell>& cells, Recorder& recorder, std::stop_token stop,
                const std::function<bool(const RunCell&)>& enough, Group* group) {
-  std::int64_t total = 0;
+  std::int64_t total = 0, turns = 0;
+  for (const Workload& work : workloads) turns += std::ssize(work.blocks) * spec.runs;
   for (const RunCell& cell : cells)
     for (size_t position = 0; position < cell.work->blocks.size(); ++position)
       if (spec.shard.has(position))
         total += std::ssize(cell.work->blocks[position].examples) * spec.runs;
   {
-    Progress progress(spec.progress, "examples", total);
+    Progress progress(spec.progress, group ? "blocks" : "examples", group ? turns : total);
     Runner runner(spec, sessions, recorder, stop, enough, progress, group);
     std::vector<Part> parts;
     for (const Workload& work : workloads) {

@@ -9,6 +9,7 @@ import pytest
 from tokenizers import Tokenizer
 
 from harness import ROOT, change, query
+from ranks import ended, need_mpi, start
 from reference import torch, transformers
 
 TOKENIZER = ROOT / "experiments/quickstart/tokenizer.json"
@@ -143,3 +144,38 @@ def test_what_cannot_be_scored_is_refused_and_stores_nothing(pardec, db, args, s
     assert said in ran.stderr
     assert len(ran.stderr.splitlines()) == 1
     assert query(db, SCORES) == before
+
+
+def test_ranks_share_the_answers(pardec, db, table, networks):
+    need_mpi(pardec.path)
+    before = query(db, SCORES)
+    copy = pardec.folder / "shared.sqlite"
+    shutil.copy(db, copy)
+    change(copy, "DELETE FROM score WHERE metric = 'likelihood'")
+    words = ["--chat-template", "plain", "--dtype", "fp32", "--threads", 1, "--format", "json"]
+    line = [pardec.path, "score", "--db", copy, "--metric", "likelihood", "--model", networks[1]]
+    code, out, said = ended(start([[*line, *words]] * 3, pardec.folder))
+    assert code == 0, said
+    assert query(copy, SCORES) == before
+    assert json.loads(out)["rows"] == [
+        {**row, "changed": row["n"] if row["metric"] == "log_likelihood" else row["changed"]}
+        for row in table["rows"]
+    ]
+
+
+@pytest.mark.parametrize(
+    "metric, flags, said",
+    [
+        ("likelihood", [["--model", "reader"], ["--model", "writer"]], "rank 1 has another network"),
+        ("repetition", [[], []], "share only --metric likelihood"),
+    ],
+    ids=["another network", "another metric"],
+)
+def test_what_ranks_cannot_share_is_refused(pardec, db, metric, flags, said):
+    need_mpi(pardec.path)
+    lines = [
+        [pardec.path, "score", "--db", db, "--metric", metric, *of_rank] for of_rank in flags
+    ]
+    code, _, complaint = ended(start(lines, pardec.folder))
+    assert code != 0
+    assert said in complaint

@@ -100,7 +100,7 @@ ENTRIES = {
     "src/reproduction": "item_choice paper_item rehearsal reproduce standins time_shares weights",
     "src/runs": (
         "arm_sessions arms baseline_arms execute likelihood prepare prompt_sizes record run_spec"
-        " runner workload"
+        " runner shared_likelihood workload"
     ),
     "src/sandbox": "python_sandbox",
     "src/scoring": "ask_judge judging labels rescore task_metrics",
