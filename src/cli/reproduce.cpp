@@ -4,6 +4,8 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <optional>
+#include <thread>
 #include <utility>
 
 #include "src/asking/paid_service.hpp"
@@ -12,6 +14,7 @@
 #include "src/cli/print_note.hpp"
 #include "src/cli/run_end.hpp"
 #include "src/cli/signal_stop.hpp"
+#include "src/cli/slurm_scripts.hpp"
 #include "src/cli/table_output.hpp"
 #include "src/cli/with_flags.hpp"
 #include "src/report/reproduction_report.hpp"
@@ -20,10 +23,12 @@
 #include "src/reproduction/rehearsal.hpp"
 #include "src/reproduction/time_shares.hpp"
 #include "src/reproduction/weights.hpp"
+#include "src/runs/run_spec.hpp"
 #include "src/support/checks.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "src/support/number_text.hpp"
+#include "src/support/project_files.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -33,18 +38,20 @@ namespace {
 struct ReproduceFlags {
   ReproduceOptions options;
   std::string paper, item, budget, judge, progress = "auto", format = "text", report, results;
+  std::string shard, slurm;
+  int slurm_tasks = 8;
   std::vector<std::string> models, services;
   bool train = false, dry_run = false;
 };
 
-/// "10m", "90s", "1.5h" or seconds. ConfigError.
+/// "10m", "90s", "1.5h" or seconds. ConfigError: another text.
 std::optional<double> parse_budget(const std::string& text) {
   if (text.empty()) return std::nullopt;
   const std::map<char, double> units{{'s', 1}, {'m', 60}, {'h', 3600}};
   const auto unit = units.find(text.back());
   const std::string number = unit == units.end() ? text : text.substr(0, text.size() - 1);
   const Json value = Json::parse(number, nullptr, false);
-  if (!value.is_number() || value <= 0)
+  if (!value.is_number() || value < 0)
     throw ConfigError(str("--budget is '", text, "', expected a time such as 90s, 10m or 1.5h"));
   return value.get<double>() * (unit == units.end() ? 1 : unit->second);
 }
@@ -75,6 +82,42 @@ TrainedNetworks train_first(const std::vector<const PaperItem*>& items,
                    duration(static_cast<std::int64_t>(minutes_of(wanted) * 60)),
                    " of one core by the recipes"));
   return train_networks(wanted, parse_budget(flags.budget), flags.options);
+}
+
+/// Writes the scripts of `slurm`, and prints how to submit them. ConfigError: the flags fit no
+/// array.
+void write_slurm_scripts(const ReproduceFlags& flags) {
+  const ReproduceOptions& options = flags.options;
+  if (!flags.slurm.ends_with(".sbatch"))
+    throw ConfigError(
+        str("--slurm is '", flags.slurm, "', expected the name of a script, *.sbatch"));
+  check_at_least("slurm-tasks", flags.slurm_tasks, 1);
+  const std::optional<double> budget = parse_budget(flags.budget);
+  if (!budget) throw ConfigError("--slurm needs --budget, the time of each task");
+  if (flags.train) throw ConfigError("--slurm: the tasks train no networks; train them before it");
+  if (!flags.shard.empty()) throw ConfigError("--slurm divides the runs itself; leave --shard out");
+  const std::vector<std::string> arguments = without({options.argv.begin() + 1, options.argv.end()},
+                                                     {"--slurm", "--slurm-tasks", "--db"}, {});
+  SlurmArray array{
+      .verb = "reproduce",
+      .program = program_file().string(),
+      .arguments = without(arguments, {"--report", "--results", "--judge"}, {}),
+      .shown_by = without(arguments, {"--budget"}, {}),
+      .folder = std::filesystem::current_path(),
+      .script = flags.slurm,
+      .db = options.db,
+      .tasks = flags.slurm_tasks,
+      .threads = options.threads > 0 ? options.threads
+                                     : static_cast<int>(std::thread::hardware_concurrency()),
+      .gpu = !options.device.empty() && options.device != "cpu",
+      .task_seconds = *budget,
+      .about = {str("Each task makes every ", flags.slurm_tasks,
+                    "th run of the items, in a budget of ", flags.budget, "."),
+                "Slurm's limit of memory: add #SBATCH --mem for the largest network."}};
+  array.shown_by.insert(array.shown_by.end(), {"--budget", "0"});
+  write_file(array.script, array_script(array));
+  write_file(merge_script_file(array), merge_script(array));
+  std::fprintf(stderr, "%s\n", submit_commands(array).c_str());
 }
 
 /// Only says what would be trained, or makes dry runs.
@@ -220,13 +263,18 @@ int run(const CLI::App& app, ReproduceFlags& flags) {
     print_table(papers_table(papers, stored_verdicts(papers, options.db)), format);
     return 0;
   }
-  const std::vector<const PaperItem*> items = chosen_items(papers, flags.paper, flags.item);
+  std::vector<const PaperItem*> items = chosen_items(papers, flags.paper, flags.item);
   check_labels(items, options);
+  if (!flags.shard.empty()) items = items_of_shard(items, options.scale, parse_shard(flags.shard));
   if (!options.data_root.empty() && !std::filesystem::is_directory(options.data_root))
     throw ConfigError(str("--data-root: ", options.data_root, " is no folder"));
   if (!options.dtype.empty() && options.dtype != "auto") parse_dtype(options.dtype);
   options.progress = parse_progress_style(flags.progress);
   parse_budget(flags.budget);
+  if (!flags.slurm.empty()) {
+    write_slurm_scripts(flags);
+    return 0;
+  }
   return flags.dry_run ? show_plan(items, flags) : reproduce_items(papers, items, flags);
 }
 
@@ -238,6 +286,7 @@ Verb reproduce_verb() {
       "measure the tables of papers: published numbers next to yours, and a verdict on each claim",
       "pardec reproduce list\n  pardec reproduce hpd table1\n  pardec reproduce ippd table5 "
       "--data-root data --model main=DIR --db r.sqlite\n  pardec reproduce all --budget 60m\n  "
+      "pardec reproduce all --budget 1h --slurm papers.sbatch --slurm-tasks 6\n  "
       "pardec reproduce all --train --dry-run\n  pardec reproduce space table2 --scale bound",
       [](CLI::App& app) -> std::function<int()> {
         auto flags = std::make_shared<ReproduceFlags>();
@@ -254,7 +303,7 @@ Verb reproduce_verb() {
             ->type_name("NAME");
         app.add_option("--budget", flags->budget,
                        "time limit, e.g. 10m; fewer examples are then run, and claims that need "
-                       "more stay open")
+                       "more stay open; 0: only the verdicts on what the database holds")
             ->type_name("TIME");
         app.add_option("--limit", options.limit,
                        "number of examples of each dataset, instead of that in the item's file")
@@ -290,6 +339,18 @@ Verb reproduce_verb() {
         app.add_option("--db", options.db, "database; what it holds already is not run again")
             ->capture_default_str()
             ->type_name("FILE");
+        app.add_option("--shard", flags->shard,
+                       "make only every N-th run of the items, beginning with run I (from 0), in a "
+                       "database of its own; 'merge' joins the databases")
+            ->type_name("I/N");
+        app.add_option("--slurm", flags->slurm,
+                       "write a script for a job array of Slurm, which makes the runs, and one for "
+                       "the job that merges them (FILE.merge.sbatch); print how to submit them")
+            ->type_name("FILE.sbatch");
+        app.add_option("--slurm-tasks", flags->slurm_tasks,
+                       "with --slurm: number of tasks, each with the whole of --budget")
+            ->capture_default_str()
+            ->type_name("N");
         add_format(app, flags->format);
         app.add_option("--report", flags->report,
                        "also write a page for a browser: verdicts, tables and figures")
@@ -308,7 +369,7 @@ Verb reproduce_verb() {
         return [flags, &app] { return run(app, *flags); };
       },
       {},
-      {.files = {"--report", "--results"}},
+      {.files = {"--report", "--results", "--slurm"}},
       {"--model"}};
 }
 

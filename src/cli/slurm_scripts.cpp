@@ -33,8 +33,11 @@ std::string command(const SlurmArray& array, const std::vector<std::string>& arg
 /// The common beginning of both scripts.
 std::string head(const SlurmArray& array, const std::string& name, std::int64_t minutes,
                  std::int64_t megabytes) {
-  return str("#SBATCH --job-name=", name, "\n#SBATCH --chdir=", shell_word(array.folder.string()),
-             "\n#SBATCH --time=", minutes, "\n#SBATCH --mem=", megabytes, "M\n");
+  std::string head =
+      str("#SBATCH --job-name=", name, "\n#SBATCH --chdir=", shell_word(array.folder.string()),
+          "\n#SBATCH --time=", minutes, "\n");
+  if (megabytes > 0) head += str("#SBATCH --mem=", megabytes, "M\n");
+  return head;
 }
 
 std::string log_file(const SlurmArray& array, const char* number) {
@@ -61,22 +64,19 @@ std::vector<std::string> without(const std::vector<std::string>& arguments,
 }
 
 std::string array_script(const SlurmArray& array) {
-  const double task_seconds = array.seconds / array.tasks;
   const auto minutes = static_cast<std::int64_t>(
-      std::ceil((task_seconds * kMargin + kLoadSeconds + kSignalSeconds) / 60));
+      std::ceil((array.task_seconds * kMargin + kLoadSeconds + kSignalSeconds) / 60));
   const auto megabytes = static_cast<std::int64_t>(
       std::ceil(static_cast<double>(array.bytes) * kMemoryMargin / (1 << 20)));
   std::string script =
-      str("#!/bin/bash\n# A sweep in ", array.tasks,
-          " parts, written by `pardec sweep --slurm`. Each task of the array runs every ",
-          array.tasks, "th\n# block with all cells, and stores the results in ", array.db,
-          ".part-N. A task that reaches the time\n# limit stops after its running jobs, is queued "
+      str("#!/bin/bash\n# Written by `pardec ", array.verb, " --slurm`, with ",
+          counted(array.tasks, "task"), ". Each stores its results in\n# ", array.db,
+          ".part-N. A task that reaches the time limit stops after its running\n# jobs, is queued "
           "again, and continues.\n# Submit both scripts:\n");
   for (const std::string& line : split(submit_commands(array), '\n'))
     script += "#   " + line + "\n";
-  script += "# Expected for each cell, of all tasks together:\n";
-  for (const std::string& cell : array.cells) script += "#   " + cell + "\n";
-  script += head(array, "pardec-sweep", minutes, megabytes);
+  for (const std::string& line : array.about) script += "# " + line + "\n";
+  script += head(array, "pardec-" + array.verb, minutes, megabytes);
   script += str("#SBATCH --array=0-", array.tasks - 1, "\n#SBATCH --cpus-per-task=", array.threads,
                 array.gpu ? "\n#SBATCH --gpus=1" : "", "\n#SBATCH --signal=B:TERM@", kSignalSeconds,
                 "\n#SBATCH --requeue\n#SBATCH --open-mode=append\n#SBATCH --output=",
@@ -91,7 +91,8 @@ std::string array_script(const SlurmArray& array) {
       "trap stop TERM\n";
   script += str(command(array, array.arguments), " --db ", shell_word(array.db),
                 ".part-\"$SLURM_ARRAY_TASK_ID\" --shard \"$SLURM_ARRAY_TASK_ID\"/", array.tasks,
-                " &\nrun=$!\nwait \"$run\"\ncode=$?\n[ \"$code\" = 3 ] || exit \"$code\"\n");
+                " &\nrun=$!\nwait \"$run\"\ncode=$?\n"
+                "case $code in 3 | 4) ;; *) exit \"$code\" ;; esac\n");
   return script;
 }
 
@@ -102,7 +103,7 @@ std::string merge_script(const SlurmArray& array) {
              "#SBATCH --output=", log_file(array, "merge-%j"), "\n\nparts=()\nfor part in {0..",
              array.tasks - 1, "}; do parts+=(", db, ".part-\"$part\"); done\n",
              command(array, {"merge"}), " ", db, " \"${parts[@]}\" && ",
-             command(array, {"compare"}), " --db ", db, "\n");
+             command(array, array.shown_by), " --db ", db, "\n");
 }
 
 std::filesystem::path merge_script_file(const SlurmArray& array) {

@@ -104,20 +104,24 @@ void write_slurm_scripts(const RunSpec& spec, const OutputSettings& output,
                          const std::vector<Workload>& workloads, const SweepPlan& plan) {
   size_t blocks = 0;
   for (const Workload& work : workloads) blocks = std::max(blocks, work.blocks.size());
-  SlurmArray array{.program = program_file().string(),
-                   .arguments = without({spec.argv.begin() + 1, spec.argv.end()},
-                                        {"--slurm", "--slurm-tasks", "--db"}, {"--dry-run"}),
-                   .folder = std::filesystem::current_path(),
-                   .script = output.slurm,
-                   .db = spec.db,
-                   .tasks = std::min(output.slurm_tasks, static_cast<int>(blocks)),
-                   .threads = spec.model.threads > 0
-                                  ? spec.model.threads
-                                  : static_cast<int>(std::thread::hardware_concurrency()),
-                   .gpu = spec.model.device != "cpu",
-                   .seconds = plan.seconds,
-                   .bytes = plan.bytes,
-                   .cells = plan.cells};
+  SlurmArray array{
+      .verb = "sweep",
+      .program = program_file().string(),
+      .arguments = without({spec.argv.begin() + 1, spec.argv.end()},
+                           {"--slurm", "--slurm-tasks", "--db"}, {"--dry-run"}),
+      .shown_by = {"compare"},
+      .folder = std::filesystem::current_path(),
+      .script = output.slurm,
+      .db = spec.db,
+      .tasks = std::min(output.slurm_tasks, static_cast<int>(blocks)),
+      .threads = spec.model.threads > 0 ? spec.model.threads
+                                        : static_cast<int>(std::thread::hardware_concurrency()),
+      .gpu = spec.model.device != "cpu",
+      .bytes = plan.bytes,
+      .about = {"Each task runs all cells on every N-th block. Expected for each cell, "
+                "of all tasks together:"}};
+  array.task_seconds = plan.seconds / array.tasks;
+  for (const std::string& cell : plan.cells) array.about.push_back("  " + cell);
   // The arms of all tasks compute with equally many threads.
   if (spec.model.threads == 0) {
     array.arguments.emplace_back("--threads");

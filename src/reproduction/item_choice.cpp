@@ -25,8 +25,11 @@ StoredVerdicts stored_verdicts(const PaperCatalogue& papers, const std::string& 
         auto& of_item = verdicts[result.item->name];
         const bool decides = finding.verdict != ClaimVerdict::not_testable;
         if (decides) decided.insert(run.experiment->name);
-        if (decides || !of_item.contains(finding.claim->id))
-          of_item.insert_or_assign(finding.claim->id, finding);
+        const auto newer = of_item.find(finding.claim->id);
+        if (newer == of_item.end())
+          of_item.emplace(finding.claim->id, finding);
+        else if (decides && newer->second.verdict == ClaimVerdict::not_testable)
+          newer->second = finding;
       }
   }
   return verdicts;
@@ -45,6 +48,18 @@ std::vector<const PaperItem*> chosen_items(const PaperCatalogue& papers, const s
     std::vector<std::string> known = paper_names();
     known.insert(known.end(), {"all", "list"});
     throw ConfigError(str("unknown paper '", paper, "'", known_names(paper, known)));
+  }
+  return chosen;
+}
+
+std::vector<const PaperItem*> items_of_shard(const std::vector<const PaperItem*>& items,
+                                             const std::string& scale, const Shard& shard) {
+  std::vector<const PaperItem*> chosen;
+  std::map<std::string, size_t> runs;  // with their numbers
+  for (const PaperItem* item : items) {
+    const std::string work = work_of(*item, scale);
+    if (!work.empty() && shard.has(runs.emplace(work, runs.size()).first->second))
+      chosen.push_back(item);
   }
   return chosen;
 }

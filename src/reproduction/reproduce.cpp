@@ -23,12 +23,14 @@ namespace pardec {
 
 namespace {
 
-/// A run of an earlier invocation with the same settings and the same program.
-std::optional<RunRow> earlier(const RunSpec& spec, const OpenOptions& open) {
+/// The newest run of an earlier invocation with the same scale. `to_continue`: only a run by this
+/// program, since the times of different programs cannot be compared.
+std::optional<RunRow> earlier(const RunSpec& spec, const OpenOptions& open, bool to_continue) {
   if (!Store::exists(spec.db, open)) return std::nullopt;
   Store store(spec.db, {.read_only = true});
   for (const RunRow& run : store.find_runs({}))
-    if (run.experiment && run.experiment->name == spec.name && run.commit == version().commit &&
+    if (run.experiment && run.experiment->name == spec.name &&
+        (!to_continue || run.commit == version().commit) &&
         run.experiment->json.value("scale", Json()) == spec.given["scale"])
       return run;
   return std::nullopt;
@@ -106,7 +108,7 @@ Group* group_for(const RunSpec& spec, const ReproduceOptions& options) {
   try {
     check_shared(spec);
   } catch (const ConfigError& error) {
-    tell(options.notes, str(spec.name, ": one process does the run alone: ", error.what()));
+    tell(options.notes, str(spec.name, ": only one process does this run: ", error.what()));
     return nullptr;
   }
   return options.group;
@@ -126,7 +128,7 @@ void measure(Reproduction& result, const Json& scale, const ReproduceOptions& op
   RunSpec spec = spec_of(runnable, name, item.file, options);
   ArmSessions sessions(spec);
   const OpenOptions open{.create_folders = options.create_folders};
-  const auto before = earlier(spec, open);
+  const auto before = earlier(spec, open, options.effort.runs);
   if (!before && !could_be_tested(item, result.scale, runnable.lacking)) {
     result.evidence = std::make_unique<NoEvidence>(runnable.lacking);
     return;

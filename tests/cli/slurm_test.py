@@ -1,12 +1,17 @@
-"""`sweep --slurm`: the scripts that it writes, and the sweep that a real Slurm runs with them."""
+"""`sweep --slurm` and `reproduce --slurm`: the scripts that they write, and the sweep that a real
+Slurm runs with them.
+"""
 
+import json
+import os
 import re
 import subprocess
 
 import pytest
-from harness import answers, query
+from harness import ROOT, answers, query
 from slurm import Slurm, need_slurm
 
+QUICKSTART = ROOT / "experiments" / "quickstart" / "model"
 SWEEP = [
     "--decoder", "ar,hpd", "--dataset", "oa-mine", "--grid", "hpd.k_max=4,8", "--grid", "hpd.stack=1,2",
     "--max-new-tokens", "12", "--block", "2", "--threads", "1", "--progress", "none",
@@ -61,6 +66,65 @@ def test_what_cannot_be_an_array_is_refused(pardec, model, flags, said):
     ran = pardec("sweep", "--model", model, *SWEEP, *flags)
     assert ran.returncode == 2 and said in ran.stderr, ran.stderr
     assert not list(pardec.folder.glob("x.*"))
+
+
+@pytest.fixture(scope="module")
+def papers(pardec):
+    """The scripts of two items with a run each, and of one that only counts."""
+    line = [
+        pardec.path, "reproduce", "ippd", "--model", f"main={QUICKSTART}", "--limit", "2", "--budget", "10m",
+        "--threads", "1", "--progress", "none", "--db", "papers.sqlite", "--slurm", "papers.sbatch",
+        "--slurm-tasks", "3", "--format", "json",
+    ]
+    ran = subprocess.run(line, cwd=pardec.folder, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    return [pardec.folder / f"papers{end}" for end in (".sbatch", ".merge.sbatch")]
+
+
+def run_script(script, **environment):
+    """Runs a script as Slurm would."""
+    return subprocess.run(
+        ["bash", script],
+        cwd=script.parent,
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+    )
+
+
+def test_an_array_of_papers_makes_each_run_once(pardec, papers):
+    """Each task makes other runs, and the merging job shows the verdicts of all of them."""
+    array, merge = papers
+    made = []
+    for task in range(3):
+        ran = run_script(array, SLURM_ARRAY_TASK_ID=str(task), SLURM_JOB_ID="1")
+        assert ran.returncode == 0, ran.stderr
+        part = pardec.folder / f"papers.sqlite.part-{task}"
+        made.append({row["name"] for row in query(part, "SELECT name FROM experiment")})
+    assert all(made), made
+    assert sum(map(len, made)) == len(set.union(*made)), made
+    ran = run_script(merge)
+    assert ran.returncode == 0, ran.stderr
+    runs = query(pardec.folder / "papers.sqlite", "SELECT DISTINCT name FROM experiment")
+    assert {row["name"] for row in runs} == set.union(*made)
+    shown = json.loads(ran.stdout[ran.stdout.index("\n[") :])  # after the table of the merge
+    verdicts = [row["claim"] for row in shown[-1]["rows"]]
+    assert {"I6m", "I5a", "I2"} <= set(verdicts), verdicts
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (["--slurm", "y.sh", "--budget", "1m"], "--slurm is 'y.sh', expected the name of a script"),
+        (["--slurm", "y.sbatch"], "--slurm needs --budget"),
+        (["--slurm", "y.sbatch", "--budget", "1m", "--shard", "0/2"], "leave --shard out"),
+        (["--slurm", "y.sbatch", "--budget", "1m", "--train"], "the tasks train no networks"),
+    ],
+)
+def test_papers_that_cannot_be_an_array_are_refused(pardec, flags, said):
+    ran = pardec("reproduce", "ippd", *flags)
+    assert ran.returncode == 2 and said in ran.stderr, ran.stderr
+    assert not list(pardec.folder.glob("y.*"))
 
 
 @pytest.fixture(scope="module")
