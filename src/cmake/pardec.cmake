@@ -54,20 +54,23 @@ function(pardec_precompile target)
 endfunction()
 
 # Several sources of a target are compiled as one file (unity build): in half the time, since common headers are compiled once. So a name
-# in an unnamed namespace must be unique in its target. SEPARATE: files that are compiled alone. The builds of the core and of the fuzz
-# targets are not unity builds.
-function(pardec_join_sources target)
+# in an unnamed namespace must be unique in its target, except in files that are compiled alone (`alone`; SEPARATE: all files of a target).
+# The builds of the core and of the fuzz targets are not unity builds.
+function(pardec_join_sources target alone)
   if(PARDEC_JOIN_SOURCES AND NOT PARDEC_CORE AND NOT PARDEC_FUZZ)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 20)
+    if(alone)
+      set_source_files_properties(${alone} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    endif()
   endif()
 endfunction()
 
-# pardec_library(NAME SOURCES a.cpp ... USES pardec::other ... [TORCH] [LIGHT] [OWN_HEADERS] [SEPARATE])
-# TORCH: the sources include libtorch, and share its precompiled header. LIGHT: they compute little. OWN_HEADERS: no precompiled
-# header, or another one; needed if sources have their own compiler flags.
+# pardec_library(NAME SOURCES a.cpp ... [ALONE b.cpp ...] USES pardec::other ... [TORCH] [LIGHT] [OWN_HEADERS] [SEPARATE])
+# ALONE: more sources, which are not joined with others. TORCH: the sources include libtorch, and share its precompiled header. LIGHT: they
+# compute little. OWN_HEADERS: no precompiled header, or another one; needed if sources have their own compiler flags.
 function(pardec_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH;LIGHT;OWN_HEADERS;SEPARATE" "" "SOURCES;USES")
-  add_library(pardec_${name} STATIC ${arg_SOURCES})
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH;LIGHT;OWN_HEADERS;SEPARATE" "" "SOURCES;ALONE;USES")
+  add_library(pardec_${name} STATIC ${arg_SOURCES} ${arg_ALONE})
   add_library(pardec::${name} ALIAS pardec_${name})
   target_compile_features(pardec_${name} PUBLIC cxx_std_20)
   target_include_directories(pardec_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
@@ -79,7 +82,7 @@ function(pardec_library name)
     pardec_precompile(pardec_${name})
   endif()
   if(NOT arg_SEPARATE)
-    pardec_join_sources(pardec_${name})
+    pardec_join_sources(pardec_${name} "${arg_ALONE}")
   endif()
   if(arg_LIGHT)
     pardec_compile_quickly(pardec_${name})
@@ -113,7 +116,7 @@ function(pardec_test name)
     target_precompile_headers(${name} REUSE_FROM pardec_test_pch)
   endif()
   if(NOT arg_SEPARATE)
-    pardec_join_sources(${name})
+    pardec_join_sources(${name} "")
   endif()
   if(NOT arg_HEAVY)
     target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-Og>)
