@@ -17,8 +17,8 @@ struct ExampleField {
   /// Whether annotators labelled this field. ExtractGPT's F1 skips fields without annotation; the
   /// strict F1 treats them as absent.
   bool annotated = true;
-  /// Accepted answers, in file order. Empty: the value is absent; the right answer is that there is
-  /// none.
+  /// Accepted answers, in file order. Empty, if `annotated`: the value is absent; the right answer
+  /// is that there is none. Empty, if not `annotated`: the right answer is not known.
   std::vector<std::string> references;
   std::string id;  ///< the publisher's id of the question, for its scorer; may be empty
   /// for programming tasks: code that is run after text and answer, and fails if the answer is

@@ -38,14 +38,16 @@ Dataset load_commonsense_qa(const std::filesystem::path& folder, std::string_vie
 
 /// BoolQ (Clark et al. 2019). Rows, and records of the publisher's dev.jsonl and train.jsonl:
 ///   {"passage": P, "question": Q, "answer": true}     or "label": true, 1 (SuperGLUE)
-/// The choices are yes and no. Splits: validation, train.
+/// A question mark is added to the question if it has none. The choices are yes and no. Splits:
+/// validation, train.
 Dataset load_boolq(const std::filesystem::path& folder, std::string_view split,
                    Inspection* inspection);
 
 /// PIQA (Bisk et al. 2020). Rows:
 ///   {"goal": Q, "sol1": T, "sol2": T, "label": 0}
 /// The publisher's valid.jsonl and train.jsonl have no labels. The labels are the lines of
-/// valid-labels.lst and train-labels.lst. Splits: validation, train.
+/// valid-labels.lst and train-labels.lst. DataError: the list of labels has another length than the
+/// file. Splits: validation, train.
 Dataset load_piqa(const std::filesystem::path& folder, std::string_view split,
                   Inspection* inspection);
 
@@ -62,8 +64,8 @@ Dataset load_rte(const std::filesystem::path& folder, std::string_view split,
 /// hellaswag_train.jsonl:
 ///   {"activity_label": A, "ctx": C, "endings": [4 texts], "label": 3, "source_id": "wikihow~i"}
 /// The question is "A: C". In all texts, marks in brackets, such as [header] and [step], are
-/// removed, and " [title]" becomes a full stop. The category is the part of source_id before "~".
-/// Splits: validation, train.
+/// removed, and " [title]" becomes a full stop. The category is the part of source_id before "~",
+/// or "hellaswag" without source_id. Splits: validation, train.
 Dataset load_hellaswag(const std::filesystem::path& folder, std::string_view split,
                        Inspection* inspection);
 

@@ -27,7 +27,8 @@ namespace pardec {
 /// ConfigError: there is no such split, or a folder is missing. DataError, which names the file:
 /// the content is not a JSON object, a member is missing or has the wrong type, lists have
 /// different lengths, a question has fewer than two options, an answer is not the letter of an
-/// option, lines of the same passage have different articles, or a folder has no files.
+/// option, an example_id has another form, lines of the same passage have different articles, or a
+/// folder has no files.
 Dataset load_race(const std::filesystem::path& folder, std::string_view split,
                   Inspection* inspection);
 

@@ -21,7 +21,7 @@ namespace pardec {
 inline constexpr std::size_t kLongestLine = 64u << 20;
 
 /// Calls `read`. With an inspection, a DataError that `read` throws is noted there (as a fault);
-/// otherwise it is thrown on.
+/// otherwise it is rethrown.
 template <typename Read>
 void guarded(Inspection* inspection, Read read) {
   try {
@@ -35,15 +35,16 @@ void guarded(Inspection* inspection, Read read) {
 /// Notes the error in the inspection; if `inspection` is null, throws it.
 void complain(Inspection* inspection, const DataError& error);
 
-/// Opens a file for reading. DataError: the file cannot be opened, or is a folder.
+/// Opens a file for reading. DataError: the file cannot be opened, or is not a regular file.
 std::ifstream open_data(const std::filesystem::path& file);
 
-/// Calls `take(text, number)` for each line of a file. Line ends (LF or CRLF) and a byte order mark
-/// are removed; an inspection notes CRLF and the mark. The lines of a Parquet file are its rows as
-/// JSON, which from_parquet.py writes. Returns false if the file is empty. ConfigError: the file is
-/// Parquet and cannot be converted, e.g. because there is no Python with pyarrow. DataError: the
-/// file cannot be read (open_data), or a line is longer than kLongestLine; with an inspection, the
-/// long line is noted and left out.
+/// Calls `take(text, number)` for each line of a file; numbers count from 1. Line ends (LF or CRLF)
+/// and a byte order mark are removed; an inspection notes CRLF and the mark. The lines of a Parquet
+/// file are its rows as JSON, which from_parquet.py writes. Returns false if the file is empty.
+/// ConfigError: the file is Parquet and cannot be converted, e.g. because there is no Python with
+/// pyarrow. RunError: the temporary file for the rows cannot be created. DataError: the file cannot
+/// be read (open_data), or a line is longer than kLongestLine; with an inspection, the long line is
+/// noted and left out. Errors of `take` are propagated.
 bool each_raw_line(const std::filesystem::path& file, Inspection* inspection,
                    const std::function<void(std::string& text, long number)>& take);
 
@@ -60,13 +61,14 @@ void each_line(const std::filesystem::path& file, Inspection* inspection,
 OrderedJson parse_record(std::string_view text, const std::string& file, long line);
 
 /// Notes if an inspected file ends without a line break. This is the only sign that a CSV file was
-/// cut within its last column.
+/// cut within its last column. DataError: see open_data.
 void note_open_end(const std::filesystem::path& file, Inspection* inspection);
 
-/// Notes if an inspected file has a byte order mark or CRLF.
+/// Notes if an inspected file has a byte order mark or CRLF. DataError: see read_file.
 void note_encoding(const std::filesystem::path& file, Inspection* inspection);
 
-/// Reads a whole JSON file, and notes its encoding (note_encoding). DataError: see parse_record.
+/// Reads a whole JSON file, and notes its encoding (note_encoding). DataError: see read_file and
+/// parse_record.
 OrderedJson read_record(const std::filesystem::path& file, Inspection* inspection);
 
 /// A JSON object in a record, and its place. Its functions return members of the object, and throw

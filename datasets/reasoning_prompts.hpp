@@ -12,7 +12,8 @@ namespace pardec {
 
 /// MATH500 (Lightman et al. 2023): test.jsonl.
 ///   {"problem": P, "solution": S, "answer": A, "subject": C, "level": 2, "unique_id": I}
-/// The category is the subject. Splits: test, and level-1 to level-5 for its problems of one level.
+/// The category is the subject. Splits: test, and level-1 to level-5 with the test problems of that
+/// level.
 Dataset load_math500(const std::filesystem::path& folder, std::string_view split,
                      Inspection* inspection);
 

@@ -27,7 +27,7 @@ struct SourceFile {
 
 /// Where a dataset comes from.
 struct Source {
-  std::string_view dataset;
+  std::string_view dataset;  ///< DatasetEntry::name
   std::string_view page;     ///< the publisher's web page
   std::string_view licence;  ///< short description; with ~, it was not checked
   std::vector<SourceFile> files;
@@ -38,9 +38,9 @@ struct Source {
   bool verified = false;
 };
 
-/// All sources of datasets.
+/// The sources of datasets that `data fetch` knows.
 const std::vector<Source>& sources();
-/// The source of a dataset; null: it has none (the user's own records).
+/// The source of a dataset; null: `data fetch` knows none, e.g. for aime or the user's own records.
 const Source* find_source(std::string_view dataset);
 
 }  // namespace pardec

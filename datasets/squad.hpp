@@ -26,8 +26,8 @@ namespace pardec {
 ///    "answers": {"text": [A, ...], "answer_start": [N, ...]}}       [] if there is no answer
 ///
 /// Splits: train and dev (version 2.0 if the folder has it, otherwise 1.1), or with a version, e.g.
-/// dev-v1.1. Only one article at a time is in memory. ConfigError: there is no such split, or its
-/// files are missing. DataError, which names the paragraph or question, e.g.
+/// dev-v1.1. The authors' JSON is parsed article by article, to save memory. ConfigError: there is
+/// no such split, or its files are missing. DataError, which names the paragraph or question, e.g.
 /// `data[0].paragraphs[3].qas[1]`: a member is missing or has the wrong type; in the authors'
 /// format, a question without answers is not marked as impossible (in 1.1, every question must have
 /// answers), or an impossible question has answers; or the context does not contain an answer at

@@ -24,13 +24,14 @@ using CountIds = std::function<std::int64_t(std::string_view)>;
 /// The datasets for which a stand-in can be generated.
 const std::vector<std::string_view>& standin_datasets();
 
-/// Generates a stand-in: writes files in the publisher's format with these mean lengths to the new
-/// folder `folder`, and standin.json, by which load_dataset recognises a stand-in. Words are
-/// invented and depend on `seed`. Right answers are where they are in the real data (squad: in the
-/// text), but have no meaning. Lengths are distributed uniformly between 0.5 and 1.5 times the
-/// mean. `count`: counts ids of the tokenizer of `lengths`. `tokenizer`: its name, for
-/// standin.json. REQUIRES: `dataset` is one of standin_datasets(). RunError: a file cannot be
-/// written.
+/// Generates a stand-in: writes files in the publisher's format with these mean lengths to the
+/// empty folder `folder`, and standin.json, by which load_dataset recognises a stand-in. About
+/// half of the words are common short English words; the others are invented, and all depend on
+/// `seed`. Right answers are where they are in the real data (squad: in the
+/// text, and every second question has no answer), but have no meaning. Lengths are distributed
+/// uniformly between 0.5 and 1.5 times the mean. `count`: counts ids of the tokenizer of `lengths`.
+/// `tokenizer`: its name, for standin.json. REQUIRES: `dataset` is one of standin_datasets(), and
+/// the folder exists. RunError: a file cannot be written.
 void write_standin(std::string_view dataset, const std::filesystem::path& folder,
                    const StandinLengths& lengths, std::uint64_t seed, const CountIds& count,
                    std::string_view tokenizer);

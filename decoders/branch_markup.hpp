@@ -27,7 +27,7 @@ std::vector<MarkupPart> parse_markup(std::string_view text, const std::string& w
 /// Writes the parts in this markup (the inverse of parse_markup).
 std::string write_markup(const std::vector<MarkupPart>& parts);
 /// The text of the parts without markup and titles, as in the answers of the decoder aspd: the
-/// branches of a block are joined by line breaks.
+/// branches of a block, each without the space at its beginning, are joined by line breaks.
 std::string markup_text(const std::vector<MarkupPart>& parts);
 
 }  // namespace pardec

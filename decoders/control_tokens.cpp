@@ -42,7 +42,7 @@ Token find_control_token(const ControlToken& token, const Tokenizer* tokenizer, 
                         ", else name one by id or text: ", token.setting));
 }
 
-std::string told(const std::vector<std::string>& names, const Tokens& ids) {
+std::string names_with_ids(const std::vector<std::string>& names, const Tokens& ids) {
   std::string text;
   for (size_t i = 0; i < ids.size(); ++i)
     text += str(i ? ", " : "", names[i], i ? " " : " is ", ids[i]);

@@ -35,7 +35,7 @@ Token find_control_token(const ControlToken& token, const Tokenizer* tokenizer, 
 
 /// Describes the tokens as text, e.g. "[Fork] is 4089, [Child] 4090". `ids[i]` is the id of
 /// `names[i]`.
-std::string told(const std::vector<std::string>& names, const Tokens& ids);
+std::string names_with_ids(const std::vector<std::string>& names, const Tokens& ids);
 
 /// ConfigError: two tokens have the same id. `ids[i]` is the id of `tokens[i]`.
 void check_different(const std::vector<ControlToken>& tokens, const Tokens& ids);

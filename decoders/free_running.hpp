@@ -67,10 +67,11 @@ std::uint64_t stream_seed(std::uint64_t seed, int index);
 struct Stream : Chosen {
   std::string bytes;  ///< the text as bytes, which may be invalid UTF-8; empty without a tokenizer
   /// The places of tokens in a text that is not the concatenation of all tokens, e.g. because
-  /// branches were generated in parallel.
+  /// branches were generated in parallel. Empty lists: the places are not known.
   struct Written {
-    std::vector<size_t> choices;  ///< indices of the text's tokens, in the order of the text
-    std::vector<size_t> ends;     ///< the end of each of these tokens in `bytes`
+    /// indices in `tokens` of the text's tokens, in the order of the text
+    std::vector<size_t> choices;
+    std::vector<size_t> ends;  ///< the end of each of these tokens in `bytes`
   };
   /// None: the text is the concatenation of all tokens.
   std::optional<Written> written;
@@ -99,9 +100,9 @@ class StreamWriter {
                const DecoderContext& context, int stream = 0);
 
   /// Adds the tokens that one forward pass gave, up to the end of the stream. choices[i] was made
-  /// by row rows[i]. All tokens except the last are accepted guesses. `rejected`: the guesses that
-  /// were verified and rejected, from the place of the last token on. Returns the number of added
-  /// tokens.
+  /// by row rows[i]. All tokens except the last are accepted guesses. `rejected`: the rejected
+  /// guesses, in order; the first was the guess for the place of the last token. Returns the number
+  /// of added tokens.
   int add(std::span<const Choice> choices, std::span<const int> rows,
           std::span<const Token> rejected = {});
   bool ended() const { return ended_; }

@@ -10,6 +10,7 @@ OrderedJson likeliest_trees(const std::vector<std::vector<double>>& ranks, int h
   for (const int nodes : {16, 64, 256}) {
     const ExpectedTree best = likeliest_tree(of_heads, nodes);
     if (best.tree.nodes.empty()) break;
+    if (!json["trees"].empty() && json["trees"].back()["nodes"] == best.tree.nodes.size()) break;
     json["trees"].push_back({{"nodes", best.tree.nodes.size()},
                              {"tokens_per_pass", best.tokens_per_pass},
                              {"tree", best.tree.name}});

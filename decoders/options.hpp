@@ -14,7 +14,8 @@ namespace pardec {
 inline constexpr int kMostStacked = 1024;  ///< contexts in one prompt
 inline constexpr int kMostGuesses = 1024;  ///< consecutive guessed tokens
 inline constexpr int kMostRows = 4096;     ///< rows of one stream in a pass
-inline constexpr int kMostGap = 65536;     ///< positions between two branches
+/// positions between the starts of two branches (aspd), or reserved for a value (hpd)
+inline constexpr int kMostGap = 65536;
 
 /// The valid range of an option, including both ends.
 struct OptionRange {

@@ -100,7 +100,7 @@ OrderedJson recorded_options(const std::vector<std::string>& names, const Option
   return record;
 }
 
-Json taught_options(const DecoderEntry& decoder, const Json& settings) {
+Json trained_options(const DecoderEntry& decoder, const Json& settings) {
   const DecoderEntry& taught_as =
       decoder.formats.empty() && !decoder.trained ? find_decoder(kPlainDecoder) : decoder;
   const auto names = settings.value("format", std::vector<std::string>());
@@ -132,8 +132,8 @@ Json taught_options(const DecoderEntry& decoder, const Json& settings) {
   return taught;
 }
 
-std::vector<std::string> untaught_options(const DecoderEntry& decoder, const Json& options,
-                                          const Json& settings) {
+std::vector<std::string> options_beyond_training(const DecoderEntry& decoder, const Json& options,
+                                                 const Json& settings) {
   std::vector<std::string> untaught;
   const auto smaller_too = [&](const std::string& name) {
     return std::any_of(decoder.training_options.begin(), decoder.training_options.end(),
@@ -141,7 +141,7 @@ std::vector<std::string> untaught_options(const DecoderEntry& decoder, const Jso
                          return trained.smaller_too && split(trained.recorded, '.').back() == name;
                        });
   };
-  const Json all = taught_options(decoder, settings);
+  const Json all = trained_options(decoder, settings);
   for (const auto& [name, taught] : all.items())
     if (const Json now = options.value(name, Json());
         !now.is_null() && now != taught && !(now < taught && smaller_too(name)))

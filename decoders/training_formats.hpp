@@ -46,13 +46,13 @@ OrderedJson recorded_options(const std::vector<std::string>& names, const Option
 /// decoder have the same value. For a decoder that needs no training and has no formats, the plain
 /// decoder's formats count, since both generate the same text. Empty: the network was not trained
 /// on any of these formats.
-Json taught_options(const DecoderEntry& decoder, const Json& settings);
+Json trained_options(const DecoderEntry& decoder, const Json& settings);
 
 /// The options in `options` whose values differ from those of the training, as text, e.g. "stack 6,
 /// trained with 2". Smaller values are left out if the training covers them
-/// (TrainingOption::smaller_too). `settings`: see taught_options.
-std::vector<std::string> untaught_options(const DecoderEntry& decoder, const Json& options,
-                                          const Json& settings);
+/// (TrainingOption::smaller_too). `settings`: see trained_options.
+std::vector<std::string> options_beyond_training(const DecoderEntry& decoder, const Json& options,
+                                                 const Json& settings);
 
 /// An option as text, e.g. "stack 2"; with an empty name, only the value.
 std::string option_text(const std::string& name, const Json& value);

@@ -94,12 +94,13 @@ struct JudgeProtocol {
   std::variant<GradeVerdict, ClassVerdict, PreferenceVerdict> verdict;
   /// The metric of the scores that are computed from the verdicts; empty: none.
   std::string score;
-  Json record;       ///< name, wording and schema, for the record of judgings
+  Json record;       ///< name, wording, schema and options, for the record of judgings
   std::string hash;  ///< SHA-256 of the record
   /// Returns what the subject lacks for this protocol, as the end of a sentence "they lack ...";
   /// empty: nothing.
   std::function<std::string(const Subject&)> lacks;
-  /// Makes the inquiry about a subject. The order is only used for pairs.
+  /// Makes the inquiry about a subject. The order is only used for pairs. ConfigError: see
+  /// Wording::filled. REQUIRES: the subject lacks nothing.
   std::function<Inquiry(const Subject&, Order)> ask;
   /// Reads the reply to `ask` with the same subject and order.
   std::function<Reading(const Subject&, Order, std::string_view reply)> read;

@@ -28,9 +28,10 @@ JudgeProtocol pairwise(ShowReferences references);
 /// string with an enum. `values` gives numbers to the labels of an enum; without it, there is no
 /// score. `system`, `compares` and `values` may be missing. The slots are {category} {text}
 /// {question} {reference} {answer}. For pairs (`compares`), {answer_a} and {answer_b} replace
-/// {answer}, and the enum is "A", "B", "tie". {mark} is a word that the judged texts do not
-/// contain. ConfigError, which names the file: the template is invalid. DataError: the file cannot
-/// be read, or is not JSON.
+/// {answer}, and the enum is "A", "B", "tie". If all fields are judged together (without
+/// Subject::turn), {question} is a list of the fields, {reference} is empty, and an answer is a
+/// JSON object of values. {mark} is a word that the judged texts do not contain. ConfigError, which
+/// names the file: the template is invalid. DataError: the file cannot be read, or is not JSON.
 JudgeProtocol from_template(const std::filesystem::path& file);
 
 }  // namespace pardec

@@ -26,9 +26,10 @@ struct FoundVerdict {
 FoundVerdict find_verdict(std::string_view reply, const Json& schema, const std::string& verdict);
 
 /// Checks that violation() can check values by this schema. ConfigError, which names the place
-/// `where`: the schema has a keyword that violation() does not check; `type` is missing or unknown;
-/// an array has no `items`; or an object has no `properties`, does not require all of them, allows
-/// others, or has a name in `required` that is not among its `properties`.
+/// `where`: the schema has a keyword that violation() does not check, or one with a value of the
+/// wrong type; `type` is missing or unknown; an array has no `items`; or an object has no
+/// `properties`, does not require all of them, allows others, or has a name in `required` that is
+/// not among its `properties`.
 void check_schema(const Json& schema, const std::string& where);
 
 /// Describes how a value violates the schema; empty: it does not. `where`: the path of the value in

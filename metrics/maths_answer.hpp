@@ -21,7 +21,8 @@ std::optional<std::string> boxed(std::string_view text);
 ///
 /// Differs from Hendrycks et al.: more answers are equal, because values are compared, sets have no
 /// order, and thousands separators and upper or lower case do not matter. Numbers are equal if nine
-/// digits are. An empty text is not equal to any text.
+/// digits are. An empty text is not equal to any text. Answers of more than 4096 bytes are compared
+/// only as texts, without normalisation.
 bool same_maths_answer(std::string_view a, std::string_view b);
 
 }  // namespace pardec

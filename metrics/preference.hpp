@@ -6,8 +6,8 @@
 #include "metrics/statistics.hpp"
 
 /// Compares arms by a judge's preferences between pairs of answers. Deterministic, pure functions.
-/// Intervals are jackknife intervals over clusters, as in score_intervals; with more than 200
-/// clusters, over 200 groups of clusters.
+/// Intervals are jackknife intervals over clusters (jackknife_interval, with equal clusters). With
+/// more than 200 clusters, they are over 200 groups of clusters.
 namespace pardec {
 
 /// The number of pairs that the method won, tied and lost against its baseline.
@@ -35,7 +35,8 @@ struct Game {
 /// The Bradley-Terry strengths of arms (Bradley and Terry 1952). A tie is half a win for each arm.
 /// Strengths are natural logarithms with mean 0: if arms a and b have strengths s and t, e^(s - t)
 /// are the odds that a's answer is preferred to b's. All are NaN if some set of arms never lost a
-/// point to the other arms, because the strengths are then unbounded. Returns one interval per arm.
+/// point to the other arms, because the strengths are then unbounded. There are no intervals if
+/// this is so without one of the clusters. Returns one interval per arm.
 /// `arms`, `clusters`: numbers of arms and clusters. REQUIRES: 0 <= a, b < arms, and a != b.
 std::vector<Interval> bradley_terry(std::span<const Game> games, int arms, std::int32_t clusters,
                                     double confidence = 0.95);
@@ -49,9 +50,11 @@ struct LengthPair {
 
 /// The win rate that would be expected for answers of equal length. It is a logistic regression of
 /// the outcome on an intercept and tanh(difference / standard deviation of the differences),
-/// evaluated at difference 0. The idea is AlpacaEval's (Dubois et al. 2024). Unlike AlpacaEval's
-/// length-controlled win rate, the regression has no term for the difficulty of prompts. NaN if the
-/// outcomes do not determine the regression. `clusters`: number of clusters.
+/// evaluated at difference 0. If all differences are equal, the regression has only the intercept.
+/// The idea is AlpacaEval's (Dubois et al. 2024). Unlike AlpacaEval's length-controlled win rate,
+/// the regression has no term for the difficulty of prompts. The result is NaN if the outcomes do
+/// not determine the regression, and there is no interval if they do not determine it without one
+/// of the clusters. `clusters`: number of clusters.
 Interval length_adjusted_win_rate(std::span<const LengthPair> pairs, std::int32_t clusters,
                                   double confidence = 0.95);
 

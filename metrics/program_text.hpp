@@ -11,10 +11,11 @@ namespace pardec {
 std::string task_head(std::string_view prompt);
 
 /// The Python code in an answer to `prompt`. The prompt ends with the head of the function to
-/// write. Blocks are fenced with ``` or ~~~ (as in CommonMark), [PYTHON], <code> or LaTeX listings;
-/// they may be nested, quoted, or inside a list. Blocks marked as another language count only if
-/// no other block defines the function. The code is the first of these that the answer has
-/// (results/answers.md has examples):
+/// write. Blocks are fenced with ``` or ~~~ (as in CommonMark); they may be nested, quoted, or
+/// inside a list. In an answer without such fences, blocks are the texts between marks such as
+/// [PYTHON] and [/PYTHON], <code> and </code>, or those of LaTeX listings. Blocks marked as another
+/// language count only if no other block defines the function. The code is the first of these that
+/// the answer has (results/answers.md has examples):
 ///  1. the first block that defines the function (not only as a stub), after preceding blocks of
 ///     definitions, and before later blocks with definitions that it needs
 ///  2. the function's definition outside the blocks, with the adjacent definitions

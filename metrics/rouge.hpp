@@ -26,8 +26,8 @@ struct RougeScore {
   double precision = 0, recall = 0, f1 = 0;
 };
 
-/// The overlap of n-grams. An n-gram that occurs several times counts as often as in the text where
-/// it occurs less often. REQUIRES: n > 0.
+/// The overlap of n-grams. Each n-gram counts min(occurrences in the reference, occurrences in the
+/// prediction) times. REQUIRES: n > 0.
 RougeScore rouge_n(const std::vector<std::string>& reference,
                    const std::vector<std::string>& prediction, int n);
 

@@ -173,7 +173,7 @@ CREATE TABLE job (
   stop            TEXT NOT NULL,                   -- why the answer ended, if it is one stream
   prompt_tokens   INTEGER NOT NULL,                -- tokens of the prompt that were computed
   chosen          INTEGER NOT NULL,                -- tokens generated, including control tokens
-  forced          INTEGER NOT NULL,                -- tokens inserted, not generated (skeletons)
+  forced          INTEGER NOT NULL,                -- tokens inserted by the decoder (skeletons), not generated
   fed             INTEGER NOT NULL,                -- rows computed, including those of the prompt
   text_tokens     INTEGER NOT NULL,                -- tokens generated as text of the answer
   forwards        INTEGER NOT NULL,                -- passes with a row of the job

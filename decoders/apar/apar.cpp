@@ -413,10 +413,10 @@ class Apar final : public FreeRunningDecoder {
   std::string needs(const Tokenizer* tokenizer, const ModelConfig& config) const override {
     const std::string heads = needed_heads(options_.medusa, "apar.medusa", config);
     const AparTokens found = apar_tokens(options_, tokenizer, config.vocab_size);
-    return told({"[Fork]", "[Child]"}, {found.fork, found.child}) +
+    return names_with_ids({"[Fork]", "[Child]"}, {found.fork, found.child}) +
            (heads.empty() ? "" : ", " + heads);
   }
-  std::string undriven(std::string_view /*oracle*/) const override {
+  std::string why_not_forced(std::string_view /*oracle*/) const override {
     return options_.medusa.depth() > 0
                ? "chooses in another order than the recording with apar.medusa"
                : "";

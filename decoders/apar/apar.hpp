@@ -35,8 +35,9 @@ struct AparTokens {
 AparTokens apar_tokens(const AparOptions& options, const Tokenizer* tokenizer, int vocab_size,
                        bool trains = false);
 
-/// APAR's own columns (section 3.4): threads per answer, share of answers with several threads,
-/// maximum number of rows in the cache, and attended tokens per token of the text.
+/// APAR's own columns (section 3.4): threads per answer, share of answers with several threads (no
+/// value if a response has several answers), maximum number of rows in the cache (mean over
+/// answers), and attended tokens per token of the text.
 OwnColumns apar_columns();
 
 DecoderEntry apar_entry();

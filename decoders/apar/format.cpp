@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "decoders/ar/format.hpp"
-#include "decoders/taught_text.hpp"
 #include "decoders/training_formats.hpp"
+#include "decoders/training_text.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
@@ -151,10 +151,10 @@ class AparFormat final : public TrainingFormat {
   std::vector<TrainingSample> samples(const TrainingExample& example) const override {
     std::vector<TrainingSample> all;
     const bool open = example.form == Form::free;
-    std::optional<TaughtText> text;
+    std::optional<TrainingText> text;
     std::optional<ParagraphTree> open_tree;
     if (open) {
-      text = taught_text(example, tokenizer_, options_.eos, context_length_);
+      text = training_text(example, tokenizer_, options_.eos, context_length_);
       if (text->turns.empty()) return all;
       open_tree = paragraph_tree(text->turns.front().text, tokenizer_);
       if (!open_tree && !teaches_no_fork(text->turns.front().text)) return all;

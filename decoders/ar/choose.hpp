@@ -22,7 +22,8 @@ enum class Choosing {
 /// computed in one forward pass, in branches that see the prompt and themselves. An oracle has no
 /// effect on a field with choices, since the cost does not depend on which choice is taken.
 ///
-/// ConfigError: there is no tokenizer, or a choice is empty. ModelError: context overflow.
+/// ConfigError: there is no tokenizer, a prompt has no token, or a choice is empty. ModelError:
+/// context overflow, or a forward pass failed.
 /// REQUIRES: the request has value form; `choosing` is not `written`; all arguments outlive the
 /// task.
 Task<Answers> choose_answers(const FreeRunningDecoder& decoder, Choosing choosing,

@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "decoders/decoder.hpp"
-#include "decoders/taught_text.hpp"
 #include "decoders/training_formats.hpp"
+#include "decoders/training_text.hpp"
 #include "src/prompt/json_answer.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -80,7 +80,7 @@ class ArFormat final : public TrainingFormat {
   std::vector<TrainingSample> samples(const TrainingExample& example) const override {
     std::vector<TrainingSample> all;
     if (example.form == Form::free) {
-      const TaughtText text = taught_text(example, tokenizer_, options_.eos, context_length_);
+      const TrainingText text = training_text(example, tokenizer_, options_.eos, context_length_);
       if (text.turns.empty()) return all;
       all.push_back(causal_turns(text, text.turns.size()));
       all.back().cut = text.cut;

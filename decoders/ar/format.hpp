@@ -37,6 +37,7 @@ struct JsonAnswerIds {
   /// TrainingExample::unknown; if it is empty, the result is empty too.
   std::vector<bool> unknown(const std::vector<std::vector<bool>>& of) const;
 };
+/// The ids of an example's reference answer. ConfigError: the contexts have different fields.
 JsonAnswerIds json_answer_ids(const TrainingExample& example, const Tokenizer& tokenizer);
 
 /// Creates the training format. `tokenizer` must outlive it. The text of an absent value is "n/a".

@@ -337,8 +337,8 @@ class Aspd final : public FreeRunningDecoder {
 
   std::string needs(const Tokenizer* tokenizer, const ModelConfig& config) const override {
     const AspdTokens t = find_aspd_tokens(options_.tokens, tokenizer, config.vocab_size);
-    return told({"<Title>", "</Title>", "<Branch>", "</Branch>", "<Para>", "</Para>"},
-                {t.title, t.title_end, t.branch, t.branch_end, t.para, t.para_end});
+    return names_with_ids({"<Title>", "</Title>", "<Branch>", "</Branch>", "<Para>", "</Para>"},
+                          {t.title, t.title_end, t.branch, t.branch_end, t.para, t.para_end});
   }
   Task<Stream> stream(StreamRequest request, const DecoderContext& context) const override {
     check_prompt(request.name, request.prompt.size(), context.engine.model().config());

@@ -14,9 +14,11 @@ struct AspdOptions {
   std::string tokens;    ///< the six control tokens; see `given` of find_aspd_tokens
 };
 
-/// ASPD's own columns (section 4.1): DP (share of an answer's tokens in branches, %), ABN (mean
-/// number of branches per parallel stage), PPD (share of answers with a parallel stage, %), TPS
-/// (tokens per second in whole answers), and P-TPS (tokens per second in parallel stages).
+/// ASPD's own columns (section 4.1; ParallelMetrics): DP (share of an answer's tokens in branches,
+/// %), ABN (mean number of branches per parallel stage), PPD (share of answers with a parallel
+/// stage, %), TPS (tokens per second of whole answers, without the pass of the prompt), and P-TPS
+/// (tokens per second in parallel stages). DP, ABN and P-TPS are means over the answers with a
+/// parallel stage.
 OwnColumns aspd_columns();
 
 DecoderEntry aspd_entry();

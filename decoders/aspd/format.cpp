@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "decoders/taught_text.hpp"
 #include "decoders/training_formats.hpp"
+#include "decoders/training_text.hpp"
 #include "src/prompt/json_answer.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -99,7 +99,7 @@ class AspdFormat final : public TrainingFormat {
   std::vector<TrainingSample> samples(const TrainingExample& example) const override {
     std::vector<TrainingSample> all;
     if (example.form == Form::free) {
-      const TaughtText text = taught_text(example, tokenizer_, options_.eos, context_length_);
+      const TrainingText text = training_text(example, tokenizer_, options_.eos, context_length_);
       if (text.turns.empty()) return all;
       if ((text.cut || example.unfinished) && text.turns.size() == 1) return all;
       all.push_back(sample(text.turns.front().given,

@@ -14,7 +14,7 @@ namespace pardec {
 /// Converts the JSON answer with these references (json_answer.hpp) to parts. The values of a
 /// context form a block (the branches between <Para> and </Para>). Each branch is the line of one
 /// value, and the branch's title is the field's name. The text without markup is the answer that AR
-/// is trained on.
+/// is trained on. ConfigError: the contexts have different fields.
 std::vector<MarkupPart> aspd_json_parts(
     const std::vector<Context>& contexts,
     const std::vector<std::vector<std::optional<std::string>>>& references);
@@ -46,11 +46,11 @@ struct AspdFormatOptions {
   std::optional<Token> eos;  ///< end of sequence; REQUIRED if not `together`, and for open answers
 };
 
-/// Creates the training format. `tokenizer` must outlive it. Of a conversation, only the first
-/// answer is used, and only if it is complete. An example that needs more than `context_length`
-/// positions is left out. ConfigError: see find_aspd_tokens. The format's `samples` throws
-/// ConfigError if an answer has invalid markup, if a block has too many branches for the shared
-/// mask, or if an open answer has no `eos`.
+/// Creates the training format. `tokenizer` must outlive it. The text of an absent value is "n/a".
+/// Of a conversation, only the first answer is used, and only if it is complete. An example that
+/// needs more than `context_length` positions is left out. ConfigError: see find_aspd_tokens. The
+/// format's `samples` throws ConfigError if an answer has invalid markup, if a block has too many
+/// branches for the shared mask, or if an open answer has no `eos`.
 std::unique_ptr<TrainingFormat> make_aspd_format(const AspdFormatOptions& options,
                                                  const Tokenizer& tokenizer, int context_length,
                                                  int vocab_size);

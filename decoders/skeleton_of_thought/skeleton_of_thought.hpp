@@ -13,8 +13,8 @@ struct SkeletonPoint {
   std::string text;    ///< without white space at both ends
 };
 
-/// Parses a skeleton: its lines "NUMBER. TEXT". Other lines are skipped. At most the first ten
-/// points are returned.
+/// Parses a skeleton: its lines "NUMBER. TEXT" (the space may be missing). Other lines are skipped.
+/// At most the first ten points are returned.
 std::vector<SkeletonPoint> parse_skeleton(std::string_view skeleton);
 
 DecoderEntry skeleton_of_thought_entry();

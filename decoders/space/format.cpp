@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "decoders/space/space.hpp"
-#include "decoders/taught_text.hpp"
 #include "decoders/training_formats.hpp"
+#include "decoders/training_text.hpp"
 #include "src/support/error.hpp"
 #include "src/support/rng.hpp"
 #include "src/support/text.hpp"
@@ -83,8 +83,8 @@ class SpaceFormat final : public TrainingFormat {
   /// One of the turns gets masks, and becomes the last one.
   std::vector<TrainingSample> text_samples(const TrainingExample& example, Rng& rng) const {
     if (rng.uniform() < options_.p_ar) return ar_->samples(example);
-    const TaughtText text =
-        taught_text(example, tokenizer_, options_.ar.eos, context_length_ - options_.k);
+    const TrainingText text =
+        training_text(example, tokenizer_, options_.ar.eos, context_length_ - options_.k);
     std::vector<size_t> long_enough;
     for (size_t turn = 0; turn < text.turns.size(); ++turn)
       if (std::ssize(text.turns[turn].answer) > options_.k) long_enough.push_back(turn);

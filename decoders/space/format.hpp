@@ -27,8 +27,9 @@ struct SpaceFormatOptions {
 TrainingSample sar_sample(const TrainingSample& causal, int s, int k, Token mask, int first = 0);
 
 /// Adds masks without cutting: for each s in `cuts`, the complete sequence gets a group of k masks
-/// with the targets of sar_sample. The group sees the prompt, y_1 .. y_s and itself; no other row
-/// sees it. REQUIRES: see sar_sample, for each s.
+/// with the targets of sar_sample. Each mask sees the prompt, y_1 .. y_s, the earlier masks of its
+/// group and itself; no row outside of the group sees the masks. REQUIRES: see sar_sample, for each
+/// s.
 TrainingSample sar_one_pass(const TrainingSample& causal, const std::vector<int>& cuts, int k,
                             Token mask, int first = 0);
 

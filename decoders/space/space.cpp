@@ -74,7 +74,8 @@ class Space final : public FreeRunningDecoder {
                  .mask_token = options.text("mask_token")} {}
 
   std::string needs(const Tokenizer* tokenizer, const ModelConfig& config) const override {
-    return told({"[M]"}, {space_mask_token(options_.mask_token, tokenizer, config.vocab_size)});
+    return names_with_ids({"[M]"},
+                          {space_mask_token(options_.mask_token, tokenizer, config.vocab_size)});
   }
   std::optional<int> draft_length() const override { return options_.k; }
   Task<Stream> stream(StreamRequest request, const DecoderContext& context) const override;

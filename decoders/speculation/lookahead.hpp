@@ -31,9 +31,10 @@ class NgramPool {
 
 /// The result of verifying several paths of guesses after one token.
 struct PathVerdict {
-  int path = 0;                 ///< index of the first path that begins with the accepted guesses
-  int accepted = 0;             ///< number of accepted guesses
-  std::vector<Choice> choices;  ///< [accepted + 1]; see Verdict::choices
+  int path = 0;      ///< index of the first path that begins with the accepted guesses
+  int accepted = 0;  ///< number of accepted guesses
+  /// [accepted + 1]: the choice of the root's row, then of the row of each accepted guess
+  std::vector<Choice> choices;
 };
 
 /// Verifies paths of guesses, place by place, as long as a path agrees with the accepted guesses.

@@ -5,8 +5,8 @@ namespace pardec {
 
 /// Guesses the continuation of a text: searches for an earlier occurrence of its last n tokens,
 /// first with n = `ngram`, then with smaller n down to 1, and takes the earliest occurrence of the
-/// longest n. Returns the tokens after this occurrence, at most `draft`. Empty: no token of the
-/// text occurs earlier.
+/// longest n. Returns the tokens after this occurrence, at most `draft`. Empty: the last token does
+/// not occur earlier.
 Tokens look_up(const Tokens& text, int ngram, int draft);
 
 DecoderEntry prompt_lookup_entry();

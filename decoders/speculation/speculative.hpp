@@ -28,9 +28,10 @@ class DraftLength {
   bool ends_with(double probability) const {
     return schedule_ == GammaSchedule::dynamic && probability < threshold_;
   }
-  /// Changes most() by the schedule, after `accepted` of `drafted` guesses were accepted.
+  /// Changes most() by the schedule, after `accepted` of `drafted` guesses were accepted. A pass
+  /// without guesses changes nothing.
   void learn(int drafted, int accepted) {
-    if (schedule_ == GammaSchedule::heuristic)
+    if (drafted > 0 && schedule_ == GammaSchedule::heuristic)
       gamma_ = accepted == drafted ? gamma_ + 2 : std::max(1, gamma_ - 1);
   }
 

@@ -46,13 +46,13 @@ chat::Call call_of(const NamedRecord& judge, const Question& question, std::int6
 
 Questioning::Questioning(Store* store, NamedRecord judge, std::int64_t max_tokens,
                          UselessReply useless, std::function<std::optional<Question>()> more,
-                         std::function<void()> heard)
+                         std::function<void()> answered)
     : store_(store),
       record_(std::move(judge)),
       max_tokens_(max_tokens),
       useless_(useless),
       more_(std::move(more)),
-      heard_(std::move(heard)),
+      answered_(std::move(answered)),
       process_(make_uuid()) {}
 
 std::optional<chat::Call> Questioning::next() {
@@ -102,7 +102,7 @@ void Questioning::replied(const chat::Call& call, const chat::Reply& reply) {
   row.cost = reply.cost;
   auto equal = under_way_.extract(call.key);
   for (Question& question : equal.mapped()) row.id = take(std::move(question), row);
-  if (heard_) heard_();
+  if (answered_) answered_();
 }
 
 std::optional<ReplyRow> Questioning::answered_before(const std::string& key,

@@ -42,8 +42,10 @@ struct Question {
 
 /// What to do with a stored reply that is not usable (refused, cut short, or not readable).
 enum class UselessReply {
-  asked_anew,  ///< send the question again; for judging
-  stands,      ///< the reply is the outcome, so that no question is paid for twice
+  /// Send the question again; for judging. Exception: if the reply is not readable, and the inquiry
+  /// from Question::ask_again was not sent yet, only this inquiry is sent.
+  asked_anew,
+  stands,  ///< the reply is the outcome, so that no question is paid for twice
 };
 
 /// Sends the questions of one task to one judge or teacher, and stores attempts and replies.
@@ -51,10 +53,10 @@ class Questioning : public chat::Events {
  public:
   /// `store`: null for a dry run, in which every question becomes a call and none is sent. `judge`:
   /// the judge or teacher. `max_tokens`: of each call. `more`: called when no question is waiting;
-  /// returns the next question, or none if there is no question at the moment. `heard`: called
+  /// returns the next question, or none if there is no question at the moment. `answered`: called
   /// after each reply; may be empty.
   Questioning(Store* store, NamedRecord judge, std::int64_t max_tokens, UselessReply useless,
-              std::function<std::optional<Question>()> more, std::function<void()> heard);
+              std::function<std::optional<Question>()> more, std::function<void()> answered);
 
   /// Adds a question. It is sent before questions from `more`.
   void put(Question question) { waiting_.push_back(std::move(question)); }
@@ -80,7 +82,7 @@ class Questioning : public chat::Events {
   std::int64_t max_tokens_;
   UselessReply useless_;
   std::function<std::optional<Question>()> more_;
-  std::function<void()> heard_;
+  std::function<void()> answered_;
   std::string process_;
   std::int64_t calls_ = 0;
   std::deque<Question> waiting_;

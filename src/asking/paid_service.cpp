@@ -30,7 +30,7 @@ std::string spent_text(const JudgeSpending& spent) {
 
 }  // namespace
 
-OneAsker::OneAsker(const std::filesystem::path& db, const NamedRecord& judge)
+AskingLock::AskingLock(const std::filesystem::path& db, const NamedRecord& judge)
     // The lock file is next to the database itself, even if the path is a link. An open database
     // cannot be reached through a hard link (SideFiles).
     : path_(str(std::filesystem::canonical(db).string(), "-judge-",
@@ -53,7 +53,7 @@ OneAsker::OneAsker(const std::filesystem::path& db, const NamedRecord& judge)
   }
 }
 
-OneAsker::~OneAsker() {
+AskingLock::~AskingLock() {
   ::unlink(path_.c_str());
   ::close(fd_);
 }

@@ -12,14 +12,14 @@ namespace pardec {
 
 /// A lock: while this object exists, no other process can send requests to this judge for this
 /// database. Thus only one process at a time counts requests and spending.
-class OneAsker {
+class AskingLock {
  public:
   /// RunError: another process holds the lock, or the lock file beside `db` cannot be created.
   /// REQUIRES: `db` exists.
-  OneAsker(const std::filesystem::path& db, const NamedRecord& judge);
-  ~OneAsker();
-  OneAsker(const OneAsker&) = delete;
-  OneAsker& operator=(const OneAsker&) = delete;
+  AskingLock(const std::filesystem::path& db, const NamedRecord& judge);
+  ~AskingLock();
+  AskingLock(const AskingLock&) = delete;
+  AskingLock& operator=(const AskingLock&) = delete;
 
  private:
   std::filesystem::path path_;

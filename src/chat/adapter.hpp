@@ -59,8 +59,8 @@ std::string text_of(const Json& value);
 /// A token count; -1 if `value` is not a number from 0 to 10^12.
 std::int64_t count_of(const Json& value);
 
-/// The call's messages, as objects {"role", "content"}. If `format` does not enforce the schema,
-/// the schema is added to the last message.
+/// The call's messages, as objects {"role", "content"}. If the call has a schema, and `format` is
+/// not kJsonSchema, the schema is added to the last message.
 OrderedJson messages_of(const Call& call, Format format);
 /// The service's parameters, with `changes` merged in. Values in `changes` take precedence.
 OrderedJson with_parameters(const ServiceSpec& spec, const OrderedJson& changes);

@@ -24,7 +24,7 @@ struct Call {
   std::int64_t max_tokens = 0;
   /// For streamed interfaces only. `parameters`: more keys of the request, e.g. `prompt`; they take
   /// precedence over the service's own parameters. `until`: the answer is complete as soon as it
-  /// contains this text.
+  /// contains this text; empty: there is no such text.
   nlohmann::ordered_json parameters = nlohmann::ordered_json::object();
   std::string until = {};
 };
@@ -75,16 +75,16 @@ struct Reply {
   /// The text without reasoning; if cut short, the received part. Streamed interfaces: the whole
   /// text, with reasoning.
   std::string text;
-  std::string reason;  ///< for states other than kAnswered
-  std::string model;   ///< model name that the service reports; empty: none
-  std::string format;  ///< format of the attempt that was answered
-  Usage usage;         ///< usage of the last attempt
-  /// For streamed interfaces only: the answer as one body (EventStream), and for the last attempt
-  /// the seconds until the first token (negative: not known) and until the end.
-  nlohmann::json body;
-  double first_seconds = -1, seconds = 0;
-  double cost = 0;   ///< cost of all attempts with a known outcome
-  int attempts = 0;  ///< number of HTTP requests
+  std::string reason;   ///< for states other than kAnswered
+  std::string model;    ///< model name that the service reports; empty: none
+  std::string format;   ///< format of the attempt that was answered
+  Usage usage;          ///< usage of the last attempt
+  nlohmann::json body;  ///< streamed interfaces only: the answer as one body (EventStream)
+  /// streamed interfaces only: seconds until the first token of the last attempt; negative: unknown
+  double first_seconds = -1;
+  double seconds = 0;  ///< Attempt::seconds of the last attempt
+  double cost = 0;     ///< cost of all attempts with a known outcome
+  int attempts = 0;    ///< number of HTTP requests
 };
 
 }  // namespace pardec::chat

@@ -16,7 +16,7 @@ class Key {
   bool empty() const { return value_.empty(); }
   const std::string& value() const { return value_; }
   /// Replaces the key in a text by "[key]". Also replaces a key with JSON escapes, and the
-  /// beginning of the key at the end of a truncated text.
+  /// beginning of the key (at least six characters) at the end of a truncated text.
   std::string redact(std::string text) const;
 
  private:

@@ -16,7 +16,7 @@
 namespace pardec::chat {
 
 /// The interface of a service. Arms of a run use the two interfaces whose names begin with
-/// kStreamed; judges use the other interfaces.
+/// kStreamed; judges and teachers use the other interfaces.
 enum class Interface {
   kOpenAiChat,
   kAnthropicMessages,
@@ -51,8 +51,9 @@ struct ServiceSpec {
   std::string model;
   std::string key_env;          ///< environment variable with the API key; empty: no key
   std::string auth = "bearer";  ///< bearer | api-key | x-api-key
-  std::string version;          ///< value of the header anthropic-version
-  std::string token_limit;      ///< name of the request's token limit (openai-chat)
+  std::string version;          ///< value of the header anthropic-version; empty: no such header
+  /// name of the request's token limit; for openai-chat and for the streamed interfaces
+  std::string token_limit;
   nlohmann::json parameters = nlohmann::json::object();  ///< additional keys of each request
   std::optional<Prices> prices;
   int concurrency = 8;  ///< maximum number of requests at a time
@@ -76,10 +77,13 @@ struct ServiceSpec {
 ///    "deadlines": {"connect": 10, "first_byte": 300, "stalled": 30, "total": 600},
 ///    "formats": ["json_schema", "json_object+schema", "json_object", "text"],
 ///    "body_cap": 4194304}
-/// The keys interface, base_url and model are required. ServiceSpec has the defaults of the
-/// other keys.
-/// ConfigError "FILE:LINE: what": the description is invalid. DataError: the file cannot be read or
-/// is not JSON.
+/// The keys interface, base_url and model are required. The default of auth is x-api-key for
+/// anthropic-messages, otherwise bearer. Only openai-chat has token_limit, with the default
+/// max_completion_tokens, and only anthropic-messages has version, with the default 2023-06-01. The
+/// default of cached_input is the value of input. ServiceSpec has the defaults of the other keys.
+/// ConfigError "FILE:LINE: what": the description is invalid. ConfigError "FILE: what": a key
+/// occurs twice in one object, or the file has nothing at `pointer`. DataError: the file cannot be
+/// read or is not JSON.
 ServiceSpec read_service(const std::filesystem::path& file, const std::string& pointer = "");
 
 /// Checks a base URL. Returns it without '/' at its end. ConfigError: the URL is invalid.
@@ -113,11 +117,11 @@ struct SingleAnswer {
 SingleAnswer ask_once(const ServiceSpec& spec, const std::string& url,
                       const std::optional<nlohmann::json>& body);
 
-/// The largest possible usage of a call. A prompt is assumed to have at most as many tokens as
-/// bytes, and at most 32 tokens of a chat template around each message.
+/// The largest possible usage of one attempt of a call. A prompt is assumed to have at most as many
+/// tokens as bytes, and at most 32 tokens of a chat template around each message.
 struct WorstCase {
-  std::int64_t tokens = 0;
-  double cost = 0;
+  std::int64_t tokens = 0;  ///< of prompt and reply
+  double cost = 0;          ///< in the currency of the prices; 0 without prices
 };
 WorstCase worst_case(const ServiceSpec& spec, const Call& call);
 

@@ -34,8 +34,9 @@ Dtype chosen_dtype(const ModelOptions& options);
 
 /// A loaded checkpoint: a folder, or a GGUF file.
 struct Checkpoint {
-  std::filesystem::path folder;                ///< texts_folder of its options
-  std::vector<std::filesystem::path> weights;  ///< folders of the network and of its adapter
+  std::filesystem::path folder;  ///< texts_folder of its options
+  /// the folder or GGUF file of the network, then the folder of its adapter if it has one
+  std::vector<std::filesystem::path> weights;
   std::string note;  ///< a message for the user, e.g. that weights are random; may be empty
   std::vector<std::string> file_notes;  ///< see checkpoint_notes
   bool untrained = false;               ///< the weights are random (kSynthesisNote)
@@ -54,7 +55,7 @@ std::filesystem::path tokenizer_folder(const ModelOptions& options);
 
 /// Loads the network and, if `with_tokenizer`, its tokenizer. Sets the number of threads of this
 /// process (options.threads). ConfigError: no model is named, or an option is invalid. ModelError:
-/// see Model::load and load_tokenizer.
+/// see Model::load, load_tokenizer and read_training_record. DataError: see read_training_record.
 Checkpoint load_checkpoint(const ModelOptions& options, bool with_tokenizer);
 
 /// Shares loaded networks: as long as a network is in use, it is not loaded again.
@@ -70,7 +71,8 @@ class Checkpoints {
 };
 
 /// Identifies the network of options.model: its folder, its adapter's folder, its number of layers,
-/// its dtype, and whether its weights are loaded.
+/// its dtype, and whether its weights are loaded. The device and the threads are not part of the
+/// key: within a process, all networks use the same. Errors: see chosen_dtype.
 std::string network_key(const ModelOptions& options);
 
 /// The properties of a checkpoint that can be read without its weights.

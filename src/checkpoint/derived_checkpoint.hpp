@@ -33,9 +33,9 @@ struct NewTokens {
 };
 
 /// Writes a checkpoint to `out`: the checkpoint in `base` with these tokens. ConfigError: a new
-/// text is empty or already a token; a token to rename is not a special token, or is in use (begin
-/// or end of sequence, chat template); or `out` already contains a model. ModelError, RunError: see
-/// merge_checkpoint.
+/// text is empty, is already a token, or is given twice; a token to rename is not a special token,
+/// or is in use (begin or end of sequence, chat template); or `out` already contains a model.
+/// ModelError, RunError: see merge_checkpoint.
 void add_tokens(const std::filesystem::path& base, const NewTokens& tokens,
                 const std::filesystem::path& out);
 

@@ -10,7 +10,9 @@
 namespace pardec {
 
 /// The memory that a run needs. Peak memory is estimated as kBeside * (weights + KV cache) +
-/// kProgramBytes. The last term is for the program itself and the activations of one pass.
+/// kProgramBytes. For the KV cache, the plan counts KvCache::kGrowth times the bytes of its rows,
+/// because the capacity of a cache grows by this factor. The last term is for the program itself
+/// and the activations of one pass.
 struct MemoryPlan {
   static constexpr double kBeside = 1.05;
   static constexpr std::int64_t kProgramBytes = 160'000'000;

@@ -26,8 +26,8 @@ struct Written {
 };
 
 /// One verb of `pardec`. `add` declares the verb's flags, and returns a function that runs the verb
-/// and returns an exit code. If the verb has actions, the first positional argument is the name of
-/// an action.
+/// and returns an exit code. `summary` is one line for the help; `example` has one command per
+/// line. If the verb has actions, the first positional argument is the name of an action.
 struct Verb {
   std::string name, summary, example;
   std::function<std::function<int()>(CLI::App&)> add;
@@ -62,10 +62,11 @@ Verb train_verb();
 Verb doctor_verb();
 Verb list_verb();
 
-/// Parses and runs one command line, and returns the exit code of its verb. Precedence: flags, then
+/// Parses and runs one command line, and returns the exit code of its verb. Without a verb, or with
+/// --help or --version, it prints a text to stdout, and returns 0. Precedence: flags, then
 /// environment variables (PARDEC_ and the flag's name in capitals), then the `-c` file, then
-/// defaults. Error: the command line is invalid (ConfigError), or the verb failed. The caller
-/// converts an Error to an exit code.
+/// defaults. Error: the command line is invalid (ConfigError), the verb failed, or a database has
+/// JSON of an unexpected type (StoreError). The caller converts an Error to an exit code.
 int run_command_line(const std::vector<Verb>& verbs, int argc, char** argv);
 
 /// Checks that the running verb overwrites none of its inputs, including those that an experiment

@@ -17,7 +17,8 @@ namespace pardec {
 void add_flags(CLI::App& app, ModelOptions& model);
 void add_flags(CLI::App& app, DecodeOptions& decode);
 
-/// The flags shared by `compare` and `report`.
+/// The flags shared by `compare` and `report`. `run`: names an invocation (find_invocation); empty:
+/// the newest one. `trace`: file with traces; empty: none. `strict`: see exit_code().
 struct ComparisonFlags {
   std::string db = "results/pardec.sqlite", run, trace;
   CompareOptions compare;

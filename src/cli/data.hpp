@@ -14,7 +14,8 @@ class App;
 
 namespace pardec {
 
-/// The flags of all actions. The comments name the actions that use the flags below them.
+/// The flags of all actions. The comments name the actions that use the flags below them. `rewrite`
+/// and `label` also use `progress`.
 struct DataFlags : CorpusFiles {
   std::string action, format = "text";
   std::vector<std::string> datasets;
@@ -24,7 +25,7 @@ struct DataFlags : CorpusFiles {
   bool attention = false;
   int contexts = 1;
   bool published = false;
-  // standin
+  // standin, prompts
   std::uint64_t seed = 1;
   std::int64_t examples = 0;
   // fetch
@@ -40,7 +41,8 @@ struct DataFlags : CorpusFiles {
 };
 
 /// Each function runs one action, and returns the exit code. check_data returns 2 if a file has
-/// faults.
+/// faults. rewrite_data and label_data return the codes of Teacher::stopped and Teacher::end
+/// (data_teacher.hpp).
 int list_data(const DataFlags& flags);
 int check_data(const DataFlags& flags);
 int data_stats(const DataFlags& flags);

@@ -115,7 +115,7 @@ void Teacher::operator()(const chat::NextCall& next, chat::Events& events) {
   if (flags_.budget > 0) budget.money = flags_.budget;
   if (flags_.token_budget > 0) budget.tokens = flags_.token_budget;
   const std::stop_callback said(stop_.token(), [] { print_note(kStoppingNote); });
-  const OneAsker alone(store_->path(), record_);
+  const AskingLock alone(store_->path(), record_);
   paid_service(*store_, record_, service_, budget).ask(next, events, stop_.token());
 }
 

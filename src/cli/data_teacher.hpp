@@ -14,15 +14,17 @@
 
 namespace pardec {
 
-/// Checks the flags, and loads the dataset that they name. ConfigError: the flags do not name
-/// exactly one dataset, another flag is invalid, or an output file is a file of the dataset.
+/// Checks the flags, and loads the dataset that they name. If this is the project's own sample,
+/// prints a note to stderr. ConfigError: the flags do not name exactly one dataset, another flag is
+/// invalid, or an output file is a file of the dataset. Other errors: see load_dataset.
 Dataset teacher_dataset(const DataFlags& flags);
 
 /// Sends requests to the service and records the cost. In a dry run, nothing is sent, and only the
 /// requests that do not depend on replies are counted. `flags` must outlive this object.
 class Teacher {
  public:
-  /// Reads the file of the service (flags.service), and opens the database.
+  /// Reads the file of the service (flags.service). Opens the database, and creates it if it does
+  /// not exist and this is no dry run. Errors: see chat::read_service, check_service and Store.
   explicit Teacher(const DataFlags& flags);
 
   /// The model's name and the properties of the service that identify it in the database.
@@ -30,8 +32,8 @@ class Teacher {
   /// Null in a dry run if the database does not exist yet.
   Store* store() { return store_ ? &*store_ : nullptr; }
 
-  /// Sends the requests that `next` returns, and passes the replies to `events`. With this
-  /// function, the object can be used as an AskService (src/asking).
+  /// Sends the requests that `next` returns, and passes the replies to `events`. In a dry run, only
+  /// counts the requests. With this function, the object can be used as an AskService (src/asking).
   void operator()(const chat::NextCall& next, chat::Events& events);
 
   /// Prints the counts of a dry run. `follows`: the text about requests that depend on replies and

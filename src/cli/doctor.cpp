@@ -122,7 +122,7 @@ void add_decoders(Checks& checks, const std::string& model) {
                     [&](const std::string& format) { return format.starts_with(entry.name); });
     if (was_taught) {
       std::vector<std::string> how;
-      const Json options = taught_options(entry, taught.settings);
+      const Json options = trained_options(entry, taught.settings);
       for (const auto& [option, value] : options.items()) how.push_back(option_text(option, value));
       parts.push_back(str("trained", how.empty() ? "" : ": ", join(how, ", ")));
     } else if (entry.trained) {

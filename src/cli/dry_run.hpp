@@ -10,8 +10,8 @@ namespace pardec {
 
 /// For `run --dry-run`: prints the plan of a run to stdout, as a table. `memory`: none if the
 /// network is not known. If the network has a tokenizer, all prompts are tokenized to count the
-/// jobs that do not fit into the network's context. ConfigError: the network does not meet an arm's
-/// requirements.
+/// jobs that do not fit into the network's context. ConfigError, thrown after printing: the network
+/// does not meet an arm's requirements.
 void print_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
                 const std::optional<MemoryPlan>& memory, TableFormat format);
 

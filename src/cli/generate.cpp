@@ -79,7 +79,7 @@ int generate(const GenerateFlags& flags) {
         str("decoder ", entry.name,
             " fills the fields of a Job and takes no open prompt; give --job FILE.json"));
   Arm arm = make_arms({flags.decoder}, {}, flags.set, flags.batch_size).front();
-  take_taught_options(arm, read_training_record(texts_folder(flags.model)).settings);
+  take_trained_options(arm, read_training_record(texts_folder(flags.model)).settings);
   const Decoder& decoder = *arm.algorithm;
   flags.decode.sampling();
   check_draft_flag(flags.model, decoder.drafts_with_model());
@@ -122,7 +122,7 @@ int generate(const GenerateFlags& flags) {
   if (!session.note.empty()) std::cerr << "model: " << with_flags(session.note) << "\n";
   for (const auto& note : session.file_notes()) std::cerr << "model: " << with_flags(note) << "\n";
   for (const std::string& note : given.notes) std::cerr << "model: " << with_flags(note) << "\n";
-  if (!open) print_taught_options(arm);
+  if (!open) print_trained_options(arm);
 
   std::unique_ptr<std::ofstream> trace;
   if (!flags.trace.empty()) {

@@ -66,14 +66,12 @@ std::string describe_stop(const std::vector<std::optional<Answers>>& answers,
   std::int64_t open = 0;
   for (size_t i = 0; i < answers.size(); ++i) open += !answers[i] && errors[i].empty();
   std::vector<std::string> parts;
-  if (cut > 0)
-    parts.push_back(
-        str(counted(cut, "answer"), cut > 1 ? " end where they were" : " ends where it was"));
+  if (cut > 0) parts.push_back(str(counted(cut, "answer"), cut > 1 ? " were cut" : " was cut"));
   if (open > 0) parts.push_back(str(counted(open, "prompt"), " not begun"));
   return "stopped" + (parts.empty() ? " after the last answer" : ": " + join(parts, ", "));
 }
 
-void print_taught_options(const Arm& arm) {
+void print_trained_options(const Arm& arm) {
   std::vector<std::string> options;
   for (const auto& [name, value] : arm.taught.items())
     if (name != find_decoder(arm.decoder).stack_option) options.push_back(option_text(name, value));

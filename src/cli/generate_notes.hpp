@@ -21,8 +21,9 @@ void print_profile(const Profile& profile, std::int64_t wall_ns);
 void print_speed(const std::vector<std::optional<Answers>>& answers, std::int64_t wall_ns,
                  int in_flight, AnswerFormat format);
 
-/// Describes the effects of a stop in one line: the number of answers that were cut, and of prompts
-/// without an answer.
+/// Describes the effects of a stop in one line, without printing it: the number of answers that
+/// were cut, and of prompts that were not begun. `errors`: one for each entry of `answers`; empty:
+/// the request did not fail.
 std::string describe_stop(const std::vector<std::optional<Answers>>& answers,
                           const std::vector<std::string>& errors);
 
@@ -34,6 +35,6 @@ void print_positions_end(const std::vector<std::optional<Answers>>& answers,
 /// Prints the options that were set to the values from the network's training. Options that the
 /// user set are left out. The stack is left out too, because `generate` gets its prompts from the
 /// user.
-void print_taught_options(const Arm& arm);
+void print_trained_options(const Arm& arm);
 
 }  // namespace pardec

@@ -28,7 +28,8 @@ class AnswerPrinter {
 
   /// The value for Request::reader of the request at `index`. The function prints the text only
   /// while all earlier requests are printed. Empty: no text is printed while it is generated,
-  /// because `streams` is false, the format is json, or there is no tokenizer.
+  /// because `streams` is false, the format is json, or there is no tokenizer. This object and
+  /// `clock` must outlive the function.
   std::function<void(std::string_view)> reader(std::size_t index, const Clock& clock);
   /// Prints all finished requests before the first request that is still running. A finished
   /// request has either an answer or an error; errors are printed to `err`.

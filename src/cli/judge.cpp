@@ -153,7 +153,7 @@ int run_judge(const JudgeFlags& flags) {
   { Store exists(flags.db, {.read_only = true}); }  // never creates a database
   if (flags.service.empty()) {
     if (flags.dry_run || !flags.protocol.empty() || !flags.datasets.empty())
-      std::fputs("no --service: nobody is asked, and all stored verdicts are shown\n", stderr);
+      std::fputs("no --service: no judge is asked, and all stored verdicts are shown\n", stderr);
     Store store(flags.db, {.read_only = true});
     print_judged(store, find_invocation(store, flags.run), flags);
     return 0;

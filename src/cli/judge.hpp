@@ -27,7 +27,8 @@ JudgeTask judge_task(const JudgeFlags& flags, Store& store);
 /// Prints the verdicts on the run's answers to stdout.
 void print_judged(Store& store, const std::string& invocation, const JudgeFlags& flags);
 
-/// Each function runs one action, and returns the exit code.
+/// Each function runs one action, and returns the exit code. run_judge returns 3 if a call failed
+/// or no answer got a verdict, and 128 plus the signal's number if a signal stopped it.
 int run_judge(const JudgeFlags& flags);
 int export_sheet(const JudgeFlags& flags);
 int import_sheet(const JudgeFlags& flags);

@@ -18,8 +18,8 @@ struct ModelVerbFlags {
   bool weights = false;
 };
 
-/// Prints a description of a checkpoint. Returns exit code 1 if some weights are not finite,
-/// otherwise 0.
+/// Prints a description of a checkpoint. Returns exit code 1 if the weights were read
+/// (flags.weights) and some are not finite, otherwise 0.
 int inspect_model(const ModelVerbFlags& flags);
 /// Prints the table of supported families.
 int list_families(const std::string& format);

@@ -30,18 +30,18 @@ std::string protocol_note(const RunSpec& spec, const Workload& work);
 
 /// The properties of an arm's network that can be read without its weights.
 struct ArmFace {
-  std::optional<CheckpointFace> face;
-  std::optional<ChatTemplate> chat;  ///< set if there is a tokenizer
-  Needs needs;                       ///< requirements of the arm's decoder
+  std::optional<CheckpointFace> face;  ///< none: the network does not exist
+  std::optional<ChatTemplate> chat;    ///< none: there is no tokenizer, or the arm is a service
+  Needs needs;                         ///< requirements of the arm's decoder
 };
 /// Reads these properties from the files of the arm's network.
 ArmFace look_at(const RunSpec& spec, const Arm& arm);
 
-/// A note that lists the arms of each network.
+/// A note with the network that all arms share, or with the networks of each arm.
 std::string networks_note(const RunSpec& spec);
 
 /// Adds notes about the files of the arms' networks, e.g. about settings in them that are not
-/// applied.
+/// applied. `seen`: the result of look_at for each arm.
 void add_file_notes(Table& table, const RunSpec& spec, const std::vector<ArmFace>& seen);
 
 }  // namespace pardec

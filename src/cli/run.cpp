@@ -126,7 +126,7 @@ int run(CLI::App& app, RunFlags& flags) {
   std::fprintf(stderr, "database: %s\n", spec.db.c_str());
   if (judge_failed) {
     std::fprintf(stderr,
-                 "the run is done and stored, 'pardec judge' asks for what is not judged\n");
+                 "the run is done and stored; 'pardec judge' asks for the missing verdicts\n");
     std::rethrow_exception(judge_failed);
   }
   const int code = exit_code(done.counts, output.fail_on_error);

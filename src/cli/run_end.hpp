@@ -15,8 +15,9 @@ std::unique_ptr<Group> join_group(ProgressStyle& progress);
 /// Prints notes in rank 0, and nothing in the other ranks.
 Notes notes_of(const Group* group);
 
-/// Handles a run that a signal stopped: prints to stderr how to resume the run, and returns the
-/// exit code, 128 plus the number of the signal (SIGTERM if another process got the signal).
+/// Handles a run that a signal stopped: prints to stderr how to resume the run (if it has begun),
+/// and returns the exit code, 128 plus the number of the signal (SIGTERM if another process got the
+/// signal).
 int stopped(const Execution& done, const RunSpec& spec, const SignalStop& stop);
 
 /// Returns 3, and prints a message, if the share of failed answers is above `fail_on_error`.

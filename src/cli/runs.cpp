@@ -65,7 +65,7 @@ int rename(const RunsFlags& flags) {
   else
     note_invocation(store, invocation, text);
   std::cout << invocation.substr(0, 8) << ": " << flags.action << " "
-            << (text.empty() ? "taken away" : str("'", text, "'")) << "\n";
+            << (text.empty() ? "removed" : str("'", text, "'")) << "\n";
   return 0;
 }
 
@@ -85,16 +85,16 @@ int remove(const RunsFlags& flags) {
           ", ", counted(run.examples, "example"), ", ", name(run.status), ")");
   if (const long owner = SideFiles::open_elsewhere(flags.db);
       owner != 0 && run.status == RunStatus::running)
-    throw ConfigError(str("runs rm: ", what, " may go on in process ", owner,
-                          ", which has the database open: its answers would have no run; stop it, "
-                          "or wait for its end"));
+    throw ConfigError(str("runs rm: ", what, " may still run in process ", owner,
+                          ", which has the database open: its answers would lose their run; stop "
+                          "the process, or wait for its end"));
   if (!flags.yes) {
     if (run.status == RunStatus::running)
       throw ConfigError(str("runs rm: ", what,
                             " is running, or was killed and can be resumed; --yes removes it"));
     if (::isatty(STDIN_FILENO) == 0)
       throw ConfigError(
-          str("runs rm: nobody can be asked here whether to remove ", what, "; expected --yes"));
+          str("runs rm: there is no terminal to ask whether to remove ", what, "; expected --yes"));
     if (!agreed(what)) {
       std::cout << "kept\n";
       return 0;

@@ -21,7 +21,7 @@ int serve_until_stopped(const serve::ServeSpec& spec) {
     std::cerr << with_flags(line) << std::endl;
   });
   std::cerr << (all ? "stopped: all requests were answered\n"
-                    : "stopped: requests that took longer were broken off\n");
+                    : "stopped: requests that took longer were aborted\n");
   return all ? 0 : 3;
 }
 

@@ -141,9 +141,9 @@ SweepPlan plan_sweep(const RunSpec& spec, const std::vector<Workload>& workloads
            unknown ? str(" and ", counted(unknown, "cell"), " whose time is not known") : "",
            spec.target_ci > 0 ? ", less where --target-ci stops a cell" : "",
            "; without loading and preparing."),
-       "time: database: from what a cell of the same settings took there; a batch: from one batch "
-       "of the cell's first jobs, run now. memory: weights, program and the cache of all running "
-       "jobs, if each held as much as the largest one seen."});
+       "time: database: from the time of a stored cell with the same settings; a batch: from one "
+       "batch of the cell's first jobs, run now. memory: weights, program and the cache of all "
+       "running jobs, if each of them holds as much as the largest job that was run."});
   if (several_networks(spec)) {  // they are in memory together
     std::vector<ModelOptions> networks = networks_of(spec);
     std::erase_if(networks, [](const ModelOptions& options) { return !options.weights; });

@@ -18,8 +18,8 @@ void add_columns(CLI::App& app, ColumnChoice& columns);
 
 /// Whether the format is text or md. In these formats, one table may follow another.
 bool is_for_people(TableFormat format);
-/// Prints a table to stdout. Text is as wide as the terminal, and has colours if the terminal
-/// supports them. If stdout is not a terminal, the width is $COLUMNS, or 80.
+/// Prints a table to stdout. Text is as wide as the terminal (at least 20 columns), and has colours
+/// if the terminal supports them. If stdout is not a terminal, the width is $COLUMNS, or 80.
 void print_table(const Table& table, TableFormat format);
 
 /// Prints the tables of one command. In text and md, one table follows another. In json, `finish`

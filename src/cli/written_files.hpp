@@ -16,8 +16,9 @@ namespace pardec {
 /// content of the `-c` file, for flags that are not on the command line.
 ReadFiles files_read(const CLI::App& app, const Written& written, const Json& config = {});
 
-/// ConfigError: a file is both input and output, or two flags name the same output. `config`: the
-/// content of the `-c` file, which may name more networks.
+/// Checks the outputs of a command before it writes them. ConfigError: a file is both input and
+/// output, an output folder is an input (ReadFiles::check_folder), or two flags name the same
+/// output file. `config`: the content of the `-c` file, which may name more inputs.
 void check_written(const CLI::App& app, const Written& written, const Json& config = {});
 
 }  // namespace pardec

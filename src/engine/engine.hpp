@@ -42,7 +42,7 @@ struct Step {
   int streams = 1;
   /// If set, the network makes guesses for itself: the pass skips these sublayers. The pass's rows
   /// must be removed with Sequence::take_back_drafts before the next full pass of the sequence.
-  /// Otherwise Engine::step throws std::logic_error.
+  /// Otherwise Engine::step and Engine::run throw std::logic_error.
   std::optional<SkippedSublayers> skipped;
 
   /// Adds a token, and returns its index in the step. `from_row` is its entry in `from`.
@@ -60,9 +60,9 @@ inline RowLabel text_label(int position) {
   return {.position = position, .order = position, .segment = 0, .rank = 0};
 }
 
-/// A step with all of `tokens`, as the part of a plain prompt that begins at position `fed`. The
-/// labels are text_label(fed), text_label(fed + 1), ... No logits are requested.
-Step prompt_step(const Tokens& tokens, int fed);
+/// A step with all of `tokens`, as the part of a plain prompt that begins at position `first`. The
+/// labels are text_label(first), text_label(first + 1), ... No logits are requested.
+Step prompt_step(const Tokens& tokens, int first);
 
 /// The result of a step (Sequence::forward).
 struct StepResult {
@@ -86,7 +86,8 @@ class Sequence {
   /// before any row is computed: an id or a position is outside the network's range, or the step
   /// does not fit the network's sliding window (check_window). ModelError, after the pass: the
   /// logits of a requested row are not finite (RowLogits::finite). RunError: the sequence does not
-  /// fit into the cache budget, even alone.
+  /// fit into the cache budget, even alone. If Model::forward throws, all sequences of the pass get
+  /// its exception.
   ForwardAwaiter forward(Step step);
   /// co_await: the logits of more rows of a step that was computed with Step::later. The indices in
   /// `outputs` count the step's tokens. Of the result, only `outputs` is new. This is not a forward
@@ -121,7 +122,8 @@ class Sequence {
   void start_clock_at(std::int64_t ns);
   /// Opens an empty sequence of a draft network. The counters draft_forwards, draft_fed and
   /// draft_ns of this sequence count the draft network's passes. The draft sequence has its own
-  /// trace, with the names of this sequence. This sequence must outlive the draft sequence.
+  /// trace, with the names of this sequence. This sequence and `draft` must outlive the draft
+  /// sequence.
   Sequence open_draft(Model& draft);
 
   /// Sets the maximum number of tokens after the prompt; 0: unknown. GenerationRules::forced_eos
@@ -130,9 +132,10 @@ class Sequence {
   /// Reports that `token`, chosen from the logits of `row`, is the next token of the answer in
   /// stream `stream`. The decoder numbers the streams of the sequence from 0. `guessed`: see
   /// TokenEvent. The engine counts the token, records it in the trace, and sends it to the
-  /// listener.
+  /// listener. REQUIRES: if there is a listener, the sequence was opened by a job.
   void emit(int row, Token token, int stream = 0, bool guessed = false);
   /// Reports to the listener that `guesses` for the tokens after `row` were verified and rejected.
+  /// REQUIRES: as for `emit`.
   void reject(int row, std::span<const Token> guesses, int stream = 0);
   /// The counters of the sequence. The engine sets the counters of rows, passes and times. The
   /// decoder sets the counters of the answer: generated tokens, streams, text, stages, and
@@ -219,10 +222,11 @@ class Engine {
   /// Sets the cache budget, from the next forward pass on. Sequences are admitted in order of
   /// arrival as long as blocks are free; the engine frees unused `prefixes` for them. If running
   /// sequences no longer fit, the sequences that arrived last are preempted. The rows of a
-  /// preempted sequence are freed and recomputed later if they are plain causal text. Other rows
-  /// are moved to the host (CacheBudget::swaps). If a sequence does not fit even alone, its
-  /// awaiting branches get a RunError. The budget does not include the caches of draft networks or
-  /// rows computed with skipped sublayers.
+  /// preempted sequence are freed and recomputed later if they are plain causal text and the
+  /// sequence waits with a single new token. Other rows are moved to the host
+  /// (CacheBudget::swaps). If a sequence does not fit even alone, its awaiting branches get a
+  /// RunError. The budget does not include the caches of draft networks or rows computed with
+  /// skipped sublayers.
   void set_cache_budget(const CacheBudget& budget) { budget_ = budget; }
   const CacheReport& cache_report() const { return report_; }
 
@@ -250,13 +254,14 @@ class Engine {
   // The engine as a loop: while (!engine.idle()) engine.step();
 
   /// Starts a job, and runs it until it waits for a forward pass or ends. Returns the job's number
-  /// for events and traces. Jobs are numbered from 0. `least`: the minimum length of its answer.
-  /// If the job throws, `step` reports the exception (Ended::error).
+  /// for events and traces. Jobs are numbered from 0; each `run` begins again at 0. `least`: the
+  /// minimum length of the job's answer. If the job throws, `step` reports the exception
+  /// (Ended::error).
   int submit(Task<void> job, LeastLength least = {});
   /// Computes one forward pass for the waiting jobs that can share it. If a job has called
   /// Sequence::later, computes these logits instead. Reports the jobs that ended to the listener
   /// (Ended). Does nothing if the engine is idle. std::logic_error: a job awaits something other
-  /// than the engine.
+  /// than the engine, or awaits a full pass before it has removed its drafts (Step::skipped).
   void step();
   /// Cancels a job and frees its rows. No more events are sent for the job, and no Ended. A
   /// cancellation during a pass, e.g. by the listener, takes effect after all results of the pass
@@ -268,8 +273,9 @@ class Engine {
   /// Runs `count` jobs, at most `live` at a time (at least one). `start(i)` creates job i, for
   /// i = 0, 1, ... in this order. `done` is called whenever a job ends, also if the job threw an
   /// exception (Ended::error). Returns the time spent in `done`, in nanoseconds, so that the caller
-  /// can subtract it from its measurement. An exception of `start` or `done` ends the run, and all
-  /// jobs are cancelled. REQUIRES: idle(); otherwise std::logic_error.
+  /// can subtract it from its measurement. An exception of `start`, of `done` or of the listener
+  /// ends the run, and all jobs are cancelled. std::logic_error: see `step`. REQUIRES: idle();
+  /// otherwise std::logic_error.
   std::int64_t run(int count, int live, const std::function<Task<void>(int)>& start,
                    const std::function<void(const Ended&)>& done);
 

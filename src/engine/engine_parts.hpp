@@ -65,7 +65,7 @@ struct Sequence::State {
   void note_predictions(const Step& step, const StepResult& result);
   void tell(int row, Token token, int stream, bool guessed, bool final);
   /// The tokens directly before the token that `row` chooses: of consecutive positions, ending at
-  /// `row`, none of them chosen or guessed; at most 65.
+  /// `row`, none of them chosen or guessed; at most 65. Empty: `row` itself was chosen or guessed.
   Tokens before(int row) const;
   void tell_read(bool ended) const;
   /// Counts a pass of a draft network, or a pass with skipped sublayers.

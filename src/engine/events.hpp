@@ -15,6 +15,7 @@ struct StreamBegan {
   int stream = 0;  ///< numbered from 0 in each job, in the order in which streams begin
   std::string request, decoder;  ///< names of the stream's sequence, as in traces
   /// The tokens directly before the first chosen token that were not chosen themselves; at most 65.
+  /// Empty: the token before the first chosen token was chosen or guessed.
   Tokens before;
 };
 

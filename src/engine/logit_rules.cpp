@@ -58,7 +58,7 @@ void apply(const GenerationRules& rules, const ChoicePlace& place, Ids eos, int 
       banned.push_back(word.back());
   if (std::ssize(before) < rules.min_length || place.generated < rules.min_new_tokens)
     add(banned, eos);
-  if (place.generated < place.least) add(banned, place.held_back);
+  if (place.generated < place.least) add(banned, place.banned_early);
   add(banned, rules.suppress);
   if (place.generated == 0 && (before.size() > 1 || !rules.forced_bos))
     add(banned, rules.begin_suppress);

@@ -12,10 +12,10 @@ struct ChoicePlace {
   /// own id
   std::span<const Token> before;
   int generated = 0;  ///< number of ids in `before` after the prompt
-  int limit = 0;      ///< maximum number of ids in the answer; 0: unknown
+  int limit = 0;      ///< maximum number of ids after the prompt; 0: unknown
   int least = 0;      ///< minimum number of ids after the prompt (LeastLength)
   /// ids that cannot be chosen while `generated` is less than `least`
-  std::span<const Token> held_back = {};
+  std::span<const Token> banned_early = {};
 };
 
 /// Adds to `request` the biases, penalties and bans that the rules imply at this place. Also sets

@@ -11,7 +11,8 @@ namespace pardec {
 /// A new sequence whose prefix has been computed.
 struct Prefixed {
   Sequence sequence;  ///< its rows are the prefix, labelled by text_label
-  Counters cost;      ///< cost of computing the prefix; all zero if it was cached or empty
+  /// Cost of computing the prefix; all zero if the prefix is empty or another request computed it.
+  Counters cost;
 };
 
 /// Computes the common prefix of several sequences once, then copies it (IPPD, section 4.4) or
@@ -25,7 +26,8 @@ class PrefixCache {
   explicit PrefixCache(Engine& engine) : engine_(engine) {}
 
   /// Opens a sequence that begins with `prefix`, which may be empty. `request` and `decoder` are
-  /// the names of the sequence in traces. The sequence's clock starts when this task starts.
+  /// the names of the sequence in traces. (Sequences from a cached prefix have the decoder's name
+  /// of the first request for the prefix.) The sequence's clock starts when this task starts.
   /// Errors: see Sequence::forward.
   Task<Prefixed> begin(Tokens prefix, RequestName request, std::string decoder);
 

@@ -25,9 +25,9 @@ void Step::want(int index, const Sampling& sampling, std::vector<Token> banned,
   outputs.push_back(std::move(request));
 }
 
-Step prompt_step(const Tokens& tokens, int fed) {
+Step prompt_step(const Tokens& tokens, int first) {
   Step step;
-  for (const Token token : tokens) step.add(token, text_label(fed + step.size()), Origin::prompt);
+  for (const Token token : tokens) step.add(token, text_label(first + step.size()), Origin::prompt);
   return step;
 }
 

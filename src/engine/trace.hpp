@@ -41,7 +41,8 @@ struct Trace {
   std::string model;  ///< "draft": a sequence of the draft network; empty: of the network itself
   std::vector<Token> tokens;  ///< per row: the token id
   std::vector<int> position;  ///< per row: RowLabel::position
-  std::vector<int> step;  ///< number of the forward pass that computed each row; 0 is the prefill
+  /// Per row: number of the forward pass that computed the row; 0 is the sequence's first pass.
+  std::vector<int> step;
   /// The rows visible to each row, ascending, including the row itself. In layers with a sliding
   /// window, the window hides some of these rows.
   std::vector<std::vector<int>> visible;
@@ -55,7 +56,8 @@ struct Trace {
   std::vector<std::vector<Token>> allowed;  ///< per row; empty: all ids that are not banned
   /// per row: the last pass before the row was dropped; none: it was not dropped
   std::vector<std::optional<int>> dropped_at;
-  /// If the sequence is a fork: its original computed this number of rows, the first of the trace.
+  /// If the sequence is a fork: the number of rows at the beginning of the trace that its original
+  /// computed; otherwise 0.
   int inherited = 0;
   /// The rows whose logits chose the answer's tokens, in order of choice.
   std::vector<int> emitted;

@@ -29,16 +29,17 @@ struct TraceToken {
 /// question of IPPD, a thread of APAR, or a stage or branch of ASPD.
 struct TraceThread {
   /// The tokens directly before the first chosen token that were not chosen themselves; at most 65.
+  /// Empty: the token before the first chosen token was chosen or guessed.
   Tokens heading;
   std::vector<TraceToken> tokens;
 };
 
 /// The threads of a complete or partial trace, in the order in which they begin. A token belongs to
 /// the thread of the row that chose it. A correct guess belongs to the thread of the text before
-/// the guess. Of a tree of rejected guesses, only the first path is included. The trace has no id
-/// for a choice, only the token of the later row that was computed from the choice. The newest rows
-/// have no such later row. With `greedy`, the recorded best ids of these rows are used. Without
-/// `greedy`, their choices are unknown and are left out.
+/// the guess. Of a tree of rejected guesses, only the first path is included. A trace does not
+/// record the id that a row chose: the id is the token of the later row that has it as its input.
+/// The newest rows have no such later row. With `greedy`, the recorded best ids of these rows are
+/// used. Without `greedy`, their choices are unknown and are left out.
 std::vector<TraceThread> threads_of(const Trace& trace, bool greedy);
 
 /// Whether every chosen token in the trace is the best id of the row that chose it. Rows without a
@@ -46,7 +47,8 @@ std::vector<TraceThread> threads_of(const Trace& trace, bool greedy);
 bool is_greedy(const Trace& trace);
 
 /// The events that an engine would have sent while it decoded this sequence as job 0, without
-/// Ended. Empty for traces of a draft network and for traces without chosen tokens.
+/// Ended. For a fork, the events include a PassRead for each pass of its original. Empty for traces
+/// of a draft network and for traces without chosen tokens.
 std::vector<Event> events_of(const Trace& trace);
 
 }  // namespace pardec

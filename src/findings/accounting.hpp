@@ -17,7 +17,8 @@ struct ArmAccount {
   /// number of padding tokens that would be needed if jobs were decoded in padded batches of the
   /// run's batch size (pad_columns)
   std::int64_t pads;
-  /// price of 1,000 examples in US dollars; none: the price of the machine is not known
+  /// price of 1,000 examples in US dollars, from the measured blocks; none: the price of the
+  /// machine is not known; NaN: no block was measured
   std::optional<double> usd_per_thousand;
 };
 

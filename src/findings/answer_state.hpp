@@ -11,11 +11,15 @@ inline constexpr double kWorthSaying = 0.1;
 
 /// How an arm's answers ended: numbers of answers, and mean lengths.
 struct AnswerState {
-  std::int64_t answers = 0;    ///< number of answers, over all repeats
-  std::int64_t failed = 0;     ///< ended with an error; in no other count except `broken`
-  std::int64_t hit_limit = 0;  ///< as a whole or in most of their fields ended at a token limit
-  std::int64_t unparsed = 0;   ///< contain no JSON object that could be parsed
-  std::int64_t empty = 0;      ///< contain only white space
+  std::int64_t answers = 0;  ///< number of answers, over all repeats
+  /// number of answers that ended with an error; the other counts except `broken` do not include
+  /// these answers
+  std::int64_t failed = 0;
+  /// Number of answers that ended at a token limit: most of their fields did or, if they have no
+  /// fields, the whole answer did.
+  std::int64_t hit_limit = 0;
+  std::int64_t unparsed = 0;  ///< number of answers that could not be parsed (score `parsed`)
+  std::int64_t empty = 0;     ///< number of answers that contain only white space
   /// Number of answers that are failed, unparsed or empty. In the forms json and value, in which an
   /// answer has an end of its own, answers that hit the limit are included.
   std::int64_t broken = 0;
@@ -30,7 +34,7 @@ struct AnswerState {
   bool mostly_broken() const { return 2 * broken > answers; }
 };
 
-/// REQUIRES: `scores` are the scores of the same run.
+/// Summarises the answers of a run. REQUIRES: `scores` are the scores of the same run.
 AnswerState state_of(const RunFigures& run, const ScoreTable& scores);
 
 }  // namespace pardec

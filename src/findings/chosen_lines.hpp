@@ -22,10 +22,12 @@ struct ChosenLine {
   std::vector<std::pair<std::int64_t, Token>> rejected = {};
 };
 
-/// The lines of one answer. `answers`: the answers of the run. `trace`: the trace of the answer's
-/// job, or null. Without a trace, the passes are known only if the job's histogram of tokens per
-/// pass shows that each line chose one token per pass, and that the lines either all began in the
-/// first pass or followed one another.
+/// The lines of one answer. A field without tokens has no line. `answers`: the answers of the run.
+/// `trace`: the trace of the answer's job, or null. Without a trace, the passes are known only if
+/// the job's histogram of tokens per pass shows that each line chose one token per pass, and that
+/// the lines either all began in the first pass or followed one another. If the answer is only a
+/// part of the job's single stream (a stack of examples), the passes are not known, even with a
+/// trace.
 std::vector<ChosenLine> chosen_lines(const RunAnswers& answers, const Answered& answer,
                                      const Trace* trace);
 

@@ -128,9 +128,9 @@ std::vector<AttributeFinding> attributes_of(const ScoreTable& scores) {
 }
 
 /// The first scores of the datasets of these runs.
-std::vector<std::string_view> judged_first_by(const std::vector<RunSummary>& runs) {
+std::vector<std::string_view> first_totals_from_text(const std::vector<RunSummary>& runs) {
   std::vector<std::string_view> first;
-  const auto all = judged_by(runs);
+  const auto all = totals_from_text(runs);
   for (const RunSummary& run : runs)
     for (const std::string_view metric : stored_dataset(run.run.dataset.name).metrics)
       if (std::find(all.begin(), all.end(), metric) != all.end()) {
@@ -309,7 +309,7 @@ std::vector<std::string> Overview::oracles() const {
 Overview overview(Store& store, const std::string& invocation, const CompareOptions& options) {
   const Measurements measured = measurements_of(store, invocation);
   const std::vector<RunSummary> runs = summaries_of(measured.figures);
-  return overview_of(store, invocation, options, measured, runs, judged_first_by(runs));
+  return overview_of(store, invocation, options, measured, runs, first_totals_from_text(runs));
 }
 
 Comparison compare(Store& store, const std::string& invocation, const CompareOptions& options) {
@@ -320,7 +320,7 @@ Comparison compare(Store& store, const std::string& invocation, const CompareOpt
                    const Measurements& measured) {
   const std::vector<RunFigures>& figures = measured.figures.runs;
   const std::vector<RunSummary> runs = summaries_of(measured.figures);
-  std::vector<std::string_view> scores = judged_by(runs);
+  std::vector<std::string_view> scores = totals_from_text(runs);
   for (size_t a = 0; a < runs.size(); ++a) add_asked_for(scores, runs[a], measured.scores[a]);
   check_margin(options.margin, scores);
   Comparison comparison{overview_of(store, invocation, options, measured, runs, std::move(scores))};

@@ -62,7 +62,8 @@ struct Reached {
 };
 
 /// The baseline's total time divided by the method's, over the blocks for which both have a time.
-/// Repeats of a block count as one block.
+/// Repeats of a block count as one block. The ends of an interval over fewer than kFewestBlocks
+/// blocks are NaN.
 struct Speedup {
   Interval ratio;                  ///< over all measurements; see RobustRatio
   std::int64_t slow_baseline = 0;  ///< number of blocks in which only the baseline is an outlier
@@ -71,15 +72,17 @@ struct Speedup {
   Interval without_outliers{};    ///< the ratio without the blocks of these two counts
   std::int64_t blocks;            ///< number of distinct blocks
   std::int64_t measurements = 0;  ///< number of measurements of these blocks, including repeats
-  /// number of measurements for which it is known how much core time others took (taken_share)
-  std::int64_t told = 0;
+  /// number of measurements for which it is known how much core time others took from both arms
+  /// (taken_share)
+  std::int64_t load_known = 0;
   /// number of measurements during which others took at least kDisturbedShare of the core time of
   /// one of the two arms
   std::int64_t disturbed = 0;
   std::int64_t repaired = 0;  ///< disturbed measurements that were repeated by `--repair`
   std::int64_t in_vain = 0;   ///< repaired measurements that were disturbed again
   /// The ratio without disturbed measurements; none: no measurement was disturbed. A disturbed
-  /// measurement is replaced by its repetition, or left out if the repetition was disturbed too.
+  /// measurement is replaced by its repetition. It is left out if it was not repeated, or if its
+  /// repetition was disturbed too.
   std::optional<Interval> quiet;
   std::int64_t quiet_blocks = 0;   ///< number of distinct blocks in `quiet`
   std::vector<double> of_repeats;  ///< the ratio of each repeat, if there are several repeats
@@ -108,8 +111,10 @@ struct Speeds {
   /// Prompt tokens divided by the time until the end of the job's first pass. Only with batch size
   /// 1.
   double prompt_tokens_per_second;
-  std::optional<Percentiles> latency;      ///< from a job's start until its answers are complete
-  std::optional<Percentiles> first_token;  ///< from a job's start until the first generated token
+  /// from a job's start until its answers are complete; none: all jobs failed
+  std::optional<Percentiles> latency;
+  /// from a job's start until the first generated token; none: not known
+  std::optional<Percentiles> first_token;
 };
 
 /// One score of an arm. The ends are NaN if there are fewer than kFewestBlocks clusters of
@@ -119,7 +124,8 @@ struct ScoreFinding {
   std::int64_t count;  ///< number of answers with this score
   /// Difference from the baseline's score, over the answers for which both arms have a score.
   /// Repeated answers to one example count as one answer, with the mean of their scores. A failed
-  /// answer counts as wrong.
+  /// answer counts as wrong. None: there is no baseline, the baseline has no such score, or no
+  /// difference was requested (Overview::scores).
   std::optional<Interval> difference;
   std::int64_t pairs = 0;     ///< number of pairs of answers that `difference` compares
   std::int64_t left_out = 0;  ///< answers for which only one arm has a score
@@ -128,7 +134,8 @@ struct ScoreFinding {
   /// difference is beyond the margin, or more than a million examples would be needed.
   std::optional<std::int64_t> would_do;
   /// The p-value of an exact test over right and wrong answers by cluster (clustered_mcnemar),
-  /// adjusted with Holm's method.
+  /// adjusted with Holm's method. None: there is no difference, or the score is not a share of
+  /// right answers.
   std::optional<double> p;
   bool lower_is_better = false;
 
@@ -163,22 +170,24 @@ struct ArmFinding {
   /// mean number of streams that choose a token in a pass; NaN: not known. A stream is an answer,
   /// or a part of an answer that is decoded in parallel.
   double streams = 0;
-  Interval examples_per_second{};  ///< over the blocks that were measured completely
-  std::int64_t blocks = 0;         ///< number of distinct blocks that were measured completely
-  std::int64_t measurements = 0;   ///< number of measurements of its blocks, including repeats
+  /// over the blocks that were measured completely; the ends are NaN if there are fewer than
+  /// kFewestBlocks blocks
+  Interval examples_per_second{};
+  std::int64_t blocks = 0;        ///< number of distinct blocks that were measured completely
+  std::int64_t measurements = 0;  ///< number of measurements of its blocks, including repeats
   /// number of measurements during which others took at least kDisturbedShare of the core time
   std::int64_t disturbed = 0;
-  /// share of the core time of the arm's threads that others took (taken_share), over all
-  /// measurements
+  /// share of the core time of the arm's threads that others took (taken_share), over the
+  /// measurements for which it is known; 0 if it is never known
   double taken = 0;
   AnswerState state;
-  std::optional<Speedup> speedup;
+  std::optional<Speedup> speedup;  ///< none: no baseline, or no measured block in common with it
   /// Share of the answers that equal the baseline's; NaN: not compared. Under an oracle: share of
   /// the network's own (unforced) choices that equal the baseline's; NaN: the networks of the two
   /// arms have different token ids (same_ids).
   double likeness = 0;
-  /// IPPD's EM. NaN unless the networks of both arms have the same token ids (same_ids) and both
-  /// arms ask for one field at a time.
+  /// IPPD's EM. NaN unless there is a baseline, the networks of both arms have the same token ids
+  /// (same_ids), and both arms ask for one field at a time (both_ask_one_by_one).
   double exact_match = 0;
   /// The keys are names of totals, e.g. "f1_micro". A total is a score of a whole run.
   std::map<std::string_view, ScoreFinding> scores;
@@ -190,6 +199,7 @@ struct ArmFinding {
 /// Further findings about an arm, for tables and figures.
 struct ArmDetails {
   Speeds speeds{};
+  /// none: traces of the same examples by both arms, or the sizes of their networks, are not known
   std::optional<Allowed> allowed;
   Interval tokens_per_forward{};             ///< generated tokens per pass, over jobs
   std::vector<AttributeFinding> attributes;  ///< sorted by name; empty: values have no scores
@@ -210,7 +220,8 @@ struct Uncomputed {
 struct Overview {
   std::string db, invocation;
   double confidence, margin;
-  std::string unit;  ///< what an example is called, e.g. "products"
+  /// what an example is called, e.g. "products"; "examples" if this differs between the datasets
+  std::string unit;
   std::vector<ArmFinding> arms;
   /// The names of the totals that have an interval and a difference from the baseline.
   std::vector<std::string_view> scores;
@@ -221,8 +232,8 @@ struct Overview {
   /// (dataset, arm) -> reason, for arms that could not be run on a dataset.
   std::map<std::pair<std::string, std::string>, std::string> not_applicable;
 
-  /// The distinct oracles of the arms. (For ar, an oracle that only forces the acceptance of
-  /// guesses does not count.)
+  /// The distinct oracles of the arms. (An `ar` arm has none if the run's oracle only forces the
+  /// acceptance of guesses: give_oracle.)
   std::vector<std::string> oracles() const;
   /// Whether there is an entry in oracles().
   bool forced() const { return !oracles().empty(); }
@@ -247,7 +258,8 @@ struct Comparison : Overview {
   /// `machines`: the first entry of CompareOptions::hardware, once for each dtype of the arms.
   /// `other_machines`: the other entries, once for each dtype.
   std::vector<Hardware> machines, other_machines;
-  std::vector<std::string> allowing;  ///< CompareOptions::hardware; empty if no arm was traced
+  /// CompareOptions::hardware; empty if no arm has ArmDetails::allowed
+  std::vector<std::string> allowing;
   /// The decoders of the arms that have columns of their own.
   std::vector<const DecoderEntry*> own;
 
@@ -284,7 +296,8 @@ Comparison compare(Store& store, const std::string& invocation, const CompareOpt
 struct DifferingAnswer {
   DatasetRow dataset;
   std::string arm, sample;
-  /// name of the first different field, and the texts of this field in both answers
+  /// name of the first different field, and the texts of this field in both answers; empty: the
+  /// texts of all fields are equal
   std::string field, baseline, answer;
   /// index of the first different token among the tokens of the field; none: not known
   std::optional<std::int64_t> token;

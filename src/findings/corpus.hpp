@@ -43,15 +43,19 @@ struct Mean {
 };
 
 /// Statistics of one split. `all_fields` is the number of fields, and `unanswerable` the number of
-/// annotated fields without a reference. `fields` and `present` are the number of fields per
+/// annotated fields without a reference. `fields` and `present` are the mean numbers of fields per
 /// example, and of fields with a reference per example. All other means are lengths in tokens.
-/// `asked` is the part of a prompt that asks for one field, `question` a field's question with its
-/// choices, and `value` a value in the JSON answer.
+/// `text` is the text of an example, `prompt` a whole prompt, and `instruction` the part of a
+/// prompt before the example. `asked` is the part of a prompt that asks for one field, `question` a
+/// field's question with its choices, `answer` a reference answer, and `value` a value in the JSON
+/// answer.
 struct SplitStats {
   std::int64_t examples = 0, all_fields = 0, unanswerable = 0, categories = 0;
+  /// mean number of annotated attributes per category; NaN: the dataset is not about attributes
   double attributes_per_category = std::nan("");
   Mean fields, present, text, instruction, prompt, question, asked, answer, value;
 };
+/// Computes the statistics of a split. ConfigError: see make_pieces.
 SplitStats stats_of(const Dataset& dataset, const Protocol& protocol, const Tokenizer& tokenizer);
 
 /// The cost of attention for a dataset that is asked field by field: with prefix caching and
@@ -63,7 +67,7 @@ struct AttentionStats {
   Mean m, p, c, x, y;
   StagedCost pcpa, ippd;
 };
-/// `contexts`: number of examples per prompt.
+/// `contexts`: number of examples per prompt. ConfigError: see make_pieces.
 AttentionStats attention_of(const Dataset& dataset, const Protocol& protocol,
                             const Tokenizer& tokenizer, int contexts);
 

@@ -28,7 +28,8 @@ struct VerdictCounts {
 /// Krippendorff's alpha (metrics/agreement.hpp). All three are NaN if no item has two votes; kappa
 /// and alpha also if all votes have the same label.
 struct VoteAgreement {
-  std::int64_t votes = 1;  ///< the largest number of votes on one item
+  /// the largest number of votes on one item; for pairs, the two orders together are one vote
+  std::int64_t votes = 1;
   double flips, fleiss, alpha;
 };
 
@@ -43,8 +44,10 @@ struct JudgedArm {
   std::int64_t items = 0, scored = 0;
   /// number of pairs of equal answers: ties, for which the judge is not asked
   std::int64_t equal = 0;
-  Interval score;                               ///< mean grade, F1 or win rate, over scored items
-  std::map<std::string, std::int64_t> classes;  ///< how often each label was given
+  /// mean grade, F1 or win rate, over scored items; the ends are NaN if these items have fewer than
+  /// kFewestBlocks clusters
+  Interval score;
+  std::map<std::string, std::int64_t> classes;  ///< label -> number of items with this verdict
   std::optional<JudgeCounts> rates;             ///< for protocols with five labels
   std::optional<Outcomes> outcomes;             ///< for pairs
   std::optional<PositionBias> bias;             ///< for pairs that a network judged
@@ -57,9 +60,12 @@ struct JudgedArm {
 struct JudgesAgreement {
   DatasetRow dataset;
   std::string protocol, first, second;
-  std::int64_t items = 0;
-  double agreement, kappa;   ///< for labels and grades; equal grades agree
+  std::int64_t items = 0;  ///< number of items on which both judges have a verdict
+  /// Share of items with equal verdicts (labels, grades or winners), and Cohen's kappa of the
+  /// verdicts.
+  double agreement, kappa;
   std::int64_t decided = 0;  ///< for pairs: number of pairs on which neither judge says tie
+  /// share of the `decided` pairs with the same winner; NaN: there are no such pairs
   double decided_agreement = 0;
 };
 
@@ -68,7 +74,9 @@ struct ArmStrengths {
   DatasetRow dataset;
   std::string protocol, judge;
   std::vector<std::string> arms;
-  std::vector<Interval> strengths;  ///< Bradley-Terry strengths, as natural logarithms
+  /// Bradley-Terry strengths, as natural logarithms; the ends are NaN for fewer than kFewestBlocks
+  /// clusters
+  std::vector<Interval> strengths;
 };
 
 /// A reason why votes of one judge on one arm ended without a verdict.
@@ -93,7 +101,7 @@ struct JudgeFindings {
 };
 
 /// The findings about an invocation and its shards. Different judges (or protocols) with the same
-/// name are numbered: "gpt-4.1", "gpt-4.1 (2)".
+/// name are numbered: "gpt-4.1", "gpt-4.1 (2)". ConfigError: there is no such invocation.
 JudgeFindings judge_findings(Store& store, const std::string& invocation, double confidence);
 
 }  // namespace pardec

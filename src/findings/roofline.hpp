@@ -13,8 +13,9 @@
 /// The least time that traced forward passes can take on given hardware (roofline).
 namespace pardec {
 
-/// The size of a network. `model`: a checkpoint folder, or a config.json without weights.
-/// ModelError: the path is neither, or the config is invalid. DataError: a config.json is not JSON.
+/// The size of a network. `model`: a checkpoint folder, a GGUF file, or a config.json without
+/// weights. ModelError: the path is none of these, or the config is invalid. DataError: a
+/// config.json is not JSON.
 NetworkSize size_of_network(const std::filesystem::path& model, Dtype dtype);
 
 /// Memory bandwidth and FLOP/s of a machine. `which` is `here` (measures this machine), NAME (reads
@@ -47,14 +48,15 @@ struct TraceWork {
   std::set<std::string> requests;  ///< names of the requests
   std::string group;               ///< see Trace::group
 };
-/// Adds the work of a trace to the entry of its group, or appends an entry. Rows that several forks
-/// inherit from one prefix count once.
+/// Adds the work of a trace to the entry of its group. If there is no such entry, or if the trace
+/// has no group, appends an entry. Rows that several forks inherit from one prefix count once.
 void add_work(std::vector<TraceWork>& works, const Trace& trace);
 /// The work of the traces in a file written by `--trace`. Errors: see each_trace.
 std::vector<TraceWork> read_works(const std::filesystem::path& file);
 
 /// The least time in seconds for all of `works`. In their order, `setting.batch_size` entries at a
-/// time share their passes, and these groups run one after another.
+/// time share their passes, and these groups run one after another. The work of a draft network is
+/// grouped separately; it is left out if `setting` has no draft.
 double least_seconds(const std::vector<const TraceWork*>& works, const RooflineSetting& setting,
                      const Hardware& machine);
 

@@ -24,21 +24,21 @@ struct ListedRun {
   /// running if one of its runs is running; otherwise failed if one of its runs failed
   RunStatus status = RunStatus::done;
   std::vector<ModelRow> models;  ///< networks of its arms
-  std::string dtype, shard;
+  std::string dtype, shard;      ///< of the first run
   std::vector<std::string> arms;
   std::vector<DatasetRow> datasets;
-  std::int64_t examples = 0;  ///< distinct examples, over all datasets
-  std::int64_t failed = 0;    ///< number of failed answers
-  bool untrained = false;     ///< whether the headline's network is untrained
-  std::optional<std::string> oracle;
-  /// Arm and dataset of the headline with the largest speedup. Without a headline: of the first
-  /// run.
+  std::int64_t examples = 0;          ///< distinct examples, over all datasets
+  std::int64_t failed = 0;            ///< number of failed answers
+  bool untrained = false;             ///< whether the network of `arm` is untrained
+  std::optional<std::string> oracle;  ///< of the first run; none: it has no oracle
+  /// Arm and dataset of the headline whose best arm (Headline::best) has the largest speedup. If no
+  /// headline has a best arm: those of the first run.
   std::string arm, dataset;
-  std::optional<double> speedup;      ///< the headline's speedup
+  std::optional<double> speedup;      ///< the best arm's speedup; none: there is no best arm
   std::vector<std::string> warnings;  ///< codes of the warnings about `arm` and its baseline
-  /// name of the first score of `dataset`; `score` is the value for `arm`
+  /// name of the first score of `dataset` that `arm` has; empty: it has none, or it has an oracle
   std::string_view score_name;
-  std::optional<double> score;
+  std::optional<double> score;  ///< its value for `arm`; none: not known
 };
 
 /// Describes one invocation. ConfigError: there is no such invocation.
@@ -46,7 +46,7 @@ ListedRun listed_run(Store& store, const std::string& invocation);
 
 struct RunList {
   std::vector<ListedRun> runs;  ///< newest first
-  std::int64_t matching = 0;    ///< number of matching runs, including those beyond the limit
+  std::int64_t matching = 0;    ///< number of matching invocations, also beyond the limit
 };
 
 /// The newest `limit` matching invocations; 0: all of them. ConfigError: filter.since is not a
@@ -68,7 +68,7 @@ struct AcrossRow {
 /// different times.
 struct Sittings {
   const ArmFinding* arm;  ///< the arm in the first of these invocations
-  std::int64_t count;     ///< number of invocations
+  std::int64_t count;     ///< number of invocations that are combined
   Interval speedup;       ///< interval for further invocations: random_effects of the logarithms
   /// typical factor by which the speedup of one invocation differs from the mean, beyond what the
   /// intervals of the invocations explain; 1: no such difference
@@ -81,7 +81,8 @@ struct AcrossRuns {
   std::vector<Comparison> invocations;
   /// for each invocation: its name, or without a name the beginning of its id
   std::vector<std::string> names;
-  std::vector<AcrossRow> rows;  ///< sorted by dataset and arm, then by invocation
+  /// by dataset and arm in the order of their first occurrence, then by invocation
+  std::vector<AcrossRow> rows;
   /// One entry for each arm with an interval in at least two invocations that have the settings of
   /// the first.
   std::vector<Sittings> sittings;
@@ -90,8 +91,8 @@ struct AcrossRuns {
   std::vector<std::vector<std::string>> differences;
 };
 
-/// Compares the invocations with the first one. ConfigError: there is no such invocation. REQUIRES:
-/// `invocations` is not empty.
+/// Compares the invocations with the first one. `invocations`: their whole ids. ConfigError: there
+/// is no such invocation. REQUIRES: `invocations` is not empty.
 AcrossRuns compare_across(Store& store, const std::vector<std::string>& invocations,
                           double confidence);
 

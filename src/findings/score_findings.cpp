@@ -142,7 +142,7 @@ void add_difference(ScoreFinding& finding, const Side& baseline, const Side& met
 
 }  // namespace
 
-std::vector<std::string_view> judged_by(const std::vector<RunSummary>& runs) {
+std::vector<std::string_view> totals_from_text(const std::vector<RunSummary>& runs) {
   std::vector<std::string_view> totals;
   const auto add = [&](std::string_view total) {
     if (std::find(totals.begin(), totals.end(), total) == totals.end()) totals.push_back(total);

@@ -51,9 +51,12 @@ bool is_disturbed(const BlockTime& time, int threads) {
 }
 
 bool same_by_construction(const RunRow& run, const RunRow& other) {
-  return run.model.hash == other.model.hash && run.form == other.form &&
-         run.config.value("temperature", 0.0) == 0 &&
-         (run.decoder == kPlainDecoder || find_decoder(run.decoder).exact);
+  const auto greedy_ids = [](const RunRow& one) {
+    return one.config.value("temperature", 0.0) == 0 &&
+           (one.decoder == kPlainDecoder || find_decoder(one.decoder).exact);
+  };
+  return run.model.hash == other.model.hash && run.form == other.form && greedy_ids(run) &&
+         greedy_ids(other);
 }
 
 bool gave_same_answers(const RunSummary& run, const RunRow& baseline) {
@@ -99,7 +102,7 @@ std::optional<Speedup> speedup_of(const MeasuredRun& baseline, const MeasuredRun
     const auto tells = [](const BlockTime& time, const RunRow& run) {
       return !std::isnan(taken_share(time.use.machine, time.wall_ns, run.threads));
     };
-    speedup.told += tells(pair.baseline, baseline.run) && tells(pair.method, method.run);
+    speedup.load_known += tells(pair.baseline, baseline.run) && tells(pair.method, method.run);
     add(measured, pair.key, pair.baseline, pair.method);
     add(repeats, pair.repeat, pair.baseline, pair.method);
     speedup.traced = speedup.traced || pair.baseline.use.traced || pair.method.use.traced;

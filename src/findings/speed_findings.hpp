@@ -35,18 +35,18 @@ bool is_within(const Interval& ratio, double share);
 /// The measures of an arm's speed, except roofline_share, which add_rooflines sets. An answer has
 /// the latency of its job. Tokens per second are set only if they can be compared: for a baseline
 /// itself (`baseline` is null), for decoders that generate the baseline's ids by construction, if
-/// both arms ask field by field, and for services.
+/// both arms ask the same network field by field, and for services.
 Speeds speeds_of(const ArmFinding& arm, const ArmFinding* baseline, const RunFigures& figures);
 
-/// Whether `run` generates the ids of `other` by construction: both have the same network and the
-/// same form of prompts, `run` is greedy, and its decoder is `ar` or exact (DecoderEntry::exact).
-/// The decoder of `other` is not checked.
+/// Whether both runs generate the same ids by construction: they have the same network and the same
+/// form of prompts, are greedy, and their decoders are `ar` or exact (DecoderEntry::exact).
 bool same_by_construction(const RunRow& run, const RunRow& other);
 
-/// Whether same_by_construction holds, every answer equals the baseline's, and no answer failed.
+/// Whether same_by_construction holds, every answer was compared and equals the baseline's, no
+/// answer failed, and `run` has no oracle.
 bool gave_same_answers(const RunSummary& run, const RunRow& baseline);
 
-/// Whether both arms ask for one field at a time. IPPD's EM needs this.
+/// Whether both arms ask for one field at a time, and `run` has no oracle. IPPD's EM needs this.
 bool both_ask_one_by_one(const RunRow& baseline, const RunRow& run);
 
 }  // namespace pardec

@@ -53,7 +53,7 @@ std::string disturbed_advice(const RunRow& run, double taken, const std::string&
   const int fitting = threads_that_fit((1 - taken) * run.threads, run.threads);
   if (fitting == run.threads) return otherwise;
   return str(otherwise, otherwise.empty() ? "" : "; ", "`threads` ", fitting,
-             " fits what others leave");
+             " fits the CPU time that other programs leave");
 }
 
 class Warnings {
@@ -92,9 +92,9 @@ class Warnings {
     }
     add("machines",
         str("times of several machines: ", join(blocks, ", "),
-            kinds.empty() ? "" : str("; not of one kind: ", join(kinds, "; "))),
-        str("a speedup pairs times of one machine",
-            kinds.empty() ? "" : ", other times are of all of them"));
+            kinds.empty() ? "" : str("; they differ: ", join(kinds, "; "))),
+        str("a speedup compares only times of the same machine",
+            kinds.empty() ? "" : ", other numbers mix the times of all machines"));
   }
 
   void answers() {
@@ -109,7 +109,7 @@ class Warnings {
       add("broken",
           str(state.broken, " of ", counted(state.answers, "answer"),
               " failed, unreadable, empty or cut"),
-          "nothing can be read from speed or scores");
+          "its speed and its scores mean nothing");
     if (state.failed > 0)
       add("failed", str(state.failed, " of ", counted(state.answers, "answer"), " failed"));
     share("unparsed", state.unparsed, "unreadable");
@@ -128,10 +128,10 @@ class Warnings {
     if (run.untrained)
       add("untrained", "random weights, or not trained for this decoder", "answers are noise");
     std::vector<std::string> untaught =
-        run.config.value("untaught_options", std::vector<std::string>());
+        run.config.value("options_beyond_training", std::vector<std::string>());
     if (std::string note = run.config.value("taught_otherwise", ""); !note.empty())
       untaught.push_back(std::move(note));
-    if (!untaught.empty()) add("untaught", join(untaught, ", "), "answers may suffer");
+    if (!untaught.empty()) add("untaught", join(untaught, ", "), "answers may be worse");
   }
 
   void acceptance() {
@@ -164,12 +164,12 @@ class Warnings {
       add("unfinished",
           str("running or killed",
               run.compared == 0 && arm_->baseline ? ", its answers not compared yet" : ""),
-          "run `resume` ends it");
+          "run `resume` finishes it");
     else if (run.measured_blocks < run.blocks)
       add("unmeasured",
-          str("no time of ", run.blocks - run.measured_blocks, " of ",
+          str("no measured time for ", run.blocks - run.measured_blocks, " of ",
               counted(run.blocks, "block")),
-          "stopped in between, or a job failed");
+          "the run was stopped, or a job failed");
     machines();
     if (run.run.build_type != "Release")
       add("not_release", str("a ", run.run.build_type, " build"));
@@ -202,7 +202,8 @@ class Warnings {
             str("the repeats' ratios go from ", fixed(*least, 2), " to ", fixed(*most, 2)),
             "the interval is too narrow");
     }
-    if (speedup.traced) add("traced", "a trace was written meanwhile", "that takes time");
+    if (speedup.traced)
+      add("traced", "a trace was written during the measurement", "writing it takes time");
   }
 
   /// Which arm other processes slowed more, and the effect on the speedup.
@@ -211,11 +212,11 @@ class Warnings {
     if (!baseline || arm_->taken >= 1 || baseline->taken >= 1) return "";
     const std::string ours = arm_->run.run.label, theirs = baseline->run.run.label;
     const double factor = (1 - arm_->taken) / (1 - baseline->taken);
-    return str(", they had ", percent(baseline->taken), " of the time of ", theirs, " and ",
-               percent(arm_->taken), " of that of ", ours,
-               factor > kSuffers ? str(": ", theirs, " suffered more, the speedup is inflated")
-               : factor < 1 / kSuffers ? str(": ", ours, " suffered more, the speedup is deflated")
-                                       : ": both suffered alike");
+    return str(", they took ", percent(baseline->taken), " of the time of ", theirs, " and ",
+               percent(arm_->taken), " of the time of ", ours,
+               factor > kSuffers ? str(": ", theirs, " was slowed more, the speedup is too high")
+               : factor < 1 / kSuffers ? str(": ", ours, " was slowed more, the speedup is too low")
+                                       : ": both were slowed equally");
   }
 
   /// The command that repeats the measurements.
@@ -232,9 +233,9 @@ class Warnings {
     if (speedup.in_vain > 0)
       text +=
           str(", ", speedup.in_vain == speedup.repaired ? "all" : std::to_string(speedup.in_vain),
-              " in vain");
+              " disturbed again");
     if (speedup.quiet && std::isfinite(speedup.quiet->estimate))
-      text += ", the others give " + interval_text(*speedup.quiet);
+      text += ", the undisturbed ones give " + interval_text(*speedup.quiet);
     const ArmFinding* baseline = comparison_.baseline_of(*arm_);
     add("disturbed", text,
         disturbed_advice(arm_->run.run, std::max(arm_->taken, baseline ? baseline->taken : 0),
@@ -251,25 +252,26 @@ class Warnings {
       add("unpaired",
           str("the difference of scores is over the ", counted(score->second.pairs, "answer"),
               " that both arms have; ", score->second.left_out, " of only one arm are left out"),
-          "run `resume`, or `retry_errors`, gives both arms all answers");
+          "run `resume`, or `retry_errors`, adds the missing answers");
     const double ours = arm_->state.tokens, theirs = baseline->state.tokens;
     const auto open = [](const ArmFinding& arm) { return arm.run.run.form == "free"; };
     const RunRow& run = arm_->run.run;
     const bool ids = same_ids(baseline->run.run.model, run.model);
     if (!ids)
-      add("other_tokenizer", "not the baseline's tokenizer", "counts of tokens cannot be compared");
+      add("other_tokenizer", "another tokenizer than the baseline's",
+          "counts of tokens cannot be compared");
     if (ids && arm_->speedup && open(*arm_) && open(*baseline) && ours > 0 && theirs > 0 &&
         std::abs(ours / theirs - 1) > kSameLength)
       add("lengths",
           str("answers of ", fixed(ours, 0), " tokens, the baseline's ", fixed(theirs, 0),
-              ": per token ", fixed(arm_->speedup->ratio.estimate * ours / theirs, 2),
+              ": per token, this arm is ", fixed(arm_->speedup->ratio.estimate * ours / theirs, 2),
               " times as fast"));
     const bool greedy = run.config.value("temperature", 0.0) == 0;
     if (arm_->departure && baseline->run.run.model.hash == run.model.hash && greedy &&
         run.dtype == "fp32" && find_decoder(run.decoder).exact &&
         run.form == baseline->run.run.form)
       add("departs", str(arm_->departure->departed, " of ", arm_->departure->compared,
-                         " answers differ, though this decoder gives the baseline's ids"));
+                         " answers differ, though this decoder gives the baseline's tokens"));
   }
 
   const Overview& comparison_;

@@ -47,6 +47,7 @@ class ExampleSource final : public SampleSource {
   /// `tokenizer` must outlive this object. ConfigError: a format accepts none of the examples.
   ExampleSource(Parts parts, const Tokenizer& tokenizer);
 
+  /// See SampleSource. ConfigError: see TrainingFormat::samples.
   std::vector<TrainingSample> epoch(std::int64_t epoch) const override;
   std::vector<TrainingSample> validation() const override;
   const Parts& parts() const { return parts_; }

@@ -13,7 +13,8 @@ namespace pardec {
 /// the network's own text.
 struct OwnAnswers {
   std::string db = "results/pardec.sqlite";
-  std::string run, arm;     ///< `run`: name of an invocation or a prefix of its id; `arm`: label
+  std::string run;          ///< names an invocation (find_invocation); empty: see there()
+  std::string arm;          ///< label of the invocation's arm; empty: it has only one
   std::int64_t least = 1;   ///< minimum number of tokens of an answer
   std::int64_t most = 0;    ///< maximum number of tokens of an answer; 0: no limit
   double repetition = 0.3;  ///< maximum sequence_repetition
@@ -30,8 +31,9 @@ double sequence_repetition(const Tokens& ids);
 /// The numbers of a dataset's examples by outcome.
 struct OwnAnswerCount {
   std::int64_t kept = 0;
-  std::int64_t cut = 0;         ///< kept examples with an answer that was cut at a limit
-  std::int64_t absent = 0;      ///< left out: the run has no answer, or an answer with an error
+  std::int64_t cut = 0;  ///< kept examples with an answer that was cut at a limit
+  /// left out: the run has no answer, or an answer with an error or another number of fields
+  std::int64_t absent = 0;
   std::int64_t unfinished = 0;  ///< left out: the answer was cut at a limit
   std::int64_t length = 0;      ///< left out: shorter or longer than requested
   std::int64_t repeated = 0;    ///< left out: too repetitive

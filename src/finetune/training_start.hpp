@@ -36,7 +36,7 @@ struct TrainingData {
 };
 /// Reads the data that `spec` names, and divides it into training and validation. ConfigError: a
 /// dataset cannot be used for training, or no example is left. DataError: a file is missing or
-/// invalid.
+/// invalid. If the references are a run's answers, also the errors of answer_by_run.
 TrainingData read_data(const TrainingSpec& spec);
 
 }  // namespace pardec

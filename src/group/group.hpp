@@ -26,7 +26,8 @@ class Group {
   /// but the program was built without MPI. RunError: MPI cannot start. REQUIRES: a process calls
   /// this at most once (a rule of MPI).
   static std::unique_ptr<Group> join(double timeout_seconds);
-  /// Waits until all processes have destroyed their group, except while an exception is handled.
+  /// Waits until all processes have destroyed their group. Does not wait if the group is destroyed
+  /// because of an exception.
   ~Group();
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
@@ -34,7 +35,7 @@ class Group {
   /// Whether no process of a lower rank runs on this machine.
   bool first_on_machine() const { return first_on_machine_; }
   int rank() const { return rank_; }  ///< from 0
-  int size() const { return size_; }
+  int size() const { return size_; }  ///< number of processes
 
   /// Replaces each number by its sum over all processes. The sums are bitwise equal in all
   /// processes, and in all runs with the same number of processes. REQUIRES: equal lengths in all
@@ -71,13 +72,15 @@ class Dealer {
  public:
   explicit Dealer(Group& group);
   /// In ranks above 0: tells rank 0 that this process takes no more numbers. In rank 0: ends the
-  /// handing out, and waits until all other processes have destroyed their dealers.
+  /// handing out, and waits until all other processes have destroyed their dealers. Does neither if
+  /// the dealer is destroyed because of an exception.
   ~Dealer();
   Dealer(const Dealer&) = delete;
   Dealer& operator=(const Dealer&) = delete;
 
   /// The next number that no process has taken yet. When rank 0 has destroyed its dealer, the other
-  /// ranks get numbers of at least 2^62, which stand for no work. RunError: rank 0 does not answer.
+  /// ranks get numbers of at least 2^62, which stand for no work. RunError: rank 0 does not answer
+  /// within 600 seconds.
   std::int64_t next();
 
  private:

@@ -19,7 +19,8 @@ struct HttpDeadlines {
   double total = 600;       ///< for the whole request
 };
 
-/// Whether the URL's host is this machine. Requests to this machine use no proxy.
+/// Whether the URL's host is localhost or a loopback address (127.*, ::1). Requests to such a host
+/// use no proxy. False for an invalid URL.
 bool is_loopback(const std::string& url);
 
 /// A POST or GET request.
@@ -38,19 +39,23 @@ struct HttpRequest {
 
 enum class HttpFault {
   none,
-  unreachable,  ///< there was no connection, so nothing was sent
-  cut,          ///< the connection was lost, or the answer is incomplete or not HTTP
-  timeout,      ///< one of the deadlines passed after a part of the request was sent
-  too_large     ///< the answer's body exceeds the limit, or its header exceeds 256 KiB
+  /// there was no connection, so nothing was sent; for a request without a body also: no header of
+  /// an answer was received
+  unreachable,
+  cut,       ///< the connection was lost, or the answer is incomplete or not HTTP
+  timeout,   ///< one of the deadlines passed after a part of the request was sent
+  too_large  ///< the answer's body exceeds the limit, or its header exceeds 256 KiB
 };
 
 /// The result of a request: an answer or a fault.
 struct HttpResult {
   std::uint64_t id = 0;  ///< the id given to `start`
   HttpFault fault = HttpFault::none;
-  std::string what;   ///< one-line description of the fault; empty: there is none
-  bool sent = false;  ///< whether the server may have received the request or a part of it
-  int status = 0;     ///< 0: no header of an answer was received
+  std::string what;  ///< one-line description of the fault; empty: there is none
+  /// whether the server may have received a part of the request's body, or has answered; for a
+  /// request without a body: whether a header of an answer was received
+  bool sent = false;
+  int status = 0;  ///< 0: no header of an answer was received
   HttpHeaders headers;
   std::string body;    ///< the received part
   double seconds = 0;  ///< from `start` to the end of the request

@@ -26,12 +26,13 @@ struct Downloaded {
 /// Downloads `url` to `file`. Follows redirects, and uses the proxies in the environment, as curl
 /// does. Received data is kept in `file.part`; `file.part.json` describes the server's version of
 /// the file. `file` itself appears only when it is complete, and its length and (unless `sha256` is
-/// empty) its hash have been checked. A part from an earlier call is continued if the file on the
-/// server is unchanged. The server checks this by ETag or date (header If-Range); if the server
-/// gives neither, the length of the file is compared. RunError: the server is unreachable or
-/// refuses; the connection is lost after all retries; the answer is empty; the hash is wrong (no
-/// data is kept then); another call writes `file.part`; or the disk is full or too small (the part
-/// is kept). REQUIRES: the folder of `file` exists; `progress` is not empty.
+/// empty) its hash have been checked. `sha256`: the expected hash, in lower-case hexadecimal. A
+/// part from an earlier call is continued if the file on the server is unchanged. The server checks
+/// this by ETag or date (header If-Range); if the server gives neither, the length of the file is
+/// compared. RunError: the server is unreachable or refuses; the connection is lost after all
+/// retries; the answer is empty; the hash is wrong (no data is kept then); another call writes
+/// `file.part`; or the disk is full or too small (the part is kept). REQUIRES: the folder of `file`
+/// exists; `progress` is not empty.
 Downloaded download(const std::string& url, const std::filesystem::path& file,
                     const std::string& sha256, const DownloadOptions& options,
                     const DownloadProgress& progress);

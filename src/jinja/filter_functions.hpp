@@ -3,8 +3,9 @@
 
 namespace pardec::jinja::filter {
 
-// The filters of the template language, as in jinja2 and transformers. `value|name(arguments)`
-// calls name(value, arguments).
+// Most filters of the template language, as in jinja2 and transformers. The table in filters.cpp
+// maps the names of filters to functions. `value|filter(arguments)` calls function(value,
+// arguments). Fault: see apply_filter (filters.hpp).
 
 using V = const Value&;
 using A = const Arguments&;

@@ -6,8 +6,8 @@
 namespace pardec::jinja {
 
 // Python's three ways of formatting values into a text. Before text is padded to a width, the steps
-// for the padding are taken from the budget. Fault: Python raises an error, or an integer does not
-// fit into 64 bits.
+// for the padding are taken from the budget. Fault: Python raises an error too, or the case is not
+// supported, e.g. an integer beyond 64 bits.
 
 /// `text % values`. `values`: a tuple, a dict, or a single value.
 std::string percent_format(const std::string& text, const Value& values, Budget& budget);

@@ -8,8 +8,10 @@ namespace pardec::jinja {
 // Functions that `%` and `format` share.
 
 /// A real number as text, with a `-` if it is negative. `kind`: e, f, g, E, F or G, as in C's
-/// printf. `precision`: printf's precision. `alternate`: the point is always written, as with
-/// printf's #. Takes the steps for the digits from `budget`. Fault: the precision exceeds 32 bits.
+/// printf. `precision`: printf's precision, at least 0. `alternate`: the point is always written,
+/// as with printf's #. First takes the steps for the digits from `budget`. A number that is not
+/// finite is nan, inf or -inf, in capital letters if `kind` is a capital letter. Fault: the
+/// precision is above 2^31 - 1.
 std::string real_digits(double value, char kind, std::int64_t precision, bool alternate,
                         Budget& budget);
 /// An integer's absolute value in base 2, 8, 10 or 16. `upper`: capital letters for base 16.

@@ -25,9 +25,10 @@ struct Token {
 };
 
 /// Splits a template into tokens, as jinja2 does with trim_blocks and lstrip_blocks: the line break
-/// after a block tag is removed, and so is white space between the beginning of the line and the
-/// tag. A `-` at an end of a tag removes all white space at this end; a `+` removes none. The last
-/// token has the kind `end`. Fault: a lexical error.
+/// after a block tag or comment is removed, and so is white space between the beginning of the line
+/// and the tag or comment. A `-` at an end of a tag removes all white space at this end; a `+`
+/// removes none. The last token has the kind `end`. Fault: a lexical error, a tag of more than 2000
+/// tokens, or an escape or number that is not supported.
 std::vector<Token> tokenize(std::string_view source);
 
 }  // namespace pardec::jinja

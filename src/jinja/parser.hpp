@@ -80,7 +80,8 @@ class ImplicitNames {
   std::vector<std::vector<Macro>> outside_;
 };
 
-/// Parser of Jinja's expressions, by recursive descent.
+/// Parser of Jinja's expressions, by recursive descent. Its functions throw a Fault for a syntax
+/// error, and for an expression that is not supported.
 class ExpressionParser {
  public:
   explicit ExpressionParser(TokenStream& stream) : stream_(stream) {}

@@ -24,7 +24,8 @@ class Template {
   /// an unsupported construct.
   static Template parse(std::string_view source, std::string where);
 
-  /// Default limit of steps (see Budget), far more than a chat template needs.
+  /// Default limit of steps, far more than a chat template needs. Evaluating a node, visiting an
+  /// item, or handling a few bytes of text is a step (Budget, value.hpp).
   static constexpr std::int64_t kSteps = 10'000'000;
 
   /// Renders the template. `variables`: a JSON object. `now`: the time for strftime_now. The limit

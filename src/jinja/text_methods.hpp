@@ -18,7 +18,8 @@ std::string replace_within(Budget& budget, const std::string& text, const std::s
 /// Where `padded` places a text.
 enum class Side { left, right, middle };
 /// Pads a text to `width` characters, as Python's ljust, rjust and center do. `fill`: one
-/// character. First takes the steps from `budget`.
+/// character. A text that is already this wide is returned unchanged. First takes the steps from
+/// `budget`.
 std::string padded(Budget& budget, const std::string& text, std::int64_t width,
                    const std::string& fill, Side side);
 

@@ -243,7 +243,8 @@ Value make_callable(std::string name, std::function<Value(const Arguments&)> cal
 /// bits (Python would accept it), or the value is nested too deeply (make_sequence).
 Value from_json(const OrderedJson& json, int inside = 0);
 
-/// Python's str(value) and repr(value).
+/// Python's str(value) and repr(value). Fault: the value is or contains a generator, a namespace or
+/// a callable, whose text Python would make from an address.
 std::string to_text(const Value& value);
 std::string representation(const Value& value);
 
@@ -253,16 +254,19 @@ struct JsonStyle {
   std::string indent;  ///< indentation per level, if pretty
   std::string item_separator = ", ", key_separator = ": ";
 };
-/// Python's json.dumps(value).
+/// Python's json.dumps(value). Fault: the value or one of its items is not None, a bool, a number,
+/// a text, a list, a tuple or a dict; a key of a dict is a tuple; or keys to be sorted have no
+/// order.
 std::string to_json_text(const Value& value, const JsonStyle& style);
 
-/// The items of a value, as a `for` visits them. A generator is empty afterwards. Fault: the value
-/// is not iterable.
+/// The items of a value, as a `for` visits them: the characters of a text, the keys of a dict, no
+/// item of an undefined value. A generator is empty afterwards. Fault: the value is not iterable,
+/// or is a Marked text, which is not supported.
 Values iterate(const Value& value);
 /// First takes the steps for traversing the items from `budget`.
 Values iterate(const Value& value, Budget& budget);
 bool is_iterable(const Value& value);
-/// Python's len(value). Fault: the value has no length.
+/// Python's len(value); 0 for an undefined value. Fault: the value has no length.
 std::int64_t length(const Value& value);
 
 }  // namespace pardec::jinja

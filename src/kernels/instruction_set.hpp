@@ -14,8 +14,8 @@ enum class InstructionSet {
 };
 std::string_view name(InstructionSet set);
 
-/// The instruction sets for which this program contains kernels and which this processor supports,
-/// from generic to the widest.
+/// The instruction sets for which this program contains kernels and which this processor and its
+/// operating system support, from generic to the widest.
 const std::vector<InstructionSet>& instruction_sets();
 /// The last of instruction_sets().
 InstructionSet widest_instruction_set();

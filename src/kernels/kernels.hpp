@@ -93,8 +93,10 @@ struct Kernels {
   void (*pack_panel)(WeightType type, const std::uint16_t* const* rows, std::int64_t inputs,
                      std::byte* panel);
 
-  /// Computes attention. If a token sees a key or value that is not finite, the token's result is
-  /// NaN. `scratch`: see attention_scratch.
+  /// Computes attention. `scratch`: see attention_scratch. A key with NaN makes the results of
+  /// exactly those tokens NaN that see the key. So does an infinite key, except that a token whose
+  /// score for the key is -infinity gives the key almost no weight. A value that is not finite may
+  /// make the results of all tokens NaN.
   void (*attend)(const Attention& attention, float* scratch);
 
   /// out = weight * x / sqrt(mean(x^2) + eps), [size]; rounded to bf16 (rms_norm) or float32

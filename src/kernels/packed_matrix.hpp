@@ -29,30 +29,34 @@ namespace pardec {
 // are a multiple of 32 (q4_k: 256). A block of 32 inputs:
 //   q4_0: float16 scale[32], codes
 //   q4_1: float16 scale[32], float16 least[32], codes
-//   q8_0: float16 scale[32], then pairs as above with one byte per number
+//   q8_0: float16 scale[32], then the pairs as for int8, with one byte q per number
 //   q4_k: before the first of 8 blocks, float16 d[32], float16 m[32]; then per block: uint8 s[32],
 //         uint8 l[32], codes. scale = d * s, least = -(m * l).
-// Codes of 4 bits: 8 lines of 64 bytes: 32 words of 16 bits. A line has two pairs of inputs. Word
-// 2 o + i contains, from bit 4 (2 p + h) on, q of output 16 h + o and input i of pair p (o = 0 ...
-// 15; h, i and p are 0 or 1).
+// Codes of 4 bits take 8 lines of 64 bytes, with two pairs of inputs each. A line has 32 words of
+// 16 bits. Word 2 o + i contains, from bit 4 (2 p + h) on, q of output 16 h + o and input i of pair
+// p (o = 0 ... 15; h, i and p are 0 or 1).
 
 inline constexpr std::int64_t kPanel = 32;     ///< outputs of a panel
-inline constexpr std::int64_t kNf4Block = 64;  ///< inputs that share a scale
+inline constexpr std::int64_t kNf4Block = 64;  ///< inputs that share a scale in nf4
 
 inline constexpr std::int64_t kScaleBytes = kPanel * 4;  ///< bytes of one scale for each output
 /// bytes of one NF4 block for all outputs of a panel
 inline constexpr std::int64_t kNf4Bytes = kScaleBytes + kPanel * kNf4Block / 2;
 
-inline constexpr std::int64_t kSharedInputs = 32;       ///< of a GGUF file's types
+/// inputs that share a scale in the types of GGUF files
+inline constexpr std::int64_t kSharedInputs = 32;
 inline constexpr std::int64_t kHalfBytes = kPanel * 2;  ///< bytes of a float16 for each output
+/// bytes of the 4-bit codes of a block of 32 inputs, for all outputs of a panel
 inline constexpr std::int64_t kNibbleBytes = kPanel * kSharedInputs / 2;
-/// bytes of a block of 32 inputs for all outputs of a panel; q4_k: of 8 blocks, and of one of them
+/// bytes of a block of 32 inputs for all outputs of a panel. q4_k: kQ4KPartBytes is the part of one
+/// block, and kQ4KBytes is a group of 8 blocks with their common factors d and m.
 inline constexpr std::int64_t kQ40Bytes = kHalfBytes + kNibbleBytes,
                               kQ41Bytes = 2 * kHalfBytes + kNibbleBytes,
                               kQ80Bytes = kHalfBytes + kPanel * kSharedInputs,
                               kQ4KPartBytes = 2 * kPanel + kNibbleBytes,
                               kQ4KBytes = 2 * kHalfBytes + 8 * kQ4KPartBytes;
 
+/// The number type of packed weights. The comment at the beginning of this file describes each.
 enum class WeightType { bf16, int8, nf4, q4_0, q4_1, q4_k, q8_0 };
 
 /// Whether the type is one of a GGUF file.
@@ -94,20 +98,20 @@ struct PackedMatrix {
   const std::byte* panel(std::int64_t p) const { return panels + p * panel_bytes(); }
 };
 
-/// A block of a row in a GGUF file.
+/// The size of a block of a row in a GGUF file: `inputs` numbers are stored in `bytes` bytes.
 struct FileBlock {
   std::int64_t inputs, bytes;
 };
-/// REQUIRES: in_blocks(type).
+/// The blocks of a type. REQUIRES: in_blocks(type).
 FileBlock file_block(WeightType type);
 
 /// The parts of a block of 32 inputs in a panel.
 struct PackedBlock {
   const std::byte* shared;  ///< q4_k: d and m; otherwise null
-  const std::byte* scales;
+  const std::byte* scales;  ///< scales, then minima if has_least; q4_k: s and l
   const std::byte* codes;
 };
-/// REQUIRES: in_blocks(type).
+/// The parts of block number `block` of the panel at `panel`. REQUIRES: in_blocks(type).
 static constexpr PackedBlock packed_block(WeightType type, const std::byte* panel,
                                           std::int64_t block) {
   switch (type) {
@@ -138,7 +142,7 @@ std::int64_t packed_bytes(std::int64_t outputs, std::int64_t inputs, WeightType 
 std::int64_t weight_bytes(std::int64_t outputs, std::int64_t inputs, WeightType type);
 
 /// Packs 32 rows into one panel. A row is the bytes that a GGUF file has for it; a null row is
-/// packed as zeros. REQUIRES: in_blocks(type).
+/// packed as zeros. REQUIRES: in_blocks(type); `inputs` is a multiple of file_block(type).inputs.
 void pack_blocks(WeightType type, const std::byte* const* rows, std::int64_t inputs,
                  std::byte* panel);
 

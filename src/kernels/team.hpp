@@ -17,8 +17,8 @@ namespace pardec {
 /// If another delay follows soon after a member's return, the next member is left out for four
 /// times as long as before. The longest time is one second. No member is left out if the team
 /// worked long enough before the delay: more than 4 (members + 1) times the length of the delay,
-/// counted from the previous delay or from the last return of a member. In that time, the member
-/// saved more than its delay cost.
+/// counted from the previous delay or from the last return of a member. In that time, the late
+/// member saved more than its delay cost.
 ///
 /// Thus delays cost little on a machine that is always busy, and after a single disturbance the
 /// member is soon back.
@@ -95,9 +95,9 @@ class Team {
   /// A member computes one piece at a time. Returns when all pieces are done and their writes are
   /// visible. If a piece throws, no more pieces are begun, and the exception is rethrown here after
   /// all begun pieces have ended. The caller computes everything in one call, as member 0, if there
-  /// is only one piece, if the loop is nested in another loop, while another thread's loop or Hold
-  /// has the team, or if all helpers are left out (Attendance). If `count` is 0, `work` is not
-  /// called.
+  /// is only one piece or one member, if the loop is nested in another loop, while another thread's
+  /// loop or Hold has the team, or if all helpers are left out (Attendance). If `count` is 0,
+  /// `work` is not called. std::system_error: the system cannot start the helpers.
   template <typename Work>
   void run(std::int64_t count, std::int64_t grain, const Work& work) {
     const std::int64_t pieces = count <= grain ? 1 : pieces_of(count, grain);

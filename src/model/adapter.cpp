@@ -233,7 +233,7 @@ class AdapterReader {
       throw ModelError(file_,
                        str("tensor '", name, "' has shape ", shape_text(found.mapped().shape),
                            ", expected ", shape_text(shape)));
-    check_numbers(found.mapped(), name, file_);
+    check_type(found.mapped(), name, file_);
     return parts_->tensors[name] = read_tensor(found.mapped());
   }
 

@@ -40,8 +40,9 @@ std::string low_rank_name(const Parameter& matrix, char factor);
 /// Tensor name of the replaced rows. `role`: Role::embedding or Role::head.
 std::string token_rows_name(const Family& family, Role role);
 
-/// The matrices of a network that an adapter of AdapterShape can change, by the last parts of their
-/// module names: "q_proj", "k_proj", ... Matrices of experts and routers are not included.
+/// The matrices of a network's layers that an adapter of AdapterShape can change, by the last parts
+/// of their module names: "q_proj", "k_proj", ... They are those of layer 0, without routers and
+/// without experts (except a shared expert).
 std::vector<std::string> adapter_targets(const ModelConfig& config);
 /// The matrices in parameters(config) that `shape` adapts.
 std::vector<Parameter> adapted_matrices(const ModelConfig& config, const AdapterShape& shape);
@@ -98,6 +99,7 @@ class Adapter {
 /// Writes the weights of the checkpoint in `base`, with the adapter in `adapter` merged in, to the
 /// safetensors file `file`. Each weight is written in the type that it has in the checkpoint. Extra
 /// heads of the adapter are not written. ModelError: an input is wrong. RunError: writing fails.
+/// REQUIRES: `base` is no GGUF file.
 void merge_adapter(const std::filesystem::path& base, const std::filesystem::path& adapter,
                    const std::filesystem::path& file);
 

@@ -31,8 +31,8 @@ struct CacheForm {
 /// operations. PackedBackend uses this project's CPU kernels on packed weights. CudaBackend uses
 /// this project's GPU kernels for attention, and replays recorded passes. All backends follow the
 /// same visibility rule; they differ in speed and in rounding. The virtual calls cost little:
-/// `layers` is called once per pass, and each of the other functions once per head for a few
-/// hundred rows at a time.
+/// `layers` is called once per pass, and each of the other functions once per head for many rows at
+/// a time.
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -62,7 +62,8 @@ class Backend {
 };
 
 /// Chooses the backend for a loaded network by the network's device and options. The backend may
-/// take over the network's weights and store them in another form.
+/// take over the network's weights and store them in another form. RunError: there is not enough
+/// memory for this form.
 std::shared_ptr<Backend> choose_backend(Model::Network& network);
 
 }  // namespace pardec

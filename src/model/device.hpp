@@ -12,13 +12,13 @@ class Team;
 /// would choose. From the first call of this function on, a libtorch operation runs only on the
 /// thread that calls the operation.
 Team& team();
-/// Sets the number of compute threads. 0 keeps the current number. REQUIRES: no forward pass is
-/// running.
+/// Sets the number of compute threads. A number of 0 or less keeps the current number. REQUIRES: no
+/// forward pass is running.
 void set_threads(int threads);
 /// The number of compute threads.
 int threads();
 
-/// Version of the libtorch in use, e.g. "1.2.3".
+/// Version of the libtorch that this program was built with, e.g. "1.2.3".
 std::string libtorch_version();
 /// Whether libtorch is a CUDA build and finds a GPU.
 bool cuda_available();
@@ -28,6 +28,7 @@ struct GpuFacts {
   std::string name;        ///< e.g. "NVIDIA H100 80GB HBM3"
   std::string runtime;     ///< version of the CUDA runtime, e.g. "12.4"
   std::string capability;  ///< compute capability, e.g. "9.0"
+  /// size of the GPU's memory
   std::int64_t memory_bytes = 0;
 };
 /// The facts about a GPU. `device`: "cuda" or "cuda:i", or "cpu". None: `device` is the CPU, or

@@ -12,16 +12,17 @@ class Model;
 
 /// The KV cache of one sequence: keys, values and labels of its rows. Rows are numbered from 0 in
 /// the order in which they are computed, and a row keeps its number permanently. A row is alive
-/// until it is dropped; dropped rows are invisible to all later rows. Their memory is reclaimed
-/// when they are the last rows, or when they outnumber the live rows. The cache can be moved. It is
-/// copied only by `fork` and, in part, by `share`.
+/// until it is dropped; dropped rows are invisible to all later rows. The memory of dropped rows is
+/// reclaimed when they are the last rows, or when there are many of them and they outnumber the
+/// live rows. The cache can be moved. It is copied only by `fork` and, in part, by `share`.
 class KvCache {
  public:
   /// When the cache is full, its capacity grows by this factor, or to the needed size if that is
   /// larger.
   static constexpr double kGrowth = 1.25;
 
-  /// An empty cache for rows of `model`.
+  /// An empty cache for rows of `model`. REQUIRES: the model was loaded with weights
+  /// (Model::Options::weights).
   explicit KvCache(const Model& model);
   KvCache(KvCache&&) noexcept;
   KvCache& operator=(KvCache&&) noexcept;
@@ -40,7 +41,8 @@ class KvCache {
     bool alive;
     RowLabel label;
   };
-  /// All slots, in ascending order of rows. Slots that were reclaimed are missing.
+  /// All slots, in ascending order of rows. Slots that were reclaimed are missing. The result is
+  /// valid until the cache changes.
   std::span<const Slot> slots() const;
 
   /// Number of rows computed so far, which is the number of the next new row.

@@ -133,8 +133,8 @@ class Model {
   struct Options {
     Dtype dtype = Dtype::fp32;
     std::string device = "cpu";  ///< "cpu", "cuda" or "cuda:i"
-    /// Instruction set of the CPU kernels for networks that compute in bf16. None: the widest
-    /// available (widest_instruction_set).
+    /// Instruction set of the CPU kernels for networks that compute in bf16, one of
+    /// instruction_sets(). None: the widest available (widest_instruction_set).
     std::optional<InstructionSet> instruction_set;
     bool cuda_graphs = true;  ///< on a GPU, steps of few rows are recorded and replayed
     /// A folder with a low-rank adapter, extra heads, or both; empty: no adapter. The low-rank
@@ -170,8 +170,10 @@ class Model {
   /// per output. The device is synchronised on return. ModelError, before anything is computed: an
   /// id is outside the vocabulary, a position is outside [0, config().positions()), or a sliding
   /// window hides a row because of gaps in positions (check_window). RunError: the GPU reports an
-  /// error. REQUIRES: the vectors in `skipped` are empty or have one entry per layer, and the
-  /// requested rows and heads exist; otherwise std::logic_error.
+  /// error of this project's kernels. c10::Error: libtorch fails, e.g. for lack of GPU memory.
+  /// REQUIRES: the steps are as SequenceStep describes; the segments of all labels exist; the
+  /// vectors in `skipped` are empty or have one entry per layer; the requested rows and heads
+  /// exist. Otherwise std::logic_error.
   std::vector<std::vector<RowLogits>> forward(std::span<const SequenceStep> steps,
                                               const SkippedSublayers& skipped = {});
 
@@ -196,7 +198,7 @@ class Model {
 
 /// What Model::weight_bytes would be for a network of this config and type.
 std::int64_t weight_bytes(const ModelConfig& config, Dtype dtype);
-/// The bytes of one of its weights.
+/// The bytes of one weight of such a network. `parameter`: an element of parameters(config).
 std::int64_t weight_bytes(const Parameter& parameter, const ModelConfig& config, Dtype dtype);
 
 /// Writes a random checkpoint of the given shape in bf16: config.json, model.safetensors,
@@ -214,9 +216,10 @@ void synthesise_checkpoint(const Json& config, std::uint64_t seed,
 void synthesise_extra_heads(const ExtraHeadShape& shape, std::uint64_t seed,
                             const std::filesystem::path& folder);
 
-/// Writes config.json with the content of `config` and dtype bf16, and generation_config.json with
-/// the ids that begin and end a text (bos, eos). ModelError: the config is not supported. RunError:
-/// writing fails.
+/// Writes config.json with the content of `config`, its family's `model_type` and `architectures`,
+/// and dtype bf16. Also writes generation_config.json with the ids that begin and end a text (bos,
+/// eos). ModelError: the config is not supported. RunError: writing fails, e.g. because `folder`
+/// does not exist.
 void write_model_config(const Json& config, const std::filesystem::path& folder);
 
 }  // namespace pardec

@@ -23,7 +23,7 @@
 
 namespace pardec {
 
-/// libtorch's type for the tensors of a network of this dtype: bfloat16 for int8 and nf4.
+/// libtorch's type for the tensors of a network of this dtype: bfloat16 for int8, nf4 and gguf.
 at::ScalarType scalar_type(Dtype dtype);
 /// libtorch's type for a stored tensor. REQUIRES: neither `rows` nor `other`; otherwise
 /// std::logic_error.
@@ -54,10 +54,10 @@ struct Linear {
   }
 };
 
-/// The weights of a norm. If `weight` is undefined, there is no norm in this place.
+/// The weights of a norm over n numbers. If `weight` is undefined, there is no norm in this place.
 struct Norm {
-  at::Tensor weight;  ///< [columns]
-  at::Tensor bias;    ///< [columns], or undefined
+  at::Tensor weight;  ///< [n]
+  at::Tensor bias;    ///< [n], or undefined
 };
 
 /// One expert of a layer.

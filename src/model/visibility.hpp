@@ -27,8 +27,9 @@ class Segments {
   /// Adds a segment that sees itself and the segments in `sees`, and returns its number. The set
   /// cannot change later. REQUIRES: the segments in `sees` exist; otherwise std::logic_error.
   int add(const std::vector<int>& sees);
+  /// Number of segments.
   int count() const { return static_cast<int>(bits_.size()); }
-  /// Whether segment `query` sees segment `key`.
+  /// Whether segment `query` sees segment `key`. REQUIRES: `query` exists.
   bool sees(int query, int key) const {
     const auto& row = bits_[static_cast<size_t>(query)];
     const size_t word = static_cast<size_t>(key) / 64;

@@ -102,10 +102,11 @@ std::optional<ChatTemplate> read_chat_template(
     const OrderedJson& variables = OrderedJson::object());
 
 /// The template for --chat-template and --chat-set. `name`: the name of a built-in template;
-/// `checkpoint` or `checkpoint:NAME`; or `auto`, which is the checkpoint's own template if there is
-/// one, otherwise `plain`. `settings`: KEY=VALUE, where VALUE is JSON or plain text; they require
-/// the checkpoint's own template. ConfigError: there is no such template, or a setting is invalid.
-/// DataError: see read_chat_template.
+/// `checkpoint:NAME`, one of the checkpoint's own templates; or `auto`, which is the checkpoint's
+/// default template if it has one of its own, otherwise `plain`. (The name `checkpoint` alone is no
+/// choice.) `settings`: KEY=VALUE, where VALUE is JSON or plain text; they require the checkpoint's
+/// own template. ConfigError: there is no such template, or a setting is invalid. DataError: see
+/// read_chat_template.
 ChatTemplate choose_chat_template(const std::string& name, const std::filesystem::path& folder,
                                   const std::vector<std::string>& settings = {});
 /// Makes the checks of choose_chat_template that need no checkpoint. ConfigError: see there.

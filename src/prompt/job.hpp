@@ -50,8 +50,9 @@ struct WorkedAnswer {
 
 /// The maximum numbers of generated tokens.
 struct Limits {
-  int max_new_tokens = 512;  ///< per answer, if all fields are answered together
-  int per_field = 64;        ///< per field, if fields are answered one by one
+  /// per answer to an open prompt, or per answer in which all fields are answered together
+  int max_new_tokens = 512;
+  int per_field = 64;  ///< per field, if fields are answered one by one
 };
 
 /// The input of a decoder. job.schema.json has its JSON form.
@@ -78,7 +79,7 @@ struct Job {
 /// out of range, there is no context, a context has no field or two fields with the same name, or a
 /// conversation has several contexts or an empty turn.
 Job parse_job(const Json& json, const std::string& where, Job defaults = {});
-/// The Job in the form of job.schema.json.
+/// The Job in the form of job.schema.json, which has no key for Job::worked.
 OrderedJson to_json(const Job& job);
 
 /// Checks sampling settings. ConfigError, which starts with `where`: the settings do not define a

@@ -59,8 +59,10 @@ struct JsonAnswer {
   std::vector<bool> parsed;                    ///< per context: whether its object could be parsed
 };
 
-/// Parses an answer after the opening tag, context by context. If one context cannot be parsed,
-/// only its own values are absent. Numbers are returned as written.
+/// Parses an answer, given as the text after the opening tag, context by context. Text after a
+/// closing tag is ignored. If one context cannot be parsed, only its own values are absent. Numbers
+/// are returned as written, `true` and `false` as texts. The values in a list or an object are
+/// returned as one text, joined by ", ".
 JsonAnswer parse_json_answer(std::string_view text, const std::vector<Context>& contexts);
 
 }  // namespace pardec

@@ -12,8 +12,9 @@ namespace pardec {
 
 /// The token ids of a job's prompts, in pieces. Each prompt is tokenized as one text, as
 /// transformers' `apply_chat_template` does. Its ids are then divided into pieces; a token that
-/// crosses a border belongs to the later piece. Decoders concatenate pieces and do not tokenize, so
-/// that all decoders see the same ids.
+/// crosses a border belongs to the later piece. Only the later turns of a conversation are
+/// tokenized separately, since they follow generated ids. Decoders concatenate pieces and do not
+/// tokenize, so that all decoders see the same ids.
 struct Pieces {
   Tokens prefix;  ///< beginning of all prompts: chat start, system message, instruction, shots
   /// value and free form: for each context, the part that all of its prompts contain
@@ -76,8 +77,8 @@ struct Spoken {
 };
 /// Counts the later turns of a conversation in which the prompt's ids differ from the ids of the
 /// whole text, tokenized at once. They can differ, because earlier answers keep their generated
-/// ids, while a tokenizer may join the end of an answer with the text after it. REQUIRES: an answer
-/// to every turn except the last.
+/// ids, while a tokenizer may join the end of an answer with the text after it. `answers`: the
+/// answers to the first turns; turns whose preceding turn has no answer do not count.
 int turns_off_text(const Pieces& pieces, const std::vector<Spoken>& answers,
                    const Tokenizer& tokenizer);
 

@@ -58,9 +58,9 @@ bool shows_choices(const PromptFile& prompt);
 bool speaks_of_category(const PromptFile& prompt);
 
 /// The instruction with its slots filled. {category} and {fields} are the distinct categories and
-/// field names of all contexts, separated by commas. {context_count} is the number of contexts in
-/// one prompt: all of them in json form, otherwise 1. ConfigError: the instruction has an unknown
-/// slot.
+/// field names (in quotes) of all contexts, separated by commas. {context_count} is the number of
+/// contexts in one prompt: all of them in json form, otherwise 1. ConfigError: the instruction has
+/// an unknown slot.
 std::string instruction_for(const PromptFile& prompt, const std::vector<Context>& contexts,
                             Form form);
 

@@ -152,7 +152,7 @@ ThoughtReading thought_reading(const ChatTemplate& chat, const Tokenizer* tokeni
 
 std::string setting_without_thought(const ChatTemplate& chat,
                                     const std::vector<std::string>& settings) {
-  if (chat.name() != "checkpoint") return {};
+  if (!chat.name().starts_with("checkpoint")) return {};  // its own, or checkpoint:NAME
   for (const bool plain : {true, false})  // enable_thinking takes precedence over reasoning_effort
     for (const std::string& name : names_read(chat.text())) {
       const auto value = value_without_thought(name);

@@ -26,10 +26,10 @@ Thinking parse_thinking(const std::string& text);
 ThoughtReading thought_reading(const ChatTemplate& chat, const Tokenizer* tokenizer,
                                Thinking thinking);
 
-/// The setting KEY=VALUE with which a checkpoint's own template asks for an answer without
-/// thinking, e.g. enable_thinking=false. Empty: the template does not support thinking, or
-/// `settings` already set the variable. ConfigError: the template supports thinking, but has no
-/// such variable.
+/// The setting KEY=VALUE with which a checkpoint's own default template asks for an answer without
+/// thinking, e.g. enable_thinking=false. Empty: it is another template, the template does not
+/// support thinking, or `settings` already set the variable. ConfigError: the template supports
+/// thinking, but has no such variable.
 std::string setting_without_thought(const ChatTemplate& chat,
                                     const std::vector<std::string>& settings);
 

@@ -12,9 +12,10 @@ struct NamedFigure {
   Figure figure;
 };
 
-/// The figures of a comparison: speedup; quality over speed with the Pareto front; throughput;
-/// tokens per forward pass, as means and as a histogram; and, if there are scores, F1 of the most
-/// frequent attributes.
+/// The figures of a comparison: speedup; for each baseline, quality over speed with the Pareto
+/// front; throughput; tokens per forward pass, as means and, for each dataset, as a histogram; and,
+/// for each dataset with attributes, F1 of the most frequent attributes. Figures without data are
+/// left out. REQUIRES: the comparison has at least one arm.
 std::vector<NamedFigure> comparison_figures(const Comparison& comparison);
 
 }  // namespace pardec

@@ -237,7 +237,7 @@ void add_origin_notes(Table& table, const Comparison& comparison) {
   if (const std::string note = untrained_note(runs); !note.empty()) table.notes.push_back(note);
   std::vector<std::string> taught;
   for (const RunSummary& run : runs) {
-    const Json options = run.run.config.value("taught_options", Json::object());
+    const Json options = run.run.config.value("trained_options", Json::object());
     std::vector<std::string> values;
     for (const auto& [name, value] : options.items())
       values.push_back(str(name, " ", value.is_string() ? value.get<std::string>() : dump(value)));

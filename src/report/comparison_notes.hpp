@@ -8,8 +8,9 @@
 /// Texts that several tables of runs share.
 namespace pardec {
 
-/// A title with the settings that all arms of an invocation share: the network (or the number of
-/// networks), the device and others.
+/// A title with the main settings of an invocation: the network (or "several networks"), dtype,
+/// device, threads, "untrained" if all arms are untrained, and the oracles. REQUIRES: at least one
+/// arm.
 std::string title_of(const Comparison& comparison);
 
 /// Whether the arms ran on different networks. If so, tables name the networks.
@@ -25,7 +26,8 @@ std::string network_name(const ModelRow& model);
 /// The names of an arm's network and, if it has one, of its draft network.
 std::string networks_text(const RunRow& run);
 
-/// The size of the measurement as text, e.g. "n 36 to 38, 2 threads, 3 repeats".
+/// The size of the measurement as text, e.g. "n 36 to 38, 2 threads, 3 repeats"; n is the number of
+/// examples of a run. REQUIRES: `runs` is not empty.
 std::string size_of(const std::vector<RunSummary>& runs);
 
 /// For each oracle: one or two sentences about what the oracle forced or decided, and what the
@@ -36,8 +38,8 @@ std::vector<std::string> oracle_notes(const Comparison& comparison);
 /// are none.
 std::string untrained_note(const std::vector<RunSummary>& runs);
 
-/// A note about the shards that a table covers, and whether some are missing. `shards`: in the form
-/// of Store::join_shards.
+/// A note about the shards that a table covers, and whether some are missing. `shards`: "I,J/N", as
+/// in Store::join_shards; not empty.
 std::string shard_note(const std::string& shards);
 
 /// Adds notes about arms that could not be run on a dataset, with the reasons.
@@ -49,7 +51,8 @@ std::string added_baseline_note(const std::string& label, const std::vector<std:
 /// Adds a note for each baseline of the comparison that was added automatically.
 void add_added_baseline_notes(Table& table, const Comparison& comparison);
 
-/// If shares of a roofline were requested: adds notes that explain them and name the machine.
+/// If shares of a roofline were requested: adds notes that explain these shares and name the
+/// machines.
 void add_roofline_notes(Table& table, const Comparison& comparison);
 /// Notes about judged scores: the judge, the number of verdicts, and other judges. One note covers
 /// all arms of a dataset.
@@ -60,9 +63,11 @@ void add_uncomputed_notes(Table& table, const Comparison& comparison);
 /// Quotes one argument for a shell if necessary.
 std::string shell_word(const std::string& argument);
 
-/// Adds all warnings of the comparison.
+/// Adds all warnings of the comparison, and sets Table::arms.
 void add_warnings(Table& table, const Comparison& comparison);
-/// Adds the notes that every table of scores and speeds has: training, data, shards, commit.
+/// Adds the notes that every table of scores and speeds has: training, sampling rules of the
+/// checkpoint, services, arms on other networks than their baselines, data, shards, and commit.
+/// REQUIRES: at least one arm.
 void add_origin_notes(Table& table, const Comparison& comparison);
 
 }  // namespace pardec

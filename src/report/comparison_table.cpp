@@ -312,8 +312,8 @@ void add_target_notes(Table& table, const Comparison& comparison) {
   if (!stopped.empty())
     table.notes.push_back(str("stopped (`target_ci`): ", join(stopped, ", "),
                               ": half of the speedup's interval is at most ", percent(target),
-                              " of it. Since it is checked again and again, it covers the truth a "
-                              "little less often than it says."));
+                              " of it. Since it is checked repeatedly, it contains the true value "
+                              "a little less often than its confidence level."));
   if (!wide.empty())
     table.notes.push_back(str("not stopped (`target_ci` ", percent(target), "): ", join(wide, ", "),
                               ": the speedup's interval is wider."));

@@ -19,7 +19,7 @@ std::vector<Column> dataset_columns();
 /// The cells of a dataset in the columns of dataset_columns().
 std::vector<Cell> dataset_cells(const Dataset& dataset);
 std::vector<Cell> dataset_cells(const DatasetRow& dataset);
-/// The cells of a dataset of which only the name is known.
+/// The cells of a dataset of which only the name is known. The other cells are no_cell().
 std::vector<Cell> dataset_cells(const std::string& name);
 /// Prepend dataset_columns() to other columns, and a dataset's cells to other cells.
 std::vector<Column> with_dataset(std::vector<Column> others);

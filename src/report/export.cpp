@@ -485,7 +485,11 @@ std::vector<ExportedFile> export_tables(Store& store, const Comparison& comparis
   std::vector<std::filesystem::path> others = table_files(format, folder);
   for (ExportedFile& file : files) {
     const std::filesystem::path place = folder / file.file.filename();
-    std::filesystem::rename(file.file, place);
+    std::error_code error;
+    std::filesystem::rename(file.file, place, error);
+    if (error)
+      throw RunError(str(place.string(), " cannot be written: ", error.message(),
+                         "; move what is there, and export again"));
     file.file = place;
     std::erase(others, place);
   }

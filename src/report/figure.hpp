@@ -10,8 +10,9 @@ namespace pardec {
 
 /// One value of a figure with its interval [low, high]. NaN ends are not drawn.
 struct FigurePoint {
-  double x = 0;  ///< a number, or the index of a category
-  double y = 0;
+  /// a number, or the index of a category, as FigureKind says
+  double x = 0;
+  double y = 0;  ///< the value; for `rows` and `bars`, its axis is horizontal
   double low = std::numeric_limits<double>::quiet_NaN(), high = low;
   std::string label = {};  ///< text next to the point; empty: no text
   double x_low = std::numeric_limits<double>::quiet_NaN(), x_high = x_low;  ///< interval of x
@@ -20,7 +21,8 @@ struct FigurePoint {
 struct FigureSeries {
   std::string name;
   std::vector<FigurePoint> points;
-  /// index of mark and colour, from 0 to kMarks - 1; 0 is grey, for baselines
+  /// index of mark and colour, at least 0; 0 is grey, for baselines; indices from kMarks on repeat
+  /// the marks
   int colour = 0;
 };
 
@@ -30,28 +32,31 @@ inline constexpr int kMarks = 12;
 
 enum class FigureKind {
   lines,    ///< points joined by lines; x is a number or a category
-  columns,  ///< one bar per series at each category, from left to right
-  rows,     ///< one dot with its interval per category, from top to bottom
-  bars,     ///< one bar with its interval per category, from top to bottom
-  scatter,  ///< one mark per point, with intervals in x and y
+  columns,  ///< categories from left to right; at each, one bar with its interval per series
+  rows,     ///< categories from top to bottom; at each, one dot with its interval per series
+  bars,     ///< categories from top to bottom; at each, one bar with its interval per series
+  scatter,  ///< one mark per point, with intervals in x and y; x is a number
 };
 
 /// The content of a figure. gnuplot draws it from a script that includes the data.
 struct Figure {
   FigureKind kind = FigureKind::lines;
-  std::string title;
+  std::string title;  ///< empty: none
+  /// Labels of the horizontal and of the vertical axis; empty: none. For `rows` and `bars`, x_label
+  /// is about the values (FigurePoint::y), and y_label is not drawn.
   std::string x_label, y_label;
   std::vector<std::string> categories;  ///< names of the categories; empty: x is numeric
   std::vector<FigureSeries> series;
   /// for `scatter`: points joined by a dashed line under the marks
   std::vector<FigurePoint> front;
-  bool legend = true;  ///< shows the names of series next to the plot if there are at least two
-  std::optional<double> reference;  ///< a dashed line at this value, e.g. 1 for a speedup
-  bool from_zero = true;            ///< whether the value axis begins at 0
+  /// shows the names of series next to the plot if there are at least two, or if there is a front
+  bool legend = true;
+  std::optional<double> reference;  ///< a dashed line at this y, e.g. 1 for a speedup
+  bool from_zero = true;            ///< whether the axis of the values includes 0
   /// codes of warnings about values of the figure; not drawn
   std::vector<std::string> warnings = {};
-  /// Size in units of 1/96 inch. Long names and the legend are added to the width. Height 0:
-  /// determined by the content.
+  /// Size in units of 1/96 inch. Long names and the legend are added to the width. The height is at
+  /// least that of the legend. Height 0: determined by the content.
   double width = 720, height = 0;
 };
 
@@ -64,16 +69,17 @@ FigureFormat figure_format(const std::filesystem::path& file);
 /// output. All texts are escaped, so that gnuplot interprets no markup in them.
 std::string gnuplot_script(const Figure& figure, FigureFormat format);
 
-/// Whether gnuplot can be started.
+/// Whether gnuplot can be started. RunError: see run_child.
 bool can_draw();
 
 /// Draws the figure, and returns the bytes of the image. Leaves no files. ConfigError: gnuplot is
-/// missing; the message says what to install. RunError: gnuplot failed.
+/// missing; the message says what to install. RunError: gnuplot cannot be started, or it fails.
 std::string draw(const Figure& figure, FigureFormat format);
 
 /// Prepares an SVG from `draw` for an HTML page: removes the prologue, adds `prefix` to its ids,
 /// replaces its colours by CSS variables of the page (--ink, --rule, --series-0 ...), sets a
-/// minimum width that keeps texts readable, and adds `description` for screen readers.
+/// minimum width that keeps texts readable, and adds `description` for screen readers. Returns an
+/// empty text if `svg` has no <svg> element.
 std::string inline_svg(std::string svg, std::string_view prefix, std::string_view description);
 
 }  // namespace pardec

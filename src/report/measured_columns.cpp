@@ -24,7 +24,7 @@ void add_noise_cells(std::vector<Cell>& cells, const ArmFinding& arm) {
   }
   const Speedup& speedup = *arm.speedup;
   // Some systems cannot report disturbances; that is not the same as 0.
-  const bool told = speedup.told > 0 || speedup.disturbed > 0;
+  const bool told = speedup.load_known > 0 || speedup.disturbed > 0;
   cells.push_back(told ? number_cell(speedup.disturbed) : no_cell());
   cells.push_back(told ? number_cell(speedup.repaired) : no_cell());
   const Interval none{std::nan(""), std::nan(""), std::nan("")};

@@ -11,14 +11,14 @@ namespace pardec {
 
 /// A number in large type at the top of the page, e.g. a speedup.
 struct Highlight {
-  std::string value, range;         ///< "2.46x", "[2.40, 2.49]"
+  std::string value, range;         ///< "2.46×", "[2.40, 2.49]"
   std::string label;                ///< meaning of the number
   std::vector<std::string> beside;  ///< facts shown next to the number, e.g. "identical 97.1 %"
 };
 
 /// A kind of warning about numbers of the page.
 struct ReportWarning {
-  std::string title;                  ///< the same for all findings
+  std::string title;                  ///< the kind: the warning's code in words
   std::vector<std::string> findings;  ///< each names its datasets and arms
   std::string advice = {};            ///< may be empty
 };
@@ -34,7 +34,7 @@ struct ReportTable {
   std::string heading;
   Table table;
   std::vector<std::vector<RowWarning>> warnings = {};  ///< one list per row; may be empty
-  /// key of a column; buttons select the rows with one text in this column
+  /// Key of a column. Buttons select the rows with one text in this column. Empty: no buttons.
   std::string filter = {};
 };
 
@@ -44,7 +44,8 @@ struct ReportFigure {
 };
 
 /// Whether an answer is right according to the dataset's own metric. It is unknown if the metric is
-/// not binary or was not computed, or if the field was not asked.
+/// not binary or was not computed, if the field is not annotated or was not asked, or if both the
+/// answer and the right answer are that the value is absent.
 enum class Correctness { unknown, right, wrong };
 
 /// One field of an example, with its question.
@@ -52,7 +53,7 @@ struct ReportField {
   std::string name, question;
   std::vector<std::string> choices;
   std::vector<std::string> gold;  ///< right answers; empty: the value is absent
-  bool annotated = true;
+  bool annotated = true;          ///< false: the dataset does not say what is right
 };
 
 /// One arm's answer to one field.
@@ -78,23 +79,29 @@ struct ReportAnswer {
   std::string arm;
   bool is_baseline = false;         ///< whether another arm is compared with it
   std::string text;                 ///< as generated
-  std::string stop, error;          ///< `error` is empty if there is none
-  std::vector<std::string> scores;  ///< e.g. "rouge l 0.412"
+  std::string stop;                 ///< what ended the answer, e.g. "eos" or "limit"
+  std::string error;                ///< why the answer failed; empty: it did not fail
+  std::vector<std::string> scores;  ///< e.g. "ROUGE L 0.412"
   bool differs = false;             ///< whether it differs from the baseline's answer
   bool limit = false;               ///< the answer or one of its fields was cut by a limit
-  bool unparsed = false;
+  bool unparsed = false;            ///< the values could not be read from the text
   std::vector<ReportValue> values;  ///< one per field; empty: the answer failed
   /// For conversations: (offset in `text` where a turn's answer begins, name of the turn's field).
   std::vector<std::pair<std::size_t, std::string>> turns;
   std::vector<TokenLine> lines;
 
+  /// Whether one of the values is wrong.
   bool wrong() const;
 };
 
 /// One example of a dataset with the answers of all arms.
 struct ReportExample {
+  /// `dataset`: as in shown_name(). `key`: the example's key in the dataset. `category` and `text`
+  /// may be empty.
   std::string dataset, key, category, text;
-  bool open = false;  ///< whether the example has no reference answers
+  /// whether the example has no reference answers, and the dataset no metric that tells right from
+  /// wrong
+  bool open = false;
   std::vector<ReportField> fields;
   std::vector<ReportAnswer> answers;
 };
@@ -127,7 +134,7 @@ struct Report {
     std::vector<std::string> more;
   };
   std::vector<Advice> advice;
-  std::vector<Highlight> highlights;  ///< per dataset: the arm that is shown to be faster
+  std::vector<Highlight> highlights;  ///< per dataset: the recommended arm (Headline::best)
   /// Verdicts on claims of papers, then the papers' tables and figures next to the measured values.
   /// They are at the top of the page.
   std::vector<ReportTable> claims;
@@ -139,9 +146,10 @@ struct Report {
 };
 
 /// The page as one HTML file that includes CSS, JavaScript and figures, and loads nothing. With
-/// JavaScript, a reader selects one example from a list; without it, all examples are shown. Each
-/// table is also included as JSON, equal to render(table, TableFormat::json) except that < is
-/// written as \u003c. The attribute data-value of a cell has the cell's value in full precision.
+/// JavaScript, a reader selects one example from a list; without JavaScript, all examples are
+/// shown. Each table is also included as JSON, equal to render(table, TableFormat::json) after
+/// escape_json_script(). The attribute data-value of a cell has the cell's value in full precision.
+/// `wording`: converts the messages (worded(Report)).
 std::string render_report(Report report, const Wording& wording = {});
 
 }  // namespace pardec

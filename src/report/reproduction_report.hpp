@@ -10,17 +10,18 @@
 namespace pardec {
 
 /// The tables at the top of a page: the verdicts on all claims of these items (if there are
-/// claims), one table for each item that has measured numbers, and one table that lists all other
-/// items.
+/// claims), the table of each item (ReproducedItem::table) if it has rows, and one table that lists
+/// all other items with the reason.
 std::vector<ReportTable> reproduction_tables(const std::vector<ReproducedItem>& items);
 
 /// Builds the page with the results of `reproduce` for some items.
 class ReproductionReport {
  public:
   /// Adds the figures and facts of a run that measured items. A run that several items share is
-  /// added once.
+  /// added once. REQUIRES: the comparison has at least one arm.
   void add_run(const Comparison& comparison);
-  /// The finished page. The figures of the items precede the figures of the runs.
+  /// The finished page. The figures of the items precede the figures of the runs. Figures are drawn
+  /// as in add_figures, with its errors.
   Report of(const std::vector<ReproducedItem>& items) &&;
 
  private:

@@ -46,7 +46,7 @@ std::string unknown_dataset(const Published& published, const PublishedCell& cel
   const auto found = published.datasets.find(theirs);
   return found == published.datasets.end() || found->second
              ? ""
-             : str("a dataset here for the paper's '", theirs, "'");
+             : str("a dataset of pardec for the paper's '", theirs, "'");
 }
 
 /// The measure of speed that the item's speedups compare.
@@ -255,7 +255,7 @@ std::string shown_verdict(const ClaimFinding& finding) {
 Table published_table(const PaperItem& item, const std::string& scale, const Evidence& evidence,
                       const std::vector<Difference>& differs, bool measured_only) {
   Table table;
-  table.title = heading(item, scale.empty() ? "nothing of it is measured here" : "scale " + scale);
+  table.title = heading(item, scale.empty() ? "pardec measures nothing of it" : "scale " + scale);
   for (const std::string& key : item.published.keys) table.columns.push_back({key});
   const bool derived = item.published.source.starts_with("derived");
   table.columns.push_back(
@@ -425,11 +425,11 @@ Table claims_table(const std::vector<ReproducedItem>& items, const std::string& 
     table.notes.emplace_back(
         "not contradicted: a bound leaves room for it. A bound may refute a claim, and confirms "
         "none: it is an upper limit of the speedup, if the baseline reaches its roofline. The "
-        "ratio of two such limits tells nothing.");
+        "ratio of two such limits decides nothing.");
   if (any([](const ClaimFinding& one) { return !one.caveats.empty(); }))
     table.notes.emplace_back(
         "warnings: what compare warns of for the arms of these numbers (codes: results/table.md; "
-        "which make which numbers unfit: experiments/papers/README.md).");
+        "experiments/papers/README.md says which warnings make which numbers unfit).");
   return table;
 }
 
@@ -451,7 +451,7 @@ Table papers_table(const PaperCatalogue& papers, const StoredVerdicts& verdicts)
         if (const auto one = stored->second.find(claim.id); one != stored->second.end())
           said.push_back(str(claim.id, " ", shown_verdict(one->second)));
       }
-      table.rows.push_back({item.paper, item.item, item.cls, item.measures,
+      table.rows.push_back({item.paper, item.item, item.item_class, item.measures,
                             number_cell(std::ssize(item.published.cells)),
                             scales.empty() ? "-" : join(scales, ", "),
                             claims.empty() ? "-" : join(claims, ", "),
@@ -464,7 +464,7 @@ Table papers_table(const PaperCatalogue& papers, const StoredVerdicts& verdicts)
   }
   table.notes = {
       "class: what the whole item would need: A and B nothing more, C something that pardec does "
-      "not do yet, D weights, hardware or people that nobody has at hand; E is a picture in which "
+      "not do yet, D weights, hardware or people that are not available; E is a picture in which "
       "nothing is measured. Scales are parts of an item, and have their own verdicts.",
       "verdicts: the newest in the database that decided anything."};
   return table;
@@ -483,7 +483,7 @@ Table weights_table(const std::vector<WantedNetwork>& wanted) {
       {"claims"},
       {.header = "lacks", .messages = true},
       {.header = "command", .data_only = true},
-      {.header = "commands that make what lacks", .key = "commands", .data_only = true}};
+      {.header = "commands that make what is missing", .key = "commands", .data_only = true}};
   for (const WantedNetwork& one : wanted) {
     const Recipe& recipe = one.recipe;
     const std::string done = one.trained  ? str("the network; not ", recipe.model)

@@ -180,7 +180,7 @@ std::string render_results(const ResultsPage& page) {
   section(
       "By construction",
       "These claims cannot fail where they were tested, for the reason that column *why* gives. "
-      "They count among no verdicts.\n\n",
+      "They are not counted with the other verdicts.\n\n",
       cannot);
   return str(
       "# The papers' claims: verdicts\n\n<!-- made by `reproduce` from the export beside "

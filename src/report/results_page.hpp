@@ -35,7 +35,9 @@ struct ResultsPage {
   bool operator==(const ResultsPage&) const = default;
 };
 
-/// Creates the page for the claims of these items. `wording` is applied to all messages.
+/// Creates the page for the claims of these items, with today's date, this program's commit and
+/// this machine. `command`: see ResultsPage. `wording` is applied to the messages and to the
+/// commands of the rows.
 ResultsPage results_page(const std::vector<ReproducedItem>& items, const std::string& command,
                          const Wording& wording);
 
@@ -44,8 +46,8 @@ ResultsPage results_page(const std::vector<ReproducedItem>& items, const std::st
 OrderedJson json_of(const ResultsPage& page);
 ResultsPage read_results(const Json& json, const std::string& where);
 
-/// The page as Markdown. Refuted claims come first, claims that cannot fail last. Equal pages give
-/// equal bytes.
+/// The page as Markdown. Refuted claims come first. Claims that cannot fail come last, and are not
+/// counted with the verdicts. Equal pages give equal bytes.
 std::string render_results(const ResultsPage& page);
 
 }  // namespace pardec

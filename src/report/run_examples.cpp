@@ -20,7 +20,7 @@ namespace pardec {
 namespace {
 
 /// One arm of the current dataset.
-struct Arm {
+struct ArmAnswers {
   const ArmFinding* finding;
   std::optional<std::size_t> baseline;  ///< index among the arms of the dataset
   const RunFigures* figures;
@@ -139,7 +139,7 @@ void add_turns(ReportAnswer& out, const GenerationRow& row) {
   if (stops.size() == row.fields.size()) out.stop = join(stops, ", ");
 }
 
-ReportAnswer report_answer(const Arm& arm, const Answered& answer, const Answered* baseline,
+ReportAnswer report_answer(const ArmAnswers& arm, const Answered& answer, const Answered* baseline,
                            const std::vector<ReportField>& fields,
                            const std::vector<const TaskMetric*>& metrics) {
   const GenerationRow& row = answer.generation.row;
@@ -172,7 +172,7 @@ std::string token_text(Token id, const Tokenizer* tokenizer) {
   return !bytes.empty() ? visible_text(bytes) : !name.empty() ? std::string(name) : str("#", id);
 }
 
-std::vector<TokenLine> token_lines(const Arm& arm, const RunAnswers& answers,
+std::vector<TokenLine> token_lines(const ArmAnswers& arm, const RunAnswers& answers,
                                    const Answered& answer, const Tokenizer* tokenizer) {
   const auto trace = arm.traces.find(answer.job->key);
   std::vector<TokenLine> lines;
@@ -206,7 +206,7 @@ struct Marks {
 
 bool is_first(const AnswerFigures& answer) { return answer.repeat == 0; }
 
-void mark_answers(std::vector<Marks>& marks, const Arm& arm, const RunFigures* baseline) {
+void mark_answers(std::vector<Marks>& marks, const ArmAnswers& arm, const RunFigures* baseline) {
   std::optional<AnswerPlaces> theirs;
   for (const AnswerFigures& answer : arm.figures->answers) {
     if (!is_first(answer)) continue;
@@ -232,7 +232,7 @@ bool has_row(const ScoreColumn& column, const ScoreFigure& like) {
 }
 
 /// Marks wrong answers among the unmarked ones, by the first binary metric, as correctness_of does.
-void mark_wrong(std::vector<Marks>& marks, const Arm& arm,
+void mark_wrong(std::vector<Marks>& marks, const ArmAnswers& arm,
                 const std::vector<const TaskMetric*>& metrics) {
   std::vector<const ScoreColumn*> before;
   for (const TaskMetric* metric : metrics) {
@@ -288,16 +288,16 @@ std::vector<std::size_t> drawing_order(const std::vector<Kind>& kinds, std::uint
   return order;
 }
 
-std::vector<Arm> arms_of(const Measurements& measured, const Comparison& comparison,
-                         const std::string& dataset, const std::vector<Trace>& traces) {
-  std::vector<Arm> arms;
+std::vector<ArmAnswers> arms_of(const Measurements& measured, const Comparison& comparison,
+                                const std::string& dataset, const std::vector<Trace>& traces) {
+  std::vector<ArmAnswers> arms;
   std::map<std::size_t, std::size_t> place;  // index in the comparison -> index here
   for (std::size_t a = 0; a < comparison.arms.size(); ++a) {
     const ArmFinding& finding = comparison.arms[a];
     if (finding.run.run.dataset.name != dataset) continue;
     place[a] = arms.size();
-    Arm& arm = arms.emplace_back(
-        Arm{&finding, {}, &measured.figures.runs[a], &measured.scores[a], {}, {}});
+    ArmAnswers& arm = arms.emplace_back(
+        ArmAnswers{&finding, {}, &measured.figures.runs[a], &measured.scores[a], {}, {}});
     for (const Trace& trace : traces)  // the first trace of a job is that of its first repeat
       if (trace.model.empty() && (trace.arm.empty() || trace.arm == finding.run.run.label) &&
           (trace.dataset.empty() || trace.dataset == dataset) &&
@@ -307,7 +307,7 @@ std::vector<Arm> arms_of(const Measurements& measured, const Comparison& compari
       if (is_first(answer)) arm.examples.emplace_back(answer.job, answer.example);
     std::sort(arm.examples.begin(), arm.examples.end());
   }
-  for (Arm& arm : arms)
+  for (ArmAnswers& arm : arms)
     if (arm.finding->baseline) arm.baseline = place.at(*arm.finding->baseline);
   return arms;
 }
@@ -315,7 +315,7 @@ std::vector<Arm> arms_of(const Measurements& measured, const Comparison& compari
 /// One dataset's examples by their indices in Figures::examples.
 class DatasetExamples {
  public:
-  DatasetExamples(Store& store, const Figures& figures, const std::vector<Arm>& arms,
+  DatasetExamples(Store& store, const Figures& figures, const std::vector<ArmAnswers>& arms,
                   const std::vector<const TaskMetric*>& metrics)
       : store_(store),
         figures_(figures),
@@ -328,10 +328,10 @@ class DatasetExamples {
   /// Examples with an answer, and their kinds.
   std::vector<std::pair<std::size_t, Kind>> all() {
     std::vector<Marks> marks(figures_.examples.size());
-    for (const Arm& arm : arms_)
+    for (const ArmAnswers& arm : arms_)
       mark_answers(marks, arm, arm.baseline ? arms_[*arm.baseline].figures : nullptr);
     compare_texts(marks);
-    for (const Arm& arm : arms_) mark_wrong(marks, arm, metrics_);
+    for (const ArmAnswers& arm : arms_) mark_wrong(marks, arm, metrics_);
     std::vector<std::pair<std::size_t, Kind>> kinds;
     for (std::size_t e = 0; e < marks.size(); ++e)
       if (marks[e].answered) kinds.emplace_back(e, marks[e].kind());
@@ -341,7 +341,7 @@ class DatasetExamples {
   /// The example, with the tokens of its answers.
   ReportExample with_tokens(std::size_t example, const Tokenizer* tokenizer) {
     std::vector<RunAnswers> answers;
-    for (const Arm& arm : arms_)
+    for (const ArmAnswers& arm : arms_)
       answers.push_back(read_answers(store_, arm.finding->run.run.id, in_its_job(arm, example)));
     const SampleRow sample = store_.samples(dataset_, {{figures_.examples[example].id}}).at(0);
     ReportExample out = report_example(sample, answers);
@@ -355,7 +355,7 @@ class DatasetExamples {
 
  private:
   /// The samples that were answered in the same job as an example.
-  std::vector<RowId> in_its_job(const Arm& arm, std::size_t example) const {
+  std::vector<RowId> in_its_job(const ArmAnswers& arm, std::size_t example) const {
     std::vector<RowId> ids;
     const auto own = std::find_if(arm.examples.begin(), arm.examples.end(), [&](const auto& one) {
       return one.second == static_cast<std::int32_t>(example);
@@ -399,7 +399,7 @@ class DatasetExamples {
       std::vector<RowId> ids;
       for (std::size_t i = first; i < end; ++i) ids.push_back(figures_.examples[asked[i]].id);
       std::vector<RunAnswers> answers;
-      for (const Arm& arm : arms_)
+      for (const ArmAnswers& arm : arms_)
         answers.push_back(read_answers(store_, arm.finding->run.run.id, ids));
       std::size_t i = first;
       for (const SampleRow& sample : store_.samples(dataset_, ids)) {
@@ -413,7 +413,7 @@ class DatasetExamples {
 
   Store& store_;
   const Figures& figures_;
-  const std::vector<Arm>& arms_;
+  const std::vector<ArmAnswers>& arms_;
   const std::vector<const TaskMetric*>& metrics_;
   RowId dataset_;
   bool judged_ = false;  ///< whether there is a binary metric
@@ -433,7 +433,7 @@ Examples draw_examples(Store& store, const Measurements& measured, const Compari
       limits.megabytes * 1e6 / static_cast<double>(std::max<std::size_t>(1, datasets.size()));
   for (const auto& dataset : datasets) {
     if (limits.per_dataset == 0) break;
-    const std::vector<Arm> arms = arms_of(measured, comparison, dataset, traces);
+    const std::vector<ArmAnswers> arms = arms_of(measured, comparison, dataset, traces);
     const auto metrics = all_metrics_of(stored_dataset(dataset));
     DatasetExamples examples(store, measured.figures, arms, metrics);
     const auto found = examples.all();

@@ -25,7 +25,8 @@ struct Column {
   bool wide = false;    ///< in text and md only if all columns are requested (choose_columns)
   bool brief = false;   ///< in text and md only if not all columns are requested
   bool number = false;  ///< values are numbers, although the alignment is that of text
-  /// In text, rows with the same text in this column are grouped, and the text is their heading.
+  /// In text, rows with the same text in this column are grouped, and the text is their heading. If
+  /// the rows have different texts, it is an ordinary column.
   bool group = false;
   bool messages = false;  ///< texts and values of the cells are messages (wording.hpp)
 };
@@ -69,8 +70,10 @@ struct Table {
   std::vector<std::string> wide_notes = {};
   /// A reason to distrust a number of the table. Warnings are printed before the notes.
   struct Warning {
-    std::string code, dataset, arm, found;
-    std::string advice = {};  ///< the same for all warnings with this code; may be empty
+    std::string code;          ///< the kind of warning
+    std::string dataset, arm;  ///< empty: it is not about one dataset, or not about one arm
+    std::string found;         ///< the finding
+    std::string advice = {};   ///< the same for all warnings with this code; may be empty
 
     /// "found; advice"
     std::string text() const;
@@ -101,7 +104,7 @@ std::vector<MergedWarning> merge_warnings(const Table& table);
 /// The line "WARNING (code) ..." for text and md.
 std::string warning_line(const MergedWarning& warning, const Wording& wording);
 
-/// The text as one line without control characters.
+/// The text as one line: line breaks become spaces, and other control characters are made visible.
 std::string one_line(std::string_view text);
 
 /// The name of a column in json: `key`, or if that is empty, `header`.
@@ -110,9 +113,10 @@ const std::string& key_of(const Column& column);
 /// The table without columns that are data_only.
 Table without_data_columns(const Table& table);
 
-/// Selects columns. If all columns are requested, wide columns become ordinary ones, and brief
-/// columns become data_only. If columns are requested by name, all others are removed; a note lists
-/// unknown names.
+/// Selects columns. If all columns are requested, wide columns become ordinary ones, brief columns
+/// become data_only, and wide_notes become notes. If columns are requested by name, the table gets
+/// these columns in the requested order, also those that were data_only; a note lists unknown
+/// names. Without a request, the table is unchanged.
 Table choose_columns(Table table, const ColumnChoice& choice);
 
 /// A table as csv has it: each value is a number, true, false, a text or null.
@@ -148,10 +152,11 @@ struct Screen {
 ///          numbers is one column per item, up to the longest list
 ///   csv-safe  csv for spreadsheets: a text that begins with = + - or @, a tab
 ///          or a carriage return is prefixed with '; numbers stay numbers
-///   json   {"title", "columns": [keys], "rows": [objects], "conclusion", "notes",
-///          "warnings": [{"code", "dataset", "arm", "text"}]}
+///   json   {"title", "columns": [keys], "rows": [objects], "conclusion", "notes" (including
+///          wide_notes), "warnings": [{"code", "dataset", "arm", "text"}]}
 ///   jsonl  one object per row
-///   latex  a booktabs table with caption and notes
+///   latex  a booktabs table with caption, conclusion, warnings and notes
+/// `screen`: for text only. `wording`: converts the messages (worded(Table)).
 std::string render(const Table& table, TableFormat format, const Screen& screen = {},
                    const Wording& wording = {});
 

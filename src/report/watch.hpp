@@ -13,14 +13,14 @@ namespace pardec {
 /// Shows decoders at work, from the engine's events (`--watch`). If the terminal supports colours
 /// (may_colour), it redraws a picture after each pass, with one colour per thread. Tokens of the
 /// newest pass are bold, and accepted guesses are underlined. Rejected guesses are dim and struck
-/// through; of older passes, only the first rejected guess is shown. Without colours, it prints one
-/// line per pass, without escape codes.
+/// through; of several in a row, older passes show only the first one. Without colours, it prints
+/// one line per pass of a sequence, without escape codes.
 class Watch {
  public:
   /// `tokenizer`: null shows ids. `pace_ms`: minimum time for which a picture is shown before the
   /// next one. `out` and `tokenizer` must outlive this object.
   Watch(std::FILE* out, const Tokenizer* tokenizer, int pace_ms);
-  /// Completes the last picture.
+  /// Draws the sequences that are still in the picture once more, in full.
   ~Watch();
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;

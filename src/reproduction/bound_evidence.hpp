@@ -39,15 +39,16 @@ struct BoundSetting {
 ///
 /// A speed is an upper bound. The ratio of an arm's speed to the baseline's is an upper bound too,
 /// if the baseline reaches its own roofline at least as nearly as the arm does. The ratio of the
-/// baseline's speed to an arm's is then a lower bound. All other ratios of speeds are neither.
-/// Counts from the traces are exact.
+/// baseline's speed to an arm's is then a lower bound. All other ratios of speeds, and all
+/// differences of speeds, are neither upper nor lower bounds. Counts from the traces are exact.
 ///
 /// Intervals are a jackknife over units, and need at least kFewestBlocks units. A unit is an
 /// example, or all examples that some arm put into the same prompt.
 class BoundEvidence : public Evidence {
  public:
-  /// `traces`: by dataset. `made`: the runs that wrote the traces. `smaller`: whether the network
-  /// is smaller than the paper's, or only some of the paper's examples were run.
+  /// `traces`: by dataset. `lacking`: the arms and datasets that could not be traced, and why.
+  /// `made`: the runs that wrote the traces. `smaller`: whether the network is smaller than the
+  /// paper's, or only some of the paper's examples were run.
   BoundEvidence(const std::map<std::string, std::vector<Trace>>& traces,
                 const BoundSetting& setting, Lacking lacking, std::vector<Overview> made = {},
                 bool smaller = false);

@@ -46,7 +46,7 @@ class Views {
   const Evidence* of(MeasuredView view) {
     if (view == MeasuredView::all) return &evidence_;
     const auto [at, isnew] = made_.try_emplace(view);
-    if (isnew) at->second = evidence_.seen(view);
+    if (isnew) at->second = evidence_.in_view(view);
     return at->second.get();
   }
 
@@ -210,8 +210,9 @@ class Tested {
     if (!rows.measured || rows.measured->value.estimate <= evidence_.balance()) return;
     excused_.insert(finding_.parts.size() - 1);
     finding_.note = str(arm, " has ", fixed(rows.measured->value.estimate, 0),
-                        " rows a pass, this machine takes ", fixed(evidence_.balance(), 0),
-                        " in the time that it reads the weights in");
+                        " rows a pass, but in the time in which this machine reads the weights, it "
+                        "computes only ",
+                        fixed(evidence_.balance(), 0), " rows");
   }
 
   void of_place(const Scope& place) {
@@ -368,7 +369,7 @@ class Tested {
     }
     for (const auto& [effect, words] :
          {std::pair{Effect::undisturbed, "the undisturbed measurements alone"},
-          std::pair{Effect::by_token, "by the token it"}}) {
+          std::pair{Effect::by_token, "per token, the ratio"}}) {
       const MeasuredView view = *view_of(effect);
       std::vector<Measured> again = measured;
       bool taken = false;
@@ -391,7 +392,7 @@ class Tested {
         leave_open(part,
                    str(shown(*caveat), "; ",
                        std::isnan(again[i].value.estimate)
-                           ? str("of ", part.label, " nothing else is measured")
+                           ? str("nothing else is measured for ", part.label)
                            : str(words, effect == Effect::undisturbed ? " give " : " is ",
                                  shown(again[i].value), ", over ", enough(again[i]) ? "" : "only ",
                                  again[i].units, " blocks or examples")));
@@ -559,8 +560,8 @@ std::string ClaimFinding::why() const {
     const auto measured = [&](const Part& part) { return !bounds(part); };
     add(rule, is(ClaimVerdict::confirmed, measured));
     add("not " + rule, is(ClaimVerdict::refuted, measured));
-    add("the bound allows no more than is not " + rule, is(ClaimVerdict::refuted, bounds));
-    add("the bound allows " + rule, is(ClaimVerdict::not_contradicted, bounds));
+    add("even the bound is not " + rule, is(ClaimVerdict::refuted, bounds));
+    add("the bound allows a value " + rule, is(ClaimVerdict::not_contradicted, bounds));
     add("may or may not be " + rule, is(ClaimVerdict::open, [](const Part& part) {
           return part.unfit.empty() && enough(part.measured) &&
                  part.measured.standing != Standing::nothing;
@@ -569,7 +570,7 @@ std::string ClaimFinding::why() const {
   const auto open = [](const Part& part) {
     return part.verdict == ClaimVerdict::open && part.unfit.empty();
   };
-  add("a ratio of two bounds bounds nothing",
+  add("a ratio of two bounds is no bound",
       [&](const Part& part) { return open(part) && part.measured.standing == Standing::nothing; });
   add(str("fewer than ", VerdictRules{}.fewest_units, " blocks or examples"),
       [&](const Part& part) {

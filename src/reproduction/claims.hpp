@@ -29,7 +29,9 @@ struct ClaimFinding {
   std::vector<Part> parts;
   std::vector<std::string> lacks;  ///< what is missing for parts that could not be measured
   std::vector<Caveat> caveats;     ///< the warnings about the numbers, without duplicates
-  /// why a part is open although its number contradicts the claim; may be empty
+  /// Why the claim is open although parts of it are refuted: their passes have more rows than the
+  /// machine can compute while it reads the weights (ClaimTest::below_balance). Empty: this did not
+  /// happen.
   std::string note;
 
   /// Whether the verdict is a decision (neither open nor not testable) that differs from the
@@ -47,11 +49,13 @@ struct ClaimFinding {
 
 /// Tests a claim against measurements. A part with an unfit number is open. If some parts could not
 /// be measured, the claim is refuted if a measured part is refuted, and open otherwise. If no part
-/// could be measured, the claim is not testable.
+/// could be measured, the claim is not testable. Several tests of a claim share the error
+/// probability of one decision (VerdictRules::confidence).
 ClaimFinding test_claim(const Claim& claim, const std::string& scale, const Evidence& evidence);
 
 /// The number of claims per verdict, as text: "claims: 3 confirmed, 1 open; apart from these, that
-/// cannot fail: 2 confirmed". Claims that cannot fail are those with by_construction().
+/// cannot fail: 2 confirmed". Claims that cannot fail are those with by_construction(). Without
+/// findings: "nothing is claimed".
 std::string counts_text(const std::vector<const ClaimFinding*>& findings);
 
 }  // namespace pardec

@@ -51,9 +51,9 @@ class Matching {
   Json match_;
 };
 
-/// The measured quantity, in the unit of the printed number. With Counterpart::extreme, the
-/// interval is that of the selected arm or category. For a mean over datasets, the datasets are
-/// treated as independent.
+/// The measured quantity, in the unit of the printed number, or what is missing. With
+/// Counterpart::extreme, the interval is that of the selected arm or category. For a mean over
+/// datasets, the datasets are treated as independent.
 Found measured(const Counterpart& counterpart, const Evidence& evidence);
 
 }  // namespace pardec

@@ -198,9 +198,9 @@ std::string undecided_of(const ArmFinding& arm) {
   const RunRow& run = arm.run.run;
   if (run.oracle) return "";
   if (run.untrained) return str("a network that was trained for ", run.decoder);
-  return arm.broken() ? str("answers of ", run.label, " on ", run.dataset.name,
-                            ", most of which are not broken")
-                      : "";
+  return arm.broken()
+             ? str("usable answers of ", run.label, " on ", run.dataset.name, " (most are broken)")
+             : "";
 }
 
 bool is_score(const std::string& metric) { return metric == "headline" || computes(metric); }
@@ -230,7 +230,7 @@ std::string speed_of(const std::string& speedup) {
 /// What is missing for a metric that is not measured here; empty: nothing.
 std::string lacking_metric(const std::string& metric) {
   if (metric == "usd_per_thousand") return "the price of an hour of this machine";
-  return is_score(metric) || job_metrics().contains(metric) ? "" : str("what measures ", metric);
+  return is_score(metric) || job_metrics().contains(metric) ? "" : str("a measurement of ", metric);
 }
 
 /// The quantity, unless the arms share no answers.
@@ -466,7 +466,7 @@ std::vector<Caveat> StoredEvidence::caveats(const std::string& place,
   return all;
 }
 
-std::unique_ptr<Evidence> StoredEvidence::seen(MeasuredView view) const {
+std::unique_ptr<Evidence> StoredEvidence::in_view(MeasuredView view) const {
   auto other =
       std::make_unique<StoredEvidence>(run_, lacking_, smaller_, balance_, warnings_, meant_);
   other->view_ = view;

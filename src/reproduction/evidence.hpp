@@ -93,7 +93,7 @@ class Evidence {
     return {};
   }
   /// The same measurements in another view; null: there is no such view.
-  virtual std::unique_ptr<Evidence> seen(MeasuredView /*view*/) const { return nullptr; }
+  virtual std::unique_ptr<Evidence> in_view(MeasuredView /*view*/) const { return nullptr; }
   /// The number of rows per pass above which computing takes longer than reading the weights. NaN:
   /// not known.
   virtual double balance() const = 0;
@@ -133,7 +133,8 @@ class NoEvidence : public Evidence {
   Lacking lacking_;
 };
 
-/// Evidence from counts, one per dataset and quantity. Counts do not depend on arms.
+/// Evidence from counts, one per dataset and quantity. Counts do not depend on arms, so that a
+/// ratio or difference of two arms is the count itself.
 class CountedEvidence : public NoEvidence {
  public:
   using Counts = std::map<std::string, std::map<std::string, double>>;
@@ -152,7 +153,8 @@ class CountedEvidence : public NoEvidence {
 /// A stored invocation of `run` with its answers. It is read once for all items.
 class StoredRun {
  public:
-  /// `baseline`: see CompareOptions::baseline. ConfigError: there is no such invocation.
+  /// `baseline`: see CompareOptions::baseline. ConfigError: there is no such invocation, or no arm
+  /// has the label `baseline`.
   StoredRun(Store& store, const std::string& invocation, const std::string& baseline);
   ~StoredRun();
 
@@ -165,10 +167,12 @@ class StoredRun {
   std::vector<std::unique_ptr<Cell>> cells_;
 };
 
-/// Evidence from a stored invocation. `smaller`: whether the networks are smaller than the paper's,
-/// or only some of the paper's examples were run. `balance`: see Evidence::balance. `warnings`:
-/// warnings in addition to those of the comparison. `meant`: codes of warnings about what the scale
-/// is meant to show; they make no number unfit.
+/// Evidence from a stored invocation. A metric without values for single answers or jobs, e.g.
+/// `latency`, has no difference, and its ratio is the quotient of the two levels. `smaller`:
+/// whether the networks are smaller than the paper's, or only some of the paper's examples were
+/// run. `balance`: see Evidence::balance. `warnings`: warnings in addition to those of the
+/// comparison. `meant`: codes of warnings about what the scale is meant to show; these warnings
+/// make no number unfit.
 class StoredEvidence : public Evidence {
  public:
   StoredEvidence(std::shared_ptr<const StoredRun> run, Lacking lacking, bool smaller,
@@ -188,7 +192,7 @@ class StoredEvidence : public Evidence {
   Qualifiers qualifiers(const std::string& place) const override;
   std::vector<Caveat> caveats(const std::string& place, const std::vector<std::string>& arms,
                               const std::string& metric) const override;
-  std::unique_ptr<Evidence> seen(MeasuredView view) const override;
+  std::unique_ptr<Evidence> in_view(MeasuredView view) const override;
   double balance() const override { return balance_; }
 
  private:

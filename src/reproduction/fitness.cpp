@@ -74,7 +74,7 @@ bool changes_answers_alone(const ArmFinding& arm) {
   const RunRow& run = arm.run.run;
   const DecoderEntry& decoder = find_decoder(run.decoder);
   if (!decoder.trained) return true;
-  const auto untaught = run.config.value("untaught_options", std::vector<std::string>());
+  const auto untaught = run.config.value("options_beyond_training", std::vector<std::string>());
   return !decoder.stack_option.empty() && !run.config.contains("taught_otherwise") &&
          !untaught.empty() &&
          std::all_of(untaught.begin(), untaught.end(), [&](const std::string& option) {
@@ -157,9 +157,9 @@ std::string_view name(Effect effect) {
     case Effect::unfit:
       return "unfit";
     case Effect::undisturbed:
-      return "unless undisturbed the same";
+      return "unfit if the undisturbed measurements disagree";
     case Effect::by_token:
-      return "unless by token the same";
+      return "unfit if the ratio per token disagrees";
   }
   return "";
 }
@@ -196,7 +196,7 @@ std::vector<Caveat> caveats_of(const Overview& comparison, const std::string& da
     }
     if (arm->disturbed > 0)
       add({"disturbed", dataset, arm->run.run.label,
-           str("others had a share of the machine in ", arm->disturbed, " of ",
+           str("other programs used the machine in ", arm->disturbed, " of ",
                counted(arm->measurements, "measurement")),
            ""},
           effect_of("disturbed", quantity));

@@ -53,16 +53,18 @@ struct Caveat {
 };
 
 /// The warnings about a number that is computed from `arms` on a dataset, e.g. a ratio of two arms.
-/// Arms that were not run have no warnings. `more`: warnings in addition to those of the
-/// comparison.
+/// Arms that were not run have no warnings. Warnings with Effect::none are left out. Effects are
+/// those of effect_of, except for some arms: for example, forced answers do not depend on the
+/// network's training. `more`: warnings in addition to those of the comparison.
 std::vector<Caveat> caveats_of(const Overview& comparison, const std::string& dataset,
                                const std::vector<std::string>& arms, std::string_view metric,
                                const std::vector<Warning>& more = {});
 
-/// The speed of an arm over undisturbed measurements only.
+/// The speed of an arm over undisturbed measurements only. Second measurements (`--repair`) are not
+/// used.
 struct UndisturbedSpeed {
   Interval examples_per_second;
-  std::int64_t blocks;  ///< number of undisturbed blocks
+  std::int64_t blocks;  ///< number of distinct undisturbed blocks
 };
 /// `measured`: the arm's blocks. `confidence`: of the interval, e.g. 0.95.
 UndisturbedSpeed undisturbed_speed(const ArmFinding& arm, const MeasuredBlocks& measured,

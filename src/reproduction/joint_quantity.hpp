@@ -17,10 +17,10 @@ struct UnitPart {
 
 /// Computes a quantity from several levels, with an interval. Example: a speedup divided by a
 /// prediction from other levels. The interval is a jackknife that leaves out one unit from all
-/// levels at once. It uses the units that both the first and the second level have; other levels
-/// may lack some of them. `of`: computes the quantity from the levels. `logarithmic`: the interval
-/// is symmetric about the logarithm of the quantity. REQUIRES: a positive quantity if
-/// `logarithmic`.
+/// levels at once. Quantity and interval use the units that both the first and the second level
+/// have; other levels may lack some of these units. Without such units, the quantity is NaN. `of`:
+/// computes the quantity from the levels. `logarithmic`: the interval is symmetric about the
+/// logarithm of the quantity. REQUIRES: a positive quantity if `logarithmic`.
 Measured joint_quantity(const std::vector<std::vector<UnitPart>>& levels, bool logarithmic,
                         const std::function<double(std::span<const double>)>& of);
 

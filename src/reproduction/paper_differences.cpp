@@ -154,20 +154,18 @@ std::vector<Difference> differences_from(const PaperItem& item, const Overview& 
   const auto differs = [&](Of of, const char* what, const std::string& here, const char* key) {
     lines.push_back({of, str("differs: ", what, ": ", here, " (paper: ", setting(item, key), ")")});
   };
-  differs(Of::network, "network", by_label(networks), "network");
-  differs(Of::type, "type", listed(types), "dtype");
-  differs(Of::machine, "machine", listed(machines), "hardware");
-  differs(Of::data, "data", listed(data), "data");
-  differs(Of::jobs, "jobs in flight", by_label(batches), "batch");
-  // Said where they differ; the paper's setting is a text of the same form.
-  const auto differs_if = [&](Of of, const char* what, const auto& values, const char* key) {
-    const std::string here = by_label(values);
+  const auto differs_if = [&](Of of, const char* what, const std::string& here, const char* key) {
     if (!here.empty() && here != setting(item, key)) differs(of, what, here, key);
   };
-  differs_if(Of::sampling, "sampling", sampling, "sampling");
-  differs_if(Of::limit, "most new tokens", limits, "max_new_tokens");
-  differs_if(Of::option, "examples in a job (stack)", options["stack"], "stack");
-  differs_if(Of::option, "guesses in a pass (k)", options["k"], "k");
+  differs_if(Of::network, "network", by_label(networks), "network");
+  differs_if(Of::type, "type", listed(types), "dtype");
+  differs_if(Of::machine, "machine", listed(machines), "hardware");
+  differs_if(Of::data, "data", listed(data), "data");
+  differs_if(Of::jobs, "jobs at the same time", by_label(batches), "batch");
+  differs_if(Of::sampling, "sampling", by_label(sampling), "sampling");
+  differs_if(Of::limit, "most new tokens", by_label(limits), "max_new_tokens");
+  differs_if(Of::option, "examples in a job (stack)", by_label(options["stack"]), "stack");
+  differs_if(Of::option, "guesses in a pass (k)", by_label(options["k"]), "k");
   std::map<std::string, std::vector<std::string>> judges;
   for (const JudgedShare& share : judged)
     judges[str(share.judge, " (", share.protocol, ")")].push_back(

@@ -34,17 +34,20 @@ struct Difference {
   bool operator==(const Difference&) const = default;
 };
 
-/// Whether a network is smaller than the paper's, or only some of the examples were run.
+/// Whether a network has less than 90 % of the parameters of the paper's, or only some of the
+/// examples were run.
 bool is_smaller(const PaperItem& item, const Overview& comparison);
 
-/// Warnings with code `untaught`, one for each training setting in which an arm's network differs
-/// from the paper (`training` in the item's setting). Only arms that need a trained network are
-/// checked. An arm with such a difference measures another method than the paper's.
+/// Warnings with code `untaught`, one for each arm whose network was trained with other settings
+/// than in the paper (`training` in the item's setting). Only arms without an oracle that need a
+/// trained network are checked, and only settings in the network's training record. An arm with
+/// such a difference measures another method than the paper's.
 std::vector<Warning> unlike_papers_training(const PaperItem& item, const Overview& comparison);
 
-/// All differences between a run and the paper's measurement: networks and their training, dtype,
-/// machine, data, batch, sampling, limits, options, judge, oracle. Also the doubts about the
-/// paper's numbers.
+/// The conditions of a run next to those of the paper's measurement. Network, dtype, machine, data
+/// and batch are always listed. Sampling, limits, options, judges, oracles and missing training are
+/// listed only if they differ. The doubts about the paper's numbers come last. `judged`: the
+/// judges' verdicts on the run.
 std::vector<Difference> differences_from(const PaperItem& item, const Overview& comparison,
                                          const std::vector<JudgedShare>& judged);
 

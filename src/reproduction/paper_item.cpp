@@ -359,7 +359,7 @@ PaperItem read_paper_item(const std::filesystem::path& file) {
   JsonReader of_paper(paper, read.where("paper"));
   item.paper = of_paper.required<std::string>("id");
   item.item = of_paper.required<std::string>("item");
-  item.cls = of_paper.required<std::string>("class");
+  item.item_class = of_paper.required<std::string>("class");
   item.section = of_paper.optional<std::string>("section", "");
   item.measures = of_paper.required<std::string>("measures");
   of_paper.finish();
@@ -373,9 +373,9 @@ PaperItem read_paper_item(const std::filesystem::path& file) {
   if (item.scales.is_null()) item.scales = Json::object();
   item.lacks = read.optional<std::string>("lacks", "");
   if (item.scales.empty() == item.lacks.empty())
-    throw ConfigError(str(read.where("lacks"), " is '", item.lacks, "' beside ",
+    throw ConfigError(str(read.where("lacks"), " is '", item.lacks, "' in a file with ",
                           counted(static_cast<std::int64_t>(item.scales.size()), "scale"),
-                          ", expected scales, or what lacks to measure anything"));
+                          ", expected either scales, or 'lacks' with what is missing"));
   const Json claims = read.any("claims");
   for (size_t i = 0; i < claims.size(); ++i)
     item.claims.push_back(read_claim(claims[i], str(read.where("claims"), "[", i, "]")));

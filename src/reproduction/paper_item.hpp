@@ -42,10 +42,10 @@ struct Published {
 };
 
 /// An arm on a dataset whose quantity a claim tests. With `over`, the quantity of `arm` is divided
-/// by the quantity of arm `over`.
+/// by the quantity of arm `over`, or compared with it in another way (ClaimTest::Kind).
 struct Point {
   std::string arm, over;                ///< labels
-  std::string dataset;                  ///< empty: each available dataset
+  std::string dataset;                  ///< empty: each dataset of ClaimTest::in
   std::vector<std::string> categories;  ///< measured together; empty: all categories
 };
 
@@ -61,7 +61,7 @@ struct ClaimTest {
     identity,    ///< the share of answers that equal the answers of `over` satisfies `limit`
   };
   Kind kind;
-  std::string label;  ///< precedes the labels of its parts if the claim has several tests
+  std::string label;  ///< follows the labels of its parts if the claim has several tests
   std::string metric;
   /// one part per point; order and trend have one part per pair of neighbours
   std::vector<Point> points;
@@ -71,8 +71,9 @@ struct ClaimTest {
   bool each_category = false;   ///< whether there is one part per category
   bool rises = false;           ///< trend: whether the quantity rises along the points, or falls
   Limit limit{Limit::Relation::above, 1};  ///< for order and trend: of the ratio of neighbours
-  /// A part is not refuted if its passes have more rows than the machine can compute while it reads
-  /// the weights (Evidence::balance).
+  /// Whether the claim holds only below the balance: refuted parts whose passes have more rows than
+  /// the machine can compute while it reads the weights (Evidence::balance) do not refute the
+  /// claim. If no other part is refuted, the test is open.
   bool below_balance = false;
 };
 
@@ -80,11 +81,15 @@ struct ClaimTest {
 struct Claim {
   /// says: the sentence. where: its place in the paper.
   std::string id, says, where;
-  Json published;  ///< {"least", "most"}, {"at"}, ... or null
-  /// The paper's numbers by the project's dataset and by network, if it has several.
+  /// The paper's numbers: {"least", "most"}, {"at"}, or {"by"} if `published_by` has them. Null: no
+  /// numbers are given.
+  Json published;
+  /// The paper's numbers by the project's dataset and then by network. Empty: the claim does not
+  /// give them by dataset.
   std::map<std::string, std::map<std::string, double>> published_by;
-  std::map<std::string, std::string> networks;  ///< scale -> the arms' network of the paper
-  std::vector<ClaimTest> tests;                 ///< all of them must hold
+  /// scale -> the paper's network whose shape the scale uses (`shapes`); empty: not known
+  std::map<std::string, std::string> networks;
+  std::vector<ClaimTest> tests;  ///< all of them must hold
   std::vector<std::string> scales;
   std::map<std::string, ClaimVerdict> expect;  ///< scale -> expected verdict
   /// scale -> why the claim cannot fail at this scale
@@ -108,7 +113,7 @@ struct PaperItem {
   std::string paper, item;  ///< e.g. ippd, Table 5
   /// The key `class`. A or B: pardec can measure the whole item. C: the item needs something that
   /// pardec does not do. D: the item needs weights, hardware or people that are not available.
-  std::string cls;
+  std::string item_class;
   /// section: the section of the paper. measures: what the table or figure measures.
   std::string section, measures;
   Published published;
@@ -123,8 +128,10 @@ struct PaperItem {
   std::vector<Claim> claims;
 
   /// A scale by name. If a scale has the key `like`, all keys that it lacks are taken from the
-  /// scale named there: SCALE of this item, or PAPER/ITEM#SCALE of another one. ConfigError: there
-  /// is no such scale.
+  /// scale named there: SCALE of this item, or PAPER/ITEM#SCALE of another one. Objects that both
+  /// scales have are merged key by key; null removes a key. ConfigError: there is no such scale, or
+  /// more than ten scales follow one another by `like`. DataError: the file of the other item
+  /// cannot be read or is not JSON.
   Json scale(const std::string& which) const;
   /// `match`, with the keys that this scale replaces. ConfigError: see `scale`.
   Json match_at(const std::string& which) const;
@@ -152,7 +159,8 @@ PaperCatalogue read_papers();
 const PaperItem& find_item(const PaperCatalogue& papers, const std::string& paper,
                            const std::string& item);
 /// The numbers of a published table about datasets: dataset -> quantity -> number. `table`: the
-/// item's file in experiments/papers. REQUIRES: the keys of the table are a dataset and a quantity.
+/// item's file in experiments/papers. Errors: see read_paper_item. REQUIRES: the keys of the table
+/// are a dataset and a quantity.
 std::map<std::string, Json> published_rows(const std::string& table);
 /// The short names of the papers, e.g. "ippd". They are the names of folders in experiments/papers.
 std::vector<std::string> paper_names();

@@ -19,10 +19,12 @@ struct Recipe {
   };
 
   std::filesystem::path file;
-  std::string name, makes;
-  std::string model;                ///< folder of the checkpoint from which training starts
-  std::optional<Merge> merge;       ///< if set, `model` is the result of this merge
-  std::vector<std::string> before;  ///< if `merge` is not set: the commands that create `model`
+  std::string name;            ///< name of the network and of its folder
+  std::string makes;           ///< what the recipe makes, as text
+  std::string model;           ///< folder of the checkpoint from which training starts
+  std::optional<Merge> merge;  ///< if set, `model` is the result of this merge
+  /// the commands that create `model` or, if `merge` is set, the parts of the merge
+  std::vector<std::string> before;
   std::vector<std::string> datasets;
   /// folder of the data; `DATA` stands for the folder of the publishers' files
   std::string root;
@@ -49,7 +51,7 @@ std::optional<std::filesystem::path> recipe_for(const std::string& network);
 struct TrainingChoice {
   std::string data_root;  ///< the folder that `DATA` stands for
   std::string device;     ///< empty: the recipe's device
-  double minutes = 0;     ///< see LoopOptions::minutes
+  double minutes = 0;     ///< time limit (LoopOptions::minutes); 0: no limit
 };
 
 /// The settings of a recipe's training. If an earlier training with this recipe was stopped, the

@@ -193,7 +193,7 @@ Rehearsal Rehearsals::of(const PaperItem& item, const ReproduceOptions& options)
       if (is_served(arm))
         one.lacks = std::any_of(options.services.begin(), options.services.end(),
                                 [&](const GivenService& given) { return given.label == one.label; })
-                        ? "its service is asked by the true run"
+                        ? "a dry run does not ask its service"
                         : lacking_service(one.label);
       one.options.erase("batch_size");
       one.options.erase("oracle");

@@ -22,13 +22,15 @@ struct RehearsedNetwork {
   /// is unknown
   std::string shape;
   std::int64_t parameters = 0;  ///< parameters of the real network; 0: unknown
-  std::int64_t bytes = 0;       ///< size of the real network's weights in the scale's dtype
+  /// size of the real network's weights in the scale's dtype; 0: unknown
+  std::int64_t bytes = 0;
 };
 
 /// An arm of a scale on one dataset.
 struct RehearsedArm {
-  std::string dataset, label, decoder, network;
-  Json options;
+  std::string dataset, label, decoder;
+  std::string network;  ///< label of its network (RehearsedNetwork::label)
+  Json options;         ///< the arm's options, without batch_size and oracle
   std::int64_t batch_size = 1;
   std::string oracle;  ///< the arm's oracle; empty: none
   /// numbers of all answers, and of failed answers

@@ -54,7 +54,7 @@ struct ReproduceOptions {
   std::vector<GivenService> services;
   /// number of examples per dataset; none: as in the item's file
   std::optional<std::int64_t> limit;
-  std::optional<chat::ServiceSpec> judge;  ///< for claims that need a judge
+  std::optional<chat::ServiceSpec> judge;  ///< for claims that need a judge; none: none is asked
   int threads = 0;                         ///< CPU threads; 0: all cores
   Effort effort;
   /// True: errors of a run are reported in the findings as something missing. False: they are
@@ -79,7 +79,7 @@ struct Reproduction {
   std::shared_ptr<const StoredRun> run;  ///< null: nothing was run, or the run is not kept
   std::unique_ptr<Evidence> evidence;
   std::vector<ClaimFinding> findings;
-  bool judge_failed = false;  ///< whether some requests to the judge were not made
+  bool judge_failed = false;  ///< whether asking the judge failed, so that verdicts may be missing
   bool shared = false;        ///< whether the processes of a group began a run together
 };
 
@@ -95,8 +95,9 @@ struct BoundTraces {
 using MadeBounds = std::map<std::string, BoundTraces>;
 
 /// Runs the scale's experiment and tests the claims. A stopped run is resumed; a complete one is
-/// read from the database or from `bounds`. Missing networks, datasets or time are no errors; the
-/// findings report them. ConfigError: the item does not have this scale. For errors of a run, see
+/// read from the database or from `bounds`. Stored runs count only if the settings and the commit
+/// of the program are the same. Missing networks, datasets or time are no errors; the findings
+/// report them. ConfigError: the item does not have this scale. For errors of a run, see
 /// ReproduceOptions::errors_lack; errors of a run that several processes share are always thrown.
 /// REQUIRES: options.group is null or this process is its rank 0.
 Reproduction reproduce(const PaperItem& item, const ReproduceOptions& options, MadeBounds& bounds);
@@ -110,7 +111,9 @@ void follow_reproductions(const PaperCatalogue& papers, const ReproduceOptions& 
 /// Ends the other ranks' follow_reproductions(). REQUIRES: called in rank 0.
 void end_reproductions(Group& group);
 
-/// Whether enough of the scale's networks and datasets exist here to test at least one claim.
+/// Whether enough of the scale's networks and datasets exist here to test at least one claim, or to
+/// run an item without claims at this scale. False also if the scale or a file is invalid. May
+/// generate stand-ins (runnable_of).
 bool runs_here(const PaperItem& item, const ReproduceOptions& options);
 
 /// A key for the work of a scale. Scales with the same key, also of different items, share one run,

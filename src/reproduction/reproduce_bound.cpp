@@ -130,7 +130,7 @@ void reproduce_bound(Reproduction& result, const ReproduceOptions& options, Made
           std::find(result.differs.begin(), result.differs.end(), one) == result.differs.end())
         result.differs.push_back(one);
   result.differs.push_back(
-      {Difference::Of::bound, str("bound: of ", dtypes_text(bound), ", jobs side by side: ",
+      {Difference::Of::bound, str("bound: of ", dtypes_text(bound), ", jobs in a pass: ",
                                   bound.contains("batch") ? dump(bound["batch"]) : "1")});
   BoundSetting setting = setting_of(bound);
   setting.baseline = result.baseline;

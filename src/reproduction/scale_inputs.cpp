@@ -159,7 +159,7 @@ void choose_arms(const std::map<std::string, std::string>& missing, const Reprod
         ModelOptions networks;
         networks.model = made.model.empty() ? models.value(main, main) : made.model;
         networks.adapter = made.adapter;
-        take_taught_options(made, read_training_record(texts_folder(networks)).settings);
+        take_trained_options(made, read_training_record(texts_folder(networks)).settings);
         const auto face = read_face(networks);
         const Needs needs = needs_of(*made.algorithm, face ? &*face : nullptr, made.draft_model);
         if (needs.lacking) lacks = str("for arm ", label, ": ", needs.text);

@@ -22,11 +22,11 @@ struct Runnable {
 
 /// Finds the networks, control tokens and datasets of a scale. Generates stand-ins, in a folder
 /// next to options.db, if the scale requests them. ConfigError: a network in options.models does
-/// not exist.
+/// not exist. Other errors: see make_standins.
 Runnable runnable_of(const Json& scale, const ReproduceOptions& options);
 
 /// Whether a run is useful: the available arms are enough to test at least one claim at this scale,
-/// or the item has no claims.
+/// or the item has no claims at this scale.
 bool could_be_tested(const PaperItem& item, const std::string& scale, const Lacking& lacking);
 
 /// Whether a service answers this arm of a scale. ConfigError: the arm has no known decoder.
@@ -47,9 +47,9 @@ std::optional<std::filesystem::path> folder_at(const std::string& named);
 /// unfinished training.
 std::optional<std::filesystem::path> network_at(const std::string& named);
 
-/// The numeric settings of a training record by name. Items of a list are NAME.1, NAME.2, ...;
-/// those of an object are NAME.KEY, e.g. medusa.heads. Settings that were not set are left out. The
-/// number of updates is the actual one.
+/// The numeric settings of a training record (the content of training.json) by name. Items of a
+/// list are NAME.1, NAME.2, ...; those of an object are NAME.KEY, e.g. medusa.heads. Settings that
+/// were not set are left out. The number of updates (`steps`) is the actual one.
 std::map<std::string, double> settings_of_training(const Json& record);
 
 /// Sets the evidence and the differences of `result` for a scale without runs, from counts: `stats`

@@ -57,11 +57,11 @@ std::vector<MadeStandin> make_standins(const StandinSpec& spec) {
   const std::vector<std::string> names(can.begin(), can.end());
   for (const auto& name : spec.datasets) {
     if (std::find(names.begin(), names.end(), name) == names.end())
-      throw ConfigError(str("data standin: '", name, "' has no published lengths to be made to",
+      throw ConfigError(str("data standin: '", name, "' has no published lengths for a stand-in",
                             known_names(name, names)));
     if (const auto folder = dataset_folder(find_dataset(name), spec.data_root))
-      throw ConfigError(
-          str("data standin: ", folder->string(), " is there; expected a `data_root` without it"));
+      throw ConfigError(str("data standin: ", folder->string(),
+                            " exists; expected a `data_root` without this folder"));
   }
   const Tokenizer tokenizer = tokenizer_of({.tokenizer = spec.tokenizer});
   std::vector<MadeStandin> all;

@@ -34,7 +34,7 @@ struct MadeStandin {
 
 /// Generates the stand-ins. A dataset's folder appears only when it is complete. ConfigError: a
 /// dataset has no published lengths, or its folder already exists. RunError: a folder cannot be
-/// created.
+/// created. Errors of the tokenizer: see Tokenizer::load.
 std::vector<MadeStandin> make_standins(const StandinSpec& spec);
 
 }  // namespace pardec

@@ -29,9 +29,10 @@ struct Measured {
 };
 
 /// `a` divided by `b`, for quantities that were measured on different examples. The squared
-/// half-widths of the intervals of the logarithms are added. If both are bounds, the standing is
-/// Standing::nothing. A quotient by an upper bound is a lower bound, and vice versa. REQUIRES: both
-/// estimates are positive.
+/// half-widths of the intervals of the logarithms are added. Measured::units is the smaller of the
+/// two numbers; a quantity without uncertainty (Measured::exact) does not count. If both are
+/// bounds, the standing is Standing::nothing. A quotient by an upper bound is a lower bound, and a
+/// quotient by a lower bound is an upper bound. REQUIRES: both estimates are positive.
 Measured quotient(const Measured& a, const Measured& b);
 
 /// The values of a quantity that a claim allows.
@@ -52,7 +53,7 @@ enum class ClaimVerdict {
   confirmed,
   refuted,
   not_contradicted,  ///< only bounds are known, and they are compatible with the claim
-  open,              ///< the interval contains the limit, or has too few units
+  open,              ///< the interval contains the limit, has too few units, or is unfit
   not_testable,      ///< nothing could be measured
 };
 /// All verdicts, in the order in which they are listed.
@@ -83,19 +84,21 @@ ClaimVerdict together(std::span<const ClaimVerdict> parts);
 
 /// Decides the claim that all parts satisfy the limit. A part is decided if the two-sided p-value
 /// of its difference from the limit, adjusted with Holm's method for all parts, is below 1 -
-/// confidence. It is then confirmed or refuted, depending on the side of the limit on which its
-/// estimate lies. With a single part, this means that its interval excludes the limit. A part with
-/// too few units (see `enough`) is open. A part that is a bound is refuted if all values that the
-/// bound allows are on the wrong side. It is never confirmed: it is not contradicted if the bound
-/// itself is on the right side, and open otherwise. Without parts, the claim is not testable.
+/// confidence. The part is then confirmed or refuted, depending on the side of the limit on which
+/// its estimate lies. With a single part, this means that its interval excludes the limit. An exact
+/// part (Measured::exact) is always decided. A part with too few units (see `enough`) is open. A
+/// part that is a bound is refuted if all values that the bound allows are on the wrong side. Such
+/// a part is never confirmed: it is not contradicted if the bound itself is on the right side, and
+/// open otherwise. Without parts, the claim is not testable.
 Decision decide(std::span<const Measured> parts, const Limit& limit,
                 const VerdictRules& rules = {});
 
 /// Decides the claim that the best of all points is among the named points. `better[i][o]`: the
 /// ratio of named point i to other point o; above 1, the named point is better. Confirmed: the
-/// named point with the best estimate is better than every other point. Refuted: some other point
-/// is better than every named point. Decision::parts compares the best named point with each other
-/// point. REQUIRES: all rows of `better` have the same length.
+/// named point with the best estimate is better than every other point; not contradicted: this
+/// holds for bounds. Refuted: some other point is better than every named point. Not testable:
+/// there is no named point, or no other point. Decision::parts compares the best named point with
+/// each other point. REQUIRES: all rows of `better` have the same length.
 Decision decide_optimum(const std::vector<std::vector<Measured>>& better,
                         const VerdictRules& rules = {});
 

@@ -258,7 +258,7 @@ TrainedNetworks train_networks(const std::vector<WantedNetwork>& wanted,
   }
   set_threads(threads_before);
   if (const auto commands = commands_of(wanted); !commands.empty()) {
-    tell(options.notes, "what lacks is made by these commands, in this order:");
+    tell(options.notes, "these commands make what is missing, in this order:");
     for (const auto& [command, recipes] : commands) tell(options.notes, str("  ", command));
   }
   result.seconds = used();

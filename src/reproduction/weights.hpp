@@ -28,10 +28,11 @@ struct WantedNetwork {
   std::vector<std::string> commands;  ///< the commands that create missing files
 };
 
-/// The networks that claims of these items need at the options' scale, that are missing or only
-/// partly trained, and that have a recipe. Each network is listed once. Networks whose training has
-/// begun come first, then those with the most claims per minute of training. The training data of
-/// each network is read. ConfigError: a recipe is invalid.
+/// The networks that claims of these items need at the options' scale, that have a recipe, and that
+/// are missing or only partly trained, or whose merged checkpoint (Recipe::merge) is missing. Each
+/// network is listed once. Networks whose training has begun come first, then those with the most
+/// claims per minute of training. The training data of each network are read. ConfigError: a recipe
+/// is invalid. DataError: a recipe cannot be read or is not JSON.
 std::vector<WantedNetwork> wanted_networks(const std::vector<const PaperItem*>& items,
                                            const ReproduceOptions& options);
 
@@ -45,6 +46,7 @@ std::vector<std::pair<std::string, std::vector<std::string>>> commands_of(
 
 /// The number of networks by outcome.
 struct TrainedNetworks {
+  /// completely trained, or already trained and completed by the missing checkpoint
   int finished = 0;
   int stopped = 0;     ///< stopped, or not begun for lack of time; the same call continues them
   int refused = 0;     ///< something is missing, or the training failed

@@ -10,15 +10,15 @@
 namespace pardec {
 
 /// The sessions of a run's arms. Arms with the same networks and cache budget share a session, and
-/// each distinct network is loaded once. With order `blocked`, only the session of one arm at a
-/// time is in memory. Otherwise all sessions stay in memory.
+/// each distinct network is loaded once. With order `blocked`, loading a session destroys the
+/// sessions that other arms used before. Otherwise all sessions stay in memory.
 class ArmSessions {
  public:
   /// Loads nothing yet. `spec` must outlive this object.
   explicit ArmSessions(const RunSpec& spec) : spec_(spec) {}
 
-  /// The session of an arm. Loads networks that are not in memory. If only one arm's networks are
-  /// kept at a time, the next call for an arm with other networks destroys the session.
+  /// The session of an arm. Loads networks that are not in memory. With order `blocked`, a later
+  /// call for an arm with other networks or another cache budget destroys the returned session.
   /// ConfigError, ModelError: a network cannot be loaded.
   Session& of(const Arm& arm);
 
@@ -30,8 +30,8 @@ class ArmSessions {
   /// object.
   void record_in(Store& store) { store_ = &store; }
   /// Runs `count` jobs of an arm with the arm's batch size: by ServiceArm::run if a service answers
-  /// the arm, otherwise by Engine::run. Returns the time spent outside of decoding, in nanoseconds.
-  /// Errors: those of `service` and of the called function.
+  /// the arm, otherwise by Engine::run. `start`, `done`: see Engine::run. Returns the time spent
+  /// outside of decoding, in nanoseconds. Errors: those of `service` and of the called function.
   std::int64_t run(const Arm& arm, int count, const std::function<Task<void>(int)>& start,
                    const std::function<void(const Ended&)>& done);
 

@@ -169,8 +169,8 @@ std::vector<Arm> make_arms(const std::vector<std::string>& names,
   return arms;
 }
 
-void take_taught_options(Arm& arm, const Json& settings) {
-  const Json taught = taught_options(find_decoder(arm.decoder), settings);
+void take_trained_options(Arm& arm, const Json& settings) {
+  const Json taught = trained_options(find_decoder(arm.decoder), settings);
   for (const auto& [name, value] : taught.items())
     if (!arm.options.contains(name) &&
         arm.algorithm->options().value(name, OrderedJson()) != OrderedJson(value))

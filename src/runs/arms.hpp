@@ -28,7 +28,7 @@ struct Arm {
   /// the arm's own oracle, or the run's oracle after give_oracle
   OracleSpec oracle;
   std::shared_ptr<const Decoder> algorithm;  ///< the decoder with these options
-  /// the options that take_taught_options has set, with their values
+  /// the options that take_trained_options has set, with their values
   Json taught = Json::object();
   std::vector<std::string> given;  ///< options that the user set for this arm
   /// a baseline that was added without being requested (src/runs/baseline_arms.hpp)
@@ -48,12 +48,13 @@ struct RefusedArm {
 Json option_value(const std::string& text);
 
 /// Creates arms from `--decoder a,b` and `--arm LABEL=NAME[,option=value...]`, in this order, and
-/// applies `--set [decoder.]option=value`. Options in --arm take precedence over --set.
+/// applies `--set [decoder.]option=value`. Options in --arm take precedence over --set. In --arm, a
+/// part without `=` belongs to the value before it, so that a value can be a list with commas.
 /// `batch_size`, `cascade`, `model`, `adapter`, `cache_blocks`, `seed` and `oracle` are options of
 /// every arm; `draft` is an option of all decoders with a draft network. The parameter `batch_size`
-/// is the batch size of arms that do not set this option. ConfigError: there is no arm, two arms
-/// have the same label, a decoder or option is unknown, an option is given twice, a value is
-/// invalid, or no arm has an option given by --set.
+/// is the batch size of arms that do not set this option. ConfigError: there is no arm, a text has
+/// another form, two arms have the same label, a decoder or option is unknown, an option is given
+/// twice, a value is invalid, or no arm has an option given by --set.
 std::vector<Arm> make_arms(const std::vector<std::string>& decoders,
                            const std::vector<std::string>& arms,
                            const std::vector<std::string>& sets, int batch_size);
@@ -61,14 +62,14 @@ std::vector<Arm> make_arms(const std::vector<std::string>& decoders,
 /// The names of all options of arms with this decoder: the decoder's own options, and those of
 /// every arm (make_arms). ConfigError: there is no such decoder.
 std::vector<std::string> arm_options(const std::string& decoder);
-/// Sets an option of the arm, and creates `algorithm` again. ConfigError: the value is invalid.
-/// REQUIRES: `option` is one of arm_options.
+/// Sets an option of the arm, adds it to Arm::given, and creates `algorithm` again. ConfigError:
+/// the value is invalid. REQUIRES: `option` is one of arm_options.
 void put_option(Arm& arm, const std::string& option, const Json& value);
 
 /// Sets options to the values with which the arm's network was trained, unless the user set them.
 /// Records the changed options in Arm::taught. `settings`: the settings in the network's training
 /// record (read_training_record).
-void take_taught_options(Arm& arm, const Json& settings);
+void take_trained_options(Arm& arm, const Json& settings);
 
 /// The folder that `named` means in an experiment file: the folder with this name in `models`, or
 /// else `named` itself. `models`: the file's object NAME -> folder; null: the file has none.
@@ -89,8 +90,9 @@ std::vector<std::string> arms_of_experiment(const Json& decoders, const Json& mo
 /// nearest one. The nearest arm is one on the same network and adapter if there is one; among
 /// several, it is the cell with the most equal values on the axes of the grid. None: there is no
 /// suitable arm, or `arms[arm]` is itself a baseline. `open`: whether the prompts are open. Added
-/// baselines (Arm::added) are not used for open prompts, because these can be asked in one way
-/// only. ConfigError: no arm has the label `baseline`.
+/// baselines (Arm::added) are not used for open prompts, because there is only one way to ask open
+/// prompts. ConfigError: `baseline` is not empty, and is neither the label of an arm nor the label
+/// of an arm that was expanded into cells.
 std::optional<size_t> baseline_of(const std::vector<Arm>& arms, size_t arm,
                                   const std::string& baseline, bool open = false);
 

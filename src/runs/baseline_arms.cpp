@@ -45,7 +45,7 @@ void add_baselines(RunSpec& spec) {
   std::vector<Arm>& arms = spec.arms;
   std::vector<Arm> given = arms;
   for (Arm& arm : given)
-    take_taught_options(arm, read_training_record(texts_folder(networks_of(spec, arm))).settings);
+    take_trained_options(arm, read_training_record(texts_folder(networks_of(spec, arm))).settings);
   std::vector<Arm> all = given;  // including added ones
   for (const Arm& arm : given) {
     if (arm.decoder == kPlainDecoder ||

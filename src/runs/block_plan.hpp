@@ -20,7 +20,8 @@ struct JobPlan {
 /// id. For several examples, or if the id begins with '[', it is a JSON array of all ids.
 std::string job_name(const JobKey& key);
 
-/// The seed of a job's random numbers, derived from the run's seed.
+/// The seed of a job's random numbers, derived from the job's key and from `seed`, the seed of the
+/// arm or of the run.
 std::uint64_t job_seed(std::uint64_t seed, const JobKey& key);
 
 /// A block: an ordered list of examples that all arms answer, one arm after another. All examples
@@ -32,11 +33,12 @@ struct BlockPlan {
 
 /// Divides the examples into jobs and blocks. First, the jobs of each arm are formed, according to
 /// `stackings` (one per arm). Examples are taken category by category, in file order within a
-/// category. The last job of a category (or of all examples) may be shorter. All examples of a job
-/// have the same system message. Then the examples are divided into equal blocks of about
-/// `block_examples` examples, and no block is shorter than half of that. A block ends where jobs of
-/// all arms end, if possible between clusters (examples of one text). If there are not enough
-/// examples for two blocks, there is one. If there are no examples, there is no block.
+/// category. All examples of a job have the same system message. The last job of a category, of a
+/// system message or of all examples may be shorter than the others. Then the examples are divided
+/// into blocks of about `block_examples` examples. No block is shorter than half of that, unless it
+/// is the only one. A block ends where jobs of all arms end, if possible between clusters (examples
+/// of one text). If there are not enough examples for two blocks, there is one block. If there are
+/// no examples, there is no block.
 std::vector<BlockPlan> plan_blocks(const std::vector<Example>& examples,
                                    const std::vector<Stacking>& stackings, int block_examples);
 
@@ -44,7 +46,7 @@ std::vector<BlockPlan> plan_blocks(const std::vector<Example>& examples,
 struct BlockTurn {
   size_t dataset;   ///< index of the dataset
   size_t position;  ///< index of the block in the dataset's plan
-  size_t number;    ///< running number of the block within its dataset and this shard
+  size_t number;    ///< running number of the block within its dataset and this shard, from 0
 };
 
 /// The order in which a shard runs the blocks of several datasets. `blocks`: the number of blocks
@@ -58,13 +60,14 @@ inline constexpr int kLeastBlocks = 6;
 
 /// The block length, in examples, at which the batch of each arm is full during three quarters of
 /// its jobs. If this length would give more than twenty blocks, it is increased up to fourfold, so
-/// that at least twenty blocks remain. If there are too few examples, it is the number of examples.
+/// that at least twenty blocks remain. `examples`: the number of all examples. The length is at
+/// most this number, and at least 1. `stackings`, `batch_sizes`: one entry per arm.
 int filling_block_examples(int examples, const std::vector<Stacking>& stackings,
                            const std::vector<int>& batch_sizes);
 
 /// The default block length, in examples. It is filling_block_examples if this length gives at
 /// least kLeastBlocks blocks. Otherwise, it is the largest smaller length that does, or
-/// filling_block_examples if no length does.
+/// filling_block_examples if no length does. `stackings`, `batch_sizes`: one entry per arm.
 int default_block_examples(const std::vector<Example>& examples,
                            const std::vector<Stacking>& stackings,
                            const std::vector<int>& batch_sizes);

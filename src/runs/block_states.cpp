@@ -34,7 +34,7 @@ std::vector<CellState> cell_states(Store& store, const std::vector<RunCell>& cel
   return states;
 }
 
-CellBlock block_of(const RunCell& cell, const CellState& state, const BlockPlace& place) {
+CellBlock block_state(const RunCell& cell, const CellState& state, const BlockPlace& place) {
   const auto repeat = static_cast<size_t>(place.first);
   const std::vector<JobPlan>& jobs = cell.jobs(place.second);
   std::int64_t finished = 0;
@@ -55,7 +55,7 @@ std::vector<bool> cells_to_do(const std::vector<const RunCell*>& cells,
   std::optional<std::int32_t> process;
   std::vector<bool> failed(cells.size());
   for (size_t c = 0; c < cells.size(); ++c) {
-    const CellBlock block = block_of(*cells[c], *states[c], place);
+    const CellBlock block = block_state(*cells[c], *states[c], place);
     more[c] = more[c] || block != CellBlock::fresh;
     failed[c] = block == CellBlock::failed;
     if (!more[c] || failed[c]) continue;

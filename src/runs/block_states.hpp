@@ -30,8 +30,8 @@ struct CellState {
   std::map<BlockPlace, Measured> measured;  ///< blocks measured as a whole, without failed jobs
 };
 
-/// Reads the state of each cell, in the order of `cells`. `retry`: failed jobs will be run again,
-/// so they do not count as finished.
+/// Reads the state of each cell, in the order of `cells`. `repeats`: the number of repeats of the
+/// run (--runs). `retry`: failed jobs will be run again, so they do not count as finished.
 std::vector<CellState> cell_states(Store& store, const std::vector<RunCell>& cells, int repeats,
                                    bool retry);
 
@@ -41,17 +41,17 @@ enum class CellBlock {
   /// some jobs are finished, but the block has no time, or one of its jobs will be run again
   begun,
   measured,  ///< it was measured as a whole
-  failed,    ///< a job failed and will not be run again, so the block cannot have a time
+  failed,    ///< a whole job failed and will not be run again, so the block cannot have a time
 };
 /// The state of a cell's part of the block at `place`.
-CellBlock block_of(const RunCell& cell, const CellState& state, const BlockPlace& place);
+CellBlock block_state(const RunCell& cell, const CellState& state, const BlockPlace& place);
 
 /// For each cell, whether it must run the block at `place`. `more`: per cell, whether it needs more
-/// blocks. The block concerns the cells that need more blocks, and the cells that have begun it. If
-/// one process measured the block for all of these cells, none of them needs to run it again.
-/// Otherwise all of them run it, because times from two processes cannot be paired. Cells with
-/// state CellBlock::failed have no influence on this decision. Their own value is always true, so
-/// that jobs without a stored result are run.
+/// blocks. The block concerns the cells that need more blocks, and the cells for which it is not
+/// CellBlock::fresh. If one process measured the block for all of these cells, none of them needs
+/// to run it again. Otherwise all of them run it, because times from two processes cannot be
+/// paired. Cells with state CellBlock::failed have no influence on this decision. Their own value
+/// is always true, so that jobs without a stored result are run.
 std::vector<bool> cells_to_do(const std::vector<const RunCell*>& cells,
                               const std::vector<const CellState*>& states, const BlockPlace& place,
                               std::vector<bool> more);

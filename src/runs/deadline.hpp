@@ -13,7 +13,8 @@ namespace pardec {
 /// Requests a stop when a stop is requested through another token, or after a time limit.
 class Deadline {
  public:
-  /// `seconds`: the time limit, which begins now; none: there is no limit.
+  /// `other`: the token that is forwarded. `seconds`: the time limit, which begins now; 0 or less:
+  /// stops at once; none: there is no limit.
   Deadline(const std::stop_token& other, std::optional<double> seconds)
       : forward_(other, [this] { source_.request_stop(); }) {
     if (seconds)

@@ -61,13 +61,13 @@ bool has_enough(Store& store, const RunSpec& spec, const std::vector<RunCell>& c
 
 /// Reports what was measured again, and the results.
 void tell_of_measured_again(const RunCounts& counts, const Notes& notes) {
-  if (counts.torn > 0)
-    tell(notes, str(counted(counts.torn, "block"),
+  if (counts.rerun > 0)
+    tell(notes, str(counted(counts.rerun, "block"),
                     " measured again by all arms, since no one process had measured it whole (a "
                     "stop, or a failed job)",
-                    counts.torn_in_vain == 0
+                    counts.still_unmeasured == 0
                         ? ""
-                        : str("; ", counts.torn_in_vain, " of them are still not measured")));
+                        : str("; ", counts.still_unmeasured, " of them are still not measured")));
   for (const RepairCounts& repair : counts.repairs) {
     std::string text = str("repair: ", repair.dataset, ": ");
     if (repair.disturbed == 0) {
@@ -109,7 +109,7 @@ Execution execute(const RunSpec& spec, const std::vector<Workload>& workloads,
   Group* const group = how.group;
   if (group) check_shared(spec);
   if (group && group->rank() > 0) {
-    follow(spec, workloads, sessions, how);
+    join_shared_run(spec, workloads, sessions, how);
     done.stopped = how.stop.stop_requested();
     return done;
   }
@@ -136,7 +136,7 @@ Execution execute(const RunSpec& spec, const std::vector<Workload>& workloads,
   done.invocation = cells.front().row.invocation;
   Recorder recorder(spec, workloads, store, cells);
   if (group)
-    lead(*group, store, done.invocation);
+    begin_shared_run(*group, store, done.invocation);
   else if (found)
     collect_left(store, done.invocation);
   tell_of_cells(spec, workloads, cells, how.notes);
@@ -149,7 +149,7 @@ Execution execute(const RunSpec& spec, const std::vector<Workload>& workloads,
             spec.target_ci > 0 ? enough : std::function<bool(const RunCell&)>(), group);
   bool stopped = until.stop_requested();
   if (group) {
-    const OthersEnd others = collect(*group, store, done.invocation, recorder.counts());
+    const OthersEnd others = end_shared_run(*group, store, done.invocation, recorder.counts());
     done.stopped = others.stopped;
     stopped = stopped || others.unfinished;
     recorder.count_finished();

@@ -19,11 +19,12 @@ class Group;  // src/group/group.hpp
 
 /// Options of execute().
 struct ExecuteOptions {
-  /// A stop requested through this token takes effect after the running jobs are finished.
+  /// A stop requested through this token takes effect after the running jobs are finished. The
+  /// stored run keeps RunStatus::running, as after a kill, and can be resumed.
   std::stop_token stop = {};
-  /// If set, this token is used instead of `stop`, e.g. for a Deadline. A run that is stopped only
-  /// by `until` keeps the state `running`, as after a kill. REQUIRES: a stop requested through
-  /// `stop` is also requested through `until`.
+  /// If set, this token is used instead of `stop`, e.g. for a Deadline. A stop only through `until`
+  /// has the same effect, except that Execution::stopped is false. REQUIRES: a stop requested
+  /// through `stop` is also requested through `until`.
   std::optional<std::stop_token> until = std::nullopt;
   bool create_folders = false;  ///< whether to create folders for the database
   Notes notes = {};             ///< messages for the user about the run
@@ -50,10 +51,11 @@ struct Execution {
 /// Runs the remaining work of arms on datasets, and stores the results. If `target_ci` is set, an
 /// arm stops early when the half-width of the 95 % interval of its speedup is at most `target_ci`
 /// times the speedup. ConfigError: a setting is invalid, there is no run to resume or it has other
-/// settings (prepare), or several processes cannot share the run (check_shared). ModelError: a
-/// network cannot be loaded. StoreError: the database cannot be opened or written. RunError: a
-/// service or another process of the group fails, or the trace cannot be written. Errors of single
-/// jobs are stored, not thrown.
+/// settings (prepare), a recorded run cannot be used (read_recording), the trace cannot be opened
+/// (check_trace), or several processes cannot share the run (check_shared). ModelError, DataError:
+/// a file of a network is invalid. StoreError: the database cannot be opened or written. RunError:
+/// a service or another process of the group fails, or the trace cannot be written. Errors of
+/// single jobs are stored, not thrown.
 Execution execute(const RunSpec& spec, const std::vector<Workload>& workloads,
                   ArmSessions& sessions, const ExecuteOptions& how);
 

@@ -9,7 +9,7 @@
 /// other arm.
 namespace pardec {
 
-/// Maximum number of arms, including arms to which no axis applies.
+/// Maximum number of arms, including refused cells and arms to which no axis applies.
 inline constexpr std::size_t kMostCells = 1000;
 
 /// One setting and its values. `key` is the name of an option, which applies to every arm that has
@@ -20,7 +20,8 @@ struct GridAxis {
   std::vector<Json> values;
 };
 
-/// Parses `--grid KEY=V1,V2,...`. ConfigError: a key or value is missing or appears twice.
+/// Parses `--grid KEY=V1,V2,...`. ConfigError: a text has another form, or a key or value is
+/// missing or appears twice.
 std::vector<GridAxis> parse_grid(const std::vector<std::string>& flags);
 
 /// Reads the axes in an experiment file, e.g. {"hpd.k_max": [8, 16]}; null: no axes. `models`: see
@@ -32,7 +33,7 @@ std::vector<GridAxis> grid_of_experiment(const Json& grid, const Json& models,
 /// The cells of a grid.
 struct GridCells {
   std::vector<Arm> arms;            ///< cells that can be run, and arms to which no axis applies
-  std::vector<RefusedArm> refused;  ///< cells with options that their decoder does not accept
+  std::vector<RefusedArm> refused;  ///< cells with values that their decoder does not accept
 };
 
 /// Expands each arm into cells, one for each combination of values of the axes that apply to it.

@@ -21,9 +21,10 @@ class AnswerLikelihood {
 
   /// One row of the metric `likelihood` for each turn with a question and an answer. The value is
   /// the mean natural log-probability per token of the answer's text, without an end token. There
-  /// is no row for a turn that, with the turns before it, exceeds the network's positions. There
-  /// are no rows at all if the example's questions are about a text. ModelError: the network's
-  /// logits are not finite.
+  /// is no row for a turn whose answer has no tokens, or that exceeds the network's positions
+  /// together with the turns before it. A turn without a question and all later turns have no row.
+  /// There are no rows at all if the example's questions are about a text. ModelError: the
+  /// network's logits are not finite.
   std::vector<ScoreRow> operator()(const ScoredExample& example);
 
  private:

@@ -86,7 +86,7 @@ OracleSpec parse_oracle(const std::string& text, const std::string& where) {
 
 void check_driven(const OracleSpec& oracle, const Arm& arm) {
   if (drives(oracle, arm.decoder)) {
-    if (const std::string why = arm.algorithm->undriven(oracle.kind); !why.empty())
+    if (const std::string why = arm.algorithm->why_not_forced(oracle.kind); !why.empty())
       throw ConfigError(str("`oracle` ", oracle.kind, " does not drive arm '", arm.label, "': it ",
                             why, "; leave one out"));
     return;

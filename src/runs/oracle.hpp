@@ -10,9 +10,11 @@ struct Arm;
 
 /// Defines the tokens or acceptances that an oracle forces.
 struct OracleSpec {
-  std::string text;  ///< as the user wrote it, and as the run stores it; empty: no oracle
-  std::string kind;  ///< references, recorded or accept; empty: no oracle
-  std::string run;   ///< RUN of recorded:RUN
+  /// The text that the run stores; empty: no oracle. It is as the user wrote it, but give_oracle
+  /// replaces accept-curve:FILE:NETWORK by the accepted length that it reads from FILE.
+  std::string text;
+  std::string kind;                         ///< references, recorded or accept; empty: no oracle
+  std::string run;                          ///< RUN of recorded:RUN
   std::optional<AcceptanceLaw> acceptance;  ///< for kind accept; for a curve, give_oracle sets it
   std::string curves, network;              ///< FILE and NETWORK of accept-curve:FILE:NETWORK
 };
@@ -22,12 +24,13 @@ struct OracleSpec {
 /// ConfigError: the text has another form, or a number is out of range.
 OracleSpec parse_oracle(const std::string& text, const std::string& where);
 
-/// Sets the arm's oracle to the run's oracle, unless the arm has one of its own. An oracle that
-/// forces the acceptance of guesses does not apply to the plain decoder, which then makes its own
-/// choices while other arms are forced. An acceptance curve is read at the arm's draft length.
-/// ConfigError: the arm does not support the oracle, the mean accepted length is larger than the
-/// arm's number of guesses allows, or the acceptance curve has no value for the arm, e.g. because
-/// the arm's draft length varies. DataError: see published_accept_length.
+/// Sets the arm's oracle to the run's oracle, unless the arm has an oracle of its own. An oracle of
+/// the run that forces the acceptance of guesses does not apply to an arm with the plain decoder.
+/// Such an arm makes its own choices while other arms are forced. An acceptance curve is read at
+/// the arm's draft length. ConfigError: the arm does not support the oracle, the mean accepted
+/// length is larger than the arm's number of guesses allows, or the acceptance curve has no value
+/// for the arm, e.g. because the arm's draft length varies. DataError: see
+/// published_accept_length.
 void give_oracle(Arm& arm, const OracleSpec& of_run);
 
 /// Checks that the arm's decoder can run with the oracle. ConfigError: the decoder cannot.

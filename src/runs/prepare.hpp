@@ -43,7 +43,8 @@ std::vector<RunCell> make_cells(const RunSpec& spec, const std::vector<Workload>
 
 /// Creates the rows and notes of all cells, and reads the recordings that are forced. The rows
 /// belong to no invocation yet. Stores nothing. ConfigError: a recording cannot be used
-/// (read_recording), or does not include a job of its cell.
+/// (read_recording), or does not include a job of its cell. ModelError, DataError: see
+/// read_training_record.
 void make_rows(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSessions& sessions,
                Store& store, std::vector<RunCell>& cells);
 

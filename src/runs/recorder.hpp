@@ -25,14 +25,17 @@ struct RepairCounts {
 
 /// Counts of an invocation. The unit is one answer unless a member says otherwise.
 struct RunCounts {
-  std::int64_t finished = 0;  ///< finished answers, including those of earlier processes
-  std::int64_t failed = 0;    ///< finished answers that failed
-  /// number of later turns of conversations whose generated ids differ from the ids that the
-  /// tokenizer gives for their text
+  /// Finished answers, including those of earlier processes. Failed answers of earlier processes
+  /// do not count if they will be run again (RunSpec::retry_errors).
+  std::int64_t finished = 0;
+  std::int64_t failed = 0;  ///< finished answers that failed
+  /// number of later turns of conversations whose prompts have other token ids than the same text
+  /// tokenized at once (turns_off_text)
   std::int64_t turns_off = 0;
-  /// `torn`: number of blocks that an earlier process began but did not finish, so that all arms
-  /// ran them again. `torn_in_vain`: number of torn blocks that still have no time.
-  std::int64_t torn = 0, torn_in_vain = 0;
+  /// `rerun`: number of blocks with stored jobs that no single process had measured for all arms,
+  /// because of a stop or a failed job, so that they were run again. `still_unmeasured`: number of
+  /// these blocks of which this is still true.
+  std::int64_t rerun = 0, still_unmeasured = 0;
   /// number of jobs that were run again and gave other ids than the stored ones
   std::int64_t other_answers = 0;
   std::vector<RepairCounts> repairs;  ///< empty: no --repair
@@ -71,10 +74,11 @@ class Recorder {
   /// Stores a block that has no time yet, unless it is stored already. Returns its id.
   RowId begin_block(const BlockRow& row) { return store_.begin_block(row); }
   /// The function for Engine::set_trace_sink while these jobs run; empty: no trace was requested.
-  /// Jobs with an empty key in `jobs` are not traced again.
+  /// `jobs`: the keys of the jobs, by their numbers in the engine (Trace::job). A job with an empty
+  /// key is not written, because its trace was written before.
   std::function<void(Trace)> trace_sink(const RunCell& cell, std::vector<JobKey> jobs);
   /// Stores a job, its answers and their scores. If the scoring fails, stores the job as failed.
-  /// `tokenizer`: the tokenizer of the arm's network.
+  /// `request`: the request that the job answered. `tokenizer`: the tokenizer of the arm's network.
   void finish(const RunCell& cell, RowId block, int repeat, const JobPlan& job,
               const Request& request, const Answers& answers, const Tokenizer& tokenizer);
   /// Stores a job that failed, with the reason.

@@ -14,7 +14,8 @@ using Recording = std::map<JobKey, Oracle>;
 /// in its first repeat. `id`: a prefix of the uuid of a run or of an invocation, or the name of an
 /// invocation. Among several matching runs, the newest run with the decoder, options and dataset of
 /// `now` is used, because these determine the order of the tokens. ConfigError: there is no such
-/// run, its tokenizer has other ids, or it had other limits on the length of answers.
+/// run, its network has other token ids than the network of `now` (same_ids), or it had other
+/// limits on the length of answers.
 Recording read_recording(Store& store, const std::string& id, const RunRow& now);
 
 }  // namespace pardec

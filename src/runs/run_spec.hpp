@@ -42,7 +42,8 @@ struct RunSpec {
   bool grid = false;  ///< arms are cells of a grid; it is no error if some cells cannot run
   std::vector<RefusedArm> refused;  ///< the cells that cannot run
   std::vector<std::string> datasets;
-  /// data_root: the folder of the datasets; empty: the project's own samples
+  /// data_root: the folder of the datasets; empty: the project's own samples. split: the split of
+  /// every dataset; empty: each dataset's default split
   std::string data_root, split;
   /// limit: maximum number of examples per dataset; 0: all. offset: number of examples to skip
   /// (see `select` in datasets/dataset.hpp).
@@ -54,7 +55,8 @@ struct RunSpec {
   std::map<std::string, int> answer_limits;
   /// whether unused columns in the user's own data are errors
   bool strict_columns = false;
-  int block = 0;  ///< examples per block; 0: default_block_examples
+  /// examples per block; 0: default_block_examples, but at most the examples of one shard
+  int block = 0;
   CacheBudget cache;
   /// warmup: number of jobs that each cell runs before the measurement. runs: number of repeats.
   int warmup = 1, runs = 1;
@@ -86,7 +88,7 @@ void check(const RunSpec& spec);
 const Arm* forced_arm(const std::vector<Arm>& arms, std::string_view kind = "");
 
 /// Checks that the oracle of the run, if there is one, applies to some arm. ConfigError: it does
-/// not.
+/// not. REQUIRES: give_oracle was called for all arms.
 void check_oracle_used(const RunSpec& spec);
 
 /// Calls `check` for every arm. If the arms are cells of a grid, arms for which `check` throws are
@@ -99,9 +101,10 @@ CacheBudget cache_of(const RunSpec& spec, const Arm& arm);
 
 /// The networks of an arm: its own, or else the run's. A draft network is included only if the
 /// arm's decoder uses one. If a service answers the arm, only the tokenizer is needed, so
-/// ModelOptions::weights is false.
+/// ModelOptions::weights is false. The arm's option `tokenizer`, if it is set, then names the
+/// folder.
 ModelOptions networks_of(const RunSpec& spec, const Arm& arm);
-/// Whether arms use different networks.
+/// Whether arms use different networks or adapters. Draft networks are not compared.
 bool several_networks(const RunSpec& spec);
 /// The networks of all arms, one entry per arm.
 std::vector<ModelOptions> networks_of(const RunSpec& spec);

@@ -24,9 +24,9 @@ namespace pardec {
 class ServiceArm final : public StreamSource, private chat::Events {
  public:
   /// Asks the service which kinds of prompts it accepts, unless the arm's option `mode` is `chat`.
-  /// ConfigError: the description of the service is invalid, or the API key is missing. RunError:
-  /// the service cannot be reached, or refuses prompts of the arm's mode. REQUIRES: `session` has
-  /// the tokenizer, and outlives this object.
+  /// ConfigError: the description of the service is invalid, or the API key is missing. DataError:
+  /// the file of the description cannot be read. RunError: the service cannot be reached, or
+  /// refuses prompts of the arm's mode. REQUIRES: `session` has the tokenizer.
   ServiceArm(const Arm& arm, const Session& session);
   ~ServiceArm() override;
 
@@ -36,7 +36,7 @@ class ServiceArm final : public StreamSource, private chat::Events {
   /// The row that is stored instead of a network's row. Its hash depends only on the service's
   /// address and the name of its model.
   ModelRow model_row() const;
-  /// Whether prompts are sent as text, not as token ids.
+  /// Whether prompts are sent as text or as the messages of a conversation, not as token ids.
   bool needs_words() const { return mode_ != PromptMode::ids; }
 
   /// From now on, requests are recorded in this database, and the budget includes what earlier runs
@@ -44,9 +44,9 @@ class ServiceArm final : public StreamSource, private chat::Events {
   /// before the first `run`.
   void record_in(Store& store) { store_ = &store; }
 
-  /// Runs `count` jobs, at most `live` at a time, as Engine::run does. Returns the time spent in
-  /// `done` and for recording requests, in nanoseconds. chat::StopRun: no more requests can be
-  /// sent.
+  /// Runs `count` jobs, at most `live` at a time, as Engine::run does. `start`, `done`: see
+  /// Engine::run. Returns the time spent in `done` and for recording requests, in nanoseconds.
+  /// chat::StopRun: no more requests can be sent. Other errors: see chat::Service.
   std::int64_t run(int count, int live, const std::function<Task<void>(int)>& start,
                    const std::function<void(const Ended&)>& done);
 
@@ -55,9 +55,10 @@ class ServiceArm final : public StreamSource, private chat::Events {
   /// job of `run`.
   Task<Stream> stream(StreamRequest request, const DecoderContext& context) override;
 
-  /// Adds the guesses that the server counted during a `run` to the counters of the last job. Call
-  /// this for each job as it ends, with the job's counters. For all but the last job it does
-  /// nothing, and also if the server reports the guesses of each reply, or none at all.
+  /// Adds the guesses that the server counted during a `run`, and the passes that follow from them,
+  /// to the counters of the job that ends last. Call this in `done` for each job, with the job's
+  /// counters. It does nothing for any other job, or if the server reports the guesses in each
+  /// reply, or if the server reports no guesses.
   void add_block_guesses(Counters& counters);
 
  private:

@@ -139,7 +139,7 @@ void collect_left(Store& store, const std::string& invocation) {
   }
 }
 
-void lead(Group& group, Store& store, const std::string& invocation) {
+void begin_shared_run(Group& group, Store& store, const std::string& invocation) {
   group.broadcast(invocation);
   collect_left(store, invocation);
   group.barrier();  // a folder may be shared: the others look for files that are left now
@@ -152,7 +152,8 @@ void lead(Group& group, Store& store, const std::string& invocation) {
   remove_database(copy);
 }
 
-OthersEnd collect(Group& group, Store& store, const std::string& invocation, RunCounts& counts) {
+OthersEnd end_shared_run(Group& group, Store& store, const std::string& invocation,
+                         RunCounts& counts) {
   group.barrier();
   OthersEnd end;
   for (int rank = 1; rank < group.size(); ++rank) {
@@ -160,8 +161,8 @@ OthersEnd collect(Group& group, Store& store, const std::string& invocation, Run
     end.stopped = end.stopped || theirs.at("stopped").get<bool>();
     end.unfinished = end.unfinished || theirs.at("unfinished").get<bool>();
     counts.busy_ns += theirs.at("busy_ns").get<std::int64_t>();
-    counts.torn += theirs.at("torn").get<std::int64_t>();
-    counts.torn_in_vain += theirs.at("torn_in_vain").get<std::int64_t>();
+    counts.rerun += theirs.at("rerun").get<std::int64_t>();
+    counts.still_unmeasured += theirs.at("still_unmeasured").get<std::int64_t>();
     counts.other_answers += theirs.at("other_answers").get<std::int64_t>();
     counts.turns_off += theirs.at("turns_off").get<std::int64_t>();
     merge_sent(group, rank, store, invocation);
@@ -170,8 +171,8 @@ OthersEnd collect(Group& group, Store& store, const std::string& invocation, Run
   return end;
 }
 
-void follow(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSessions& sessions,
-            const ExecuteOptions& how) {
+void join_shared_run(const RunSpec& spec, const std::vector<Workload>& workloads,
+                     ArmSessions& sessions, const ExecuteOptions& how) {
   Group& group = *how.group;
   std::vector<RunCell> cells = make_cells(spec, workloads, sessions);
   const std::string invocation = group.broadcast(std::string());
@@ -202,8 +203,8 @@ void follow(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSess
   group.send(dump(Json{{"stopped", how.stop.stop_requested()},
                        {"unfinished", unfinished},
                        {"busy_ns", counts.busy_ns},
-                       {"torn", counts.torn},
-                       {"torn_in_vain", counts.torn_in_vain},
+                       {"rerun", counts.rerun},
+                       {"still_unmeasured", counts.still_unmeasured},
                        {"other_answers", counts.other_answers},
                        {"turns_off", counts.turns_off}}));
   send_databases(group, {own});

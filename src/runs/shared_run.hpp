@@ -30,7 +30,7 @@ void collect_left(Store& store, const std::string& invocation);
 /// Rank 0's work before the blocks are run. Merges rank databases that killed processes left on any
 /// of the machines (collect_left), and sends the stored rows of the run to the other ranks.
 /// REQUIRES: `store` has the runs of the invocation. RunError: another rank fails.
-void lead(Group& group, Store& store, const std::string& invocation);
+void begin_shared_run(Group& group, Store& store, const std::string& invocation);
 
 /// How the blocks of the other ranks ended.
 struct OthersEnd {
@@ -41,12 +41,13 @@ struct OthersEnd {
 /// Rank 0's work after the blocks were run. Merges the databases of the other ranks into `store`,
 /// and adds their counts to `counts`, except `finished` and `failed` (Recorder::count_finished
 /// reads these from the database). RunError: another rank fails.
-OthersEnd collect(Group& group, Store& store, const std::string& invocation, RunCounts& counts);
+OthersEnd end_shared_run(Group& group, Store& store, const std::string& invocation,
+                         RunCounts& counts);
 
 /// All work of a rank above 0, from the creation of its cells to the removal of its database.
 /// ConfigError: its settings, program or files differ from those of rank 0. Other errors: see
-/// execute().
-void follow(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSessions& sessions,
-            const ExecuteOptions& how);
+/// execute(). REQUIRES: how.group is set.
+void join_shared_run(const RunSpec& spec, const std::vector<Workload>& workloads,
+                     ArmSessions& sessions, const ExecuteOptions& how);
 
 }  // namespace pardec

@@ -67,12 +67,12 @@ TimeLeft::Estimate TimeLeft::left() const {
     else
       estimate.whole = false;
   }
-  estimate.founded = done >= std::min(kFounding, all / 4);
+  estimate.reliable = done >= std::min(kFounding, all / 4);
   return estimate;
 }
 
 std::string text_of(const TimeLeft::Estimate& estimate) {
-  if (!estimate.founded) return "";
+  if (!estimate.reliable) return "";
   return str(estimate.whole ? "" : "over ", duration(std::llround(estimate.seconds)), " left");
 }
 

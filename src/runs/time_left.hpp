@@ -7,10 +7,11 @@ namespace pardec {
 
 /// Estimates the remaining time of work of several kinds. The kinds differ in speed; in a run, they
 /// are the cells (arms on datasets). The time per unit of a kind is the mean over its completed
-/// units. If no unit is complete, the estimate is the time per unit of the kind's try (a
-/// measurement before the work, see `tried`), times a factor from the other kinds of the group: the
-/// actual time of these kinds, divided by the time that their tries predicted. Without a try, the
-/// estimate is the mean time per unit of the group. The class has no clock: callers pass all times.
+/// units; a unit that has begun counts as half. If no unit has begun, the estimate is the time per
+/// unit of the kind's try (a measurement before the work, see `tried`), times a factor from the
+/// other kinds of the group: the actual time of these kinds, divided by the time that their tries
+/// predicted. Without a try, the estimate is the mean time per unit of the group. The class has no
+/// clock: callers pass all times.
 class TimeLeft {
  public:
   struct Kind {
@@ -19,12 +20,14 @@ class TimeLeft {
   };
   explicit TimeLeft(std::vector<Kind> kinds);
 
-  /// Reports a try, which is not part of the work: `units` of a kind took `seconds`.
+  /// Reports a try, which is not part of the work: `units` of a kind took `seconds`. `kind` is here
+  /// and below an index in the list of kinds.
   void tried(std::size_t kind, double units, double seconds);
   /// Reports the progress of a kind that was started `seconds` ago: `units` are complete, and
   /// `under_way` have begun.
   void is_at(std::size_t kind, double units, double under_way, double seconds);
-  /// Reports that a kind has stopped running, after `units` more units in `seconds`.
+  /// Reports that a kind has stopped running, after `units` more units in the `seconds` since its
+  /// last start.
   void finished(std::size_t kind, double units, double seconds);
 
   struct Estimate {
@@ -33,7 +36,7 @@ class TimeLeft {
     /// Whether the estimate is reliable: at least four units, or at least a quarter of all units,
     /// are complete. With fewer, it could be wrong by more than a factor of two, because the
     /// lengths of answers in a dataset vary by a factor of ten.
-    bool founded = true;
+    bool reliable = true;
   };
   /// The remaining time of all kinds together.
   Estimate left() const;

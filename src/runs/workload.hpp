@@ -36,7 +36,7 @@ struct Workload {
 /// there are too few examples, or a setting does not fit a dataset.
 std::vector<Workload> load_workloads(const RunSpec& spec);
 
-/// The index of an arm's baseline on one dataset; none: it has none (baseline_of).
+/// The index of an arm's baseline on one dataset (baseline_of); none: the arm has no baseline.
 std::optional<size_t> baseline_on(const RunSpec& spec, const Workload& work, size_t arm);
 
 /// Checks that some arm can run on some dataset. ConfigError: none can.

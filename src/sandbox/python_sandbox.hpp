@@ -39,12 +39,12 @@ struct PythonTask {
 ///
 /// Each program runs in its own process in bubblewrap (bwrap). The process has new namespaces for
 /// users, processes, network, IPC and host name, and no capabilities. It sees /usr (read-only), but
-/// no devices, no environment variables, and no descriptors except its source (sealed) and four
-/// pipes. SandboxLimits apply. A seccomp filter allows only the system calls that Python needs: no
-/// new processes or threads, no sockets, no leases or locks of files, no timers, and no memory that
-/// the limits do not count. Processes that remain are killed with bwrap. Python is Debian's
-/// /usr/bin/python3 without site packages. Its hashes and the random numbers of the tests have
-/// fixed seeds.
+/// no devices, no environment variables except PYTHONHASHSEED, and no descriptors except its source
+/// (sealed) and four pipes. SandboxLimits apply. A seccomp filter allows only the system calls that
+/// Python needs: no new processes or threads, no sockets, no leases or locks of files, no timers
+/// except those of setitimer and alarm, and no memory that the limits do not count. At the end
+/// bwrap is killed, and all remaining processes in it die. Python is Debian's /usr/bin/python3
+/// without site packages. Its hashes and the random numbers of the tests have fixed seeds.
 ///
 /// The tests run in a second process with the same isolation, which the program cannot reach. The
 /// program gets calls through a pipe, and returns plain values: None, numbers, text, bytes, and

@@ -36,7 +36,7 @@ JudgeProgress ask_judge(Store& store, const JudgeTask& task, const JudgeUnits& u
                         const chat::ServiceSpec& service, const AskJudgeOptions& how) {
   tell_of_families(store, task, how.notes);
   const std::stop_callback said(how.stop, [&] { tell(how.notes, kStoppingNote); });
-  const OneAsker alone(store.path(), task.judge);
+  const AskingLock alone(store.path(), task.judge);
   chat::Service judges = paid_service(store, task.judge, service, how.budget);
   JudgeProgress done;
   {

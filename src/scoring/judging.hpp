@@ -25,7 +25,8 @@ struct JudgeTask {
   std::vector<std::string> datasets;  ///< names; empty: all datasets of the invocation
   /// for pairs: label of an arm; empty: each arm's own baseline
   std::string baseline;
-  std::int64_t limit = 0;  ///< number of examples per dataset, selected as by `run --limit`; 0: all
+  /// number of examples per dataset, selected as by `run --limit` with seed 1; 0: all
+  std::int64_t limit = 0;
   std::int64_t max_tokens = 2048;  ///< maximum number of tokens of a reply, including reasoning
 };
 

@@ -13,7 +13,9 @@ namespace pardec {
 /// One item to judge. It does not reveal the arm: `id` is a hash, and two answers are in random
 /// order.
 struct SheetItem {
-  /// reference: the accepted answers to the judged turn of a conversation; otherwise empty
+  /// text: the example's text. question: the questions; for a later turn of a conversation, also
+  /// the turns before it. reference: the accepted answers to the judged turn of an open prompt or
+  /// conversation; otherwise empty
   std::string id, category, text, question, reference;
   std::string answer;  ///< for pairs: answer A
   std::string other;   ///< for pairs: answer B

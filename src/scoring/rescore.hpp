@@ -17,9 +17,9 @@ struct Rescored {
 };
 
 /// Computes scores of stored answers again, without storing them. `by_network`: computes the rows
-/// of metrics with source ByNetwork. ConfigError: an answer cannot be scored. REQUIRES: no metric
-/// has source ByJudge; `by_network` is set if a metric has source ByNetwork. Otherwise
-/// std::logic_error.
+/// of metrics with source ByNetwork. ConfigError: an answer cannot be scored. RunError: see
+/// PythonSandbox::run. REQUIRES: no metric has source ByJudge; `by_network` is set if a metric has
+/// source ByNetwork. Otherwise std::logic_error.
 Rescored rescore(Store& store, const RunRow& run, const std::vector<const TaskMetric*>& metrics,
                  const ScoreExample& by_network = {});
 

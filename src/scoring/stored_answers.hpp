@@ -23,8 +23,8 @@ struct RunAnswers {
   std::map<std::pair<std::string, int>, Answered> by_sample;  ///< (example key, repeat) -> answer
 };
 
-/// Reads the answers of a run. `only`: answers to these samples; the jobs may include answers to
-/// other samples.
+/// Reads the answers of a run. `only`: the samples (ids in table `sample`) whose answers are read;
+/// their jobs may include answers to other samples. None: all answers.
 RunAnswers read_answers(Store& store, RowId run, const SampleIds& only = std::nullopt);
 
 /// Compares the texts of the fields of two answers; answers without fields are compared as a whole.

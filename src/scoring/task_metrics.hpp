@@ -59,7 +59,8 @@ ScoredExample failed_example(const SampleRow& sample);
 struct MetricTotal {
   std::string_view name;
   double value;
-  std::int64_t count;  ///< number of answers in the mean
+  /// number of scored values: one per scored field (for pass_at_k: one per task)
+  std::int64_t count;
 };
 
 /// The contribution of one answer to a total; see ScorePart.
@@ -113,13 +114,14 @@ struct TaskMetric {
   std::vector<RowsRead> reads;
   /// Computes the totals of a run. Totals without answers are left out.
   std::function<std::vector<MetricTotal>(const ScoreTable&)> total;
-  /// The parts of one total, in the order of answers, for its interval. Empty: the total has no
-  /// answers.
+  /// The parts of one total, for its interval: one per scored field of an answer, in the order of
+  /// answers (for pass_at_k: one per task, in any order). Empty: the total has no answers.
   std::function<std::vector<ScoredPart>(std::string_view total, const ScoreTable&)> parts;
   /// The totals that count right and wrong answers. McNemar's test applies to these.
   std::vector<std::string_view> right_or_wrong = {};
-  /// The metric of the rows with 1 for a right and 0 for a wrong answer. Empty: there are no right
-  /// and wrong answers.
+  /// The metric of the rows that say whether an answer is right: 1 for a right answer, 0 for a
+  /// wrong one (token_f1: a share in between for a partly right one). Empty: there are no right and
+  /// wrong answers.
   std::string_view right = {};
   bool lower_is_better = false;  ///< for all totals
   /// range of the score of one answer, for totals that are not in `ranges`

@@ -17,7 +17,7 @@ ServedModel served(std::string id, Arm arm, const Json& taught) {
         std::find(own.begin(), own.end(), option) == own.end())
       throw ConfigError(str("`alias` ", arm.label, ": '", option,
                             "' is an option of runs, expected options of decoder ", arm.decoder));
-  take_taught_options(arm, taught);
+  take_trained_options(arm, taught);
   return {std::move(id), arm.decoder, arm.options, arm.algorithm};
 }
 

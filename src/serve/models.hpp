@@ -28,9 +28,9 @@ std::vector<ServedModel> served_models(const std::string& name,
 
 /// The model that a request asks for: the model with the request's model id (without an id, the
 /// first model), modified by the decoder and options in the request's member `pardec`. Only with
-/// the id of the first model may the request name another decoder, which must be one of `models`.
-/// ApiError 404: there is no model with this id. ApiError 400: the decoder is not allowed, or an
-/// option is unknown or has an invalid value.
+/// the id NAME of the first model may the request name another decoder, for which `models` must
+/// have the id NAME:DECODER. ApiError 404: there is no model with this id. ApiError 400: the
+/// decoder is not allowed, or an option is unknown or has an invalid value.
 ServedModel chosen_model(const std::vector<ServedModel>& models, const Ask& ask);
 
 }  // namespace pardec::serve

@@ -23,9 +23,9 @@ struct ResponseFields {
 std::optional<ResponseFields> response_fields(const OrderedJson& response_format);
 
 /// The answers to the fields, in the order of the fields, as a JSON object that satisfies the
-/// schema. A missing answer becomes null if the schema allows null, otherwise "n/a". If a field has
-/// choices, an answer with the letter of a choice becomes the choice. ApiError 500 with code
-/// response_format_unmet: an answer is not one of the choices.
+/// schema. An answer that is none becomes null if the schema allows null, otherwise "n/a". If a
+/// field has choices, an answer with the letter of a choice becomes the choice. ApiError 500 with
+/// code response_format_unmet: an answer (or "n/a" for it) is not one of the field's choices.
 std::string response_object(const ResponseFields& format,
                             const std::vector<std::optional<std::string>>& answers);
 

@@ -25,7 +25,8 @@ struct ServeSpec {
   int drain_seconds = 30;  ///< seconds in which running answers may end after a stop request
 };
 
-/// Checks the settings as far as possible without weights. ConfigError: a setting is invalid.
+/// Checks the settings that need no files: `listen`, `batch_size`, `queue` and `drain_seconds`.
+/// ConfigError: one of these is invalid.
 void check(const ServeSpec& spec);
 
 /// Loads the network, and serves it until a stop is requested. After that, new requests are

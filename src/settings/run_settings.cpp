@@ -405,7 +405,7 @@ RunSpec make_run_spec(const RunSettings& settings) {
   if (settings.add_baselines) add_baselines(spec);
   if (settings.sweep) lay_grid(settings, spec);
   check_arms(spec, [&](Arm& arm) {
-    take_taught_options(arm, read_training_record(texts_folder(networks_of(spec, arm))).settings);
+    take_trained_options(arm, read_training_record(texts_folder(networks_of(spec, arm))).settings);
     give_oracle(arm, spec.oracle);
   });
   check_oracle_used(spec);

@@ -15,11 +15,13 @@ namespace pardec {
 
 /// The settings of the output after a run.
 struct OutputSettings {
-  std::string format = "text";
-  ColumnChoice columns;
-  std::vector<std::string> hardware;
-  double fail_on_error = 0;  ///< exit code 3 if a larger share of answers failed, 0 to 1
+  std::string format = "text";        ///< format of the table (parse_table_format)
+  ColumnChoice columns;               ///< columns of the table
+  std::vector<std::string> hardware;  ///< machines for the roofline: names or files
+  double fail_on_error = 0;           ///< exit code 3 if a larger share of answers failed, 0 to 1
   std::string judge;  ///< for `run`: file with the description of a service that judges the answers
+  /// dry_run: only the plan is printed. matrix: the table has one row for each arm and one column
+  /// for each dataset. strict: exit code 3 if the table has a warning.
   bool dry_run = false, matrix = false, strict = false;
   std::string slurm;    ///< for `sweep`: file for the script of a job array of Slurm; empty: none
   int slurm_tasks = 8;  ///< number of tasks of this array
@@ -55,8 +57,10 @@ struct RunSettings {
 Settings settings_of(RunSettings& settings);
 
 /// Sets the settings that an experiment file has, except those named in `given`. `where`: the
-/// file's name for errors. Returns the names of the rows of settings_of(settings) that were set.
-/// ConfigError, which names the key: a setting is invalid.
+/// file's name for errors. The key `model` has no effect if `settings` already has a model; the
+/// same holds for `datasets`, and for `decoders` if there are decoders or arms. Returns the names
+/// of the rows of settings_of(settings) that were set. ConfigError, which names the key: a setting
+/// is invalid.
 std::set<std::string> read_experiment(const Json& json, const std::string& where,
                                       RunSettings& settings,
                                       const std::set<std::string>& given = {});
@@ -73,6 +77,7 @@ OrderedJson experiment_schema();
 
 /// Converts the settings to a RunSpec. Reads the training records of the arms' networks if
 /// there are any. ConfigError, which names the setting in backquotes: a setting is invalid.
+/// ModelError: see read_training_record. DataError: see read_training_record and give_oracle.
 RunSpec make_run_spec(const RunSettings& settings);
 
 }  // namespace pardec

@@ -20,7 +20,7 @@ struct TrainingSettings {
   /// Tokens per forward pass; none: 512 for an adapter, otherwise the default of TrainerOptions.
   std::optional<std::int64_t> micro_tokens;
   std::string progress = "auto";
-  int threads = 0;               ///< 0: all cores
+  int threads = 0;               ///< 0: all cores; with a GPU, one thread
   double process_timeout = 600;  ///< in seconds; see Group::join
 };
 

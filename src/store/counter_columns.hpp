@@ -38,7 +38,7 @@ std::string counter_names(bool lists = true);
 /// the counter is 0.
 void bind_counters(Statement& statement, const Counters& counters, bool failed);
 /// Reads the values of the columns of counter_names(lists) into `counters`. Derived columns are
-/// skipped.
+/// skipped. NULL is read as 0, or as an empty list.
 void read_counters(RowReader& row, Counters& counters, bool lists = true);
 
 /// Convert the counters of a turn of a conversation to and from the JSON in `job.turns`. Only the

@@ -19,7 +19,7 @@ namespace pardec {
 
 /// A run and its totals (view run_summary). `totals` includes only jobs without an error. The
 /// members `measured_*`, and `measured`, include only jobs of measured blocks: one process measured
-/// the block as a whole, and no job of it failed.
+/// the block as a whole, and no job of it failed. These members count each repeat of a block.
 struct RunSummary {
   RunRow run;
   std::int64_t jobs = 0, failed_jobs = 0;
@@ -31,7 +31,8 @@ struct RunSummary {
   std::int64_t measured_wall_ns = 0, measured_examples = 0, measured_fields = 0;
   std::int64_t measured_chosen = 0, measured_text_tokens = 0;
   BlockOccupancy measured;
-  Counters totals;  ///< the sum over jobs, without branch_lengths
+  /// the counters of all jobs, combined as kCounters says (Counter::after), without branch_lengths
+  Counters totals;
   /// Number of passes that verified guesses. This equals the number of first guesses, since every
   /// such pass has one.
   std::int64_t checking_passes() const { return totals.drafted.empty() ? 0 : totals.drafted[0]; }

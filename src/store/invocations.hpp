@@ -9,9 +9,10 @@
 /// Invocations: groups of runs that one call of `pardec run` made.
 namespace pardec {
 
-/// Opens the database read-only, with the shards of one run joined into one run. `run`: names an
-/// invocation as for find_invocation, and is replaced by its id; if `run` is empty, it stays empty.
-/// StoreError: the database cannot be read. ConfigError: see find_invocation.
+/// Opens the database read-only, with the shards of each run joined into one run (join_shards). All
+/// reads see the database as it was at this moment. `run`: names an invocation as for
+/// find_invocation, and is replaced by its id; if `run` is empty, it stays empty. StoreError: the
+/// database cannot be read. ConfigError: see find_invocation.
 std::unique_ptr<Store> open_to_compare(const std::string& db, std::string& run);
 
 /// The id of the newest invocation. ConfigError: the store is empty.
@@ -19,8 +20,8 @@ std::string latest_invocation(Store& store);
 
 /// Finds an invocation by its name, by a prefix of its id, or by a prefix of the id of one of its
 /// runs. If `id` is empty, or is `latest` and no invocation has this name, it is the newest
-/// invocation. ConfigError: no invocation or several invocations match; a name that is also a
-/// prefix of another invocation's id counts as several.
+/// invocation. Returns its whole id. ConfigError: no invocation or several invocations match; a
+/// name that is also a prefix of another invocation's id counts as several.
 std::string find_invocation(Store& store, const std::string& id);
 
 /// Reads the runs of an invocation, sorted by id. ConfigError: there are none.
@@ -28,9 +29,9 @@ Figures figures_of(Store& store, const std::string& invocation);
 /// The summaries of an invocation's runs, sorted by id. ConfigError: there are none.
 std::vector<RunSummary> runs_of(Store& store, const std::string& invocation);
 
-/// The baseline of `method`: the arm with label `baseline` on the same dataset, or, if `baseline`
-/// is empty, the baseline that the method's run recorded. Null: there is none, or it is `method`
-/// itself.
+/// The baseline of `method` among `runs`: the run of the same invocation on the same dataset with
+/// the label `baseline`, or, if `baseline` is empty, with the label of the baseline that the
+/// method's run recorded. Null: there is no such run, or it is `method` itself.
 const RunSummary* find_baseline(const std::vector<RunSummary>& runs, const RunSummary& method,
                                 const std::string& baseline);
 
@@ -42,14 +43,15 @@ struct InvocationLabel {
 /// Invocation id -> label, for invocations with a name or a note.
 std::map<std::string, InvocationLabel> invocation_labels(Store& store);
 
-/// Names an invocation; an empty name removes its name. ConfigError: another invocation has this
-/// name, or an id that begins with it.
+/// Names an invocation; an empty name removes its name. `invocation`: its whole id. ConfigError:
+/// another invocation has this name, or its id or the id of one of its runs begins with the name.
 void name_invocation(Store& store, const std::string& invocation, const std::string& name);
-/// Sets the note of an invocation; an empty note removes it.
+/// Sets the note of an invocation; an empty note removes it. `invocation`: its whole id.
 void note_invocation(Store& store, const std::string& invocation, const std::string& note);
 
 /// In one transaction, removes the rows of an invocation, and all rows that no other run uses.
-/// Replies of judges are kept, because they cost money.
+/// `invocation`: its whole id. Replies of judges are kept, because they cost money. Rows that a run
+/// in progress may use later are also kept.
 void remove_invocation(Store& store, const std::string& invocation);
 
 }  // namespace pardec

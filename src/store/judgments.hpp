@@ -56,7 +56,9 @@ struct AttemptRow {
 /// is sent, and again afterwards.
 void put_attempt(Store& store, RowId judge, const AttemptRow& attempt);
 
-/// How a call ended.
+/// How a call ended. Refused: by the network, or by a filter of the service. Cut short: at a length
+/// limit, with an empty reply, or in reasoning without an end; or the prompt was too long. Failed:
+/// there is no usable reply, but another attempt may succeed.
 enum class ReplyEnd { answered, refused, cut_short, failed };
 std::string_view name(ReplyEnd end);
 
@@ -115,6 +117,7 @@ struct JudgmentRow {
 RowId put_votes(Store& store, RowId judge, ReplyRow reply, std::vector<JudgmentRow> votes);
 
 /// All votes on the answers of a run, including votes on pairs in which the run is the method.
+/// Sorted by answer, then by baseline, judge, protocol, field and number of the vote.
 std::vector<JudgmentRow> judgments(Store& store, RowId run);
 
 /// All judges of a database by id, and all its protocols by id.
@@ -124,8 +127,8 @@ std::map<RowId, NamedRecord> protocols_of(Store& store);
 /// What a judge has cost so far. The members `possible_*` are about attempts with an unknown
 /// outcome, which may have been charged; `money` and `tokens` do not include these attempts.
 struct JudgeSpending {
-  double money = 0, possible_money = 0;  ///< in the currency of the service's prices
-  std::int64_t tokens = 0, possible_tokens = 0;
+  double money = 0, possible_money = 0;              ///< in the currency of the service's prices
+  std::int64_t tokens = 0, possible_tokens = 0;      ///< tokens of prompts and of replies
   std::int64_t possible_attempts = 0, attempts = 0;  ///< attempts: all attempts
   /// Tokens of attempts with cost 0, which were made when the service had no prices.
   std::int64_t unpriced_prompt_tokens = 0, unpriced_completion_tokens = 0;

@@ -198,8 +198,10 @@ UPDATE main.generation SET identical = theirs.identical,
 CREATE TEMP TABLE judged AS
   SELECT DISTINCT run_id, metric, json_extract(details, '$.judge_hash') AS judge,
                   json_extract(details, '$.protocol_hash') AS protocol
-  FROM main.score JOIN main.generation ON generation.id = generation_id
-  WHERE metric GLOB 'judge_*';
+  FROM main.generation CROSS JOIN main.score ON generation_id = generation.id
+  WHERE metric GLOB 'judge_*' AND run_id IN (  -- most files have no judged scores
+    SELECT ours.run_id FROM other.score AS theirs JOIN temp.map_generation ON old = generation_id
+    JOIN main.generation AS ours ON ours.id = new WHERE theirs.metric GLOB 'judge_*');
 INSERT INTO main.score (generation_id, metric, version, field, value, is_nan, details)
   SELECT new, metric, version, field, value, is_nan, details
   FROM other.score AS theirs JOIN temp.map_generation ON old = generation_id

@@ -35,7 +35,8 @@ struct ExperimentRow {
 
 /// A network, or the model of a service (ServiceArm::model_row).
 struct ModelRow {
-  std::string path;   ///< its folder; of an adapter: the adapter's folder
+  /// its folder; of an adapter: the adapter's folder; of a service: address and model name
+  std::string path;
   std::string hash;   ///< hash of its files
   std::string stamp;  ///< sizes and times of its files; if unchanged, so is `hash`
   /// layers, width, heads, vocabulary, parameters, and the keys kBaseFolder and kTokenizerHash
@@ -80,8 +81,9 @@ struct SampleRow {
 /// for {"url", "model", "prompts", "ids", "parameters"}.
 inline constexpr const char* kService = "service";
 
+/// `failed` is read from databases, but no run of this program ends with this status.
 enum class RunStatus {
-  running,  ///< still running, or killed
+  running,  ///< still running, stopped or killed
   done,
   failed,
 };
@@ -92,7 +94,7 @@ inline constexpr const char* kDeviceMemory = "device_memory_peak";
 /// One arm on one dataset in one invocation.
 struct RunRow {
   RowId id = 0;
-  std::string uuid;        ///< see make_uuid()
+  std::string uuid;        ///< see make_uuid(); empty: begin_run makes one
   std::string invocation;  ///< uuid shared by all arms and datasets of one call of `run`
   std::string label;       ///< label of the arm
   std::string decoder;

@@ -131,12 +131,14 @@ std::vector<MachineRow> Store::machines(const std::string& invocation) {
 }
 
 void Store::note_device_memory(const std::string& invocation, std::int64_t peak_bytes) {
+  Transaction transaction(db_);
   for (const RunRow& run : find_runs({.invocation = invocation})) {
     Json environment = run.environment;
     environment[kDeviceMemory] =
         std::max(peak_bytes, environment.value(kDeviceMemory, std::int64_t{0}));
     db_.run("UPDATE run SET environment_id = ? WHERE id = ?", put_environment(environment), run.id);
   }
+  transaction.commit();
 }
 
 RowId Store::put_model(const ModelRow& model) {

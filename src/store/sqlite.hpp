@@ -66,14 +66,15 @@ class Statement {
   Statement(const Statement&) = delete;
   Statement& operator=(const Statement&) = delete;
 
-  /// Resets the statement and binds its first parameters.
+  /// Resets the statement and binds its first parameters. An optional without a value, and a null
+  /// Json, become NULL. Invalid UTF-8 in a text is repaired.
   template <typename... Values>
   Statement& bind(const Values&... values) {
     sqlite3_reset(statement_);
     bound_ = 0;
     return also(values...);
   }
-  /// Binds the next parameters.
+  /// Binds the next parameters, in the same way as `bind`.
   template <typename... Values>
   Statement& also(const Values&... values) {
     (bind_one(++bound_, values), ...);

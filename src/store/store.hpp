@@ -102,8 +102,9 @@ class Store {
  public:
   /// Opens the database at `path`, and creates it if it does not exist (not if `read_only`).
   explicit Store(const std::filesystem::path& path, OpenOptions options = {});
-  /// Whether a database exists at `path`. Creates nothing. StoreError: the path cannot be used for
-  /// a database, or its folder is not writable or does not exist (unless `create_folders`).
+  /// Whether a file exists at `path`. Creates nothing, and does not open the file. StoreError: the
+  /// path cannot be used for a database, or its folder is not writable or does not exist (unless
+  /// `create_folders`).
   static bool exists(const std::filesystem::path& path, OpenOptions options = {});
   /// Closes the file. If no other process has it open, the write-ahead log is merged into it.
   ~Store();
@@ -114,13 +115,14 @@ class Store {
   /// For exports and ad-hoc queries.
   Database& database() { return db_; }
 
-  // Rows that runs refer to. Each function returns the id of an equal stored row, or inserts the
-  // row.
+  // Rows that runs refer to. A function that returns an id looks for an equal stored row. If there
+  // is none, the function inserts the row.
   RowId put_experiment(const ExperimentRow& experiment);
   RowId put_environment(const Json& environment);
   /// Records a process that will run blocks. `process`: its uuid, which must be new. `host`: the
   /// name of its machine.
   void put_process(const std::string& process, const std::string& host, const Json& environment);
+  /// A stored row with the same path and hash counts as equal; its stamp and shape are replaced.
   RowId put_model(const ModelRow& model);
   RowId put_dataset(const DatasetRow& dataset);
   /// Stores samples of a dataset. Samples that are already stored are not changed.
@@ -133,8 +135,8 @@ class Store {
   /// Records the device's peak memory in the environment of an invocation's runs, unless an earlier
   /// process recorded a larger peak.
   void note_device_memory(const std::string& invocation, std::int64_t peak_bytes);
-  /// Inserts the run and the rows that it refers to, in one transaction. If the uuid is already
-  /// stored, the run is resumed: its status becomes `running`.
+  /// Inserts the run and the rows that it refers to, in one transaction, and returns its id. If the
+  /// uuid is already stored, the run is resumed: its status becomes `running`.
   RowId begin_run(const RunRow& run);
   /// The id of the run's dataset; 0: there is no such run.
   RowId dataset_of(RowId run);
@@ -152,8 +154,8 @@ class Store {
   void check_place();
 
   // Blocks and jobs.
-  /// Finds or inserts the block with this run, repeat and position, and returns its id. StoreError:
-  /// the stored block has other examples.
+  /// Finds or inserts the block with this run, repeat and position, and returns its id. StoreError
+  /// (exit code 2): the stored block has other examples.
   RowId begin_block(const BlockRow& block);
   /// Stores a job, its histogram of tokens per pass (Counters::emitted), its generations and their
   /// scores in one transaction. If the job has an error, generations without an error get it. If a
@@ -203,13 +205,14 @@ class Store {
   /// The means of all metrics and versions, sorted by metric and version.
   std::vector<ScoreMean> score_means(RowId run);
   // The pairs of two runs on the same dataset, sorted by repeat and sample. A pair has an answer of
-  // each run to the same sample in the same repeat.
+  // each run to the same sample in the same repeat. The two scores of a ScorePair also have the
+  // same field and the same version of the metric.
   std::vector<ScorePair> score_pairs(RowId baseline, RowId method, const std::string& metric);
   std::vector<GenerationPair> generation_pairs(RowId baseline, RowId method);
 
   /// The invocations that ran shards of the same experiment as `invocation`, including itself,
-  /// sorted by shard index. If a shard was run twice, only the newer invocation is included. If
-  /// `invocation` is not a shard, the result is only itself.
+  /// sorted by shard index. If another shard was run twice, only the newer invocation is included.
+  /// If `invocation` is not a shard, the result is only itself.
   std::vector<std::string> shards_of(const std::string& invocation);
   /// A copy in memory, for reading, in which the shards of a run are joined into one invocation.
   /// This invocation has the id of the newest shard, or of `keep` if that is one of the shards.
@@ -220,8 +223,8 @@ class Store {
   /// `invocation`. Merging twice has the same effect as merging once. If both databases have a row,
   /// the more advanced one is kept: a job with fewer errors, a vote with a verdict, an attempt with
   /// a known outcome. If two invocations have the same name, the copied one gets a number after its
-  /// name, and the result has a message about this. StoreError: `other` is this database, or is not
-  /// a database of this program.
+  /// name, and the result has a message about this. StoreError (exit code 2): `other` is this
+  /// database, or is not a database of this program.
   std::vector<std::string> merge(const std::filesystem::path& other,
                                  const std::string& invocation = "");
 

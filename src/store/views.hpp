@@ -4,10 +4,10 @@ namespace pardec {
 
 class Database;
 
-/// These functions make a database usable that an earlier program of the same schema version made
-/// (results/schema.sql): this program may have more tables, and other views. Views contain no data,
-/// so they can be replaced; tables are only added. REQUIRES, for both functions: `db` has the
-/// tables of such a program.
+/// A database may have been written by an earlier pardec with the same schema version
+/// (results/schema.sql). Then it may lack tables, and have older views. These functions make it
+/// usable. Views contain no data, so they can be replaced; tables are only added. REQUIRES, for
+/// both functions: `db` has the tables of such a pardec.
 
 /// Adds the schema's tables that the file lacks, and replaces the schema's views in the file.
 /// Writes nothing if there is no difference. Other tables and views are kept.

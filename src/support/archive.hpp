@@ -20,18 +20,18 @@ using UnpackProgress = std::function<void(std::int64_t done)>;
 /// `folder`, and returns their number. The first `strip` folders of each name are removed; a file
 /// with no more than `strip` parts in its name is left out. Everything is first unpacked to
 /// `folder/.unpacking`. Then each top-level file or folder is moved to `folder`, where it replaces
-/// an existing one. BadArchive: the archive is invalid or damaged; contains a link, or a name that
-/// leads outside of `folder`; contains no file; or would unpack to more than 64 MiB plus a hundred
-/// times its own size. RunError: `folder` cannot be written, e.g. because the disk is full. After
-/// an error while unpacking, no unpacked files remain. After an error while moving, the entries
-/// that were already moved remain.
+/// an existing one. BadArchive: the archive cannot be opened, or is invalid or damaged; contains a
+/// link, a device, or a name that leads outside of `folder`; contains no file to unpack; or would
+/// unpack to more than 64 MiB plus a hundred times its own size. RunError: `folder` cannot be
+/// written, e.g. because the disk is full. After an error while unpacking, no unpacked files
+/// remain. After an error while moving, the entries that were already moved remain.
 std::int64_t unpack_tar(const std::filesystem::path& archive, const std::filesystem::path& folder,
                         int strip, const UnpackProgress& progress);
 
 /// Unpacks the compressed file `packed` (gzip or similar) to `file`. An existing `file` is replaced
-/// only after unpacking succeeded. BadArchive: `packed` is damaged or not compressed, its content
-/// is empty, or it would unpack to more than the limit of unpack_tar. RunError: `file` cannot be
-/// written.
+/// only after unpacking succeeded. BadArchive: `packed` cannot be opened, is damaged or not
+/// compressed, its content is empty, or it would unpack to more than the limit of unpack_tar.
+/// RunError: `file` cannot be written.
 void unpack_file(const std::filesystem::path& packed, const std::filesystem::path& file,
                  const UnpackProgress& progress);
 

@@ -47,6 +47,7 @@ void append_lower_case(std::string& text, char32_t code);
 /// skip_spaces returns the end of the white space that starts at `begin`, or `begin` if there is
 /// none. skip_spaces_back returns the start of the white space that ends at `end`, but at least
 /// `limit`; it returns `end` if there is none. All offsets are in bytes, at character boundaries.
+/// REQUIRES: `text` is valid UTF-8.
 std::size_t skip_spaces(std::string_view text, std::size_t begin);
 std::size_t skip_spaces_back(std::string_view text, std::size_t end, std::size_t limit);
 

@@ -37,14 +37,15 @@ struct Counters : Counts {
   /// Counts one stream of the answer, with `chosen_ids` generated tokens.
   void count_branch(std::int64_t chosen_ids);
   /// Counts one forward pass that verified `candidates` consecutive guesses and accepted the first
-  /// `kept` of them.
+  /// `kept` of them. REQUIRES: kept <= candidates.
   void count_draft(int candidates, int kept);
 
   /// Adds the counters of another sequence of the same generation that ran at the same time.
   /// Forward passes are added up. If the sequences share passes, the decoder must set the number of
   /// passes itself.
   void add_beside(const Counters& other);
-  /// Adds the counters of a later part.
+  /// Adds the counters of a later part: a later turn of the conversation, or another job of the
+  /// run.
   void add_after(const Counters& later);
 
   /// Generated tokens per forward pass (HPD: sum of K_r / F); 0 if there are no passes.
@@ -79,7 +80,7 @@ struct Counter {
   /// whether the counter is also stored for each turn of a conversation (`job.turns`)
   bool of_turns = false;
   /// The JSON column of table `job` that contains the counter, with the key `column`. Empty: the
-  /// counter has a column of its own. A JSON column is NULL if its first counter is 0 or empty.
+  /// counter is not in a JSON column. A JSON column is NULL if its first counter is 0 or empty.
   std::string_view json_column = "";
 };
 
@@ -92,7 +93,8 @@ inline constexpr std::array kCounters = [] {
        &C::prompt, true},
       {"chosen", "tokens", sum, sum, "chosen", "generated, including control tokens", &C::chosen,
        true},
-      {"forced", "tokens", sum, sum, "forced", "inserted, not generated (skeletons)", &C::forced},
+      {"forced", "tokens", sum, sum, "forced", "inserted by the decoder (skeletons), not generated",
+       &C::forced},
       {"fed", "rows", sum, sum, "fed", "computed, including those of the prompt", &C::fed},
       {"text", "tokens", sum, sum, "text_tokens", "generated as text of the answer", &C::text,
        true},

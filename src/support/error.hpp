@@ -26,8 +26,8 @@ struct ConfigError : Error {
   explicit ConfigError(const std::string& what) : Error(what, 2) {}
 };
 
-/// A dataset or job file is invalid. Exit code 2. The message is `file:line: what`; with line 0, it
-/// is `file: what`.
+/// An input file, such as a dataset or a job file, is invalid or cannot be read. Exit code 2. The
+/// message is `file:line: what`; with line 0, it is `file: what`.
 struct DataError : Error {
   DataError(std::string_view file, long line, std::string_view what);
 };

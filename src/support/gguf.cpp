@@ -97,6 +97,7 @@ std::optional<std::int64_t> whole_at(std::uint32_t type, const std::byte* at) {
 
 double number_at(std::uint32_t type, const std::byte* at) {
   if (type == kF64) return loaded<double>(at);
+  if (type == kU64) return static_cast<double>(loaded<std::uint64_t>(at));
   if (type != kF32) return static_cast<double>(whole_at(type, at).value_or(0));
   const auto value = loaded<float>(at);
   std::array<char, 32> digits{};

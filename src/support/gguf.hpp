@@ -30,6 +30,7 @@ struct GgmlType {
 /// The type with this code; null: the code is unknown.
 const GgmlType* find_ggml_type(std::uint32_t code);
 
+/// A tensor of a GGUF file. `type` is not null.
 struct GgufTensor {
   std::string name;
   const GgmlType* type = nullptr;
@@ -43,8 +44,9 @@ class Gguf {
  public:
   /// Reads the list of metadata and tensors from `file`, the bytes of a whole file, which must
   /// outlive this object. `where`: the file's name for errors. ModelError, which starts with
-  /// `where`: the file is not GGUF of version 2 or 3, or a count, length, type or offset in it is
-  /// impossible, e.g. because the file is truncated.
+  /// `where`: the file is not GGUF of version 2 or 3; a count, length, size, type or offset is
+  /// impossible, e.g. because the file is truncated; a key or the name of a tensor occurs twice; a
+  /// value is an array of arrays; or tensors overlap.
   Gguf(std::span<std::byte> file, std::string where);
 
   bool has(std::string_view key) const { return metadata_.contains(key); }
@@ -56,8 +58,9 @@ class Gguf {
   std::optional<double> number(std::string_view key) const;
   std::optional<bool> flag(std::string_view key) const;
   std::optional<std::string_view> text(std::string_view key) const;
-  /// The array of a key; empty if the file does not have the key. ModelError, which names the key:
-  /// the value is no array, or its elements have another type.
+  /// The array of a key; empty if the file does not have the key. `wholes` also reads an array of
+  /// booleans, as 0 and 1. ModelError, which names the key: the value is no array, its elements
+  /// have another type, or (for `wholes`) an element is 2^63 or more.
   std::vector<std::string_view> texts(std::string_view key) const;
   std::vector<std::int64_t> wholes(std::string_view key) const;
   std::vector<double> numbers(std::string_view key) const;
@@ -85,8 +88,8 @@ class Gguf {
 };
 
 /// The GGUF file that the path `model` refers to: the path itself if it is a file with the
-/// extension .gguf, or the only such file in a folder without config.json. None: the path refers to
-/// no GGUF file.
+/// extension .gguf, or the only such file in a folder without config.json. None: there is no such
+/// file, or the folder has several.
 std::optional<std::filesystem::path> gguf_file(const std::filesystem::path& model);
 
 }  // namespace pardec

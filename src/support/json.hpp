@@ -22,7 +22,7 @@ std::size_t too_deep(std::string_view text);
 /// parser keeps the last value.)
 std::string repeated_key(std::string_view text);
 
-/// Read and parse a file. A byte order mark is ignored. DataError: the file cannot be read
+/// Reads and parses a file. A byte order mark is ignored. DataError: the file cannot be read
 /// (read_file). DataError, which names file and line: a syntax error, or nesting deeper than
 /// kDeepestJson. DataError, which names the file: a number is too large for a double.
 Json read_json(const std::filesystem::path& file);
@@ -57,7 +57,7 @@ class JsonReader {
   /// The value of a key as a T. If the key is missing or its value is null: `required` throws a
   /// ConfigError, `optional` returns `fallback`, and `maybe` returns none. ConfigError, which names
   /// the key: the value has another type or is out of the range of T. T is bool, int, int64_t,
-  /// uint64_t, double, string, or a vector of int or string.
+  /// uint64_t, double, string, or a vector of int, double or string.
   template <typename T>
   T required(const std::string& key);
   template <typename T>

@@ -20,12 +20,13 @@ struct MachineUse {
   std::optional<double> mhz;  ///< mean clock frequency of the cores at the end
 };
 
-/// The share, from 0 to 1, of the core time of `threads` threads during `wall_ns` that others took.
-/// NaN: unknown.
+/// The share, from 0 to 1, of the core time of `threads` threads during `wall_ns` that others took:
+/// the sum of waited_ns and stolen_ns, divided by wall_ns * threads. NaN: both are unknown, or
+/// wall_ns is 0.
 double taken_share(const MachineUse& use, std::int64_t wall_ns, int threads);
 
 /// Waits for `time`. Returns the mean number of cores that other processes left free in this time.
-/// NaN: unknown.
+/// Cores that this process used count as free. NaN: unknown.
 double free_cores(std::chrono::milliseconds time);
 
 /// The number of threads, from 1 to `threads`, that have a core of their own if `free` cores

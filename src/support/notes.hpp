@@ -8,6 +8,7 @@ namespace pardec {
 /// are dropped.
 using Notes = std::function<void(const std::string& line)>;
 
+/// Passes `line` to `notes`, unless `notes` is empty.
 inline void tell(const Notes& notes, const std::string& line) {
   if (notes) notes(line);
 }

@@ -10,7 +10,7 @@ enum class ProgressStyle {
   automatic,  ///< bar if stderr is a terminal and TERM is not "dumb", otherwise plain
   bar,        ///< one line that is redrawn
   plain,      ///< a new line every 30 seconds
-  none,
+  none,       ///< nothing is shown
 };
 
 /// Parses auto, bar, plain or none. ConfigError: another name.

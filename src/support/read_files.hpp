@@ -11,22 +11,25 @@ namespace pardec {
 
 /// Identifies a file: device and inode. Zeros: the file does not exist.
 using FilePlace = std::pair<std::uint64_t, std::uint64_t>;
+/// The place of the file to which a path leads. Links are followed.
 FilePlace place_of(const std::filesystem::path& path);
 
 /// The set of files that a command reads, which it must not overwrite. Files are identified by
 /// device and inode, so that a link counts as its target.
 class ReadFiles {
  public:
-  /// Adds the file that the setting `name` refers to. For a folder, adds the files of a checkpoint
-  /// or adapter in the folder and its direct subfolders. Files that do not exist are ignored.
+  /// Adds the file that the setting `name` refers to. For a folder, adds the files in the folder
+  /// and its direct subfolders whose extension is one of a checkpoint or adapter (.json,
+  /// .safetensors, .gguf and similar). Files that do not exist are ignored.
   void add(std::string_view name, const std::filesystem::path& path);
-  /// Adds a database and its side files, even if they do not exist yet.
+  /// Adds a database and its side files (-wal, -shm and -journal), even if they do not exist yet.
   void add_database(const std::filesystem::path& path);
   /// Adds a file that the command writes for the setting `name`, so that no other setting writes
   /// it.
   void add_written(std::string_view name, const std::filesystem::path& path);
 
-  /// ConfigError: the output `file` of the setting `name` is in the set.
+  /// ConfigError: the output `file` of the setting `name` is in the set, as a file that is read, a
+  /// database, or a file that another setting writes.
   void check(std::string_view name, const std::filesystem::path& file) const;
   /// ConfigError: `folder`, to which the setting `name` writes a checkpoint, contains a checkpoint
   /// file that the command reads.
@@ -34,7 +37,7 @@ class ReadFiles {
 
  private:
   std::map<FilePlace, std::string> files_;                            // file -> its description
-  std::vector<std::pair<std::filesystem::path, std::string>> paths_;  // files that do not exist yet
+  std::vector<std::pair<std::filesystem::path, std::string>> paths_;  // files that may not exist
 };
 
 }  // namespace pardec

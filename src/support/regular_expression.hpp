@@ -10,8 +10,8 @@ struct re_pattern_buffer;  // Oniguruma's compiled regular expression
 
 namespace pardec {
 
-/// A regular expression with a limit on backtracking that is proportional to the length of the
-/// text.
+/// A regular expression on UTF-8 text. Backtracking is limited: the limit grows with the length of
+/// the text (see Searches).
 class RegularExpression {
  public:
   enum class Syntax { ruby, python };
@@ -31,7 +31,8 @@ class RegularExpression {
     Searches(const Searches&) = delete;
     Searches& operator=(const Searches&) = delete;
     /// Begin and end (byte offsets) of the first match at or after offset `at`; none: there is no
-    /// more match. RunError: a limit on backtracking or on its memory is reached.
+    /// more match. RunError: a limit on backtracking or on its memory is reached. REQUIRES: `at` is
+    /// at most the length of the text.
     std::optional<std::pair<std::size_t, std::size_t>> from(std::size_t at);
 
    private:

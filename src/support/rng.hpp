@@ -6,8 +6,8 @@
 namespace pardec {
 
 /// The random generator xoshiro256** (Blackman and Vigna 2018), seeded by splitmix64. It gives the
-/// same numbers on every machine. Each request has a generator of its own, so that its answer does
-/// not depend on other requests.
+/// same numbers on every machine. Each request has its own generator, so that its answer does not
+/// depend on other requests.
 class Rng {
  public:
   explicit Rng(std::uint64_t seed);

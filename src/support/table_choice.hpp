@@ -6,12 +6,15 @@
 /// The user's choice of a table's format and columns.
 namespace pardec {
 
+/// The format of a table. `csv_safe` is csv in which no spreadsheet program takes a cell for a
+/// formula.
 enum class TableFormat { text, md, csv, csv_safe, json, jsonl, latex };
 
+/// The names of the formats, in the order of TableFormat.
 const std::vector<std::string>& table_format_names();
-/// ConfigError: there is no such format.
+/// The format with this name. ConfigError: there is no such format.
 TableFormat parse_table_format(std::string_view name);
-/// The names of the formats, as text for the help of a flag.
+/// The list of formats, as text for the help of a flag.
 inline constexpr const char* kTableFormats =
     "text, which fits the terminal, md, csv, csv-safe, json, jsonl or latex";
 

@@ -16,6 +16,7 @@ std::string str(const Parts&... parts) {
 
 /// Splits a text at every `separator`. An empty text gives one empty piece.
 std::vector<std::string> split(std::string_view text, char separator);
+/// Concatenates the pieces, with `separator` between them.
 std::string join(const std::vector<std::string>& pieces, std::string_view separator);
 
 /// Removes ASCII white space at the end (rstrip) or at both ends (strip).

@@ -24,23 +24,31 @@ bool names_thought(std::string_view token);
 struct ThoughtReading {
   std::vector<ThoughtMarks> marks = known_thought_marks();
   bool opened = false;  ///< the prompt ends after an opening mark
-  bool keep = false;    ///< thinking counts as part of the answer
+  /// Thinking counts as part of the answer. Callers must check this: thought_of ignores it.
+  bool keep = false;
 };
 
-/// The thinking at the beginning of a text.
+/// The place of the thinking at the beginning of a text.
 struct Thought {
-  std::size_t bytes = 0;  ///< length of the thinking in bytes, including marks; 0: no thinking
-  bool open = false;      ///< the thinking has no end, so the text contains no answer
+  /// Length in bytes, from the beginning of the text to the end of the last closing mark that
+  /// counts, or to the end of the text if `open`; 0: no thinking.
+  std::size_t bytes = 0;
+  bool open = false;  ///< the thinking has no end, so the text contains no answer
 };
 
-/// Finds the thinking at the beginning of a text. It may consist of several consecutive parts. A
-/// closing mark without an opening mark also ends thinking: the prompt may have opened it, or the
-/// thinking may have quoted its closing mark. In JSON, such a closing mark is part of a value and
-/// does not count. A later pair of marks counts if its opening mark is at the beginning of a line.
+/// Finds the thinking at the beginning of a text. The thinking ends with the last closing mark that
+/// counts, so it may have several parts, and text between them. A closing mark counts in two cases:
+/// - An opening mark precedes it, at the beginning of the text or of a line.
+/// - No opening mark precedes it: the prompt may have opened the thinking, or the thinking may have
+///   quoted its closing mark. In JSON, such a closing mark is part of a value and does not count,
+///   unless the prompt opened the thinking.
+/// The whole text is thinking (Thought::open) if it begins with an opening mark, or the prompt
+/// opened the thinking, and no closing mark counts. This is also so if the rest of the text, after
+/// the last closing mark that counts, begins with an opening mark.
 Thought thought_of(std::string_view text, const ThoughtReading& reading = {});
 
-/// The text after its thinking, without line breaks at its beginning; empty if the thinking has no
-/// end.
+/// The text after its thinking, without empty lines at its beginning; the first line keeps its
+/// indentation. Empty if the thinking has no end. A text without thinking is returned unchanged.
 std::string_view after_thought(std::string_view text, const Thought& thought);
 
 /// Removes the marks that some model families write around the whole answer after their thinking:

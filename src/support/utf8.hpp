@@ -58,6 +58,7 @@ inline std::size_t finished_utf8(std::string_view text) {
   return text.size();
 }
 
+/// Appends a code point to a text, as UTF-8.
 inline void append_utf8(std::string& text, char32_t code) {
   const auto put = [&](char32_t byte) { text.push_back(static_cast<char>(byte)); };
   if (code < 0x80) {

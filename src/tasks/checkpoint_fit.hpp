@@ -24,7 +24,8 @@ bool untrained_for(const Checkpoint& checkpoint, std::string_view decoder);
 struct Needs {
   /// the requirements, and how they are met; if they are not met, the error; "-": no requirements
   std::string text;
-  bool lacking = false;  ///< whether the checkpoint does not meet them
+  /// whether the checkpoint does not meet them; a missing draft network does not count
+  bool lacking = false;
 };
 /// Finds the needs of a decoder as far as possible without weights. `face`: null if the network is
 /// not known. `draft_model`: folder of the draft network; empty: none was given.
@@ -37,13 +38,15 @@ void check_draft_flag(const ModelOptions& options, bool needed);
 /// The chat template for --chat-template and --chat-set. Here, `auto` is the checkpoint's own
 /// template, or else the template that `train` used (according to its record), or else `plain`. If
 /// `thinking` is off, the setting of setting_without_thought is added. ConfigError: see
-/// choose_chat_template. ModelError: the training record is invalid.
+/// choose_chat_template and setting_without_thought. DataError: see choose_chat_template and
+/// read_training_record. ModelError: see read_training_record.
 ChatTemplate template_for(const std::string& name, const std::filesystem::path& model,
                           const std::vector<std::string>& settings,
                           Thinking thinking = Thinking::strip);
 
 /// Describes how the chat template or the prompt file differs from those in training. `wording`:
-/// null if the task was not trained. Empty: they are the same, or it is not known.
+/// null if the task was not trained. Empty: they are the same, or it is not known. ModelError,
+/// DataError: see read_training_record.
 std::string taught_otherwise(const std::filesystem::path& model, const ChatTemplate& chat,
                              const PromptFile* wording);
 

@@ -7,7 +7,8 @@
 namespace pardec {
 
 /// Decodes a request. A conversation is decoded turn by turn; its result has one field per turn,
-/// and the counters of all turns. REQUIRES: all arguments outlive the task.
+/// and the counters of all turns. If the request is interrupted (DecoderContext::stop), later turns
+/// are left out. Errors: see Decoder::decode. REQUIRES: all arguments outlive the task.
 Task<Answers> decode_request(const Decoder& decoder, const Request& request,
                              const DecoderContext& context);
 

@@ -18,8 +18,8 @@ struct Protocol {
   /// for fields that are asked one by one: maximum number of tokens of an answer if no flag sets
   /// it; 0: the default
   int answer_ids = 0;
-  /// maximum number of tokens of any answer on this dataset, which takes precedence over flags for
-  /// all datasets; 0: not set
+  /// maximum number of tokens of any answer on this dataset (--answer-tokens), which takes
+  /// precedence over --max-new-tokens and --per-field; 0: not set
   int most_ids = 0;
   /// category -> worked examples for prompts in json form; all categories have the same number
   std::map<std::string, std::vector<Example>> worked = {};

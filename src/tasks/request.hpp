@@ -14,11 +14,12 @@
 namespace pardec {
 
 /// Makes a job from the examples of one stack. `id`: the job's name (job_name). ConfigError: see
-/// make_pieces.
+/// make_pieces and DecodeOptions::sampling. REQUIRES: there is at least one example, and all of
+/// them have the same system message.
 Job make_job(const std::string& id, const std::vector<const Example*>& examples, Form form,
              const Protocol& protocol, const DecodeOptions& options);
 /// Makes a job and its request, which includes the token ids of the prompts. `words`: whether it
-/// also includes the prompts as text. ConfigError: see make_pieces.
+/// also includes the prompts as text. ConfigError, REQUIRES: see make_job.
 Request make_request(const std::string& id, const std::vector<const Example*>& examples, Form form,
                      const Protocol& protocol, const DecodeOptions& options,
                      const ChatTemplate& chat, const Tokenizer& tokenizer, bool words = false);
@@ -56,10 +57,11 @@ std::string_view prompt_name(const Job& job);
 /// context.
 PromptFile worded_for(Job& job, PromptFile prompt, Form form);
 
-/// A job without contexts, with the limits, sampling and seed of `options`.
+/// A job without contexts, with the limits, sampling and seed of `options`. ConfigError: see
+/// DecodeOptions::sampling.
 Job empty_job(const DecodeOptions& options);
 
-/// A job with one open prompt, `text`.
+/// A job with one open prompt, `text`. ConfigError: see empty_job.
 Job open_job(const std::string& id, const std::string& text, const DecodeOptions& options);
 
 /// The first accepted answer of each field: [example][field]. None: the value is absent.

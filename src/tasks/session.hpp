@@ -20,10 +20,11 @@ struct Session {
   struct Parts {
     bool tokenizer = true;  ///< false: prompts and answers are token ids, without a chat template
     bool draft = false;     ///< whether a draft network is loaded
-    CacheBudget cache;
+    CacheBudget cache;      ///< limit of the KV cache
   };
   /// Loads networks that are not in `loaded`. Small files are read before the weights, so that
-  /// errors in them are found early. ConfigError, ModelError: a setting or file is invalid.
+  /// errors in them are found early. ConfigError, DataError, ModelError: a setting or file is
+  /// invalid.
   Session(const ModelOptions& model, const DecodeOptions& decode, const Parts& parts,
           Checkpoints& loaded);
   Session(const Session&) = delete;

@@ -71,10 +71,10 @@ std::vector<MarkupPart> with_groups(const std::vector<MarkupPart>& parts,
   return out;
 }
 
-using Fate = RewriteFate::Kind;
+using Fate = RewriteOutcome::Kind;
 
 /// The rule that a group breaks; none: it breaks no rule.
-std::optional<RewriteFate> broken_rule(const MarkupPart& group, const RewriteRules& rules) {
+std::optional<RewriteOutcome> broken_rule(const MarkupPart& group, const RewriteRules& rules) {
   if (group.branches.size() > rules.most_branches)
     return {{Fate::branches, str("a group has ", group.branches.size(), ", at most ",
                                  rules.most_branches, " may be in it")}};
@@ -130,7 +130,7 @@ std::string_view name(Fate kind) {
   return "";
 }
 
-std::string RewriteFate::text() const { return str(name(kind), what.empty() ? "" : ": ", what); }
+std::string RewriteOutcome::text() const { return str(name(kind), what.empty() ? "" : ": ", what); }
 
 std::string_view name(RewriteState state) {
   switch (state) {
@@ -238,7 +238,7 @@ class Rewriting {
     for (const RewrittenAnswer& answer : result_.answers) {
       if (answer.state != RewriteState::parallel)
         ++result_.reasons[str(name(answer.state), ": ", answer.reason)];
-      for (const RewriteFate& rewrite : answer.rewrites)
+      for (const RewriteOutcome& rewrite : answer.rewrites)
         ++result_.fell[std::string(name(rewrite.kind))];
     }
     return std::move(result_);
@@ -249,7 +249,7 @@ class Rewriting {
 
   struct Candidate {
     std::vector<MarkupPart> parts;
-    std::optional<RewriteFate> fate;  ///< none: still open
+    std::optional<RewriteOutcome> fate;  ///< none: still open
     std::map<size_t, std::vector<RewriteVote>> groups;
     std::vector<RewriteVote> format, integrity;
     Parallelism parallelism;
@@ -523,7 +523,8 @@ std::string rewritten_details(const std::vector<RewrittenAnswer>& answers) {
       line["abn"] = of.abn;
       line["efficiency"] = of.efficiency;
     }
-    for (const RewriteFate& rewrite : answer.rewrites) line["rewrites"].push_back(rewrite.text());
+    for (const RewriteOutcome& rewrite : answer.rewrites)
+      line["rewrites"].push_back(rewrite.text());
     lines += dump(line) + "\n";
   }
   return lines;

@@ -44,7 +44,7 @@ struct Parallelism {
 Parallelism parallelism_of(const std::vector<MarkupPart>& parts, const Tokenizer& tokenizer);
 
 /// The outcome of a rewrite.
-struct RewriteFate {
+struct RewriteOutcome {
   enum class Kind {
     chosen,
     not_needed,    ///< a more parallel rewrite was chosen
@@ -65,14 +65,14 @@ struct RewriteFate {
 
   std::string text() const;  ///< e.g. "titles: 'a' occurs twice in a group"
 };
-std::string_view name(RewriteFate::Kind kind);
+std::string_view name(RewriteOutcome::Kind kind);
 
 /// A teacher's rewrite after the check against the rules.
 struct CheckedRewrite {
   /// the parts of the rewrite, with groups of one branch as serial text; empty if a rule is broken
   std::vector<MarkupPart> parts;
   /// the rule that the rewrite breaks; none: it breaks no rule
-  std::optional<RewriteFate> broken = std::nullopt;
+  std::optional<RewriteOutcome> broken = std::nullopt;
 };
 /// Checks a rewrite. `markup`: the rewrite in ASPD's markup. `answer`: the original answer.
 CheckedRewrite check_rewrite(const std::string& markup, const std::string& answer,
@@ -98,9 +98,9 @@ struct RewrittenAnswer {
   std::string id, category, prompt;
   std::string answer;  ///< if parallel, the chosen rewrite in ASPD's markup; otherwise the original
   RewriteState state = RewriteState::undecided;
-  std::string reason;                 ///< why the answer is not parallel; empty if it is
-  Parallelism parallelism;            ///< if parallel
-  std::vector<RewriteFate> rewrites;  ///< outcomes of the rewrites that are decided
+  std::string reason;                    ///< why the answer is not parallel; empty if it is
+  Parallelism parallelism;               ///< if parallel
+  std::vector<RewriteOutcome> rewrites;  ///< outcomes of the rewrites that are decided
 };
 
 /// A stage of the pipeline: `of` items reached it, and `passed` of these passed it.
@@ -111,7 +111,7 @@ struct StageCount {
 struct RewriteResult {
   std::vector<RewrittenAnswer> answers;                    ///< in the order of the given examples
   std::vector<std::pair<std::string, StageCount>> stages;  ///< (name, counts), in order
-  std::map<std::string, std::int64_t> fell;  ///< name of RewriteFate::Kind -> number of rewrites
+  std::map<std::string, std::int64_t> fell;  ///< name of RewriteOutcome::Kind -> number of rewrites
   /// "STATE: reason" -> number of answers that are not parallel for this reason
   std::map<std::string, std::int64_t> reasons;
   std::int64_t calls = 0;  ///< number of replies that arrived

@@ -29,13 +29,14 @@ class AddedTokens {
   /// next to it. A token of the model's vocabulary keeps its id; new tokens get the next free ids.
   /// `normalizer`: applied to tokens with the flag `normalized`; may be null. ConfigError, which
   /// starts with `where`: the array is invalid, the file gives a token another id, or the
-  /// normaliser makes a token empty or equal to another token.
+  /// normaliser makes a token empty or equal to another token. RunError: see Normalizer::apply.
   AddedTokens(const Json& json, const TokensBeside& beside, const Vocabulary& vocabulary,
               const Normalizer* normalizer, const std::string& where);
 
   // Both functions divide a text into sections. split_original searches for the tokens without the
   // flag `normalized`, in text that is not normalised yet. split_normalized searches for the tokens
-  // with this flag, in normalised text.
+  // with this flag, in normalised text. With TokensBeside::split_special, both ignore special
+  // tokens.
 
   std::vector<Section> split_original(std::string_view text) const {
     return split(original_, text);

@@ -14,7 +14,8 @@ namespace pardec {
 
 /// Byte-pair encoding (Sennrich et al. 2016, arXiv:1508.07909). Starts with the characters of a
 /// word, and repeatedly applies the merge with the lowest rank to two neighbours (the leftmost, if
-/// there are several), until no merge applies. Immutable.
+/// there are several), until no merge applies. With the option `ignore_merges`, a word that is a
+/// token in the vocabulary becomes this token. Immutable.
 class Bpe {
  public:
   /// Reads the object `model` of a tokenizer.json. ConfigError, which starts with `where`: the

@@ -11,7 +11,8 @@ namespace pardec {
 class TokenDecoder {
  public:
   virtual ~TokenDecoder() = default;
-  /// Rewrites the tokens of one answer. The caller then concatenates them.
+  /// Rewrites the tokens of one answer. The caller then concatenates them. RunError: see
+  /// Pattern::split and check_growth.
   virtual void apply(std::vector<std::string>& tokens) const = 0;
 
   /// A token in the middle of an answer. Rules for the beginning and end of an answer do not apply
@@ -20,7 +21,7 @@ class TokenDecoder {
     std::string bytes;
     bool fused = false;  ///< after Fuse, a component gets the whole answer as one token
   };
-  /// Rewrites a token in the middle of an answer.
+  /// Rewrites a token in the middle of an answer. RunError: see apply().
   virtual void apply_inside(Piece& piece) const = 0;
 };
 

@@ -17,7 +17,7 @@ namespace pardec {
 Json gguf_tokenizer(const Gguf& gguf);
 
 /// (name, text) of `bos_token`, `eos_token`, `unk_token` and `pad_token`, as far as the metadata
-/// has them.
+/// has them. ModelError: the id of one of them is not in the vocabulary.
 std::vector<std::pair<std::string, std::string>> gguf_named_tokens(const Gguf& gguf);
 
 /// The file that a model's tokenizer is read from: the GGUF file (see gguf_file), or tokenizer.json

@@ -12,6 +12,7 @@ namespace pardec {
 class Normalizer {
  public:
   virtual ~Normalizer() = default;
+  /// Rewrites a stretch. RunError: see Pattern::split and check_growth.
   virtual void apply(Stretch& stretch, Place place) const = 0;
 };
 

@@ -23,7 +23,7 @@ struct Span {
 class Pattern {
  public:
   /// Reads `{"String": text}` or `{"Regex": expression}`. ConfigError, which starts with `where`:
-  /// the JSON has another form, or the expression is invalid.
+  /// the JSON has another form, the text is empty, or the expression is invalid.
   static Pattern read(const Json& json, const std::string& where);
   /// A regular expression. ConfigError, which starts with `where`: it is invalid.
   static Pattern regex(const std::string& expression, const std::string& where);

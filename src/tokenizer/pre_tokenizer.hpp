@@ -13,6 +13,8 @@ namespace pardec {
 class PreTokenizer {
  public:
   virtual ~PreTokenizer() = default;
+  /// Replaces each stretch in `words` by its words, in order. RunError: see Pattern::split and
+  /// check_growth.
   virtual void apply(std::vector<Stretch>& words, Place place) const = 0;
 };
 

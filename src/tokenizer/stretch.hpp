@@ -41,8 +41,8 @@ struct Stretch {
   void prepend(std::string_view added);
 };
 
-/// Rewrites a stretch from left to right. Each call handles the next bytes of the stretch. Bytes
-/// after the last call are dropped. RunError: see check_growth.
+/// Rewrites a stretch from left to right. Each call handles the next bytes of the stretch, which
+/// must outlive this object. Bytes after the last call are dropped. RunError: see check_growth.
 class Rewriting {
  public:
   explicit Rewriting(const Stretch& old) : old_(old), new_{{}, old.at_start, 0} {

@@ -36,8 +36,9 @@ struct TokensBeside {
 /// file and key.
 TokensBeside read_tokens_beside(const std::filesystem::path& folder, const OrderedJson& tokenizer);
 /// Reads these files and, if there is one, the folder's tokenizer.json. For a GGUF file, or a
-/// folder with one (gguf_file), the result has only the named tokens of its metadata. Errors: as
-/// with `tokenizer`; or ModelError: the GGUF file is invalid.
+/// folder with one (gguf_file), the result has only the named tokens of its metadata. ConfigError,
+/// DataError: a file is invalid; the message names file and key. ModelError: the GGUF file is
+/// invalid.
 TokensBeside read_tokens_beside(const std::filesystem::path& folder);
 
 inline constexpr const char* kTokenizerConfig = "tokenizer_config.json";

@@ -1,11 +1,11 @@
 #include "src/training/loss_log.hpp"
 
 #include <cstdio>
-#include <cstdlib>
 
 #include "src/support/child_program.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
+#include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -31,7 +31,13 @@ void LossLog::read_through(std::int64_t step) {
     if (fields.size() != 7)
       throw DataError(csv_.string(), static_cast<long>(i) + 1,
                       str("has ", fields.size(), " fields, expected 7: ", kHeader));
-    const auto value = [&](size_t field) { return std::strtod(fields[field].c_str(), nullptr); };
+    const auto value = [&](size_t field) {
+      const auto read = number_in<double>(fields[field]);
+      if (!read)
+        throw DataError(csv_.string(), static_cast<long>(i) + 1,
+                        str("has '", fields[field], "', expected a number"));
+      return *read;
+    };
     LossRow row{static_cast<std::int64_t>(value(0)),
                 static_cast<std::int64_t>(value(1)),
                 value(2),

@@ -26,8 +26,8 @@ struct LossRow {
 class LossLog {
  public:
   explicit LossLog(std::filesystem::path csv) : csv_(std::move(csv)) {}
-  /// Reads the rows of an earlier session up to update `step`. DataError: the file is missing
-  /// or invalid.
+  /// Reads the rows of an earlier session up to update `step`. DataError: the file cannot be read,
+  /// or a row does not consist of seven numbers (the validation loss may be empty).
   void read_through(std::int64_t step);
   void add(const LossRow& row) { rows_.push_back(row); }
   const std::vector<LossRow>& rows() const { return rows_; }

@@ -98,19 +98,22 @@ std::unique_ptr<Trainable> whole_network(const ModelConfig& config);
 /// Random float32 weights for training a network from scratch, as in GPT-2. Matrices and the
 /// embedding are normal with standard deviation initializer_range, which is divided by sqrt(2 *
 /// layers) for matrices that write into the residual stream (outputs of attention and MLP). Norms
-/// are 1, biases 0. Each weight has its own seed.
+/// are 1 (0 in families that add 1 to a norm's weight), biases 0. Each weight has its own seed,
+/// derived from `seed` and its name. ConfigError: initializer_range is not a positive finite
+/// number.
 std::map<std::string, at::Tensor> initial_weights(const ModelConfig& config, std::uint64_t seed);
 
 /// The names of all files with exported weights.
 std::set<std::string> files_of(const Trainable& what);
 
 /// Trains extra heads. The network is frozen if `network` is null (Medusa-1), or is trained at the
-/// same time, as `network` describes (Medusa-2). The initial values are those of Medusa's authors:
-/// blocks are zero and change nothing; a head's own matrix is a copy of the network's head. The
-/// loss of head h has weight 0.8^h, h from 1 (arXiv:2401.10774, section 2.2.1). If the network is
-/// trained too, these weights are multiplied by 0.2 (section 2.2.2). If the network is frozen, the
-/// heads have no trained weight in common, and AdamW's steps do not depend on the scale of a loss;
-/// the weights then only matter for the clipping of gradients.
+/// same time, as `network` describes (Medusa-2). REQUIRES: `network` is null, or it has one loss
+/// and beside_network(), as a low_rank_adapter() has. The initial values are those of Medusa's
+/// authors: blocks are zero and change nothing; a head's own matrix is a copy of the network's
+/// head. The loss of head h has weight 0.8^h, h from 1 (arXiv:2401.10774, section 2.2.1). If the
+/// network is trained too, these weights are multiplied by 0.2 (section 2.2.2). If the network is
+/// frozen, the heads have no trained weight in common, and AdamW's steps do not depend on the scale
+/// of a loss; the weights then only matter for the clipping of gradients.
 std::unique_ptr<Trainable> extra_heads(const ModelConfig& config, const ExtraHeadShape& shape,
                                        std::unique_ptr<Trainable> network = nullptr);
 

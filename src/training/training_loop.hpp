@@ -71,8 +71,9 @@ size_t batch_size(const std::vector<TrainingSample>& samples, size_t begin,
 /// `resume`: continues from state.safetensors. The final weights are then bitwise equal to those of
 /// an uninterrupted run, on the same machine with the same number of threads. In a group, only rank
 /// 0 reads and writes files. `report`: called after each update with its row and the total number
-/// of updates. ConfigError: there is no sample to train on. ModelError: see load_state. RunError:
-/// see Trainer::step; or writing fails.
+/// of updates. ConfigError: there is no sample to train on, or an error of Trainer::step or
+/// `source`. ModelError: see load_state. DataError: see LossLog::read_through. RunError: see
+/// Trainer::step; or writing fails.
 LoopResult train(Trainer& trainer, const SampleSource& source, const LoopOptions& options,
                  const std::filesystem::path& folder, bool resume, const Clock& clock,
                  const std::function<void(const LossRow&, std::int64_t steps)>& report);
@@ -89,6 +90,7 @@ struct TrainingRun {
 
 /// Creates a Trainer, calls train(), and writes the trained weights in bf16 to their files in
 /// `folder`. Parameters and errors: see train(). ModelError: also if run.start is invalid.
+/// ConfigError: also of initial_weights().
 LoopResult train_model(const TrainingRun& run, const SampleSource& source,
                        const std::filesystem::path& folder, bool resume, const Clock& clock,
                        const std::function<void(const LossRow&, std::int64_t steps)>& report);

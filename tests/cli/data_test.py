@@ -261,7 +261,7 @@ def test_the_seed_decides_the_words_of_a_standin(pardec):
 
 def test_standin_refuses_what_it_cannot_do(pardec, standins):
     for arguments, pieces in (
-        (["race", "--data-root", "standin"], ["is there"]),
+        (["race", "--data-root", "standin"], ["exists"]),
         (["mt-bench", "--data-root", "x"], ["published lengths"]),
         (["--data-root", "x"], ["no dataset"]),
         (["race"], ["--data-root"]),

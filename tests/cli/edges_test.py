@@ -64,7 +64,7 @@ def test_a_run_that_goes_on_is_not_removed_under_its_process(pardec, model, tmp_
     invocation = query(db, "SELECT invocation FROM run")[0]["invocation"][:8]
     check_refused(
         pardec("runs", "rm", invocation, "--db", db, "--yes"),
-        "may go on in process",
+        "may still run in process",
         str(process.pid),
     )
     process.send_signal(signal.SIGCONT)

@@ -1424,7 +1424,7 @@ def test_looking_and_planning_change_nothing(pardec, talks):
     assert "nobody judged this run" in pardec.good("judge", "--db", talks)
     for flags, said in (([], False), (["--dry-run"], True), (["--protocol", "single"], True)):
         ran = pardec("judge", "--db", talks, *flags)
-        assert ("no --service: nobody is asked" in ran.stderr) == said, flags
+        assert ("no --service: no judge is asked" in ran.stderr) == said, flags
     service = Judge(lambda *_: "").file(pardec.folder, "nobody")
     plan = tables(
         pardec.good(

@@ -1,5 +1,6 @@
 """A run of a million generations: `compare` and `report` of it within 10 s of processor time and
-1 GB, and of a small run beside it within 2 s.
+1 GB, and of a small run beside it within 2 s. Databases of 64 processes, 20,480 generations each:
+`merge` within 5 minutes, and then `report` within 20 s.
 
 A real run is copied within its database: first to examples of its own, then as further runs.
 """
@@ -7,6 +8,7 @@ A real run is copied within its database: first to examples of its own, then as 
 import contextlib
 import multiprocessing
 import os
+import shutil
 import sqlite3
 
 import pytest
@@ -15,6 +17,8 @@ from harness import ROOT, query, write_lines
 QUICKSTART = ROOT / "experiments" / "quickstart" / "model"
 SECONDS, SECONDS_OF_SMALL, BYTES = 10, 2, 1e9
 INVOCATIONS, GENERATIONS = 1, 1048576  # generations of each invocation
+PARTS, OF_PART = 64, 20480  # databases of one run, generations of each
+SECONDS_OF_MERGE, SECONDS_AFTER_IT = 300, 20
 
 # One copy of all rows up to the given ids, with new ids after them: as other examples (:apart 0),
 # or as another invocation over the same ones (:apart 1).
@@ -81,8 +85,8 @@ def grow(db, invocations, generations):
         connection.execute("COMMIT")
 
 
-def template(pardec, db):
-    """A run of 32 products of two values by two arms."""
+def template(pardec, db, count=32):
+    """A run of some products of two values by two arms."""
     fields = [
         {"name": "Brand", "references": ["Green Mountain"]},
         {"name": "Roast", "references": ["dark"]},
@@ -94,7 +98,7 @@ def template(pardec, db):
             "text": f"Green Mountain {i} dark roast whole bean coffee, 12 oz bag",
             "fields": fields,
         }
-        for i in range(32)
+        for i in range(count)
     ]
     write_lines(pardec.folder / "data" / "jsonl" / "test.jsonl", products)
     pardec.good(
@@ -148,4 +152,66 @@ def test_a_verb_takes_few_seconds_and_little_memory(pardec, db, age, allowed, ve
     seconds, size = cost(pardec, verb, "--db", db, "--run", ids[age], *flags)
     print(f"{verb}: {seconds:.2f} s of processor time, {size / 1e9:.2f} GB")
     assert 0 < seconds <= allowed
+    assert size <= BYTES
+
+
+# The rows of another process: other examples of the same runs.
+OTHERS = """
+UPDATE sample SET key = key || :name, cluster = cluster || :name;
+UPDATE job SET key = (SELECT json_group_array(value || :name) FROM json_each(job.key)), process =
+    process || :name;
+UPDATE block SET block_key = block_key || :name, samples = (SELECT json_group_array(value || :name)
+    FROM json_each(block.samples)), process = process || :name, position = position + :first;
+"""
+
+
+def part(whole, db, number):
+    """A copy of a database, as the process of another rank has it."""
+    shutil.copy(whole, db)
+    with contextlib.closing(sqlite3.connect(db, isolation_level=None)) as connection:
+        connection.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN;")
+        blocks = connection.execute("SELECT max(position) + 1 FROM block").fetchone()[0]
+        for statement in OTHERS.strip().split(";\n"):
+            connection.execute(
+                statement.rstrip(";"), {"name": f"-part{number}", "first": number * blocks}
+            )
+        connection.execute("COMMIT")
+
+
+@pytest.fixture(scope="module")
+def merged(pardec):
+    """The merged database, and the cost of merging."""
+    whole = pardec.folder / "part.sqlite"
+    template(pardec, whole, 40)
+    growing = multiprocessing.Process(target=grow, args=(whole, 1, OF_PART))
+    growing.start()
+    growing.join()
+    assert growing.exitcode == 0
+    parts = [pardec.folder / f"part-{i}.sqlite" for i in range(PARTS)]
+    for i, db in enumerate(parts):
+        part(whole, db, i)
+    spent = cost(pardec, "merge", "merged.sqlite", *parts)
+    for db in parts:
+        db.unlink()
+    return pardec.folder / "merged.sqlite", spent
+
+
+def test_the_databases_of_many_processes_are_merged_in_minutes(merged):
+    db, (seconds, size) = merged
+    print(f"merge: {seconds:.1f} s of processor time, {size / 1e9:.2f} GB")
+    held = query(db, "SELECT count(*) AS n, count(DISTINCT sample_id) AS samples FROM generation")[0]
+    assert held == {"n": PARTS * OF_PART, "samples": PARTS * OF_PART // 2}
+    assert 0 < seconds <= SECONDS_OF_MERGE
+    assert size <= BYTES
+
+
+@pytest.mark.parametrize(
+    "verb, flags",
+    [("compare", ["--format", "json"]), ("report", ["-o", "merged.html"])],
+    ids=["compare", "report"],
+)
+def test_a_merged_run_is_shown_in_seconds(pardec, merged, verb, flags):
+    seconds, size = cost(pardec, verb, "--db", merged[0], *flags)
+    print(f"{verb}: {seconds:.2f} s of processor time, {size / 1e9:.2f} GB")
+    assert 0 < seconds <= SECONDS_AFTER_IT
     assert size <= BYTES

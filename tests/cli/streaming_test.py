@@ -112,7 +112,7 @@ def check_beginning(pardec, args, passes=3, number=signal.SIGINT, in_order=True)
     answer = json.loads(out)
     assert not [e.message for e in SCHEMA.iter_errors(answer)]
     assert "interrupted" in {field["stop"] for field in answer["answers"]}
-    assert "stopped: 1 answer ends where it was" in said
+    assert "stopped: 1 answer was cut" in said
     for cut, field in zip(answer["answers"], whole["answers"]):
         if in_order:
             assert cut["tokens"] == field["tokens"][: len(cut["tokens"])]
@@ -233,7 +233,7 @@ def test_prompts_that_were_not_begun_are_counted(pardec, model):
     assert code == 130
     assert out.count("\n") == 1
     assert 1 < out.count(",") < 19
-    assert said.rstrip().endswith("stopped: 1 answer ends where it was, 2 prompts not begun")
+    assert said.rstrip().endswith("stopped: 1 answer was cut, 2 prompts not begun")
 
 
 @pytest.mark.parametrize(

@@ -342,10 +342,10 @@ def test_a_time_that_was_disturbed_twice_is_not_quiet(tell, quiet_repair):
         " block_repair)",
     )
     tell.has(
-        db, "disturbed", "hpd", "2 measured again, 1 in vain", "run again when the machine is idle"
+        db, "disturbed", "hpd", "2 measured again, 1 disturbed again", "run again when the machine is idle"
     )
     change(db, "UPDATE block_repair SET waited_ns = wall_ns")
-    tell.has(db, "disturbed", "hpd", "2 measured again, all in vain")
+    tell.has(db, "disturbed", "hpd", "2 measured again, all disturbed again")
     row = tell.json(db)["rows"][1]
     assert abs(row["speedup_undisturbed"] - 2) < 1e-12
 
@@ -382,7 +382,7 @@ def test_a_killed_run_says_so_until_it_is_resumed(tell):
         "unfinished",
         "hpd",
         "running or killed, its answers not compared yet",
-        "run --resume ends it",
+        "run --resume finishes it",
     )
     tell.has(db, "unfinished", "ar", "running or killed")
     assert "Still running, or stopped: 2 of 2 arms" in tell.page(db)[0]
@@ -410,7 +410,7 @@ def test_failures_and_missing_times_are_said(tell, loops, tmp_path):
     tell.has(db, "failed", "ar", "1 of 6")
     tell.silent(db, "unmeasured")  # it may come yet
     change(db, "UPDATE run SET status = 'done'")
-    tell.has(db, "unmeasured", "ar", "no time of 1 of")
+    tell.has(db, "unmeasured", "ar", "no measured time for 1 of")
 
 
 def test_open_answers_of_other_lengths_and_ids_are_said(tell, model):
@@ -436,7 +436,7 @@ def test_open_answers_of_other_lengths_and_ids_are_said(tell, model):
     tell.has(db, "lengths", "space", "per token")
     tell.has(db, "empty", "space", "answers empty")
     tell.has(db, "broken", "space", "empty or cut")
-    tell.has(db, "departs", "lookahead", "gives the baseline's ids")
+    tell.has(db, "departs", "lookahead", "gives the baseline's tokens")
 
 
 def test_forced_answers_have_no_warning_of_how_they_end(tell, model):

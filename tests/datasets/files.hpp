@@ -30,7 +30,8 @@ class DataFolder {
   }
   const std::filesystem::path& path() const { return folder_.path(); }
 
-  /// Loads a split as `run` does, with this folder as the dataset's folder.
+  /// Loads a split as `run` does, with this folder as the dataset's folder. Parameters and errors:
+  /// see load_dataset.
   Dataset load(const std::string& dataset, const std::string& split = "",
                Inspection* inspection = nullptr) const {
     const DatasetEntry& entry = find_dataset(dataset);

@@ -446,7 +446,7 @@ TEST_CASE(
       const auto& oracles = find_decoder(arm.decoder).oracles;
       if (std::find(oracles.begin(), oracles.end(), "recorded") == oracles.end()) continue;
       const auto decoder = make_decoder(arm.decoder, arm.options);
-      if (!decoder->undriven("recorded").empty()) continue;
+      if (!decoder->why_not_forced("recorded").empty()) continue;
       const TinyNetwork& network = networks.of(arm);
       auto requests = requests_for(arm, *decoder, network.tokenizer(), 7, 4);
       const Ran free = run(models.of(arm), network.tokenizer(), *decoder, requests, 4);

@@ -10,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   test::put(kAdapterConfig, test::text_of(data, size));
   try {
     const AdapterConfig adapter(test::scratch());
-    adapter.parts_tied(*find_family("llama"));
+    adapter.splits_tied(*find_family("llama"));
     for (const char* module : {"model.embed_tokens", "model.layers.0.self_attn.q_proj",
                                "model.layers.11.mlp.down_proj", "model.norm", "lm_head"}) {
       adapter.targets(module, true);

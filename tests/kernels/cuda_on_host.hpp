@@ -26,6 +26,7 @@ namespace on_host {
 /// The threads of a thread block, and the thread that is running.
 class Block {
  public:
+  /// `shared_bytes`: shared memory of the block. `backwards`: threads run in descending order.
   Block(int threads, std::size_t shared_bytes, bool backwards)
       : backwards_(backwards),
         threads_(static_cast<size_t>(threads)),
@@ -66,7 +67,8 @@ class Block {
     const size_t me = current_;
     swapcontext(&threads_[me].context, &main_);
   }
-  /// Returns the `value` of thread `from`, after all threads of the warp have given theirs.
+  /// Returns the `value` of thread `from` of the block. All threads of the block must call this,
+  /// and wait for each other (in CUDA, only those of the warp). REQUIRES: T has at most 8 bytes.
   template <typename T>
   T exchange(T value, std::size_t from) {
     std::memcpy(&threads_[current_].given, &value, sizeof value);
@@ -76,7 +78,8 @@ class Block {
     meet();
     return taken;
   }
-  /// Returns the votes of the 32 threads of the warp, thread i in bit i.
+  /// Returns the votes of the 32 threads of the calling thread's warp, thread i in bit i. All
+  /// threads of the block must call this, as for exchange().
   unsigned ballot(bool vote) {
     threads_[current_].given = vote;
     meet();

@@ -8,7 +8,8 @@
 namespace pardec::test {
 
 /// The main function of a probe program: reads one request (JSON) per line from standard input, and
-/// writes one answer (JSON) per line to standard output.
+/// writes one answer (JSON) per line to standard output. Returns the exit code: 0, or 2 after an
+/// exception, whose message is printed to stderr.
 inline int answer_lines(Json (*answer)(const Json&)) {
   try {
     for (std::string line; std::getline(std::cin, line);)

@@ -51,7 +51,7 @@ struct FedBranch {
   std::vector<HiddenRows> hidden{kWays};  ///< results, by way
 };
 
-/// The largest difference between the logits of two results.
+/// The largest difference between the logits of two results. A NaN counts as a difference of 1e9.
 inline double difference(const std::vector<std::vector<RowLogits>>& a,
                          const std::vector<std::vector<RowLogits>>& b) {
   double largest = 0;
@@ -67,7 +67,8 @@ inline double difference(const std::vector<std::vector<RowLogits>>& a,
   return largest;
 }
 
-/// Runs the random sequence of passes, and requires that the ways agree.
+/// Runs the random sequence of passes. Requires that the results with and without recordings are
+/// equal, and that they differ from those of libtorch's operations only by rounding.
 class History {
  public:
   /// `model`: loads the network of history_config(window) in bf16. `gpu`: creates the GPU that

@@ -61,7 +61,7 @@ class Simulated : public Evidence {
         if (arm == warned_arm) all.push_back({code, place, arm, "found", effect});
     return all;
   }
-  std::unique_ptr<Evidence> seen(MeasuredView) const override {
+  std::unique_ptr<Evidence> in_view(MeasuredView) const override {
     auto other = std::make_unique<Simulated>(*this);
     other->levels = levels_again;
     return levels_again.empty() ? nullptr : std::move(other);
@@ -315,8 +315,9 @@ TEST_CASE("A warning that makes a number unfit leaves the claim open, others are
   CHECK(other.verdict == ClaimVerdict::open);
   CHECK(other.why().find("the undisturbed measurements alone give 1.50 [1.47, 1.53]") !=
         std::string::npos);
-  CHECK(of(Effect::by_token, {{"ar", 1}, {"a", 1.2}, {"b", 3}}).why().find("by the token it is") !=
-        std::string::npos);
+  CHECK(of(Effect::by_token, {{"ar", 1}, {"a", 1.2}, {"b", 3}})
+            .why()
+            .find("per token, the ratio is") != std::string::npos);
   // A claim refuted by a fit number stays refuted, whatever else is unfit.
   Simulated slow;
   slow.warned = {{"code", Effect::unfit}};
@@ -444,15 +445,14 @@ TEST_CASE("The verdict of a bound has the published numbers and the room that is
     return finding.why();
   };
   CHECK(of(R"({"least": 1.26, "most": 2.08})") ==
-        "the bound allows above 1: squad. at most 3.00, published 1.26 to 2.08: the bound leaves "
-        "room");
+        "the bound allows a value above 1: squad. at most 3.00, published 1.26 to 2.08: the bound "
+        "leaves room");
   CHECK(of(R"({"least": 2.2, "most": 8})").find("for only a part of that") != std::string::npos);
   CHECK(of(R"({"least": 5, "most": 8})").find("more than the bound leaves room for") !=
         std::string::npos);
-  CHECK(
-      of(R"({"least": 5, "most": 8})", Standing::nothing) ==
-      "a ratio of two bounds bounds nothing: squad. the ratio of bounds is 3.00, published 5.00 to "
-      "8.00");
+  CHECK(of(R"({"least": 5, "most": 8})", Standing::nothing) ==
+        "a ratio of two bounds is no bound: squad. the ratio of bounds is 3.00, published 5.00 to "
+        "8.00");
 }
 
 TEST_CASE("Published numbers are those of the dataset and network that a claim is tested on",

@@ -63,13 +63,13 @@ TEST_CASE("fitness: a stack that was not trained changes answers, but not passes
   Comparison all = comparison();
   all.arms.push_back(arm("hpd", "hpd", "d"));
   RunRow& run = all.arms.back().run.run;
-  run.config["untaught_options"] = {"stack 1, trained with 2"};
+  run.config["options_beyond_training"] = {"stack 1, trained with 2"};
   warn(all, "untaught", "hpd");
   CHECK(effect(all, {"hpd", "ar"}, "tokens_per_forward") == Effect::beside);
   CHECK(effect(all, {"hpd", "ar"}, "f1_micro") == Effect::unfit);
-  run.config["untaught_options"] = {"stack 1, trained with 2", "k_max 8, trained with 30"};
+  run.config["options_beyond_training"] = {"stack 1, trained with 2", "k_max 8, trained with 30"};
   CHECK(effect(all, {"hpd", "ar"}, "tokens_per_forward") == Effect::unfit);
-  run.config["untaught_options"] = {"stack 1, trained with 2"};
+  run.config["options_beyond_training"] = {"stack 1, trained with 2"};
   run.config["taught_otherwise"] = "the network was trained with another wording";
   CHECK(effect(all, {"hpd", "ar"}, "tokens_per_forward") == Effect::unfit);
 }

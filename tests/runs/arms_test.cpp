@@ -241,7 +241,7 @@ TEST_CASE("an experiment file's decoders are arms") {
 TEST_CASE("an arm takes the options of its network's training, unless others are given") {
   const Json settings = {{"format", {"ar", "hpd"}}, {"stack", 2}, {"k_max", 24}, {"ar_stack", 3}};
   auto arms = make_arms({"ar", "hpd", "prompt-lookup"}, {"own=hpd,stack=5"}, {}, 1);
-  for (Arm& arm : arms) take_taught_options(arm, settings);
+  for (Arm& arm : arms) take_trained_options(arm, settings);
   CHECK(arms[0].taught == Json{{"stack", 3}});
   CHECK(arms[1].taught == Json{{"stack", 2}, {"k_max", 24}});
   CHECK(arms[1].algorithm->stack() == 2);
@@ -255,36 +255,37 @@ TEST_CASE("an arm takes the options of its network's training, unless others are
        {std::pair{Json{"ar-value", "hpd"}, "separately"}, std::pair{Json{"ar"}, "together"},
         std::pair{Json{"ar", "ar-value"}, "together"}}) {
     auto asking = make_arms({"ar", "lookahead"}, {"own=ar,ask=together"}, {}, 1);
-    for (Arm& arm : asking) take_taught_options(arm, {{"format", formats}, {"ar_stack", 1}});
+    for (Arm& arm : asking) take_trained_options(arm, {{"format", formats}, {"ar_stack", 1}});
     CHECK(asks(asking[0]) == asked);
     CHECK(asks(asking[1]) == asked);
     CHECK(asks(asking[2]) == "together");
     CHECK(asking[0].taught.contains("ask") == (asks(asking[0]) == "separately"));
-    CHECK(untaught_options(find_decoder("ar"), {{"ask", "together"}}, {{"format", formats}}) ==
-          (asks(asking[0]) == "separately"
-               ? std::vector<std::string>{"ask together, trained with separately"}
-               : std::vector<std::string>{}));
+    CHECK(
+        options_beyond_training(find_decoder("ar"), {{"ask", "together"}}, {{"format", formats}}) ==
+        (asks(asking[0]) == "separately"
+             ? std::vector<std::string>{"ask together, trained with separately"}
+             : std::vector<std::string>{}));
   }
   // The masks of SPACE see those before them alone: fewer than the trained ones are trained, too.
   const Json five{{"format", {"space"}}, {"space", {{"k", 5}}}};
   const DecoderEntry& space = find_decoder("space");
-  CHECK(untaught_options(space, {{"k", 5}}, five).empty());
-  CHECK(untaught_options(space, {{"k", 2}}, five).empty());
-  CHECK(untaught_options(space, {{"k", 6}}, five) ==
+  CHECK(options_beyond_training(space, {{"k", 5}}, five).empty());
+  CHECK(options_beyond_training(space, {{"k", 2}}, five).empty());
+  CHECK(options_beyond_training(space, {{"k", 6}}, five) ==
         std::vector<std::string>{"k 6, trained with 5"});
   const Json two{{"format", {"hpd"}}, {"stack", 2}};
-  CHECK(untaught_options(find_decoder("hpd"), {{"stack", 1}}, two) ==
+  CHECK(options_beyond_training(find_decoder("hpd"), {{"stack", 1}}, two) ==
         std::vector<std::string>{"stack 1, trained with 2"});
   auto untaught = make_arms({"hpd"}, {}, {}, 1);
-  take_taught_options(untaught[0], {{"format", {"ar"}}, {"stack", 2}});
+  take_trained_options(untaught[0], {{"format", {"ar"}}, {"stack", 2}});
   CHECK(untaught[0].taught.empty());
-  take_taught_options(untaught[0], Json::object());
+  take_trained_options(untaught[0], Json::object());
   CHECK(untaught[0].taught.empty());
   auto guessing = make_arms({"space"}, {}, {}, 1);
-  take_taught_options(guessing[0], {{"format", {"space"}}, {"space", {{"k", 3}}}});
+  take_trained_options(guessing[0], {{"format", {"space"}}, {"space", {{"k", 3}}}});
   CHECK(guessing[0].taught == Json{{"k", 3}});
   auto damaged = make_arms({"space"}, {}, {}, 1);
-  take_taught_options(damaged[0], {{"format", {"space"}}, {"space", "a damaged record"}});
+  take_trained_options(damaged[0], {{"format", {"space"}}, {"space", "a damaged record"}});
   CHECK(damaged[0].taught.empty());
 }
 

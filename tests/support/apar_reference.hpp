@@ -27,8 +27,11 @@ struct SlowApar {
   std::vector<size_t> fed;          ///< computed inputs per thread, without the prompt
   std::vector<std::int64_t> slots;  ///< per step: number of distinct tokens of all running threads
   std::vector<int> live;            ///< per step: number of running threads
-  double attended = 0;              ///< mean number of tokens before a text token on its thread
+  /// mean number of tokens before a text token on its thread, including the prompt and the tokens
+  /// copied from the parent thread
+  double attended = 0;
 };
+/// Runs Algorithm 1 with greedy choices by the network `theta`.
 SlowApar slow_apar(const SlowTransformer& theta, const Tokens& prompt, const SlowAparRules& rules);
 
 }  // namespace pardec::test

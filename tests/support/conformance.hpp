@@ -37,8 +37,8 @@ struct ReplayedRun {
 ReplayedRun replay(const Ran& ran, const std::vector<Request>& requests,
                    const SlowTransformer& slow, const SlowTransformer* draft, double tolerance);
 
-/// The differences between two runs of the same requests: in answers, and, if `counted`, in
-/// counters. Greedy answers with a gap below `tie` are skipped.
+/// The differences between two runs of the same requests: in errors, in answers, and, if `counted`,
+/// in counters. Requests whose answer in `a` has a smallest_gap() below `tie` are skipped.
 std::vector<std::string> differences(const Ran& a, const Ran& b, float tie, bool counted);
 
 }  // namespace pardec::test

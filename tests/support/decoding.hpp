@@ -30,7 +30,7 @@ void write_bf16(const std::filesystem::path& file, const std::vector<WholeTensor
                 const std::function<float(const std::string& name, std::int64_t index)>& value);
 
 /// A checkpoint in a temporary folder: a random network of a few thousand weights, with
-/// line_break_tokenizer().
+/// line_break_tokenizer(). The constructor also sets the number of threads of the process to 1.
 class TinyNetwork {
  public:
   /// `family`: "llama", "qwen3", "qwen3_moe", "gemma2" or "gemma3_text". `changes`: merged into the
@@ -79,8 +79,9 @@ struct Ran {
 };
 
 /// Decodes requests, at most `live` at a time. `traced`: whether traces are recorded (a trace of a
-/// draft network has the sequence's name followed by "#draft"). `chance`: the source of all random
-/// decisions; null: the default sources. `cascade`: see Engine::set_cascade.
+/// draft network has the sequence's name followed by "#draft"). `draft`: the draft network; null:
+/// none. `chance`: the source of all random decisions; null: the default sources. `cascade`: see
+/// Engine::set_cascade. An Error of a request is in Ran::errors; other exceptions are passed on.
 Ran run(Model& model, const Tokenizer& tokenizer, const Decoder& decoder,
         const std::vector<Request>& requests, int live = 1, bool traced = false,
         const CacheBudget& budget = {}, Model* draft = nullptr, Chance* chance = nullptr,
@@ -88,9 +89,11 @@ Ran run(Model& model, const Tokenizer& tokenizer, const Decoder& decoder,
 
 /// All values of all contexts in one list, by context, then field.
 std::vector<FieldResult> flat(const Answers& answers);
-/// The generated tokens of each stream.
+/// The generated tokens of an answer: first Answers::tokens (which may be empty), then those of
+/// each value, in the order of flat().
 std::vector<Tokens> chosen_ids(const Answers& answers);
-/// The smallest gap (largest logit minus second largest) over all choices of an answer.
+/// The smallest gap (largest logit minus second largest) over all choices of an answer; infinity if
+/// it has no choice.
 float smallest_gap(const Answers& answers);
 
 /// The result of replaying one trace: all rows of the trace are computed again in one pass of the

@@ -28,7 +28,8 @@ inline std::string gguf_entry(std::string_view key, std::string_view value) {
   return gguf_entry(key, 8, gguf_string(value));
 }
 
-/// The description of a tensor; the innermost size comes first.
+/// The description of a tensor. The innermost size comes first. `type`: GGUF's number of the type.
+/// `offset`: of the tensor's bytes in GgufBytes::data.
 inline std::string gguf_tensor(std::string_view name, const std::vector<std::uint64_t>& sizes,
                                std::uint32_t type, std::uint64_t offset) {
   std::string all = gguf_string(name) + little_endian(static_cast<std::uint32_t>(sizes.size()));

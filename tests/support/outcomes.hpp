@@ -12,7 +12,7 @@ namespace pardec::test {
 /// Enumerates all outcomes of a computation with random decisions. The computation is run
 /// repeatedly. Each time, this object makes the decisions of the next path, depth first, until
 /// every sequence of decisions with a positive probability was taken. Thus the exact distribution
-/// of the result is known.
+/// of the result is known. REQUIRES: nothing else in the computation is random.
 class Outcomes final : public Chance {
  public:
   Token draw(const std::vector<double>& probabilities) override {

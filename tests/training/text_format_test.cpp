@@ -7,7 +7,7 @@
 #include "decoders/apar/format.hpp"
 #include "decoders/aspd/format.hpp"
 #include "decoders/space/format.hpp"
-#include "decoders/taught_text.hpp"
+#include "decoders/training_text.hpp"
 #include "src/support/error.hpp"
 #include "src/training/trainer.hpp"
 #include "tests/support/catch.hpp"
@@ -148,7 +148,7 @@ TEST_CASE("space: one turn of a conversation gets masks, earlier turns are uncha
   TinyNetwork tiny("llama", 4);
   TrainingExample example = example_of(
       tiny.tokenizer(), {{"Hi.", "Hello there."}, {"Who?", "Me, and you."}, {"Why?", "So."}});
-  const TaughtText text = taught_text(example, tiny.tokenizer(), kEos, 1000);
+  const TrainingText text = training_text(example, tiny.tokenizer(), kEos, 1000);
   Model model = tiny.load(Dtype::fp64);
   std::vector<int> masked(3);
   for (const bool one_pass : {false, true})
@@ -342,7 +342,7 @@ TEST_CASE("medusa: heads learn the logits with which they decode, each token a t
       tiny.add_heads(kHeads, blocks, 5, shares);
       const TrainingExample example =
           example_of(tiny.tokenizer(), {{"Hi.", "Hello."}, {"Who?", "Me, you."}});
-      const TaughtText text = taught_text(example, tiny.tokenizer(), kEos, 1000);
+      const TrainingText text = training_text(example, tiny.tokenizer(), kEos, 1000);
       const TrainingSample sample = causal_turns(text, 2);
       Model model = tiny.load(Dtype::fp64);
       const auto what =
@@ -359,7 +359,7 @@ TEST_CASE("medusa: heads learn the logits with which they decode, each token a t
         CHECK(relative(step_by_step(model, sample), steps) > 1e-3);
         // Each answer without its first tokens, in order.
         Tokens wanted, learned;
-        for (const TaughtTurn& turn : text.turns)
+        for (const TrainingTurn& turn : text.turns)
           wanted.insert(wanted.end(), turn.answer.begin() + head, turn.answer.end());
         for (const RowTargets& at : what->targets(sample))
           if (at.tokens.size() > loss) learned.push_back(at.tokens[loss]);

@@ -22,8 +22,7 @@ class CudaBackend final : public PlainBackend {
   /// shapes.
   explicit CudaBackend(std::unique_ptr<Gpu> gpu, bool record = true, size_t shapes = 32);
 
-  /// The returned tensor does not share memory with a recording. RunError: the GPU reports an
-  /// error.
+  /// The returned tensor does not share memory with a recording. Errors: see Model::forward.
   at::Tensor layers(const Model::Network& network, std::span<const NewRows> sequences,
                     const SkippedSublayers& skipped) override;
   CacheForm cache_form() const override { return {.whole_blocks = true}; }

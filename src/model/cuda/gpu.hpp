@@ -7,7 +7,8 @@
 namespace pardec {
 
 /// The GPU functions that the project needs in addition to libtorch. All work is queued on
-/// libtorch's current stream. Each function throws RunError if the GPU reports an error.
+/// libtorch's current stream. `store`, `attend` and `record` throw RunError if the GPU reports an
+/// error.
 class Gpu {
  public:
   virtual ~Gpu() = default;
@@ -25,7 +26,7 @@ class Gpu {
   class Recording {
    public:
     virtual ~Recording() = default;
-    /// Queues the recorded work on the current stream.
+    /// Queues the recorded work on the current stream. c10::Error: the GPU reports an error.
     virtual void replay() = 0;
   };
   /// Records the work that `work` queues, with the current pointers and sizes, without executing

@@ -12,10 +12,12 @@ namespace pardec {
 /// Sizes of the kernels' inputs in one pass. See kernels.hpp for tiles and pieces.
 struct PassShape {
   std::int64_t rows = 0, sequences = 0, tiles = 0;
-  std::int64_t pieces = 0;   ///< pieces of keys and values in one layer
-  std::int64_t words = 0;    ///< 32-bit words of visibility bits
-  std::int64_t labels = 0;   ///< labels of the keys of all sequences
-  std::int64_t longest = 0;  ///< number of keys in the longest sequence
+  std::int64_t pieces = 0;  ///< pieces of keys and values in one layer
+  std::int64_t words = 0;   ///< 32-bit words of visibility bits
+  std::int64_t labels = 0;  ///< labels of the keys of all sequences
+  /// Number of keys in the longest sequence. It determines into how many parts the kernels split
+  /// the keys.
+  std::int64_t longest = 0;
   bool operator==(const PassShape&) const = default;
 };
 
@@ -44,8 +46,8 @@ struct GpuPass {
 class GpuAttention {
  public:
   /// Whether the kernels support the network, and its passes can be recorded. The kernels require
-  /// bf16, a head_dim that is a multiple of 16 and at most 256, and scores without a cap. A pass
-  /// through layers with experts cannot be recorded.
+  /// bf16, a head_dim that is a multiple of 16 and at most 256, and attention scores without a
+  /// soft cap. A pass through layers with experts cannot be recorded.
   static bool fits(const Model::Network& network);
 
   /// Accepts passes of at most this shape; smaller passes are padded. REQUIRES: fits(network).
@@ -53,7 +55,7 @@ class GpuAttention {
   GpuAttention(const Model::Network& network, const PassShape& shape, Gpu& gpu);
 
   /// Copies the inputs of a pass to the GPU. Later calls of `attend` compute this pass. REQUIRES:
-  /// no size of the pass is larger than that of `shape`.
+  /// no size of the pass is larger than that of `shape`, except `longest`.
   void tell(GpuPass pass);
 
   /// Token ids and positions of the rows on the GPU, [shape.rows] int64 each.

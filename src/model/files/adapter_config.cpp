@@ -114,12 +114,13 @@ ModuleNames ModuleNames::read(const OrderedJson& json, const std::string& where)
       names.expression_ = RegularExpression::of_whole_text(text, Syntax::python, where);
     return names;
   }
-  for (const OrderedJson& name : json) {
-    if (!json.is_array() || !name.is_string())
-      throw ConfigError(
-          str(where, " is ", one_line(json), ", expected a list of names or an expression"));
-    names.names_.push_back(name.get<std::string>());
-  }
+  const bool texts =
+      json.is_array() && std::all_of(json.begin(), json.end(),
+                                     [](const OrderedJson& name) { return name.is_string(); });
+  if (!texts)
+    throw ConfigError(
+        str(where, " is ", one_line(json), ", expected a list of names or an expression"));
+  for (const OrderedJson& name : json) names.names_.push_back(name.get<std::string>());
   return names;
 }
 
@@ -288,7 +289,7 @@ double AdapterConfig::scale(const std::string& module) const {
   return by_pattern(alphas_, module, alpha_) / (root_ ? std::sqrt(rank) : rank);
 }
 
-bool AdapterConfig::parts_tied(const Family& family) const {
+bool AdapterConfig::splits_tied(const Family& family) const {
   bool saved = false, targeted = false;
   for (const Role role : {Role::embedding, Role::head}) {
     const std::string module = module_name(family, role);

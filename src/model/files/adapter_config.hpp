@@ -12,8 +12,8 @@ namespace pardec {
 /// A set of modules, given as a list of names or as a regular expression, and matched as in peft.
 class ModuleNames {
  public:
-  /// `json`: a list of names, a string with a regular expression, or null for no modules.
-  /// ConfigError, which starts with `where`: any other value.
+  /// `json`: a list of names, a string with a regular expression, or null or an empty string for no
+  /// modules. ConfigError, which starts with `where`: any other value, or an invalid expression.
   static ModuleNames read(const OrderedJson& json, const std::string& where);
 
   /// Whether the set has a list or an expression. False: no modules.
@@ -35,9 +35,9 @@ class ModuleNames {
 class AdapterConfig {
  public:
   /// Reads adapter_config.json in `folder`. ModelError: the file is missing or is not a JSON
-  /// object. ModelError, which names the key: a value has the wrong type or is out of range, or a
-  /// key is unknown or not supported. (An unknown or unsupported key is accepted if its value is
-  /// null, false or empty.)
+  /// object. ModelError, which names the key: `peft_type` is not LORA, a value has the wrong type
+  /// or is out of range, a key occurs twice, or a key is unknown or not supported. (An unknown or
+  /// unsupported key is accepted if its value is null, false or empty.)
   explicit AdapterConfig(const std::filesystem::path& folder);
 
   /// The part of a matrix W that was subtracted when the adapter was initialised. Merging subtracts
@@ -67,9 +67,10 @@ class AdapterConfig {
   bool low_rank_bias() const { return low_rank_bias_; }  ///< whether B has a bias
   /// Whether the adapter gives a network with a tied head two separate matrices, one for the
   /// embedding and one for the head. ModelError: the config asks for a single matrix
-  /// (ensure_weight_tying) and also adapts this matrix.
-  bool parts_tied(const Family& family) const;
-  const Json& token_indices() const { return token_indices_; }  ///< trainable_token_indices
+  /// (ensure_weight_tying) and also adapts this matrix; or see `targets`.
+  bool splits_tied(const Family& family) const;
+  /// The value of trainable_token_indices, not yet checked; null: the config has none.
+  const Json& token_indices() const { return token_indices_; }
   /// The path of the file, for errors.
   const std::string& where() const { return where_; }
   /// The keys for features that AdapterShape cannot express (Adapter::beyond_plain).

@@ -162,7 +162,7 @@ const CheckpointFiles::Entry& CheckpointFiles::find(const Parameter& parameter,
       throw ModelError(where_,
                        str("has '", names.front(), "' and '", other,
                            "', which are the same weight of a network, with different numbers"));
-  check_numbers(entry.tensor, names.front(), entry.file);
+  check_type(entry.tensor, names.front(), entry.file);
   if (entry.tensor.shape != parameter.shape)
     throw ModelError(entry.file,
                      str("tensor '", names.front(), "' has shape ", shape_text(entry.tensor.shape),

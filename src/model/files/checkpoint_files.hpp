@@ -16,8 +16,9 @@ namespace pardec {
 class CheckpointFiles {
  public:
   /// Reads the headers of the files. `folder`: a checkpoint folder or a GGUF file. ModelError: the
-  /// folder has no weights, a shard is missing, a file is truncated or inconsistent, two shards
-  /// have the same tensor, or a tensor is not in the shard that the index names.
+  /// folder has no weights, the index is invalid, a shard is missing, a file is truncated or
+  /// inconsistent, two shards have the same tensor, a tensor is not in the shard that the index
+  /// names, or a GGUF file describes an unsupported network.
   explicit CheckpointFiles(const std::filesystem::path& folder);
   /// Whether there is a GGUF file, model.safetensors or model.safetensors.index.json.
   static bool there(const std::filesystem::path& folder);

@@ -463,7 +463,7 @@ ModelConfig read_model_config(const std::filesystem::path& folder,
   }
   if (config.tied_head && !adapter.empty() &&
       std::filesystem::exists(adapter / kAdapterConfig, ignored)) {
-    config.head_from_embedding = AdapterConfig(adapter).parts_tied(*config.family);
+    config.head_from_embedding = AdapterConfig(adapter).splits_tied(*config.family);
     config.tied_head = !config.head_from_embedding;
   }
   config.extra_heads = count_extra_heads(extra_heads_file(folder, adapter));

@@ -77,7 +77,7 @@ struct ModelConfig {
   std::map<std::string, const GgmlType*> blocks;
   std::optional<Token> bos;  ///< the id that begins a text; none: there is none
   /// The ids that end a text: eos_token_id of generation_config.json if this file has it, else of
-  /// config.json, else the family's default.
+  /// config.json, else the family's default. Ids outside the vocabulary are left out.
   std::vector<Token> eos;
   GenerationRules generation;  ///< from generation_config.json if it exists, else from config.json
   /// Number of extra heads (parameters.hpp), such as Medusa's. They have the same input as the
@@ -88,7 +88,8 @@ struct ModelConfig {
   /// max_position. With `longrope`, it is at most Rope::original_max_position, since a longer text
   /// would need other frequencies for all of its keys.
   int positions() const;
-  /// The key of config.json that `positions` comes from, for messages.
+  /// The key of config.json that `positions` comes from, for messages. If longrope reduces the
+  /// number of positions, the text also says so.
   std::string positions_key() const;
 };
 
@@ -106,12 +107,13 @@ Json read_config_json(const std::filesystem::path& model);
 ModelConfig read_model_config(const std::filesystem::path& folder,
                               const std::filesystem::path& adapter = {});
 /// Parses the content of a config.json. Members that come from other files keep their defaults:
-/// `generation`, `head_from_embedding` and `extra_heads`. `where`: the file's name for errors.
-/// ModelError: a value is missing, invalid or not supported.
+/// `generation`, `head_from_embedding`, `extra_heads` and `blocks`. `tied_head` is the value of
+/// tie_word_embeddings, regardless of the weights. `where`: the file's name for errors. ModelError:
+/// a value is missing, invalid or not supported.
 ModelConfig parse_model_config(const Json& json, const std::string& where);
 
 /// The config with only the first `layers` layers; 0: all layers. ModelError, which names `folder`:
-/// the network has fewer layers.
+/// the network has fewer layers. REQUIRES: layers >= 0.
 ModelConfig with_first_layers(ModelConfig config, int layers, const std::filesystem::path& folder);
 
 /// Number of scalar parameters in the network, without extra heads. A tied head counts once.

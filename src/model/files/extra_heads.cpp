@@ -53,7 +53,7 @@ StoredExtraHeads read_extra_heads(std::map<std::string, StoredTensor> tensors,
         throw ModelError(where, str("tensor '", parameter.name, "' has shape ",
                                     shape_text(tensor.mapped().shape), ", expected ",
                                     shape_text(parameter.shape), " from the config"));
-      check_numbers(tensor.mapped(), parameter.name, where);
+      check_type(tensor.mapped(), parameter.name, where);
       found.tensors.insert(std::move(tensor));
     }
   if (!tensors.empty())

@@ -39,8 +39,8 @@ struct BlockSpec {
   bool mlp_bias = false;        ///< bias on gate, up, down
   bool head_bias = false;       ///< bias on the head
   /// Attention scores are q k / sqrt(query_scalar). In a Family: the default of the config's key
-  /// `query_pre_attn_scalar`; 0: the network does not have this key, and query_scalar becomes
-  /// head_dim, or 1 / attention_multiplier^2 if the config has an attention_multiplier.
+  /// `query_pre_attn_scalar`; 0: the family does not have this key, and query_scalar becomes
+  /// head_dim, or 1 / attention_multiplier^2 in families with Family::multipliers.
   double query_scalar = 0;
   double attention_cap = 0;    ///< an attention score s becomes cap * tanh(s / cap); 0: no cap
   double logit_cap = 0;        ///< cap of output logits, also those of extra heads; 0: no cap
@@ -160,7 +160,7 @@ struct Family {
   bool logit_cap = false;                     ///< there is a key `final_logit_softcapping`
   bool scaled_embedding = false;              ///< the embedding is scaled by sqrt(hidden_size)
   /// There are keys `embedding_multiplier`, `attention_multiplier`, `residual_multiplier` and
-  /// `logits_scaling`.
+  /// `logits_scaling`. The default of each is 1.
   bool multipliers = false;
   bool parallel_key = false;  ///< there is a key `use_parallel_residual`
   double logit_scale = 0;  ///< default of the key `logit_scale`, a factor of the logits; 0: no key

@@ -26,8 +26,9 @@ void dequantise(const GgmlType& type, std::span<const std::byte> blocks, std::sp
 /// The packed type that has the numbers of this type; nothing: there is none.
 std::optional<WeightType> packed_type(const GgmlType& type);
 /// The type in which a weight of a GGUF file is packed if the network computes with the file's
-/// numbers (Dtype::gguf). Nothing: the weight is widened, because its type has no kernel, because
-/// it is a router, or because gate and up, which are packed together, have different types.
+/// numbers (Dtype::gguf). Nothing: the weight is widened, because it is no matrix, because its type
+/// has no kernel, because it is a router, or because gate and up, which are packed together, have
+/// different types.
 std::optional<WeightType> packed_type(const Parameter& parameter, const ModelConfig& config);
 
 /// The number of rows of a tensor of the type StoredType::rows. A vector is one row; if its numbers
@@ -35,7 +36,8 @@ std::optional<WeightType> packed_type(const Parameter& parameter, const ModelCon
 std::int64_t row_count(const StoredTensor& tensor);
 /// The number of numbers in a row of a tensor of the type StoredType::rows.
 std::int64_t row_width(const StoredTensor& tensor);
-/// The bytes of a row. Rows are numbered as in transformers.
+/// The bytes of a row of a tensor of the type StoredType::rows. Rows are numbered as in
+/// transformers.
 std::span<std::byte> row_bytes(const StoredTensor& tensor, std::int64_t row);
 /// Reads the numbers of `count` rows of a tensor of the type StoredType::rows, from row `first` on.
 /// Rows are numbered as in transformers. REQUIRES: out.size() = count * row_width(tensor).

@@ -21,6 +21,7 @@ struct Parameter {
 };
 
 /// The name of a weight in the checkpoint. `layer`, `bias` and `expert`: see Parameter.
+/// std::logic_error: see module_name.
 std::string parameter_name(const Family& family, Role role, int layer = -1, bool bias = false,
                            int expert = -1);
 

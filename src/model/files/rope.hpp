@@ -43,8 +43,9 @@ struct Rope {
 
 /// The values of a family's rotary embedding that are used if config.json has no others.
 struct RopeDefaults {
-  /// As in Phi-3: older names of longrope are accepted, and only `default` and `longrope`. The key
-  /// `original_max_position_embeddings` is at the top level of config.json; its default is 4096.
+  /// As in Phi-3: only the types `default` and `longrope` are accepted, the latter also under its
+  /// older names `su` and `yarn`. The key `original_max_position_embeddings` is at the top level of
+  /// config.json; its default is 4096.
   bool phi3 = false;
   double theta = 10000;
   /// The share of a head's dimensions that is rotated (`partial_rotary_factor`); 0: all, and no
@@ -54,8 +55,10 @@ struct RopeDefaults {
 
 /// Reads `rope_theta` with `rope_scaling` (before transformers 5) or `rope_parameters` (since
 /// transformers 5) from `config`, a config.json. If both are present, `rope_scaling` is used, as in
-/// transformers. `where`: the file's name for errors. ModelError or ConfigError, which names the
-/// key: an unknown type or option, or an impossible number.
+/// transformers. `where`: the file's name for errors. `head_dim`: dimensions of a head.
+/// `max_position`: the value of max_position_embeddings. `family`: the family's defaults.
+/// ModelError or ConfigError, which names the key: an unknown type or option, or an impossible
+/// number.
 Rope read_rope(JsonReader& config, const std::string& where, int head_dim, int max_position,
                const RopeDefaults& family = {});
 

@@ -156,7 +156,7 @@ std::map<std::string, StoredTensor> parse_safetensors(std::span<std::byte> file,
   return tensors;
 }
 
-void check_numbers(const StoredTensor& tensor, const std::string& name, const std::string& where) {
+void check_type(const StoredTensor& tensor, const std::string& name, const std::string& where) {
   if (tensor.type == StoredType::other)
     throw ModelError(where, str("tensor ", quoted(name), " has dtype ",
                                 one_line(Json(tensor.dtype)), ", expected BF16, F16, F32 or F64"));

@@ -49,7 +49,9 @@ struct StoredTensor {
   /// For all types except `rows` and `other`: product(shape) * size_of(type) bytes, not aligned.
   std::span<std::byte> data;
   std::string dtype;  ///< name of the type as written in the file
-  GgufForm form;      ///< how to convert the numbers; only for `rows`
+  /// Of a tensor in a GGUF file: its type there, and how the numbers are converted. In a
+  /// safetensors file, form.type is null.
+  GgufForm form;
 };
 
 /// Reads the header at the beginning of `file`, and checks all offsets and shapes in the header
@@ -60,7 +62,7 @@ std::map<std::string, StoredTensor> parse_safetensors(std::span<std::byte> file,
 
 /// Checks that a tensor has a supported type. ModelError, which starts with `where` and names the
 /// tensor: its type is `other`.
-void check_numbers(const StoredTensor& tensor, const std::string& name, const std::string& where);
+void check_type(const StoredTensor& tensor, const std::string& name, const std::string& where);
 
 /// A tensor to be written.
 struct TensorToWrite {
@@ -71,8 +73,8 @@ struct TensorToWrite {
   std::function<void(std::span<std::byte>)> fill;
 };
 
-/// Writes the tensors in the given order, with one tensor in memory at a time. Writes to
-/// `file.tmp`, syncs it, and renames it to `file`. RunError: writing fails.
+/// Writes the tensors in the given order, with one tensor in memory at a time. `file` is either
+/// complete or unchanged (write_file). RunError: writing fails.
 void write_safetensors(const std::filesystem::path& file,
                        const std::vector<TensorToWrite>& tensors);
 

@@ -16,7 +16,7 @@ struct NotFinite {
   std::string text() const;
 };
 
-/// The result of reading all weights of a folder.
+/// The result of reading all weights of a checkpoint.
 struct WeightCheck {
   /// number of tensors, including those of unsupported types, whose values are not read
   std::int64_t tensors = 0;

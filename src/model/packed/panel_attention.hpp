@@ -15,7 +15,7 @@ namespace pardec {
 /// memory. (This is cascade inference. The result is the same as without sharing.)
 class PanelAttention {
  public:
-  /// The objects that `sequences` refers to must outlive this object.
+  /// `network`, `kernels` and the objects that `sequences` refers to must outlive this object.
   PanelAttention(const Model::Network& network, const Kernels& kernels,
                  std::span<const NewRows> sequences);
 

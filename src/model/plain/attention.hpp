@@ -83,7 +83,7 @@ inline void write_new_rows(const KvCache::Storage& cache, const at::Tensor& into
 /// softmax covers all scores of a row. Both methods are exact.
 class CachedAttention {
  public:
-  /// The objects that `sequences` refers to must outlive this object.
+  /// `network` and the objects that `sequences` refers to must outlive this object.
   CachedAttention(const Model::Network& network, std::span<const NewRows> sequences);
 
   /// `q`: [n, heads, head_dim], already multiplied by the attention scale. `k`, `v`: [n, kv_heads,
@@ -124,7 +124,7 @@ class CachedAttention {
 /// other. This is for GPUs, where one large product is faster than many small ones.
 class TrainingAttention {
  public:
-  /// The sequences' labels and segments are read only here.
+  /// The sequences' labels and segments are read only here. `network` must outlive this object.
   TrainingAttention(const Model::Network& network, std::span<const PackedSequence> sequences,
                     bool joined);
 

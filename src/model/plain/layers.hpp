@@ -63,9 +63,9 @@ at::Tensor rotate(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& 
 /// without gradients, the threads of the team compute parts of the outputs, with the same results.
 std::vector<at::Tensor> products(std::initializer_list<const Linear*> maps, const at::Tensor& x);
 
-/// Applies a layer's attention sublayer to x [n, hidden]; returns [n, hidden]. `attend(q, k, v)`
-/// gets q [n, heads, head_dim], and k and v [n, kv_heads, head_dim]; it returns [n, heads *
-/// head_dim].
+/// Applies a layer's attention sublayer to x [n, hidden], and returns x plus the output, [n,
+/// hidden]. `attend(q, k, v)` gets q [n, heads, head_dim], and k and v [n, kv_heads, head_dim]; it
+/// returns [n, heads * head_dim]. q and k are rotated, and q is multiplied by the attention scale.
 template <typename Attend>
 at::Tensor apply_attention(const Layer& layer, const ModelConfig& config, const at::Tensor& x,
                            const Rotation& turn, Attend&& attend) {

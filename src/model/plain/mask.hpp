@@ -10,9 +10,9 @@
 namespace pardec {
 
 /// Evaluates the visibility rule row by row for one step of a sequence. The queries are the new
-/// rows. The keys are the cache's slots, followed by the new rows. The time for a row is
-/// proportional to the number of keys that it sees, not to the number of all keys. This matters
-/// with thousands of branches that do not see each other.
+/// rows. The keys are the cache's slots, followed by the new rows. The time to evaluate the rule
+/// for a row is proportional to the number of keys that the row sees, not to the number of all
+/// keys. This matters with thousands of branches that do not see each other.
 class MaskRows {
  public:
   /// `window`: sliding window of the layer; a row sees only keys that are less than `window`

@@ -3,8 +3,8 @@
 
 namespace pardec {
 
-/// The backend that computes with libtorch's operations only. Supports every device, and every
-/// dtype except int8 and nf4.
+/// The backend that computes with libtorch's operations only. Supports every device. Weights stay
+/// in the network's type: they are neither quantised (int8, nf4) nor kept in a GGUF file's blocks.
 class PlainBackend : public Backend {
  public:
   at::Tensor layers(const Model::Network& network, std::span<const NewRows> sequences,

@@ -1,4 +1,4 @@
-#include "decoders/taught_text.hpp"
+#include "decoders/training_text.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -9,20 +9,20 @@
 
 namespace pardec {
 
-TaughtText taught_text(const TrainingExample& example, const Tokenizer& tokenizer,
-                       std::optional<Token> eos, int context_length) {
+TrainingText training_text(const TrainingExample& example, const Tokenizer& tokenizer,
+                           std::optional<Token> eos, int context_length) {
   if (!eos)
     throw ConfigError(
         "answers to open prompts end with an end of sequence; the model's config has no "
         "eos_token_id");
-  TaughtText text;
+  TrainingText text;
   const auto& answers = example.references.front();
   const auto most = static_cast<size_t>(context_length);
   size_t fed = 0;
   for (size_t turn = 0; turn < answers.size() && answers[turn]; ++turn) {
-    TaughtTurn one{turn == 0 ? example.pieces.field_prompt(0, 0) : example.pieces.fields[0][turn],
-                   *answers[turn],
-                   {}};
+    TrainingTurn one{turn == 0 ? example.pieces.field_prompt(0, 0) : example.pieces.fields[0][turn],
+                     *answers[turn],
+                     {}};
     fed += one.given.size();
     if (fed >= most) {
       text.cut = true;
@@ -43,7 +43,7 @@ TaughtText taught_text(const TrainingExample& example, const Tokenizer& tokenize
   return text;
 }
 
-TrainingSample causal_turns(const TaughtText& text, size_t end) {
+TrainingSample causal_turns(const TrainingText& text, size_t end) {
   TrainingSample sample;
   const auto feed = [&](Token token) {
     const int position = static_cast<int>(sample.tokens.size());
