@@ -142,12 +142,12 @@ def test_slurm_runs_an_array_that_its_time_limit_stops(pardec, model, scripts, s
     """Each task is stopped by the limit of two minutes, asks to be queued again, and goes on. The
     merged results are those of one process.
     """
-    flags = ["--limit", "200", "--runs", "240", "--db", "array.sqlite", "--slurm-tasks", "2"]
+    flags = ["--limit", "200", "--runs", "200", "--db", "array.sqlite", "--slurm-tasks", "2"]
     array, merge, _ = scripts("array", *flags)
     array.write_text(re.sub(r"--time=\d+", "--time=2", array.read_text()))
     number = slurm.good("sbatch", "--parsable", array, folder=pardec.folder).strip()
     slurm.good("sbatch", f"--dependency=afterok:{number}", merge, folder=pardec.folder)
-    slurm.wait("the end of all jobs", lambda: not slurm.good("squeue", "--noheader"), 900)
+    slurm.wait("the end of all jobs", lambda: not slurm.good("squeue", "--noheader"), 1800)
     logs = {file.name: file.read_text() for file in pardec.folder.glob("array-*.log")}
     assert len(logs) == 3, logs
     stopped = [name for name, text in logs.items() if "stopped; all results so far" in text]
