@@ -121,7 +121,7 @@ std::string why_no_snapshot(const HubName& name) {
       commit.empty() ? folder / "refs" / name.revision : folder / kSnapshots / commit;
   return str("is not in the cache of Hugging Face: there is no ", looked.string(),
              "; 'pardec model fetch ", name.repository,
-             name.revision == "main" ? "" : " --revision " + name.revision,
+             name.revision == "main" ? "" : "@" + name.revision,
              "' fetches it, and HF_HUB_CACHE or HF_HOME names another cache");
 }
 

@@ -280,7 +280,7 @@ def test_the_cache_of_huggingface_hub_is_read(call, network):
     ]:  # fmt: skip
         assert piece in missing.stderr
     missing = call("model", "inspect", f"{NAME}@v9")
-    assert f"'pardec model fetch {NAME} --revision v9' fetches it" in missing.stderr
+    assert f"'pardec model fetch {NAME}@v9' fetches it" in missing.stderr
 
 
 def test_the_place_of_the_cache(pardec, call, network, tmp_path):

@@ -51,7 +51,7 @@ std::string other_weights(const std::filesystem::path& folder) {
 
 /// What completes a snapshot in the cache of the Hub.
 std::string fetch_advice(const HubName& name) {
-  return str("'pardec model fetch ", name.repository, " --revision ", name.revision,
+  return str("'pardec model fetch ", name.repository, "@", name.revision,
              "' fetches what is missing");
 }
 
