@@ -422,7 +422,7 @@ SingleAnswer ask_once(const ServiceSpec& spec, const std::string& url,
   const Key key(spec.key_env);
   HttpRequest request;
   request.url = url;
-  request.get = !body;
+  request.method = body ? HttpMethod::post : HttpMethod::get;
   request.headers = head_of(spec, key);
   if (body) request.body = dump(*body);
   request.deadlines = deadlines_of(spec);

@@ -23,16 +23,6 @@ namespace {
 constexpr const char* kWeights = "model.safetensors";
 constexpr const char* kShards = "model.safetensors.index.json";
 
-/// ConfigError: the folder already contains a model.
-void make_folder(const std::filesystem::path& out) {
-  std::error_code error;
-  if (std::filesystem::exists(out / kWeights, error) ||
-      std::filesystem::exists(out / kShards, error))
-    throw ConfigError(str(out.string(), ": holds a model; give another folder"));
-  std::filesystem::create_directories(out, error);
-  if (error) throw RunError(str(out.string(), ": cannot be made: ", error.message()));
-}
-
 /// The config.json of `base`, which was read as `config`, with the tying of the head corrected to
 /// match the weights.
 OrderedJson config_of(const std::filesystem::path& base, const ModelConfig& config) {
@@ -85,6 +75,15 @@ void rename_token(OrderedJson& tokenizer, const std::string& from, const std::st
 
 }  // namespace
 
+void make_checkpoint_folder(const std::filesystem::path& out) {
+  std::error_code error;
+  if (std::filesystem::exists(out / kWeights, error) ||
+      std::filesystem::exists(out / kShards, error))
+    throw ConfigError(str(out.string(), ": holds a model; give another folder"));
+  std::filesystem::create_directories(out, error);
+  if (error) throw RunError(str(out.string(), ": cannot be made: ", error.message()));
+}
+
 void copy_beside_weights(const std::filesystem::path& from, const std::filesystem::path& to,
                          const std::set<std::string>& but) {
   constexpr auto kOverwrite = std::filesystem::copy_options::overwrite_existing;
@@ -109,7 +108,7 @@ void merge_checkpoint(const std::filesystem::path& base, const std::filesystem::
   const std::filesystem::path heads = extra_heads_file(base, adapter);
   if (config.extra_heads > 0) extra_head_shape(heads, config);  // throws if they do not fit
   holds_low_rank(adapter);
-  make_folder(out);
+  make_checkpoint_folder(out);
   copy_beside_weights(base, out, {kShards, kTrainingRecord});
   copy_beside_weights(adapter, out, {kAdapterConfig});
   const OrderedJson json = config_of(base, config);
@@ -132,7 +131,7 @@ void first_layers(const std::filesystem::path& base, int layers, const std::file
     types.resize(static_cast<size_t>(layers));
     config["layer_types"] = types;
   }
-  make_folder(out);
+  make_checkpoint_folder(out);
   copy_beside_weights(base, out, {kShards, kTrainingRecord});
   write_file(out / "config.json", config.dump(2) + "\n");
   write_derived_weights(base, read_model_config(out), {}, out / kWeights);
@@ -176,7 +175,7 @@ void add_tokens(const std::filesystem::path& base, const NewTokens& tokens,
   }
   OrderedJson larger = config_of(base, config);
   larger["vocab_size"] = std::max<std::int64_t>(config.vocab_size, first + count);
-  make_folder(out);
+  make_checkpoint_folder(out);
   copy_beside_weights(base, out, {kShards, kTrainingRecord});
   write_file(out / "config.json", larger.dump(2) + "\n");
   write_file(out / "tokenizer.json", tokenizer.dump(2) + "\n");

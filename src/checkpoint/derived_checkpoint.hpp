@@ -39,9 +39,13 @@ struct NewTokens {
 void add_tokens(const std::filesystem::path& base, const NewTokens& tokens,
                 const std::filesystem::path& out);
 
-/// Copies a checkpoint's JSON files, chat templates and wordings from the folder `from` to the
-/// existing folder `to`. `but`: names of files that are not copied. Existing files are overwritten.
-/// RunError: a file cannot be copied.
+/// Makes the folder of a new checkpoint. ConfigError: it already contains a model. RunError: it
+/// cannot be made.
+void make_checkpoint_folder(const std::filesystem::path& out);
+
+/// Copies a checkpoint's JSON files, chat templates and wordings from the folder
+/// `from` to the existing folder `to`. `but`: names of files that are not copied. Existing files
+/// are overwritten. RunError: a file cannot be copied.
 void copy_beside_weights(const std::filesystem::path& from, const std::filesystem::path& to,
                          const std::set<std::string>& but);
 

@@ -1,9 +1,9 @@
 // `pardec data fetch`: downloads datasets from their publishers.
 #include <cstdio>
 #include <iostream>
-#include <optional>
 
 #include "datasets/sources.hpp"
+#include "src/cli/byte_progress.hpp"
 #include "src/cli/command_line.hpp"
 #include "src/cli/data.hpp"
 #include "src/cli/table_output.hpp"
@@ -14,7 +14,6 @@
 #include "src/support/checks.hpp"
 #include "src/support/error.hpp"
 #include "src/support/hashing.hpp"
-#include "src/support/progress.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -77,21 +76,6 @@ std::string by_hand(const Wanted& want) {
   }
   return get;
 }
-
-/// A progress bar for bytes, which starts when their number is known.
-class ByteProgress {
- public:
-  ByteProgress(ProgressStyle style, std::string what) : style_(style), what_(std::move(what)) {}
-  void operator()(std::int64_t done, std::int64_t total) {
-    if (!bar_) bar_.emplace(style_, what_, total, done);
-    bar_->update(done, "bytes");
-  }
-
- private:
-  ProgressStyle style_;
-  std::string what_;
-  std::optional<Progress> bar_;
-};
 
 void unpack(const Wanted& want, ProgressStyle style) {
   std::error_code ignored;

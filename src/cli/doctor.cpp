@@ -22,6 +22,7 @@
 #include "src/sandbox/python_sandbox.hpp"
 #include "src/store/store.hpp"
 #include "src/support/error.hpp"
+#include "src/support/hub_cache.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/progress.hpp"
 #include "src/support/project_files.hpp"
@@ -248,6 +249,7 @@ Verb doctor_verb() {
         auto flags = std::make_shared<DoctorFlags>();
         app.add_option("--model", flags->model,
                        "also check this checkpoint: load it, read all weights, generate one token")
+            ->transform(checkpoint_path)
             ->type_name("DIR");
         app.add_option("--data-root", flags->data_root, "also check the datasets in this folder")
             ->type_name("DIR");

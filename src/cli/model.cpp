@@ -1,4 +1,4 @@
-// `pardec model`: inspects a checkpoint, or makes a random one.
+// `pardec model`: fetches or inspects a checkpoint, or makes a random one.
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -12,6 +12,7 @@
 #include "src/model/files/parameters.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
+#include "src/support/hub_cache.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/project_files.hpp"
 #include "src/support/text.hpp"
@@ -92,8 +93,9 @@ int synthesise(const ModelVerbFlags& flags) {
 Verb model_verb() {
   return {
       "model",
-      "inspect a checkpoint, derive one from another, or make one with random weights",
-      "pardec model inspect DIR\n  pardec model list-families\n  pardec model merge DIR --adapter "
+      "fetch or inspect a checkpoint, derive one from another, or make one with random weights",
+      "pardec model fetch ORG/NAME\n  pardec model inspect DIR\n  pardec model list-families\n  "
+      "pardec model convert DIR --out OUT\n  pardec model merge DIR --adapter "
       "ADAPTER --out OUT\n  "
       "pardec model draft DIR --layers 4 --out OUT\n  pardec model add-tokens DIR --tokens "
       "'[M]' --rename '<unused>=[Fork]' --out OUT\n  pardec model "
@@ -102,9 +104,33 @@ Verb model_verb() {
       [](CLI::App& app) -> std::function<int()> {
         auto flags = std::make_shared<ModelVerbFlags>();
         app.add_option("action", flags->action,
-                       "inspect, list-families, merge, draft, add-tokens or synth")
+                       "fetch, inspect, list-families, convert, merge, draft, add-tokens or synth")
             ->required();
-        app.add_option("folder", flags->folder, "checkpoint folder; not with list-families");
+        app.add_option("folder", flags->folder,
+                       "checkpoint folder, or ORG/NAME[@REVISION] of the Hub; not with "
+                       "list-families");
+        app.add_option("--revision", flags->revision, "branch, tag or commit; without it main")
+            ->type_name("NAME")
+            ->group(flags_of({"fetch"}));
+        app.add_option("--file", flags->file,
+                       "fetch just this file, e.g. one of several GGUF files")
+            ->type_name("NAME")
+            ->group(flags_of({"fetch"}));
+        app.add_option("--retries", flags->retries,
+                       "further tries after a broken connection, a timeout, or a reply that asks "
+                       "for another try")
+            ->capture_default_str()
+            ->type_name("N")
+            ->group(flags_of({"fetch"}));
+        app.add_option("--timeout", flags->timeout_seconds,
+                       "seconds to wait for a connection, and for the next byte")
+            ->capture_default_str()
+            ->type_name("S")
+            ->group(flags_of({"fetch"}));
+        app.add_option("--progress", flags->progress, "auto, bar, plain or none")
+            ->capture_default_str()
+            ->type_name("STYLE")
+            ->group(flags_of({"fetch"}));
         app.add_option("--config", flags->config,
                        "a Hugging Face config.json; without it a Llama of 5 M parameters")
             ->type_name("FILE")
@@ -147,11 +173,11 @@ Verb model_verb() {
             ->group(flags_of({"add-tokens"}));
         app.add_option("--out", flags->out, "folder of the checkpoint that is made")
             ->type_name("DIR")
-            ->group(flags_of({"merge", "draft", "add-tokens"}));
+            ->group(flags_of({"convert", "merge", "draft", "add-tokens"}));
         app.add_flag("--weights", flags->weights,
                      "read all weights; exit code 1 if one is not finite")
             ->group(flags_of({"inspect"}));
-        add_format(app, flags->format)->group(flags_of({"inspect", "list-families"}));
+        add_format(app, flags->format)->group(flags_of({"fetch", "inspect", "list-families"}));
         return [flags, &app] {
           const bool listing = flags->action == "list-families";
           if (listing != flags->folder.empty())
@@ -159,6 +185,10 @@ Verb model_verb() {
                 listing ? str("model list-families: has '", flags->folder, "', expected no folder")
                         : str("model ", flags->action,
                               ": has no folder, expected that of a checkpoint"));
+          if (flags->action == "fetch") return fetch_model(*flags);
+          if (flags->action != "synth") flags->folder = checkpoint_path(flags->folder);
+          flags->adapter = checkpoint_path(flags->adapter);
+          if (flags->action == "convert") return convert_model(*flags);
           if (listing) return list_families(flags->format);
           if (flags->action == "synth")
             files_read(app, {.folders = {"folder"}}).check_folder("model synth", flags->folder);
@@ -167,12 +197,13 @@ Verb model_verb() {
           if (flags->action == "draft") return make_draft(*flags);
           if (flags->action == "add-tokens") return give_tokens(*flags);
           if (flags->action == "synth") return synthesise(*flags);
-          throw ConfigError(str("model: unknown action '", flags->action, "'",
-                                known_names(flags->action, {"inspect", "list-families", "merge",
-                                                            "draft", "add-tokens", "synth"})));
+          throw ConfigError(
+              str("model: unknown action '", flags->action, "'",
+                  known_names(flags->action, {"fetch", "inspect", "list-families", "convert",
+                                              "merge", "draft", "add-tokens", "synth"})));
         };
       },
-      {"inspect", "list-families", "merge", "draft", "add-tokens", "synth"},
+      {"fetch", "inspect", "list-families", "convert", "merge", "draft", "add-tokens", "synth"},
       {.folders = {"--out"}}};
 }
 

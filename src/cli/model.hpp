@@ -11,6 +11,8 @@ namespace pardec {
 /// The flags of all actions; src/cli/flags.md explains them.
 struct ModelVerbFlags {
   std::string action, folder, config, tokenizer, adapter, out, format = "text";
+  std::string revision, file, progress = "auto";
+  int retries = 4, timeout_seconds = 30;
   std::vector<std::string> tokens, rename;
   int layers = 0;
   std::uint64_t seed = 1;
@@ -27,5 +29,9 @@ int list_families(const std::string& format);
 int merge_model(const ModelVerbFlags& flags);
 int make_draft(const ModelVerbFlags& flags);
 int give_tokens(const ModelVerbFlags& flags);
+/// Makes safetensors of a checkpoint with pickled weights.
+int convert_model(const ModelVerbFlags& flags);
+/// Fetches a network from the Hub into the cache.
+int fetch_model(const ModelVerbFlags& flags);
 
 }  // namespace pardec

@@ -27,6 +27,7 @@
 #include "src/support/checks.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
+#include "src/support/hub_cache.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/project_files.hpp"
 #include "src/support/text.hpp"
@@ -246,7 +247,7 @@ int run(const CLI::App& app, ReproduceFlags& flags) {
   }
   for (const std::string& model : flags.models) {
     const auto [label, folder] = labelled("--model", model, "DIR");
-    options.models.push_back({label, folder});
+    options.models.push_back({label, checkpoint_path(folder)});
   }
   for (const std::string& service : flags.services) {
     const auto [label, file] = labelled("--service", service, "FILE");

@@ -10,6 +10,7 @@
 #include "src/model/device.hpp"
 #include "src/report/roofline_table.hpp"
 #include "src/support/checks.hpp"
+#include "src/support/hub_cache.hpp"
 #include "src/support/number_text.hpp"
 
 namespace pardec {
@@ -85,10 +86,12 @@ Verb roofline_verb() {
         app.add_option("--model", flags->model,
                        "network for which the passes are computed: a checkpoint, or just a "
                        "config.json; it need not be the traced one")
+            ->transform(checkpoint_path)
             ->type_name("DIR");
         app.add_option("--draft-model", flags->draft_model,
                        "network for which the passes of the draft network are computed, in the "
                        "same form as --model")
+            ->transform(checkpoint_path)
             ->type_name("DIR");
         app.add_option("--hardware", flags->hardware,
                        "here (measured), a100, a800, h100, h200, h800, l40s, a800x8 (eight, tensor "

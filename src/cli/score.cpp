@@ -19,6 +19,7 @@
 #include "src/scoring/rescore.hpp"
 #include "src/store/invocations.hpp"
 #include "src/support/error.hpp"
+#include "src/support/hub_cache.hpp"
 #include "src/support/progress.hpp"
 #include "src/support/text.hpp"
 
@@ -243,6 +244,7 @@ Verb score_verb() {
         app.add_option(
                "--model", flags->model.model,
                "likelihood: checkpoint folder of the network, e.g. the one before fine-tuning")
+            ->transform(checkpoint_path)
             ->type_name("DIR");
         app.add_option("--chat-template", flags->chat_template,
                        "likelihood: markup around its questions: auto (the checkpoint's own, "

@@ -6,6 +6,7 @@
 #include "src/cli/with_flags.hpp"
 #include "src/settings/run_settings.hpp"
 #include "src/settings/training_settings.hpp"
+#include "src/support/hub_cache.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -66,6 +67,7 @@ CLI::Option* add_flag(CLI::App& app, const Setting& setting) {
                   flag, [held](const std::string& given) { *held = split(given, ','); }, help);
           CLI::Option* option = app.add_option(flag, *held, help);
           if (traits.commas) option->delimiter(',');
+          if (traits.checkpoint) option->transform(checkpoint_path);
           if constexpr (std::is_same_v<Held, std::vector<std::string>*>) {
             if (traits.shows_default && !held->empty()) option->capture_default_str();
           } else if (traits.shows_default) {

@@ -142,7 +142,8 @@ class HttpClient::Impl {
     if (!multi_) throw RunError("libcurl cannot be started");
     curl.set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
     curl.set(CURLOPT_HTTPHEADER, self->lines.get());
-    if (!self->request.get) {
+    if (self->request.method == HttpMethod::head) curl.set(CURLOPT_NOBODY, 1L);
+    if (self->request.method == HttpMethod::post) {
       // The body is provided by a callback without rewinding: otherwise libcurl would send it again
       // if a kept connection breaks.
       curl.set(CURLOPT_POST, 1L);

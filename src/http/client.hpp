@@ -23,9 +23,11 @@ struct HttpDeadlines {
 /// use no proxy. False for an invalid URL.
 bool is_loopback(const std::string& url);
 
-/// A POST or GET request.
+enum class HttpMethod { post, get, head };
+
+/// A request.
 struct HttpRequest {
-  bool get = false;  ///< true: a GET request, whose `body` must be empty
+  HttpMethod method = HttpMethod::post;  ///< without `post`, `body` must be empty
   std::string url;
   std::vector<std::string> headers;  ///< lines "name: value"
   std::string body;

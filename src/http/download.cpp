@@ -44,8 +44,11 @@ struct Version {
 /// `file.part` with its version; locked while open.
 class Part {
  public:
-  Part(const std::string& url, const fs::path& file)
-      : path_(file.string() + ".part"), notes_(file.string() + ".part.json"), url_(url) {
+  Part(const std::string& url, const fs::path& file, std::string elsewhere)
+      : path_(file.string() + ".part"),
+        notes_(file.string() + ".part.json"),
+        url_(url),
+        elsewhere_(std::move(elsewhere)) {
     fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (fd_ < 0) fail("cannot be opened");
     if (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
@@ -64,6 +67,7 @@ class Part {
   const Version& version() const { return version_; }
   bool whole() const { return version_.total > 0 && have_ == version_.total; }
   const fs::path& path() const { return path_; }
+  const std::string& elsewhere() const { return elsewhere_; }
 
   void clear() {
     if (::ftruncate(fd_, 0) != 0 || ::lseek(fd_, 0, SEEK_SET) != 0) fail("cannot be emptied");
@@ -116,7 +120,7 @@ class Part {
   }
 
   fs::path path_, notes_;
-  std::string url_;
+  std::string url_, elsewhere_;
   int fd_ = -1;
   std::int64_t have_ = 0;
   Version version_;
@@ -160,7 +164,7 @@ void Transfer::begin() {
   const std::int64_t needed = now.total - part.have();
   if (!unknown && now.total > 0 && needed + kSlack > static_cast<std::int64_t>(space.available))
     throw RunError(str("needs ", needed, " bytes, the disk of ", part.path().parent_path().string(),
-                       " has ", space.available, " free; make room or name another `data_root`"));
+                       " has ", space.available, " free; make room or ", part.elsewhere()));
   part.note(now);
 }
 
@@ -199,7 +203,7 @@ Outcome request(const std::string& url, Part& part, const DownloadOptions& optio
                 const DownloadProgress& progress, std::string& fault, long& wait) {
   CurlHandle curl(url);
   Transfer transfer{part, progress, curl};
-  curl.set(CURLOPT_USERAGENT, "pardec (data fetch)");
+  curl.set(CURLOPT_USERAGENT, "pardec");
   curl.set(CURLOPT_REDIR_PROTOCOLS_STR, url.starts_with("https:") ? "https" : "http,https");
   curl.set(CURLOPT_FOLLOWLOCATION, 1L);
   curl.set(CURLOPT_MAXREDIRS, static_cast<long>(kMostRedirects));
@@ -211,14 +215,14 @@ Outcome request(const std::string& url, Part& part, const DownloadOptions& optio
   curl.set(CURLOPT_HEADERDATA, &transfer);
   curl.set(CURLOPT_WRITEFUNCTION, &on_body);
   curl.set(CURLOPT_WRITEDATA, &transfer);
-  CurlLines extra = curl_lines({});
+  std::vector<std::string> lines = options.headers;
   if (part.have() > 0) {
     curl.set(CURLOPT_RANGE, str(part.have(), "-").c_str());  // curl copies the text
-    if (const std::string same = part.version().if_range(); !same.empty()) {
-      extra = curl_lines({"If-Range: " + same});
-      curl.set(CURLOPT_HTTPHEADER, extra.get());
-    }
+    if (const std::string same = part.version().if_range(); !same.empty())
+      lines.push_back("If-Range: " + same);
   }
+  const CurlLines extra = curl_lines(lines);
+  curl.set(CURLOPT_HTTPHEADER, extra.get());
 
   const CURLcode code = curl_easy_perform(curl.get());
   const long status = curl.status();
@@ -240,8 +244,7 @@ Outcome request(const std::string& url, Part& part, const DownloadOptions& optio
     curl_off_t asked = 0;
     curl_easy_getinfo(curl.get(), CURLINFO_RETRY_AFTER, &asked);
     wait = static_cast<long>(asked);
-    if (status == 408 || status == 429 || (status >= 500 && status != 501))
-      return Outcome::may_pass;
+    if (may_pass(static_cast<int>(status))) return Outcome::may_pass;
     throw RunError(str(url, ": ", fault));
   }
   fault = curl.fault(code);
@@ -282,16 +285,23 @@ void complete(const std::string& url, Part& part, const DownloadOptions& options
     if (tries++ >= options.retries)
       throw RunError(str(url, ": ", fault, "; given up after ", counted(tries, "attempt"),
                          ", with ", part.have(), " bytes kept for the next call"));
-    const long wait = std::clamp(asked, std::min(1L << (tries - 1), 16L), kLongestWaitSeconds);
-    std::this_thread::sleep_for(std::chrono::seconds(wait));
+    std::this_thread::sleep_for(std::chrono::seconds(seconds_to_wait(tries, asked)));
   }
 }
 
 }  // namespace
 
+bool may_pass(int status) {
+  return status == 408 || status == 429 || (status >= 500 && status != 501);
+}
+
+long seconds_to_wait(int tries, long asked) {
+  return std::clamp(asked, std::min(1L << (std::min(tries, 5) - 1), 16L), kLongestWaitSeconds);
+}
+
 Downloaded download(const std::string& url, const fs::path& file, const std::string& sha256,
                     const DownloadOptions& options, const DownloadProgress& progress) {
-  Part part(url, file);
+  Part part(url, file, options.elsewhere);
   Downloaded result;
   try {
     for (result.kept = part.have();; result.kept = 0) {

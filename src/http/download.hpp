@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace pardec {
 
@@ -10,7 +11,17 @@ struct DownloadOptions {
   /// maximum number of further attempts after a lost connection, a timeout, 408, 429 or 5xx
   int retries = 4;
   int timeout_seconds = 30;  ///< limit for connecting, and between two bytes
+  /// header lines "name: value"; Authorization is not sent to another host after a redirect
+  std::vector<std::string> headers = {};
+  /// what to do besides making room if the disk is too small, for the error
+  std::string elsewhere = "name another `data_root`";
 };
+
+/// Whether a request that got this HTTP status may succeed later.
+bool may_pass(int status);
+/// The seconds to wait before a request is sent again. `tries`: requests that have failed so far,
+/// at least 1. `asked`: the wait that the server asks for; 0: none.
+long seconds_to_wait(int tries, long asked);
 
 /// Called with the number of bytes received, and the length of the file. Length 0: the server does
 /// not report it.

@@ -8,6 +8,7 @@
 #include "src/report/dataset_name.hpp"
 #include "src/report/metric_title.hpp"
 #include "src/report/roofline_table.hpp"
+#include "src/support/hub_cache.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
@@ -32,9 +33,7 @@ bool several_baselines(const Comparison& comparison) {
   });
 }
 
-std::string network_name(const ModelRow& model) {
-  return model.path.substr(model.path.find_last_of('/') + 1);
-}
+std::string network_name(const ModelRow& model) { return checkpoint_name(model.path); }
 
 std::string networks_text(const RunRow& run) {
   return str(network_name(run.model), run.draft ? " + draft " + network_name(*run.draft) : "");

@@ -17,6 +17,7 @@
 #include "src/report/metric_title.hpp"
 #include "src/store/invocations.hpp"
 #include "src/support/error.hpp"
+#include "src/support/hub_cache.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
@@ -244,7 +245,7 @@ Figure sweep_figure(Store& store, const Sweep& sweep) {
   for (auto& series : figure.series)
     std::sort(series.points.begin(), series.points.end(),
               [](const auto& a, const auto& b) { return a.x < b.x; });
-  const std::string network = pattern.model.path.substr(pattern.model.path.find_last_of('/') + 1);
+  const std::string network = checkpoint_name(pattern.model.path);
   std::vector<RunSummary> drawn;
   for (const auto& point : points) drawn.push_back(point.run);
   if (sweep.x == kDate)

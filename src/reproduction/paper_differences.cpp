@@ -7,6 +7,7 @@
 
 #include "src/checkpoint/checkpoint.hpp"
 #include "src/support/error.hpp"
+#include "src/support/hub_cache.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
@@ -123,8 +124,8 @@ std::vector<Difference> differences_from(const PaperItem& item, const Overview& 
       if (std::find(labels.begin(), labels.end(), run.label) == labels.end())
         labels.push_back(run.label);
     };
-    add(networks[str(std::filesystem::path(run.model.path).filename().string(), " of ",
-                     size_text(parameters_of(run)), training_text(run.model.path))]);
+    add(networks[str(checkpoint_name(run.model.path), " of ", size_text(parameters_of(run)),
+                     training_text(run.model.path))]);
     add(batches[str(run.batch_size)]);
     types.insert(run.dtype);
     add(sampling[sampling_text(run)]);

@@ -7,6 +7,7 @@
 
 #include "decoders/training_formats.hpp"
 #include "src/support/error.hpp"
+#include "src/support/hub_cache.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -63,7 +64,7 @@ void put(Arm& arm, const std::string& option, const Json& value) {
     std::string& folder = option == "model"     ? arm.model
                           : option == "adapter" ? arm.adapter
                                                 : arm.draft_model;
-    folder = value.is_string() ? value.get<std::string>() : dump(value);
+    folder = value.is_string() ? checkpoint_path(value.get<std::string>()) : dump(value);
     if (folder.empty())
       throw ConfigError(str("arm ", arm.label, ": ", option, " is empty, expected a folder"));
   } else if (option == "cascade") {
@@ -184,14 +185,14 @@ std::string folder_of_experiment(const Json& models, const std::string& named,
     if (!models.is_null())
       throw ConfigError(str(where, ": 'models' is ", models.type_name(),
                             ", expected an object of names and checkpoint folders"));
-    return named;
+    return checkpoint_path(named);
   }
   const auto found = models.find(named);
-  if (found == models.end()) return named;
+  if (found == models.end()) return checkpoint_path(named);
   if (!found->is_string())
     throw ConfigError(str(where, ": 'models': '", named, "' is ", dump(*found),
                           ", expected a checkpoint folder"));
-  return found->get<std::string>();
+  return checkpoint_path(found->get<std::string>());
 }
 
 std::vector<std::string> arms_of_experiment(const Json& decoders, const Json& models,

@@ -15,6 +15,7 @@
 #include "src/serve/service.hpp"
 #include "src/serve/worker.hpp"
 #include "src/support/error.hpp"
+#include "src/support/hub_cache.hpp"
 #include "src/support/text.hpp"
 #include "src/tasks/checkpoint_fit.hpp"
 #include "src/tasks/session.hpp"
@@ -49,6 +50,7 @@ std::string name_of(const ServeSpec& spec) {
   if (!spec.name.empty()) return spec.name;
   std::filesystem::path folder = std::filesystem::absolute(spec.model.model).lexically_normal();
   if (!folder.has_filename()) folder = folder.parent_path();
+  if (const auto name = hub_name_of(folder)) return name->repository;
   return repair_utf8(folder.filename().string());
 }
 

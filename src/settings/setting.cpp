@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "src/support/error.hpp"
+#include "src/support/hub_cache.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -64,7 +65,7 @@ class ValueReader {
   void operator()(std::optional<std::int64_t>* into) const { *into = whole<std::int64_t>(); }
   void operator()(double* into) const { *into = number(json_); }
   void operator()(std::string* into) const {
-    *into = text(json_);
+    *into = setting_.traits.checkpoint ? checkpoint_path(text(json_)) : text(json_);
     if (const auto& choices = setting_.traits.choices;
         !choices.empty() && std::find(choices.begin(), choices.end(), *into) == choices.end())
       refuse(json_);

@@ -8,13 +8,24 @@ namespace pardec {
 Settings model_settings(ModelOptions& model) {
   return {
       // In an experiment, this key may have the name of a network.
-      {"model", "DIR", &model.model, "checkpoint folder (Hugging Face layout)", {.in_file = false}},
-      {"adapter", "DIR", &model.adapter,
+      {"model",
+       "DIR",
+       &model.model,
+       "checkpoint folder (Hugging Face layout), a GGUF file, or ORG/NAME[@REVISION] in the cache "
+       "of Hugging Face ('pardec model fetch')",
+       {.checkpoint = true, .in_file = false}},
+      {"adapter",
+       "DIR",
+       &model.adapter,
        "folder with an adapter for the network: LoRA (peft layout), merged while it is loaded, or "
-       "extra heads"},
-      {"draft_model", "DIR", &model.draft_model,
+       "extra heads",
+       {.checkpoint = true}},
+      {"draft_model",
+       "DIR",
+       &model.draft_model,
        "draft network of decoder speculative: a checkpoint folder, or the folder of an adapter for "
-       "the first layers of the network itself"},
+       "the first layers of the network itself",
+       {.checkpoint = true}},
       {"dtype", "TYPE", &model.dtype,
        "number type: fp32, bf16, int8 or nf4 (quantised weights, computing in bf16, CPU only), "
        "gguf (the quantised weights of a GGUF file as they are stored, computing in bf16, CPU "

@@ -30,8 +30,11 @@ Settings format_option_settings(TrainingSettings& s) {
 /// What is trained, and the training data.
 Settings data_settings_of_training(TrainingSettings& s) {
   return {
-      {"model", "PATH", &s.spec.model,
-       "a config.json (random initial weights) or a checkpoint folder (initial weights)"},
+      {"model",
+       "PATH",
+       &s.spec.model,
+       "a config.json (random initial weights) or a checkpoint folder (initial weights)",
+       {.checkpoint = true}},
       {"tokenizer", "FILE", &s.spec.tokenizer,
        "tokenizer.json or its folder; default: the model's own, otherwise the quickstart's"},
       {"dataset", "A,B", &s.spec.dataset, "datasets ('pardec list datasets')", {.commas = true}},

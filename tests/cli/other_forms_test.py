@@ -145,7 +145,7 @@ def gguf(pardec, tmp_path):
             "meta-llama/Llama-3.2-1B",
             [
                 "meta-llama/Llama-3.2-1B: does not exist",
-                "'hf download meta-llama/Llama-3.2-1B --local-dir DIR'",
+                "'pardec model fetch meta-llama/Llama-3.2-1B' fetches it",
             ],
         ),
         ("no/such/folder/at/all", ["does not exist, expected a Hugging Face checkpoint folder or a GGUF file\n"]),
@@ -190,16 +190,79 @@ def test_a_file_of_safetensors_is_refused(pardec, network):
     check_refused(pardec, network / "model.safetensors", *said)
 
 
-@pytest.mark.parametrize("file", ["pytorch_model.bin", "pytorch_model.bin.index.json", "model.pt"])
-def test_weights_that_torch_pickled_are_refused(pardec, without_weights, file):
+@pytest.mark.parametrize(
+    "file, said",
+    [
+        ("pytorch_model.bin", "pytorch_model.bin is pickled by torch; 'pardec model convert "),
+        ("pytorch_model.bin.index.json", "is pickled by torch; 'pardec model convert "),
+        ("model.pt", "model.pt is pickled by torch; named pytorch_model.bin, 'pardec model convert "),
+    ],
+)
+def test_weights_that_torch_pickled_are_refused(pardec, without_weights, file, said):
     (without_weights / file).write_text("x")
     check_refused(
-        pardec,
-        without_weights,
-        "has no weights, expected model.safetensors",
-        f"{file} is not safetensors",
-        ".save_pretrained('OUT')",
+        pardec, without_weights, "has no weights, expected model.safetensors", said, " --out OUT'"
     )
+
+
+@pytest.fixture
+def pickled(network, without_weights):
+    """The network's folder, with the weights as torch pickles them: in one file, or in two."""
+    from safetensors.torch import load_file
+
+    def make(shards=1, legacy=False):
+        tensors = load_file(network / "model.safetensors")
+        names = sorted(tensors)
+        files = ["pytorch_model.bin"]
+        if shards > 1:
+            files = [f"pytorch_model-{i + 1:05}-of-{shards:05}.bin" for i in range(shards)]
+            index = {name: files[i % shards] for i, name in enumerate(names)}
+            (without_weights / "pytorch_model.bin.index.json").write_text(
+                json.dumps({"weight_map": index})
+            )
+        for number, file in enumerate(files):
+            some = {name: tensors[name] for name in names[number::shards]}
+            if number == 0:  # as old checkpoints have it
+                some["model.layers.0.self_attn.rotary_emb.position_ids"] = torch.arange(5)
+            torch.save(some, without_weights / file, _use_new_zipfile_serialization=not legacy)
+        return without_weights
+
+    return make
+
+
+@pytest.mark.parametrize("shards, legacy", [(1, False), (2, False), (1, True)])
+def test_pickled_weights_are_converted(pardec, network, pickled, tmp_path, shards, legacy):
+    folder, out = pickled(shards, legacy), tmp_path / "out"
+    said = pardec("model", "convert", folder, "--out", out)
+    assert said.returncode == 0 and "in safetensors" in said.stderr, said.stderr
+    assert ask(pardec, out)[1] == of_transformers(network)
+    assert not list(out.glob("*.bin*")) and not list(out.glob("*.tmp"))
+    again = pardec("model", "convert", folder, "--out", out)
+    assert again.returncode == 2 and "holds a model; give another folder" in again.stderr
+
+
+class Exploit:
+    def __reduce__(self):
+        return pathlib.Path.touch, (pathlib.Path("/tmp/pardec-was-here"),)
+
+
+def test_a_pickled_file_runs_no_code(pardec, pickled, tmp_path):
+    folder = pickled()
+    for content, said in [
+        ({"a": Exploit()}, "pytorch_model.bin: torch does not load it: "),
+        ([1, 2], "pytorch_model.bin: holds a list, expected a dictionary of tensors"),
+        ({"a": 1}, "'a' is a int, expected a tensor"),
+    ]:
+        torch.save(content, folder / "pytorch_model.bin")
+        ran = pardec("model", "convert", folder, "--out", tmp_path / "out")
+        assert ran.returncode == 2 and said in ran.stderr, ran.stderr
+        assert ran.stderr.count("\n") == 1
+    assert not pathlib.Path("/tmp/pardec-was-here").exists()
+    (folder / "pytorch_model.bin").write_bytes(b"PK\3\4 cut")
+    ran = pardec("model", "convert", folder, "--out", tmp_path / "out")
+    assert ran.returncode == 2 and "torch does not load it" in ran.stderr, ran.stderr
+    ran = pardec("model", "convert", tmp_path, "--out", tmp_path / "out")
+    assert ran.returncode == 2 and "has neither pytorch_model.bin nor" in ran.stderr
 
 
 @pytest.mark.parametrize(
@@ -236,7 +299,7 @@ def snapshot(network, tmp_path):
 
 
 def test_a_folder_of_the_hubs_cache_is_refused(pardec, snapshot):
-    said = "give one of the folders in its snapshots/"
+    said = "give ORG/NAME, or one of the folders in its snapshots/"
     check_refused(pardec, snapshot.parent.parent, said)
 
 

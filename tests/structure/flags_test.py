@@ -13,10 +13,7 @@ FOLDERS = ("src", "decoders", "datasets", "metrics", "judges")
 # What is no flag of pardec's, by file: a pattern that takes it away, and what it is.
 OTHERS = {
     "src/sandbox/python_sandbox.cpp": (r"--[a-z-]+", "bubblewrap's command line"),
-    "src/model/files/checkpoint_advice.cpp": (
-        r"--local-dir",
-        "of the Hub's own program, in an advice to call it",
-    ),
+    "src/support/hub_cache.cpp": (r"--", "a separator in the names of the Hub's cache"),
     "src/reproduction/recipe.cpp": (r" --$", "a recipe's own flags, whose names are in its file"),
     "src/report/figure.cpp": (r"var\(--", "CSS: properties of the page's own"),
     "src/jinja/text_filters.cpp": (r"<!--", "a comment of HTML"),

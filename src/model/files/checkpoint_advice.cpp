@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "src/support/gguf.hpp"
+#include "src/support/hub_cache.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -12,28 +13,6 @@ namespace pardec {
 namespace {
 
 constexpr const char* kExpected = "expected a Hugging Face checkpoint folder or a GGUF file";
-
-/// Whether the text is a model's name on the Hub, `owner/name`.
-bool is_hub_id(const std::string& text) {
-  const auto slash = text.find('/');
-  const auto fits = [](std::string_view part) {
-    return !part.empty() && part != "." && part != ".." &&
-           std::all_of(part.begin(), part.end(), [](unsigned char c) {
-             return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
-           });
-  };
-  return slash != std::string::npos && fits(std::string_view(text).substr(0, slash)) &&
-         fits(std::string_view(text).substr(slash + 1));
-}
-
-std::string convert(const std::string& folder) {
-  return str(
-      "transformers converts it: python -c \"from transformers import AutoModelForCausalLM as "
-      "M, AutoTokenizer as T; f = '",
-      folder,
-      "'; M.from_pretrained(f).save_pretrained('OUT'); "
-      "T.from_pretrained(f).save_pretrained('OUT')\"");
-}
 
 /// The names of the folder's files with one of these endings, sorted.
 std::vector<std::string> files_with(const std::filesystem::path& folder,
@@ -62,10 +41,18 @@ std::string other_weights(const std::filesystem::path& folder) {
                "the Hugging Face format");
   if (const auto pickled = files_with(folder, {".bin", ".pt", ".ckpt", ".bin.index.json"});
       !pickled.empty())
-    return str(pickled.front(), " is not safetensors; ", convert(folder.string()));
+    return str(pickled.front(), " is pickled by torch; ",
+               pickled.front().starts_with("pytorch_model") ? "" : "named pytorch_model.bin, ",
+               "'pardec model convert ", folder.string(), " `out=OUT`' makes safetensors of it");
   if (const auto other = files_with(folder, {".h5", ".msgpack", ".onnx"}); !other.empty())
     return str(other.front(), " is of another library, which is not read");
   return "";
+}
+
+/// What completes a snapshot in the cache of the Hub.
+std::string fetch_advice(const HubName& name) {
+  return str("'pardec model fetch ", name.repository, "@", name.revision,
+             "' fetches what is missing");
 }
 
 }  // namespace
@@ -74,12 +61,11 @@ std::string why_no_checkpoint(const std::filesystem::path& path) {
   std::error_code ignored;
   const std::string text = path.string();
   if (gguf_file(path)) return "";
-  if (!std::filesystem::exists(path, ignored))
+  if (!std::filesystem::exists(path, ignored)) {
+    const auto name = parse_hub_name(text);
     return str("does not exist, ", kExpected,
-               is_hub_id(text) ? str("; the Hub's models are not fetched: 'hf download ", text,
-                                     " --local-dir DIR' does (pip install huggingface_hub), then "
-                                     "give DIR")
-                               : "");
+               name ? str(", or a network of the Hub; as such, it ", why_no_snapshot(*name)) : "");
+  }
   if (!std::filesystem::is_directory(path, ignored)) {
     const std::string end = path.extension().string();
     return str("is not a folder, ", kExpected,
@@ -90,7 +76,8 @@ std::string why_no_checkpoint(const std::filesystem::path& path) {
   if (std::filesystem::exists(path / "adapter_config.json", ignored))
     more = "it holds an adapter: give the network as `model`, and this as `adapter`";
   if (std::filesystem::is_directory(path / "snapshots", ignored))
-    more = "it is of the Hub's cache: give one of the folders in its snapshots/";
+    more = "it is of the Hub's cache: give ORG/NAME, or one of the folders in its snapshots/";
+  if (const auto name = hub_name_of(path); name && more.empty()) more = fetch_advice(*name);
   return str("has no config.json, ", kExpected, more.empty() ? "" : "; " + more);
 }
 
@@ -98,6 +85,7 @@ std::string why_no_weights(const std::filesystem::path& folder) {
   std::string more = other_weights(folder);
   if (const auto others = files_with(folder, {".safetensors"}); more.empty() && !others.empty())
     more = str("it has ", join(others, ", "), ", and no index that names them");
+  if (const auto name = hub_name_of(folder); name && more.empty()) more = fetch_advice(*name);
   return str("has no weights, expected model.safetensors or model.safetensors.index.json",
              more.empty() ? "" : "; " + more);
 }

@@ -1,0 +1,14 @@
+#pragma once
+#include <filesystem>
+
+namespace pardec {
+
+/// Makes a checkpoint folder `out` with model.safetensors of a folder whose weights torch has
+/// pickled: pytorch_model.bin, or the shards that pytorch_model.bin.index.json names. Their numbers
+/// and types stay the same; the JSON files, the tokenizer and chat templates are copied. A Python
+/// program (from_pickled.py) with torch reads the pickled files, and runs no code of them.
+/// ConfigError: `out` holds a model. ModelError: `folder` has no such weights, or torch cannot load
+/// them as tensors. RunError: Python or torch is missing, or writing fails.
+void convert_pickled_weights(const std::filesystem::path& folder, const std::filesystem::path& out);
+
+}  // namespace pardec
