@@ -1,6 +1,7 @@
 #include "src/checkpoint/derived_checkpoint.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "src/checkpoint/checkpoint.hpp"
@@ -125,7 +126,9 @@ void first_layers(const std::filesystem::path& base, int layers, const std::file
     throw ConfigError(str("`layers` is ", layers, ", expected 1 to ", whole.layers - 1, ": ",
                           base.string(), " has ", whole.layers));
   OrderedJson config = config_of(base, whole);
-  config["num_hidden_layers"] = layers;
+  config[whole.family->key("num_hidden_layers")] = layers;
+  if (whole.family->mup_keys)  // the factor of residual sums is scale_depth / sqrt(layers)
+    config["scale_depth"] = whole.block.residual_scale * std::sqrt(layers);
   if (config.contains("layer_types") && config["layer_types"].is_array()) {
     auto types = config["layer_types"].get<std::vector<OrderedJson>>();
     types.resize(static_cast<size_t>(layers));

@@ -9,7 +9,8 @@ namespace pardec {
 NetworkSize network_size(const ModelConfig& config, Dtype dtype) {
   const double hidden = config.hidden_size, layers = config.layers,
                head = hidden * config.vocab_size,
-               outside = config.tied_head ? head : 2 * head;  // embedding and head
+               positions = config.block.learned_positions ? hidden * config.max_position : 0,
+               outside = (config.tied_head ? head : 2 * head) + positions;  // and the embedding
   const double count = static_cast<double>(parameter_count(config)),
                layer_weights = count - outside;
   // A pass of one row reads only the experts that the row uses; a pass of more rows reads more.
@@ -21,9 +22,10 @@ NetworkSize network_size(const ModelConfig& config, Dtype dtype) {
   double outside_bytes = 0, head_bytes = 0;
   for (const Parameter& parameter : parameters(config)) {
     if (!parameter.matrix() || parameter.layer >= 0) continue;
+    const auto bytes = static_cast<double>(weight_bytes(parameter, config, dtype));
+    outside_bytes += bytes;
     // The head comes last, if it is not the embedding.
-    head_bytes = static_cast<double>(weight_bytes(parameter, config, dtype));
-    outside_bytes += head_bytes;
+    if (parameter.role != Role::positions) head_bytes = bytes;
   }
   return {.layer_weights = layer_weights - unread,
           .head_weights = head,

@@ -28,19 +28,22 @@ std::vector<std::string> features(const Family& family) {
     if (there) all.push_back(feature);
   };
   add(family.block.parallel || family.parallel_key, "attention and MLP in parallel");
-  add(family.block.activation == Activation::gelu_tanh, "GELU");
+  add(family.block.activation != Activation::silu, "GELU");
   add(!family.block.gated, "MLP without a gate");
   add(family.experts.count > 0, "experts");
   add(family.experts.shared_inner > 0, "a shared expert");
   add(family.windows != Windows::none, "sliding window");
   add(family.rope == RopeForm::by_layer, "two rotary embeddings");
+  add(family.block.learned_positions, "learned positions");
+  add(family.block.qkv != Qkv::apart, "q, k and v in one matrix");
+  add(family.transposed, "matrices stored as [in, out]");
   add(family.rotated > 0, "heads rotated in part");
   add(family.block.neighbours_turn, "neighbouring dimensions rotated together");
   add(family.unrotated_nth > 0 || family.full_layers_unrotated, "layers without rotation");
   add(family.attention_cap, "capped scores");
   add(family.logit_cap, "capped logits");
   add(family.scaled_embedding, "scaled embedding");
-  add(family.multipliers, "multipliers");
+  add(family.multipliers || family.mup_keys, "multipliers");
   return all;
 }
 

@@ -73,7 +73,10 @@ int inspect_model(const ModelVerbFlags& flags) {
   add_number("vocabulary", config.vocab_size);
   add("positions", str(grouped(config.positions()), " (", config.positions_key(), ")"),
       config.positions());
-  add("rope_theta", str(config.rope.theta), config.rope.theta);
+  if (config.rope.type == RopeType::still)
+    add("rope_theta", "none: positions are learned", Json());
+  else
+    add("rope_theta", str(config.rope.theta), config.rope.theta);
   add_text("rope scaling", rope_text(config.rope));
   add("sliding window", window_text(config),
       config.sliding_window ? Json(config.sliding_window) : Json());

@@ -11,6 +11,7 @@
 #include "src/model/files/checkpoint_files.hpp"
 #include "src/model/files/json_file.hpp"
 #include "src/model/files/safetensors.hpp"
+#include "src/model/network.hpp"
 #include "src/model/plain/layers.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
@@ -28,9 +29,11 @@ std::string module_of(const Parameter& parameter) {
   return parameter.name.substr(0, parameter.name.rfind('.'));
 }
 
-std::string last_part(const Parameter& matrix) {
-  const std::string module = module_of(matrix);
-  return module.substr(module.rfind('.') + 1);
+std::string target_name(const Parameter& matrix) { return last_part(module_of(matrix)); }
+
+/// "embed_tokens", "lm_head"
+std::string short_name(const ModelConfig& config, Role role) {
+  return last_part(std::string(module_name(*config.family, role)));
 }
 
 /// Not experts and their router: peft's targets name no part of them.
@@ -54,15 +57,19 @@ std::string token_rows_name(const Family& family, Role role) {
 std::vector<std::string> adapter_targets(const ModelConfig& config) {
   std::vector<std::string> all;
   for (const Parameter& parameter : parameters(config))
-    if (adaptable(parameter) && parameter.layer == 0) all.push_back(last_part(parameter));
-  return all;
+    if (adaptable(parameter) && parameter.layer == 0) all.push_back(target_name(parameter));
+  // GPT-2 has a `c_proj` in both sublayers.
+  std::vector<std::string> once;
+  for (const std::string& one : all)
+    if (std::find(once.begin(), once.end(), one) == once.end()) once.push_back(one);
+  return once;
 }
 
 std::vector<Parameter> adapted_matrices(const ModelConfig& config, const AdapterShape& shape) {
   std::vector<Parameter> all;
   for (const Parameter& parameter : parameters(config))
     if (adaptable(parameter) && std::find(shape.targets.begin(), shape.targets.end(),
-                                          last_part(parameter)) != shape.targets.end())
+                                          target_name(parameter)) != shape.targets.end())
       all.push_back(parameter);
   return all;
 }
@@ -87,7 +94,8 @@ void write_adapter_config(const AdapterShape& shape, const ModelConfig& config,
   OrderedJson tokens;
   if (!shape.tokens.empty() && config.tied_head) tokens = shape.tokens;
   if (!shape.tokens.empty() && !config.tied_head)
-    tokens = {{"embed_tokens", shape.tokens}, {"lm_head", shape.tokens}};
+    tokens = {{short_name(config, Role::embedding), shape.tokens},
+              {short_name(config, Role::head), shape.tokens}};
   const OrderedJson json = {{"peft_type", "LORA"},
                             {"task_type", "CAUSAL_LM"},
                             {"base_model_name_or_path", base},
@@ -157,11 +165,13 @@ std::map<Role, std::vector<std::int64_t>> token_ids(const AdapterConfig& adapter
     add(Role::embedding, listed);
     return all;
   }
+  const std::string embedding = short_name(config, Role::embedding);
+  const std::string head = short_name(config, Role::head);
   for (const auto& [module, ids] : listed.items()) {
-    if (module != "embed_tokens" && module != "lm_head")
+    if (module != embedding && module != head)
       throw ModelError(adapter.where(), str("'trainable_token_indices' names ", one_line(module),
-                                            ", expected embed_tokens or lm_head"));
-    add(module == "lm_head" ? Role::head : Role::embedding, ids);
+                                            ", expected ", embedding, " or ", head));
+    add(module == head ? Role::head : Role::embedding, ids);
   }
   // With a tied head, peft stores no separate rows for the head.
   if (config.tied_head && all.contains(Role::head)) {
@@ -260,10 +270,11 @@ class AdapterReader {
   void read_whole(const Parameter& parameter) {
     const auto names = whole_names(parameter);
     if (names.empty() && adapter_.saves(module_of(parameter)))
-      throw ModelError(
-          file_, str("has no tensor '", kPrefix, parameter.name, "' of shape ",
-                     shape_text(parameter.shape), ", though modules_to_save names its module"));
-    for (const std::string& name : names) change(parameter).whole = take(name, parameter.shape);
+      throw ModelError(file_, str("has no tensor '", kPrefix, parameter.name, "' of shape ",
+                                  shape_text(parameter.stored_shape()),
+                                  ", though modules_to_save names its module"));
+    for (const std::string& name : names)
+      change(parameter).whole = turned(take(name, parameter.stored_shape()), parameter);
     wholes_ += std::ssize(names);
   }
 
@@ -393,17 +404,20 @@ bool holds_low_rank(const std::filesystem::path& folder) {
 }
 
 int adapted_layers(const std::filesystem::path& folder) {
-  const std::string file = (folder / kAdapterFile).string(), prefix = str(kPrefix, "model.layers.");
+  const std::string file = (folder / kAdapterFile).string();
   const MappedFile mapped(file);
   int layers = 0;
   for (const auto& [name, tensor] : parse_safetensors(mapped.bytes(), file)) {
-    if (!name.starts_with(prefix)) continue;
+    if (!name.starts_with(kPrefix)) continue;
+    const std::string_view module = std::string_view(name).substr(kPrefix.size());
     int layer = -1;
-    std::from_chars(name.data() + prefix.size(), name.data() + name.size(), layer);
+    if (const size_t number = layer_number_at(module); number > 0)
+      std::from_chars(module.data() + number, module.data() + module.size(), layer);
     layers = std::max(layers, layer + 1);
   }
   if (layers == 0)
-    throw ModelError(file, str("changes no layer, expected tensors '", prefix, "0...'"));
+    throw ModelError(file,
+                     str("changes no layer, expected tensors '", kPrefix, "model.layers.0...'"));
   return layers;
 }
 
@@ -416,7 +430,7 @@ AdapterShape Adapter::shape() const {
                      .alpha = parts_->scale * static_cast<double>(parts_->rank),
                      .tokens = parts_->tokens};
   for (const Parameter& matrix : parts_->matrices)
-    if (const std::string target = last_part(matrix);
+    if (const std::string target = target_name(matrix);
         std::find(shape.targets.begin(), shape.targets.end(), target) == shape.targets.end())
       shape.targets.push_back(target);
   return shape;
@@ -467,9 +481,10 @@ void merge_adapter(const std::filesystem::path& base, const std::filesystem::pat
                            std::memcpy(bytes.data(), stored.data.data(), bytes.size());
                            return;
                          }
-                         const at::Tensor whole = low_rank->merged(parameter, read_tensor(stored))
-                                                      .to(scalar_type(stored.type))
-                                                      .contiguous();
+                         const at::Tensor merged =
+                             low_rank->merged(parameter, turned(read_tensor(stored), parameter));
+                         const at::Tensor whole =
+                             turned(merged, parameter).to(scalar_type(stored.type)).contiguous();
                          std::memcpy(bytes.data(), whole.const_data_ptr(), bytes.size());
                        }});
   }

@@ -27,7 +27,7 @@ void write_derived_weights(const std::filesystem::path& base, const ModelConfig&
     const StoredTensor stored = checkpoint.find(there.at(parameter.name), from).tensor;
     const bool rows = parameter.role == Role::embedding || parameter.role == Role::head;
     const DrawnRows draw = rows ? drawn : DrawnRows{.count = 0};
-    tensors.push_back({parameter.name, stored.type, parameter.shape,
+    tensors.push_back({parameter.name, stored.type, parameter.stored_shape(),
                        [stored, parameter, draw](std::span<std::byte> bytes) {
                          std::memcpy(bytes.data(), stored.data.data(), stored.data.size());
                          if (draw.count == 0) return;

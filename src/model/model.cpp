@@ -136,6 +136,12 @@ at::Tensor blocks_of(const CheckpointFiles::Entry& entry) {
   return all;
 }
 
+/// The tensor of a weight, [out, in] of a matrix.
+at::Tensor weight_of(const Parameter& parameter, const CheckpointFiles::Entry& entry,
+                     at::ScalarType type) {
+  return turned(to_tensor(entry, type), parameter);
+}
+
 /// The tensor in the network's type on its device; unchanged if it will be packed.
 at::Tensor placed(const at::Tensor& tensor, const Model::Network& network) {
   return PackedBackend::fits(network) ? tensor : tensor.to(network.device, network.type);
@@ -216,7 +222,8 @@ Model Model::load(const std::filesystem::path& folder, const Options& options) {
         whole, network->config.layers, CheckpointFiles(folder),
         [&](const Parameter& parameter, const CheckpointFiles::Entry& entry) {
           if (keeps_blocks && packed_type(parameter, whole)) return blocks_of(entry);
-          const at::Tensor tensor = to_tensor(entry, adapter ? at::kFloat : network->type);
+          const at::Tensor tensor =
+              weight_of(parameter, entry, adapter ? at::kFloat : network->type);
           return placed(adapter ? adapter->merged(parameter, tensor) : tensor, *network);
         }));
     network->extra_heads = load_extra_heads(*network, extra_heads_file(folder, options.adapter));
@@ -230,8 +237,8 @@ std::map<std::string, at::Tensor> load_weights(const std::filesystem::path& fold
                                                at::ScalarType type) {
   const ModelConfig config = read_model_config(folder);
   return load_tensors(config, config.layers, CheckpointFiles(folder),
-                      [&](const Parameter&, const CheckpointFiles::Entry& entry) {
-                        return to_tensor(entry, type).to(type);
+                      [&](const Parameter& parameter, const CheckpointFiles::Entry& entry) {
+                        return weight_of(parameter, entry, type).to(type);
                       });
 }
 
@@ -263,7 +270,7 @@ std::int64_t weight_bytes(const Parameter& parameter, const ModelConfig& config,
   if (dtype == Dtype::gguf)
     packed = packed_type(parameter, config);
   else if (parameter.matrix() && parameter.layer >= 0 && parameter.role != Role::router &&
-           computing(dtype) != dtype)
+           parameter.role != Role::shared_router && computing(dtype) != dtype)
     packed = weight_type(dtype);
   if (packed) return weight_bytes(parameter.shape[0], parameter.shape[1], *packed);
   return parameter.elements() * static_cast<std::int64_t>(at::elementSize(scalar_type(dtype)));

@@ -16,6 +16,7 @@ namespace {
 template <typename Network>
 auto& place(Network& network, const Parameter& parameter) {
   if (parameter.role == Role::embedding) return network.embedding;
+  if (parameter.role == Role::positions) return network.position_rows;
   const auto of = [&](auto& map) -> auto& { return parameter.bias ? map.bias : map.weight; };
   if (parameter.role == Role::final_norm) return of(network.final_norm);
   if (parameter.role == Role::head) return of(network.head);
@@ -24,7 +25,7 @@ auto& place(Network& network, const Parameter& parameter) {
     case Role::input_norm:
       return of(layer.input_norm);
     case Role::qkv:
-      return layer.qkv;
+      return of(layer.qkv);
     case Role::q:
       return of(layer.q);
     case Role::k:
@@ -69,16 +70,8 @@ auto& place(Network& network, const Parameter& parameter) {
   }
 }
 
-/// Makes q, k, v and gate, up views of the stacked matrices; nothing is copied.
+/// Makes gate and up views of the stacked matrix; nothing is copied.
 void split_fused(const ModelConfig& config, Layer& layer) {
-  const std::int64_t queries = std::int64_t{config.heads} * config.head_dim;
-  const std::int64_t keys = std::int64_t{config.kv_heads} * config.head_dim;
-  if (config.block.fused_qkv) {
-    layer.q.weight = layer.qkv.narrow(0, 0, queries);
-    layer.k.weight = layer.qkv.narrow(0, queries, keys);
-    layer.v.weight = layer.qkv.narrow(0, queries + keys, keys);
-  }
-  if (!config.block.fused_gate_up) return;
   layer.gate.weight = layer.gate_up.narrow(0, 0, config.intermediate_size);
   layer.up.weight = layer.gate_up.narrow(0, config.intermediate_size, config.intermediate_size);
 }
@@ -92,8 +85,8 @@ void Model::Network::assign(const std::map<std::string, at::Tensor>& weights) {
   for (const Parameter& parameter : parameters(config))
     place(*this, parameter) = weights.at(parameter.name);
   for (Layer& layer : layers) {
-    split_fused(config, layer);
-    if (config.block.parallel) layer.post_norm = layer.input_norm;
+    if (config.block.fused_gate_up) split_fused(config, layer);
+    if (config.block.parallel && !config.block.two_norms) layer.post_norm = layer.input_norm;
   }
   if (config.tied_head) head.weight = embedding;
 }

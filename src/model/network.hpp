@@ -70,11 +70,14 @@ struct Layer {
   Norm input_norm;  ///< [hidden]
   /// q: [heads * head_dim, hidden], k and v: [kv_heads * head_dim, hidden], o: [hidden, heads *
   /// head_dim]
+  /// If BlockSpec::qkv is not `apart`, q, k and v are undefined, and their rows are in `qkv`.
   Linear q, k, v, o;
+  Linear qkv;  ///< [q, k and v rows, hidden], in the order of BlockSpec::qkv, or undefined
   /// With QkNorm::heads, [head_dim]. With QkNorm::whole, [heads * head_dim] and [kv_heads *
   /// head_dim].
   Norm q_norm, k_norm;
-  Norm post_norm;  ///< norm before the MLP: [hidden]; input_norm if BlockSpec::parallel
+  /// Norm before the MLP: [hidden]; input_norm if the sublayers share it (BlockSpec::two_norms).
+  Norm post_norm;
   /// The MLP: gate and up [inner, hidden], down [hidden, inner]. `gate` is undefined if the MLP has
   /// no gate. In a layer with experts, these are the matrices of the shared expert, or undefined.
   Linear gate, up, down;
@@ -82,9 +85,9 @@ struct Layer {
   Linear shared_router;  ///< [1, hidden], or undefined
   std::vector<Expert> experts;
   Norm after_attention, after_mlp;  ///< norms after the sublayers: [hidden]
-  /// Stacked matrices of the checkpoint, or undefined. If they are defined, the weights of q, k and
-  /// v are views of `qkv`, and the weights of gate and up are views of `gate_up`.
-  at::Tensor qkv, gate_up;
+  /// The stacked matrix of the checkpoint, or undefined. If it is defined, the weights of gate and
+  /// up are views of it.
+  at::Tensor gate_up;
 };
 
 /// An extra head (ExtraHeadShape). It has the same input as the network's own head.
@@ -121,7 +124,8 @@ struct Model::Network {
   at::Device device{at::kCPU};
   at::ScalarType type = at::kFloat;
 
-  at::Tensor embedding;  ///< [vocab, hidden]
+  at::Tensor embedding;      ///< [vocab, hidden]
+  at::Tensor position_rows;  ///< [max_position, hidden], or undefined
   std::vector<Layer> layers;
   Norm final_norm;  ///< [hidden]
   Linear head;      ///< [vocab, hidden]; the embedding itself if tied
@@ -150,6 +154,11 @@ struct Model::Network {
   /// tensors share the memory of the members. Weights that the backend took over are left out.
   std::vector<std::pair<std::string, at::Tensor>> named_parameters() const;
 };
+
+/// A tensor of a checkpoint, as [out, in] of a matrix; and the reverse.
+inline at::Tensor turned(const at::Tensor& stored, const Parameter& parameter) {
+  return parameter.transposed ? stored.t().contiguous() : stored;
+}
 
 /// The integers as an int64 tensor on the network's device.
 inline at::Tensor on_device(const Model::Network& network,

@@ -8,6 +8,7 @@
 #include "src/checkpoint/checkpoint.hpp"
 #include "src/checkpoint/derived_checkpoint.hpp"
 #include "src/model/files/config.hpp"
+#include "src/model/files/families.hpp"
 #include "src/model/files/parameters.hpp"
 #include "src/model/model.hpp"
 #include "src/reproduction/scale_inputs.hpp"
@@ -33,6 +34,9 @@ Json small_shape(Json config, int vocabulary, const std::vector<Token>& ends) {
   const Json small = {{"hidden_size", 64},        {"num_attention_heads", 4},
                       {"intermediate_size", 128}, {"num_hidden_layers", 2},
                       {"vocab_size", vocabulary}, {"num_key_value_heads", grouped ? 2 : 4}};
+  if (const Family* family = find_family(config.value("model_type", "")))
+    for (const KeyName& key : family->keys)
+      if (key.own) config.erase(key.own);  // the usual names count then
   config.update(small);
   if (config.contains("head_dim")) config["head_dim"] = 16;
   for (const char* key : {"rope_scaling", "quantization_config", "layer_types"}) config.erase(key);

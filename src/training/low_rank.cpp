@@ -16,7 +16,7 @@ namespace {
 std::vector<Linear*> linears(Layer& layer, Role role) {
   switch (role) {
     case Role::qkv:
-      return {&layer.q, &layer.k, &layer.v};
+      return {&layer.qkv};
     case Role::q:
       return {&layer.q};
     case Role::k:

@@ -7,6 +7,12 @@ namespace pardec {
 std::vector<std::pair<std::string, at::Tensor>> Trainable::exported(
     const std::map<std::string, at::Tensor>&,
     std::vector<std::pair<std::string, at::Tensor>> masters) const {
+  std::map<std::string, Parameter> of_network;
+  for (Parameter& parameter : pardec::parameters(config()))
+    of_network.emplace(parameter.name, parameter);
+  for (auto& [name, weight] : masters)
+    if (const auto found = of_network.find(name); found != of_network.end())
+      weight = turned(weight, found->second);
   return masters;
 }
 

@@ -77,7 +77,7 @@ class Trainable {
   /// contain the network's weights.
   virtual bool beside_network() const = 0;
   /// The tensors to write, in this order. `weights`: the network's initial weights. Default: the
-  /// master weights, by name.
+  /// master weights, by name, in the form that checkpoints have (Parameter::transposed).
   virtual std::vector<std::pair<std::string, at::Tensor>> exported(
       const std::map<std::string, at::Tensor>& weights,
       std::vector<std::pair<std::string, at::Tensor>> masters) const;

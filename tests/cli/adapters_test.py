@@ -13,7 +13,7 @@ import warnings
 
 import pytest
 from cases import ask, case, change_json, greedy, make_network
-from harness import skip
+from harness import TINY, skip
 from reference import torch, transformers
 from safetensors.torch import load_file, save_file
 
@@ -29,6 +29,18 @@ NETWORKS = {
     "tied": {"tie_word_embeddings": True},
     "Qwen3": {"family": "Qwen3"},
     "Phi3": {"family": "Phi3", "head_dim": None, "pad_token_id": 0},
+    "GPTNeoX": {
+        "family": "GPTNeoX", "model_type": "gpt_neox", "head_dim": None, "hidden_act": None
+    },
+    "GPT2": {
+        "family": "GPT2",
+        "architectures": ["GPT2LMHeadModel"],
+        **{key: None for key in TINY if key.startswith(("num_", "hidden", "interm", "max", "head"))},
+        "n_embd": 64,
+        "n_head": 4,
+        "n_layer": 2,
+        "n_positions": 512,
+    },
     "deep": {"num_hidden_layers": 4},
     "own head": {"tie_word_embeddings": True},
 }
@@ -88,6 +100,11 @@ READ = {
     ),
     "target_modules by peft": ("plain", {"target_modules": None}),
     "fused matrices": ("Phi3", {"target_modules": ["qkv_proj", "down_proj"], "use_dora": True}),
+    "heads in one matrix": ("GPTNeoX", {"target_modules": ["query_key_value", "dense"]}),
+    "matrices stored as [in, out]": (
+        "GPT2",
+        {"target_modules": ["c_attn", "c_proj"], "fan_in_fan_out": True},
+    ),
     "Qwen3": (
         "Qwen3",
         {"target_modules": ["k_proj", "o_proj", "gate_proj"], "alpha_pattern": {"o_proj": 1}},

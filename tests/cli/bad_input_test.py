@@ -145,9 +145,9 @@ def models(model):
         copy_model(
             model,
             "m-family",
-            config__json=config_with(model_type="gpt2", architectures=["GPT2LMHeadModel"]),
+            config__json=config_with(model_type="opt", architectures=["OPTForCausalLM"]),
         ),
-        ["m-family/config.json", "gpt2", "supported"],
+        ["m-family/config.json", "opt", "supported"],
     )
     yield (
         "unknown rope",

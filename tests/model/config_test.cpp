@@ -378,6 +378,97 @@ TEST_CASE("Layer norms, MLPs without a gate, sublayers in parallel: names, shape
   CHECK(parsed(moe).slides == std::vector<bool>{true, false, true, false, false});
 }
 
+TEST_CASE("GPT-2, GPT-NeoX, Falcon, InternLM2, MiniCPM: names, shapes, own keys") {
+  const auto parsed = [](const Json& json) { return parse_model_config(json, "config.json"); };
+  const auto layer_of = [](const ModelConfig& config) {
+    std::string names;
+    for (const Parameter& p : parameters(config))
+      if (p.layer == 1 && !p.bias) names += p.name + shape_text(p.stored_shape()) + "\n";
+    return names;
+  };
+  const Json gpt2{{"model_type", "gpt2"}, {"architectures", {"GPT2LMHeadModel"}},
+                  {"vocab_size", 100},    {"n_embd", 48},
+                  {"n_layer", 2},         {"n_head", 4},
+                  {"n_positions", 30},    {"n_inner", nullptr}};
+  const ModelConfig learned = parsed(gpt2);
+  CHECK(layer_of(learned) ==
+        "transformer.h.1.ln_1.weight[48]\ntransformer.h.1.attn.c_attn.weight[48, 144]\n"
+        "transformer.h.1.attn.c_proj.weight[48, 48]\ntransformer.h.1.ln_2.weight[48]\n"
+        "transformer.h.1.mlp.c_fc.weight[48, 192]\ntransformer.h.1.mlp.c_proj.weight[192, 48]\n");
+  CHECK(parameters(learned)[1].name == "transformer.wpe.weight");
+  CHECK(parameters(learned)[1].shape == std::vector<std::int64_t>{30, 48});
+  CHECK((learned.positions() == 30 && learned.positions_key() == "n_positions"));
+  CHECK((learned.tied_head && learned.rope.type == RopeType::still));
+  CHECK_THAT(error_of(with(gpt2, {{"n_head", 0}})),
+             Catch::Contains("'n_head' is 0, expected a positive number"));
+  CHECK_THAT(error_of(with(gpt2, {{"n_head", 5}})),
+             Catch::Contains("'n_embd' is 48, expected a multiple of 'n_head' (5)"));
+  CHECK_THAT(error_of(with(gpt2, {{"scale_attn_weights", false}})),
+             Catch::Contains("'scale_attn_weights' is false, which is not supported"));
+  Json usual = gpt2;
+  usual.erase("n_embd");
+  CHECK_THAT(error_of(usual), Catch::Contains("n_embd"));
+  CHECK(parsed(with(usual, {{"hidden_size", 64}})).hidden_size == 64);
+
+  const Json neox = with(family("gpt_neox", "GPTNeoXForCausalLM"),
+                         {{"hidden_act", "gelu"}, {"hidden_size", 64}, {"rotary_emb_base", 500}});
+  CHECK(layer_of(parsed(neox)) ==
+        "gpt_neox.layers.1.input_layernorm.weight[64]\n"
+        "gpt_neox.layers.1.attention.query_key_value.weight[192, 64]\n"
+        "gpt_neox.layers.1.attention.dense.weight[64, 64]\n"
+        "gpt_neox.layers.1.post_attention_layernorm.weight[64]\n"
+        "gpt_neox.layers.1.mlp.dense_h_to_4h.weight[64, 64]\n"
+        "gpt_neox.layers.1.mlp.dense_4h_to_h.weight[64, 64]\n");
+  CHECK((parsed(neox).rope.dims == 4 && parsed(neox).rope.theta == 500));
+  CHECK((parsed(neox).block.parallel && parsed(neox).block.attention_bias));
+  CHECK(parsed(neox).block.activation == Activation::gelu);
+  CHECK(parsed(with(neox, {{"hidden_act", "gelu_fast"}})).block.activation ==
+        Activation::gelu_tanh);
+  CHECK_THAT(error_of(with(neox, {{"hidden_act", "relu"}})),
+             Catch::Contains("'hidden_act' is 'relu'; supported is 'gelu' or"));
+  CHECK_THAT(error_of(with(neox, {{"rotary_pct", 2}})), Catch::Contains("'rotary_pct' is 2"));
+
+  Json falcon = family("falcon", "FalconForCausalLM");
+  falcon.erase("intermediate_size"), falcon.erase("hidden_act");
+  CHECK((parsed(falcon).kv_heads == 1 && parsed(falcon).intermediate_size == 192));
+  CHECK(parsed(with(falcon, {{"multi_query", false}})).kv_heads == 4);
+  CHECK(layer_of(parsed(falcon)) ==
+        "transformer.h.1.input_layernorm.weight[48]\n"
+        "transformer.h.1.self_attention.query_key_value.weight[72, 48]\n"
+        "transformer.h.1.self_attention.dense.weight[48, 48]\n"
+        "transformer.h.1.mlp.dense_h_to_4h.weight[192, 48]\n"
+        "transformer.h.1.mlp.dense_4h_to_h.weight[48, 192]\n");
+  const Json newer = with(falcon, {{"new_decoder_architecture", true}, {"num_kv_heads", 2}});
+  CHECK((parsed(newer).kv_heads == 2 && parsed(newer).block.two_norms));
+  CHECK_THAT(layer_of(parsed(newer)), Catch::Contains("h.1.ln_attn.weight[48]\n") &&
+                                          Catch::Contains("h.1.ln_mlp.weight[48]\n") &&
+                                          !Catch::Contains("input_layernorm"));
+  CHECK_FALSE(parsed(with(newer, {{"num_ln_in_parallel_attn", 1}})).block.two_norms);
+  CHECK_FALSE(parsed(with(falcon, {{"parallel_attn", false}})).block.parallel);
+  CHECK_THAT(error_of(with(falcon, {{"alibi", true}})),
+             Catch::Contains("'alibi' is true, which is not supported; expected false"));
+  CHECK_THAT(error_of(with(falcon, {{"num_ln_in_parallel_attn", 2}})),
+             Catch::Contains("'num_ln_in_parallel_attn' is 2, expected 1"));
+  CHECK_THAT(error_of(with(newer, {{"parallel_attn", false}})),
+             Catch::Contains("'parallel_attn' is false"));
+  CHECK_THAT(error_of(with(newer, {{"num_kv_heads", 3}})),
+             Catch::Contains("expected a multiple of 'num_kv_heads' (3)"));
+
+  const ModelConfig intern =
+      parsed(with(family("internlm2", "InternLM2ForCausalLM"), {{"num_key_value_heads", 2}}));
+  CHECK((intern.block.attention_bias && intern.block.output_bias && !intern.block.mlp_bias));
+  CHECK_THAT(layer_of(intern), Catch::Contains("model.layers.1.attention.wqkv.weight[96, 48]\n"));
+
+  const Json mini = with(
+      family("minicpm", "MiniCPMForCausalLM"),
+      {{"num_hidden_layers", 4}, {"scale_emb", 12}, {"scale_depth", 1.5}, {"dim_model_base", 8}});
+  CHECK(parsed(mini).block.embedding_scale == 12);
+  CHECK(parsed(mini).block.residual_scale == 0.75);
+  CHECK(parsed(mini).block.logit_divisor == 6);
+  CHECK_THAT(error_of(with(mini, {{"num_experts", 8}})),
+             Catch::Contains("'num_experts' is 8, which is not supported"));
+}
+
 TEST_CASE("both forms of the rotary base are read") {
   CHECK(parse_model_config(with(llama(), {{"rope_theta", 5e5}, {"rope_scaling", nullptr}}), "c")
             .rope.theta == 5e5);
@@ -391,12 +482,15 @@ TEST_CASE("both forms of the rotary base are read") {
 }
 
 TEST_CASE("an unsupported setting is an error that names it and what is supported") {
-  CHECK(
-      error_of(with(llama(), {{"model_type", "gpt2"}, {"architectures", {"GPT2LMHeadModel"}}})) ==
-      "config.json: model_type 'gpt2' is not supported; supported are cohere, cohere2, ernie4_5, "
-      "gemma2, gemma3_text, glm, glm4, granite, internlm3, llama, mistral, mixtral, olmo2, olmoe, "
-      "phi, phi3, qwen2, qwen2_moe, qwen3, qwen3_moe, smollm3, stablelm, starcoder2 (see model "
-      "list-families)");
+  CHECK(error_of(with(llama(), {{"model_type", "opt"}, {"architectures", {"OPTForCausalLM"}}})) ==
+        "config.json: model_type 'opt' is not supported; supported are cohere, cohere2, ernie4_5, "
+        "falcon, gemma2, gemma3_text, glm, glm4, gpt2, gpt_neox, granite, internlm2, internlm3, "
+        "llama, minicpm, mistral, mixtral, olmo2, olmoe, phi, phi3, qwen2, qwen2_moe, qwen3, "
+        "qwen3_moe, smollm3, stablelm, starcoder2 (see model list-families)");
+  CHECK_THAT(error_of(with(llama(), {{"model_type", "deepseek_v3"},
+                                     {"architectures", {"DeepseekV3ForCausalLM"}}})),
+             Catch::Contains("model_type 'deepseek_v3' is not supported: it has latent attention: "
+                             "the cache has one compressed row for all heads"));
   CHECK_THAT(error_of(with(llama(), {{"architectures", {"LlamaForSequenceClassification"}}})),
              Catch::Contains("expected LlamaForCausalLM"));
   Json nameless = llama();

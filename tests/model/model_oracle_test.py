@@ -24,6 +24,7 @@ try:
     import numpy as np
     import torch
     import transformers
+    from safetensors.torch import load_file, save_file
     from transformers import AutoConfig, AutoModelForCausalLM
     from transformers.generation.logits_process import (
         TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper,
@@ -55,7 +56,7 @@ def exact_router(self, x):
 def exact_attention(
     module, query, key, value, attention_mask, scaling, dropout=0.0, softcap=None, **_
 ):
-    groups = module.num_key_value_groups
+    groups = getattr(module, "num_key_value_groups", 1)
     key, value = key.repeat_interleave(groups, 1), value.repeat_interleave(groups, 1)
     scores = query @ key.transpose(2, 3) * scaling
     if softcap is not None:
@@ -87,10 +88,10 @@ def exact_rotation_of_ernie(q, k, cos, sin, unsqueeze_dim=1):
 FILES_OF_FAMILIES = [
     importlib.import_module(f"transformers.models.{name}.modeling_{name}")
     for name in (
-        "cohere", "cohere2", "ernie4_5", "gemma2", "gemma3", "glm", "glm4", "granite", "llama", "mistral", "mixtral",
+        "cohere", "cohere2", "ernie4_5", "falcon", "gpt2", "gpt_neox", "gemma2", "gemma3", "glm", "glm4", "granite", "llama", "mistral", "mixtral",
         "olmo2", "olmoe", "phi3", "qwen2", "phi", "qwen2_moe", "qwen3", "qwen3_moe", "smollm3", "stablelm", "starcoder2",
     )
-]  # internlm3 is llama in transformers
+]  # internlm3 is llama in transformers; minicpm and internlm2 are not there
 
 
 class Exact:
@@ -100,7 +101,8 @@ class Exact:
         self.saved = []
         replaced = {"RMSNorm": 0, "TopKRouter": 0}
         for file in FILES_OF_FAMILIES:
-            self.replace(file, "eager_attention_forward", exact_attention)
+            if "falcon" not in file.__name__:  # its softmax is in the type of the network
+                self.replace(file, "eager_attention_forward", exact_attention)
             family = file.__name__.rsplit("_", 1)[-1]
             for name, value in list(vars(file).items()):
                 if name.endswith("RMSNorm") and value.__module__ == file.__name__:
@@ -116,8 +118,8 @@ class Exact:
                 self.replace(file, "apply_rotary_pos_emb", exact_rotation_of_ernie)
             if "cohere" in file.__name__:
                 self.replace(file, "apply_rotary_pos_emb", exact_rotation_of_cohere)
-        # Five families have torch's layer norm.
-        assert replaced == {"RMSNorm": len(FILES_OF_FAMILIES) - 5, "TopKRouter": 4}
+        # Eight families have torch's layer norm.
+        assert replaced == {"RMSNorm": len(FILES_OF_FAMILIES) - 8, "TopKRouter": 4}
 
     def replace(self, place, name, exact):
         self.saved.append((place, name, getattr(place, name)))
@@ -370,6 +372,9 @@ def cases_of(vocab, seed, kind):
     return whole, scripts(rng, vocab)
 
 
+SHARPENED = ("q_proj", "k_proj", "qkv_proj", "query_key_value", "c_attn")
+
+
 def sharpened(model, seed):
     torch.manual_seed(seed)
     gemma = model.config.model_type.startswith("gemma")
@@ -383,7 +388,7 @@ def sharpened(model, seed):
                         if "embed" in name
                         else (
                             3.0
-                            if any(part in name for part in ("q_proj", "k_proj", "qkv_proj"))
+                            if any(part in name for part in SHARPENED)
                             else 1.0
                         )
                         / p.shape[1] ** 0.5
@@ -407,6 +412,7 @@ class Compared:
 
     def __init__(self, network, folder, dump):
         self.network, self.folder, self.dump = network, folder, dump
+        self.own = network.own(folder)
         self.whole, self.together = cases_of(network.vocabulary, 7, network.kind)
         self.cases = [
             {"whole": {"tokens": [t for t, _ in rows], "labels": [l for _, l in rows]}}
@@ -451,7 +457,7 @@ class Compared:
     def ours(self, dtype):
         """[(case, logits, truth)] in a type."""
         expected = self.exact if dtype == "fp64" else self.truth
-        got = self.dump(self.folder, dtype, self.cases)
+        got = self.dump(self.own, dtype, self.cases)
         assert got.size == sum(t.size for _, t in expected)
         pieces, at = [], 0
         for name, t in expected:
@@ -488,6 +494,85 @@ class Network:
             config = json.loads(file.read_text())
             del config["rope_parameters"]
             file.write_text(json.dumps({**config, **self.rewrite}))
+
+    def own(self, folder):
+        """The folder that the program reads."""
+        return folder
+
+
+class Published(Network):
+    """A family that transformers does not have: a network of a family of the same arithmetic, which
+    transformers computes, with the names, keys and fused matrices that the family publishes.
+    `rewrite` gives config and tensors.
+    """
+
+    def save(self, folder):
+        sharpened(self.make(), self.seed).to(self.dtype).save_pretrained(folder)
+
+    def own(self, folder):
+        own = folder.with_name("published")
+        own.mkdir()
+        config = json.loads((folder / "config.json").read_text())
+        common = {
+            key: config[key]
+            for key in (
+                "vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers",
+                "num_attention_heads", "num_key_value_heads", "max_position_embeddings",
+                "rms_norm_eps", "hidden_act", "tie_word_embeddings",
+            )
+        }
+        more, tensors = self.rewrite(config, load_file(folder / "model.safetensors"))
+        (own / "config.json").write_text(json.dumps({**common, **more}))
+        save_file(tensors, own / "model.safetensors")
+        return own
+
+
+def minicpm(config, tensors):
+    """Of Granite. The published code scales the embedding by scale_emb, what sublayers add by
+    scale_depth / sqrt(layers), and the head's input by dim_model_base / hidden_size.
+    """
+    return {
+        "model_type": "minicpm",
+        "architectures": ["MiniCPMForCausalLM"],
+        "attention_bias": config["attention_bias"],
+        "scale_emb": config["embedding_multiplier"],
+        "scale_depth": config["residual_multiplier"] * config["num_hidden_layers"] ** 0.5,
+        "dim_model_base": config["hidden_size"] / config["logits_scaling"],
+    }, tensors
+
+
+def internlm2(config, tensors):
+    """Of Llama. The published code has wqkv of shape [key heads, group + 2, head_dim, hidden]: the
+    query heads of a group, their key head, their value head.
+    """
+    modules = {
+        "model.embed_tokens": "model.tok_embeddings",
+        "input_layernorm": "attention_norm",
+        "post_attention_layernorm": "ffn_norm",
+        "self_attn.o_proj": "attention.wo",
+        "mlp.gate_proj": "feed_forward.w1",
+        "mlp.up_proj": "feed_forward.w3",
+        "mlp.down_proj": "feed_forward.w2",
+        "lm_head": "output",
+    }
+    kv = config["num_key_value_heads"]
+    made = {}
+    for name, tensor in tensors.items():
+        if ".q_proj." in name:
+            parts = [tensors[name.replace("q_proj", one)] for one in ("q_proj", "k_proj", "v_proj")]
+            rows = [part.reshape(kv, part.shape[0] // kv, *part.shape[1:]) for part in parts]
+            fused = torch.cat(rows, 1).flatten(0, 1)
+            made[name.replace("self_attn.q_proj", "attention.wqkv")] = fused.contiguous()
+        elif ".k_proj." not in name and ".v_proj." not in name:
+            for old, new in modules.items():
+                name = name.replace(old, new)
+            made[name] = tensor
+    return {
+        "model_type": "internlm2",
+        "architectures": ["InternLM2ForCausalLM"],
+        "bias": config["attention_bias"],
+        "rope_theta": config["rope_parameters"]["rope_theta"],
+    }, made
 
 
 class Synthetic(Network):
@@ -530,6 +615,9 @@ def plain_networks():
     olmo2 = maker("olmo2", eos_token_id=2)
     gemma2, gemma3 = maker("gemma2"), maker("gemma3_text")
     moe = maker("qwen3_moe", moe_intermediate_size=40, num_attention_heads=4)
+    gpt2 = lambda **o: made(
+        "gpt2", vocab_size=211, n_embd=48, n_inner=80, n_layer=3, n_head=4, n_positions=512, **o
+    )
     four = dict(num_attention_heads=4, num_key_value_heads=2, pad_token_id=0, eos_token_id=2)
     nets = {
         "llama tied, fp32 file": (
@@ -772,6 +860,50 @@ def plain_networks():
             torch.float32,
             {},
         ),
+        "gpt_neox, bf16 file": (
+            lambda: net("gpt_neox", num_attention_heads=3), torch.bfloat16, {},
+        ),
+        "gpt_neox one sublayer after the other, no biases, fp32 file": (
+            lambda: net(
+                "gpt_neox", num_attention_heads=4, use_parallel_residual=False,
+                attention_bias=False, hidden_act="gelu_fast",
+                rope_parameters={
+                    "rope_type": "default", "rope_theta": 500.0, "partial_rotary_factor": 0.5,
+                },
+            ),
+            torch.float32,
+            {},
+        ),
+        "gpt2 tied, bf16 file": (lambda: gpt2(), torch.bfloat16, {}),
+        "gpt2 untied, exact gelu, fp32 file": (
+            lambda: gpt2(activation_function="gelu", tie_word_embeddings=False), torch.float32, {},
+        ),
+        "falcon one key head, bf16 file": (
+            lambda: net("falcon", num_attention_heads=3, ffn_hidden_size=80), torch.bfloat16, {},
+        ),
+        "falcon GQA, two norms, fp32 file": (
+            lambda: net(
+                "falcon", num_attention_heads=4, num_kv_heads=2, new_decoder_architecture=True,
+            ),
+            torch.float32,
+            {},
+        ),
+        "falcon GQA, one norm, biases, bf16 file": (
+            lambda: net(
+                "falcon", num_attention_heads=6, num_kv_heads=2, new_decoder_architecture=True,
+                num_ln_in_parallel_attn=1, bias=True, tie_word_embeddings=False,
+                ffn_hidden_size=80,
+            ),
+            torch.bfloat16,
+            {},
+        ),
+        "falcon one sublayer after the other, biases, fp32 file": (
+            lambda: net(
+                "falcon", num_attention_heads=3, multi_query=False, parallel_attn=False, bias=True,
+            ),
+            torch.float32,
+            {},
+        ),
         "gemma3 untied, final cap, fp32 file": (
             lambda: gemma3(
                 num_attention_heads=6, num_key_value_heads=6, head_dim=16,
@@ -783,6 +915,32 @@ def plain_networks():
     }
     for i, (label, (make, dtype, stored)) in enumerate(nets.items()):
         yield Network(label, make, i, dtype, stored, vocabulary=shape["vocab_size"])
+    scales = dict(
+        embedding_multiplier=12.0, residual_multiplier=1.4 / 3**0.5, logits_scaling=3.0,
+        attention_multiplier=12**-0.5,
+    )
+    published = {
+        "minicpm tied, bf16 file": (
+            lambda: net("granite", **four, **scales, tie_word_embeddings=True),
+            torch.bfloat16,
+            minicpm,
+        ),
+        "minicpm GQA, biases, fp32 file": (
+            lambda: net("granite", **four, **scales, attention_bias=True), torch.float32, minicpm,
+        ),
+        "internlm2 GQA, bf16 file": (
+            lambda: llama(num_attention_heads=6, num_key_value_heads=2), torch.bfloat16, internlm2,
+        ),
+        "internlm2 biases, fp32 file": (
+            lambda: llama(num_attention_heads=4, rope_theta=5e5, attention_bias=True),
+            torch.float32,
+            internlm2,
+        ),
+    }
+    for i, (label, (make, dtype, rewrite)) in enumerate(published.items(), 80):
+        yield Published(
+            label, make, i, dtype, rewrite=rewrite, vocabulary=shape["vocab_size"]
+        )
 
 
 def scaled_networks():

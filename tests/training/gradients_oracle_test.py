@@ -15,6 +15,7 @@ from harness import skip
 try:
     import torch
     import transformers
+    from safetensors.torch import load_file, save_file
 except ImportError as missing:
     skip(missing)
 torch.set_num_threads(1)
@@ -40,10 +41,27 @@ FAMILIES = {
         "layer_types": ["sliding_attention", "full_attention", "sliding_attention"],
     },
     "ernie4_5": {"use_bias": True},
+    "falcon": {
+        "head_dim": None,
+        "num_kv_heads": 2,
+        "new_decoder_architecture": True,
+        "ffn_hidden_size": 32,
+        "bias": True,
+    },
     "gemma2": {**GEMMA, "attn_logit_softcapping": 3.0, "final_logit_softcapping": 2.0},
     "gemma3_text": {**GEMMA, "sliding_window_pattern": 2},
     "glm": {},
     "glm4": {"attention_bias": False},
+    "gpt2": {
+        **{key: None for key in SHAPE if key.startswith(("num_", "hidden", "interm", "max", "head"))},
+        "n_embd": 24,
+        "n_inner": 32,
+        "n_layer": 3,
+        "n_head": 4,
+        "n_positions": 64,
+        "tie_word_embeddings": True,
+    },
+    "gpt_neox": {"head_dim": None, "num_key_value_heads": None, "rotary_pct": 0.67},
     "granite": {
         "head_dim": 6,
         "embedding_multiplier": 3.0,
@@ -51,8 +69,10 @@ FAMILIES = {
         "attention_multiplier": 0.3,
         "logits_scaling": 5.0,
     },
+    "internlm2": {"head_dim": 6, "bias": True},
     "internlm3": {},
     "llama": {},
+    "minicpm": {"head_dim": 6, "scale_emb": 3.0, "scale_depth": 0.7, "dim_model_base": 8},
     "mistral": {"sliding_window": 5},
     "mixtral": {"num_local_experts": 4},
     "olmo2": {"head_dim": 6},
@@ -82,6 +102,81 @@ FAMILIES = {
 PROMPT, ANSWER = [5, 17, 3, 40, 8, 8], [21, 3, 9, 30, 14, 2]
 
 
+# Families that transformers does not have, and one of the same arithmetic that it has.
+def as_granite(config, weights):
+    more = {
+        "model_type": "granite",
+        "architectures": ["GraniteForCausalLM"],
+        "embedding_multiplier": config["scale_emb"],
+        "residual_multiplier": config["scale_depth"] / config["num_hidden_layers"] ** 0.5,
+        "logits_scaling": config["hidden_size"] / config["dim_model_base"],
+        "attention_multiplier": config["head_dim"] ** -0.5,
+    }
+    return {**config, **more}, weights
+
+
+INTERN = {
+    "model.tok_embeddings": "model.embed_tokens",
+    "attention_norm": "input_layernorm",
+    "ffn_norm": "post_attention_layernorm",
+    "attention.wo": "self_attn.o_proj",
+    "feed_forward.w1": "mlp.gate_proj",
+    "feed_forward.w3": "mlp.up_proj",
+    "feed_forward.w2": "mlp.down_proj",
+    "output": "lm_head",
+}
+
+
+def renamed(name, names):
+    for old, new in names.items():
+        name = name.replace(old, new)
+    return name
+
+
+def as_llama(config, weights):
+    more = {
+        "model_type": "llama",
+        "architectures": ["LlamaForCausalLM"],
+        "attention_bias": config["bias"],
+    }
+    kv = config["num_key_value_heads"]
+    group = config["num_attention_heads"] // kv
+    made = {}
+    for name, weight in weights.items():
+        if ".wqkv." not in name:
+            made[renamed(name, INTERN)] = weight
+            continue
+        rows = weight.unflatten(0, (kv, group + 2, -1))
+        for part, one in zip("qkv", (rows[:, :group], rows[:, -2:-1], rows[:, -1:])):
+            into = name.replace("attention.wqkv", f"self_attn.{part}_proj")
+            made[into] = one.flatten(0, 2).contiguous()
+    return {**config, **more}, made
+
+
+ALIKE = {"internlm2": as_llama, "minicpm": as_granite}
+
+
+def as_stored(family, gradients, config):
+    """Gradients by the names in a checkpoint of the family; of a matrix, as [out, in]."""
+    gradients = dict(by_expert(family, gradients))
+    if family == "gpt_neox":
+        return {renamed(n, {"lm_head": "embed_out"}): g for n, g in gradients.items()}
+    if family == "gpt2":
+        return {n: g.t() if ".h." in n and g.dim() == 2 else g for n, g in gradients.items()}
+    if family != "internlm2":
+        return gradients
+    kv, made = config["num_key_value_heads"], {}
+    back = {new: old for old, new in INTERN.items()}
+    for name, gradient in gradients.items():
+        if ".q_proj." in name:
+            parts = [gradients[name.replace("q_proj", f"{one}_proj")] for one in "qkv"]
+            rows = torch.cat([part.unflatten(0, (kv, -1)) for part in parts], 1)
+            made[name.replace("self_attn.q_proj", "attention.wqkv")] = rows.flatten(0, 1)
+        elif ".k_proj." not in name and ".v_proj." not in name:
+            made[renamed(name, back)] = gradient
+    return made
+
+
 def by_expert(family, gradients):
     """Stacked experts one by one, under their names in a checkpoint."""
     for name, gradient in gradients:
@@ -103,7 +198,9 @@ def by_expert(family, gradients):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_gradients_are_those_of_transformers(program, tmp_path, family):
     config, folder = tmp_path / "config.json", tmp_path / "model"
-    config.write_text(json.dumps({**SHAPE, "model_type": family, **FAMILIES[family]}))
+    keys = {**SHAPE, "model_type": family, **FAMILIES[family]}
+    keys = {key: value for key, value in keys.items() if value is not None}
+    config.write_text(json.dumps(keys))
     subprocess.run([program("model_synth"), config, "3", folder], check=True)
     request = {"model": str(folder), "prompt": PROMPT, "answer": ANSWER}
     got = json.loads(
@@ -112,6 +209,13 @@ def test_gradients_are_those_of_transformers(program, tmp_path, family):
             check=True,
         ).stdout
     )
+    if family in ALIKE:
+        weights = load_file(folder / "model.safetensors")
+        keys, weights = ALIKE[family](keys, weights)
+        folder = tmp_path / "alike"
+        folder.mkdir()
+        (folder / "config.json").write_text(json.dumps(keys))
+        save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
     model = transformers.AutoModelForCausalLM.from_pretrained(
         folder, dtype=torch.float64, attn_implementation="eager", experts_implementation="eager"
     )
@@ -119,11 +223,9 @@ def test_gradients_are_those_of_transformers(program, tmp_path, family):
     loss = torch.nn.functional.cross_entropy(logits[len(PROMPT) - 1 :], torch.tensor(ANSWER))
     loss.backward()
     assert abs(got["loss"] - loss.item()) <= 1e-5
+    named = ((name, weight.grad) for name, weight in model.named_parameters())
     want = {
-        name: gradient.flatten()
-        for name, gradient in by_expert(
-            family, ((n, w.grad) for n, w in model.named_parameters())
-        )
+        name: gradient.flatten() for name, gradient in as_stored(family, named, keys).items()
     }
     assert got["gradients"].keys() == want.keys()
     for name, gradient in want.items():

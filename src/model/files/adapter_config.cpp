@@ -93,10 +93,9 @@ std::vector<std::string> texts(const OrderedJson& json, const char* key, const s
 
 /// The layer of a module name such as "model.layers.3.mlp.up_proj"; -1: none.
 int layer_of(const std::string& module) {
-  constexpr std::string_view kBeginning = "model.layers.";
   int layer = -1;
-  if (module.starts_with(kBeginning))
-    std::from_chars(module.data() + kBeginning.size(), module.data() + module.size(), layer);
+  if (const size_t number = layer_number_at(module); number > 0)
+    std::from_chars(module.data() + number, module.data() + module.size(), layer);
   return layer;
 }
 

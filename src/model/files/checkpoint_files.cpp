@@ -1,6 +1,7 @@
 #include "src/model/files/checkpoint_files.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstring>
 #include <set>
@@ -20,7 +21,9 @@ namespace pardec {
 
 namespace {
 
-constexpr std::string_view kBase = "model.", kLayers = "layers.";
+constexpr std::string_view kBase = "model.";
+/// What names of weights may lack: as in transformers, the name of the network without its head.
+constexpr std::array<std::string_view, 3> kBases{kBase, "transformer.", "gpt_neox."};
 
 std::filesystem::path single_file(const std::filesystem::path& folder) {
   return folder / "model.safetensors";
@@ -36,9 +39,8 @@ bool same_numbers(const StoredTensor& a, const StoredTensor& b) {
 
 /// The pattern shared by names of one kind, or the name itself if it is the only one of its kind.
 std::string kind_of(const std::string& name, int layers) {
-  const size_t at = name.find(kLayers);
-  if (at == 0 || at == kBase.size()) {
-    const size_t number = at + kLayers.size(), dot = name.find('.', number);
+  if (const size_t number = layer_number_at(name); number > 0) {
+    const size_t dot = name.find('.', number);
     int layer = -1;
     std::from_chars(name.data() + number, name.data() + std::min(dot, name.size()), layer);
     if (layer >= 0 && dot != std::string::npos)
@@ -133,7 +135,8 @@ std::vector<std::string> CheckpointFiles::names_of(const std::string& weight) co
   };
   look(weight);
   look(str(kBase, weight));
-  if (weight.starts_with(kBase)) look(weight.substr(kBase.size()));
+  for (const std::string_view base : kBases)
+    if (weight.starts_with(base)) look(weight.substr(base.size()));
   return found;
 }
 
@@ -149,7 +152,7 @@ const CheckpointFiles::Entry& CheckpointFiles::find(const Parameter& parameter,
     const std::vector<std::string> others = unused(config);
     throw ModelError(
         where_,
-        str("has no tensor '", parameter.name, "' of shape ", shape_text(parameter.shape),
+        str("has no tensor '", parameter.name, "' of shape ", shape_text(parameter.stored_shape()),
             parameter.role == Role::head ? ", which a config without tie_word_embeddings needs"
                                          : ", which the config asks for",
             others.empty()
@@ -163,10 +166,10 @@ const CheckpointFiles::Entry& CheckpointFiles::find(const Parameter& parameter,
                        str("has '", names.front(), "' and '", other,
                            "', which are the same weight of a network, with different numbers"));
   check_type(entry.tensor, names.front(), entry.file);
-  if (entry.tensor.shape != parameter.shape)
+  if (entry.tensor.shape != parameter.stored_shape())
     throw ModelError(entry.file,
                      str("tensor '", names.front(), "' has shape ", shape_text(entry.tensor.shape),
-                         ", expected ", shape_text(parameter.shape), " from the config"));
+                         ", expected ", shape_text(parameter.stored_shape()), " from the config"));
   return entry;
 }
 

@@ -32,10 +32,13 @@ const Family& family_of(JsonReader& read, const std::string& where) {
   const Family* family = !type.empty() ? find_family(type)
                          : one         ? find_architecture(names[0])
                                        : nullptr;
-  if (!family)
-    throw ModelError(where, str(type.empty() ? str("architecture '", join(names, ", "))
-                                             : str("model_type '", type),
-                                "' is not supported; ", supported_families()));
+  if (!family) {
+    const std::string why = why_unsupported(type);
+    throw ModelError(
+        where,
+        str(type.empty() ? str("architecture '", join(names, ", ")) : str("model_type '", type),
+            "' is not supported", why.empty() ? "" : ": it has ", why, "; ", supported_families()));
+  }
   const bool fits = one && (names[0] == family->architecture ||
                             (family->other_architecture && names[0] == family->other_architecture));
   if (!names.empty() && !fits)
@@ -45,23 +48,24 @@ const Family& family_of(JsonReader& read, const std::string& where) {
 }
 
 /// Keys whose values would change the network, for every family, with the value that does not.
-struct NeutralKey {
+struct NeutralValue {
   const char* key;
   Json neutral;
 };
 void refuse_other_networks(const Json& json, const std::string& where, const Family& family) {
-  static const std::array kKeys{
-      NeutralKey{"is_encoder_decoder", false},     NeutralKey{"is_causal", true},
-      NeutralKey{"attention_chunk_size", nullptr}, NeutralKey{"per_layer_config", Json::object()},
-      NeutralKey{"kv_sharing_modes", nullptr},     NeutralKey{"text_config", nullptr}};
+  static const std::array kKeys{NeutralValue{"is_encoder_decoder", false},
+                                NeutralValue{"is_causal", true},
+                                NeutralValue{"attention_chunk_size", nullptr},
+                                NeutralValue{"per_layer_config", Json::object()},
+                                NeutralValue{"kv_sharing_modes", nullptr},
+                                NeutralValue{"text_config", nullptr}};
   const auto refuse = [&](const char* key, const Json& neutral) {
     if (const Json value = json.value(key, Json()); !value.is_null() && value != neutral)
       throw ModelError(where, str("'", key, "' is ", one_line(value),
                                   ", which is not supported; expected ", dump(neutral)));
   };
   for (const auto& [key, neutral] : kKeys) refuse(key, neutral);
-  if (family.bidirectional_key) refuse("use_bidirectional_attention", false);
-  if (family.clip_key) refuse("clip_qkv", nullptr);
+  for (const auto& [key, value] : family.neutral) refuse(key, Json::parse(value));
   if (family.block.layer_norm)
     for (const char* key : {"qk_layernorm", "use_qk_norm"}) refuse(key, false);
   // A missing key means its default, but null has no defined meaning.
@@ -81,16 +85,31 @@ void refuse_other_networks(const Json& json, const std::string& where, const Fam
       throw ModelError(where, str("'", key, "' is null, expected a value, or no such key"));
 }
 
-void refuse_unsupported(JsonReader& read, const std::string& where, const Family& family) {
-  // The names of one function.
-  const bool silu = family.block.activation == Activation::silu;
-  const std::vector<std::string> names =
-      silu ? std::vector<std::string>{"silu", "swish"}
-           : std::vector<std::string>{"gelu_pytorch_tanh", "gelu_new", "gelu_fast"};
-  const std::string act = read.optional<std::string>(family.activation_key, names.front());
-  if (std::find(names.begin(), names.end(), act) == names.end())
-    throw ModelError(where, str("'", family.activation_key, "' is '", act, "'; supported is '",
-                                names.front(), "'"));
+/// The activation that config.json names. An MLP without a gate may have either form of gelu.
+Activation read_activation(JsonReader& read, const std::string& where, const Family& family) {
+  const Activation usual = family.block.activation;
+  const auto act = read.maybe<std::string>(family.activation_key);
+  if (!act) return usual;
+  using Named = std::pair<const char*, Activation>;
+  const Named names[] = {
+      {"silu", Activation::silu},          {"swish", Activation::silu},
+      {"gelu", Activation::gelu},          {"gelu_pytorch_tanh", Activation::gelu_tanh},
+      {"gelu_new", Activation::gelu_tanh}, {"gelu_fast", Activation::gelu_tanh}};
+  const auto fits = [&](Activation one) {
+    const bool gelus = one != Activation::silu && usual != Activation::silu;
+    return one == usual || (gelus && !family.block.gated);
+  };
+  std::vector<std::string> supported;
+  for (const auto& [name, one] : names) {
+    if (!fits(one)) continue;
+    if (*act == name) return one;
+    supported.push_back(str("'", name, "'"));
+  }
+  throw ModelError(where, str("'", family.activation_key, "' is '", *act, "'; supported is ",
+                              join(supported, " or ")));
+}
+
+void refuse_unsupported(JsonReader& read, const std::string& where) {
   if (!read.any("quantization_config").is_null())
     throw ModelError(where,
                      "has a 'quantization_config': quantised checkpoints are not supported; "
@@ -258,6 +277,26 @@ std::vector<bool> read_unrotated(const Json& json, JsonReader& read, const std::
   return unrotated;
 }
 
+/// Falcon: whether there is one key head for each query head, or for a group of them, or for all;
+/// and the norms of its layers.
+int read_kv_heads(JsonReader& read, const ModelConfig& config) {
+  if (read.optional<bool>("new_decoder_architecture", false)) return config.kv_heads;
+  return read.optional<bool>("multi_query", true) ? 1 : config.heads;
+}
+void read_kind(JsonReader& read, const std::string& where, BlockSpec& block) {
+  const bool newer = read.optional<bool>("new_decoder_architecture", false);
+  const bool parallel = read.optional<bool>("parallel_attn", true);
+  const int norms = read.optional<int>("num_ln_in_parallel_attn", newer ? 2 : 1);
+  if (norms < 1 || norms > (newer ? 2 : 1))
+    throw ModelError(where, str("'num_ln_in_parallel_attn' is ", norms, ", expected 1",
+                                newer ? " or 2" : ", or new_decoder_architecture"));
+  if (newer && !parallel)
+    throw ModelError(where,
+                     "'parallel_attn' is false, expected true with new_decoder_architecture");
+  block.parallel = parallel;
+  block.two_norms = norms == 2;
+}
+
 /// Reads what the layers compute: the family's block with the options of config.json.
 void read_block(const Json& json, JsonReader& read, const std::string& where, ModelConfig& config) {
   const Family& family = *config.family;
@@ -285,8 +324,10 @@ void read_block(const Json& json, JsonReader& read, const std::string& where, Mo
   }
   if (family.scaled_embedding)
     block.embedding_scale = std::sqrt(static_cast<double>(config.hidden_size));
-  if (family.parallel_key && read.optional<bool>("use_parallel_residual", false))
-    block.parallel = true;
+  block.activation = read_activation(read, where, family);
+  if (family.parallel_key)
+    block.parallel = read.optional<bool>("use_parallel_residual", block.parallel);
+  if (family.kind_keys) read_kind(read, where, block);
   if (family.logit_scale > 0)
     block.logit_divisor = 1 / read_multiplier(read, where, "logit_scale", family.logit_scale);
   if (family.multipliers) {
@@ -295,6 +336,12 @@ void read_block(const Json& json, JsonReader& read, const std::string& where, Mo
     block.logit_divisor = read_multiplier(read, where, "logits_scaling");
     const double attention = read_multiplier(read, where, "attention_multiplier");
     block.query_scalar = 1 / (attention * attention);
+  }
+  if (family.mup_keys) {  // the published code's, which transformers does not have
+    block.embedding_scale = read_multiplier(read, where, "scale_emb");
+    block.residual_scale =
+        read_multiplier(read, where, "scale_depth") / std::sqrt(static_cast<double>(config.layers));
+    block.logit_divisor = config.hidden_size / read_multiplier(read, where, "dim_model_base");
   }
 }
 
@@ -363,69 +410,103 @@ int ModelConfig::positions() const {
 std::string ModelConfig::positions_key() const {
   return positions() < max_position
              ? "original_max_position_embeddings, beyond which rope_type longrope is not supported"
-             : "max_position_embeddings";
+             : family->key("max_position_embeddings");
 }
 
+namespace {
+
+/// `json` with the usual names of the keys for which the family has names of its own.
+Json with_usual_names(const Json& json, const Family& family) {
+  Json usual = json;
+  for (const KeyName& key : family.keys)
+    if (!key.own)
+      usual.erase(key.usual);
+    else if (const auto own = json.find(key.own); own != json.end())
+      usual[key.usual] = *own;
+  return usual;
+}
+
+/// Parses a config with the usual names.
+ModelConfig parse_usual(const Json& json, const std::string& where, const Family& family) {
+  JsonReader read(json, where);
+  refuse_other_networks(json, where, family);
+  refuse_unsupported(read, where);
+  ModelConfig config;
+  config.family = &family;
+  config.vocab_size = read.required<int>("vocab_size");
+  config.hidden_size = read.required<int>("hidden_size");
+  const auto inner = read.maybe<int>("intermediate_size");
+  if (!inner && family.inner_factor == 0) read.required<int>("intermediate_size");
+  // Too large sizes are refused below.
+  config.intermediate_size =
+      inner.value_or(family.inner_factor * std::min(config.hidden_size, 1 << 24));
+  config.layers = read.required<int>("num_hidden_layers");
+  config.heads = read.required<int>("num_attention_heads");
+  // Null means as many as `heads`, even for families whose default is a number.
+  const bool silent = !json.contains("num_key_value_heads") && family.kv_heads > 0;
+  config.kv_heads =
+      silent ? family.kv_heads : read.optional<int>("num_key_value_heads", config.heads);
+  if (family.kind_keys) config.kv_heads = read_kv_heads(read, config);
+  const auto head_dim = read.maybe<int>("head_dim");
+  if (!head_dim && family.head_dim == 0 && config.heads > 0 &&
+      config.hidden_size % config.heads != 0)
+    throw ModelError(where, str("'hidden_size' is ", config.hidden_size,
+                                ", expected a multiple of 'num_attention_heads' (", config.heads,
+                                "), or 'head_dim'"));
+  config.head_dim = head_dim              ? *head_dim
+                    : family.head_dim > 0 ? family.head_dim
+                                          : config.hidden_size / std::max(config.heads, 1);
+  config.max_position = read.optional<int>("max_position_embeddings", family.max_position);
+  config.norm_eps = read.optional<double>(family.eps_key, family.norm_eps);
+  config.initializer_range = read.optional<double>("initializer_range", 0.02);
+  config.tied_head = read.optional<bool>("tie_word_embeddings", family.tied);
+  config.dtype = read.optional<std::string>("dtype", read.optional<std::string>("torch_dtype", ""));
+  check_sizes(config, where);
+  read_block(json, read, where, config);
+  config.experts = read_experts(json, read, where, family, config.layers);
+  if (family.rope == RopeForm::none) {
+    config.rope = {.type = RopeType::still, .dims = config.head_dim};
+  } else if (family.rope == RopeForm::by_layer) {
+    LayerRopes ropes = read_layer_ropes(read, where, config.head_dim);
+    config.rope = std::move(ropes.full);
+    config.sliding_rope = std::move(ropes.sliding);
+  } else {
+    config.rope = read_rope(read, where, config.head_dim, config.max_position,
+                            {.phi3 = family.rope == RopeForm::phi3,
+                             .theta = family.rope_theta,
+                             .rotated = family.rotated});
+  }
+  config.unrotated = read_unrotated(json, read, where, family, config.layers);
+  read_window(json, read, where, config);
+  for (int layer = 0; family.full_layers_unrotated && layer < config.layers; ++layer)
+    config.unrotated.push_back(config.window(static_cast<size_t>(layer)) == 0);
+  if (std::find(config.unrotated.begin(), config.unrotated.end(), true) == config.unrotated.end())
+    config.unrotated.clear();
+  if (family.bos > 0 && family.bos < config.vocab_size && !json.contains("bos_token_id"))
+    config.bos = family.bos;
+  if (!json.contains("eos_token_id"))
+    for (const Token eos : family.eos)
+      if (eos > 0 && eos < config.vocab_size) config.eos.push_back(eos);
+  read_special_ids(json, where, config);
+  return config;
+}
+
+}  // namespace
+
 ModelConfig parse_model_config(const Json& json, const std::string& where) {
+  const Family* family = nullptr;
   try {
     JsonReader read(json, where);
-    const Family& family = family_of(read, where);
-    refuse_other_networks(json, where, family);
-    refuse_unsupported(read, where, family);
-    ModelConfig config;
-    config.family = &family;
-    config.vocab_size = read.required<int>("vocab_size");
-    config.hidden_size = read.required<int>("hidden_size");
-    config.intermediate_size = read.required<int>("intermediate_size");
-    config.layers = read.required<int>("num_hidden_layers");
-    config.heads = read.required<int>("num_attention_heads");
-    // Null means as many as `heads`, even for families whose default is a number.
-    const bool silent = !json.contains("num_key_value_heads") && family.kv_heads > 0;
-    config.kv_heads =
-        silent ? family.kv_heads : read.optional<int>("num_key_value_heads", config.heads);
-    const auto head_dim = read.maybe<int>("head_dim");
-    if (!head_dim && family.head_dim == 0 && config.heads > 0 &&
-        config.hidden_size % config.heads != 0)
-      throw ModelError(where, str("'hidden_size' is ", config.hidden_size,
-                                  ", expected a multiple of 'num_attention_heads' (", config.heads,
-                                  "), or 'head_dim'"));
-    config.head_dim = head_dim              ? *head_dim
-                      : family.head_dim > 0 ? family.head_dim
-                                            : config.hidden_size / std::max(config.heads, 1);
-    config.max_position = read.optional<int>("max_position_embeddings", family.max_position);
-    config.norm_eps = read.optional<double>(family.eps_key, family.norm_eps);
-    config.initializer_range = read.optional<double>("initializer_range", 0.02);
-    config.tied_head = read.optional<bool>("tie_word_embeddings", family.tied);
-    config.dtype =
-        read.optional<std::string>("dtype", read.optional<std::string>("torch_dtype", ""));
-    check_sizes(config, where);
-    read_block(json, read, where, config);
-    config.experts = read_experts(json, read, where, family, config.layers);
-    if (family.rope == RopeForm::by_layer) {
-      LayerRopes ropes = read_layer_ropes(read, where, config.head_dim);
-      config.rope = std::move(ropes.full);
-      config.sliding_rope = std::move(ropes.sliding);
-    } else {
-      config.rope = read_rope(read, where, config.head_dim, config.max_position,
-                              {.phi3 = family.rope == RopeForm::phi3,
-                               .theta = family.rope_theta,
-                               .rotated = family.rotated});
-    }
-    config.unrotated = read_unrotated(json, read, where, family, config.layers);
-    read_window(json, read, where, config);
-    for (int layer = 0; family.full_layers_unrotated && layer < config.layers; ++layer)
-      config.unrotated.push_back(config.window(static_cast<size_t>(layer)) == 0);
-    if (std::find(config.unrotated.begin(), config.unrotated.end(), true) == config.unrotated.end())
-      config.unrotated.clear();
-    if (family.bos > 0 && family.bos < config.vocab_size && !json.contains("bos_token_id"))
-      config.bos = family.bos;
-    if (!json.contains("eos_token_id"))
-      for (const Token eos : family.eos)
-        if (eos > 0 && eos < config.vocab_size) config.eos.push_back(eos);
-    read_special_ids(json, where, config);
-    return config;
-  } catch (const ConfigError& error) {
-    throw as_model_error(error, where);
+    family = &family_of(read, where);
+    return parse_usual(with_usual_names(json, *family), where, *family);
+  } catch (const Error& error) {
+    std::string what = std::string(as_model_error(error, where).what()).substr(where.size() + 2);
+    // The message has the names that this config has, or would have.
+    if (family)
+      for (const KeyName& key : family->keys)
+        if (key.own && (json.contains(key.own) || !json.contains(key.usual)))
+          what = replace_all(std::move(what), str("'", key.usual, "'"), str("'", key.own, "'"));
+    throw ModelError(where, what);
   }
 }
 

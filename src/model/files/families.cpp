@@ -47,6 +47,70 @@ constexpr RoleName kPhiNames[] = {{Role::o, "self_attn.dense"},
                                   {Role::down, "mlp.fc2"},
                                   {Role::final_norm, "model.final_layernorm"}};
 
+constexpr NeutralKey kGemmaNeutral[] = {{"use_bidirectional_attention", "false"}};
+constexpr NeutralKey kOlmoeNeutral[] = {{"clip_qkv", "null"}};
+
+constexpr BiasKey kNeoxBias[] = {
+    {.key = "attention_bias", .fallback = true, .qkv = true, .o = true}};
+constexpr KeyName kNeoxKeys[] = {{"num_key_value_heads", nullptr},
+                                 {"partial_rotary_factor", "rotary_pct"},
+                                 {"rope_theta", "rotary_emb_base"}};
+constexpr RoleName kNeoxNames[] = {{Role::embedding, "gpt_neox.embed_in"},
+                                   {Role::qkv, "attention.query_key_value"},
+                                   {Role::o, "attention.dense"},
+                                   {Role::up, "mlp.dense_h_to_4h"},
+                                   {Role::down, "mlp.dense_4h_to_h"},
+                                   {Role::final_norm, "gpt_neox.final_layer_norm"},
+                                   {Role::head, "embed_out"}};
+
+constexpr KeyName kGpt2Keys[] = {{"hidden_size", "n_embd"},
+                                 {"intermediate_size", nullptr},
+                                 {"num_key_value_heads", nullptr},
+                                 {"intermediate_size", "n_inner"},
+                                 {"num_hidden_layers", "n_layer"},
+                                 {"num_attention_heads", "n_head"},
+                                 {"max_position_embeddings", "n_positions"}};
+constexpr NeutralKey kGpt2Neutral[] = {{"scale_attn_weights", "true"},
+                                       {"scale_attn_by_inverse_layer_idx", "false"},
+                                       {"add_cross_attention", "false"}};
+constexpr RoleName kGpt2Names[] = {{Role::embedding, "transformer.wte"},
+                                   {Role::positions, "transformer.wpe"},
+                                   {Role::input_norm, "ln_1"},
+                                   {Role::qkv, "attn.c_attn"},
+                                   {Role::o, "attn.c_proj"},
+                                   {Role::mlp_norm, "ln_2"},
+                                   {Role::up, "mlp.c_fc"},
+                                   {Role::down, "mlp.c_proj"},
+                                   {Role::final_norm, "transformer.ln_f"}};
+
+constexpr BiasKey kFalconBias[] = {{.key = "bias", .qkv = true, .o = true, .mlp = true}};
+constexpr KeyName kFalconKeys[] = {{"hidden_size", "n_embed"},
+                                   {"intermediate_size", nullptr},
+                                   {"num_key_value_heads", nullptr},
+                                   {"intermediate_size", "ffn_hidden_size"},
+                                   {"num_key_value_heads", "num_kv_heads"}};
+constexpr NeutralKey kFalconNeutral[] = {{"alibi", "false"}};
+constexpr RoleName kFalconNames[] = {{Role::embedding, "transformer.word_embeddings"},
+                                     {Role::qkv, "self_attention.query_key_value"},
+                                     {Role::o, "self_attention.dense"},
+                                     {Role::up, "mlp.dense_h_to_4h"},
+                                     {Role::down, "mlp.dense_4h_to_h"},
+                                     {Role::final_norm, "transformer.ln_f"}};
+constexpr RoleName kFalconTwoNorms[] = {{Role::input_norm, "ln_attn"}, {Role::mlp_norm, "ln_mlp"}};
+
+constexpr NeutralKey kMiniCpmNeutral[] = {{"num_experts", "0"}, {"sparse_config", "null"}};
+
+constexpr BiasKey kIntern2Bias[] = {{.key = "bias", .fallback = true, .qkv = true, .o = true}};
+constexpr RoleName kIntern2Names[] = {{Role::embedding, "model.tok_embeddings"},
+                                      {Role::input_norm, "attention_norm"},
+                                      {Role::qkv, "attention.wqkv"},
+                                      {Role::o, "attention.wo"},
+                                      {Role::mlp_norm, "ffn_norm"},
+                                      {Role::gate, "feed_forward.w1"},
+                                      {Role::up, "feed_forward.w3"},
+                                      {Role::down, "feed_forward.w2"},
+                                      {Role::head, "output"}};
+
 constexpr Family kFamilies[] = {
     {.model_type = "cohere",
      .architecture = "CohereForCausalLM",
@@ -87,6 +151,28 @@ constexpr Family kFamilies[] = {
      .block = {.neighbours_turn = true},
      .biases = kErnieBiases,
      .rope_theta = 500000},
+    {.model_type = "falcon",
+     .architecture = "FalconForCausalLM",
+     .inner_factor = 4,
+     .norm_eps = 1e-5,
+     .eps_key = "layer_norm_epsilon",
+     .tied = true,
+     .bos = 11,
+     .eos = {11},
+     .block = {.layer_norm = true,
+               .norm_bias = true,
+               .parallel = true,
+               .activation = Activation::gelu,
+               .gated = false,
+               .qkv = Qkv::by_key_head},
+     .biases = kFalconBias,
+     .activation_key = "activation",
+     .kind_keys = true,
+     .neutral = kFalconNeutral,
+     .keys = kFalconKeys,
+     .names = kFalconNames,
+     .two_norm_names = kFalconTwoNorms,
+     .layer_prefix = "transformer.h."},
     {.model_type = "gemma2",
      .architecture = "Gemma2ForCausalLM",
      .head_dim = 256,
@@ -107,7 +193,7 @@ constexpr Family kFamilies[] = {
      .attention_cap = true,
      .logit_cap = true,
      .scaled_embedding = true,
-     .bidirectional_key = true,
+     .neutral = kGemmaNeutral,
      .windows = Windows::all_but_nth,
      .window_pattern = 2,
      .names = kSandwichNames},
@@ -129,7 +215,7 @@ constexpr Family kFamilies[] = {
      .query_scalar = true,
      .logit_cap = true,
      .scaled_embedding = true,
-     .bidirectional_key = true,
+     .neutral = kGemmaNeutral,
      .windows = Windows::all_but_nth,
      .window_pattern = 6,
      .pattern_key = "sliding_window_pattern",
@@ -156,10 +242,61 @@ constexpr Family kFamilies[] = {
      .biases = kGlmBiases,
      .rotated = 0.5,
      .names = kGlm4Names},
+    {.model_type = "gpt2",
+     .architecture = "GPT2LMHeadModel",
+     .inner_factor = 4,
+     .max_position = 1024,
+     .norm_eps = 1e-5,
+     .eps_key = "layer_norm_epsilon",
+     .tied = true,
+     .bos = 50256,
+     .eos = {50256},
+     .block = {.layer_norm = true,
+               .norm_bias = true,
+               .learned_positions = true,
+               .activation = Activation::gelu_tanh,
+               .gated = false,
+               .qkv = Qkv::stacked,
+               .attention_bias = true,
+               .output_bias = true,
+               .mlp_bias = true},
+     .activation_key = "activation_function",
+     .neutral = kGpt2Neutral,
+     .keys = kGpt2Keys,
+     .rope = RopeForm::none,
+     .names = kGpt2Names,
+     .layer_prefix = "transformer.h.",
+     .transposed = true},
+    {.model_type = "gpt_neox",
+     .architecture = "GPTNeoXForCausalLM",
+     .norm_eps = 1e-5,
+     .eps_key = "layer_norm_eps",
+     .eos = {2},
+     .block = {.layer_norm = true,
+               .norm_bias = true,
+               .parallel = true,
+               .two_norms = true,
+               .activation = Activation::gelu,
+               .gated = false,
+               .qkv = Qkv::by_key_head,
+               .mlp_bias = true},
+     .biases = kNeoxBias,
+     .parallel_key = true,
+     .keys = kNeoxKeys,
+     .rotated = 0.25,
+     .names = kNeoxNames,
+     .layer_prefix = "gpt_neox.layers."},
     {.model_type = "granite",
      .architecture = "GraniteForCausalLM",
      .biases = kLlamaBiases,
      .multipliers = true},
+    {.model_type = "internlm2",
+     .architecture = "InternLM2ForCausalLM",
+     .bos = 1,
+     .eos = {2},
+     .block = {.qkv = Qkv::by_key_head},
+     .biases = kIntern2Bias,
+     .names = kIntern2Names},
     {.model_type = "internlm3",
      .architecture = "InternLM3ForCausalLM",
      .other_architecture = "LlamaForCausalLM",
@@ -171,6 +308,14 @@ constexpr Family kFamilies[] = {
      .eos = {2},
      .biases = kInternBiases},
     {.model_type = "llama", .architecture = "LlamaForCausalLM", .biases = kLlamaBiases},
+    {.model_type = "minicpm",
+     .architecture = "MiniCPMForCausalLM",
+     .tied = true,
+     .bos = 1,
+     .eos = {2},
+     .biases = kAttentionBias,
+     .mup_keys = true,
+     .neutral = kMiniCpmNeutral},
     {.model_type = "mistral",
      .architecture = "MistralForCausalLM",
      .kv_heads = 8,
@@ -205,7 +350,7 @@ constexpr Family kFamilies[] = {
      .eos = {50279},
      .block = {.qk_norm = QkNorm::whole},
      .biases = kAttentionBias,
-     .clip_key = true,
+     .neutral = kOlmoeNeutral,
      .experts = {.count = 64, .used = 8, .inner_key = "intermediate_size", .inner = 2048}},
     {.model_type = "phi",
      .architecture = "PhiForCausalLM",
@@ -229,7 +374,7 @@ constexpr Family kFamilies[] = {
      .max_position = 4096,
      .norm_eps = 1e-5,
      .eos = {32000},
-     .block = {.fused_qkv = true, .fused_gate_up = true},
+     .block = {.qkv = Qkv::stacked, .fused_gate_up = true},
      .windows = Windows::every_layer,
      .window = 0,
      .rope = RopeForm::phi3,
@@ -302,6 +447,23 @@ constexpr Family kFamilies[] = {
      .names = kStarcoder2Names},
 };
 
+/// Networks that people have and that this program cannot compute.
+struct Unsupported {
+  std::array<const char*, 4> model_types;
+  const char* why;
+};
+constexpr Unsupported kUnsupported[] = {
+    {{"deepseek_v2", "deepseek_v3", "deepseek_v32", "minicpm3"},
+     "latent attention: the cache has one compressed row for all heads, from which keys and values "
+     "are computed"},
+    {{"gpt_oss"}, "attention sinks, and experts that are stored in stacked matrices with biases"},
+    {{"bloom", "mpt"}, "scores that depend on distances (ALiBi) instead of rotated heads"},
+    {{"mamba", "mamba2", "rwkv", "falcon_mamba"},
+     "layers with a recurrent state instead of attention"},
+    {{"qwen3_next", "jamba", "bamba", "falcon_h1"},
+     "some layers with a recurrent state instead of attention"},
+    {{"t5", "bart", "pegasus", "marian"}, "an encoder"}};
+
 const Family* found(auto&& fits) {
   const auto row = std::find_if(std::begin(kFamilies), std::end(kFamilies), fits);
   return row == std::end(kFamilies) ? nullptr : row;
@@ -317,6 +479,19 @@ const Family* find_family(const std::string& model_type) {
 
 const Family* find_architecture(const std::string& architecture) {
   return found([&](const Family& row) { return architecture == row.architecture; });
+}
+
+std::string why_unsupported(const std::string& model_type) {
+  for (const Unsupported& row : kUnsupported)
+    for (const char* one : row.model_types)
+      if (one && model_type == one) return row.why;
+  return "";
+}
+
+const char* Family::key(const char* usual) const {
+  for (const KeyName& name : keys)
+    if (name.own && std::string_view(usual) == name.usual) return name.own;
+  return usual;
 }
 
 std::string supported_families() {

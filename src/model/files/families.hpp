@@ -2,6 +2,7 @@
 #include <array>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "src/support/types.hpp"
 
@@ -13,9 +14,14 @@ enum class Norms { before, after, both };
 /// Norms of queries and keys before the rotary embedding: over each head, or over all heads
 /// together.
 enum class QkNorm { none, heads, whole };
-/// The activation in the MLP: silu(x), or gelu(x) with tanh, i.e. x / (1 + e^-2u) with
+/// The activation in the MLP: silu(x); gelu(x) = x * Phi(x), with the distribution function of the
+/// normal distribution; or gelu(x) with tanh, i.e. x / (1 + e^-2u) with
 /// u = sqrt(2 / pi) * (x + 0.044715 x^3).
-enum class Activation { silu, gelu_tanh };
+enum class Activation { silu, gelu, gelu_tanh };
+/// How a checkpoint stores q, k and v: as three matrices; as one matrix, first all rows of q, then
+/// of k, then of v; or as one matrix, key head by key head: the rows of the query heads that share
+/// the key head, then of its keys, then of its values.
+enum class Qkv { apart, stacked, by_key_head };
 
 /// The architecture of a network's layers, embedding and head. ModelConfig adds the layers' sliding
 /// windows and the rotary embeddings.
@@ -28,11 +34,16 @@ struct BlockSpec {
   /// Norms are layer norms, which subtract the mean, instead of RMS norms.
   bool layer_norm = false;
   bool norm_bias = false;  ///< norms have a bias
-  /// Attention and the MLP both read the layer's input, after one norm (input_norm).
+  /// Attention and the MLP both read the layer's input.
   bool parallel = false;
+  /// Only with `parallel`: attention reads the input after input_norm, the MLP after mlp_norm.
+  /// False: both read it after input_norm.
+  bool two_norms = false;
+  /// Each position has a learned row, which is added to the embedding.
+  bool learned_positions = false;
   Activation activation = Activation::silu;
   bool gated = true;            ///< down(act(gate x) * up x); otherwise down(act(up x))
-  bool fused_qkv = false;       ///< the file stores q, k, v as one matrix
+  Qkv qkv = Qkv::apart;         ///< how the file stores q, k, v
   bool fused_gate_up = false;   ///< the file stores gate, up as one matrix
   bool attention_bias = false;  ///< bias on q, k, v
   bool output_bias = false;     ///< bias on o
@@ -56,8 +67,9 @@ struct BlockSpec {
 /// config.
 enum class Role {
   embedding,
+  positions,  ///< rows that are added to the embedding, one for each position
   input_norm,
-  qkv,  ///< q, k and v stacked into one matrix
+  qkv,  ///< q, k and v in one matrix (Qkv)
   q,
   k,
   v,
@@ -104,8 +116,21 @@ enum class Windows {
 
 /// The form in which config.json describes the rotary embedding: as for most families (read_rope),
 /// with the older names of Phi-3 (RopeDefaults::phi3), or once for each kind of layer
-/// (read_layer_ropes).
-enum class RopeForm { common, phi3, by_layer };
+/// (read_layer_ropes). `none`: there is no rotary embedding.
+enum class RopeForm { common, phi3, by_layer, none };
+
+/// A key of config.json that has another name in most families. Both names are accepted, `own`
+/// counts first. A row with `own` null, before such a row: the usual name has no meaning here.
+struct KeyName {
+  const char* usual;
+  const char* own;
+};
+
+/// A key of config.json that must have one value, or be missing.
+struct NeutralKey {
+  const char* key;
+  const char* value;  ///< as JSON
+};
 
 /// A boolean key of config.json. If it is true, matrices of every layer have biases.
 struct BiasKey {
@@ -140,8 +165,10 @@ struct Family {
   const char* architecture;  ///< the entry of `architectures` in config.json
   /// Another accepted entry of `architectures`; null: none.
   const char* other_architecture = nullptr;
-  int head_dim = 0;                      ///< default of `head_dim`; 0: hidden_size / heads
-  int kv_heads = 0;                      ///< default of `num_key_value_heads`; 0: heads
+  int head_dim = 0;  ///< default of `head_dim`; 0: hidden_size / heads
+  int kv_heads = 0;  ///< default of `num_key_value_heads`; 0: heads
+  /// Default of `intermediate_size`, as a multiple of hidden_size; 0: the key is required.
+  int inner_factor = 0;
   int max_position = 2048;               ///< default of `max_position_embeddings`
   double norm_eps = 1e-6;                ///< default of `eps_key`
   const char* eps_key = "rms_norm_eps";  ///< the key for ModelConfig::norm_eps
@@ -162,18 +189,22 @@ struct Family {
   /// There are keys `embedding_multiplier`, `attention_multiplier`, `residual_multiplier` and
   /// `logits_scaling`. The default of each is 1.
   bool multipliers = false;
+  /// There are keys `scale_emb`, `scale_depth` and `dim_model_base`.
+  bool mup_keys = false;
   bool parallel_key = false;  ///< there is a key `use_parallel_residual`
+  /// There are keys `new_decoder_architecture`, `multi_query`, `parallel_attn` and
+  /// `num_ln_in_parallel_attn`.
+  bool kind_keys = false;
   double logit_scale = 0;  ///< default of the key `logit_scale`, a factor of the logits; 0: no key
   /// Layers without the sliding window do not rotate.
   bool full_layers_unrotated = false;
-  /// There is a key `use_bidirectional_attention`, which must be false. Other families ignore it.
-  bool bidirectional_key = false;
-  /// There is a key `clip_qkv`, which must be null. Other families ignore it.
-  bool clip_key = false;
-  Windows windows = Windows::none;    ///< which layers have a sliding window
-  int window = 4096;                  ///< default of `sliding_window`; 0: none
-  int window_pattern = 0;             ///< default of n in Windows::all_but_nth
-  const char* pattern_key = nullptr;  ///< the key for n; null: there is no key
+  /// Keys that would change the network. Other families ignore these keys.
+  std::span<const NeutralKey> neutral = {};
+  std::span<const KeyName> keys = {};  ///< keys with names of their own
+  Windows windows = Windows::none;     ///< which layers have a sliding window
+  int window = 4096;                   ///< default of `sliding_window`; 0: none
+  int window_pattern = 0;              ///< default of n in Windows::all_but_nth
+  const char* pattern_key = nullptr;   ///< the key for n; null: there is no key
   RopeForm rope = RopeForm::common;
   double rope_theta = 10000;  ///< default of `rope_theta`
   /// Default of `partial_rotary_factor`, the share of a head's dimensions that is rotated; 0: all
@@ -183,8 +214,16 @@ struct Family {
   /// lists the layers. 0: all layers rotate.
   int unrotated_nth = 0;
   ExpertKeys experts = {};
-  std::span<const RoleName> names = {};        ///< modules whose names differ from llama's
+  std::span<const RoleName> names = {};  ///< modules whose names differ from llama's
+  /// Modules whose names differ from these if BlockSpec::two_norms is set.
+  std::span<const RoleName> two_norm_names = {};
+  const char* layer_prefix = "model.layers.";  ///< comes before a layer's number in names
   const char* expert_prefix = "mlp.experts.";  ///< comes before an expert's number in names
+  /// The file stores the layers' matrices as [in, out].
+  bool transposed = false;
+
+  /// The family's name for a key of config.json that is `usual` in most families.
+  const char* key(const char* usual) const;
 };
 
 /// All families, ordered by `model_type`.
@@ -193,6 +232,9 @@ std::span<const Family> families();
 const Family* find_family(const std::string& model_type);
 /// The family whose `architecture` is this name; null: it is not supported.
 const Family* find_architecture(const std::string& architecture);
+/// Why the networks of this `model_type` cannot be computed, for error messages; empty: no reason
+/// is known, or it is supported.
+std::string why_unsupported(const std::string& model_type);
 /// Text for error messages: "supported are llama, mistral, ..."
 std::string supported_families();
 

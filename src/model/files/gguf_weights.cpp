@@ -219,6 +219,8 @@ std::string gguf_name(const Parameter& parameter) {
     switch (parameter.role) {
       case Role::embedding:
         return "token_embd";
+      case Role::positions:
+        return "position_embd";
       case Role::input_norm:
         return "attn_norm";
       case Role::qkv:

@@ -1,5 +1,6 @@
 #include "src/model/files/parameters.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <tuple>
 
@@ -39,14 +40,30 @@ constexpr RoleName kNames[] = {
     {Role::head, "lm_head"},
 };
 
+const char* name_in(std::span<const RoleName> names, Role role) {
+  const auto row = std::find_if(names.begin(), names.end(),
+                                [&](const RoleName& name) { return name.role == role; });
+  return row == names.end() ? nullptr : row->module;
+}
+
 }  // namespace
 
 const char* module_name(const Family& family, Role role) {
   for (const std::span<const RoleName> names : {family.names, std::span<const RoleName>(kNames)})
-    for (const RoleName& name : names)
-      if (name.role == role) return name.module;
+    if (const char* name = name_in(names, role)) return name;
   throw std::logic_error(str(family.model_type, " has no name for role ", static_cast<int>(role)));
 }
+
+size_t layer_number_at(std::string_view name) {
+  for (const Family& family : families()) {
+    const std::string_view whole = family.layer_prefix;
+    for (const std::string_view prefix : {whole, whole.substr(whole.find('.') + 1)})
+      if (name.starts_with(prefix)) return prefix.size();
+  }
+  return 0;
+}
+
+std::string last_part(const std::string& module) { return module.substr(module.rfind('.') + 1); }
 
 namespace {
 
@@ -60,8 +77,12 @@ std::int64_t Parameter::elements() const {
   return product;
 }
 
+std::vector<std::int64_t> Parameter::stored_shape() const {
+  return transposed ? std::vector<std::int64_t>(shape.rbegin(), shape.rend()) : shape;
+}
+
 std::string parameter_name(const Family& family, Role role, int layer, bool bias, int expert) {
-  return str(layer < 0 ? std::string() : str("model.layers.", layer, "."),
+  return str(layer < 0 ? std::string() : str(family.layer_prefix, layer, "."),
              expert < 0 ? std::string() : str(family.expert_prefix, expert, "."),
              module_name(family, role), suffix(bias));
 }
@@ -73,23 +94,34 @@ std::vector<Parameter> parameters(const ModelConfig& config) {
   const BlockSpec& block = config.block;
   std::vector<Parameter> all;
   int layer = -1;
+  const Family& family = *config.family;
   const auto add = [&](Role role, std::vector<std::int64_t> shape, bool bias = false) {
-    all.push_back(
-        {parameter_name(*config.family, role, layer, bias), std::move(shape), role, layer, bias});
+    const bool transposed = family.transposed && layer >= 0 && shape.size() == 2;
+    all.push_back({.name = parameter_name(family, role, layer, bias),
+                   .shape = std::move(shape),
+                   .role = role,
+                   .layer = layer,
+                   .bias = bias,
+                   .transposed = transposed});
   };
   const auto linear = [&](Role role, std::int64_t out, std::int64_t in, bool bias) {
     add(role, {out, in});
     if (bias) add(role, {out}, true);
   };
   const auto norm = [&](Role role) {
-    add(role, {hidden});
-    if (block.norm_bias) add(role, {hidden}, true);
+    const char* other = block.two_norms ? name_in(family.two_norm_names, role) : nullptr;
+    for (const bool bias : {false, true}) {
+      if (bias && !block.norm_bias) continue;
+      add(role, {hidden}, bias);
+      if (other) all.back().name = str(family.layer_prefix, layer, ".", other, suffix(bias));
+    }
   };
   add(Role::embedding, {config.vocab_size, hidden});
+  if (block.learned_positions) add(Role::positions, {config.max_position, hidden});
   for (layer = 0; layer < config.layers; ++layer) {
     if (block.norms != Norms::after) norm(Role::input_norm);
-    if (block.fused_qkv) {
-      linear(Role::qkv, queries + 2 * keys, hidden, false);
+    if (block.qkv != Qkv::apart) {
+      linear(Role::qkv, queries + 2 * keys, hidden, block.attention_bias);
     } else {
       linear(Role::q, queries, hidden, block.attention_bias);
       linear(Role::k, keys, hidden, block.attention_bias);
@@ -102,7 +134,7 @@ std::vector<Parameter> parameters(const ModelConfig& config) {
       add(Role::k_norm, {whole ? keys : config.head_dim});
     }
     if (block.norms != Norms::before) norm(Role::after_attention_norm);
-    if (block.norms != Norms::after && !block.parallel) norm(Role::mlp_norm);
+    if (block.norms != Norms::after && (!block.parallel || block.two_norms)) norm(Role::mlp_norm);
     if (config.experts.in(static_cast<size_t>(layer))) {
       const std::int64_t of_one = config.experts.inner;
       add(Role::router, {config.experts.count, hidden});

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/model/files/config.hpp"
@@ -12,10 +13,13 @@ struct Parameter {
   std::string name;                 ///< e.g. "model.layers.0.mlp.up_proj.weight"
   std::vector<std::int64_t> shape;  ///< matrices are [out, in], as torch's Linear stores them
   Role role = Role::embedding;
-  int layer = -1;     ///< layer of the weight; -1: it belongs to no layer
-  bool bias = false;  ///< whether this is the bias of the matrix or norm with this role
-  int expert = -1;    ///< expert of the weight; -1: it belongs to no expert
+  int layer = -1;           ///< layer of the weight; -1: it belongs to no layer
+  bool bias = false;        ///< whether this is the bias of the matrix or norm with this role
+  int expert = -1;          ///< expert of the weight; -1: it belongs to no expert
+  bool transposed = false;  ///< whether checkpoints store the matrix as [in, out] (GPT-2)
 
+  /// The tensor's shape in a checkpoint.
+  std::vector<std::int64_t> stored_shape() const;
   std::int64_t elements() const;  ///< number of elements
   bool matrix() const { return shape.size() == 2; }
 };
@@ -28,6 +32,11 @@ std::string parameter_name(const Family& family, Role role, int layer = -1, bool
 /// The name of a weight's module without the prefix for layer and expert, e.g. "lm_head",
 /// "self_attn.q_proj" or "gate_proj". std::logic_error: the role has no name (extra heads).
 const char* module_name(const Family& family, Role role);
+/// Where the number of the layer begins in the name of a weight or a module of any family, which
+/// may lack its first part ("model."); 0: it is of no layer.
+size_t layer_number_at(std::string_view name);
+/// The last part of a module's name, e.g. "lm_head", "q_proj".
+std::string last_part(const std::string& module);
 
 /// All weights of a network, in a fixed order: embedding, layers, final norm, and the head unless
 /// it is tied.

@@ -36,7 +36,7 @@ double almost_normal(Rng& rng) {
 /// scaled, otherwise variance-preserving.
 double deviation(const Parameter& parameter, const BlockSpec& block) {
   const Role role = parameter.role;
-  if (role == Role::embedding) return 1.0 / block.embedding_scale;
+  if (role == Role::embedding || role == Role::positions) return 1.0 / block.embedding_scale;
   const double gain = role == Role::q || role == Role::k || role == Role::qkv ? 3.0 : 1.0;
   return gain / std::sqrt(static_cast<double>(parameter.shape.back()));
 }
@@ -59,7 +59,7 @@ void write_random(const std::vector<Parameter>& parameters, const BlockSpec& blo
   std::vector<TensorToWrite> tensors;
   for (const Parameter& parameter : parameters)
     tensors.push_back(
-        {parameter.name, StoredType::bf16, parameter.shape,
+        {parameter.name, StoredType::bf16, parameter.stored_shape(),
          [&, seed](std::span<std::byte> bytes) { fill(parameter, block, seed, bytes); }});
   write_safetensors(file, tensors);
 }

@@ -66,6 +66,7 @@ std::int64_t panel_grain(const PackedMatrix& weights) {
 
 float activated(float x, Activation activation) {
   if (activation == Activation::silu) return x / (1 + std::exp(-x));
+  if (activation == Activation::gelu) return 0.5f * x * (1 + std::erf(x * 0.7071067812f));
   return 0.5f * x * (1 + std::tanh(0.7978845608f * (x + 0.044715f * x * x * x)));
 }
 
@@ -133,6 +134,21 @@ class PackedBackend::Packer {
   Map stacked(Linear& map, WeightType type) {
     Linear* const one = &map;
     return stacked({&one, 1}, type);
+  }
+  /// A map with its rows in another order. REQUIRES: the matrix is not in blocks.
+  Map reordered(Linear& map, const std::vector<std::int64_t>& order, WeightType type) {
+    prepare(map);
+    const std::vector<float> values = floats(map.bias);
+    std::vector<Row> rows;
+    std::vector<float> bias;
+    if (!values.empty()) bias.resize(static_cast<size_t>(divided_up(std::ssize(order)) * kPanel));
+    for (size_t i = 0; i < order.size(); ++i) {
+      rows.push_back({&map.weight, order[i]});
+      if (!values.empty()) bias[i] = values[static_cast<size_t>(order[i])];
+    }
+    const PackedMatrix matrix = pack(rows, std::ssize(rows), type);
+    if (memory_) map = {};
+    return {matrix, std::move(bias)};
   }
   /// The same for neighbours of the same type, one map after another.
   std::vector<Map> stacked_by_type(std::initializer_list<Linear*> maps, WeightType type) {
@@ -223,14 +239,36 @@ class PackedBackend::Packer {
   std::int64_t bytes_ = 0;
 };
 
+namespace {
+
+/// The rows of q, then of k, then of v in a matrix that has them in the order of `block.qkv`.
+std::vector<std::int64_t> rows_of_qkv(const ModelConfig& config) {
+  const std::int64_t dim = config.head_dim, group = config.heads / config.kv_heads;
+  const std::int64_t of_key_head = (group + 2) * dim;
+  const bool stacked = config.block.qkv == Qkv::stacked;
+  std::vector<std::int64_t> rows;
+  const auto add = [&](std::int64_t first, std::int64_t count) {
+    for (std::int64_t head = 0; head < config.kv_heads; ++head)
+      for (std::int64_t i = 0; i < count; ++i)
+        rows.push_back(stacked ? std::ssize(rows) : head * of_key_head + first + i);
+  };
+  add(0, group * dim);
+  add(group * dim, dim);
+  add((group + 1) * dim, dim);
+  return rows;
+}
+
+}  // namespace
+
 bool PackedBackend::fits(const Model::Network& network) {
   const ModelConfig& config = network.config;
   const BlockSpec& block = config.block;
   const bool common =
       block.norms == Norms::before && block.residual_scale == 1 && !block.parallel && block.gated;
   const bool layer_norms = block.norms == Norms::before && block.qk_norm == QkNorm::none;
+  const bool exact_gate = block.gated && block.activation == Activation::gelu;  // no kernel has it
   return network.type == at::kBFloat16 && network.device.is_cpu() &&
-         (config.experts.count == 0 || common) && (!block.layer_norm || layer_norms);
+         (config.experts.count == 0 || common) && (!block.layer_norm || layer_norms) && !exact_gate;
 }
 
 std::shared_ptr<PackedBackend> PackedBackend::take(Model::Network& network) {
@@ -262,6 +300,8 @@ void PackedBackend::pack(Model::Network& network, Packer& packer) {
   } else if (!packer.counts()) {
     network.embedding = rounded(network.embedding);
   }
+  if (!packer.counts() && network.position_rows.defined())
+    network.position_rows = rounded(network.position_rows);
   head_ = packer.stacked(network.head, kHead);
   for (pardec::Layer& from : network.layers) {
     Layer& layer = layers_.emplace_back();
@@ -271,8 +311,11 @@ void PackedBackend::pack(Model::Network& network, Packer& packer) {
     layer.k_norm = norm_of(from.k_norm, config);
     layer.after_attention = norm_of(from.after_attention, config);
     layer.after_mlp = norm_of(from.after_mlp, config);
-    from.qkv.reset(), from.gate_up.reset();  // otherwise they would keep the parts' memory alive
-    layer.qkv = packer.stacked_by_type({&from.q, &from.k, &from.v}, type);
+    from.gate_up.reset();  // otherwise it would keep the parts' memory alive
+    if (config.block.qkv == Qkv::apart)
+      layer.qkv = packer.stacked_by_type({&from.q, &from.k, &from.v}, type);
+    else
+      layer.qkv.push_back(packer.reordered(from.qkv, rows_of_qkv(config), type));
     layer.o = packer.stacked(from.o, type);
     if (from.gate.weight.defined())
       layer.gate_up = packer.interleaved(from.gate, from.up, type);
@@ -374,7 +417,8 @@ class PackedBackend::Pass {
   /// Computes the embeddings, and the cosines and sines of the positions: [rope.dims / 2] each.
   void prepare() {
     each_row(rows_, [&](std::int64_t row) {
-      packed_.embed(network_, ids_[static_cast<size_t>(row)], x(row));
+      packed_.embed(network_, ids_[static_cast<size_t>(row)], positions_[static_cast<size_t>(row)],
+                    x(row));
       for (size_t kind = 0; kind < ropes_.size(); ++kind) turn(kind, row);
     });
   }
@@ -448,6 +492,8 @@ class PackedBackend::Pass {
                 .out_stride = qkv_.size(1)});
       columns += map.weights.outputs;
     }
+    // x is still the layer's input, which the MLP reads too.
+    if (config_.block.parallel && config_.block.two_norms) norm(layer.post_norm);
     for (const Part& part : parts_)
       each_row(part.count, [&](std::int64_t i) { turn_and_cache(layer, index, part, i); });
     laps_.add_to(&Profile::rows_ns);
@@ -499,7 +545,7 @@ class PackedBackend::Pass {
     }
   }
 
-  /// `normed`: normed_ is the MLP's input already, since attention has read the same rows.
+  /// `normed`: normed_ is the MLP's input already.
   void mlp(const Layer& layer, bool normed) {
     if (!normed) norm(layer.post_norm);
     if (!layer.experts.empty()) return mix_experts(layer);
@@ -656,7 +702,8 @@ class PackedBackend::Pass {
   at::Tensor gathered_;       // [rows, hidden] bf16: rows of normed_ for one expert
 };
 
-void PackedBackend::embed(const Model::Network& network, Token token, float* row) const {
+void PackedBackend::embed(const Model::Network& network, Token token, int position,
+                          float* row) const {
   const std::int64_t hidden = network.config.hidden_size;
   if (network.embedding.defined()) {
     const std::uint16_t* from = bits(network.embedding) + token * hidden;
@@ -666,6 +713,9 @@ void PackedBackend::embed(const Model::Network& network, Token token, float* row
   }
   if (embedding_scale_ != 1)
     for (std::int64_t i = 0; i < hidden; ++i) row[i] *= embedding_scale_;
+  if (!network.position_rows.defined()) return;
+  const std::uint16_t* added = bits(network.position_rows) + position * hidden;
+  for (std::int64_t i = 0; i < hidden; ++i) row[i] += widen(added[i]);
 }
 
 at::Tensor PackedBackend::layers(const Model::Network& network, std::span<const NewRows> sequences,

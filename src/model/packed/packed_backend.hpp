@@ -92,8 +92,9 @@ class PackedBackend final : public Backend {
   /// Fills the members below except memory_. A packer without memory only counts bytes, and leaves
   /// the network as it is.
   void pack(Model::Network& network, Packer& packer);
-  /// Row `token` of the embedding as float32.
-  void embed(const Model::Network& network, Token token, float* row) const;
+  /// The first layer's input: the row of the token in the embedding, plus the row of the position
+  /// if there are such rows.
+  void embed(const Model::Network& network, Token token, int position, float* row) const;
 
   const Kernels& kernels_;
   WeightMemory memory_;

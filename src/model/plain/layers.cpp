@@ -71,11 +71,18 @@ std::vector<at::Tensor> products(std::initializer_list<const Linear*> maps, cons
 
 namespace {
 
+/// libtorch's name of a form of gelu.
+const char* gelu_form(Activation activation) {
+  return activation == Activation::gelu ? "none" : "tanh";
+}
+
+at::Tensor after_activation(const at::Tensor& x, Activation activation) {
+  return activation == Activation::silu ? at::silu(x) : at::gelu(x, gelu_form(activation));
+}
+
 /// activation(gate x) * up x
 at::Tensor gated(const Linear& gate, const Linear& up, Activation activation, const at::Tensor& x) {
-  const bool silu = activation == Activation::silu;
-  if (!outputs_can_be_cut(gate, x))
-    return (silu ? at::silu(gate(x)) : at::gelu(gate(x), "tanh")) * up(x);
+  if (!outputs_can_be_cut(gate, x)) return after_activation(gate(x), activation) * up(x);
   const std::int64_t inner = gate.weight.size(0);
   at::Tensor result = at::empty({x.size(0), inner}, x.options());
   in_pieces(units(inner), unit_grain(x, gate.weight) / 2 + 1,
@@ -86,7 +93,8 @@ at::Tensor gated(const Linear& gate, const Linear& up, Activation activation, co
               multiply(gate, x, first, last, a);
               multiply(up, x, first, last, b);
               at::Tensor out = result.narrow(1, first, last - first);
-              at::mul_out(out, silu ? at::silu_(a) : at::gelu_(a, "tanh"), b);
+              const bool silu = activation == Activation::silu;
+              at::mul_out(out, silu ? at::silu_(a) : at::gelu_(a, gelu_form(activation)), b);
             });
   return result;
 }
@@ -123,10 +131,29 @@ at::Tensor normed(const at::Tensor& x, const Norm& norm, const ModelConfig& conf
   });
 }
 
-at::Tensor scaled_embedding(const at::Tensor& rows, const ModelConfig& config) {
-  const double scale = config.block.embedding_scale;
+at::Tensor first_input(const at::Tensor& rows, const at::Tensor& positions,
+                       const Model::Network& network) {
+  const double scale = network.config.block.embedding_scale;
   // A tensor, so that the scale is rounded to the type, as in transformers.
-  return scale == 1 ? rows : rows * at::full({}, scale, rows.options());
+  const at::Tensor x = scale == 1 ? rows : rows * at::full({}, scale, rows.options());
+  if (!network.position_rows.defined()) return x;
+  return x + at::embedding(network.position_rows, positions);
+}
+
+Projections projected(const Layer& layer, const ModelConfig& config, const at::Tensor& h) {
+  if (config.block.qkv == Qkv::apart) {
+    const auto all = products({&layer.q, &layer.k, &layer.v}, h);
+    return {all[0], all[1], all[2]};
+  }
+  const std::int64_t n = h.size(0), kv = config.kv_heads, group = config.heads / kv;
+  const std::int64_t dim = config.head_dim, queries = config.heads * dim, keys = kv * dim;
+  const at::Tensor all = products({&layer.qkv}, h)[0];
+  if (config.block.qkv == Qkv::stacked) {
+    const auto parts = all.split_with_sizes({queries, keys, keys}, 1);
+    return {parts[0], parts[1], parts[2].contiguous()};
+  }
+  const auto parts = all.view({n, kv, group + 2, dim}).split_with_sizes({group, 1, 1}, 2);
+  return {parts[0].reshape({n, queries}), parts[1].reshape({n, keys}), parts[2].reshape({n, keys})};
 }
 
 at::Tensor with_residual(const at::Tensor& x, const at::Tensor& out, const Norm& norm,
@@ -230,8 +257,7 @@ at::Tensor apply_mlp(const Layer& layer, const ModelConfig& config, const at::Te
   const at::Tensor g = normed(config.block.parallel ? input : x, layer.post_norm, config);
   const auto inner = [&] {
     if (config.block.gated) return gated(layer.gate, layer.up, config.block.activation, g);
-    const at::Tensor up = products({&layer.up}, g)[0];
-    return config.block.activation == Activation::silu ? at::silu(up) : at::gelu(up, "tanh");
+    return after_activation(products({&layer.up}, g)[0], config.block.activation);
   };
   const at::Tensor out =
       layer.experts.empty() ? products({&layer.down}, inner())[0] : mixed_experts(layer, config, g);

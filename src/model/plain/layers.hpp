@@ -39,8 +39,10 @@ class Rotations {
   std::vector<Rotation> by_kind_;
 };
 
-/// The first layer's input: `rows` [n, hidden] of the embedding times BlockSpec::embedding_scale.
-at::Tensor scaled_embedding(const at::Tensor& rows, const ModelConfig& config);
+/// The first layer's input: `rows` [n, hidden] of the embedding times BlockSpec::embedding_scale,
+/// plus the rows of the positions if there are any. `positions`: [n] int64.
+at::Tensor first_input(const at::Tensor& rows, const at::Tensor& positions,
+                       const Model::Network& network);
 
 /// x plus a sublayer's output `out`, both [n, hidden]. Before the sum, `norm` is applied to `out`
 /// (if there is such a norm), and `out` is multiplied by BlockSpec::residual_scale.
@@ -63,6 +65,14 @@ at::Tensor rotate(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& 
 /// without gradients, the threads of the team compute parts of the outputs, with the same results.
 std::vector<at::Tensor> products(std::initializer_list<const Linear*> maps, const at::Tensor& x);
 
+/// Queries, keys and values of n rows: [n, heads * head_dim], [n, kv_heads * head_dim] twice. The
+/// heads of each are in order, however the matrices are stored.
+struct Projections {
+  at::Tensor q, k, v;
+};
+/// Multiplies the normed rows `h` [n, hidden] with a layer's q, k and v.
+Projections projected(const Layer& layer, const ModelConfig& config, const at::Tensor& h);
+
 /// Applies a layer's attention sublayer to x [n, hidden], and returns x plus the output, [n,
 /// hidden]. `attend(q, k, v)` gets q [n, heads, head_dim], and k and v [n, kv_heads, head_dim]; it
 /// returns [n, heads * head_dim]. q and k are rotated, and q is multiplied by the attention scale.
@@ -76,10 +86,10 @@ at::Tensor apply_attention(const Layer& layer, const ModelConfig& config, const 
     const at::Tensor by_head = (whole ? normed(rows, norm, config) : rows).view({n, heads, dim});
     return in_turning_order(whole ? by_head : normed(by_head, norm, config), config);
   };
-  const auto qkv = products({&layer.q, &layer.k, &layer.v}, h);
-  const at::Tensor q = prepared(qkv[0], layer.q_norm, config.heads);
-  const at::Tensor k = prepared(qkv[1], layer.k_norm, config.kv_heads);
-  const at::Tensor v = qkv[2].view({n, config.kv_heads, dim});
+  const Projections rows = projected(layer, config, h);
+  const at::Tensor q = prepared(rows.q, layer.q_norm, config.heads);
+  const at::Tensor k = prepared(rows.k, layer.k_norm, config.kv_heads);
+  const at::Tensor v = rows.v.view({n, config.kv_heads, dim});
   const at::Tensor mixed =
       attend(rotate(q, turn.q_cos, turn.q_sin, turn.q_scale), rotate(k, turn.k_cos, turn.k_sin), v);
   return with_residual(x, products({&layer.o}, mixed)[0], layer.after_attention, config);
@@ -99,7 +109,7 @@ at::Tensor apply_layers(const Model::Network& network, const at::Tensor& ids,
                         const at::Tensor& positions, Attention& attention,
                         const SkippedSublayers& skipped) {
   const Rotations turns(network, positions);
-  at::Tensor x = scaled_embedding(at::embedding(network.embedding, ids), network.config);
+  at::Tensor x = first_input(at::embedding(network.embedding, ids), positions, network);
   for (size_t i = 0; i < network.layers.size(); ++i) {
     const auto attend = [&](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
       return attention.attend(i, q, k, v);

@@ -32,9 +32,9 @@ std::vector<at::Tensor> learning(const Layer& layer) {
     add(norm->weight);
     add(norm->bias);
   }
-  std::vector<const Linear*> linears{&layer.q,    &layer.k,      &layer.v,
-                                     &layer.o,    &layer.gate,   &layer.up,
-                                     &layer.down, &layer.router, &layer.shared_router};
+  std::vector<const Linear*> linears{
+      &layer.q,    &layer.k,  &layer.v,    &layer.qkv,    &layer.o,
+      &layer.gate, &layer.up, &layer.down, &layer.router, &layer.shared_router};
   for (const Expert& expert : layer.experts)
     linears.insert(linears.end(), {&expert.gate, &expert.up, &expert.down});
   for (const Linear* linear : linears)
@@ -82,14 +82,14 @@ class Recomputed : public torch::autograd::Function<Recomputed> {
 
 /// The layer with its own dropout seeds.
 Layer seeded(Layer layer, std::uint64_t seed, size_t index) {
-  // Matrices that are fused in the file (Phi-3) share a seed, because they have one input.
-  const bool fused = layer.qkv.defined();
   const std::pair<Linear*, const char*> linears[] = {
       {&layer.q, "q"},
-      {&layer.k, fused ? "q" : "k"},
-      {&layer.v, fused ? "q" : "v"},
+      {&layer.k, "k"},
+      {&layer.v, "v"},
+      {&layer.qkv, "q"},
       {&layer.o, "o"},
       {&layer.gate, "gate"},
+      // Matrices that are fused in the file (Phi-3) share a seed, because they have one input.
       {&layer.up, layer.gate_up.defined() ? "gate" : "up"},
       {&layer.down, "down"}};
   for (const auto& [linear, name] : linears)
@@ -98,15 +98,16 @@ Layer seeded(Layer layer, std::uint64_t seed, size_t index) {
 }
 
 /// The first layer's input, with trained rows of the embedding.
-at::Tensor embed(const Model::Network& network, const at::Tensor& ids) {
+at::Tensor embed(const Model::Network& network, const at::Tensor& ids,
+                 const at::Tensor& positions) {
   const at::Tensor x = at::embedding(network.embedding, ids);
   const TokenRows& rows = network.token_rows;
-  if (!rows.ids.defined()) return scaled_embedding(x, network.config);
+  if (!rows.ids.defined()) return first_input(x, positions, network);
   const at::Tensor places = rows.places.index_select(0, ids);
   const at::Tensor found = at::nonzero(places >= 0).view({-1});
-  return scaled_embedding(
+  return first_input(
       x.index_copy(0, found, rows.embedding.index_select(0, places.index_select(0, found))),
-      network.config);
+      positions, network);
 }
 
 }  // namespace
@@ -123,8 +124,9 @@ at::Tensor head_inputs(const Model::Network& network, std::span<const PackedSequ
   // Shared, because layers are computed again after this function has returned.
   const auto attention = std::make_shared<TrainingAttention>(
       network, sequences, pass.joined.value_or(!network.device.is_cpu()));
-  const auto turns = std::make_shared<Rotations>(network, on_device(network, rows.positions));
-  at::Tensor x = embed(network, on_device(network, rows.ids));
+  const at::Tensor positions = on_device(network, rows.positions);
+  const auto turns = std::make_shared<Rotations>(network, positions);
+  at::Tensor x = embed(network, on_device(network, rows.ids), positions);
   for (size_t i = 0; i < network.layers.size(); ++i) {
     const LayerFunction layer = [&network, &config = network.config, attention, turns, i,
                                  seed = pass.dropout_seed](const at::Tensor& input) {
