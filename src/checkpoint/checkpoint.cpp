@@ -139,7 +139,8 @@ Checkpoint load_checkpoint(const ModelOptions& options, bool with_tokenizer) {
                                .cuda_graphs = !options.no_cuda_graphs,
                                .adapter = options.adapter,
                                .layers = options.layers,
-                               .weights = options.weights})};
+                               .weights = options.weights,
+                               .ranks = options.ranks})};
 }
 
 std::string network_key(const ModelOptions& options) {

@@ -11,6 +11,9 @@
 
 namespace pardec {
 
+/// The value of ModelOptions::parallel with which several processes compute a network together.
+inline constexpr const char* kTensorParallel = "tensor";
+
 /// The choice of a network, and how it computes.
 struct ModelOptions {
   std::string model;           ///< a checkpoint folder, or a GGUF file (gguf_file)
@@ -23,6 +26,10 @@ struct ModelOptions {
   int threads = 0;             ///< number of CPU threads; 0: all cores
   bool no_cuda_graphs = false;  ///< see Model::Options::cuda_graphs
   bool weights = true;          ///< false: only the small files are read (config, tokenizer)
+  /// What the processes that mpirun starts share: the blocks of a run ("blocks"), or each network
+  /// (kTensorParallel). The verbs read it, and set `ranks`.
+  std::string parallel = "blocks";
+  Ranks* ranks = nullptr;  ///< see Model::Options::ranks
 };
 
 /// The type that options.dtype selects. `auto` is gguf if the model is a GGUF file with blocks that

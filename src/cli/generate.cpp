@@ -13,12 +13,15 @@
 #include "src/cli/common_flags.hpp"
 #include "src/cli/generate_notes.hpp"
 #include "src/cli/generate_output.hpp"
+#include "src/cli/setting_flags.hpp"
 #include "src/cli/signal_stop.hpp"
+#include "src/cli/tensor_ranks.hpp"
 #include "src/cli/with_flags.hpp"
 #include "src/findings/traces.hpp"
 #include "src/prompt/pieces.hpp"
 #include "src/report/watch.hpp"
 #include "src/runs/arms.hpp"
+#include "src/settings/shared_settings.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "src/support/text.hpp"
@@ -58,7 +61,9 @@ int draw_traces(const GenerateFlags& flags) {
   return 0;
 }
 
-int generate(const GenerateFlags& flags) {
+int generate(GenerateFlags& flags) {
+  const auto ranks = join_tensor_ranks(flags.model);
+  if (ranks && !ranks->leads()) return follow_rank_0(*ranks, flags.model);
   if (flags.pace_ms && *flags.pace_ms < 0)
     throw ConfigError(str("--pace is ", *flags.pace_ms, ", expected 0 or more"));
   if (!flags.watch && (flags.pace_ms || !flags.from_trace.empty()))
@@ -232,6 +237,7 @@ void add_flags(CLI::App& app, GenerateFlags& flags) {
       ->capture_default_str()
       ->type_name("N");
   add_flags(app, flags.model);
+  add_flag(app, parallel_setting(flags.model));
   add_flags(app, flags.decode);
 }
 

@@ -21,6 +21,7 @@ void print_profile(const Profile& profile, std::int64_t wall_ns) {
             << share("attention", profile.attention_ns) << ", "
             << share("norm and rope", profile.rows_ns) << ", "
             << share("logit reduction", profile.logits_ns) << ", "
+            << (profile.exchange_ns > 0 ? share("other processes", profile.exchange_ns) + ", " : "")
             << share("rest", wall_ns - profile.sum()) << "\n";
 }
 

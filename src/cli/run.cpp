@@ -18,6 +18,7 @@
 #include "src/cli/run_end.hpp"
 #include "src/cli/run_flags.hpp"
 #include "src/cli/table_output.hpp"
+#include "src/cli/tensor_ranks.hpp"
 #include "src/cli/unread_notes.hpp"
 #include "src/cli/with_flags.hpp"
 #include "src/findings/roofline.hpp"
@@ -57,6 +58,8 @@ int run(CLI::App& app, RunFlags& flags) {
   complete(app, flags);
   RunSpec& spec = flags.spec;
   const OutputSettings& output = flags.settings.output;
+  const auto ranks = join_tensor_ranks(spec.model);
+  if (ranks && !ranks->leads()) return follow_rank_0(*ranks, spec.model);
   check_draft_flag(spec.model, std::any_of(spec.arms.begin(), spec.arms.end(), [](const Arm& arm) {
                      return arm.algorithm->drafts_with_model() && arm.draft_model.empty();
                    }));
@@ -84,7 +87,7 @@ int run(CLI::App& app, RunFlags& flags) {
     return 0;
   }
   const SignalStop stop;
-  const auto group = join_group(spec.progress);
+  const auto group = ranks ? nullptr : join_group(spec.progress);
   const Notes notes = notes_of(group.get());
   const bool limited = memory && memory->limit > 0;
   if (limited) tell(notes, "memory: " + describe(*memory, spec.cache));

@@ -17,6 +17,7 @@
 #include "src/cli/slurm_scripts.hpp"
 #include "src/cli/sweep_plan.hpp"
 #include "src/cli/table_output.hpp"
+#include "src/cli/tensor_ranks.hpp"
 #include "src/findings/best_cells.hpp"
 #include "src/report/comparison_table.hpp"
 #include "src/support/error.hpp"
@@ -140,6 +141,10 @@ int sweep(CLI::App& app, RunFlags& flags) {
   RunSpec& spec = flags.spec;
   const OutputSettings& output = flags.settings.output;
   const TableFormat format = parse_table_format(output.format);
+  const auto ranks = join_tensor_ranks(spec.model);
+  if (ranks && !ranks->leads()) return follow_rank_0(*ranks, spec.model);
+  if (!output.slurm.empty() && spec.model.parallel == kTensorParallel)
+    throw ConfigError("`slurm` starts one process for a task; leave `parallel=tensor` out");
   if (!output.slurm.empty() && !spec.shard.text.empty())
     throw ConfigError("`slurm` divides the blocks among its tasks; leave `shard` out");
   if (!spec.model.draft_model.empty())
@@ -151,7 +156,7 @@ int sweep(CLI::App& app, RunFlags& flags) {
   check_any_runs(spec, workloads);
 
   const SignalStop stop;
-  const auto group = join_group(spec.progress);
+  const auto group = ranks ? nullptr : join_group(spec.progress);
   ArmSessions sessions(spec);
   const size_t refused = spec.refused.size();
   check_arms(spec, [&](Arm& arm) { arm.algorithm->check(sessions.of(arm).context); });

@@ -1,10 +1,10 @@
 # `cmake --install`: besides the program, the libraries that generation needs, with their headers, for find_package(pardec).
-set(PARDEC_INSTALLED support regular_expression hashing kernels tokenizer jinja prompt model_files model trace engine metrics decoders
+set(PARDEC_INSTALLED support group regular_expression hashing kernels tokenizer jinja prompt model_files model trace engine metrics decoders
                      datasets checkpoint tasks)
 if(PARDEC_CUDA)
   list(APPEND PARDEC_INSTALLED kernels_cuda)
 endif()
-set(PARDEC_INSTALLED_FOLDERS src/support src/kernels src/tokenizer src/jinja src/prompt src/model src/engine src/training src/checkpoint src/tasks
+set(PARDEC_INSTALLED_FOLDERS src/support src/group src/kernels src/tokenizer src/jinja src/prompt src/model src/engine src/training src/checkpoint src/tasks
                              metrics decoders datasets)
 
 add_library(pardec_pardec INTERFACE)  # what users link

@@ -102,14 +102,20 @@ function(pardec_embed file header function)
     COMMENT "Embedding ${shown}")
 endfunction()
 
-# pardec_test(NAME LABEL unit [COST seconds] SOURCES a.cpp ... USES pardec::other ... [TORCH] [HEAVY] [OWN_HEADERS] [SEPARATE])
+# pardec_test(NAME LABEL unit [COST seconds] SOURCES a.cpp ... USES pardec::other ... [TORCH] [HEAVY] [OWN_HEADERS] [SEPARATE]
+#             [TOGETHER])
 # One Catch2 executable, which is one test with that label in CTest. COST: approximate seconds of a long test; the longest start first.
+# TOGETHER: mpirun may start it as several processes (pardec_under_mpirun).
 # HEAVY: its own sources compute much (slow references, kernels on the host).
 function(pardec_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH;HEAVY;OWN_HEADERS;SEPARATE" "LABEL;COST" "SOURCES;USES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH;HEAVY;OWN_HEADERS;SEPARATE;TOGETHER" "LABEL;COST" "SOURCES;USES")
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
-  target_link_libraries(${name} PRIVATE ${arg_USES} pardec::catch_main pardec::warnings)
+  set(main catch_main)
+  if(arg_TOGETHER)
+    set(main ranks_main)
+  endif()
+  target_link_libraries(${name} PRIVATE ${arg_USES} pardec::${main} pardec::warnings)
   if(arg_TORCH)
     pardec_use_torch(${name})
   elseif(NOT arg_OWN_HEADERS)
@@ -132,6 +138,22 @@ function(pardec_test name)
   endif()
   add_test(NAME ${name} COMMAND ${name} -w NoTests)
   pardec_test_properties(${name} ${arg_LABEL} ${arg_COST})
+endfunction()
+
+# pardec_under_mpirun(NAME LABEL unit RANKS 2 3 [COST seconds]): the same executable, started by mpirun as several processes that compute
+# each network together. One test for each number of processes: NAME_2, NAME_3. REQUIRES: pardec_test(NAME TOGETHER ...).
+function(pardec_under_mpirun name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;COST" "RANKS")
+  if(NOT MPI_CXX_FOUND)
+    return()
+  endif()
+  foreach(ranks ${arg_RANKS})
+    add_test(NAME ${name}_${ranks} COMMAND ${MPIEXEC_EXECUTABLE} --oversubscribe --bind-to none -n ${ranks} $<TARGET_FILE:${name}> -w NoTests)
+    pardec_test_properties(${name}_${ranks} ${arg_LABEL} ${arg_COST})
+    # As in tests/cli/ranks.py.
+    set_property(TEST ${name}_${ranks} APPEND PROPERTY ENVIRONMENT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+                 OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_mpi_yield_when_idle=1)
+  endforeach()
 endfunction()
 
 # pardec_pytest(NAME LABEL unit [COST seconds] [MAY_SKIP] FILES a_test.py ... [ARGS ...])

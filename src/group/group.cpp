@@ -31,8 +31,9 @@ bool launched() {
 namespace {
 
 constexpr std::size_t kLongestCall = std::size_t{1} << 28;  // MPI counts in int
-// Tags of messages: of meet(), send(), and of the dealer's questions and answers.
-constexpr int kArrival = 1, kText = 2, kQuestion = 3, kAnswer = 4;
+// Tags of messages: of meet(), send(), of the dealer's questions and answers, of sums, and of
+// tell().
+constexpr int kArrival = 1, kText = 2, kQuestion = 3, kAnswer = 4, kNumbers = 5, kTold = 6;
 constexpr double kDealSeconds = 600;  // rank 0 answers at once, unless its machine is gone
 constexpr int kBusyTests = 1000;      // before a process that waits leaves its core to others
 
@@ -50,20 +51,35 @@ GroupTime::time_point after(double seconds) {
          std::chrono::duration_cast<GroupTime::duration>(std::chrono::duration<double>(seconds));
 }
 
-/// Whether the operation ends before `end`. A process that waits sleeps, so that others can use its
-/// core.
-bool finished(MPI_Request& request, GroupTime::time_point end) {
-  for (int tests = 0;; ++tests) {
-    int done = 0;
-    check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
-    if (done) return true;
-    if (tests < kBusyTests) {
-      std::this_thread::yield();
-      continue;
-    }
-    if (GroupTime::now() > end) return false;
-    std::this_thread::sleep_for(std::chrono::microseconds(50));
+/// Waits until `test` returns true, at most until `end`. Returns whether it did. A process that
+/// waits sleeps, so that others can use its core: first for a short time, later for up to 1 ms.
+template <typename Test>
+bool came(const Test& test, GroupTime::time_point end) {
+  for (int tests = 0; tests < kBusyTests; ++tests) {
+    if (test()) return true;
+    std::this_thread::yield();
   }
+  constexpr std::chrono::nanoseconds kShortest = std::chrono::microseconds(50),
+                                     kLongest = std::chrono::milliseconds(1);
+  const auto begin = GroupTime::now();
+  while (!test()) {
+    const auto now = GroupTime::now();
+    if (now > end) return false;
+    std::this_thread::sleep_for(
+        std::clamp<std::chrono::nanoseconds>((now - begin) / 64, kShortest, kLongest));
+  }
+  return true;
+}
+
+/// Whether the operation ends before `end`.
+bool finished(MPI_Request& request, GroupTime::time_point end) {
+  return came(
+      [&] {
+        int done = 0;
+        check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
+        return done != 0;
+      },
+      end);
 }
 
 [[noreturn]] void no_answer(int rank, int size, double seconds) {
@@ -86,14 +102,61 @@ void in_parts(std::span<Number> all, Call&& call) {
     call(all.subspan(at, std::min(kLongestCall, all.size() - at)));
 }
 
+// A sum of more numbers is computed in parts.
+constexpr std::size_t kLongestSum = std::size_t{1} << 20;
+// If there are more numbers, each process adds a part of them.
+constexpr std::size_t kShortSum = std::size_t{1} << 12;
+
+MPI_Datatype type_of(float) { return MPI_FLOAT; }
+MPI_Datatype type_of(double) { return MPI_DOUBLE; }
+
+/// Messages of numbers between this process and each other one, all on their way together.
 template <typename Number>
-void sum_over(std::span<Number> numbers, MPI_Datatype type, const Group& group, double seconds) {
-  in_parts(numbers, [&](std::span<Number> part) {
-    MPI_Request request{};
-    check_mpi(MPI_Iallreduce(MPI_IN_PLACE, part.data(), static_cast<int>(part.size()), type,
-                             MPI_SUM, MPI_COMM_WORLD, &request));
-    finish(request, group, seconds);
-  });
+class Exchange {
+ public:
+  explicit Exchange(const Group& group) : group_(group) {}
+  void send(std::span<const Number> numbers, int to) {
+    Message& message = messages_.emplace_back(Message{to, {}});
+    check_mpi(MPI_Isend(numbers.data(), static_cast<int>(numbers.size()), type_of(Number{}), to,
+                        kNumbers, MPI_COMM_WORLD, &message.request));
+  }
+  void receive(std::span<Number> numbers, int from) {
+    Message& message = messages_.emplace_back(Message{from, {}});
+    check_mpi(MPI_Irecv(numbers.data(), static_cast<int>(numbers.size()), type_of(Number{}), from,
+                        kNumbers, MPI_COMM_WORLD, &message.request));
+  }
+  /// Waits until all have arrived.
+  void finish(double seconds) {
+    const auto end = after(seconds);
+    for (Message& message : messages_)
+      if (!finished(message.request, end)) no_answer(message.other, group_.size(), seconds);
+    messages_.clear();
+  }
+
+ private:
+  struct Message {
+    int other;
+    MPI_Request request;
+  };
+  const Group& group_;
+  std::vector<Message> messages_;
+};
+
+/// Writes the sums of equally long arrays to `to`, added in their order.
+template <typename Number>
+void add_in_order(const std::vector<std::vector<Number>>& arrays, std::span<Number> to) {
+  std::copy(arrays.front().begin(), arrays.front().end(), to.begin());
+  for (std::size_t i = 1; i < arrays.size(); ++i)
+    for (std::size_t at = 0; at < to.size(); ++at) to[at] += arrays[i][at];
+}
+
+/// Part `rank` of the numbers.
+template <typename Number>
+std::span<Number> part_of_sum(std::span<Number> numbers, int rank, int size) {
+  const auto border = [&](int at) {
+    return numbers.size() * static_cast<std::size_t>(at) / static_cast<std::size_t>(size);
+  };
+  return numbers.subspan(border(rank), border(rank + 1) - border(rank));
 }
 
 }  // namespace
@@ -147,15 +210,40 @@ void Group::meet() {
   }
 }
 
-void Group::sum(std::span<float> numbers) {
-  meet();
-  sum_over(numbers, MPI_FLOAT, *this, 2 * timeout_seconds_);
+template <typename Number>
+void Group::sum_numbers(std::span<Number> all) {
+  for (std::size_t begin = 0; begin < all.size(); begin += kLongestSum) {
+    const std::span<Number> numbers = all.subspan(begin, std::min(kLongestSum, all.size() - begin));
+    // With two processes, or few numbers, each process adds all.
+    const bool whole = size_ == 2 || numbers.size() <= kShortSum;
+    const auto part = [&](int rank) { return whole ? numbers : part_of_sum(numbers, rank, size_); };
+    Exchange<Number> exchange(*this);
+    std::vector<std::vector<Number>> arrays(static_cast<std::size_t>(size_));
+    for (int other = 0; other < size_; ++other) {
+      std::vector<Number>& array = arrays[static_cast<std::size_t>(other)];
+      const std::span<Number> own = part(rank_);
+      if (other == rank_) {
+        array.assign(own.begin(), own.end());
+        continue;
+      }
+      array.resize(own.size());
+      exchange.receive(array, other);
+      exchange.send(part(other), other);
+    }
+    exchange.finish(patience());
+    add_in_order(arrays, part(rank_));
+    if (whole) continue;
+    for (int other = 0; other < size_; ++other) {
+      if (other == rank_) continue;
+      exchange.receive(part(other), other);
+      exchange.send(part(rank_), other);
+    }
+    exchange.finish(patience());
+  }
 }
 
-void Group::sum(std::span<double> numbers) {
-  meet();
-  sum_over(numbers, MPI_DOUBLE, *this, 2 * timeout_seconds_);
-}
+void Group::sum(std::span<float> numbers) { sum_numbers(numbers); }
+void Group::sum(std::span<double> numbers) { sum_numbers(numbers); }
 
 void Group::broadcast(std::span<std::byte> bytes) {
   meet();
@@ -211,6 +299,47 @@ std::string Group::receive(int rank) {
   receive_bytes(bytes_of_value(size), rank, kText, *this, timeout_seconds_);
   std::string text(size, '\0');
   receive_bytes(std::as_writable_bytes(std::span(text)), rank, kText, *this, timeout_seconds_);
+  return text;
+}
+
+std::vector<std::string> Group::gather(const std::string& text) {
+  if (rank_ > 0) {
+    send(text);
+    return {};
+  }
+  std::vector<std::string> all{text};
+  for (int rank = 1; rank < size_; ++rank) all.push_back(receive(rank));
+  return all;
+}
+
+void Group::tell(const std::string& text) {
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(text));
+  if (bytes.size() > kLongestCall)
+    throw RunError(str("a message of ", bytes.size(),
+                       " bytes is too long for MPI, expected at most ", kLongestCall));
+  std::vector<MPI_Request> requests(static_cast<std::size_t>(size_));
+  for (int rank = 1; rank < size_; ++rank)
+    check_mpi(MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, rank, kTold,
+                        MPI_COMM_WORLD, &requests[static_cast<std::size_t>(rank)]));
+  const auto end = after(patience());
+  for (int rank = 1; rank < size_; ++rank)
+    if (!finished(requests[static_cast<std::size_t>(rank)], end))
+      no_answer(rank, size_, patience());
+}
+
+std::string Group::hear() {
+  MPI_Status status{};
+  came(
+      [&] {
+        int there = 0;
+        check_mpi(MPI_Iprobe(0, kTold, MPI_COMM_WORLD, &there, &status));
+        return there != 0;
+      },
+      GroupTime::time_point::max());
+  int size = 0;
+  check_mpi(MPI_Get_count(&status, MPI_BYTE, &size));
+  std::string text(static_cast<std::size_t>(size), '\0');
+  receive_bytes(std::as_writable_bytes(std::span(text)), 0, kTold, *this, patience());
   return text;
 }
 
@@ -282,6 +411,9 @@ void Group::sum(std::span<double>) {}
 void Group::broadcast(std::span<std::byte>) {}
 void Group::send(const std::string&) {}
 std::string Group::receive(int) { return ""; }
+std::vector<std::string> Group::gather(const std::string&) { return {}; }
+void Group::tell(const std::string&) {}
+std::string Group::hear() { return ""; }
 Dealer::Dealer(Group& group) : group_(group) {}
 Dealer::~Dealer() = default;
 std::int64_t Dealer::next() { return next_++; }

@@ -7,6 +7,7 @@
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace pardec {
 
@@ -37,9 +38,9 @@ class Group {
   int rank() const { return rank_; }  ///< from 0
   int size() const { return size_; }  ///< number of processes
 
-  /// Replaces each number by its sum over all processes. The sums are bitwise equal in all
-  /// processes, and in all runs with the same number of processes. REQUIRES: equal lengths in all
-  /// processes.
+  /// Replaces each number by its sum over all processes. The numbers are added in the order of
+  /// ranks, so the sums are bitwise equal in all processes, and a sum does not depend on the other
+  /// numbers of the call. REQUIRES: equal lengths in all processes.
   void sum(std::span<float> numbers);
   void sum(std::span<double> numbers);
   /// Replaces the bytes by those of rank 0. REQUIRES: equal lengths in all processes.
@@ -51,6 +52,14 @@ class Group {
   /// Waits for the next text that the process of rank `rank` sends, and returns it. REQUIRES:
   /// called in rank 0, and `rank` is not 0.
   std::string receive(int rank);
+  /// Returns the texts of all processes in rank 0, in the order of ranks. In the other ranks, the
+  /// result is empty.
+  std::vector<std::string> gather(const std::string& text);
+  /// Sends a text to all other ranks, which must call hear() for it. REQUIRES: called in rank 0.
+  void tell(const std::string& text);
+  /// Waits for the next text that rank 0 tells, and returns it. There is no time limit, and a
+  /// process that waits for long hardly uses its core. REQUIRES: not called in rank 0.
+  std::string hear();
   /// Returns when all processes have called it.
   void barrier() { broadcast(std::string()); }
 
@@ -58,6 +67,11 @@ class Group {
   explicit Group(double timeout_seconds);
   /// Rank 0 waits until all other ranks have begun the same call.
   void meet();
+
+  template <typename Number>
+  void sum_numbers(std::span<Number> numbers);
+  /// How long this process waits for another one.
+  double patience() const { return (rank_ == 0 ? 1 : 2) * timeout_seconds_; }
 
   double timeout_seconds_;
   int rank_ = 0, size_ = 1;

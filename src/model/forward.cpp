@@ -11,6 +11,8 @@
 #include "src/model/plain/attention.hpp"
 #include "src/model/plain/layers.hpp"
 #include "src/model/profile.hpp"
+#include "src/model/ranks/ranks.hpp"
+#include "src/model/ranks/split.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
@@ -46,6 +48,8 @@ std::vector<std::vector<RowLogits>> by_part(std::vector<RowLogits> results,
                                             std::span<const Part> parts);
 
 void check_head(const Model::Network& network, const OutputRequest& output);
+/// std::logic_error: this process has only a part of the network.
+void check_whole(const Model::Network& network);
 
 }  // namespace
 
@@ -61,6 +65,7 @@ std::vector<std::vector<RowLogits>> Model::forward(std::span<const SequenceStep>
   for (const SequenceStep& step : steps)
     for (const OutputRequest& output : step.outputs) requests.push_back(&output);
   std::vector<RowLogits> results = reduced(*network_, rows, requests);
+  if (network_->remote) network_->split->ranks.end_pass();
   // Waits for the device. With outputs, copying the results has already done so.
   if (requests.empty() && !network_->device.is_cpu())
     for (const SequenceStep& step : steps)
@@ -90,10 +95,22 @@ std::vector<std::vector<RowLogits>> Model::further(std::span<const FurtherRows> 
   }
   if (requests.empty()) return std::vector<std::vector<RowLogits>>(rows.size());
   wanted.x = at::cat(hidden, 0);
-  return by_part(reduced(*network_, wanted, requests), rows);
+  if (network_->remote)
+    network_->split->ranks.begin_heads(*network_->remote, wanted.x, wanted.heads, requests);
+  std::vector<RowLogits> results = reduced(*network_, wanted, requests);
+  if (network_->remote) network_->split->ranks.end_pass();
+  return by_part(std::move(results), rows);
+}
+
+void reduce_rows(const Model::Network& network, const at::Tensor& rows,
+                 const std::vector<int>& heads, std::span<const OutputRequest* const> requests) {
+  const c10::NoGradGuard no_grad;
+  const at::AutoDispatchBelowADInplaceOrView below_autograd;
+  reduced(network, {rows, heads}, requests);
 }
 
 at::Tensor forward_rows(const Model::Network& network, std::span<const SequenceStep> steps) {
+  check_whole(network);
   const c10::NoGradGuard no_grad;
   const at::AutoDispatchBelowADInplaceOrView below_autograd;
   const WantedRows rows = feed(network, steps, {});
@@ -105,6 +122,7 @@ at::Tensor forward_rows(const Model::Network& network, std::span<const SequenceS
 
 at::Tensor logits(const Model::Network& network, std::span<const Token> tokens,
                   std::span<const RowLabel> labels, const Segments& segments) {
+  check_whole(network);
   const c10::NoGradGuard no_grad;
   check_rows(network, tokens, labels, segments);
   check_window(network.path, network.config.sliding_window, {}, labels, segments);
@@ -143,6 +161,7 @@ WantedRows feed(const Model::Network& network, std::span<const SequenceStep> ste
   }
   if (fed == 0) return result;
 
+  if (network.remote) network.split->ranks.begin_pass(*network.remote, steps, skipped);
   const at::Tensor x = network.backend->layers(network, new_rows(steps), skipped);
   std::int64_t begin = 0;
   for (const SequenceStep& step : steps) {
@@ -182,7 +201,9 @@ std::vector<RowLogits> reduced(const Model::Network& network, const WantedRows& 
                rows.x.narrow(0, static_cast<std::int64_t>(begin), static_cast<std::int64_t>(count)),
                {first, first + static_cast<std::ptrdiff_t>(count)});
     Laps laps(network.profile);
-    for (RowLogits& row : reduce_logits(logits, requests.subspan(begin, count)))
+    const auto asked = requests.subspan(begin, count);
+    for (RowLogits& row : network.split ? reduce_split_logits(*network.split, logits, asked)
+                                        : reduce_logits(logits, asked))
       results.push_back(std::move(row));
     laps.add_to(&Profile::logits_ns);
   }
@@ -214,7 +235,7 @@ at::Tensor output(const Model::Network& network, const at::Tensor& x,
         backend.residual(network, z.index_select(0, on_device(network, members)), head));
     rows.members.insert(rows.members.end(), members.begin(), members.end());
   }
-  at::Tensor result = at::empty({z.size(0), network.config.vocab_size}, x.options());
+  at::Tensor result = at::empty({z.size(0), network.own_ids()}, x.options());
   for (const auto& [matrix, rows] : by_matrix) {
     const at::Tensor logits = logits_of(at::cat(rows.parts), matrix);
     result.index_copy_(0, on_device(network, rows.members), logits.to(result.scalar_type()));
@@ -264,6 +285,10 @@ void check_head(const Model::Network& network, const OutputRequest& output) {
   if (output.head < 0 || output.head > std::ssize(network.extra_heads))
     throw std::logic_error(
         str("an output is wanted of extra head ", output.head, " of ", network.extra_heads.size()));
+}
+
+void check_whole(const Model::Network& network) {
+  if (network.split) throw std::logic_error("this process has only a part of the network");
 }
 
 }  // namespace

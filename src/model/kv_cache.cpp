@@ -6,6 +6,7 @@
 
 #include "src/kernels/packed_matrix.hpp"
 #include "src/model/network.hpp"
+#include "src/model/ranks/ranks.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -43,7 +44,8 @@ KvCache::Storage::Storage(const Model::Network& network)
       tensor_options(at::TensorOptions().dtype(network.type).device(network.device)),
       keys(static_cast<size_t>(network.config.layers)),
       values(keys.size()),
-      form(network.backend->cache_form()) {
+      form(network.backend->cache_form()),
+      remote(network.remote ? network.remote->ranks.open_cache(*network.remote) : nullptr) {
   for (size_t layer = 0; layer < keys.size(); ++layer) {
     keys[layer] = memory(0);
     values[layer] = memory(0);
@@ -157,21 +159,24 @@ void KvCache::Storage::freeze() {
       for (at::Tensor& tensor : *tensors) tensor = tensor.narrow(1, 0, frozen).clone();
 }
 
+std::unique_ptr<KvCache::Storage> KvCache::Storage::copied(bool shares) const {
+  auto other = std::make_unique<Storage>(*this);  // still shares its tensors with this cache
+  other->settle({std::move(other->keys), std::move(other->values)}, 0, rounded_up(own() + 1));
+  if (remote) other->remote = remote->ranks.fork_cache(*remote, shares);
+  return other;
+}
+
 KvCache::KvCache(const Model& model) : storage_(std::make_unique<Storage>(model.network())) {}
 KvCache::KvCache(std::unique_ptr<Storage> storage) : storage_(std::move(storage)) {}
 KvCache::KvCache(KvCache&&) noexcept = default;
 KvCache& KvCache::operator=(KvCache&&) noexcept = default;
 KvCache::~KvCache() = default;
 
-KvCache KvCache::fork() const {
-  auto copy = std::make_unique<Storage>(*storage_);  // still shares its tensors with this cache
-  copy->settle({std::move(copy->keys), std::move(copy->values)}, 0, rounded_up(copy->own() + 1));
-  return KvCache(std::move(copy));
-}
+KvCache KvCache::fork() const { return KvCache(storage_->copied(/*shares=*/false)); }
 
 KvCache KvCache::share() {
   storage_->freeze();
-  return fork();
+  return KvCache(storage_->copied(/*shares=*/true));
 }
 
 std::vector<KvCache::Shared> KvCache::shared() const {
@@ -196,6 +201,7 @@ void KvCache::drop(std::span<const int> rows) {
     --storage_->alive;
   }
   storage_->reclaim();
+  if (storage_->remote) storage_->remote->ranks.drop(*storage_->remote, rows);
 }
 
 void KvCache::retract(int first) {
@@ -207,6 +213,7 @@ void KvCache::retract(int first) {
     storage_->alive -= slots.back().alive;
   storage_->fed = first;
   storage_->shorten();
+  if (storage_->remote) storage_->remote->ranks.retract(*storage_->remote, first);
 }
 
 void KvCache::relabel(int row, const RowLabel& label) {
@@ -215,6 +222,7 @@ void KvCache::relabel(int row, const RowLabel& label) {
     throw std::logic_error(str("KvCache::relabel: row ", row, " has position ", old.position,
                                ", which cannot become ", label.position));
   old = label;
+  if (storage_->remote) storage_->remote->ranks.relabel(*storage_->remote, row, label);
 }
 
 std::vector<KvCache::Slot> KvCache::evict() {
@@ -227,6 +235,7 @@ std::vector<KvCache::Slot> KvCache::evict() {
   storage_->shared.clear();
   storage_->shared_slots = 0;
   storage_->settle({std::move(storage_->keys), std::move(storage_->values)}, 0, 0);
+  if (storage_->remote) storage_->remote->ranks.evict(*storage_->remote);
   return gone;
 }
 

@@ -190,6 +190,10 @@ at::Tensor rows_on_host(const at::Tensor& values, at::ScalarType type) {
 
 }  // namespace
 
+at::Tensor best_two(const at::Tensor& logits, std::span<const OutputRequest* const> requests) {
+  return rows_on_host(top_two(strike(adjust(logits, requests), requests)), at::kDouble);
+}
+
 std::vector<RowLogits> reduce_logits(const at::Tensor& of_network,
                                      std::span<const OutputRequest* const> requests) {
   std::vector<RowLogits> results(requests.size());

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "src/group/group.hpp"
 #include "src/kernels/bf16.hpp"
 #include "src/kernels/team.hpp"
 #include "src/model/adapter.hpp"
@@ -18,6 +19,8 @@
 #include "src/model/packed/bfloat16_bits.hpp"
 #include "src/model/packed/packed_backend.hpp"
 #include "src/model/plain/rope_frequencies.hpp"
+#include "src/model/ranks/ranks.hpp"
+#include "src/model/ranks/split.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
@@ -147,6 +150,13 @@ at::Tensor placed(const at::Tensor& tensor, const Model::Network& network) {
   return PackedBackend::fits(network) ? tensor : tensor.to(network.device, network.type);
 }
 
+/// This process's part of a weight of the whole network.
+at::Tensor own_part(const Parameter& parameter, const at::Tensor& whole,
+                    const Model::Network& network) {
+  const auto& split = network.split;
+  return split ? part_of(parameter, whole, split->whole, split->share) : whole;
+}
+
 /// The weights of the first `layers` layers, and those outside of layers. `config`: of the whole
 /// network. `place(parameter, entry)` makes the tensor.
 template <typename Place>
@@ -159,6 +169,23 @@ std::map<std::string, at::Tensor> load_tensors(const ModelConfig& config, int la
   return loaded;
 }
 
+/// Divides a network of the whole config network.config among processes.
+void divide(Model::Network& network, Ranks& ranks) {
+  if (!network.device.is_cpu())
+    throw ConfigError(str("`parallel=tensor` computes on the CPU, and the device is ",
+                          network.options.device, "; use `device=cpu`"));
+  if (network.options.dtype == Dtype::gguf)
+    throw ConfigError(
+        "`parallel=tensor` does not divide the blocks of `dtype=gguf`; use `dtype=bf16`, int8, nf4 "
+        "or fp32");
+  Group& group = ranks.group();
+  // Blocks of NF4 should not be divided.
+  const std::int64_t unit = network.options.dtype == Dtype::nf4 ? kNf4Block : kPanel;
+  network.split = std::make_shared<const NetworkSplit>(NetworkSplit{
+      ranks, group, network.config, share_of(network.config, group.rank(), group.size(), unit)});
+  network.config = part_of(network.config, network.split->share);
+}
+
 /// The extra heads in `file`; empty if the network has none.
 std::vector<ExtraHead> load_extra_heads(const Model::Network& network,
                                         const std::filesystem::path& file) {
@@ -167,9 +194,11 @@ std::vector<ExtraHead> load_extra_heads(const Model::Network& network,
   const StoredExtraHeads stored = read_extra_heads(
       parse_safetensors(mapping->bytes(), file.string()), network.config, file.string());
   std::map<std::string, at::Tensor> loaded;
-  for (const auto& [tensor_name, tensor] : stored.tensors)
-    loaded.emplace(tensor_name,
-                   placed(to_tensor({tensor, mapping, file.string()}, network.type), network));
+  for (const Parameter& parameter : extra_head_parameters(network.config, stored.shape)) {
+    const StoredTensor& tensor = stored.tensors.at(parameter.name);
+    const at::Tensor whole = to_tensor({tensor, mapping, file.string()}, network.type);
+    loaded.emplace(parameter.name, placed(own_part(parameter, whole, network), network));
+  }
   return extra_heads_over(loaded, stored.shape);
 }
 
@@ -192,8 +221,11 @@ Dtype computing(Dtype dtype) {
   return dtype == Dtype::int8 || dtype == Dtype::nf4 || dtype == Dtype::gguf ? Dtype::bf16 : dtype;
 }
 
-Model Model::load(const std::filesystem::path& folder, const Options& options) {
-  auto network = std::make_unique<Network>();
+namespace {
+
+std::unique_ptr<Model::Network> load_network(const std::filesystem::path& folder,
+                                             const Model::Options& options) {
+  auto network = std::make_unique<Model::Network>();
   network->path = folder.string();
   network->options = options;
   network->type = scalar_type(options.dtype);
@@ -213,6 +245,7 @@ Model Model::load(const std::filesystem::path& folder, const Options& options) {
     std::optional<Adapter> adapter;
     if (!options.adapter.empty() && holds_low_rank(options.adapter))
       adapter = Adapter::load(options.adapter, network->config);
+    if (options.ranks) divide(*network, *options.ranks);
     const bool keeps_blocks = options.dtype == Dtype::gguf && PackedBackend::fits(*network);
     if (adapter && keeps_blocks)
       throw ModelError(options.adapter.string(),
@@ -224,12 +257,34 @@ Model Model::load(const std::filesystem::path& folder, const Options& options) {
           if (keeps_blocks && packed_type(parameter, whole)) return blocks_of(entry);
           const at::Tensor tensor =
               weight_of(parameter, entry, adapter ? at::kFloat : network->type);
-          return placed(adapter ? adapter->merged(parameter, tensor) : tensor, *network);
+          const at::Tensor merged = adapter ? adapter->merged(parameter, tensor) : tensor;
+          return placed(own_part(parameter, merged, *network), *network);
         }));
+    for (Layer& layer : network->layers) layer.split = network->split.get();
     network->extra_heads = load_extra_heads(*network, extra_heads_file(folder, options.adapter));
     network->inverse_frequencies = inverse_frequencies(network->config, network->device);
     network->backend = choose_backend(*network);
   }
+  return network;
+}
+
+}  // namespace
+
+Model Model::load(const std::filesystem::path& folder, const Options& options) {
+  if (!options.ranks || !options.weights) return Model(load_network(folder, options));
+  const std::shared_ptr<const RankCopy> copy = options.ranks->begin_load(folder, options);
+  std::unique_ptr<Network> network;
+  std::exception_ptr failed;
+  std::string error;
+  try {
+    network = load_network(folder, options);
+    network->remote = copy;
+  } catch (const std::exception& caught) {
+    failed = std::current_exception();
+    error = reason_of(caught);
+  }
+  options.ranks->end_load(error);
+  if (failed) std::rethrow_exception(failed);
   return Model(std::move(network));
 }
 
@@ -254,7 +309,9 @@ Model::Model(Model&&) noexcept = default;
 Model& Model::operator=(Model&&) noexcept = default;
 Model::~Model() = default;
 
-const ModelConfig& Model::config() const { return network_->config; }
+const ModelConfig& Model::config() const {
+  return network_->split ? network_->split->whole : network_->config;
+}
 const Model::Options& Model::options() const { return network_->options; }
 
 void Model::set_profile(Profile* into) {
@@ -284,7 +341,7 @@ std::int64_t weight_bytes(const ModelConfig& config, Dtype dtype) {
 }
 
 std::int64_t Model::weight_bytes() const {
-  return pardec::weight_bytes(network_->config, network_->options.dtype);
+  return pardec::weight_bytes(config(), network_->options.dtype);
 }
 
 }  // namespace pardec

@@ -110,6 +110,7 @@ struct SkippedSublayers {
   bool operator==(const SkippedSublayers&) const = default;
 };
 
+class Ranks;
 struct ExtraHeadShape;
 struct Parameter;
 struct Profile;
@@ -143,6 +144,9 @@ class Model {
     int layers = 0;  ///< use only the first `layers` layers; 0: all layers
     /// False: only the config is read. A forward pass then throws std::logic_error.
     bool weights = true;
+    /// The processes that compute the network together (src/model/ranks/ranks.hpp); null: this
+    /// process alone. They must outlive the model and its caches.
+    Ranks* ranks = nullptr;
   };
 
   /// Loads a GGUF file, or a Hugging Face checkpoint folder: config.json with model.safetensors, or
@@ -151,7 +155,8 @@ class Model {
   /// missing; a file of weights is truncated or inconsistent; a tensor is missing or does not have
   /// the shape that the config requires; an option is not supported, or the device does not exist.
   /// The files of extra heads and of the adapter are checked in the same way. RunError: there is no
-  /// memory for packed weights.
+  /// memory for packed weights, or another process (Options::ranks) has an error. ConfigError: with
+  /// Options::ranks, the device or dtype is not supported, or there are too many processes.
   static Model load(const std::filesystem::path& folder, const Options& options);
 
   Model(Model&&) noexcept;

@@ -20,8 +20,13 @@
 #include "src/model/files/safetensors.hpp"
 #include "src/model/kv_cache.hpp"
 #include "src/model/model.hpp"
+#include "src/model/ranks/share.hpp"
 
 namespace pardec {
+
+class Group;
+class RankCopy;
+class Ranks;
 
 /// libtorch's type for the tensors of a network of this dtype: bfloat16 for int8, nf4 and gguf.
 at::ScalarType scalar_type(Dtype dtype);
@@ -60,6 +65,14 @@ struct Norm {
   at::Tensor bias;    ///< [n], or undefined
 };
 
+/// For a network of which each of several processes has a part.
+struct NetworkSplit {
+  Ranks& ranks;
+  Group& group;
+  ModelConfig whole;  ///< the config of the whole network
+  Share share;        ///< the part of this process
+};
+
 /// One expert of a layer.
 struct Expert {
   Linear gate, up, down;  ///< [inner, hidden], [inner, hidden], [hidden, inner]
@@ -88,6 +101,9 @@ struct Layer {
   /// The stacked matrix of the checkpoint, or undefined. If it is defined, the weights of gate and
   /// up are views of it.
   at::Tensor gate_up;
+  /// If set, this is a part of the layer: the outputs of o and of the MLP are summed over
+  /// processes.
+  const NetworkSplit* split = nullptr;
 };
 
 /// An extra head (ExtraHeadShape). It has the same input as the network's own head.
@@ -119,6 +135,8 @@ struct TokenRows {
 /// A network's weights by their roles, all of one type on one device.
 struct Model::Network {
   std::string path;  ///< for errors
+  /// The network's shape. In a network that is a part of another one (`split`), heads and columns
+  /// are those of the part, but the size of the vocabulary is that of the whole network.
   ModelConfig config;
   Model::Options options;
   at::Device device{at::kCPU};
@@ -139,6 +157,12 @@ struct Model::Network {
   std::shared_ptr<Backend> backend;
   /// if set, and if the backend supports it, passes add their times to it
   Profile* profile = nullptr;
+  std::shared_ptr<const NetworkSplit> split;  ///< null: this process has the whole network
+  /// The parts of the other processes; null: there are none, or this is not rank 0.
+  std::shared_ptr<const RankCopy> remote;
+
+  /// The number of ids whose logits this process computes.
+  std::int64_t own_ids() const { return split ? split->share.vocab.count : config.vocab_size; }
 
   /// Creates a network with a PlainBackend from the given weights. The tensors are shared, not
   /// copied. REQUIRES: `weights` has every name of `parameters(config)`; all tensors have one type
@@ -196,6 +220,9 @@ struct KvCache::Storage {
   void shorten();
   /// Converts own slots to shared slots, in whole panels of 32.
   void freeze();
+  /// A cache with the same rows. Shared slots are used by both caches. `shares`: whether `freeze`
+  /// was called for this copy.
+  std::unique_ptr<Storage> copied(bool shares) const;
   /// Allocates memory for the keys or values of `slot_count` slots.
   at::Tensor memory(std::int64_t slot_count) const;
   /// Allocates memory for `new_capacity` own slots, and copies the content of the own slots from
@@ -222,6 +249,8 @@ struct KvCache::Storage {
   std::deque<int> returning;  ///< numbers of evicted rows, for the next appended rows
   /// Moves the cache's own memory.
   void move(at::Device device);
+  /// The same cache in the other processes; null: there are none, or this is not rank 0.
+  std::shared_ptr<const RankCopy> remote;
 };
 
 struct HiddenRows::Storage {
@@ -275,6 +304,11 @@ at::Tensor training_logits(const Model::Network& network, const at::Tensor& head
 /// appended to the caches. Errors: see Model::forward.
 at::Tensor forward_rows(const Model::Network& network, std::span<const SequenceStep> steps);
 
+/// In a rank above 0 of a split network: the part of this process in Model::further, for rows of
+/// rank 0. `rows`: [m, hidden]; `heads` and `requests` have one entry per row.
+void reduce_rows(const Model::Network& network, const at::Tensor& rows,
+                 const std::vector<int>& heads, std::span<const OutputRequest* const> requests);
+
 /// cap * tanh(x / cap); x itself if `cap` is 0.
 at::Tensor soft_capped(const at::Tensor& x, double cap);
 /// The network's logits from the products of a head's matrix: divided by BlockSpec::logit_divisor,
@@ -286,5 +320,8 @@ at::Tensor as_logits(const at::Tensor& products, const BlockSpec& block);
 /// row are not computed for that row.
 std::vector<RowLogits> reduce_logits(const at::Tensor& logits,
                                      std::span<const OutputRequest* const> requests);
+/// [m, 4] float64 on the host: best id, second id, best logit, second logit of each row of `logits`
+/// [m, n], after biases, penalties and bans. REQUIRES: n >= 2.
+at::Tensor best_two(const at::Tensor& logits, std::span<const OutputRequest* const> requests);
 
 }  // namespace pardec

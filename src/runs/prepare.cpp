@@ -4,6 +4,7 @@
 
 #include "decoders/training_formats.hpp"
 #include "src/model/device.hpp"
+#include "src/model/ranks/ranks.hpp"
 #include "src/prompt/prompt_choice.hpp"
 #include "src/runs/baseline_arms.hpp"
 #include "src/runs/record.hpp"
@@ -122,6 +123,7 @@ Json config_of(const RunSpec& spec, const RunCell& cell, const Session& session,
   if (!untaught.empty()) config["options_beyond_training"] = untaught;
   if (!cell.arm->taught.empty()) config["trained_options"] = cell.arm->taught;
   if (service) config[kService] = service->description();
+  if (spec.model.ranks) config["tensor_processes"] = spec.model.ranks->size();
   if (spec.target_ci > 0) {
     config["target_ci"] = spec.target_ci;
     config["planned_blocks"] = work.blocks.size();

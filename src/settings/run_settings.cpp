@@ -235,6 +235,7 @@ Settings all_rows(RunSettings& s) {
   append(only_for("run", {hardware_setting(s.output.hardware)}));
   append({strict_setting(s.output.strict), progress_setting(s.progress)});
   append(model_settings(s.spec.model));
+  append({parallel_setting(s.spec.model)});
   append(decode_settings(s.spec.decode));
   append({{"judge",
            "FILE",

@@ -42,6 +42,16 @@ Settings model_settings(ModelOptions& model) {
   };
 }
 
+Setting parallel_setting(ModelOptions& model) {
+  return {"parallel",
+          "WHAT",
+          &model.parallel,
+          "what the processes that mpirun starts share: blocks: each has the whole network, and "
+          "answers some blocks of examples; tensor: each has a part of the network, and rank 0 "
+          "answers (experiments/cluster.md)",
+          {.choices = {"blocks", kTensorParallel}}};
+}
+
 Settings decode_settings(DecodeOptions& decode) {
   return {
       {"seed", "N", &decode.seed, "seed of sampling and of `limit`"},

@@ -12,6 +12,8 @@ namespace pardec {
 
 /// The choice of a network, and how it computes.
 Settings model_settings(ModelOptions& model);
+/// What several processes share: ModelOptions::parallel.
+Setting parallel_setting(ModelOptions& model);
 /// Options for generating answers.
 Settings decode_settings(DecodeOptions& decode);
 

@@ -25,7 +25,7 @@ def need_mpi(pardec):
         pytest.skip("pardec was built without MPI (Debian package libopenmpi-dev is missing)")
 
 
-def start(commands, folder=None):
+def start(commands, folder=None, **options):
     """mpirun with a process for each command line, in the order of ranks."""
     called = ["mpirun", "--oversubscribe", "--bind-to", "none"]
     for rank, command in enumerate(commands):
@@ -37,13 +37,14 @@ def start(commands, folder=None):
         text=True,
         cwd=folder,
         env={**os.environ, **MPI},
+        **options,
     )
 
 
-def ended(mpirun, within=120):
-    """(exit code, stdout, stderr)."""
+def ended(mpirun, within=120, say=None):
+    """(exit code, stdout, stderr). `say`: for its stdin."""
     try:
-        out, said = mpirun.communicate(timeout=within)
+        out, said = mpirun.communicate(say, timeout=within)
     except subprocess.TimeoutExpired:
         mpirun.kill()
         out, said = mpirun.communicate()

@@ -8,6 +8,7 @@
 #include "src/support/text.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/conformance.hpp"
+#include "tests/support/ranks.hpp"
 
 using namespace pardec;
 using namespace pardec::test;
@@ -49,7 +50,9 @@ const std::filesystem::path kFolder =
 TEST_CASE("quickstart: every decoder replays, is the same in a batch, and guesses change nothing") {
   const PromptFile wording =
       parse_prompt_file(read_file(kFolder / "prompts" / "attributes.txt"), "attributes.txt");
-  Model model = Model::load(kFolder / "model", {}), draft = Model::load(kFolder / "draft", {});
+  const Model::Options options{.ranks = ranks()};
+  Model model = Model::load(kFolder / "model", options),
+        draft = Model::load(kFolder / "draft", options);
   const Tokenizer tokenizer = Tokenizer::load(kFolder / "model" / "tokenizer.json");
   const SlowTransformer slow(kFolder / "model"), slow_draft(kFolder / "draft");
   for (const DecoderEntry& entry : decoders()) {

@@ -18,6 +18,7 @@
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "src/support/rng.hpp"
+#include "tests/model/varied.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/data.hpp"
 
@@ -117,22 +118,7 @@ struct Checkpointed {
   test::TemporaryFolder folder;
   explicit Checkpointed(const Json& config) {
     synthesise_checkpoint(config, 3, folder.path());
-    vary_vectors(folder.path() / "model.safetensors");
-  }
-  /// Norms that are not all one (or zero, where one is added), and biases that are not zero.
-  static void vary_vectors(const std::filesystem::path& path) {
-    std::string bytes = read_file(path);
-    const std::span file(reinterpret_cast<std::byte*>(bytes.data()), bytes.size());
-    Rng rng(4);
-    for (const auto& [name, tensor] : parse_safetensors(file, "file")) {
-      if (tensor.shape.size() != 1) continue;
-      const double middle = name.ends_with(".bias") ? 0.0 : 1.0;
-      for (size_t at = 0; at < tensor.data.size(); at += 2) {
-        const std::uint16_t value = narrow(static_cast<float>(middle + 0.3 * rng.normal()));
-        std::memcpy(tensor.data.data() + at, &value, 2);
-      }
-    }
-    write_file(path, [&](const FileSink& put) { put(bytes.data(), bytes.size()); });
+    test::vary_vectors(folder.path() / "model.safetensors");
   }
   Model load(Dtype dtype, std::optional<InstructionSet> set = {}) const {
     return Model::load(folder.path(), {.dtype = dtype, .instruction_set = set});
@@ -409,7 +395,7 @@ TEST_CASE("extra heads run packed, on the norm that the network's own head reads
         const Checkpointed files(kConfigs[4]);
         synthesise_extra_heads({.heads = 2, .blocks = 3, .shares_head = shares}, 9,
                                files.folder.path());
-        Checkpointed::vary_vectors(files.folder.path() / kExtraHeadsFile);
+        test::vary_vectors(files.folder.path() / kExtraHeadsFile);
         Text text = branched(40);
         for (size_t i = 0; i < 40; ++i) text.outputs[i].head = static_cast<int>(i % 3);
         const auto run = [&](Dtype dtype) {

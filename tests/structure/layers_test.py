@@ -16,7 +16,7 @@ ALLOWED = {
     "src/jinja": {"src/support"},
     "src/prompt": {"src/support", "src/tokenizer", "src/jinja"},
     "src/kernels": {"src/support"},
-    "src/model": {"src/support", "src/kernels"},
+    "src/model": {"src/support", "src/kernels", "src/group"},
     "src/engine": {"src/support", "src/model"},
     "src/group": {"src/support"},
     "src/training": {"src/support", "src/group", "src/model", "src/prompt"},
@@ -95,7 +95,10 @@ ENTRIES = {
     "src/finetune": "finetune own_answers",
     "src/group": "group",
     "src/http": "download hub",
-    "src/model": "adapter device files/extra_heads files/families files/parameters files/weight_check profile",
+    "src/model": (
+        "adapter device files/extra_heads files/families files/parameters files/weight_check profile"
+        " ranks/ranks"
+    ),
     "src/prompt": "chat_template pieces prompt_choice",
     "src/reproduction": "item_choice paper_item rehearsal reproduce standins time_shares weights",
     "src/runs": (

@@ -13,6 +13,7 @@
 #include "src/support/files.hpp"
 #include "src/support/text.hpp"
 #include "tests/support/outcomes.hpp"
+#include "tests/support/ranks.hpp"
 
 namespace pardec::test {
 
@@ -219,7 +220,9 @@ void TinyNetwork::add_heads(int heads, int blocks, std::uint64_t seed, bool shar
   slow_.emplace(folder_.path());
 }
 
-Model TinyNetwork::load(Dtype dtype) const { return Model::load(folder_.path(), {.dtype = dtype}); }
+Model TinyNetwork::load(Dtype dtype) const {
+  return Model::load(folder_.path(), {.dtype = dtype, .ranks = ranks()});
+}
 
 Model TinyNetwork::load_spoiled(Dtype dtype, const std::string& matrix, Token row) const {
   const TemporaryFolder copy;
@@ -227,7 +230,7 @@ Model TinyNetwork::load_spoiled(Dtype dtype, const std::string& matrix, Token ro
   const bool of_heads = matrix.find('.') == 1;
   change_rows(copy.path() / (of_heads ? "medusa_heads.safetensors" : "model.safetensors"),
               matrix.c_str(), {row}, [](std::uint16_t) { return std::uint16_t{0x7FC0}; });
-  return Model::load(copy.path(), {.dtype = dtype});
+  return Model::load(copy.path(), {.dtype = dtype, .ranks = ranks()});
 }
 
 Job random_job(const std::string& id, int products, int fields, std::uint64_t seed) {

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <optional>
 
+#include "src/group/group.hpp"
 #include "src/kernels/bf16.hpp"
 #include "src/kernels/team.hpp"
 #include "src/model/device.hpp"
@@ -379,11 +380,12 @@ class PackedBackend::Pass {
       router_ = at::empty({rows_, experts.count}, options);
       shared_router_ = at::empty({rows_}, options);
       gathered_ = at::empty({rows_, hidden}, half);
+      if (split()) expert_sums_ = at::empty({rows_, hidden}, options);
     }
     if (!config_.block.gated) inner_ = at::empty({rows_, config_.intermediate_size}, options);
     turn_ = at::empty({std::ssize(ropes_), rows_, config_.rope.dims}, options);
     if (config_.block.norms != Norms::before || experts.count > 0 ||
-        config_.block.residual_scale != 1)
+        config_.block.residual_scale != 1 || split())
       branch_ = at::empty({rows_, hidden}, options);
   }
 
@@ -416,11 +418,26 @@ class PackedBackend::Pass {
 
   /// Computes the embeddings, and the cosines and sines of the positions: [rope.dims / 2] each.
   void prepare() {
+    const ItemRange own =
+        split() ? split()->share.vocab : ItemRange{0, std::int64_t{config_.vocab_size}};
     each_row(rows_, [&](std::int64_t row) {
-      packed_.embed(network_, ids_[static_cast<size_t>(row)], positions_[static_cast<size_t>(row)],
-                    x(row));
+      const std::int64_t place = ids_[static_cast<size_t>(row)] - own.first;
+      if (place >= 0 && place < own.count)
+        packed_.embed(network_, static_cast<Token>(place), positions_[static_cast<size_t>(row)],
+                      x(row));
+      else
+        std::fill_n(x(row), config_.hidden_size, 0.0f);
       for (size_t kind = 0; kind < ropes_.size(); ++kind) turn(kind, row);
     });
+    if (split()) sum(x_);
+  }
+
+  const NetworkSplit* split() const { return network_.split.get(); }
+  /// Sums float32 numbers over the processes that compute the network.
+  void sum(at::Tensor& numbers) {
+    split()->group.sum(
+        std::span(numbers.mutable_data_ptr<float>(), static_cast<size_t>(numbers.numel())));
+    laps_.add_to(&Profile::exchange_ns);
   }
 
   void turn(size_t kind, std::int64_t row) {
@@ -457,7 +474,7 @@ class PackedBackend::Pass {
   /// any, and adds the result to x.
   void multiply_add(const Map& map, const Norm& norm_after, const at::Tensor& input) {
     const auto scale = static_cast<float>(config_.block.residual_scale);
-    const bool direct = norm_after.factors.empty() && scale == 1;
+    const bool direct = norm_after.factors.empty() && scale == 1 && !split();
     multiply({.weights = map.weights,
               .x = bits(input),
               .rows = rows_,
@@ -467,6 +484,7 @@ class PackedBackend::Pass {
               .out = direct ? x(0) : branch_.mutable_data_ptr<float>(),
               .out_stride = config_.hidden_size});
     if (direct) return;
+    if (split()) sum(branch_);
     const std::int64_t hidden = config_.hidden_size;
     each_row(rows_, [&](std::int64_t row) {
       float* branch = branch_.mutable_data_ptr<float>() + row * hidden;
@@ -494,6 +512,7 @@ class PackedBackend::Pass {
     }
     // x is still the layer's input, which the MLP reads too.
     if (config_.block.parallel && config_.block.two_norms) norm(layer.post_norm);
+    if (norms_split_heads()) norm_split_heads(layer);
     for (const Part& part : parts_)
       each_row(part.count, [&](std::int64_t i) { turn_and_cache(layer, index, part, i); });
     laps_.add_to(&Profile::rows_ns);
@@ -518,8 +537,10 @@ class PackedBackend::Pass {
       for (std::int64_t at = 0; size > 0 && at < count; at += size)
         k_.rms_norm_wide(first + at, of.factors.data(), size, eps(), first + at);
     };
-    norm(from, queries_, layer.q_norm);
-    norm(from + queries_, keys_, layer.k_norm);
+    if (!norms_split_heads()) {
+      norm(from, queries_, layer.q_norm);
+      norm(from + queries_, keys_, layer.k_norm);
+    }
     if (config_.block.neighbours_turn) in_turning_order(from, half);
     std::uint16_t* q = mutable_bits(mixed_) + row * queries_;
     for (std::int64_t head = 0; head < config_.heads; ++head)
@@ -532,6 +553,41 @@ class PackedBackend::Pass {
       k_.narrow(from + queries_ + keys_ + head * dim, dim,
                 mutable_bits(values) + head * values.stride(0) + slot * dim);
     }
+  }
+
+  /// Whether queries and keys are normed over all heads, which several processes have.
+  bool norms_split_heads() const { return split() && config_.block.qk_norm == QkNorm::whole; }
+  /// Applies this norm to all rows.
+  void norm_split_heads(const Layer& layer) {
+    const struct {
+      std::int64_t first, count;
+      double columns;  // of all processes
+      bool counts;
+      const Norm& norm;
+    } kinds[] = {
+        {0, queries_, double{1} * split()->whole.heads * config_.head_dim, true, layer.q_norm},
+        {queries_, keys_, double{1} * split()->whole.kv_heads * config_.head_dim,
+         split()->share.counts_keys, layer.k_norm}};
+    at::Tensor squares = at::zeros({rows_, 2}, x_.options());
+    for (size_t kind = 0; kind < 2; ++kind)
+      for (std::int64_t row = 0; row < rows_ && kinds[kind].counts; ++row) {
+        const float* from = qkv_.const_data_ptr<float>() + row * qkv_.size(1) + kinds[kind].first;
+        squares.mutable_data_ptr<float>()[2 * row + static_cast<std::int64_t>(kind)] =
+            std::inner_product(from, from + kinds[kind].count, from, 0.0f);
+      }
+    laps_.add_to(&Profile::rows_ns);
+    sum(squares);
+    each_row(rows_, [&](std::int64_t row) {
+      for (size_t kind = 0; kind < 2; ++kind) {
+        const float square =
+            squares.const_data_ptr<float>()[2 * row + static_cast<std::int64_t>(kind)];
+        const auto columns = static_cast<float>(kinds[kind].columns);
+        const float scale = 1 / std::sqrt(square / columns + eps());
+        float* numbers = qkv_.mutable_data_ptr<float>() + row * qkv_.size(1) + kinds[kind].first;
+        for (std::int64_t i = 0; i < kinds[kind].count; ++i)
+          numbers[i] = numbers[i] * scale * kinds[kind].norm.factors[static_cast<size_t>(i)];
+      }
+    });
   }
 
   /// Reorders the rotated dimensions of a row's queries and keys: those that turn together are then
@@ -625,6 +681,7 @@ class PackedBackend::Pass {
               .out = router_.mutable_data_ptr<float>(),
               .out_stride = config_.experts.count});
     const auto members = choose_experts();
+    if (split()) expert_sums_.zero_();
     for (size_t i = 0; i < members.size(); ++i) {
       const std::vector<Member>& rows = members[i];
       if (rows.empty()) continue;
@@ -637,6 +694,13 @@ class PackedBackend::Pass {
       add_shares(expert.down, rows);
     }
     if (config_.experts.shared_inner > 0) add_shared_expert(layer);
+    if (!split()) return;
+    sum(expert_sums_);
+    each_row(rows_, [&](std::int64_t row) {
+      const float* from = expert_sums_.const_data_ptr<float>() + row * hidden;
+      for (std::int64_t i = 0; i < hidden; ++i) x(row)[i] += from[i];
+    });
+    laps_.add_to(&Profile::rows_ns);
   }
 
   void add_shared_expert(const Layer& layer) {
@@ -654,7 +718,7 @@ class PackedBackend::Pass {
   }
 
   /// Adds the products of `down` with the first rows of gated_, each times its share, to the
-  /// members' rows of x.
+  /// members' rows of x (of expert_sums_, if several processes have parts of the experts).
   void add_shares(const Map& down, const std::vector<Member>& members) {
     const std::int64_t hidden = config_.hidden_size, count = std::ssize(members);
     multiply({.weights = down.weights,
@@ -666,7 +730,8 @@ class PackedBackend::Pass {
     each_row(count, [&](std::int64_t at) {
       const Member& member = members[static_cast<size_t>(at)];
       const float* branch = branch_.const_data_ptr<float>() + at * hidden;
-      float* sum = x(member.row);
+      float* sum =
+          split() ? expert_sums_.mutable_data_ptr<float>() + member.row * hidden : x(member.row);
       for (std::int64_t j = 0; j < hidden; ++j) sum[j] += member.share * branch[j];
     });
     laps_.add_to(&Profile::rows_ns);
@@ -700,6 +765,7 @@ class PackedBackend::Pass {
   at::Tensor router_;  // [rows, experts] float32
   at::Tensor shared_router_;  // [rows] float32
   at::Tensor gathered_;       // [rows, hidden] bf16: rows of normed_ for one expert
+  at::Tensor expert_sums_;    // [rows, hidden] float32: this process's part of the experts' outputs
 };
 
 void PackedBackend::embed(const Model::Network& network, Token token, int position,

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "src/group/group.hpp"
 #include "src/model/pieces.hpp"
+#include "src/model/ranks/split.hpp"
 
 namespace pardec {
 
@@ -103,10 +105,14 @@ at::Tensor gated(const Linear& gate, const Linear& up, Activation activation, co
 
 namespace {
 
-at::Tensor rms_norm(const at::Tensor& rows, const at::Tensor& weight, const ModelConfig& config) {
+/// `mean_square`: of each row, [n, 1]; undefined: it is computed from `rows`.
+at::Tensor rms_norm(const at::Tensor& rows, const at::Tensor& weight, const ModelConfig& config,
+                    const at::Tensor& mean_square = {}) {
   const at::ScalarType type = rows.scalar_type();
   const at::Tensor w = rows.to(wide(type));
-  const at::Tensor normed = w * at::rsqrt(w.square().mean(-1, /*keepdim=*/true) + config.norm_eps);
+  const at::Tensor mean =
+      mean_square.defined() ? mean_square : w.square().mean(-1, /*keepdim=*/true);
+  const at::Tensor normed = w * at::rsqrt(mean + config.norm_eps);
   if (config.block.norm_adds_one) return (normed * (weight.to(wide(type)) + 1)).to(type);
   return weight * normed.to(type);
 }
@@ -129,6 +135,31 @@ at::Tensor normed(const at::Tensor& x, const Norm& norm, const ModelConfig& conf
     return config.block.layer_norm ? layer_norm(rows, norm, config)
                                    : rms_norm(rows, norm.weight, config);
   });
+}
+
+at::Tensor normed_over_heads(const at::Tensor& x, const Norm& norm, const Layer& layer,
+                             const ModelConfig& config, bool keys) {
+  if (!layer.split || !norm.weight.defined()) return normed(x, norm, config);
+  const NetworkSplit& split = *layer.split;
+  at::Tensor squares = x.to(wide(x.scalar_type())).square().sum(-1, /*keepdim=*/true);
+  if (keys && !split.share.counts_keys) squares.zero_();
+  const double columns =
+      double{1} * (keys ? split.whole.kv_heads : split.whole.heads) * config.head_dim;
+  return rms_norm(x, norm.weight, config, sum_over(split.group, squares) / columns);
+}
+
+at::Tensor summed(const at::Tensor& out, const Layer& layer) {
+  return layer.split ? sum_over(layer.split->group, out) : out;
+}
+
+at::Tensor embedded(const Model::Network& network, const at::Tensor& ids) {
+  if (!network.split) return at::embedding(network.embedding, ids);
+  const ItemRange& vocab = network.split->share.vocab;
+  const at::Tensor places = ids - vocab.first;
+  const at::Tensor elsewhere = at::logical_or(places < 0, places >= vocab.count);
+  at::Tensor rows = at::embedding(network.embedding, places.clamp(0, vocab.count - 1));
+  rows.masked_fill_(elsewhere.unsqueeze(1), 0);
+  return sum_over(network.split->group, rows);
 }
 
 at::Tensor first_input(const at::Tensor& rows, const at::Tensor& positions,
@@ -261,7 +292,7 @@ at::Tensor apply_mlp(const Layer& layer, const ModelConfig& config, const at::Te
   };
   const at::Tensor out =
       layer.experts.empty() ? products({&layer.down}, inner())[0] : mixed_experts(layer, config, g);
-  return with_residual(x, out, layer.after_mlp, config);
+  return with_residual(x, summed(out, layer), layer.after_mlp, config);
 }
 
 }  // namespace pardec

@@ -19,6 +19,18 @@ inline at::ScalarType wide(at::ScalarType type) {
 /// If norm.weight is undefined, the network has no such norm, and the function returns `x` itself.
 at::Tensor normed(const at::Tensor& x, const Norm& norm, const ModelConfig& config);
 
+/// As `normed`, for the norm of all heads' queries or keys (QkNorm::whole). x [n, columns] has the
+/// columns of this process. `keys`: x has keys.
+at::Tensor normed_over_heads(const at::Tensor& x, const Norm& norm, const Layer& layer,
+                             const ModelConfig& config, bool keys);
+
+/// The output `out` of a layer's sublayer, summed over the processes that compute the layer. The
+/// memory of `out` may be used.
+at::Tensor summed(const at::Tensor& out, const Layer& layer);
+
+/// The rows of the embedding, [n, hidden]. `ids`: [n] int64.
+at::Tensor embedded(const Model::Network& network, const at::Tensor& ids);
+
 /// Cosines and sines of the rotation angles of n rows, [n, 1, rope.dims / 2] each. For queries,
 /// they are already multiplied by the attention scale 1 / sqrt(query_scalar), so that no extra
 /// operation is needed.
@@ -82,17 +94,19 @@ at::Tensor apply_attention(const Layer& layer, const ModelConfig& config, const 
   const std::int64_t n = x.size(0), dim = config.head_dim;
   const at::Tensor h = normed(x, layer.input_norm, config);
   const bool whole = config.block.qk_norm == QkNorm::whole;
-  const auto prepared = [&](const at::Tensor& rows, const Norm& norm, int heads) {
-    const at::Tensor by_head = (whole ? normed(rows, norm, config) : rows).view({n, heads, dim});
+  const auto prepared = [&](const at::Tensor& rows, const Norm& norm, int heads, bool keys) {
+    const at::Tensor by_head =
+        (whole ? normed_over_heads(rows, norm, layer, config, keys) : rows).view({n, heads, dim});
     return in_turning_order(whole ? by_head : normed(by_head, norm, config), config);
   };
   const Projections rows = projected(layer, config, h);
-  const at::Tensor q = prepared(rows.q, layer.q_norm, config.heads);
-  const at::Tensor k = prepared(rows.k, layer.k_norm, config.kv_heads);
+  const at::Tensor q = prepared(rows.q, layer.q_norm, config.heads, /*keys=*/false);
+  const at::Tensor k = prepared(rows.k, layer.k_norm, config.kv_heads, /*keys=*/true);
   const at::Tensor v = rows.v.view({n, config.kv_heads, dim});
   const at::Tensor mixed =
       attend(rotate(q, turn.q_cos, turn.q_sin, turn.q_scale), rotate(k, turn.k_cos, turn.k_sin), v);
-  return with_residual(x, products({&layer.o}, mixed)[0], layer.after_attention, config);
+  return with_residual(x, summed(products({&layer.o}, mixed)[0], layer), layer.after_attention,
+                       config);
 }
 
 /// Applies a layer's MLP sublayer (or its experts) to x [n, hidden], and returns x plus the output,
@@ -109,7 +123,7 @@ at::Tensor apply_layers(const Model::Network& network, const at::Tensor& ids,
                         const at::Tensor& positions, Attention& attention,
                         const SkippedSublayers& skipped) {
   const Rotations turns(network, positions);
-  at::Tensor x = first_input(at::embedding(network.embedding, ids), positions, network);
+  at::Tensor x = first_input(embedded(network, ids), positions, network);
   for (size_t i = 0; i < network.layers.size(); ++i) {
     const auto attend = [&](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
       return attention.attend(i, q, k, v);

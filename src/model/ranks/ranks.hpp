@@ -1,0 +1,95 @@
+#pragma once
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "src/model/model.hpp"
+#include "src/model/ranks/bytes.hpp"
+
+namespace at {
+class Tensor;
+}
+
+namespace pardec {
+
+class Group;
+class RankCopy;
+
+/// The processes that compute networks together (tensor parallel): each has a part of the weights
+/// and of the caches (share.hpp). Rank 0 runs the program. The other ranks call follow(): they load
+/// the networks that rank 0 loads with Model::Options::ranks, repeat its changes of caches, and
+/// compute their part of its passes. Must outlive all networks that were loaded with it, and their
+/// caches. Not thread-safe, as Group.
+class Ranks {
+ public:
+  /// Joins the processes that mpirun started. Null: this process was started alone. Errors: see
+  /// Group::join.
+  static std::unique_ptr<Ranks> join();
+  /// In rank 0: ends follow() in the other ranks, except while an exception is handled (then the
+  /// launcher ends them).
+  ~Ranks();
+  Ranks(const Ranks&) = delete;
+  Ranks& operator=(const Ranks&) = delete;
+
+  Group& group() { return *group_; }
+  bool leads() const;  ///< whether this is rank 0
+  int size() const;
+
+  // What rank 0 says to the other ranks. Models and caches have numbers. Changes of caches are sent
+  // with the next pass. RunError: a rank does not answer; or an earlier pass failed, so that the
+  // processes no longer work together.
+
+  /// The other ranks begin to load a network. In ranks above 0, does nothing and returns null.
+  std::shared_ptr<const RankCopy> begin_load(const std::filesystem::path& folder,
+                                             const Model::Options& options);
+  /// All ranks call this at the end of loading. `error`: of this rank; empty: it succeeded.
+  /// RunError, in rank 0: another rank has an error; the message names it.
+  void end_load(const std::string& error);
+  std::shared_ptr<const RankCopy> open_cache(const RankCopy& model);
+  std::shared_ptr<const RankCopy> fork_cache(const RankCopy& cache, bool shares);
+  void drop(const RankCopy& cache, std::span<const int> rows);
+  void retract(const RankCopy& cache, int first);
+  void relabel(const RankCopy& cache, int row, const RowLabel& label);
+  void evict(const RankCopy& cache);
+  /// The other ranks begin a pass. Its last call must be end_pass().
+  void begin_pass(const RankCopy& model, std::span<const SequenceStep> steps,
+                  const SkippedSublayers& skipped);
+  /// The other ranks compute the heads of more rows. `rows` [m, hidden], with one head and one
+  /// request per row. Its last call must be end_pass().
+  void begin_heads(const RankCopy& model, const at::Tensor& rows, const std::vector<int>& heads,
+                   std::span<const OutputRequest* const> requests);
+  void end_pass() { in_pass_ = false; }
+
+ private:
+  friend class RankCopy;
+  explicit Ranks(std::unique_ptr<Group> group);
+  std::shared_ptr<const RankCopy> next_copy();
+  void begin();
+  void forget(int number);
+
+  std::unique_ptr<Group> group_;
+  ByteWriter unsaid_;            // sent with the next pass
+  std::map<int, int> segments_;  // per cache: number of segments that the other ranks know
+  int next_ = 0;                 // number of the next model or cache
+  bool in_pass_ = false;
+};
+
+/// The copies in the other ranks of a model or cache of rank 0. They are removed with this object.
+class RankCopy {
+ public:
+  RankCopy(Ranks& of, int its_number) : ranks(of), number(its_number) {}
+  ~RankCopy() { ranks.forget(number); }
+  RankCopy(const RankCopy&) = delete;
+  RankCopy& operator=(const RankCopy&) = delete;
+
+  Ranks& ranks;
+  const int number;
+};
+
+/// Does what rank 0 says, until rank 0 destroys its Ranks. Errors: see Model::forward; RunError:
+/// another process does not answer in a pass. REQUIRES: not called in rank 0.
+void follow(Ranks& ranks);
+
+}  // namespace pardec

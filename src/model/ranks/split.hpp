@@ -1,0 +1,27 @@
+#pragma once
+// A network of which each of several processes has a part (share.hpp).
+#include <span>
+#include <string>
+#include <vector>
+
+#include "src/model/network.hpp"
+
+namespace pardec {
+
+/// The part of one weight, in its place in the network of part_of(config, share). `whole`: the
+/// weight of the whole network of `config`, as in parameters(config) or extra_head_parameters. The
+/// result may use the memory of `whole`.
+at::Tensor part_of(const Parameter& parameter, const at::Tensor& whole, const ModelConfig& config,
+                   const Share& share);
+
+/// Replaces the numbers of `x` by their sums over all processes, and returns x. Sums of bf16 are
+/// computed in float32. REQUIRES: all processes call this with tensors of one shape.
+at::Tensor sum_over(Group& group, at::Tensor x);
+
+/// As reduce_logits, from the logits of each process's own ids [m, Share::vocab.count]. The results
+/// are in rank 0; those of other ranks have no meaning. Only rows whose requests need more than the
+/// two best ids are collected in rank 0.
+std::vector<RowLogits> reduce_split_logits(const NetworkSplit& split, const at::Tensor& logits,
+                                           std::span<const OutputRequest* const> requests);
+
+}  // namespace pardec
