@@ -89,7 +89,8 @@ void copy_beside_weights(const std::filesystem::path& from, const std::filesyste
   constexpr auto kOverwrite = std::filesystem::copy_options::overwrite_existing;
   try {
     for (const auto& entry : std::filesystem::directory_iterator(from))
-      if ((entry.path().extension() == ".json" || entry.path().extension() == ".jinja") &&
+      if (const std::string end = entry.path().extension().string();
+          (end == ".json" || end == ".jinja" || entry.path().filename() == "tokenizer.model") &&
           !but.contains(entry.path().filename().string()))
         std::filesystem::copy_file(entry.path(), to / entry.path().filename(), kOverwrite);
     for (const char* folder : {"prompts", kMoreChatTemplates})
