@@ -13,6 +13,7 @@
 #include "src/model/files/gguf_config.hpp"
 #include "src/model/files/json_file.hpp"
 #include "src/model/files/parameters.hpp"
+#include "src/model/files/quantised_weights.hpp"
 #include "src/support/error.hpp"
 #include "src/support/mapped_file.hpp"
 #include "src/support/number_text.hpp"
@@ -91,10 +92,6 @@ void refuse_unsupported(JsonReader& read, const std::string& where, const Family
   if (std::find(names.begin(), names.end(), act) == names.end())
     throw ModelError(where, str("'", family.activation_key, "' is '", act, "'; supported is '",
                                 names.front(), "'"));
-  if (!read.any("quantization_config").is_null())
-    throw ModelError(where,
-                     "has a 'quantization_config': quantised checkpoints are not supported; "
-                     "supported are bf16, fp16, fp32 and fp64 weights");
 }
 
 /// The window of a network; 0: no layer has one.
@@ -398,6 +395,8 @@ ModelConfig parse_model_config(const Json& json, const std::string& where) {
     config.tied_head = read.optional<bool>("tie_word_embeddings", family.tied);
     config.dtype =
         read.optional<std::string>("dtype", read.optional<std::string>("torch_dtype", ""));
+    if (const auto quantisation = parse_quantisation(json, where))
+      config.quantised = quantisation->name;
     check_sizes(config, where);
     read_block(json, read, where, config);
     config.experts = read_experts(json, read, where, family, config.layers);
