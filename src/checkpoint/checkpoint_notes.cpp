@@ -108,6 +108,10 @@ std::vector<std::string> checkpoint_notes(const std::filesystem::path& folder,
   std::vector<std::string> notes;
   if (CheckpointFiles::there(folder)) add_weights(folder, config, notes);
   if (!config.blocks.empty()) add_blocks(config, notes);
+  if (!config.quantised.empty())
+    notes.push_back(str("quantised weights (", config.quantised,
+                        ") that are widened while they are loaded, to fp32, or to bf16 where the "
+                        "network computes in it; activations are not quantised"));
   for (const char* file : {"config.json", "generation_config.json"})
     add_ends(folder / file, config, notes);
   add_window(folder / "config.json", config, notes);

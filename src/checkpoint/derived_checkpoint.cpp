@@ -34,12 +34,17 @@ OrderedJson config_of(const std::filesystem::path& base, const ModelConfig& conf
   return json;
 }
 
-/// ModelError: the network is in a GGUF file, which has no JSON files to copy.
+/// ModelError: the network is in a GGUF file, which has no JSON files to copy, or its weights are
+/// quantised.
 void check_folder(const std::filesystem::path& base) {
   if (gguf_file(base))
     throw ModelError(base.string(),
                      "is a GGUF file, which no checkpoint is made from; expected a Hugging Face "
                      "checkpoint folder");
+  if (const std::string quantised = read_model_config(base).quantised; !quantised.empty())
+    throw ModelError(base.string(), str("has quantised weights (", quantised,
+                                        "), which no checkpoint is made from; expected bf16, fp16, "
+                                        "fp32 or fp64"));
 }
 
 OrderedJson special_token(std::int64_t id, const std::string& text) {
@@ -90,7 +95,8 @@ void copy_beside_weights(const std::filesystem::path& from, const std::filesyste
   constexpr auto kOverwrite = std::filesystem::copy_options::overwrite_existing;
   try {
     for (const auto& entry : std::filesystem::directory_iterator(from))
-      if ((entry.path().extension() == ".json" || entry.path().extension() == ".jinja") &&
+      if (const std::string end = entry.path().extension().string();
+          (end == ".json" || end == ".jinja" || entry.path().filename() == "tokenizer.model") &&
           !but.contains(entry.path().filename().string()))
         std::filesystem::copy_file(entry.path(), to / entry.path().filename(), kOverwrite);
     for (const char* folder : {"prompts", kMoreChatTemplates})

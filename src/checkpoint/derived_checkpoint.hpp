@@ -43,7 +43,7 @@ void add_tokens(const std::filesystem::path& base, const NewTokens& tokens,
 /// cannot be made.
 void make_checkpoint_folder(const std::filesystem::path& out);
 
-/// Copies a checkpoint's JSON files, chat templates and wordings from the folder
+/// Copies a checkpoint's JSON files, tokenizer.model, chat templates and wordings from the folder
 /// `from` to the existing folder `to`. `but`: names of files that are not copied. Existing files
 /// are overwritten. RunError: a file cannot be copied.
 void copy_beside_weights(const std::filesystem::path& from, const std::filesystem::path& to,

@@ -48,6 +48,7 @@ int synthesise(const ModelVerbFlags& flags) {
   Json config = flags.config.empty() ? small_config() : read_json(flags.config);
   if (!config.is_object())
     throw ModelError(flags.config, str("is ", config.type_name(), ", expected an object"));
+  config.erase("quantization_config");  // random weights are not quantised
   if (!config.contains("vocab_size"))
     config["vocab_size"] = (tokenizer.vocab_size() + 63) / 64 * 64;
   for (const char* end : {"<|im_end|>", "</s>", "<|endoftext|>", "<|end_of_text|>"})

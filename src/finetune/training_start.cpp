@@ -29,6 +29,7 @@ TrainingStart read_start(const TrainingSpec& spec) {
   start.config = read_json(config);
   if (!start.config.is_object())
     throw ModelError(config.string(), str("is ", start.config.type_name(), ", expected an object"));
+  start.config.erase("quantization_config");  // of the widened weights, it would be wrong
   start.tokenizer = !spec.tokenizer.empty() ? std::filesystem::path(spec.tokenizer)
                     : folder                ? model / "tokenizer.json"
                                             : project_file("experiments/quickstart/tokenizer.json");

@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "src/support/base64.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "src/support/text.hpp"
@@ -63,19 +64,11 @@ std::string sha256_file(const std::filesystem::path& file) {
 }
 
 std::string script_source(std::string_view script) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  constexpr std::size_t kBytes = 32;
   const std::string hash = sha256(script);  // hexadecimal, two digits per byte
-  std::string base64;
-  for (std::size_t at = 0; at < kBytes; at += 3) {
-    const std::size_t count = std::min<std::size_t>(3, kBytes - at);
-    const auto bits = static_cast<unsigned>(std::stoul(hash.substr(2 * at, 2 * count), nullptr, 16))
-                      << 8 * (3 - count);
-    for (std::size_t digit = 0; digit < 4; ++digit)
-      base64 += digit <= count ? kDigits[bits >> (18 - 6 * digit) & 63] : '=';
-  }
-  return str("'sha256-", base64, "'");
+  std::string bytes;
+  for (std::size_t at = 0; at < hash.size(); at += 2)
+    bytes += static_cast<char>(std::stoul(hash.substr(at, 2), nullptr, 16));
+  return str("'sha256-", to_base64(bytes), "'");
 }
 
 }  // namespace pardec

@@ -34,12 +34,6 @@ std::pair<std::string_view, std::string_view> read_pair(const Json& json,
       str(where, " is ", dump(json), R"(, expected "left right" or ["left", "right"])"));
 }
 
-std::string byte_token(int byte) {
-  constexpr std::string_view digits = "0123456789ABCDEF";
-  return str("<0x", digits[static_cast<std::size_t>(byte / 16)],
-             digits[static_cast<std::size_t>(byte % 16)], ">");
-}
-
 }  // namespace
 
 void Bpe::MergeTable::reserve(std::size_t merges) {
@@ -67,14 +61,7 @@ const Bpe::Merge* Bpe::MergeTable::find(Token left, Token right) const {
 }
 
 Bpe::Bpe(const Json& json, const std::string& where)
-    : vocabulary_([&] {
-        if (!json.is_object()) throw ConfigError(str(where, " is missing, expected a BPE model"));
-        JsonReader type(json, where);
-        const auto name = type.optional<std::string>("type", "BPE");
-        if (name != "BPE")
-          throw ConfigError(str(where, " '", name, "' is not supported; supported: BPE"));
-        return Vocabulary(type.any("vocab"), where + ".vocab");
-      }()) {
+    : vocabulary_(JsonReader(json, where).any("vocab"), where + ".vocab") {
   JsonReader options(json, where);
   options.any("type");
   options.any("vocab");

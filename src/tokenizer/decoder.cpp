@@ -103,6 +103,32 @@ class Strip final : public TokenDecoder {
   int start_, stop_;
 };
 
+/// Tokens with the prefix continue a word; others begin one, after a space.
+class WordPieces final : public TokenDecoder {
+ public:
+  WordPieces(std::string prefix, bool cleanup) : prefix_(std::move(prefix)), cleanup_(cleanup) {}
+  void apply(std::vector<std::string>& tokens) const override {
+    for (std::size_t i = 0; i < tokens.size(); ++i) rewrite(tokens[i], i > 0);
+  }
+  void apply_inside(Piece& piece) const override { rewrite(piece.bytes, true); }
+
+ private:
+  void rewrite(std::string& token, bool inside) const {
+    if (inside) token = token.starts_with(prefix_) ? token.substr(prefix_.size()) : " " + token;
+    if (!cleanup_) return;
+    // Spaces before punctuation and before English contractions.
+    for (const auto& [from, to] :
+         {std::pair{" .", "."}, std::pair{" ?", "?"}, std::pair{" !", "!"}, std::pair{" ,", ","},
+          std::pair{" ' ", "'"}, std::pair{" n't", "n't"}, std::pair{" 'm", "'m"},
+          std::pair{" do not", " don't"}, std::pair{" 's", "'s"}, std::pair{" 've", "'ve"},
+          std::pair{" 're", "'re"}})
+      token = replace_all(token, from, to);
+  }
+
+  std::string prefix_;
+  bool cleanup_;
+};
+
 /// Turns visible characters back into bytes. A token with a character outside GPT-2's alphabet is
 /// left unchanged.
 class ByteLevel final : public TokenDecoder {
@@ -194,6 +220,11 @@ Made make_strip(JsonReader& options, const std::string& where) {
   return std::make_unique<Strip>(std::move(content), start, options.required<int>("stop"));
 }
 
+Made make_word_pieces(JsonReader& options, const std::string&) {
+  auto prefix = options.optional<std::string>("prefix", "##");
+  return std::make_unique<WordPieces>(std::move(prefix), options.optional("cleanup", true));
+}
+
 Made make_sequence(JsonReader& options, const std::string& where) {
   return std::make_unique<Sequence>(
       read_components<TokenDecoder>(options, "decoders", where, read_decoder));
@@ -207,6 +238,7 @@ constexpr std::array kDecoders{
     ComponentEntry<TokenDecoder>{"Replace", make_replace},
     ComponentEntry<TokenDecoder>{"Sequence", make_sequence},
     ComponentEntry<TokenDecoder>{"Strip", make_strip},
+    ComponentEntry<TokenDecoder>{"WordPiece", make_word_pieces},
 };
 
 }  // namespace

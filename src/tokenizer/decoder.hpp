@@ -25,9 +25,9 @@ class TokenDecoder {
   virtual void apply_inside(Piece& piece) const = 0;
 };
 
-/// Reads ByteFallback, ByteLevel, Fuse, Metaspace, Replace, Sequence or Strip. Null: the file has
-/// no decoder. ConfigError, which starts with `where`: the JSON is invalid, or describes another
-/// component.
+/// Reads ByteFallback, ByteLevel, Fuse, Metaspace, Replace, Sequence, Strip or WordPiece. Null: the
+/// file has no decoder. ConfigError, which starts with `where`: the JSON is invalid, or describes
+/// another component.
 std::unique_ptr<TokenDecoder> read_decoder(const Json& json, const std::string& where);
 
 }  // namespace pardec

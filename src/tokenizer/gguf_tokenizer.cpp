@@ -1,36 +1,26 @@
 #include "src/tokenizer/gguf_tokenizer.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdint>
 #include <string_view>
-#include <tuple>
-#include <unordered_map>
 
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
+#include "src/tokenizer/sentencepiece_model.hpp"
+#include "src/tokenizer/sentencepiece_pieces.hpp"
 
 namespace pardec {
 
 namespace {
 
-/// What a token is, as ggml numbers it.
-enum Kind : std::int64_t { kNormal = 1, kUnknown, kControl, kUserDefined, kUnused, kByte };
-
 std::string key(const char* name) { return str("tokenizer.ggml.", name); }
 
-struct Tokenlist {
-  std::vector<std::string_view> texts;
-  std::vector<std::int64_t> kinds;
-};
-
-Tokenlist read_tokens(const Gguf& gguf) {
-  Tokenlist all{gguf.texts(key("tokens")), gguf.wholes(key("token_type"))};
+SentencePieces read_tokens(const Gguf& gguf) {
+  SentencePieces all{gguf.texts(key("tokens")), gguf.wholes(key("token_type")), {}};
   if (all.texts.empty())
     throw ModelError(gguf.where(),
                      "has no metadata 'tokenizer.ggml.tokens', expected the "
                      "vocabulary");
-  if (all.kinds.empty()) all.kinds.resize(all.texts.size(), kNormal);
+  if (all.kinds.empty()) all.kinds.resize(all.texts.size(), SentencePieces::normal);
   if (all.kinds.size() != all.texts.size())
     throw ModelError(gguf.where(),
                      str("metadata 'tokenizer.ggml.token_type' has ", all.kinds.size(),
@@ -38,35 +28,9 @@ Tokenlist read_tokens(const Gguf& gguf) {
   return all;
 }
 
-/// Tokens and their ids. Those that a network has for the sake of its size only are left out.
-Json vocabulary_json(const Gguf& gguf, const Tokenlist& tokens) {
-  Json vocabulary = Json::object();
-  for (size_t id = 0; id < tokens.texts.size(); ++id) {
-    if (tokens.kinds[id] == kUnused) continue;
-    Json& at = vocabulary[std::string(tokens.texts[id])];
-    if (!at.is_null())
-      throw ModelError(gguf.where(),
-                       str("metadata 'tokenizer.ggml.tokens' has '", repair_utf8(tokens.texts[id]),
-                           "' as id ", dump(at), " and as id ", id, ", expected different tokens"));
-    at = id;
-  }
-  return vocabulary;
-}
-
-Json added_json(const Tokenlist& tokens) {
-  Json added = Json::array();
-  for (size_t id = 0; id < tokens.texts.size(); ++id) {
-    const std::int64_t kind = tokens.kinds[id];
-    if (kind != kControl && kind != kUserDefined && kind != kUnknown) continue;
-    added.push_back({{"id", id},
-                     {"content", std::string(tokens.texts[id])},
-                     {"single_word", false},
-                     {"lstrip", false},
-                     {"rstrip", false},
-                     {"normalized", false},
-                     {"special", kind != kUserDefined}});
-  }
-  return added;
+/// The place of the vocabulary for errors.
+std::string place_of(const Gguf& gguf) {
+  return str(gguf.where(), ": metadata 'tokenizer.ggml.tokens'");
 }
 
 /// The text of a token that a key names by its id; nothing if there is no such key.
@@ -82,7 +46,7 @@ std::optional<std::string> named_token(const Gguf& gguf, const char* name,
 }
 
 /// The ids that are added around a text.
-Json post_processor_json(const Gguf& gguf, const Tokenlist& tokens, bool begins) {
+Json post_processor_json(const Gguf& gguf, const SentencePieces& tokens, bool begins) {
   Json single = Json::array(), special = Json::object();
   const auto add = [&](const char* name) {
     const auto text = named_token(gguf, name, tokens.texts);
@@ -145,7 +109,7 @@ const Pre& pre_of(const Gguf& gguf) {
                                      "; supported are ", join(known, ", ")));
 }
 
-Json byte_level_tokenizer(const Gguf& gguf, const Tokenlist& tokens) {
+Json byte_level_tokenizer(const Gguf& gguf, const SentencePieces& tokens) {
   const Pre& pre = pre_of(gguf);
   const std::string expression = pre.expression;
   Json steps = Json::array();
@@ -171,78 +135,25 @@ Json byte_level_tokenizer(const Gguf& gguf, const Tokenlist& tokens) {
           {"model",
            {{"type", "BPE"},
             {"ignore_merges", pre.whole_words},
-            {"vocab", vocabulary_json(gguf, tokens)},
+            {"vocab", vocabulary_json(tokens, place_of(gguf))},
             {"merges", merges}}}};
 }
 
 // ---- llama ----
 
-/// The merges of a SentencePiece BPE: of the tokens that are two tokens joined, those with the
-/// highest score first. Merges with one score are in the order of the ids of the whole and of its
-/// parts, as in the tokenizer.json of Llama 2.
-Json merges_of(const Gguf& gguf, const Tokenlist& tokens) {
-  const std::vector<double> scores = gguf.numbers(key("scores"));
-  if (scores.size() != tokens.texts.size())
+Json llama_tokenizer(const Gguf& gguf, SentencePieces tokens) {
+  tokens.scores = gguf.numbers(key("scores"));
+  if (tokens.scores.size() != tokens.texts.size())
     throw ModelError(gguf.where(),
-                     str("metadata 'tokenizer.ggml.scores' has ", scores.size(),
+                     str("metadata 'tokenizer.ggml.scores' has ", tokens.scores.size(),
                          " entries, expected one for each of ", tokens.texts.size(), " tokens"));
-  const auto joins = [&](size_t id) {
-    return tokens.kinds[id] == kNormal || tokens.kinds[id] == kUserDefined;
-  };
-  std::unordered_map<std::string_view, size_t> ids;
-  for (size_t id = 0; id < tokens.texts.size(); ++id)
-    if (joins(id)) ids.emplace(tokens.texts[id], id);
-  if (std::any_of(scores.begin(), scores.end(), [](double score) { return std::isnan(score); }))
-    throw ModelError(gguf.where(), "metadata 'tokenizer.ggml.scores' has NaN, expected numbers");
-  struct Merge {
-    double score;
-    size_t whole, left, right;  // ids
-  };
-  // Longer tokens than this are not split: the work would be quadratic in a claim of the file.
-  constexpr size_t kLongest = 1024;
-  std::vector<Merge> all;
-  for (size_t id = 0; id < tokens.texts.size(); ++id) {
-    const std::string_view text = tokens.texts[id];
-    if (!joins(id) || text.size() > kLongest) continue;
-    for (size_t bytes = 1; bytes < text.size(); ++bytes) {
-      const auto left = ids.find(text.substr(0, bytes)), right = ids.find(text.substr(bytes));
-      if (left != ids.end() && right != ids.end())
-        all.push_back({scores[id], id, left->second, right->second});
-    }
-  }
-  std::sort(all.begin(), all.end(), [](const Merge& a, const Merge& b) {
-    return std::tuple(-a.score, a.whole, a.left, a.right) <
-           std::tuple(-b.score, b.whole, b.left, b.right);
-  });
-  Json merges = Json::array();
-  for (const Merge& merge : all)
-    merges.push_back(
-        {std::string(tokens.texts[merge.left]), std::string(tokens.texts[merge.right])});
-  return merges;
-}
-
-Json sentencepiece_tokenizer(const Gguf& gguf, const Tokenlist& tokens) {
   const bool prefix = gguf.flag(key("add_space_prefix")).value_or(true);
-  constexpr const char* kSpace = "\u2581";
-  Json normal = Json::array(), decoder = Json::array();
-  if (prefix) normal.push_back({{"type", "Prepend"}, {"prepend", kSpace}});
-  normal.push_back({{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", kSpace}});
-  decoder.push_back({{"type", "Replace"}, {"pattern", {{"String", kSpace}}}, {"content", " "}});
-  decoder.push_back({{"type", "ByteFallback"}});
-  decoder.push_back({{"type", "Fuse"}});
-  if (prefix) decoder.push_back({{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}});
   const auto unknown = named_token(gguf, "unknown", tokens.texts);
   return {{"added_tokens", added_json(tokens)},
-          {"normalizer", {{"type", "Sequence"}, {"normalizers", normal}}},
+          {"normalizer", {{"type", "Sequence"}, {"normalizers", spaces_json(prefix)}}},
           {"post_processor", post_processor_json(gguf, tokens, true)},
-          {"decoder", {{"type", "Sequence"}, {"decoders", decoder}}},
-          {"model",
-           {{"type", "BPE"},
-            {"unk_token", unknown ? Json(*unknown) : Json()},
-            {"fuse_unk", true},
-            {"byte_fallback", true},
-            {"vocab", vocabulary_json(gguf, tokens)},
-            {"merges", merges_of(gguf, tokens)}}}};
+          {"decoder", decoder_json(prefix)},
+          {"model", bpe_json(tokens, unknown ? Json(*unknown) : Json(), true, place_of(gguf))}};
 }
 
 }  // namespace
@@ -254,9 +165,8 @@ Json gguf_tokenizer(const Gguf& gguf) {
   if (*model != "gpt2" && *model != "llama")
     throw ModelError(gguf.where(), str("metadata 'tokenizer.ggml.model' is '", repair_utf8(*model),
                                        "', which is not supported; supported are gpt2 and llama"));
-  const Tokenlist tokens = read_tokens(gguf);
-  return *model == "gpt2" ? byte_level_tokenizer(gguf, tokens)
-                          : sentencepiece_tokenizer(gguf, tokens);
+  const SentencePieces tokens = read_tokens(gguf);
+  return *model == "gpt2" ? byte_level_tokenizer(gguf, tokens) : llama_tokenizer(gguf, tokens);
 }
 
 std::vector<std::pair<std::string, std::string>> gguf_named_tokens(const Gguf& gguf) {
@@ -272,8 +182,8 @@ std::vector<std::pair<std::string, std::string>> gguf_named_tokens(const Gguf& g
 std::optional<std::filesystem::path> tokenizer_file(const std::filesystem::path& model) {
   if (auto file = gguf_file(model)) return file;
   std::error_code ignored;
-  auto file = model / "tokenizer.json";
-  if (std::filesystem::exists(file, ignored)) return file;
+  for (const char* name : {"tokenizer.json", kSentencePieceModel})
+    if (auto file = model / name; std::filesystem::exists(file, ignored)) return file;
   return std::nullopt;
 }
 

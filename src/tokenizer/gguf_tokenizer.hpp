@@ -20,8 +20,8 @@ Json gguf_tokenizer(const Gguf& gguf);
 /// has them. ModelError: the id of one of them is not in the vocabulary.
 std::vector<std::pair<std::string, std::string>> gguf_named_tokens(const Gguf& gguf);
 
-/// The file that a model's tokenizer is read from: the GGUF file (see gguf_file), or tokenizer.json
-/// in the folder `model`. None: the model has neither.
+/// The file that a model's tokenizer is read from: the GGUF file (see gguf_file); or, in the folder
+/// `model`, tokenizer.json or otherwise tokenizer.model. None: the model has none of them.
 std::optional<std::filesystem::path> tokenizer_file(const std::filesystem::path& model);
 
 }  // namespace pardec

@@ -16,9 +16,9 @@ class Normalizer {
   virtual void apply(Stretch& stretch, Place place) const = 0;
 };
 
-/// Reads Lowercase, NFC, NFD, NFKC, NFKD, Prepend, Replace, Sequence, Strip or StripAccents. Null:
-/// the file has no normalizer. ConfigError, which starts with `where`: the JSON is invalid, or
-/// describes another component.
+/// Reads BertNormalizer, Lowercase, NFC, NFD, NFKC, NFKD, Precompiled, Prepend, Replace, Sequence,
+/// Strip or StripAccents. Null: the file has no normalizer. ConfigError, which starts with `where`:
+/// the JSON is invalid, or describes another component.
 std::unique_ptr<Normalizer> read_normalizer(const Json& json, const std::string& where);
 
 }  // namespace pardec

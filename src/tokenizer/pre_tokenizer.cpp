@@ -293,6 +293,14 @@ Made make_punctuation(JsonReader& options, const std::string& where) {
   return std::make_unique<ClassSplit>(is_punctuation, read_behavior(behavior, where));
 }
 
+/// BERT's words: between white space, and each punctuation mark alone.
+Made make_bert(JsonReader&, const std::string&) {
+  std::vector<Made> parts;
+  parts.push_back(std::make_unique<ClassSplit>(is_space, Behavior::removed));
+  parts.push_back(std::make_unique<ClassSplit>(is_punctuation, Behavior::isolated));
+  return std::make_unique<Sequence>(std::move(parts));
+}
+
 Made make_whitespace(JsonReader&, const std::string&) { return std::make_unique<Whitespace>(); }
 Made make_whitespace_split(JsonReader&, const std::string&) {
   return std::make_unique<ClassSplit>(is_space, Behavior::removed);
@@ -314,6 +322,7 @@ Made make_sequence(JsonReader& options, const std::string& where) {
 }
 
 constexpr std::array kPreTokenizers{
+    ComponentEntry<PreTokenizer>{"BertPreTokenizer", make_bert},
     ComponentEntry<PreTokenizer>{"ByteLevel", make_byte_level},
     ComponentEntry<PreTokenizer>{"Digits", make_digits},
     ComponentEntry<PreTokenizer>{"Metaspace", make_metaspace},

@@ -18,9 +18,9 @@ class PreTokenizer {
   virtual void apply(std::vector<Stretch>& words, Place place) const = 0;
 };
 
-/// Reads ByteLevel, Digits, Metaspace, Punctuation, Sequence, Split, Whitespace or WhitespaceSplit.
-/// Null: the file has no pre-tokenizer. ConfigError, which starts with `where`: the JSON is
-/// invalid, or describes another component.
+/// Reads BertPreTokenizer, ByteLevel, Digits, Metaspace, Punctuation, Sequence, Split, Whitespace
+/// or WhitespaceSplit. Null: the file has no pre-tokenizer. ConfigError, which starts with `where`:
+/// the JSON is invalid, or describes another component.
 std::unique_ptr<PreTokenizer> read_pre_tokenizer(const Json& json, const std::string& where);
 
 }  // namespace pardec

@@ -9,13 +9,14 @@
 #include "src/support/text.hpp"
 #include "src/support/thought.hpp"
 #include "src/tokenizer/added_tokens.hpp"
-#include "src/tokenizer/bpe.hpp"
 #include "src/tokenizer/decoder.hpp"
 #include "src/tokenizer/gguf_tokenizer.hpp"
 #include "src/tokenizer/normalizer.hpp"
 #include "src/tokenizer/post_processor.hpp"
 #include "src/tokenizer/pre_tokenizer.hpp"
+#include "src/tokenizer/sentencepiece_model.hpp"
 #include "src/tokenizer/stretch.hpp"
+#include "src/tokenizer/word_model.hpp"
 
 namespace pardec {
 
@@ -26,13 +27,14 @@ struct Tokenizer::State {
   void encode(std::string_view text, Place place, Tokens& out) const;
   void encode_stretch(Stretch stretch, Place place, Bpe::Scratch& scratch, Tokens& out) const;
   void encode_words(Stretch stretch, Place place, Bpe::Scratch& scratch, Tokens& out) const;
-  Token size() const { return std::max(model.vocabulary().size(), added.size()); }
+  const Vocabulary& vocabulary() const { return vocabulary_of(model); }
+  Token size() const { return std::max(vocabulary().size(), added.size()); }
   std::string_view token(Token id) const;
   std::string_view decoded(Token id) const;
   void index_bytes();
 
   std::string file;  // for errors
-  Bpe model;
+  WordModel model;
   std::unique_ptr<Normalizer> normalizer;  // may be null, as pre_tokenizer
   std::unique_ptr<PreTokenizer> pre_tokenizer;
   AddedTokens added;
@@ -60,9 +62,20 @@ Json tree(const Json& json, const char* key) {
   return part;
 }
 
-/// The tokens from the files next to a tokenizer.json; none for files with another name.
+/// The content of a tokenizer.json, or one made of another file.
+Json content_of(const std::filesystem::path& file) {
+  if (file.extension() == ".gguf")
+    return gguf_tokenizer(Gguf(MappedFile(file).bytes(), file.string()));
+  if (file.extension() == ".model") return sentencepiece_tokenizer(file);
+  return read_json(file);
+}
+
+/// The tokens from the files next to a tokenizer.json or tokenizer.model; none for files with
+/// another name.
 TokensBeside beside_of(const std::filesystem::path& tokenizer_json, const Json& json) {
-  if (tokenizer_json.filename() != "tokenizer.json") return {};
+  if (tokenizer_json.filename() != "tokenizer.json" &&
+      tokenizer_json.filename() != kSentencePieceModel)
+    return {};
   try {
     return read_tokens_beside(tokenizer_json.parent_path(),
                               {{"added_tokens", json.value("added_tokens", Json())}});
@@ -78,10 +91,10 @@ TokensBeside beside_of(const std::filesystem::path& tokenizer_json, const Json& 
 
 Tokenizer::State::State(const Json& json, const TokensBeside& beside, std::string name)
     : file(std::move(name)),
-      model(json.value("model", Json()), "model"),
+      model(read_word_model(json.value("model", Json()), "model")),
       normalizer(read_normalizer(tree(json, "normalizer"), "normalizer")),
       pre_tokenizer(read_pre_tokenizer(tree(json, "pre_tokenizer"), "pre_tokenizer")),
-      added(json.value("added_tokens", Json()), beside, model.vocabulary(), normalizer.get(),
+      added(json.value("added_tokens", Json()), beside, vocabulary(), normalizer.get(),
             "added_tokens"),
       post_processor(read_post_processor(tree(json, "post_processor"), "post_processor", size())),
       decoder(read_decoder(tree(json, "decoder"), "decoder")) {
@@ -101,13 +114,13 @@ void Tokenizer::State::index_bytes() {
 
 std::string_view Tokenizer::State::token(Token id) const {
   const std::string* content = added.token(id);
-  return content ? std::string_view(*content) : model.vocabulary().token(id);
+  return content ? std::string_view(*content) : vocabulary().token(id);
 }
 
 /// The token's text as passed to the decoder.
 std::string_view Tokenizer::State::decoded(Token id) const {
   const std::string* text = added.decoded(id);
-  return text ? std::string_view(*text) : model.vocabulary().token(id);
+  return text ? std::string_view(*text) : vocabulary().token(id);
 }
 
 namespace {
@@ -159,7 +172,11 @@ void Tokenizer::State::encode_words(Stretch stretch, Place place, Bpe::Scratch& 
   std::vector<Stretch> words;
   words.push_back(std::move(stretch));
   if (pre_tokenizer) pre_tokenizer->apply(words, place);
-  for (const Stretch& word : words) model.encode(word.text, scratch, out);
+  for (const Stretch& word : words) {
+    if (const Bpe* bpe = std::get_if<Bpe>(&model)) bpe->encode(word.text, scratch, out);
+    if (const Unigram* unigram = std::get_if<Unigram>(&model)) unigram->encode(word.text, out);
+    if (const WordPiece* pieces = std::get_if<WordPiece>(&model)) pieces->encode(word.text, out);
+  }
 }
 
 Tokenizer::Tokenizer(std::unique_ptr<const State> state) : state_(std::move(state)) {}
@@ -170,9 +187,7 @@ Tokenizer::~Tokenizer() = default;
 Tokenizer Tokenizer::load(const std::filesystem::path& tokenizer_json) {
   const std::string file = tokenizer_json.string();
   try {
-    const Json json = tokenizer_json.extension() == ".gguf"
-                          ? gguf_tokenizer(Gguf(MappedFile(tokenizer_json).bytes(), file))
-                          : read_json(tokenizer_json);
+    const Json json = content_of(tokenizer_json);
     JsonReader top(json, "the file");
     for (const char* key : {"version", "truncation", "padding", "added_tokens", "normalizer",
                             "pre_tokenizer", "post_processor", "decoder", "model"}) {
@@ -237,7 +252,7 @@ std::string_view Tokenizer::bytes(Token id) const {
 
 std::optional<Token> Tokenizer::id(std::string_view token) const {
   const auto added = state_->added.id(token);
-  return added ? added : state_->model.vocabulary().id(token);
+  return added ? added : state_->vocabulary().id(token);
 }
 
 std::string_view Tokenizer::token(Token id) const { return state_->token(id); }
@@ -247,8 +262,10 @@ OrderedJson Tokenizer::added_tokens() const { return state_->added.json(); }
 
 std::string complete_tokenizer(const std::filesystem::path& tokenizer_json) {
   const OrderedJson all = Tokenizer::load(tokenizer_json).added_tokens();
-  OrderedJson json = read_ordered_json(tokenizer_json);
-  if (Json(json.value("added_tokens", OrderedJson::array())) == Json(all))
+  const bool other = tokenizer_json.extension() == ".model";
+  OrderedJson json =
+      other ? OrderedJson(content_of(tokenizer_json)) : read_ordered_json(tokenizer_json);
+  if (!other && Json(json.value("added_tokens", OrderedJson::array())) == Json(all))
     return read_file(tokenizer_json);
   json["added_tokens"] = all;
   return json.dump(2) + "\n";

@@ -12,7 +12,8 @@
 namespace pardec {
 
 /// A tokenizer from a Hugging Face `tokenizer.json`, with the added and special tokens from the
-/// files next to it (tokens_beside.hpp), or from a GGUF file (gguf_tokenizer.hpp). Its ids equal
+/// files next to it (tokens_beside.hpp), from a tokenizer.model of SentencePiece
+/// (sentencepiece_model.hpp), or from a GGUF file (gguf_tokenizer.hpp). Its ids equal
 /// those of transformers and of PyPI `tokenizers`, except for letters and digits that are newer
 /// than the installed Oniguruma's Unicode (pattern.hpp). The options `truncation` and `padding` of
 /// the file are ignored, so that no prompt is truncated silently. Thread-safe after loading.
@@ -20,8 +21,8 @@ namespace pardec {
 /// often on a text, or components enlarge a text too much.
 class Tokenizer {
  public:
-  /// Reads a tokenizer.json or a GGUF file. ModelError, which names the file: the file is missing
-  /// or malformed, or uses an unsupported component.
+  /// Reads a tokenizer.json, tokenizer.model or GGUF file. ModelError, which names the file: the
+  /// file is missing or malformed, or uses an unsupported component.
   static Tokenizer load(const std::filesystem::path& tokenizer_json);
 
   Tokenizer(Tokenizer&&) noexcept;

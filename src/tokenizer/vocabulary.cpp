@@ -7,6 +7,12 @@
 
 namespace pardec {
 
+std::string byte_token(int byte) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  return str("<0x", digits[static_cast<std::size_t>(byte / 16)],
+             digits[static_cast<std::size_t>(byte % 16)], ">");
+}
+
 Token read_token_id(const Json& json, const std::string& where) {
   const bool in_range = json.is_number_integer() && json >= 0 && json <= Vocabulary::kMaxId;
   if (!in_range) {

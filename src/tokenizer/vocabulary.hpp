@@ -36,6 +36,9 @@ class Vocabulary {
   std::unordered_map<std::string_view, Token> ids_;  // keys point into tokens_
 };
 
+/// The token of a byte in vocabularies that have them: "<0x00>" to "<0xFF>".
+std::string byte_token(int byte);
+
 /// Reads an id. ConfigError, which starts with `where`: it is not an integer from 0 to kMaxId.
 Token read_token_id(const Json& json, const std::string& where);
 

@@ -504,7 +504,7 @@ TEST_CASE("an unsupported setting is an error that names it and what is supporte
   CHECK_THAT(error_of(with(llama(), {{"use_sliding_window", true}})),
              Catch::Contains("'use_sliding_window' is true, which is not supported for llama"));
   CHECK_THAT(error_of(with(llama(), {{"quantization_config", {{"bits", 4}}}})),
-             Catch::Contains("quantised checkpoints are not supported"));
+             Catch::Contains("'quant_method' is null, which is not supported; supported are awq"));
   CHECK_THAT(error_of(with(llama(), {{"partial_rotary_factor", 0.5}})),
              Catch::Contains("partial_rotary_factor"));
 }

@@ -40,19 +40,38 @@ TEST_CASE("a file that is missing or not JSON is named, with the line") {
 }
 
 TEST_CASE("an unknown component or option is named with its place") {
-  CHECK(error_with("/pre_tokenizer", {{"type", "BertPreTokenizer"}}) ==
-        "tokenizer.json: pre_tokenizer 'BertPreTokenizer' is not supported; supported: ByteLevel, "
-        "Digits, Metaspace, Punctuation, Sequence, Split, Whitespace, WhitespaceSplit");
-  CHECK(error_with("/normalizer/normalizers/1", {{"type", "Precompiled"}}) ==
-        "tokenizer.json: normalizer 'Sequence'.normalizers[1] 'Precompiled' is not supported; "
-        "supported: Lowercase, NFC, NFD, NFKC, NFKD, Prepend, Replace, Sequence, Strip, "
-        "StripAccents");
+  CHECK(error_with("/pre_tokenizer", {{"type", "UnicodeScripts"}}) ==
+        "tokenizer.json: pre_tokenizer 'UnicodeScripts' is not supported; supported: "
+        "BertPreTokenizer, ByteLevel, Digits, Metaspace, Punctuation, Sequence, Split, Whitespace, "
+        "WhitespaceSplit");
+  CHECK(error_with("/normalizer/normalizers/1", {{"type", "Nmt"}}) ==
+        "tokenizer.json: normalizer 'Sequence'.normalizers[1] 'Nmt' is not supported; "
+        "supported: BertNormalizer, Lowercase, NFC, NFD, NFKC, NFKD, Precompiled, Prepend, "
+        "Replace, Sequence, Strip, StripAccents");
+  CHECK_THAT(error_with("/normalizer/normalizers/1",
+                        {{"type", "Precompiled"}, {"precompiled_charsmap", "a"}}),
+             Catch::Contains("'precompiled_charsmap' is not base64"));
+  CHECK_THAT(error_with("/normalizer/normalizers/1",
+                        {{"type", "Precompiled"}, {"precompiled_charsmap", "////fw=="}}),
+             Catch::Contains("expected a map of SentencePiece"));
   CHECK_THAT(error_with("/decoder/decoders/0", {{"type", "CTC"}}),
              Catch::Contains("decoders[0] 'CTC' is not supported"));
   CHECK_THAT(error_with("/post_processor", {{"type", "BertProcessing"}}),
              Catch::Contains("post_processor 'BertProcessing'"));
-  CHECK_THAT(error_with("/model/type", "Unigram"),
-             Catch::Contains("model 'Unigram' is not supported; supported: BPE"));
+  CHECK_THAT(error_with("/model/type", "WordLevel"),
+             Catch::Contains("model 'WordLevel' is not supported; supported: BPE, Unigram, "
+                             "WordPiece"));
+  const auto unigram = [](const Json& vocab) {
+    return error_with("/model", {{"type", "Unigram"}, {"unk_id", 1}, {"vocab", vocab}});
+  };
+  CHECK_THAT(unigram(Json::array({Json::array({"a", -1.0})})),
+             Catch::Contains("'unk_id' is 1, expected an id below 1"));
+  CHECK_THAT(unigram(Json::array({Json::array({"a", -1.0}), Json::array({"a", -2.0})})),
+             Catch::Contains("has the ids 0 and 1"));
+  CHECK_THAT(unigram(Json::array({Json::array({"a", "b"})})),
+             Catch::Contains("expected [token, score]"));
+  CHECK_THAT(error_with("/model", {{"type", "WordPiece"}, {"vocab", {{"a", 0}}}}),
+             Catch::Contains("'unk_token' is '[UNK]', which the vocabulary lacks"));
   CHECK_THAT(error_with("/decoder/decoders/1/speed", 3),
              Catch::Contains("decoders[1] 'ByteFallback': unknown key 'speed'"));
   CHECK_THAT(error_with("/model/dropout", 0.1), Catch::Contains("'dropout'"));

@@ -953,6 +953,7 @@ def normalized_texts(name):
         "NFKD",
         "Lowercase",
         "StripAccents",
+        "BertNormalizer",
         pytest.param("NFC of all", marks=pytest.mark.whole),
     ],
 )

@@ -11,6 +11,7 @@
 #include "src/model/files/gguf_config.hpp"
 #include "src/model/files/gguf_weights.hpp"
 #include "src/model/files/json_file.hpp"
+#include "src/model/files/quantised_weights.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "src/support/json.hpp"
@@ -94,6 +95,7 @@ CheckpointFiles::CheckpointFiles(const std::filesystem::path& folder) {
   if (std::filesystem::exists(single_file(folder), ignored)) {
     where_ = single_file(folder).string();
     add_file(single_file(folder));
+    join_quantised_of(folder);
     return;
   }
   const std::filesystem::path index = index_file(folder);
@@ -126,6 +128,14 @@ CheckpointFiles::CheckpointFiles(const std::filesystem::path& folder) {
       throw ModelError(
           file, str("has no tensor ", one_line(tensor_name), ", which ", where_, " says it has"));
   }
+  join_quantised_of(folder);
+}
+
+void CheckpointFiles::join_quantised_of(const std::filesystem::path& folder) {
+  const std::filesystem::path config = folder / "config.json";
+  if (std::error_code ignored; !std::filesystem::exists(config, ignored)) return;
+  if (const auto quantisation = parse_quantisation(read_model_json(config), config.string()))
+    join_quantised(tensors_, *quantisation);
 }
 
 std::vector<std::string> CheckpointFiles::names_of(const std::string& weight) const {

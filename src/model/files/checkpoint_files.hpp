@@ -12,13 +12,15 @@ namespace pardec {
 
 /// The tensors of a checkpoint: of a GGUF file, of model.safetensors, or of the shards that
 /// model.safetensors.index.json names. As in transformers, the name of a weight in the files may
-/// lack the leading `model.`, or may have an additional `model.` before it.
+/// lack the leading `model.`, or may have an additional `model.` before it. The tensors of a
+/// quantised weight (quantised_weights.hpp) are one tensor here.
 class CheckpointFiles {
  public:
   /// Reads the headers of the files. `folder`: a checkpoint folder or a GGUF file. ModelError: the
   /// folder has no weights, the index is invalid, a shard is missing, a file is truncated or
   /// inconsistent, two shards have the same tensor, a tensor is not in the shard that the index
-  /// names, or a GGUF file describes an unsupported network.
+  /// names, the weights are quantised in a form that is not supported, or a GGUF file describes an
+  /// unsupported network.
   explicit CheckpointFiles(const std::filesystem::path& folder);
   /// Whether there is a GGUF file, model.safetensors or model.safetensors.index.json.
   static bool there(const std::filesystem::path& folder);
@@ -46,6 +48,8 @@ class CheckpointFiles {
  private:
   void add_file(const std::filesystem::path& file);
   void add_gguf(const std::filesystem::path& file);
+  /// Joins the tensors of quantised weights if the folder's config.json says that there are any.
+  void join_quantised_of(const std::filesystem::path& folder);
   void add(std::string name, StoredTensor tensor, const std::shared_ptr<const MappedFile>& mapping,
            const std::filesystem::path& file);
   /// The names under which the files store a weight.

@@ -13,6 +13,7 @@
 #include "src/model/files/gguf_config.hpp"
 #include "src/model/files/json_file.hpp"
 #include "src/model/files/parameters.hpp"
+#include "src/model/files/quantised_weights.hpp"
 #include "src/support/error.hpp"
 #include "src/support/mapped_file.hpp"
 #include "src/support/number_text.hpp"
@@ -107,13 +108,6 @@ Activation read_activation(JsonReader& read, const std::string& where, const Fam
   }
   throw ModelError(where, str("'", family.activation_key, "' is '", *act, "'; supported is ",
                               join(supported, " or ")));
-}
-
-void refuse_unsupported(JsonReader& read, const std::string& where) {
-  if (!read.any("quantization_config").is_null())
-    throw ModelError(where,
-                     "has a 'quantization_config': quantised checkpoints are not supported; "
-                     "supported are bf16, fp16, fp32 and fp64 weights");
 }
 
 /// The window of a network; 0: no layer has one.
@@ -430,7 +424,6 @@ Json with_usual_names(const Json& json, const Family& family) {
 ModelConfig parse_usual(const Json& json, const std::string& where, const Family& family) {
   JsonReader read(json, where);
   refuse_other_networks(json, where, family);
-  refuse_unsupported(read, where);
   ModelConfig config;
   config.family = &family;
   config.vocab_size = read.required<int>("vocab_size");
@@ -461,6 +454,8 @@ ModelConfig parse_usual(const Json& json, const std::string& where, const Family
   config.initializer_range = read.optional<double>("initializer_range", 0.02);
   config.tied_head = read.optional<bool>("tie_word_embeddings", family.tied);
   config.dtype = read.optional<std::string>("dtype", read.optional<std::string>("torch_dtype", ""));
+  if (const auto quantisation = parse_quantisation(json, where))
+    config.quantised = quantisation->name;
   check_sizes(config, where);
   read_block(json, read, where, config);
   config.experts = read_experts(json, read, where, family, config.layers);

@@ -73,6 +73,9 @@ struct ModelConfig {
   /// embedding.
   bool head_from_embedding = false;
   std::string dtype;  ///< torch_dtype or dtype as written, e.g. "bfloat16"
+  /// How a safetensors checkpoint stores its quantised weights, e.g. "GPTQ, 4 bits"; empty: they
+  /// are not quantised.
+  std::string quantised;
   /// Only of a GGUF file: the types of the weights that are stored in blocks, by their names.
   std::map<std::string, const GgmlType*> blocks;
   std::optional<Token> bos;  ///< the id that begins a text; none: there is none

@@ -202,6 +202,9 @@ std::span<std::byte> row_bytes(const StoredTensor& tensor, std::int64_t row) {
 void read_rows(const StoredTensor& tensor, std::int64_t first, std::int64_t count,
                std::span<float> out) {
   const auto width = static_cast<size_t>(row_width(tensor));
+  for (std::int64_t i = 0; tensor.read_row && i < count; ++i)
+    tensor.read_row(first + i, out.subspan(static_cast<size_t>(i) * width, width));
+  if (tensor.read_row) return;
   for (std::int64_t i = 0; i < count; ++i)
     dequantise(*tensor.form.type, row_bytes(tensor, first + i),
                out.subspan(static_cast<size_t>(i) * width, width));

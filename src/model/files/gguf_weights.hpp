@@ -36,8 +36,7 @@ std::optional<WeightType> packed_type(const Parameter& parameter, const ModelCon
 std::int64_t row_count(const StoredTensor& tensor);
 /// The number of numbers in a row of a tensor of the type StoredType::rows.
 std::int64_t row_width(const StoredTensor& tensor);
-/// The bytes of a row of a tensor of the type StoredType::rows. Rows are numbered as in
-/// transformers.
+/// The bytes of a row of a GGUF file. Rows are numbered as in transformers.
 std::span<std::byte> row_bytes(const StoredTensor& tensor, std::int64_t row);
 /// Reads the numbers of `count` rows of a tensor of the type StoredType::rows, from row `first` on.
 /// Rows are numbered as in transformers. REQUIRES: out.size() = count * row_width(tensor).

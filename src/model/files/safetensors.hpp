@@ -23,7 +23,7 @@ namespace pardec {
 //   rest      data, row-major, little-endian; offsets count from here; the tensors cover it
 //             without gap or overlap
 
-/// The type of a stored tensor's numbers. `rows`: the numbers are quantised or reordered (only in
+/// The type of a stored tensor's numbers. `rows`: the numbers are quantised, or reordered (only in
 /// GGUF files); read_rows (gguf_weights.hpp) converts them. `other`: a type that is not supported
 /// for weights.
 enum class StoredType { bf16, f16, f32, f64, rows, other };
@@ -52,6 +52,9 @@ struct StoredTensor {
   /// Of a tensor in a GGUF file: its type there, and how the numbers are converted. In a
   /// safetensors file, form.type is null.
   GgufForm form;
+  /// Writes the numbers of one row; only for `rows` of safetensors (quantised_weights.hpp).
+  /// Thread-safe.
+  std::function<void(std::int64_t row, std::span<float> out)> read_row = {};
 };
 
 /// Reads the header at the beginning of `file`, and checks all offsets and shapes in the header

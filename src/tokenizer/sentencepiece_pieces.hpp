@@ -1,0 +1,41 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/support/json.hpp"
+
+namespace pardec {
+
+/// The pieces of a SentencePiece model or of a GGUF file's tokenizer, by id.
+struct SentencePieces {
+  /// What a piece is, as SentencePiece and ggml number it.
+  enum Kind : std::int64_t { normal = 1, unknown, control, user_defined, unused, byte };
+
+  std::vector<std::string_view> texts;
+  std::vector<std::int64_t> kinds;
+  std::vector<double> scores;  ///< empty, or one of each piece
+};
+
+// Parts of an equivalent tokenizer.json. `where` is the place of the pieces for errors.
+
+/// {token: id}, without unused pieces. ModelError: two pieces have the same text.
+Json vocabulary_json(const SentencePieces& pieces, const std::string& where);
+/// Control pieces and the unknown piece as special tokens, and user-defined pieces as tokens.
+Json added_json(const SentencePieces& pieces);
+/// The merges of SentencePiece's BPE: of the pieces that are two pieces joined, those with the
+/// highest score first. Merges with one score are in the order of the ids of the whole and of its
+/// parts, as in the tokenizer.json of Llama 2. ModelError: a score is NaN. REQUIRES: the pieces
+/// have scores.
+Json merges_json(const SentencePieces& pieces, const std::string& where);
+/// SentencePiece's BPE with bytes for characters that are not in the vocabulary. `unknown`: the
+/// text of the unknown piece; null: there is none.
+Json bpe_json(const SentencePieces& pieces, const Json& unknown, bool byte_fallback,
+              const std::string& where);
+/// Joins the pieces of an answer. `prefix`: texts begin with a dummy space, which is removed.
+Json decoder_json(bool prefix);
+/// Spaces become "▁", after a dummy space at the beginning if `prefix` says so.
+Json spaces_json(bool prefix);
+
+}  // namespace pardec

@@ -1,0 +1,34 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "src/support/json.hpp"
+#include "src/support/types.hpp"
+#include "src/tokenizer/vocabulary.hpp"
+
+namespace pardec {
+
+/// BERT's tokens (Devlin et al. 2019, arXiv:1810.04805): a word is divided from left to right, each
+/// time at the longest token; tokens after the first have a prefix in the vocabulary ("##").
+/// Immutable.
+class WordPiece {
+ public:
+  /// Reads the object `model` of a tokenizer.json. ConfigError, which starts with `where`: the
+  /// object is invalid.
+  WordPiece(const Json& json, const std::string& where);
+
+  /// Appends the ids of one word to `out`. A word that is too long, or has a part that no token
+  /// equals, becomes the unknown token. REQUIRES: `word` is valid UTF-8.
+  void encode(std::string_view word, Tokens& out) const;
+
+  const Vocabulary& vocabulary() const { return vocabulary_; }
+
+ private:
+  Vocabulary vocabulary_;
+  std::string prefix_;
+  Token unknown_ = 0;
+  int most_characters_ = 100;
+};
+
+}  // namespace pardec
