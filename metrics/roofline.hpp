@@ -20,7 +20,7 @@ struct Hardware {
 /// The size of a network, for the cost of a pass. Unless stated otherwise, members are numbers of
 /// values.
 struct NetworkSize {
-  double layer_weights = 0;    ///< weights of all layers
+  double layer_weights = 0;    ///< weights of all layers; of experts, those that one row uses
   double head_weights = 0;     ///< weights of the head, tied or not
   double hidden = 0;           ///< values of a row of the embedding
   double cached_per_row = 0;   ///< keys and values of one row, over all layers
@@ -29,6 +29,8 @@ struct NetworkSize {
   double bytes_per_layer_weight = 0;  ///< smaller than bytes_per_value if the layers are quantised
   double bytes_per_head_weight = 0;   ///< smaller if the head is quantised
   double summed_per_row = 0;          ///< values per row that devices exchange: two sums per layer
+  double expert_weights = 0;          ///< weights of one expert
+  double experts_of_row = 0;          ///< experts that one row uses, over all layers
 };
 
 /// The work of one pass, summed over its sequences.

@@ -133,6 +133,7 @@ CREATE TABLE block (
   passes         INTEGER,                          -- forward passes of the network
   job_passes     INTEGER,                          -- jobs in a pass, summed over passes
   stream_passes  INTEGER,                          -- streams that chose in a pass, summed
+  experts_read   INTEGER,                          -- experts that a pass read, over layers, summed
   cpu_ns         INTEGER,                          -- CPU time of the process
   waited_ns      INTEGER,                          -- threads were ready, others had the cores
   stolen_ns      INTEGER,                          -- cores were taken by the host or a quota

@@ -17,7 +17,8 @@ NetworkSize network_size(const ModelConfig& config, Dtype dtype) {
   const Experts& experts = config.experts;
   const auto mixtures =
       static_cast<double>(std::count(experts.layers.begin(), experts.layers.end(), true));
-  const double unread = mixtures * (experts.count - experts.used) * 3 * experts.inner * hidden;
+  const double expert = 3 * hidden * experts.inner;
+  const double unread = mixtures * (experts.count - experts.used) * expert;
   const double value = static_cast<double>(weight_bytes(config, computing(dtype))) / count;
   double outside_bytes = 0, head_bytes = 0;
   for (const Parameter& parameter : parameters(config)) {
@@ -36,7 +37,9 @@ NetworkSize network_size(const ModelConfig& config, Dtype dtype) {
           .bytes_per_layer_weight =
               (static_cast<double>(weight_bytes(config, dtype)) - outside_bytes) / layer_weights,
           .bytes_per_head_weight = head_bytes / head,
-          .summed_per_row = 2 * layers * hidden};
+          .summed_per_row = 2 * layers * hidden,
+          .expert_weights = expert,
+          .experts_of_row = mixtures * experts.used};
 }
 
 }  // namespace pardec

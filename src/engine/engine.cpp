@@ -256,12 +256,13 @@ void Engine::forward(const std::vector<Waiting*>& entering) {
     if (!drafting) p.sequence->tell_read(false);
   }
   try {
-    const std::int64_t before = clock_.now_ns();
+    const std::int64_t before = clock_.now_ns(), experts_before = model.experts_read();
     auto logits = model.forward(steps, skipped.value_or(SkippedSublayers{}));
     const std::int64_t now = clock_.now_ns();
     if (!drafting) {
       model_ns_ += now - before;
       count(packed);
+      occupancy_.experts_read += model.experts_read() - experts_before;
     }
     for (size_t s = 0; s < packed.size(); ++s) {
       packed[s].hand_out(std::move(logits[s]));

@@ -187,6 +187,8 @@ struct Occupancy {
   std::int64_t job_passes = 0;  ///< number of jobs in a pass, summed over passes
   /// number of streams (answers, values, threads) that chose tokens from a pass, summed over passes
   std::int64_t stream_passes = 0;
+  /// number of experts whose weights a pass read, summed over layers and passes
+  std::int64_t experts_read = 0;
 };
 
 /// The minimum length of a job's answer. A sequence of the job cannot choose an id in `ends` before

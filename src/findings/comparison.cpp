@@ -146,6 +146,10 @@ ArmFinding finding_of(const RunFigures& figures, const ScoreTable& scores, doubl
   arm.run = run;
   arm.jobs = {ratio(run.measured.job_passes, run.measured.passes), run.run.batch_size};
   arm.streams = ratio(run.measured.stream_passes, run.measured.passes);
+  const Json& shape = run.run.model.shape;
+  const auto layers =
+      shape.is_object() ? shape.value("expert_layers", std::int64_t{0}) : std::int64_t{0};
+  arm.experts = ratio(run.measured.experts_read, run.measured.passes * layers);
   arm.stack = {ratio(run.generations, run.jobs),
                stack_asked(find_decoder(run.run.decoder), run.run.options)};
   add_examples_per_second(arm, figures.measured, confidence);

@@ -167,6 +167,9 @@ struct ArmFinding {
   std::optional<size_t> baseline;  ///< index in Comparison::arms
   bool is_baseline = false;        ///< whether other arms are compared with this arm
   Reached jobs{}, stack{};         ///< jobs: number of concurrent jobs; stack: examples per job
+  /// mean number of experts that a layer with experts reads in a pass; NaN: the network has no
+  /// experts, or it is not known
+  double experts = 0;
   /// mean number of streams that choose a token in a pass; NaN: not known. A stream is an answer,
   /// or a part of an answer that is decoded in parallel.
   double streams = 0;

@@ -31,8 +31,8 @@ std::optional<NetworkSize> size_of(const ModelRow& model, const std::string& dty
 }
 
 CountedWork work_of(const RunSummary& run) {
-  return {run.measured.passes, run.totals.fed, run.totals.chosen, run.totals.cached_sum,
-          run.totals.attended};
+  return {run.measured.passes,   run.totals.fed,      run.totals.chosen,
+          run.totals.cached_sum, run.totals.attended, run.measured.experts_read};
 }
 
 /// Whether the counted work accounts for all of the measured time.
@@ -99,8 +99,12 @@ double least_seconds(const CountedWork& work, const NetworkSize& network,
   const double seen = number(std::min(work.cached, work.attended));
   const double weights = network.layer_weights * network.bytes_per_layer_weight +
                          network.head_weights * network.bytes_per_head_weight;
+  // The weights of a pass have the experts of one row.
+  const double more =
+      std::max(0.0, number(work.experts) - number(work.passes) * network.experts_of_row);
   const double bytes =
       number(work.passes) * weights +
+      more * network.expert_weights * network.bytes_per_layer_weight +
       network.bytes_per_value * (network.hidden * number(work.fed) + network.cached_per_row * seen);
   const double flops = 2 * network.layer_weights * number(work.fed) +
                        2 * network.head_weights * number(work.chosen) +

@@ -12,11 +12,14 @@ struct CountedWork {
   std::int64_t chosen = 0;    ///< number of tokens chosen: a lower bound on the rows with logits
   std::int64_t cached = 0;    ///< cached rows after each pass, summed over sequences and passes
   std::int64_t attended = 0;  ///< number of (query row, key row) pairs in attention
+  std::int64_t experts = 0;   ///< number of experts read, summed over layers and passes
 };
 
 /// The least time for this work, in seconds. It is the larger of two times: for memory traffic (all
-/// weights once per pass, and the attended keys and values), and for computation. The bound from a
-/// trace is higher, because it takes the larger of the two for each pass.
+/// weights once per pass, of the experts those that the passes read, and the attended keys and
+/// values), and for computation. The bound from a trace is higher, because it takes the larger of
+/// the two for each pass; but of the experts it counts those of one row, since a trace does not
+/// have the others.
 double least_seconds(const CountedWork& work, const NetworkSize& network, const Hardware& hardware);
 
 /// Adds the comparison's machines and, for the first machine in `options.hardware`, the arms'

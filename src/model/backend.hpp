@@ -55,10 +55,18 @@ class Backend {
   virtual at::Tensor logits(const Model::Network& network, const at::Tensor& rows,
                             int head) const = 0;
 
+  /// Number of experts whose weights the passes have read so far, summed over layers and passes. An
+  /// expert that several rows of a pass use counts once. Shared experts, which every pass reads, do
+  /// not count.
+  std::int64_t experts_read() const { return experts_read_; }
+
   /// The memory layout that this backend needs of caches.
   virtual CacheForm cache_form() const { return {}; }
   /// Whether passes add their times to Network::profile.
   virtual bool profiles() const { return false; }
+
+ protected:
+  std::int64_t experts_read_ = 0;
 };
 
 /// Chooses the backend for a loaded network by the network's device and options. The backend may

@@ -314,6 +314,10 @@ const ModelConfig& Model::config() const {
 }
 const Model::Options& Model::options() const { return network_->options; }
 
+std::int64_t Model::experts_read() const {
+  return network_->backend ? network_->backend->experts_read() : 0;
+}
+
 void Model::set_profile(Profile* into) {
   if (into && !network_->backend->profiles())
     throw ConfigError(

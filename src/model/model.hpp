@@ -182,6 +182,10 @@ class Model {
   std::vector<std::vector<RowLogits>> forward(std::span<const SequenceStep> steps,
                                               const SkippedSublayers& skipped = {});
 
+  /// Number of experts whose weights the passes have read so far, summed over layers and passes
+  /// (Backend::experts_read).
+  std::int64_t experts_read() const;
+
   /// Computes only the heads, for more rows of steps that were computed with SequenceStep::hidden.
   /// Returns one vector per entry of `rows`, with one RowLogits per output. std::logic_error: a
   /// requested row or head does not exist.

@@ -423,6 +423,11 @@ Table comparison_table(const Comparison& comparison) {
                            "speedup_interval", /*data_only=*/true});
   add_first_score_columns(table, comparison);
   table.columns.push_back({"tokens per pass", Align::right, "tokens_per_forward"});
+  const bool experts =
+      std::any_of(comparison.arms.begin(), comparison.arms.end(),
+                  [](const ArmFinding& arm) { return std::isfinite(arm.experts); });
+  if (experts)
+    table.columns.push_back({"experts read a pass", Align::right, "experts_read_per_pass"});
   if (comparison.stacks)
     table.columns.push_back(wide({"stack", Align::right, "", false, {"", "asked"}}));
   for (const Column& column :
@@ -460,6 +465,8 @@ Table comparison_table(const Comparison& comparison) {
     for (Cell& cell : speed_cells(comparison, arm)) cells.push_back(std::move(cell));
     add_first_score_cells(cells, comparison, arm);
     cells.push_back(number_cell(comparison.details_of(arm).tokens_per_forward.estimate, 2));
+    if (experts)
+      cells.push_back(std::isfinite(arm.experts) ? number_cell(arm.experts, 1) : no_cell());
     if (comparison.stacks) cells.push_back(stack_cell(arm.stack));
     cells.push_back(reached_cell(shown_in_flight(arm), arm.jobs));
     cells.push_back(std::isfinite(arm.streams) ? number_cell(arm.streams, 1) : no_cell());

@@ -71,17 +71,18 @@ std::vector<ExportColumn> run_columns() {
 }
 
 std::vector<ExportColumn> block_columns() {
-  return joined({kOfRun,
-                 {{"repeat", "integer", "block.repeat"}, {"block", "integer", "block.position"}},
-                 columns_of("block", "text", {"samples", "arms"}),
-                 columns_of("block", "integer", {"example_count"}),
-                 columns_of("block", "text", {"process"}),
-                 columns_of("block", "integer", {"wall_ns"}),
-                 columns_of("block", "integer", {"passes", "job_passes", "stream_passes"}),
-                 columns_of("block", "integer", {"cpu_ns", "waited_ns", "stolen_ns", "traced"}),
-                 columns_of("block", "number", {"mhz"}),
-                 {{"repaired_wall_ns", "integer",
-                   "(SELECT wall_ns FROM block_repair WHERE block_id = block.id)"}}});
+  return joined(
+      {kOfRun,
+       {{"repeat", "integer", "block.repeat"}, {"block", "integer", "block.position"}},
+       columns_of("block", "text", {"samples", "arms"}),
+       columns_of("block", "integer", {"example_count"}),
+       columns_of("block", "text", {"process"}),
+       columns_of("block", "integer", {"wall_ns"}),
+       columns_of("block", "integer", {"passes", "job_passes", "stream_passes", "experts_read"}),
+       columns_of("block", "integer", {"cpu_ns", "waited_ns", "stolen_ns", "traced"}),
+       columns_of("block", "number", {"mhz"}),
+       {{"repaired_wall_ns", "integer",
+         "(SELECT wall_ns FROM block_repair WHERE block_id = block.id)"}}});
 }
 
 /// The costs of jobs in the order of the schema, without columns that follow from others.

@@ -50,6 +50,12 @@ ModelRow model_row(Store* store, const Checkpoint& checkpoint) {
                {"vocab_size", config.vocab_size},
                {"max_position", config.max_position},
                {"parameters", parameter_count(config)}};
+  if (config.experts.count > 0) {
+    row.shape["experts"] = config.experts.count;
+    row.shape["experts_used"] = config.experts.used;
+    row.shape["expert_layers"] =
+        std::count(config.experts.layers.begin(), config.experts.layers.end(), true);
+  }
   if (checkpoint.weights.size() > 1)
     row.shape[kBaseFolder] = std::filesystem::weakly_canonical(checkpoint.weights.front()).string();
   const auto face =

@@ -123,9 +123,10 @@ bool Recorder::same_answers(const RunCell& cell, int repeat, const JobPlan& job,
 
 bool Recorder::finish_block(RowId block, std::int64_t wall_ns, const Occupancy& shared,
                             const MachineUse& machine) {
-  return store_.finish_block(block, process_, wall_ns,
-                             {shared.passes, shared.job_passes, shared.stream_passes},
-                             {machine, trace_ != nullptr});
+  return store_.finish_block(
+      block, process_, wall_ns,
+      {shared.passes, shared.job_passes, shared.stream_passes, shared.experts_read},
+      {machine, trace_ != nullptr});
 }
 
 void Recorder::close() {

@@ -146,7 +146,7 @@ class FigureReader {
     Statement rows = rows_of(
         "block",
         "wall_ns, cpu_ns, waited_ns, stolen_ns, mhz, traced, block_key, process, repeat, position, "
-        "example_count, passes, job_passes, stream_passes");
+        "example_count, passes, job_passes, stream_passes, experts_read");
     NameNumbers keys;
     while (rows.step()) {
       RowReader row(rows);
@@ -168,6 +168,7 @@ class FigureReader {
       sums.measured.passes += row.integer();
       sums.measured.job_passes += row.integer();
       sums.measured.stream_passes += row.integer();
+      sums.measured.experts_read += row.integer();
     }
     const auto ranks = ranks_of(keys);
     RowPlaces<RunFigures*> places;

@@ -185,8 +185,8 @@ void Store::drop_job(RowId job) {
   db_.run(
       R"(
       UPDATE block SET process = NULL, wall_ns = NULL, passes = NULL, job_passes = NULL,
-                       stream_passes = NULL, cpu_ns = NULL, waited_ns = NULL, stolen_ns = NULL,
-                       mhz = NULL, traced = 0
+                       stream_passes = NULL, experts_read = NULL, cpu_ns = NULL, waited_ns = NULL,
+                       stolen_ns = NULL, mhz = NULL, traced = 0
       WHERE id = (SELECT block_id FROM job WHERE id = ?))",
       job);
   db_.run("DELETE FROM block_repair WHERE block_id = (SELECT block_id FROM job WHERE id = ?)", job);
@@ -208,13 +208,14 @@ bool Store::finish_block(RowId block, const std::string& process, std::int64_t w
   db_.run(
       R"(
       UPDATE block SET process = ?2, wall_ns = ?3, passes = ?4, job_passes = ?5, stream_passes = ?6,
-                       cpu_ns = ?7, waited_ns = ?8, stolen_ns = ?9, mhz = ?10, traced = ?11
+                       experts_read = ?7, cpu_ns = ?8, waited_ns = ?9, stolen_ns = ?10, mhz = ?11,
+                       traced = ?12
       WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM job WHERE block_id = ?1 AND error IS NOT NULL)
         AND example_count = (
           SELECT count(*) FROM generation JOIN job ON job.id = job_id WHERE block_id = ?1))",
       block, process, wall_ns, occupancy.passes, occupancy.job_passes, occupancy.stream_passes,
-      use.machine.cpu_ns, use.machine.waited_ns, use.machine.stolen_ns, use.machine.mhz,
-      use.traced);
+      occupancy.experts_read, use.machine.cpu_ns, use.machine.waited_ns, use.machine.stolen_ns,
+      use.machine.mhz, use.traced);
   const bool stored = sqlite3_changes(db_.handle()) == 1;
   if (stored) db_.run("DELETE FROM block_repair WHERE block_id = ?", block);
   transaction.commit();

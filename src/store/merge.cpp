@@ -105,10 +105,10 @@ INSERT INTO main.artifact (run_id, kind, path, sha256)
 std::string blocks_sql() {
   return str(R"(
 INSERT INTO main.block (run_id, repeat, position, block_key, samples, example_count, arms, process,
-                        wall_ns, passes, job_passes, stream_passes, cpu_ns, waited_ns, stolen_ns,
-                        mhz, traced)
+                        wall_ns, passes, job_passes, stream_passes, experts_read, cpu_ns,
+                        waited_ns, stolen_ns, mhz, traced)
   SELECT new, repeat, position, block_key, samples, example_count, arms, process, wall_ns,
-         passes, job_passes, stream_passes, cpu_ns, waited_ns, stolen_ns, mhz, traced
+         passes, job_passes, stream_passes, experts_read, cpu_ns, waited_ns, stolen_ns, mhz, traced
   FROM other.block JOIN temp.map_run ON old = run_id WHERE true ON CONFLICT DO NOTHING;
 CREATE TEMP TABLE map_block (old INTEGER PRIMARY KEY, new INTEGER);
 INSERT INTO temp.map_block SELECT theirs.id, ours.id
@@ -123,7 +123,7 @@ CREATE TEMP TABLE better_block AS SELECT ours.id AS new, theirs.id AS old
              torn_sql("main", "ours"), " AND NOT ", torn_sql("other", "theirs"), R"(;
 UPDATE main.block SET process = theirs.process, wall_ns = theirs.wall_ns,
     passes = theirs.passes, job_passes = theirs.job_passes,
-    stream_passes = theirs.stream_passes, cpu_ns = theirs.cpu_ns, waited_ns = theirs.waited_ns,
+    stream_passes = theirs.stream_passes, experts_read = theirs.experts_read, cpu_ns = theirs.cpu_ns, waited_ns = theirs.waited_ns,
     stolen_ns = theirs.stolen_ns, mhz = theirs.mhz, traced = theirs.traced
   FROM temp.better_block AS better JOIN other.block AS theirs ON theirs.id = better.old
   WHERE block.id = better.new;

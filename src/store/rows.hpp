@@ -143,6 +143,8 @@ struct BlockOccupancy {
   std::int64_t passes = 0;  ///< number of passes
   /// the number of jobs in a pass, and the number of streams in a pass, each summed over all passes
   std::int64_t job_passes = 0, stream_passes = 0;
+  /// number of experts whose weights a pass read, summed over layers and passes
+  std::int64_t experts_read = 0;
 };
 
 /// Conditions of a block's measurement.

@@ -222,6 +222,39 @@ def test_the_means_of_the_table_follow_from_the_blocks(reached, name):
         assert row["streams"] == pytest.approx(run["streams"], abs=1e-9, rel=0)
 
 
+def test_the_experts_that_passes_read_are_stored_and_shown(pardec, tmp_path):
+    """Of a mixture with 6 experts in 2 of 3 layers, of which a token uses 2."""
+    mixture = pardec.synthesise(
+        "mixture", seed=2, model_type="qwen3_moe", architectures=["Qwen3MoeForCausalLM"],
+        num_hidden_layers=3, num_experts=6, num_experts_per_tok=2, moe_intermediate_size=32,
+        mlp_only_layers=[1], norm_topk_prob=True,
+    )
+    db = tmp_path / "mixture.sqlite"
+    pardec.good(
+        "run", "--model", mixture, "--dataset", "oa-mine", "--data-root", SAMPLES, "--limit", 4,
+        "--arm", "ar=ar,batch_size=1", "--arm", "hpd=hpd,batch_size=1", *SHORT, "--db", db,
+    )
+    stored = query(
+        db,
+        "SELECT label, sum(experts_read) AS experts, sum(passes) AS passes, (SELECT"
+        " sum(fed) FROM job WHERE run_id = run.id) AS fed, model.shape FROM block JOIN run ON"
+        " run.id = run_id JOIN model ON model.id = model_id GROUP BY run.id",
+    )
+    rows = by_arm(table(pardec, "compare", "--db", db))
+    for run in stored:
+        shape = json.loads(run["shape"])
+        assert (shape["experts"], shape["experts_used"], shape["expert_layers"]) == (6, 2, 2)
+        mean = run["experts"] / run["passes"] / 2
+        assert rows[run["label"]]["experts_read_per_pass"] == pytest.approx(mean, abs=1e-9, rel=0)
+        assert 2 * run["passes"] * 2 <= run["experts"] <= min(6 * run["passes"], 2 * run["fed"]) * 2
+    # A pass of ar after the first has one row, which uses 2 experts; one of hpd has several.
+    by_label = {run["label"]: run for run in stored}
+    ar = by_label["ar"]
+    assert ar["experts"] <= 2 * (2 * ar["passes"] + 4 * 4)  # four prompts read up to four more
+    assert rows["hpd"]["experts_read_per_pass"] > rows["ar"]["experts_read_per_pass"] > 2
+    assert "experts read a pass" in pardec.good("compare", "--db", db)
+
+
 def test_short_blocks_hold_fewer_jobs_in_flight(reached):
     assert in_flight(reached, "cut") <= 3
     assert in_flight(reached, "whole") > 5

@@ -13,6 +13,7 @@
 #include <map>
 #include <set>
 
+#include "src/model/files/families.hpp"
 #include "src/support/text.hpp"
 #include "tests/support/catch.hpp"
 
@@ -272,6 +273,43 @@ TEST_CASE("conformance: replay under the recorded masks makes every choice again
   CHECK(forks > 100);
   CHECK(groups > 20);
   CHECK(shareable > 20);  // a block of 32 rows, the unit of sharing
+}
+
+TEST_CASE("conformance: every decoder runs on every family, and guesses change no id") {
+  std::int64_t accepted = 0;
+  for (const Family& family : families()) {
+    const Networks networks(family.model_type, 21, many_ends());
+    Models models(networks, Dtype::fp64);
+    const auto all = one_of_each(arms(family.model_type));
+    for (const Arm& arm : all) {
+      INFO(family.model_type << " " << arm.decoder << " " << arm.options.dump());
+      Json options = arm.options;
+      if (arm.guesses) options["ask"] = "separately";
+      const auto decoder = make_decoder(arm.decoder, options);
+      const TinyNetwork& network = networks.of(arm);
+      const auto requests = requests_for(arm, *decoder, network.tokenizer(), 1, 1);
+      const auto decode = [&](const Decoder& with) {
+        return run(models.of(arm), network.tokenizer(), with, requests, 2, false, {},
+                   &models.drafter);
+      };
+      const Ran ran = decode(*decoder);
+      for (const std::string& error : ran.errors) REQUIRE(error == "");
+      for (size_t i = 0; i < requests.size(); ++i) CHECK(wrong_counts(ran.of(i)) == "");
+      if (!arm.guesses) continue;
+      const Ran want = decode(*make_decoder("ar", {{"ask", "separately"}}));
+      for (size_t i = 0; i < requests.size(); ++i) {
+        for (const std::int64_t count : ran.of(i).counters.accepted) accepted += count;
+        const std::vector<Tokens> ids = chosen_ids(want.of(i));
+        const bool masks = std::any_of(ids.begin(), ids.end(), [](const Tokens& one) {
+          return std::find(one.begin(), one.end(), kMask) != one.end();
+        });
+        if (arm.decoder == "space" && masks) continue;  // space cannot choose its mask
+        CHECK(chosen_ids(ran.of(i)) == ids);
+      }
+    }
+    CHECK(all.size() == decoders().size());
+  }
+  CHECK(accepted > 0);
 }
 
 TEST_CASE("replay notices a wrong mask, a wrong position and a wrong choice") {

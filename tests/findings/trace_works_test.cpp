@@ -3,6 +3,7 @@
 
 #include "src/engine/trace_threads.hpp"
 #include "src/findings/roofline.hpp"
+#include "src/findings/roofline_share.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace pardec;
@@ -36,6 +37,23 @@ std::vector<TraceWork> works_of(const std::vector<Trace>& traces) {
 }
 
 }  // namespace
+
+TEST_CASE("the least time counts the experts that passes read") {
+  // 1000 weights of layers, of which a row's 4 experts of 50 each are a part; 2 bytes per weight;
+  // no head.
+  NetworkSize network;
+  network.layer_weights = 1000;
+  network.bytes_per_layer_weight = 2;
+  network.expert_weights = 50;
+  network.experts_of_row = 4;
+  Hardware machine;
+  machine.bytes_per_second = 10;
+  machine.flop_per_second = 1e9;
+  CHECK(least_seconds({.passes = 3, .experts = 12}, network, machine) == 600);
+  CHECK(least_seconds({.passes = 3, .experts = 20}, network, machine) == 600 + 8 * 50 * 2 / 10);
+  // Counts of older databases, and of parts of a pass, do not make the bound smaller.
+  CHECK(least_seconds({.passes = 3}, network, machine) == 600);
+}
 
 TEST_CASE("requests of one group share passes, whatever their names are") {
   const auto works = works_of({trace_of("first field", "job"), trace_of("second field", "job")});

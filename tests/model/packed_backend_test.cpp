@@ -266,6 +266,56 @@ TEST_CASE(
   });
 }
 
+TEST_CASE("a pass reads each expert that its rows use once: a case counted by hand") {
+  // Sublayers add nothing, so that every layer sees the embedding. Token t is the unit vector t %
+  // 4, and the router sends it to the experts t % 4 and t % 4 + 1 (of four).
+  Json config =
+      with(config_of("qwen3_moe", false, false),
+           {{"num_experts", 4}, {"num_experts_per_tok", 2}, {"moe_intermediate_size", 8}});
+  const Checkpointed files(config);
+  const std::filesystem::path path = files.folder.path() / "model.safetensors";
+  std::string bytes = read_file(path);
+  const std::span file(reinterpret_cast<std::byte*>(bytes.data()), bytes.size());
+  for (const auto& [weight_name, tensor] : parse_safetensors(file, "file")) {
+    const auto set = [&, width = tensor.shape.back()](std::int64_t row, std::int64_t column,
+                                                      float value) {
+      const std::uint16_t half = narrow(value);
+      std::memcpy(tensor.data.data() + 2 * (row * width + column), &half, 2);
+    };
+    const bool router = weight_name.ends_with("mlp.gate.weight");
+    const bool embedding = weight_name.ends_with("embed_tokens.weight");
+    const bool adds =
+        weight_name.ends_with("o_proj.weight") || weight_name.ends_with("down_proj.weight");
+    if (router || embedding || adds)
+      std::fill(tensor.data.begin(), tensor.data.end(), std::byte{0});
+    if (embedding)
+      for (std::int64_t token = 0; token < 97; ++token) set(token, token % 4, 1);
+    if (router)
+      for (std::int64_t expert = 0; expert < 4; ++expert) {
+        set(expert, expert, 2);
+        set(expert, (expert + 3) % 4, 1);
+      }
+  }
+  write_file(path, [&](const FileSink& put) { put(bytes.data(), bytes.size()); });
+  // 3 layers
+  const std::pair<std::vector<Token>, std::int64_t> passes[] = {
+      {{0}, 3 * 2},    {{0, 4, 8}, 3 * 2}, {{0, 1}, 3 * 3},
+      {{3, 2}, 3 * 3}, {{0, 2}, 3 * 4},    {{0, 1, 2, 3, 4}, 3 * 4}};
+  for (const Dtype dtype : {Dtype::fp32, Dtype::bf16, Dtype::int8}) {
+    Model model = files.load(dtype);
+    CHECK(is_packed(model) == (dtype != Dtype::fp32));
+    std::int64_t before = 0;
+    for (const auto& [tokens, read] : passes) {
+      Text text = branched(static_cast<int>(tokens.size()));
+      text.tokens = tokens;
+      KvCache cache(model);
+      feed(model, cache, text, 0, tokens.size());
+      CHECK(model.experts_read() - before == read);
+      before = model.experts_read();
+    }
+  }
+}
+
 TEST_CASE("quantised networks report their bytes, and are refused where they cannot run") {
   // 3 layers; q 108, k and v 36, o 44 from 108, gate and up 50, down 44 from 50 inputs; the rest
   // bf16.

@@ -134,16 +134,17 @@ TEST_CASE("the jobs that shared a block's passes are stored with its time, and m
   };
   const auto measured = [&](Store& store) {
     const BlockOccupancy sum = store.summaries({}).at(0).measured;
-    return std::vector<std::int64_t>{sum.passes, sum.job_passes, sum.stream_passes};
+    return std::vector<std::int64_t>{sum.passes, sum.job_passes, sum.stream_passes,
+                                     sum.experts_read};
   };
   Store store(file);
   run = begin(store, example_run());
-  measure(store, 0, {10, 20, 70});
-  measure(store, 1, {5, 5, 8});
-  CHECK(measured(store) == std::vector<std::int64_t>{15, 25, 78});
+  measure(store, 0, {10, 20, 70, 300});
+  measure(store, 1, {5, 5, 8, 41});
+  CHECK(measured(store) == std::vector<std::int64_t>{15, 25, 78, 341});
   Store all(folder.path() / "all.sqlite");
   all.merge(file);
-  CHECK(measured(all) == std::vector<std::int64_t>{15, 25, 78});
+  CHECK(measured(all) == std::vector<std::int64_t>{15, 25, 78, 341});
 }
 
 TEST_CASE(

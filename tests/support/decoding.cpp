@@ -183,19 +183,20 @@ TinyNetwork::TinyNetwork(const std::string& family, std::uint64_t seed, const Js
                    {"final_logit_softcapping", 5}});
   if (family == "gemma3_text")
     config.update({{"query_pre_attn_scalar", 12}, {"sliding_window_pattern", 2}});
-  if (family == "qwen3_moe")
+  const Family& row = *find_family(family);
+  if (row.experts.count > 0)
     config.update({{"num_experts", 5},
                    {"num_experts_per_tok", 2},
-                   {"moe_intermediate_size", 40},
+                   {row.experts.inner_key, 40},
                    {"norm_topk_prob", true}});
+  if (row.experts.shared_inner > 0) config["shared_expert_intermediate_size"] = 24;
   config.update(changes);
   synthesise_checkpoint(config, seed, folder_.path());
   if (!loud.empty())
-    change_rows(folder_.path() / "model.safetensors", "lm_head.weight", loud,
+    change_rows(folder_.path() / "model.safetensors", parameter_name(row, Role::head).c_str(), loud,
                 [](std::uint16_t value) {  // twice as much: one more in the exponent
                   return static_cast<std::uint16_t>((value & 0x7F80) != 0 ? value + 0x80 : value);
                 });
-  slow_.emplace(folder_.path());
 }
 
 void TinyNetwork::add_heads(int heads, int blocks, std::uint64_t seed, bool share_head) {
@@ -217,7 +218,7 @@ void TinyNetwork::add_heads(int heads, int blocks, std::uint64_t seed, bool shar
                const float step = name.ends_with(".bias") ? 1 / 16.f : 1 / 64.f;
                return static_cast<float>(static_cast<int>(rng.below(33)) - 16) * step;
              });
-  slow_.emplace(folder_.path());
+  slow_.reset();
 }
 
 Model TinyNetwork::load(Dtype dtype) const {

@@ -33,9 +33,8 @@ void write_bf16(const std::filesystem::path& file, const std::vector<WholeTensor
 /// line_break_tokenizer(). The constructor also sets the number of threads of the process to 1.
 class TinyNetwork {
  public:
-  /// `family`: "llama", "qwen3", "qwen3_moe", "gemma2" or "gemma3_text". `changes`: merged into the
-  /// family's config. `loud`: ids whose logits are doubled, so that control tokens are chosen
-  /// often.
+  /// `family`: the `model_type` of any supported family. `changes`: merged into the family's
+  /// config. `loud`: ids whose logits are doubled, so that control tokens are chosen often.
   explicit TinyNetwork(const std::string& family = "llama", std::uint64_t seed = 1,
                        const Json& changes = Json::object(), const Tokens& loud = {});
 
@@ -49,12 +48,16 @@ class TinyNetwork {
   /// `matrix`: the name of the matrix in its file.
   Model load_spoiled(Dtype dtype, const std::string& matrix, Token row) const;
   const Tokenizer& tokenizer() const { return *tokenizer_; }
-  const SlowTransformer& slow() const { return *slow_; }
+  /// Only for llama, qwen3, qwen3_moe, gemma2 and gemma3_text.
+  const SlowTransformer& slow() const {
+    if (!slow_) slow_.emplace(folder_.path());
+    return *slow_;
+  }
 
  private:
   TemporaryFolder folder_;
   std::optional<Tokenizer> tokenizer_;
-  std::optional<SlowTransformer> slow_;
+  mutable std::optional<SlowTransformer> slow_;  // made when it is asked for
 };
 
 /// A job with `products` random texts and fields A1, A2, ...; equal arguments give the same job.

@@ -402,6 +402,8 @@ class PackedBackend::Pass {
     }
     return x_;
   }
+  /// Number of experts that the pass has read, summed over layers.
+  std::int64_t experts_read() const { return experts_read_; }
 
  private:
   void add(const NewRows& sequence) {
@@ -685,6 +687,7 @@ class PackedBackend::Pass {
     for (size_t i = 0; i < members.size(); ++i) {
       const std::vector<Member>& rows = members[i];
       if (rows.empty()) continue;
+      ++experts_read_;
       const Layer::Expert& expert = layer.experts[i];
       each_row(std::ssize(rows), [&](std::int64_t at) {
         const std::uint16_t* from = bits(normed_) + rows[static_cast<size_t>(at)].row * hidden;
@@ -750,7 +753,7 @@ class PackedBackend::Pass {
   std::vector<Part> parts_;
   std::vector<Token> ids_;
   std::vector<int> positions_;
-  std::int64_t rows_ = 0;
+  std::int64_t rows_ = 0, experts_read_ = 0;
   Laps laps_;
   PanelAttention attention_;
 
@@ -787,7 +790,10 @@ void PackedBackend::embed(const Model::Network& network, Token token, int positi
 at::Tensor PackedBackend::layers(const Model::Network& network, std::span<const NewRows> sequences,
                                  const SkippedSublayers& skipped) {
   const Team::Hold all_of_it(team());
-  return Pass(*this, network, sequences, skipped).run();
+  Pass pass(*this, network, sequences, skipped);
+  const at::Tensor x = pass.run();
+  experts_read_ += pass.experts_read();
+  return x;
 }
 
 PackedBackend::Norm PackedBackend::norm_of(const pardec::Norm& norm, const ModelConfig& config) {

@@ -257,7 +257,8 @@ namespace {
 
 /// The MLPs of the rows' most probable experts [n, hidden], each times its probability. Sums are in
 /// the order of experts, so that a row does not depend on other rows.
-at::Tensor mixed_experts(const Layer& layer, const ModelConfig& config, const at::Tensor& x) {
+at::Tensor mixed_experts(const Layer& layer, const ModelConfig& config, const at::Tensor& x,
+                         std::int64_t* read) {
   const at::Tensor logits = products({&layer.router}, x)[0];
   auto [shares, chosen] =
       at::topk(at::softmax(logits, -1, wide(x.scalar_type())), config.experts.used, -1);
@@ -269,6 +270,7 @@ at::Tensor mixed_experts(const Layer& layer, const ModelConfig& config, const at
     // In training each expert is computed, also for no rows, so that each has a gradient.
     if (places.size(0) == 0 && !at::GradMode::is_enabled()) continue;
     const at::Tensor rows = places.select(1, 0);
+    if (read) ++*read;
     const Expert& expert = layer.experts[i];
     const at::Tensor inner =
         gated(expert.gate, expert.up, config.block.activation, x.index_select(0, rows));
@@ -284,14 +286,14 @@ at::Tensor mixed_experts(const Layer& layer, const ModelConfig& config, const at
 }  // namespace
 
 at::Tensor apply_mlp(const Layer& layer, const ModelConfig& config, const at::Tensor& x,
-                     const at::Tensor& input) {
+                     const at::Tensor& input, std::int64_t* experts_read) {
   const at::Tensor g = normed(config.block.parallel ? input : x, layer.post_norm, config);
   const auto inner = [&] {
     if (config.block.gated) return gated(layer.gate, layer.up, config.block.activation, g);
     return after_activation(products({&layer.up}, g)[0], config.block.activation);
   };
-  const at::Tensor out =
-      layer.experts.empty() ? products({&layer.down}, inner())[0] : mixed_experts(layer, config, g);
+  const at::Tensor out = layer.experts.empty() ? products({&layer.down}, inner())[0]
+                                               : mixed_experts(layer, config, g, experts_read);
   return with_residual(x, summed(out, layer), layer.after_mlp, config);
 }
 

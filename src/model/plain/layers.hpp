@@ -111,17 +111,18 @@ at::Tensor apply_attention(const Layer& layer, const ModelConfig& config, const 
 
 /// Applies a layer's MLP sublayer (or its experts) to x [n, hidden], and returns x plus the output,
 /// [n, hidden]. The sublayer reads x. If BlockSpec::parallel is set, it reads `input` [n, hidden],
-/// the layer's input, instead.
+/// the layer's input, instead. If `experts_read` is not null, the number of experts that were
+/// computed is added to it.
 at::Tensor apply_mlp(const Layer& layer, const ModelConfig& config, const at::Tensor& x,
-                     const at::Tensor& input);
+                     const at::Tensor& input, std::int64_t* experts_read = nullptr);
 
 /// Computes all layers, except the skipped sublayers, and returns the last layer's output,
 /// [n, hidden]. `ids` and `positions`: [n] int64. `attention.attend(layer, q, k, v)` has the shapes
-/// of `attend` in apply_attention.
+/// of `attend` in apply_attention. `experts_read`: see apply_mlp.
 template <typename Attention>
 at::Tensor apply_layers(const Model::Network& network, const at::Tensor& ids,
                         const at::Tensor& positions, Attention& attention,
-                        const SkippedSublayers& skipped) {
+                        const SkippedSublayers& skipped, std::int64_t* experts_read = nullptr) {
   const Rotations turns(network, positions);
   at::Tensor x = first_input(embedded(network, ids), positions, network);
   for (size_t i = 0; i < network.layers.size(); ++i) {
@@ -132,7 +133,7 @@ at::Tensor apply_layers(const Model::Network& network, const at::Tensor& ids,
     const at::Tensor input = x;
     if (!skipped.skips_attention(i))
       x = apply_attention(layer, network.config, x, turns.of(i), attend);
-    if (!skipped.skips_mlp(i)) x = apply_mlp(layer, network.config, x, input);
+    if (!skipped.skips_mlp(i)) x = apply_mlp(layer, network.config, x, input, experts_read);
   }
   return x;
 }

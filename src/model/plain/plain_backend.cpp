@@ -11,7 +11,7 @@ at::Tensor PlainBackend::layers(const Model::Network& network, std::span<const N
   for (const NewRows& sequence : sequences) rows.add(sequence.tokens, sequence.labels);
   CachedAttention attention(network, sequences);
   return apply_layers(network, on_device(network, rows.ids), on_device(network, rows.positions),
-                      attention, skipped);
+                      attention, skipped, &experts_read_);
 }
 
 at::Tensor PlainBackend::final_norm(const Model::Network& network, const at::Tensor& rows) const {

@@ -1,0 +1,119 @@
+"""The table of experiments/families.md: which tests there are for each family of networks. No cell
+is written by hand: numbers are counted in the tests that pytest collects, and in the lists that
+tests in C++ go through.
+
+`python tests/pages/families_table_test.py PARDEC` writes the page.
+"""
+
+import collections
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGE = ROOT / "experiments/families.md"
+TEXT = """# Families of networks, and their tests
+
+{rows} families can be read. Each number counts networks that a test compares; `-` means that there is no such test. A test checks this
+page against the tests themselves. `pardec model list-families` has what each family computes.
+
+| column | what is compared |
+|---|---|
+| logits | all logits with those of transformers in float64. In fp32, the error is at most three times the error of transformers |
+| bf16 | the same in bf16, where the project's own kernels compute packed weights |
+| packed | logits of packed bf16, int8 and NF4 networks with the same weights in float64: no less exact than bf16 with libtorch |
+| gradients | all gradients of a training step with those of transformers, in float64 |
+| ids | greedy ids of `pardec generate` with those of transformers, in fp32 |
+| trained | a network that `pardec train` makes from a config: its loss, and its ids as in the column before |
+| decoders | decoders that answer on it; those that guess ahead choose the ids of `ar` |
+
+transformers has no InternLM2 and no MiniCPM. They are compared with networks of Llama and Granite that have the same weights, since these
+compute the same. Their ids are not tested separately.
+
+{table}
+"""
+# Names in tests that are not the name of the family.
+OTHER_NAMES = {"gemma3": "gemma3text"}
+
+
+def plain(name):
+    name = name.lower().replace("_", "")
+    return OTHER_NAMES.get(name, name)
+
+
+def collected(*files):
+    """[(function, parameters)] of the tests in these files."""
+    ran = subprocess.run(
+        [sys.executable, "-m", "pytest", "--collect-only", "-q", *files], cwd=ROOT / "tests",
+        capture_output=True, text=True,
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return re.findall(r"::(\w+)\[(.+)\]$", ran.stdout, re.M)
+
+
+def counts():
+    """column -> name of a family -> number of tests"""
+    found = collections.defaultdict(collections.Counter)
+    columns = {
+        "test_fp32_is_as_near_to_float64_as_transformers": "logits",
+        "test_bf16_is_as_near_to_float64_as_transformers": "bf16",
+        "test_gradients_are_those_of_transformers": "gradients",
+    }
+    for test, parameters in collected(
+        "model/model_oracle_test.py", "training/gradients_oracle_test.py", "cli/families_test.py"
+    ):
+        if test in columns:
+            found[columns[test]][plain(parameters.split("-")[0])] += 1
+        elif test == "test_ids_are_those_of_transformers":
+            name, kind = re.fullmatch(r"(?:synth|new|trained)-(.+)|(.+)-(?:synth|new|trained)",
+                                      parameters).groups(), parameters
+            family = plain(name[0] or name[1])
+            found["ids" if "synth" in kind else "trained"][family] += 1
+    packed = (ROOT / "tests/model/packed_backend_test.cpp").read_text()
+    networks = packed[packed.index("const Json kConfigs[]") : packed.index("struct Checkpointed")]
+    for name in re.findall(r'config_of\("(\w+)"|(phi3)\(', networks):
+        found["packed"][plain("".join(name))] += 1
+    return found
+
+
+def page(pardec):
+    ran = subprocess.run(
+        [pardec, "model", "list-families", "--format", "json"], capture_output=True, text=True,
+        check=True,
+    )
+    families = [row["model_type"] for row in json.loads(ran.stdout)["rows"]]
+    ran = subprocess.run(
+        [pardec, "list", "decoders", "--format", "json"], capture_output=True, text=True, check=True
+    )
+    decoders = {row.get("decoder", row.get("name")) for row in json.loads(ran.stdout)["rows"]}
+    found = counts()
+    conformance = (ROOT / "tests/decoders/conformance_test.cpp").read_text()
+    if re.search(r"every decoder runs on every family.*?: families\(\)\)", conformance, re.S):
+        for family in families:
+            found["decoders"][plain(family)] = len(decoders)
+    known = {plain(family) for family in families}
+    strangers = {name for column in found.values() for name in column} - known - {"synthetic"}
+    assert not strangers, f"tests of families that the program does not have: {strangers}"
+    columns = ["logits", "bf16", "packed", "gradients", "ids", "trained", "decoders"]
+    lines = ["| family | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|"]
+    for family in families:
+        cells = [str(found[column][plain(family)] or "-") for column in columns]
+        lines.append(f"| `{family}` | " + " | ".join(cells) + " |")
+    return TEXT.format(rows=len(families), table="\n".join(lines))
+
+
+def test_the_table_is_that_of_the_tests(program):
+    assert PAGE.read_text() == page(program("pardec")), f"run {__file__} PARDEC"
+
+
+def test_every_family_has_logits_gradients_and_decoders():
+    table = PAGE.read_text().split("| family |")[1]
+    for row in re.findall(r"^\| `.*", table, re.M):
+        name, logits, _, packed, gradients, _, _, decoders = row.strip("| ").split(" | ")
+        assert "-" not in (logits, packed, gradients, decoders), name
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(pathlib.Path(sys.argv[1]).resolve()))
