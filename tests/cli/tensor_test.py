@@ -215,5 +215,6 @@ def test_each_process_has_its_part_of_the_weights(pardec, together, ranks):
                 pass
         time.sleep(0.05)
     good(mpirun)
+    print(f"{ranks} processes, {weights / 1e6:.0f} MB of weights, peaks {peaks}")
     assert max(peaks) <= (weights + cache) / ranks + 400e6, peaks
     assert min(peaks) > 0.5 * weights / ranks
