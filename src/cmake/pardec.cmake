@@ -150,6 +150,7 @@ function(pardec_under_mpirun name)
   foreach(ranks ${arg_RANKS})
     add_test(NAME ${name}_${ranks} COMMAND ${MPIEXEC_EXECUTABLE} --oversubscribe --bind-to none -n ${ranks} $<TARGET_FILE:${name}> -w NoTests)
     pardec_test_properties(${name}_${ranks} ${arg_LABEL} ${arg_COST})
+    set_tests_properties(${name}_${ranks} PROPERTIES PROCESSORS ${ranks})
     # As in tests/cli/ranks.py.
     set_property(TEST ${name}_${ranks} APPEND PROPERTY ENVIRONMENT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
                  OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_mpi_yield_when_idle=1)

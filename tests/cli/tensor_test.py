@@ -60,9 +60,14 @@ def whole(pardec):
 )
 def test_a_run_has_the_answers_of_one_process(pardec, together, whole, ranks):
     db = pardec.folder / f"together{ranks}.sqlite"
-    out = good(together(ranks, "run", *ARMS, "--db", db))
+    arms, expected = ARMS, answers(whole)
+    if ranks > 2:  # the draft network has two heads
+        without = {DECODERS: DECODERS.replace(",speculative,", ",")}
+        arms = [without.get(word, word) for word in ARMS if word not in ("--draft-model", DRAFT)]
+        expected = {key: value for key, value in expected.items() if key[0] != "speculative"}
+    out = good(together(ranks, "run", *arms, "--db", db))
     assert out.count("all columns: --wide") == 1
-    assert answers(db) == answers(whole)
+    assert answers(db) == expected
     configs = [json.loads(row["config"]) for row in query(db, "SELECT config FROM run")]
     assert {config["tensor_processes"] for config in configs} == {ranks}
 
@@ -215,5 +220,6 @@ def test_each_process_has_its_part_of_the_weights(pardec, together, ranks):
                 pass
         time.sleep(0.05)
     good(mpirun)
+    print(f"{ranks} processes, {weights / 1e6:.0f} MB of weights, peaks {peaks}")
     assert max(peaks) <= (weights + cache) / ranks + 400e6, peaks
     assert min(peaks) > 0.5 * weights / ranks
