@@ -16,8 +16,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / "experiments/families.md"
 TEXT = """# Families of networks, and their tests
 
-{rows} families can be read. Each number counts networks that a test compares; `-` means that there is no such test. A test checks this
-page against the tests themselves. `pardec model list-families` has what each family computes.
+{rows} families can be read. Each number counts networks that a test compares; `-` means that there is no such test. Slow tests count, too. A
+test checks this page against the tests themselves. `pardec model list-families` has what each family computes.
 
 | column | what is compared |
 |---|---|
@@ -46,7 +46,7 @@ def plain(name):
 def collected(*files):
     """[(function, parameters)] of the tests in these files."""
     ran = subprocess.run(
-        [sys.executable, "-m", "pytest", "--collect-only", "-q", *files], cwd=ROOT / "tests",
+        [sys.executable, "-m", "pytest", "--collect-only", "-q", "-m", "whole or not whole", *files], cwd=ROOT / "tests",
         capture_output=True, text=True,
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
@@ -70,7 +70,8 @@ def counts():
             name, kind = re.fullmatch(r"(?:synth|new|trained)-(.+)|(.+)-(?:synth|new|trained)",
                                       parameters).groups(), parameters
             family = plain(name[0] or name[1])
-            found["ids" if "synth" in kind else "trained"][family] += 1
+            if "trained" not in kind:
+                found["ids" if "synth" in kind else "trained"][family] += 1
     packed = (ROOT / "tests/model/packed_backend_test.cpp").read_text()
     networks = packed[packed.index("const Json kConfigs[]") : packed.index("struct Checkpointed")]
     for name in re.findall(r'config_of\("(\w+)"|(phi3)\(', networks):

@@ -34,8 +34,6 @@ Share share_of(const ModelConfig& config, int rank, int size, std::int64_t unit)
     if (columns > 0) check_enough(columns, size, "columns of an MLP");
   Share share;
   const std::int64_t keys = config.kv_heads, group = config.heads / keys;
-  // Its matrix of queries, keys and values has the rows of a key-value head one after another.
-  if (config.block.qkv == Qkv::by_key_head) check_enough(keys, size, "key-value heads");
   if (size <= keys) {
     share.kv_heads = portion(keys, rank, size);
     share.heads = {share.kv_heads.first * group, share.kv_heads.count * group};

@@ -34,8 +34,16 @@ at::Tensor part_of(const Parameter& parameter, const at::Tensor& whole, const Mo
       return rows(share.vocab);
     case Role::qkv:
       if (config.block.qkv == Qkv::by_key_head) {
-        const std::int64_t of_key = (config.heads / config.kv_heads + 2) * config.head_dim;
-        return rows({share.kv_heads.first * of_key, share.kv_heads.count * of_key});
+        // Each key-value head has the rows of its queries, of its key and of its value. The share
+        // has whole groups, or a part of one group.
+        const std::int64_t group = config.heads / config.kv_heads;
+        const std::int64_t begin = share.kv_heads.first * (group + 2) * config.head_dim;
+        if (share.heads.count == share.kv_heads.count * group)
+          return rows({begin, share.kv_heads.count * (group + 2) * config.head_dim});
+        const std::int64_t skipped = share.heads.first - share.kv_heads.first * group;
+        return at::cat(
+            {rows({begin + skipped * config.head_dim, share.heads.count * config.head_dim}),
+             rows({begin + group * config.head_dim, 2 * config.head_dim})});
       }
       return at::cat({rows(queries), rows(keys, all_queries), rows(keys, all_queries + all_keys)});
     case Role::q:
