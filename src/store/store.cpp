@@ -140,7 +140,10 @@ Store::Store(const fs::path& path, OpenOptions options) : path_(path), resumes_(
   check_name(path);
   open(options);
   db_.execute(kCache);
-  if (options.read_only) return;
+  if (options.read_only) {
+    use_all_columns(db_);
+    return;
+  }
   set_journal(db_, on_network(folder_of(path)) ? "delete" : "wal");
   db_.execute("PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON");
   if (db_.integer("PRAGMA user_version") == 0)

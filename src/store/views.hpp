@@ -5,16 +5,21 @@ namespace pardec {
 class Database;
 
 /// A database may have been written by an earlier pardec with the same schema version
-/// (results/schema.sql). Then it may lack tables, and have older views. These functions make it
-/// usable. Views contain no data, so they can be replaced; tables are only added. REQUIRES, for
-/// both functions: `db` has the tables of such a pardec.
+/// (results/schema.sql). Then it may lack tables and columns, and have older views. These functions
+/// make it usable. Views contain no data, so they can be replaced; tables and columns are only
+/// added. REQUIRES, for all functions: `db` has the tables of such a pardec.
 
-/// Adds the schema's tables that the file lacks, and replaces the schema's views in the file.
+/// Adds the schema's tables and columns that the file lacks, and replaces the schema's views in the
+/// file. New columns are NULL.
 /// Writes nothing if there is no difference. Other tables and views are kept.
 void update_schema(Database& db);
 
 /// Makes this connection use this program's views, not the views in the file. The file is not
 /// changed, so it may be read-only.
 void use_own_views(Database& db);
+
+/// Makes this connection see the columns that tables of the file lack; they are NULL. The file is
+/// not changed, so it may be read-only.
+void use_all_columns(Database& db);
 
 }  // namespace pardec
