@@ -232,10 +232,10 @@ def models(model):
         "an unknown tokenizer",
         copy_model(
             model,
-            "m-wp",
-            tokenizer__json=json.dumps({**tokenizer, "model": {"type": "WordPiece", "vocab": {}}}),
+            "m-wl",
+            tokenizer__json=json.dumps({**tokenizer, "model": {"type": "WordLevel", "vocab": {}}}),
         ),
-        ["m-wp/tokenizer.json", "WordPiece"],
+        ["m-wl/tokenizer.json", "WordLevel"],
     )
     yield (
         "a missing shard",
