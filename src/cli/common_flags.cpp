@@ -2,8 +2,10 @@
 
 #include <CLI/CLI.hpp>
 
+#include "src/cli/command_line.hpp"
 #include "src/cli/setting_flags.hpp"
 #include "src/settings/shared_settings.hpp"
+#include "src/support/checks.hpp"
 #include "src/support/error.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
@@ -47,6 +49,25 @@ void check_hardware(const std::vector<std::string>& hardware, const std::string&
     throw ConfigError(str(
         "--hardware names ", hardware.size(),
         " machines: their limits are computed from a trace; give --trace FILE, or one machine"));
+}
+
+void add_flags(CLI::App& app, FetchTries& tries) {
+  app.add_option("--retries", tries.retries,
+                 "further tries after a broken connection, a timeout, or a reply that asks for "
+                 "another try")
+      ->capture_default_str()
+      ->type_name("N")
+      ->group(flags_of({"fetch"}));
+  app.add_option("--timeout", tries.timeout_seconds,
+                 "seconds to wait for a connection, and for the next byte")
+      ->capture_default_str()
+      ->type_name("S")
+      ->group(flags_of({"fetch"}));
+}
+
+void check(const FetchTries& tries) {
+  check_at_least("retries", tries.retries, 0);
+  check_at_least("timeout", tries.timeout_seconds, 1);
 }
 
 void read_traced(ComparisonFlags& flags) {

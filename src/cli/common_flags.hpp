@@ -17,6 +17,14 @@ namespace pardec {
 void add_flags(CLI::App& app, ModelOptions& model);
 void add_flags(CLI::App& app, DecodeOptions& decode);
 
+/// How long the actions `fetch` try to get a file.
+struct FetchTries {
+  int retries = 4, timeout_seconds = 30;
+};
+void add_flags(CLI::App& app, FetchTries& tries);
+/// ConfigError: a number is too small.
+void check(const FetchTries& tries);
+
 /// The flags shared by `compare` and `report`. `run`: names an invocation (find_invocation); empty:
 /// the newest one. `trace`: file with traces; empty: none. `strict`: see exit_code().
 struct ComparisonFlags {

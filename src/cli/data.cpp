@@ -153,17 +153,7 @@ Verb data_verb() {
                        "amazon-reviews")
             ->type_name("NAME")
             ->group(flags_of({"fetch"}));
-        app.add_option("--retries", flags->retries,
-                       "further tries after a broken connection, a timeout, or a reply that asks "
-                       "for another try")
-            ->capture_default_str()
-            ->type_name("N")
-            ->group(flags_of({"fetch"}));
-        app.add_option("--timeout", flags->timeout_seconds,
-                       "seconds to wait for a connection, and for the next byte")
-            ->capture_default_str()
-            ->type_name("S")
-            ->group(flags_of({"fetch"}));
+        add_flags(app, flags->tries);
         app.add_flag("--force", flags->force, "also fetch files that are there already")
             ->group(flags_of({"fetch"}));
         app.add_option("--progress", flags->progress, "auto, bar, plain or none")

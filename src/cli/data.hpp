@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "datasets/dataset.hpp"
+#include "src/cli/common_flags.hpp"
 #include "src/findings/corpus.hpp"
 #include "src/finetune/own_answers.hpp"
 
@@ -30,7 +31,7 @@ struct DataFlags : CorpusFiles {
   std::int64_t examples = 0;
   // fetch
   std::string mirror, part, progress = "auto";
-  int retries = 4, timeout_seconds = 30;
+  FetchTries tries;
   bool force = false;
   // rewrite, label
   std::string service, out, details;

@@ -11,7 +11,6 @@
 #include "src/http/download.hpp"
 #include "src/report/table.hpp"
 #include "src/support/archive.hpp"
-#include "src/support/checks.hpp"
 #include "src/support/error.hpp"
 #include "src/support/hashing.hpp"
 #include "src/support/text.hpp"
@@ -130,7 +129,8 @@ std::vector<Cell> fetch_file(const DataFlags& flags, const Wanted& want) {
     got = {static_cast<std::int64_t>(fs::file_size(want.file)), 0, sha256_file(want.file)};
   if (got.sha256.empty() || (!want.sha256.empty() && got.sha256 != want.sha256)) {
     ByteProgress progress(style, str(want.dataset, "/", want.file.filename().string()));
-    got = download(want.url, want.file, want.sha256, {flags.retries, flags.timeout_seconds},
+    got = download(want.url, want.file, want.sha256,
+                   {flags.tries.retries, flags.tries.timeout_seconds},
                    [&](std::int64_t done, std::int64_t total) { progress(done, total); });
   }
   if (want.source->packing != Packing::none) unpack(want, style);
@@ -142,8 +142,7 @@ void check_flags(const DataFlags& flags) {
   for (const auto& source : sources()) names.emplace_back(source.dataset);
   check_targets(flags, "fetch", names);
   parse_progress_style(flags.progress);
-  check_at_least("retries", flags.retries, 0);
-  check_at_least("timeout", flags.timeout_seconds, 1);
+  check(flags.tries);
   if (!flags.mirror.empty() && !flags.mirror.starts_with("http://") &&
       !flags.mirror.starts_with("https://"))
     throw ConfigError(

@@ -117,17 +117,7 @@ Verb model_verb() {
                        "fetch just this file, e.g. one of several GGUF files")
             ->type_name("NAME")
             ->group(flags_of({"fetch"}));
-        app.add_option("--retries", flags->retries,
-                       "further tries after a broken connection, a timeout, or a reply that asks "
-                       "for another try")
-            ->capture_default_str()
-            ->type_name("N")
-            ->group(flags_of({"fetch"}));
-        app.add_option("--timeout", flags->timeout_seconds,
-                       "seconds to wait for a connection, and for the next byte")
-            ->capture_default_str()
-            ->type_name("S")
-            ->group(flags_of({"fetch"}));
+        add_flags(app, flags->tries);
         app.add_option("--progress", flags->progress, "auto, bar, plain or none")
             ->capture_default_str()
             ->type_name("STYLE")

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "src/cli/common_flags.hpp"
 #include "src/model/files/parameters.hpp"
 
 namespace pardec {
@@ -12,7 +13,7 @@ namespace pardec {
 struct ModelVerbFlags {
   std::string action, folder, config, tokenizer, adapter, out, format = "text";
   std::string revision, file, progress = "auto";
-  int retries = 4, timeout_seconds = 30;
+  FetchTries tries;
   std::vector<std::string> tokens, rename;
   int layers = 0;
   std::uint64_t seed = 1;

@@ -8,7 +8,6 @@
 #include "src/cli/model.hpp"
 #include "src/cli/table_output.hpp"
 #include "src/http/hub.hpp"
-#include "src/support/checks.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
@@ -43,8 +42,7 @@ Table fetched_table(const HubName& name, const HubSnapshot& snapshot) {
 int fetch_model(const ModelVerbFlags& flags) {
   const TableFormat format = parse_table_format(flags.format);
   const ProgressStyle style = parse_progress_style(flags.progress);
-  check_at_least("retries", flags.retries, 0);
-  check_at_least("timeout", flags.timeout_seconds, 1);
+  check(flags.tries);
   auto name = parse_hub_name(flags.folder);
   if (!name)
     throw ConfigError(str("model fetch: has '", flags.folder, "', expected ORG/NAME[@REVISION]"));
@@ -58,8 +56,8 @@ int fetch_model(const ModelVerbFlags& flags) {
           str("--revision is '", flags.revision, "', expected a branch, a tag or a commit"));
   }
   HubOptions options = hub_options();
-  options.retries = flags.retries;
-  options.timeout_seconds = flags.timeout_seconds;
+  options.retries = flags.tries.retries;
+  options.timeout_seconds = flags.tries.timeout_seconds;
   std::map<std::string, ByteProgress> bars;
   const HubSnapshot snapshot =
       fetch_from_hub(*name, flags.file, options, [&](const HubFile& file, std::int64_t done) {

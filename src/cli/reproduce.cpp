@@ -116,9 +116,7 @@ void write_slurm_scripts(const ReproduceFlags& flags) {
                     "th run of the items, in a budget of ", flags.budget, "."),
                 "Slurm's limit of memory: add #SBATCH --mem for the largest network."}};
   array.shown_by.insert(array.shown_by.end(), {"--budget", "0"});
-  write_file(array.script, array_script(array));
-  write_file(merge_script_file(array), merge_script(array));
-  std::fprintf(stderr, "%s\n", submit_commands(array).c_str());
+  write_scripts(array);
 }
 
 /// Only says what would be trained, or makes dry runs.

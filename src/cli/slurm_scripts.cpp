@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
+#include "src/support/files.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -108,6 +110,12 @@ std::string merge_script(const SlurmArray& array) {
 
 std::filesystem::path merge_script_file(const SlurmArray& array) {
   return std::filesystem::path(array.script).replace_extension(".merge.sbatch");
+}
+
+void write_scripts(const SlurmArray& array) {
+  write_file(array.script, array_script(array));
+  write_file(merge_script_file(array), merge_script(array));
+  std::fprintf(stderr, "%s\n", submit_commands(array).c_str());
 }
 
 std::string submit_commands(const SlurmArray& array) {

@@ -42,6 +42,10 @@ std::string merge_script(const SlurmArray& array);
 /// The file of this script: FILE.merge.sbatch for an array's script FILE.sbatch.
 std::filesystem::path merge_script_file(const SlurmArray& array);
 
+/// Writes both scripts, and prints the commands that submit them on stderr. RunError: a file cannot
+/// be written.
+void write_scripts(const SlurmArray& array);
+
 /// The shell commands that submit both scripts.
 std::string submit_commands(const SlurmArray& array);
 

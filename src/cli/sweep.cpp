@@ -128,12 +128,10 @@ void write_slurm_scripts(const RunSpec& spec, const OutputSettings& output,
     array.arguments.emplace_back("--threads");
     array.arguments.push_back(std::to_string(array.threads));
   }
-  write_file(array.script, array_script(array));
-  write_file(merge_script_file(array), merge_script(array));
   if (array.tasks < output.slurm_tasks)
     print_note(str("--slurm-tasks: ", counted(array.tasks, "task"),
                    ", since no dataset has more blocks; a smaller --block makes more"));
-  std::fprintf(stderr, "%s\n", submit_commands(array).c_str());
+  write_scripts(array);
 }
 
 int sweep(CLI::App& app, RunFlags& flags) {

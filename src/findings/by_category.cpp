@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <span>
+#include <tuple>
 #include <utility>
 
 #include "src/findings/score_findings.hpp"
@@ -41,31 +43,43 @@ std::map<std::int32_t, std::vector<CategoryJob>> jobs_by_category(const Figures&
 }
 
 /// The process that measured each block.
-std::map<RowId, std::int32_t> processes_of(const MeasuredBlocks& measured) {
-  std::map<RowId, std::int32_t> processes;
+using Processes = std::map<RowId, std::int32_t>;
+Processes processes_of(const MeasuredBlocks& measured) {
+  Processes processes;
   for (const BlockFigures& block : measured.blocks) processes[block.id] = block.process;
   return processes;
 }
 
 bool times_jobs(const RunFigures& run) { return run.summary.run.batch_size == 1; }
 
+/// What the findings on the categories of a run are computed from.
+struct RunByCategory {
+  const RunFigures& run;
+  std::map<std::int32_t, std::vector<CategoryJob>> jobs;
+  Processes processes;
+  std::map<std::int32_t, ScoreTable> scores;  // empty if scores are not compared
+
+  std::span<const CategoryJob> jobs_of(std::int32_t category) const {
+    const auto found = jobs.find(category);
+    return found == jobs.end() ? std::span<const CategoryJob>() : found->second;
+  }
+};
+
 /// The jobs' total times of both arms, one pair for each distinct set of examples.
-std::vector<BlockPair> paired_times(const RunFigures& baseline,
-                                    const std::vector<CategoryJob>& theirs,
-                                    const RunFigures& method,
-                                    const std::vector<CategoryJob>& ours) {
-  if (!times_jobs(baseline) || !times_jobs(method)) return {};
-  const auto before = processes_of(baseline.measured), after = processes_of(method.measured);
+std::vector<BlockPair> paired_times(const RunByCategory& baseline, const RunByCategory& method,
+                                    std::int32_t category) {
+  if (!times_jobs(baseline.run) || !times_jobs(method.run)) return {};
   using Key = std::pair<std::vector<std::int32_t>, int>;  // examples and repeat
   std::map<Key, const JobFigures*> found;
-  for (const CategoryJob& one : theirs)
-    if (before.contains(one.job->block)) found[{one.examples, one.job->repeat}] = one.job;
+  for (const CategoryJob& one : baseline.jobs_of(category))
+    if (baseline.processes.contains(one.job->block))
+      found[{one.examples, one.job->repeat}] = one.job;
   std::map<std::vector<std::int32_t>, BlockPair> pairs;
-  for (const CategoryJob& one : ours) {
-    const auto process = after.find(one.job->block);
+  for (const CategoryJob& one : method.jobs_of(category)) {
+    const auto process = method.processes.find(one.job->block);
     const auto match = found.find({one.examples, one.job->repeat});
-    if (process == after.end() || match == found.end() ||
-        before.at(match->second->block) != process->second)
+    if (process == method.processes.end() || match == found.end() ||
+        baseline.processes.at(match->second->block) != process->second)
       continue;
     BlockPair& pair = pairs[one.examples];
     pair.baseline += static_cast<double>(match->second->total_ns);
@@ -76,8 +90,8 @@ std::vector<BlockPair> paired_times(const RunFigures& baseline,
   return times;
 }
 
-void add_counts(CategoryFinding& finding, const RunFigures& run,
-                const std::vector<CategoryJob>& jobs, double confidence) {
+void add_counts(CategoryFinding& finding, const RunFigures& run, std::span<const CategoryJob> jobs,
+                double confidence) {
   std::vector<BlockPair> passes;
   double chosen = 0, forwards = 0, seconds = 0;
   for (const CategoryJob& one : jobs) {
@@ -100,48 +114,49 @@ void add_counts(CategoryFinding& finding, const RunFigures& run,
 std::vector<CategoryFinding> by_category(const Comparison& comparison,
                                          const Measurements& measured) {
   const Figures& figures = measured.figures;
-  std::vector<std::map<std::int32_t, std::vector<CategoryJob>>> jobs;
-  // dataset (number of its first arm) -> name of the category -> its number, and the arms' examples
-  std::map<size_t,
-           std::map<std::string, std::pair<std::int32_t, std::map<size_t, std::set<std::int32_t>>>>>
-      datasets;
+  const ScoreTable no_scores(figures.names);
+  const bool scored = !comparison.forced();
+  std::vector<RunByCategory> runs;
+  // (first arm of the dataset, name of the category, arm) -> number of the category, and examples
+  std::map<std::tuple<size_t, std::string, size_t>, std::pair<std::int32_t, std::set<std::int32_t>>>
+      rows;
   for (size_t a = 0; a < comparison.arms.size(); ++a) {
     const RunFigures& run = figures.runs[a];
-    jobs.push_back(jobs_by_category(figures, run));
+    runs.push_back({run, jobs_by_category(figures, run), processes_of(run.measured), {}});
+    if (scored) runs.back().scores = measured.scores[a].by_category();
     size_t first = 0;
     while (!same_split(comparison.arms[first].run.run.dataset, run.summary.run.dataset)) ++first;
     for (const AnswerFigures& answer : run.answers) {
       const std::int32_t category = figures.examples[static_cast<size_t>(answer.example)].category;
-      auto& of_category = datasets[first][figures.names->categories.name(category)];
-      of_category.first = category;
-      of_category.second[a].insert(answer.example);
+      auto& row = rows[{first, figures.names->categories.name(category), a}];
+      row.first = category;
+      row.second.insert(answer.example);
     }
   }
+  const auto scores_of = [&](size_t arm, std::int32_t category) {
+    const auto found = runs[arm].scores.find(category);
+    return found == runs[arm].scores.end() ? &no_scores : &found->second;
+  };
   std::vector<CategoryFinding> findings;
-  for (const auto& [first, categories] : datasets)
-    for (const auto& [name, of_category] : categories)
-      for (const auto& [a, examples] : of_category.second) {
-        const std::int32_t category = of_category.first;
-        CategoryFinding& finding = findings.emplace_back();
-        finding.arm = a;
-        finding.category = name;
-        finding.examples = std::ssize(examples);
-        add_counts(finding, figures.runs[a], jobs[a][category], comparison.confidence);
-        const auto baseline = comparison.arms[a].baseline;
-        if (baseline) {
-          const auto times = paired_times(figures.runs[*baseline], jobs[*baseline][category],
-                                          figures.runs[a], jobs[a][category]);
-          finding.timed = std::ssize(times);
-          if (!times.empty()) finding.speedup = interval_over(times, comparison.confidence);
-        }
-        if (comparison.forced()) continue;
-        const ScoreTable ours = measured.scores[a].of_category(category);
-        const auto theirs = baseline
-                                ? std::optional(measured.scores[*baseline].of_category(category))
-                                : std::nullopt;
-        finding.scores = score_findings(ours, theirs ? &*theirs : nullptr, comparison.scores,
-                                        comparison.margin, comparison.confidence);
-      }
+  for (const auto& [key, row] : rows) {
+    const auto& [first, name, a] = key;
+    const auto& [category, examples] = row;
+    CategoryFinding& finding = findings.emplace_back();
+    finding.arm = a;
+    finding.category = name;
+    finding.examples = std::ssize(examples);
+    add_counts(finding, runs[a].run, runs[a].jobs_of(category), comparison.confidence);
+    const auto baseline = comparison.arms[a].baseline;
+    if (baseline) {
+      const auto times = paired_times(runs[*baseline], runs[a], category);
+      finding.timed = std::ssize(times);
+      if (!times.empty()) finding.speedup = interval_over(times, comparison.confidence);
+    }
+    if (scored)
+      finding.scores = score_findings(*scores_of(a, category),
+                                      baseline ? scores_of(*baseline, category) : nullptr,
+                                      comparison.scores, comparison.margin, comparison.confidence);
+  }
   return findings;
 }
 

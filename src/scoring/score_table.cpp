@@ -134,21 +134,25 @@ std::int32_t ScoreTable::add(const ScoredAnswer& answer) {
   return static_cast<std::int32_t>(answers_.size() - 1);
 }
 
-ScoreTable ScoreTable::of_category(std::int32_t category) const {
-  constexpr std::int32_t kNone = -1;
-  ScoreTable part(names_);
-  std::vector<std::int32_t> places;  // of this table's answers in the part
+std::map<std::int32_t, ScoreTable> ScoreTable::by_category() const {
+  std::map<std::int32_t, ScoreTable> parts;
+  std::vector<std::int32_t> places;  // of this table's answers in their parts
   for (const ScoredAnswer& answer : answers_)
-    places.push_back(answer.category == category ? part.add(answer) : kNone);
+    places.push_back(parts.try_emplace(answer.category, names_).first->second.add(answer));
   for (const auto& [metric, column] : columns_) {
-    Column& own = part.columns_[metric];
-    own.details = column.details;
+    std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> details;  // by category and place
     for (ScoreFigure row : column.rows) {
+      const std::int32_t category = answer(row).category;
+      Column& own = parts.at(category).columns_[metric];
+      const auto [place, is_new] = details.try_emplace(
+          {category, row.details}, static_cast<std::int32_t>(own.details.size()));
+      if (is_new) own.details.push_back(column.details[static_cast<std::size_t>(row.details)]);
       row.answer = places[static_cast<std::size_t>(row.answer)];
-      if (row.answer != kNone) own.rows.push_back(row);
+      row.details = place->second;
+      own.rows.push_back(row);
     }
   }
-  return part;
+  return parts;
 }
 
 ScoreTable::Column& ScoreTable::column_of(std::string_view metric) {

@@ -73,8 +73,8 @@ class ScoreTable {
   /// each metric per answer.
   void finish();
 
-  /// The answers of one category (a number in ExampleNames::categories), with their scores.
-  ScoreTable of_category(std::int32_t category) const;
+  /// The answers of each category (a number in ExampleNames::categories), with their scores.
+  std::map<std::int32_t, ScoreTable> by_category() const;
 
   const std::vector<ScoredAnswer>& answers() const { return answers_; }
   const ScoredAnswer& answer(const ScoreFigure& row) const {

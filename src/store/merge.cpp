@@ -1,6 +1,7 @@
 // Copies runs between databases by their natural keys, since ids differ between files.
 #include "src/store/counter_columns.hpp"
 #include "src/store/store.hpp"
+#include "src/store/views.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
@@ -102,17 +103,15 @@ INSERT INTO main.artifact (run_id, kind, path, sha256)
 
 /// Blocks with their times. The time of a block is already removed if one of its jobs was replaced
 /// by a better one.
-/// `experts_read`: the name of this column in the other file; "NULL": a file of an older pardec
-/// lacks it.
-std::string blocks_sql(const std::string& experts_read) {
+/// `their_block`: the other file's table, with all columns (view_all_columns).
+std::string blocks_sql() {
   return str(R"(
 INSERT INTO main.block (run_id, repeat, position, block_key, samples, example_count, arms, process,
                         wall_ns, passes, job_passes, stream_passes, experts_read, cpu_ns,
                         waited_ns, stolen_ns, mhz, traced)
   SELECT new, repeat, position, block_key, samples, example_count, arms, process, wall_ns,
-         passes, job_passes, stream_passes, )",
-             experts_read, R"(, cpu_ns, waited_ns, stolen_ns, mhz, traced
-  FROM other.block JOIN temp.map_run ON old = run_id WHERE true ON CONFLICT DO NOTHING;
+         passes, job_passes, stream_passes, experts_read, cpu_ns, waited_ns, stolen_ns, mhz, traced
+  FROM temp.their_block JOIN temp.map_run ON old = run_id WHERE true ON CONFLICT DO NOTHING;
 CREATE TEMP TABLE map_block (old INTEGER PRIMARY KEY, new INTEGER);
 INSERT INTO temp.map_block SELECT theirs.id, ours.id
   FROM other.block AS theirs JOIN temp.map_run AS map ON map.old = theirs.run_id
@@ -126,10 +125,10 @@ CREATE TEMP TABLE better_block AS SELECT ours.id AS new, theirs.id AS old
              torn_sql("main", "ours"), " AND NOT ", torn_sql("other", "theirs"), R"(;
 UPDATE main.block SET process = theirs.process, wall_ns = theirs.wall_ns,
     passes = theirs.passes, job_passes = theirs.job_passes,
-    stream_passes = theirs.stream_passes, experts_read = )",
-             experts_read == "NULL" ? "NULL" : "theirs." + experts_read, R"(,
-    cpu_ns = theirs.cpu_ns, waited_ns = theirs.waited_ns, stolen_ns = theirs.stolen_ns, mhz = theirs.mhz, traced = theirs.traced
-  FROM temp.better_block AS better JOIN other.block AS theirs ON theirs.id = better.old
+    stream_passes = theirs.stream_passes, experts_read = theirs.experts_read,
+    cpu_ns = theirs.cpu_ns, waited_ns = theirs.waited_ns, stolen_ns = theirs.stolen_ns,
+    mhz = theirs.mhz, traced = theirs.traced
+  FROM temp.better_block AS better JOIN temp.their_block AS theirs ON theirs.id = better.old
   WHERE block.id = better.new;
 DELETE FROM main.block_repair WHERE block_id IN (SELECT new FROM temp.better_block);
 INSERT INTO main.block_repair (block_id, process, wall_ns, cpu_ns, waited_ns, stolen_ns, mhz)
@@ -311,6 +310,7 @@ constexpr char kDropMaps[] = R"(
 DROP TABLE temp.map_model; DROP TABLE temp.map_dataset; DROP TABLE temp.map_sample;
 DROP TABLE temp.map_run; DROP TABLE temp.map_block; DROP TABLE temp.their_job;
 DROP TABLE temp.map_job; DROP TABLE temp.map_generation; DROP TABLE temp.better_block;
+DROP VIEW temp.their_block;
 )";
 
 /// Detaches the other file, also after an error.
@@ -347,11 +347,8 @@ std::vector<std::string> Store::merge(const std::filesystem::path& other,
     while (find.step()) worse.push_back(find.integer(0));
   }
   for (const RowId job : worse) drop_job(job);
-  const bool has_experts =
-      db_.integer(
-          "SELECT count(*) FROM pragma_table_info('block', 'other') WHERE name = 'experts_read'") >
-      0;
-  db_.execute(blocks_sql(has_experts ? "experts_read" : "NULL"));
+  view_all_columns(db_, "other", "block", "their_block");
+  db_.execute(blocks_sql());
   db_.execute(jobs_sql());
   db_.execute(kJudges);
   std::vector<std::string> said;

@@ -1,4 +1,5 @@
 #pragma once
+#include <string>
 
 namespace pardec {
 
@@ -21,5 +22,10 @@ void use_own_views(Database& db);
 /// Makes this connection see the columns that tables of the file lack; they are NULL. The file is
 /// not changed, so it may be read-only.
 void use_all_columns(Database& db);
+
+/// Makes the temporary view `view` of a table of an attached file. Columns that the table lacks are
+/// NULL.
+void view_all_columns(Database& db, const std::string& file, const std::string& table,
+                      const std::string& view);
 
 }  // namespace pardec

@@ -22,6 +22,7 @@ import time
 
 import pytest
 from harness import SAMPLES
+from listening import listening
 
 DIRECT = {"no_proxy": "*", "NO_PROXY": "*"}
 
@@ -105,18 +106,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 @contextlib.contextmanager
 def server():
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http_server:
-        http_server.daemon_threads = True
-        http_server.files, http_server.seen, http_server.release = {}, [], threading.Event()
-        http_server.address = f"http://127.0.0.1:{http_server.server_port}"
-        thread = threading.Thread(target=http_server.serve_forever, args=(0.02,))
-        thread.start()
+    with listening(Handler, files={}, seen=[], release=threading.Event()) as web:
         try:
-            yield http_server
+            yield web
         finally:
-            http_server.release.set()
-            http_server.shutdown()
-            thread.join()
+            web.release.set()
 
 
 def bytes_of(count, seed=1):

@@ -11,10 +11,10 @@ import json
 import os
 import pathlib
 import socket
-import threading
 import urllib.parse
 
 import pytest
+from listening import listening
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 OTHER = "fedcba9876543210fedcba9876543210fedcba98"
@@ -121,24 +121,12 @@ class Hub:
         self.wrong, self.instead, self.moved, self.sizes = {}, {}, {}, {}
 
 
-@contextlib.contextmanager
-def listening(handler):
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        server.daemon_threads = True
-        server.seen, server.faults, server.cut = [], {}, []
-        server.address = f"http://127.0.0.1:{server.server_port}"
-        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
-
-
 @pytest.fixture(scope="module")
 def servers():
-    with listening(Cdn) as cdn, listening(Handler) as web:
+    with (
+        listening(Cdn, seen=[], faults={}, cut=[]) as cdn,
+        listening(Handler, seen=[], faults={}, cut=[]) as web,
+    ):
         web.cdn = cdn
         yield web, cdn
 
