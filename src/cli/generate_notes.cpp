@@ -74,7 +74,7 @@ std::string describe_stop(const std::vector<std::optional<Answers>>& answers,
 
 void print_trained_options(const Arm& arm) {
   std::vector<std::string> options;
-  for (const auto& [name, value] : arm.taught.items())
+  for (const auto& [name, value] : arm.trained_options.items())
     if (name != find_decoder(arm.decoder).stack_option) options.push_back(option_text(name, value));
   if (!options.empty())
     std::cerr << "model: " << join(options, ", ")

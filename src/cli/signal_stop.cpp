@@ -2,7 +2,6 @@
 
 #include <csignal>
 #include <cstdlib>
-#include <ctime>
 
 namespace pardec {
 
@@ -23,9 +22,9 @@ SignalStop::SignalStop() {
   ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
   waiter_ = std::jthread([this](std::stop_token over) {
     const sigset_t signals = waited_for();
-    constexpr timespec kLook{0, 100'000'000};  // longest delay of the end of the run
-    while (!over.stop_requested()) {
-      const int got = ::sigtimedwait(&signals, nullptr, &kLook);
+    while (true) {
+      const int got = ::sigwaitinfo(&signals, nullptr);
+      if (over.stop_requested()) return;
       if (got <= 0) continue;
       // After the first signal, running jobs finish and are stored. The second one stops
       // immediately, without losing stored results.
@@ -38,6 +37,7 @@ SignalStop::SignalStop() {
 
 SignalStop::~SignalStop() {
   waiter_.request_stop();
+  ::pthread_kill(waiter_.native_handle(), SIGTERM);  // ends its wait; no other thread receives it
   waiter_.join();
   const sigset_t set = waited_for();
   ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);

@@ -78,8 +78,8 @@ struct Speedup {
   /// number of measurements during which others took at least kDisturbedShare of the core time of
   /// one of the two arms
   std::int64_t disturbed = 0;
-  std::int64_t repaired = 0;  ///< disturbed measurements that were repeated by `--repair`
-  std::int64_t in_vain = 0;   ///< repaired measurements that were disturbed again
+  std::int64_t repaired = 0;         ///< disturbed measurements that were repeated by `--repair`
+  std::int64_t disturbed_again = 0;  ///< repaired measurements that were disturbed again
   /// The ratio without disturbed measurements; none: no measurement was disturbed. A disturbed
   /// measurement is replaced by its repetition. It is left out if it was not repeated, or if its
   /// repetition was disturbed too.

@@ -119,7 +119,7 @@ std::optional<Speedup> speedup_of(const MeasuredRun& baseline, const MeasuredRun
     if (is_quiet(pair.repaired->first, pair.repaired->second))
       add(quiet, pair.key, pair.repaired->first, pair.repaired->second);
     else
-      ++speedup.in_vain;
+      ++speedup.disturbed_again;
   }
   const auto all = measured.all();
   if (all.empty()) return std::nullopt;

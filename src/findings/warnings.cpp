@@ -230,18 +230,20 @@ class Warnings {
   void disturbed(const Speedup& speedup) {
     std::string text = disturbed_text(speedup.disturbed, speedup.measurements) + suffers();
     if (speedup.repaired > 0) text += str(", ", speedup.repaired, " measured again");
-    if (speedup.in_vain > 0)
+    if (speedup.disturbed_again > 0)
       text +=
-          str(", ", speedup.in_vain == speedup.repaired ? "all" : std::to_string(speedup.in_vain),
+          str(", ",
+              speedup.disturbed_again == speedup.repaired ? "all"
+                                                          : std::to_string(speedup.disturbed_again),
               " disturbed again");
     if (speedup.quiet && std::isfinite(speedup.quiet->estimate))
       text += ", the undisturbed ones give " + interval_text(*speedup.quiet);
     const ArmFinding* baseline = comparison_.baseline_of(*arm_);
     add("disturbed", text,
         disturbed_advice(arm_->run.run, std::max(arm_->taken, baseline ? baseline->taken : 0),
-                         speedup.repaired == speedup.disturbed && speedup.in_vain == 0 ? ""
-                         : speedup.in_vain > 0 ? "run again when the machine is idle"
-                                               : repair_advice()));
+                         speedup.repaired == speedup.disturbed && speedup.disturbed_again == 0 ? ""
+                         : speedup.disturbed_again > 0 ? "run again when the machine is idle"
+                                                       : repair_advice()));
   }
 
   void against_baseline() {

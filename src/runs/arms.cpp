@@ -175,8 +175,8 @@ void take_trained_options(Arm& arm, const Json& settings) {
   for (const auto& [name, value] : taught.items())
     if (!arm.options.contains(name) &&
         arm.algorithm->options().value(name, OrderedJson()) != OrderedJson(value))
-      arm.options[name] = arm.taught[name] = value;
-  if (!arm.taught.empty()) arm.algorithm = make_decoder(arm.decoder, arm.options);
+      arm.options[name] = arm.trained_options[name] = value;
+  if (!arm.trained_options.empty()) arm.algorithm = make_decoder(arm.decoder, arm.options);
 }
 
 std::string folder_of_experiment(const Json& models, const std::string& named,
@@ -261,8 +261,8 @@ std::optional<size_t> baseline_of(const std::vector<Arm>& arms, size_t arm,
     std::vector<std::string> labels;
     for (const Arm& other : arms) {
       labels.push_back(other.label);
-      ranks.push_back(other.label == baseline || other.of == baseline);
-      if (!other.of.empty()) labels.push_back(other.of);
+      ranks.push_back(other.label == baseline || other.expanded_from == baseline);
+      if (!other.expanded_from.empty()) labels.push_back(other.expanded_from);
     }
     if (std::find(labels.begin(), labels.end(), baseline) == labels.end())
       throw ConfigError(
@@ -271,9 +271,9 @@ std::optional<size_t> baseline_of(const std::vector<Arm>& arms, size_t arm,
   }
   const auto nearness = [&](size_t other) {
     int near = 0;
-    for (const auto& [axis, value] : of.place) {
-      const auto found = arms[other].place.find(axis);
-      near += found != arms[other].place.end() && found->second == value;
+    for (const auto& [axis, value] : of.cell) {
+      const auto found = arms[other].cell.find(axis);
+      near += found != arms[other].cell.end() && found->second == value;
     }
     return std::pair(arms[other].model == of.model && arms[other].adapter == of.adapter, near);
   };

@@ -29,14 +29,14 @@ struct Arm {
   OracleSpec oracle;
   std::shared_ptr<const Decoder> algorithm;  ///< the decoder with these options
   /// the options that take_trained_options has set, with their values
-  Json taught = Json::object();
+  Json trained_options = Json::object();
   std::vector<std::string> given;  ///< options that the user set for this arm
   /// a baseline that was added without being requested (src/runs/baseline_arms.hpp)
   bool added = false;
   /// For a cell of a grid (src/runs/grid.hpp): the label of the arm that was expanded, and the
   /// cell's value on each axis. Both are empty for other arms.
-  std::string of;
-  std::map<std::string, Json> place;
+  std::string expanded_from;
+  std::map<std::string, Json> cell;
 };
 
 /// An arm that cannot be run, and the reason.

@@ -59,7 +59,7 @@ void add_baselines(RunSpec& spec) {
     for (const Arm& plain : given) {
       const bool asked =
           std::find(plain.given.begin(), plain.given.end(), kAsk) != plain.given.end();
-      if (plain.decoder != kPlainDecoder || asked || plain.taught.contains(kAsk) ||
+      if (plain.decoder != kPlainDecoder || asked || plain.trained_options.contains(kAsk) ||
           !serves(asking(plain, wanted_ask(arm), {}), arm))
         continue;
       if (!best || (near(plain) && !near(*best))) best = &plain;

@@ -139,10 +139,10 @@ GridCells expand_grid(const std::vector<Arm>& arms, const std::vector<GridAxis>&
         rest %= stride;
         const std::string option = parts_of(axis->key).second;
         settings.emplace_back(option, value);
-        cell.place[axis->key] = value;
+        cell.cell[axis->key] = value;
         cell.label += str(",", option, "=", shown(value));
       }
-      if (!settings.empty()) cell.of = arm.label;
+      if (!settings.empty()) cell.expanded_from = arm.label;
       if (!labels.insert(cell.label).second)
         throw ConfigError(str("grid: two cells are labelled '", cell.label,
                               "'; leave one of the keys or arms out that give it"));

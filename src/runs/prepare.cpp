@@ -121,7 +121,7 @@ Json config_of(const RunSpec& spec, const RunCell& cell, const Session& session,
     untaught.push_back(str("nothing says that it was trained for what ", cell.arm->decoder,
                            " needs (no training.json)"));
   if (!untaught.empty()) config["options_beyond_training"] = untaught;
-  if (!cell.arm->taught.empty()) config["trained_options"] = cell.arm->taught;
+  if (!cell.arm->trained_options.empty()) config["trained_options"] = cell.arm->trained_options;
   if (service) config[kService] = service->description();
   if (spec.model.ranks) config["tensor_processes"] = spec.model.ranks->size();
   if (spec.target_ci > 0) {

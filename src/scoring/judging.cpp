@@ -53,8 +53,8 @@ Subject subject_of(const SampleRow& sample, const StoredGeneration& answer,
     const Json& field = sample.fields[f];
     subject.fields.push_back({field.at("name").get<std::string>(), field.value("question", ""),
                               field.at("references").get<std::vector<std::string>>(),
-                              std::string(said_in(answer.row.fields[f]).text),
-                              other ? std::string(said_in(other->row.fields[f]).text) : ""});
+                              std::string(answer_text(answer.row.fields[f]).text),
+                              other ? std::string(answer_text(other->row.fields[f]).text) : ""});
   }
   return subject;
 }

@@ -462,7 +462,7 @@ ScoredExample failed_example(const SampleRow& sample) {
   return example;
 }
 
-SaidText said_in(const FieldAnswer& answer) {
+AnswerText answer_text(const FieldAnswer& answer) {
   const auto& known = answer.thought;
   const Thought thought = known ? Thought{static_cast<std::size_t>(known->bytes), known->open}
                                 : thought_of(answer.text);
@@ -486,7 +486,7 @@ ScoredExample scored_example(const SampleRow& sample, const std::vector<FieldAns
     out.choices = field.value("choices", std::vector<std::string>());
     out.test = field.value("test", "");
     out.question = field.value("question", "");
-    const SaidText said = said_in(answers[f]);
+    const AnswerText said = answer_text(answers[f]);
     out.answer = said.text;
     out.no_value = (answers[f].no_value && strip(out.answer).empty()) || said.empty;
   }

@@ -39,13 +39,13 @@ struct ScoredExample {
 
 /// The text of a stored answer after its thinking. `empty`: there is thinking, but no text after
 /// it.
-struct SaidText {
+struct AnswerText {
   std::string_view text;
   bool empty = false;
 };
 /// Finds the text of a stored answer after its thinking. If the store has no FieldThought for the
 /// answer, thinking is recognised by the marks of published model families.
-SaidText said_in(const FieldAnswer& answer);
+AnswerText answer_text(const FieldAnswer& answer);
 
 /// Combines a stored sample with the answers to its fields, in the same order. ConfigError: the
 /// numbers of fields and answers differ.

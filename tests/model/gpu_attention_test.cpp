@@ -143,7 +143,7 @@ TEST_CASE("the GPU's kernels are told which rows are visible, and where the keys
                                    &shape.words, &shape.labels})
           *size += padding;
         GpuAttention attention(model.network(), shape, gpu);
-        attention.tell(pass);
+        attention.set_pass(pass);
         for (size_t layer = 0; layer < 2; ++layer) {
           const at::Tensor q = random(shape.rows, 6), k = random(shape.rows, 2),
                            v = random(shape.rows, 2);

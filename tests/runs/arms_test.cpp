@@ -242,12 +242,12 @@ TEST_CASE("an arm takes the options of its network's training, unless others are
   const Json settings = {{"format", {"ar", "hpd"}}, {"stack", 2}, {"k_max", 24}, {"ar_stack", 3}};
   auto arms = make_arms({"ar", "hpd", "prompt-lookup"}, {"own=hpd,stack=5"}, {}, 1);
   for (Arm& arm : arms) take_trained_options(arm, settings);
-  CHECK(arms[0].taught == Json{{"stack", 3}});
-  CHECK(arms[1].taught == Json{{"stack", 2}, {"k_max", 24}});
+  CHECK(arms[0].trained_options == Json{{"stack", 3}});
+  CHECK(arms[1].trained_options == Json{{"stack", 2}, {"k_max", 24}});
   CHECK(arms[1].algorithm->stack() == 2);
   CHECK(arms[1].algorithm->options()["k_max"] == 24);
-  CHECK(arms[2].taught == Json{{"stack", 3}});  // it writes the same as ar
-  CHECK(arms[3].taught == Json{{"k_max", 24}});
+  CHECK(arms[2].trained_options == Json{{"stack", 3}});  // it writes the same as ar
+  CHECK(arms[3].trained_options == Json{{"k_max", 24}});
   CHECK(arms[3].algorithm->stack() == 5);
   // Asked as in its training, if that is only one way and no other is given.
   const auto asks = [](const Arm& arm) { return arm.algorithm->options()["ask"]; };
@@ -259,7 +259,7 @@ TEST_CASE("an arm takes the options of its network's training, unless others are
     CHECK(asks(asking[0]) == asked);
     CHECK(asks(asking[1]) == asked);
     CHECK(asks(asking[2]) == "together");
-    CHECK(asking[0].taught.contains("ask") == (asks(asking[0]) == "separately"));
+    CHECK(asking[0].trained_options.contains("ask") == (asks(asking[0]) == "separately"));
     CHECK(
         options_beyond_training(find_decoder("ar"), {{"ask", "together"}}, {{"format", formats}}) ==
         (asks(asking[0]) == "separately"
@@ -278,15 +278,15 @@ TEST_CASE("an arm takes the options of its network's training, unless others are
         std::vector<std::string>{"stack 1, trained with 2"});
   auto untaught = make_arms({"hpd"}, {}, {}, 1);
   take_trained_options(untaught[0], {{"format", {"ar"}}, {"stack", 2}});
-  CHECK(untaught[0].taught.empty());
+  CHECK(untaught[0].trained_options.empty());
   take_trained_options(untaught[0], Json::object());
-  CHECK(untaught[0].taught.empty());
+  CHECK(untaught[0].trained_options.empty());
   auto guessing = make_arms({"space"}, {}, {}, 1);
   take_trained_options(guessing[0], {{"format", {"space"}}, {"space", {{"k", 3}}}});
-  CHECK(guessing[0].taught == Json{{"k", 3}});
+  CHECK(guessing[0].trained_options == Json{{"k", 3}});
   auto damaged = make_arms({"space"}, {}, {}, 1);
   take_trained_options(damaged[0], {{"format", {"space"}}, {"space", "a damaged record"}});
-  CHECK(damaged[0].taught.empty());
+  CHECK(damaged[0].trained_options.empty());
 }
 
 TEST_CASE("AR runs in the form that each arm needs") {

@@ -40,7 +40,7 @@ TEST_CASE("a grid multiplies the arms that take its axes") {
   const Arm& last = cells.arms.back();
   CHECK(last.options == Json{{"k_max", 16}, {"stack", 2}});
   CHECK(last.batch_size == 4);
-  CHECK(last.of == "hpd");
+  CHECK(last.expanded_from == "hpd");
   CHECK(last.algorithm->options().at("k_max") == 16);
 }
 
@@ -50,7 +50,7 @@ TEST_CASE("an arm that already has an option stays out of that axis") {
   CHECK(labels_of(cells.arms) ==
         std::vector<std::string>{"hpd,batch_size=1", "hpd,batch_size=2", "ar"});
   CHECK(cells.arms.back().batch_size == 32);
-  CHECK(cells.arms.back().of.empty());
+  CHECK(cells.arms.back().expanded_from.empty());
 }
 
 TEST_CASE("an axis may name an arm by its label, and settings of every arm") {

@@ -47,7 +47,7 @@ at::Tensor CudaBackend::layers(const Model::Network& network, std::span<const Ne
   if (rows <= kMostRows) shape = rounded_up(shape);
   if (rows > kMostRows || !record_ || skipped.any()) {
     GpuAttention attention(network, shape, *gpu_);
-    attention.tell(std::move(pass));
+    attention.set_pass(std::move(pass));
     return run(attention, skipped).narrow(0, 0, rows);
   }
   const auto found =
@@ -58,7 +58,7 @@ at::Tensor CudaBackend::layers(const Model::Network& network, std::span<const Ne
     held_.splice(held_.begin(), held_, found);
   if (held_.size() > shapes_) held_.pop_back();
   Held& held = held_.front();
-  held.attention.tell(std::move(pass));
+  held.attention.set_pass(std::move(pass));
   if (!held.result.defined()) {  // a recording must follow a computed pass
     held.result = run(held.attention, {});
   } else {

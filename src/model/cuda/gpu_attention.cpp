@@ -130,7 +130,7 @@ GpuAttention::GpuAttention(const Model::Network& network, const PassShape& shape
       std::min(kMostSplits, (shape.longest + kBlockKeys - 1) / kBlockKeys)));
 }
 
-void GpuAttention::tell(GpuPass pass) {
+void GpuAttention::set_pass(GpuPass pass) {
   const auto rows = static_cast<size_t>(shape_.rows);
   pass.ids.resize(rows), pass.positions.resize(rows);
   pass.row_sequences.resize(rows, -1);

@@ -56,7 +56,7 @@ class GpuAttention {
 
   /// Copies the inputs of a pass to the GPU. Later calls of `attend` compute this pass. REQUIRES:
   /// no size of the pass is larger than that of `shape`, except `longest`.
-  void tell(GpuPass pass);
+  void set_pass(GpuPass pass);
 
   /// Token ids and positions of the rows on the GPU, [shape.rows] int64 each.
   at::Tensor ids() const, positions() const;
