@@ -688,6 +688,7 @@ def updates(share):
     return len(log.read_text().splitlines()) - 1 if log.is_file() else 0
 
 
+@pytest.mark.whole
 def test_a_training_that_is_killed_goes_on_and_is_then_measured(
     pardec_alone, reproduce, tables, training
 ):

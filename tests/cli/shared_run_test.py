@@ -190,6 +190,7 @@ def test_ranks_compare_repeated_answers_with_the_stored_ones(shared, edited):
     assert f"{count} jobs gave other tokens than those stored" in said
 
 
+@pytest.mark.whole
 def test_ranks_leave_failed_jobs_as_they_are_unless_asked(shared, edited, whole):
     failed = "WHERE id IN (SELECT id FROM job WHERE id % 3 = 0)"
     db = edited(
@@ -226,6 +227,7 @@ REPRODUCE = [
 ]
 
 
+@pytest.mark.whole
 def test_ranks_share_the_runs_of_reproduce(pardec):
     """The answers of one process, and one page of verdicts."""
     alone = pardec.folder / "reproduced.sqlite"

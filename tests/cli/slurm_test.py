@@ -92,6 +92,7 @@ def run_script(script, **environment):
     )
 
 
+@pytest.mark.whole
 def test_an_array_of_papers_makes_each_run_once(pardec, papers):
     """Each task makes other runs, and the merging job shows the verdicts of all of them."""
     array, merge = papers

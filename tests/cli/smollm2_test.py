@@ -417,6 +417,7 @@ def test_the_adapters_of_the_project_are_small_and_belong_to_this_network():
         assert (folder / "loss.csv").exists(), folder.name
 
 
+@pytest.mark.whole
 def test_the_hpd_adapter_reads_titles_it_was_not_trained_on(pardec):
     """Mostly right, also six titles at a time."""
     pardec.good(

@@ -95,6 +95,7 @@ TEST_CASE("a scale may be about a network that was not trained for its decoder")
   std::filesystem::copy(project_file("experiments/quickstart/model"), plain);
   std::filesystem::remove(plain / "training.json");
   of.options.models = {{"main", plain.string()}};
+  of.options.limit = 1;
   PaperItem item = of.item;
   const auto effect = [&] {
     const Reproduction made = reproduce(item, of.options);
