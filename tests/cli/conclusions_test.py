@@ -214,6 +214,7 @@ def pooled(pardec, sittings):
     return json.loads(pardec.good("runs", "compare", *ids[:3], "--db", db, "--format", "json"))
 
 
+@pytest.mark.whole
 def test_the_speedup_of_several_sittings_has_an_interval_over_sittings(pooled):
     rows = [row for row in pooled["rows"] if row["arm"] == "hpd"]
     together = [row for row in rows if row["run"] == "all 3"]

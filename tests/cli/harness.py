@@ -34,6 +34,14 @@ def skip(reason):
     sys.exit(77)
 
 
+def whole_except(quick, cases):
+    """Parameters of a test: those that `quick` does not hold are left to `-m whole`."""
+    import pytest
+
+    marks = [() if case in quick else pytest.mark.whole for case in cases]
+    return [pytest.param(case, marks=mark) for case, mark in zip(cases, marks)]
+
+
 # A network that a test has in a moment; enough positions for a prompt and six products.
 TINY = {
     "architectures": ["LlamaForCausalLM"],

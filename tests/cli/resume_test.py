@@ -183,9 +183,9 @@ def test_a_run_that_nothing_stops_has_every_time(undisturbed, order):
 @pytest.mark.parametrize(
     "order, number, stops",
     [
-        ("interleaved", signal.SIGKILL, 1),
+        pytest.param("interleaved", signal.SIGKILL, 1, marks=pytest.mark.whole),
         ("interleaved", signal.SIGINT, 1),
-        ("interleaved", signal.SIGKILL, 4),
+        pytest.param("interleaved", signal.SIGKILL, 4, marks=pytest.mark.whole),
         ("blocked", signal.SIGKILL, 2),
         ("two runs", signal.SIGINT, 2),
     ],

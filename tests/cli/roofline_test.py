@@ -473,6 +473,7 @@ def allowed(pardec):
     return Allowed(pardec)
 
 
+@pytest.mark.whole
 def test_machines_datasets_and_arms_allow_different_speedups(allowed):
     assert len({round(value, 6) for value in allowed.wanted.values()}) == 8
 

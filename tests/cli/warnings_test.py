@@ -171,6 +171,7 @@ def test_a_sound_run_has_no_warning(tell, taught):
     assert tell.strict(db).returncode in (0, 3)
 
 
+@pytest.mark.whole
 def test_what_a_network_was_not_trained_for_is_said(tell):
     db = tell.run(
         "stacked", "--model", QUICKSTART, "--arm", "ar=ar", "--arm", "hpd=hpd,stack=6,k_max=16",
@@ -183,6 +184,7 @@ def test_what_a_network_was_not_trained_for_is_said(tell):
     tell.has(db, "few_blocks", "hpd", "no interval")
 
 
+@pytest.mark.whole
 def test_defaults_are_those_of_the_training(tell):
     """The table says so."""
     db = tell.run(
@@ -229,6 +231,7 @@ def test_a_stack_that_was_not_reached_has_no_warning(tell):
         tell.has(db, "untaught", "hpd", f"stack {most}, trained with 2")
 
 
+@pytest.mark.whole
 def test_four_products_are_no_stack_of_six_and_blocks_of_two_no_batch_of_eight(tell):
     db = tell.run(
         "lone", "--model", QUICKSTART, "--arm", "ar=ar", "--arm", "hpd=hpd,stack=6,k_max=30",
@@ -239,6 +242,7 @@ def test_four_products_are_no_stack_of_six_and_blocks_of_two_no_batch_of_eight(t
     tell.has(db, "few_blocks", "hpd", "different block")
 
 
+@pytest.mark.whole
 def test_three_repeats_of_two_blocks_are_two_blocks(tell):
     db = tell.run(
         "repeats", "--model", QUICKSTART, *PAIR, "--dataset", "oa-mine", "--limit", 4, "--block", 2,
@@ -350,6 +354,7 @@ def test_a_time_that_was_disturbed_twice_is_not_quiet(tell, quiet_repair):
     assert abs(row["speedup_undisturbed"] - 2) < 1e-12
 
 
+@pytest.mark.whole
 def test_a_block_in_which_the_run_was_stopped_is_disturbed(tell):
     """For as long as the run was stopped."""
     db = tell.pardec.folder / "stopped.sqlite"

@@ -9,7 +9,7 @@ import threading
 
 import pytest
 from chromium import Browser
-from harness import ROOT
+from harness import ROOT, whole_except
 from server import serving
 
 QUICKSTART = ROOT / "experiments" / "quickstart"
@@ -59,7 +59,7 @@ def chromium(browser, tmp_path_factory):
     running.close()
 
 
-@pytest.fixture(params=[(size, dark) for size in SIZES for dark in (False, True)],
+@pytest.fixture(params=whole_except([("wide", False), ("narrow", True)], [(size, dark) for size in SIZES for dark in (False, True)]),
                 ids=lambda p: f"{p[0]}-{'dark' if p[1] else 'light'}")
 def page(request, chromium, server):
     """The open page, in one size and colour; afterwards nothing was reported or asked elsewhere."""

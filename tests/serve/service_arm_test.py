@@ -4,11 +4,12 @@ serves; and a scripted server that streams, refuses, fails and lies.
 
 import contextlib
 import http.server
+import itertools
 import json
 import threading
 
 import pytest
-from harness import ROOT, query
+from harness import ROOT, query, whole_except
 from server import serving
 
 MODEL = ROOT / "experiments" / "quickstart" / "model"
@@ -63,9 +64,16 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("mode", ["auto", "ids", "text"])
-def test_the_own_server_gives_the_ids_of_the_decoder(pardec, own, form, mode):
+@pytest.mark.parametrize(
+    "asked",
+    whole_except(
+        [("auto", "json"), ("auto", "stacks"), ("ids", "fields"), ("text", "conversation")],
+        list(itertools.product(["auto", "ids", "text"], FORMS)),
+    ),
+    ids="-".join,
+)
+def test_the_own_server_gives_the_ids_of_the_decoder(pardec, own, asked):
+    mode, form = asked
     dataset, how, limit = FORMS[form]
     db = f"{form}-{mode}.sqlite"
     run(

@@ -13,6 +13,7 @@ import time
 
 import pytest
 import small_training
+from harness import whole_except
 from small_training import CONFIG, FIELDS, TITLES, prepare, tensors
 
 numpy = pytest.importorskip("numpy")
@@ -382,6 +383,7 @@ KINDS = {
     ),
 }
 every_kind = pytest.mark.parametrize("kind", KINDS)
+some_kinds = pytest.mark.parametrize("kind", whole_except({"network", "heads-and-adapter"}, KINDS))
 
 
 @pytest.fixture(scope="module")
@@ -426,7 +428,7 @@ def again(train, kind, *more):
     return train(f"{kind}-broken", *SHORT, *flags, *more, model=model)
 
 
-@every_kind
+@some_kinds
 def test_a_killed_run_is_not_overwritten_unasked(train, killed, kind):
     killed(kind)
     refused = again(train, kind)
@@ -443,7 +445,7 @@ def test_a_killed_run_is_not_resumed_with_other_flags(train, killed, kind):
     assert "'lr'" in other.stderr
 
 
-@every_kind
+@some_kinds
 def test_a_killed_run_that_is_resumed_ends_with_the_bits_of_one_without_a_break(
     train, killed, whole, kind
 ):
