@@ -244,7 +244,6 @@ Task<Answers> decode_together(const FreeRunningDecoder& decoder, const Request& 
 Task<Answers> decode_separately(const FreeRunningDecoder& decoder, const Request& request,
                                 const DecoderContext& context) {
   std::vector<StreamRequest> fields = field_requests(request);
-  if (fields.size() == 1) fields[0].rule.reader = request.reader;
   std::vector<Task<Stream>> tasks;
   for (StreamRequest& field : fields) tasks.push_back(decoder.stream(std::move(field), context));
   std::vector<Stream> streams = co_await all(std::move(tasks));
@@ -268,6 +267,7 @@ std::vector<StreamRequest> field_requests(const Request& request) {
       streams.push_back(stream_request(
           request, {str(request.job.id, "/", c, "/", f), request.job.id},
           request.pieces.field_prompt(c, f), rule, static_cast<int>(streams.size())));
+  if (streams.size() == 1) streams[0].rule.reader = request.reader;
   return streams;
 }
 

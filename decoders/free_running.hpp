@@ -143,7 +143,7 @@ void check_prompt(const RequestName& name, size_t tokens, const ModelConfig& con
 int field_limit(const Request& request);
 
 /// One stream per field, in the order of the fields, each with its whole prompt. In traces, the
-/// streams form a group.
+/// streams form a group. A single stream has the request's reader.
 std::vector<StreamRequest> field_requests(const Request& request);
 
 /// The oracle `references` for fields. For each field, in order: the ids of a space and the

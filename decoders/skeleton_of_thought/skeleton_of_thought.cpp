@@ -212,6 +212,7 @@ Task<Answers> SkeletonOfThought::decode(const Request& request,
         "ids");
   if (!request.wording) throw std::logic_error("skeleton-of-thought was given no wording");
   std::vector<StreamRequest> plain = field_requests(request);
+  for (StreamRequest& one : plain) one.rule.reader = {};  // the answer is not generated in order
   std::vector<Task<Stream>> tasks;
   for (size_t c = 0; c < request.pieces.fields.size(); ++c)
     for (size_t f = 0; f < request.pieces.fields[c].size(); ++f)

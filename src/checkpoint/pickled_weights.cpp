@@ -4,11 +4,12 @@
 #include <string>
 
 #include "src/checkpoint/derived_checkpoint.hpp"
-#include "src/model/files/json_file.hpp"
+#include "src/model/files/checkpoint_files.hpp"
 #include "src/support/child_program.hpp"
 #include "src/support/error.hpp"
 #include "src/support/json.hpp"
 #include "src/support/project_files.hpp"
+#include "src/support/shard_index.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -26,20 +27,7 @@ std::set<std::string> pickled_files(const fs::path& folder) {
     throw ModelError(folder.string(),
                      "has neither pytorch_model.bin nor pytorch_model.bin.index.json, expected "
                      "weights that torch has pickled");
-  const Json json = read_model_json(index);
-  const Json map = json.is_object() ? json.value("weight_map", Json()) : Json();
-  std::set<std::string> files;
-  for (const Json& shard : map) {
-    const std::string name = shard.is_string() ? shard.get<std::string>() : "";
-    if (name.empty() || name.find('/') != std::string::npos || !fs::exists(folder / name, ignored))
-      throw ModelError(index.string(),
-                       str("names shard ", one_line(shard), ", which is not in the folder"));
-    files.insert(name);
-  }
-  if (files.empty())
-    throw ModelError(index.string(),
-                     "has no 'weight_map', expected an object of tensor names and shard files");
-  return files;
+  return shard_files(shards_by_tensor(index));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ constexpr std::size_t kKept = 8;  // jobs of one dataset use few instructions, i
 
 struct PrefixCache::Entry {
   Tokens prefix;
+  std::string decoder;
   Sequence base;           // never finished, and therefore without a trace
   bool computing = false;  // some request is computing its rows
 
@@ -21,13 +22,14 @@ struct PrefixCache::Entry {
 
 std::shared_ptr<PrefixCache::Entry> PrefixCache::find(const Tokens& prefix,
                                                       const std::string& decoder) {
-  const auto found = std::find_if(entries_.begin(), entries_.end(),
-                                  [&](const auto& entry) { return entry->prefix == prefix; });
+  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const auto& entry) {
+    return entry->prefix == prefix && entry->decoder == decoder;  // forks keep the decoder's name
+  });
   if (found != entries_.end())
     entries_.splice(entries_.begin(), entries_, found);
   else
     entries_.push_front(
-        std::make_shared<Entry>(Entry{prefix, engine_.open("prefix", decoder), false}));
+        std::make_shared<Entry>(Entry{prefix, decoder, engine_.open("prefix", decoder), false}));
   if (entries_.size() > kKept) entries_.pop_back();
   return entries_.front();
 }

@@ -15,19 +15,18 @@ struct Prefixed {
   Counters cost;
 };
 
-/// Computes the common prefix of several sequences once, then copies it (IPPD, section 4.4) or
-/// shares its memory (Engine::set_cascade). The first request for a prefix pays for the computation
-/// (Prefixed::cost). Requests that arrive during the computation wait for its end. The cache holds
-/// at most 8 prefixes. If there are more, the least recently used prefix is dropped. The engine
-/// also frees prefixes when its cache budget needs their blocks (give_back).
+/// Computes the common prefix of several sequences of a decoder once, then copies it (IPPD,
+/// section 4.4) or shares its memory (Engine::set_cascade). The first request for a prefix pays for
+/// the computation (Prefixed::cost). Requests that arrive during the computation wait for its end.
+/// The cache holds at most 8 prefixes. If there are more, the least recently used prefix is
+/// dropped. The engine also frees prefixes when its cache budget needs their blocks (give_back).
 class PrefixCache {
  public:
   /// `engine` must outlive the cache.
   explicit PrefixCache(Engine& engine) : engine_(engine) {}
 
   /// Opens a sequence that begins with `prefix`, which may be empty. `request` and `decoder` are
-  /// the names of the sequence in traces. (Sequences from a cached prefix have the decoder's name
-  /// of the first request for the prefix.) The sequence's clock starts when this task starts.
+  /// the names of the sequence in traces. The sequence's clock starts when this task starts.
   /// Errors: see Sequence::forward.
   Task<Prefixed> begin(Tokens prefix, RequestName request, std::string decoder);
 

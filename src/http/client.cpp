@@ -96,7 +96,9 @@ void settle(Exchange& exchange, CURLcode code) {
   HttpResult& result = exchange.result;
   result.seconds = seconds_between(exchange.begun, std::chrono::steady_clock::now());
   result.status = static_cast<int>(exchange.curl.status());
-  result.sent = exchange.uploaded > 0 || result.status > 0;
+  const bool bodyless = exchange.request.method != HttpMethod::post;
+  result.sent =
+      exchange.uploaded > 0 || result.status > 0 || (bodyless && exchange.curl.request_bytes() > 0);
   if (result.fault != HttpFault::none) {
     result.what = exchange.cut;
     return;

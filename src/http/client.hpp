@@ -41,12 +41,10 @@ struct HttpRequest {
 
 enum class HttpFault {
   none,
-  /// there was no connection, so nothing was sent; for a request without a body also: no header of
-  /// an answer was received
-  unreachable,
-  cut,       ///< the connection was lost, or the answer is incomplete or not HTTP
-  timeout,   ///< one of the deadlines passed after a part of the request was sent
-  too_large  ///< the answer's body exceeds the limit, or its header exceeds 256 KiB
+  unreachable,  ///< there was no connection, or it was lost before anything was sent
+  cut,          ///< the connection was lost, or the answer is incomplete or not HTTP
+  timeout,      ///< one of the deadlines passed after a part of the request was sent
+  too_large     ///< the answer's body exceeds the limit, or its header exceeds 256 KiB
 };
 
 /// The result of a request: an answer or a fault.
@@ -54,8 +52,8 @@ struct HttpResult {
   std::uint64_t id = 0;  ///< the id given to `start`
   HttpFault fault = HttpFault::none;
   std::string what;  ///< one-line description of the fault; empty: there is none
-  /// whether the server may have received a part of the request's body, or has answered; for a
-  /// request without a body: whether a header of an answer was received
+  /// whether the server may have received a part of the request's body (of a request without a
+  /// body: of its header), or has answered
   bool sent = false;
   int status = 0;  ///< 0: no header of an answer was received
   HttpHeaders headers;

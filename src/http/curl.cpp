@@ -26,6 +26,12 @@ long CurlHandle::status() const {
   return status;
 }
 
+long CurlHandle::request_bytes() const {
+  long bytes = 0;
+  curl_easy_getinfo(owner_.get(), CURLINFO_REQUEST_SIZE, &bytes);
+  return bytes;
+}
+
 std::string CurlHandle::fault(CURLcode code) const {
   // libcurl's code for a header line of the answer that is too long.
   if (code == CURLE_OUT_OF_MEMORY)

@@ -19,6 +19,8 @@ class CurlHandle {
   }
   /// The HTTP status of the answer; 0: none was received.
   long status() const;
+  /// Bytes of the request that were sent, without its body.
+  long request_bytes() const;
   /// libcurl's description of the failure `code`.
   std::string fault(CURLcode code) const;
   CURL* get() const { return owner_.get(); }

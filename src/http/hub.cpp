@@ -15,6 +15,7 @@
 #include "src/support/files.hpp"
 #include "src/support/json.hpp"
 #include "src/support/number_text.hpp"
+#include "src/support/shard_index.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -192,26 +193,17 @@ class Hub {
   HttpClient client_;
 };
 
-/// The shards that the index `file` names. RunError: it names one that the network does not have.
-std::set<std::string> shards_of(const fs::path& index, const std::set<std::string>& there) {
-  Json map;
-  try {
-    const Json json = read_json(index);
-    map = json.is_object() ? json.value("weight_map", Json()) : Json();
-  } catch (const DataError& error) {
-    throw RunError(error.what());
-  }
-  std::set<std::string> shards;
-  for (const Json& shard : map) {
-    const std::string name = shard.is_string() ? shard.get<std::string>() : "";
-    if (!there.contains(name) || name.find('/') != std::string::npos)
-      throw RunError(
-          str(index.string(), ": names shard ", dump(shard), ", expected a file of the network"));
-    shards.insert(name);
-  }
-  if (shards.empty())
-    throw RunError(str(index.string(), ": has no 'weight_map', expected names of shards"));
+/// The shards that an index names. RunError: see read_shard_index; or the network does not have
+/// one.
+std::set<std::string> shards_of(const fs::path& index, const std::set<std::string>& there) try {
+  std::set<std::string> shards = shard_files(read_shard_index(index));
+  for (const std::string& name : shards)
+    if (!there.contains(name))
+      throw RunError(str(index.string(), ": names shard ", dump(Json(name)),
+                         ", expected a file of the network"));
   return shards;
+} catch (const DataError& error) {
+  throw RunError(error.what());
 }
 
 /// The files of the cache for one commit.

@@ -89,6 +89,13 @@ void Attendance::become(int active, std::int64_t now_ns) {
 
 void Team::resize(int members) {
   if (members < 1) throw std::logic_error("a team has one member at least");
+  end_helpers();
+  members_ = members;
+  places_ = std::vector<Place>(static_cast<size_t>(members));
+  attendance_ = std::make_unique<Attendance>(members);
+}
+
+void Team::end_helpers() {
   ends_ = true;
   ++number_;
   for (size_t m = 1; m <= helpers_.size(); ++m) call(places_[m], {}, 0, 0);
@@ -97,17 +104,20 @@ void Team::resize(int members) {
   for (std::thread& helper : helpers_) helper.join();
   helpers_.clear();
   ends_ = false;
-  members_ = members;
-  places_ = std::vector<Place>(static_cast<size_t>(members));
-  attendance_ = std::make_unique<Attendance>(members);
 }
 
 void Team::start() {
   sigset_t all, before;  // signals are for the program's other threads
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  for (int member = 1; member < members_; ++member)
-    helpers_.emplace_back([this, member, seen = number_] { help(member, seen); });
+  try {
+    for (int member = 1; member < members_; ++member)
+      helpers_.emplace_back([this, member, seen = number_] { help(member, seen); });
+  } catch (...) {
+    end_helpers();
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw;
+  }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
@@ -117,7 +127,12 @@ std::int64_t Team::pieces_of(std::int64_t count, std::int64_t grain) const {
 }
 
 void Team::share_out(const Loop& loop) {
-  if (helpers_.empty()) start();
+  try {
+    if (helpers_.empty()) start();
+  } catch (...) {
+    release();
+    throw;
+  }
   std::int64_t active = attendance_->active();
   if (active < members_) active = attendance_->at(now_ns());
   active = std::min(active, loop.pieces);

@@ -153,7 +153,9 @@ class Team {
   }
   std::int64_t pieces_of(std::int64_t count, std::int64_t grain) const;
   void share_out(const Loop& loop);
+  /// Starts all helpers, or none.
   void start();
+  void end_helpers();
   /// The main function of a helper. It waits for the loop after loop number `seen`.
   void help(int member, std::uint32_t seen);
   /// Computes pieces of a place until none is left. Returns the number of computed pieces.

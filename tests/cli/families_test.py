@@ -10,7 +10,9 @@ import math
 
 import pytest
 
+from cases import ask, make_network, of_transformers
 from harness import ROOT, TINY
+from published_forms import internlm2, minicpm, published
 from reference import torch, transformers
 
 VOCABULARY, PROMPT, COUNT = 4096, [5, 6, 7, 8, 9], 6
@@ -40,6 +42,7 @@ FAMILIES = {
     "Granite": {"head_dim": None, "logits_scaling": 0.5, "attention_multiplier": 0.3},
     "SmolLM3": {"head_dim": None, "pad_token_id": 0},
     "Ernie4_5": {},
+    "Glm": {"pad_token_id": 0},
     "Glm4": {"pad_token_id": 0},
     "Cohere": {"head_dim": None, "logit_scale": 1.0},
     "Cohere2": {"head_dim": None, "logit_scale": 1.0},
@@ -56,9 +59,12 @@ FAMILIES = {
         "architectures": ["GPT2LMHeadModel"],
     },
     "GPTNeoX": {"head_dim": None, "hidden_act": "gelu", "model_type": "gpt_neox"},
+    "InternLM3": {},
     "Gemma2": {"query_pre_attn_scalar": 20},
     "Gemma3": {"model_type": "gemma3_text", "query_pre_attn_scalar": 20},
 }
+# Of these, transformers computes the network as another family.
+COMPUTED_AS = {"InternLM3": "LlamaForCausalLM"}
 TRAIN = [
     "train", "--dataset", "oa-mine", "--format", "ar,hpd", "--stack", 1, "--k-max", 6, "--steps", 8,
     "--lr", 8e-3, "--validation", 0, "--batch-tokens", 600, "--progress", "none",
@@ -133,8 +139,34 @@ def test_ids_are_those_of_transformers(pardec, made, name, kind):
         "generate", "--model", folder, "--prompt-tokens", ",".join(map(str, PROMPT)),
         "--max-new-tokens", COUNT, "--ignore-eos",
     )
-    assert type(model).__name__ == FAMILIES[name].get("architectures", [f"{name}ForCausalLM"])[0]
+    own = FAMILIES[name].get("architectures", [f"{name}ForCausalLM"])[0]
+    assert type(model).__name__ == COMPUTED_AS.get(name, own)
     assert [int(i) for i in ours.split(",")] == chosen[0, len(PROMPT) :].tolist()
+
+
+@pytest.mark.parametrize(
+    "form, family, changes",
+    [
+        (internlm2, "Llama", {"attention_bias": True}),
+        (
+            minicpm,
+            "Granite",
+            {
+                "head_dim": None, "attention_multiplier": TINY["head_dim"] ** -0.5,
+                "embedding_multiplier": 12.0, "residual_multiplier": 0.7, "logits_scaling": 3.0,
+            },
+        ),
+    ],
+    ids=["internlm2", "minicpm"],
+)
+def test_ids_of_a_published_form_are_those_of_transformers(
+    pardec, tmp_path, form, family, changes
+):
+    network = make_network(tmp_path / "transformers", family, **changes)
+    code, ids, said = ask(pardec, published(network, tmp_path / "published", form))
+    assert code == 0, said
+    assert ids == of_transformers(network)
+    assert len(set(ids)) > 2
 
 
 @cases(["new"])

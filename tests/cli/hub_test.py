@@ -56,6 +56,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         for prefix, statuses in server.faults.items():
             if path.startswith(prefix) and statuses:
                 status = statuses.pop(0)
+                if status is None:  # no answer at all
+                    return self.connection.shutdown(socket.SHUT_RDWR)
                 headers = {"Retry_After": "0"} if status in (429, 503) else {}
                 if isinstance(status, tuple):
                     status, headers["X_Error_Code"] = status
@@ -348,6 +350,14 @@ def test_a_cut_connection_and_passing_errors_are_tried_again(call, network):
     is_whole(call.snapshot(), network)
 
 
+def test_a_connection_that_is_lost_before_the_answer_is_tried_again(call, network):
+    call.web.faults["/api/"] = [None]
+    call.web.faults[f"/{NAME}/resolve/{COMMIT}/config.json"] = [None]
+    call.good()
+    is_whole(call.snapshot(), network)
+    assert not any(call.web.faults.values())
+
+
 def test_other_bytes_are_refused(call, network):
     call.web.hub.wrong["model.safetensors"] = "0" * 64
     call.bad(said=["model.safetensors: ", "expected " + "0" * 64])
@@ -446,8 +456,10 @@ def test_shards_of_an_index(call, network):
     hub.files["model-of-another.safetensors"] = b"not of this network"
     rows = call.good()
     assert set(shards) <= set(rows) and "model-of-another.safetensors" not in rows
+    hub.files["model.safetensors.index.json"] = json.dumps({"weight_map": {"a": "x"}}).encode()
+    call.bad(said=['names shard "x", expected a file of the network'])
     hub.files["model.safetensors.index.json"] = json.dumps({"weight_map": {"a": "../x"}}).encode()
-    call.bad(said=['names shard "../x", expected a file of the network'])
+    call.bad(said=['names shard "../x" for tensor "a", expected a file name'])
 
 
 def test_gguf_and_pickled_weights(call):

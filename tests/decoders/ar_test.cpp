@@ -165,6 +165,31 @@ TEST_CASE(
   CHECK(std::min(closed, cut) > 2);
 }
 
+TEST_CASE("a reader gets a single field's answer while it is generated, by every way to ask") {
+  TinyNetwork network("llama", 5, {{"eos_token_id", nullptr}});
+  Model model = network.load(Dtype::fp32);
+  for (const auto& [name, options] :
+       {std::pair{"ar", Json{{"ask", "separately"}}},
+        {"ar", {{"ask", "separately"}, {"prefix_cache", "instruction"}}},
+        {"ar", {{"ask", "separately"}, {"prefix_cache", "context"}}},
+        {"ar", {{"ask", "separately"}, {"choose", "likelihood"}}},
+        {"ippd", Json::object()}}) {
+    INFO(name << " " << options.dump());
+    const auto decoder = make_decoder(name, options);
+    for (const int fields : {1, 2}) {
+      Job job = random_job("read", 1, fields, 1);
+      job.limits.per_field = 6;
+      Request request = make_request(job, *decoder, network.tokenizer());
+      std::vector<std::string> seen;
+      request.reader = [&](std::string_view text) { seen.emplace_back(text); };
+      const Ran ran = run(model, network.tokenizer(), *decoder, {request});
+      CHECK(std::ssize(seen) == (fields == 1 ? 6 : 0));  // several streams have no one order
+      if (fields == 1)
+        CHECK(seen.back() == bytes_of(ran.of().fields[0][0].tokens, network.tokenizer()));
+    }
+  }
+}
+
 TEST_CASE("ar ends at the network's last position") {
   TinyNetwork network("llama", 2, {{"max_position_embeddings", 128}, {"eos_token_id", nullptr}});
   Model model = network.load(Dtype::fp32);

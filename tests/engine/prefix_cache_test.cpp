@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <functional>
+#include <map>
 
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -31,6 +32,13 @@ Task<void> behind(Engine& engine, Tokens prefix, Token next, Counters& cost,
   step.outputs.back().logits = true;
   StepResult result = co_await shared.sequence.forward(std::move(step));
   logits = result.outputs[0].logits;
+  shared.sequence.finish();
+}
+
+/// Finishes a sequence after the prefix, in the name of a decoder.
+Task<void> traced(Engine& engine, std::string decoder, Counters& cost) {
+  Prefixed shared = co_await engine.prefixes().begin(kPrefix, "after " + decoder, decoder);
+  cost = shared.cost;
   shared.sequence.finish();
 }
 
@@ -127,6 +135,22 @@ TEST_CASE("prefix cache: the first job pays, and all have the logits of the whol
                                       : std::map<std::int64_t, std::int64_t>{}));
     }
   }
+}
+
+TEST_CASE("prefix cache: traces of two decoders with the same prefix have the name of their own") {
+  CachedFixture f;
+  std::map<std::string, std::string> decoders;
+  f.engine.set_trace_sink([&](const Trace& trace) { decoders[trace.request] = trace.decoder; });
+  std::vector<Counters> costs(4);
+  f.run({[&] { return traced(f.engine, "ar", costs[0]); },
+         [&] { return traced(f.engine, "ippd", costs[1]); },
+         [&] { return traced(f.engine, "ar", costs[2]); },
+         [&] { return traced(f.engine, "ippd", costs[3]); }},
+        1);
+  CHECK(decoders == std::map<std::string, std::string>{{"after ar", "ar"}, {"after ippd", "ippd"}});
+  CHECK(costs[0].forwards == 1);
+  CHECK(costs[1].forwards == 1);
+  CHECK(costs[2].forwards + costs[3].forwards == 0);  // computed once for each decoder
 }
 
 TEST_CASE("prefix cache: a run finds nothing of an earlier run") {

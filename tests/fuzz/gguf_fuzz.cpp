@@ -6,6 +6,7 @@
 #include "src/model/files/gguf_weights.hpp"
 #include "src/support/error.hpp"
 #include "src/tokenizer/gguf_tokenizer.hpp"
+#include "src/tokenizer/tokenizer.hpp"
 #include "tests/fuzz/input.hpp"
 
 namespace {
@@ -41,6 +42,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     gguf_named_tokens(gguf);
     gguf_tokenizer(gguf);
+    const Tokenizer tokenizer = Tokenizer::load(test::put("fuzz.gguf", test::text_of(data, size)));
+    tokenizer.decode(tokenizer.encode("Größe 3,5 a  b<s>", true), true);
   } catch (const Error&) {
   }
   return 0;

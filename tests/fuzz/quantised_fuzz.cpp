@@ -1,5 +1,7 @@
-// config.json, and after the first zero byte model.safetensors: every number of every weight is
-// read, or the checkpoint is an Error.
+// config.json, then after a zero byte each the header and the data of model.safetensors, whose
+// length of the header is computed here (safetensors_fuzz has wrong ones): every number of every
+// weight is read, or the checkpoint is an Error.
+#include <algorithm>
 #include <vector>
 
 #include "src/model/files/checkpoint_files.hpp"
@@ -10,10 +12,17 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace pardec;
-  const std::string_view all = test::text_of(data, size);
-  const std::size_t cut = std::min(all.find('\0'), all.size());
-  test::put("config.json", all.substr(0, cut));
-  test::put("model.safetensors", all.substr(std::min(cut + 1, all.size())));
+  std::string_view rest = test::text_of(data, size);
+  const auto part = [&] {  // up to the next zero byte
+    const std::string_view taken = rest.substr(0, rest.find('\0'));
+    rest.remove_prefix(std::min(taken.size() + 1, rest.size()));
+    return taken;
+  };
+  test::put("config.json", part());
+  const std::string_view header = part();
+  std::string file;
+  for (std::size_t i = 0; i < 8; ++i) file += static_cast<char>(header.size() >> (8 * i) & 0xFF);
+  test::put("model.safetensors", file.append(header).append(rest));
   float sum = 0;
   try {
     const CheckpointFiles files(test::scratch());

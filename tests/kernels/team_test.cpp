@@ -2,6 +2,8 @@
 // sleep.
 #include "src/kernels/team.hpp"
 
+#include <pthread.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -12,6 +14,7 @@
 #include <numeric>
 #include <set>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -55,6 +58,26 @@ TEST_CASE("the items of a loop are done once each, by any number of members") {
         if (count > 0) CHECK(*sizes.begin() >= std::min(count, grain));
       }
   }
+}
+
+TEST_CASE("after its helpers could not be started, a team is free, and signals arrive as before") {
+  pthread_attr_t usual, huge;
+  REQUIRE(::pthread_getattr_default_np(&usual) == 0);
+  REQUIRE(::pthread_getattr_default_np(&huge) == 0);
+  REQUIRE(::pthread_attr_setstacksize(&huge, size_t{1} << 47) == 0);  // more than there is
+  Team team(3);
+  std::atomic<int> calls = 0;
+  const auto count = [&] { team.run(64, 1, [&](int, std::int64_t, std::int64_t) { ++calls; }); };
+  REQUIRE(::pthread_setattr_default_np(&huge) == 0);
+  CHECK_THROWS_AS(count(), std::system_error);
+  CHECK_THROWS_AS(count(), std::system_error);  // it tries again
+  REQUIRE(::pthread_setattr_default_np(&usual) == 0);
+  CHECK(calls == 0);
+  sigset_t blocked;
+  ::pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+  CHECK(sigismember(&blocked, SIGTERM) == 0);
+  count();
+  CHECK(calls > 1);  // a caller without helpers makes one call
 }
 
 TEST_CASE("many short loops in a row, each with the results of those before it") {

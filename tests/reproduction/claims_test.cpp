@@ -9,6 +9,7 @@
 #include <memory>
 #include <set>
 
+#include "src/reproduction/fitness.hpp"
 #include "src/support/error.hpp"
 #include "tests/support/catch.hpp"
 
@@ -416,6 +417,20 @@ TEST_CASE("An identity says how many answers it covers, and by which rule", "[cl
       R"({"kind": "identity", "metric": "identical", "of": "a", "from": "ar", "op": ">=", "than": 0.5, "in": ["squad"]})");
   CHECK(test_claim(most, "small", evidence).why() ==
         "a share of at least 0.5 of the baseline's answers: squad");
+}
+
+TEST_CASE("An identity of answers that are mostly broken decides nothing", "[claims]") {
+  const Claim claim = claim_of(
+      R"({"kind": "identity", "metric": "identical", "of": "a", "from": "ar", "op": ">=", "than": 1, "in": ["squad"]})");
+  for (const char* arm : {"a", "ar"}) {  // also those that it is compared with
+    Simulated evidence;
+    evidence.warned = {{"broken", Effect::unfit}};
+    evidence.warned_arm = arm;
+    const ClaimFinding finding = test_claim(claim, "small", evidence);
+    CHECK(finding.verdict == ClaimVerdict::open);
+    CHECK_THAT(finding.why(), Catch::Contains(std::string("unfit to decide it: broken, ") + arm));
+  }
+  CHECK(effect_of("broken", Quantity::identity) == Effect::unfit);
 }
 
 TEST_CASE("The verdict of a bound has the published numbers and the room that is left",

@@ -9,6 +9,8 @@
 
 namespace pardec {
 
+struct Family;
+
 /// A set of modules, given as a list of names or as a regular expression, and matched as in peft.
 class ModuleNames {
  public:

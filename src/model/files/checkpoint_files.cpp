@@ -16,6 +16,7 @@
 #include "src/support/files.hpp"
 #include "src/support/json.hpp"
 #include "src/support/number_text.hpp"
+#include "src/support/shard_index.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -54,6 +55,17 @@ std::string kind_of(const std::string& name, int layers) {
 }
 
 }  // namespace
+
+std::map<std::string, std::string> shards_by_tensor(const std::filesystem::path& index) try {
+  std::map<std::string, std::string> shards = read_shard_index(index);
+  for (const std::string& shard : shard_files(shards))
+    if (std::error_code ignored; !std::filesystem::exists(index.parent_path() / shard, ignored))
+      throw ModelError(index.string(),
+                       str("names shard ", one_line(shard), ", which is not in the folder"));
+  return shards;
+} catch (const DataError& error) {
+  throw as_model_error(error, index.string());
+}
 
 bool CheckpointFiles::there(const std::filesystem::path& folder) {
   std::error_code ignored;
@@ -102,28 +114,11 @@ CheckpointFiles::CheckpointFiles(const std::filesystem::path& folder) {
   where_ = index.string();
   if (!std::filesystem::exists(index, ignored))
     throw ModelError(folder.string(), why_no_weights(folder));
-  const Json json = read_model_json(index);
-  const Json weight_map = json.is_object() ? json.value("weight_map", Json()) : Json();
-  if (!weight_map.is_object() || weight_map.empty())
-    throw ModelError(where_,
-                     "has no 'weight_map', expected an object of tensor names and shard files");
-  std::set<std::string> shards;
-  for (const auto& [tensor_name, shard] : weight_map.items()) {
-    // Shards must be in the same folder as their index; a path could point anywhere.
-    if (!shard.is_string() || shard.get<std::string>().find('/') != std::string::npos)
-      throw ModelError(where_, str("names shard ", one_line(shard), " for tensor ",
-                                   one_line(tensor_name), ", expected a file name"));
-    shards.insert(shard.get<std::string>());
-  }
-  for (const std::string& shard : shards) {
-    if (!std::filesystem::exists(folder / shard, ignored))
-      throw ModelError(where_,
-                       str("names shard ", one_line(shard), ", which is not in the folder"));
-    add_file(folder / shard);
-  }
-  for (const auto& [tensor_name, shard] : weight_map.items()) {
+  const std::map<std::string, std::string> shards = shards_by_tensor(index);
+  for (const std::string& shard : shard_files(shards)) add_file(folder / shard);
+  for (const auto& [tensor_name, shard] : shards) {
     const auto found = tensors_.find(tensor_name);
-    const std::string file = (folder / shard.get<std::string>()).string();
+    const std::string file = (folder / shard).string();
     if (found == tensors_.end() || found->second.file != file)
       throw ModelError(
           file, str("has no tensor ", one_line(tensor_name), ", which ", where_, " says it has"));

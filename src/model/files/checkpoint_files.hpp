@@ -10,6 +10,10 @@
 
 namespace pardec {
 
+/// Reads the index of a checkpoint's shards: the name of the shard that has a tensor, by the
+/// tensor's name. ModelError: see read_shard_index; or a shard is not in the folder of the index.
+std::map<std::string, std::string> shards_by_tensor(const std::filesystem::path& index);
+
 /// The tensors of a checkpoint: of a GGUF file, of model.safetensors, or of the shards that
 /// model.safetensors.index.json names. As in transformers, the name of a weight in the files may
 /// lack the leading `model.`, or may have an additional `model.` before it. The tensors of a

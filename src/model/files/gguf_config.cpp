@@ -162,12 +162,16 @@ Json gguf_config(const Gguf& gguf) {
   const auto embedding = gguf.tensors().find("token_embd.weight");
   if (embedding == gguf.tensors().end() || embedding->second.shape.size() != 2)
     throw ModelError(gguf.where(), "has no matrix 'token_embd.weight', expected the embedding");
+  const std::int64_t layers = keys.whole("block_count"), most = std::ssize(gguf.tensors());
+  if (layers < 1 || layers > most)
+    throw ModelError(gguf.where(), str("metadata '", keys.key("block_count"), "' is ", layers,
+                                       ", expected 1 to ", most, ", the number of tensors"));
   const std::string type = main_type(gguf);
   Json config = {{"model_type", family.model_type},
                  {"vocab_size", embedding->second.shape[0]},
                  {"hidden_size", keys.whole("embedding_length")},
                  {"intermediate_size", keys.whole("feed_forward_length")},
-                 {"num_hidden_layers", keys.whole("block_count")},
+                 {"num_hidden_layers", layers},
                  {"num_attention_heads", keys.whole("attention.head_count")},
                  {"max_position_embeddings", keys.whole("context_length")},
                  {"rms_norm_eps", keys.number("attention.layer_norm_rms_epsilon")},
