@@ -185,7 +185,10 @@ std::optional<WeightType> packed_type(const Parameter& parameter, const ModelCon
 }
 
 std::int64_t row_count(const StoredTensor& tensor) {
-  return tensor.shape.size() > 1 || tensor.form.heads > 0 ? tensor.shape.front() : 1;
+  std::int64_t rows = tensor.form.heads > 0 ? tensor.shape.front() : 1;
+  for (size_t i = 0; i + 1 < tensor.shape.size(); ++i)
+    rows = i == 0 ? tensor.shape[i] : rows * tensor.shape[i];
+  return rows;
 }
 std::int64_t row_width(const StoredTensor& tensor) {
   if (tensor.shape.size() > 1) return tensor.shape.back();
@@ -236,6 +239,8 @@ std::string gguf_name(const Parameter& parameter) {
         return "attn_v";
       case Role::o:
         return "attn_output";
+      case Role::sinks:
+        return "attn_sinks";
       case Role::q_norm:
         return "attn_q_norm";
       case Role::k_norm:
