@@ -148,7 +148,7 @@ at::Tensor blocks_of(const CheckpointFiles::Entry& entry) {
 at::Tensor weight_of(const Parameter& parameter, const CheckpointFiles::Entry& entry,
                      at::ScalarType type) {
   const at::Tensor tensor = to_tensor(entry, type);
-  return entry.tensor.read_row ? tensor : turned(tensor, parameter).contiguous();
+  return is_turned(entry.tensor) ? tensor : turned(tensor, parameter).contiguous();
 }
 
 /// The tensor in the network's type on its device; unchanged if it will be packed.

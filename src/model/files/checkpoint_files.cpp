@@ -202,7 +202,8 @@ CheckpointFiles::Entry CheckpointFiles::find(const Parameter& parameter,
                        str("has '", names.front(), "' and '", other,
                            "', which are the same weight of a network, with different numbers"));
   check_type(entry.tensor, names.front(), entry.file);
-  if (entry.tensor.read_row && parameter.transposed) std::swap(expected.end()[-2], expected.back());
+  if (is_turned(entry.tensor) && parameter.transposed)
+    std::swap(expected.end()[-2], expected.back());
   if (entry.tensor.shape != expected)
     throw ModelError(entry.file,
                      str("tensor '", names.front(), "' has shape ", shape_text(entry.tensor.shape),

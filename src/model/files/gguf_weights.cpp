@@ -220,7 +220,7 @@ void read_rows(const StoredTensor& tensor, std::int64_t first, std::int64_t coun
 namespace {
 
 /// The name of a weight in the file; empty: the file never has it.
-std::string gguf_name(const Parameter& parameter) {
+std::string gguf_name(const Parameter& parameter, const GgufFamily& family) {
   const auto part = [&]() -> const char* {
     switch (parameter.role) {
       case Role::embedding:
@@ -248,7 +248,7 @@ std::string gguf_name(const Parameter& parameter) {
       case Role::after_attention_norm:
         return "post_attention_norm";
       case Role::mlp_norm:
-        return "ffn_norm";
+        return family.mlp_norm;
       case Role::gate_up:
       case Role::up:
         return "ffn_up";
@@ -325,7 +325,7 @@ std::vector<NamedTensor> named_tensors(const Gguf& gguf, const ModelConfig& conf
   const GgufFamily& family = gguf_family(gguf);
   std::map<std::string, std::vector<Parameter>, std::less<>> weights;
   for (const Parameter& parameter : parameters(config))
-    weights[gguf_name(parameter)].push_back(parameter);
+    weights[gguf_name(parameter, family)].push_back(parameter);
   std::vector<NamedTensor> all;
   for (const auto& [name, tensor] : gguf.tensors()) {
     const auto found = weights.find(name);
@@ -347,10 +347,12 @@ std::vector<NamedTensor> named_tensors(const Gguf& gguf, const ModelConfig& conf
       all.push_back({first.name, stored(tensor, form)});
       continue;
     }
-    if (tensor.shape.size() != 3 || tensor.shape.front() != config.experts.count)
+    if (tensor.shape.size() != first.shape.size() + 1 ||
+        tensor.shape.front() != config.experts.count)
       throw ModelError(gguf.where(),
                        str("tensor '", name, "' has shape ", shape_text(tensor.shape),
-                           ", expected ", config.experts.count, " matrices, one for each expert"));
+                           ", expected ", config.experts.count,
+                           first.bias ? " vectors" : " matrices", ", one for each expert"));
     const size_t bytes = tensor.data.size() / static_cast<size_t>(config.experts.count);
     for (const Parameter& expert : found->second) {
       StoredTensor one = stored(tensor, form);
