@@ -17,7 +17,8 @@ NetworkSize network_size(const ModelConfig& config, Dtype dtype) {
   const Experts& experts = config.experts;
   const auto mixtures =
       static_cast<double>(std::count(experts.layers.begin(), experts.layers.end(), true));
-  const double expert = 3 * hidden * experts.inner;
+  const double expert =
+      3 * hidden * experts.inner + (config.block.mlp_bias ? 2 * experts.inner + hidden : 0);
   const double unread = mixtures * (experts.count - experts.used) * expert;
   const double value = static_cast<double>(weight_bytes(config, computing(dtype))) / count;
   double outside_bytes = 0, head_bytes = 0;

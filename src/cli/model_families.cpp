@@ -29,6 +29,8 @@ std::vector<std::string> features(const Family& family) {
   };
   add(family.block.parallel || family.parallel_key, "attention and MLP in parallel");
   add(family.block.activation != Activation::silu, "GELU");
+  add(family.block.swiglu_limit > 0, "clamped SwiGLU");
+  add(family.block.sinks, "attention sinks");
   add(!family.block.gated, "MLP without a gate");
   add(family.experts.count > 0, "experts");
   add(family.experts.shared_inner > 0, "a shared expert");
@@ -37,6 +39,7 @@ std::vector<std::string> features(const Family& family) {
   add(family.block.learned_positions, "learned positions");
   add(family.block.qkv != Qkv::apart, "q, k and v in one matrix");
   add(family.transposed, "matrices stored as [in, out]");
+  add(family.stacked_experts, "experts in stacked matrices");
   add(family.rotated > 0, "heads rotated in part");
   add(family.block.neighbours_turn, "neighbouring dimensions rotated together");
   add(family.unrotated_nth > 0 || family.full_layers_unrotated, "layers without rotation");

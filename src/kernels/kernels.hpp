@@ -30,9 +30,13 @@ struct Product {
     /// corresponding outputs b (up). They give columns 16 p to 16 p + 15 of `gated`.
     swiglu,
     geglu,  ///< as swiglu, with gelu(a) = a / (1 + e^-2u), u = sqrt(2/pi) (a + .044715 a^3)
+    /// As swiglu, with a / (1 + e^(-slope a)) * (b + 1), where a is at most `limit`, and b at most
+    /// `limit` in size.
+    clamped,
   } finish = Finish::store;
+  float limit = 0, slope = 0;      ///< only for `clamped`
   float* out = nullptr;            ///< the result of `store` and `add`; otherwise null
-  std::uint16_t* gated = nullptr;  ///< the result of `swiglu` and `geglu`; otherwise null
+  std::uint16_t* gated = nullptr;  ///< the result of a gate; null for `store` and `add`
   std::int64_t out_stride = 0;     ///< number of elements from one row of the result to the next
 };
 
@@ -62,6 +66,9 @@ struct Attention {
   float scale = 1;  ///< factor of the products of queries and keys
   /// A score s (after scaling) becomes cap * tanh(s / cap); 0: no cap.
   float cap = 0;
+  /// [group]: a score of each query head that counts in the sum of its weights, unchanged by
+  /// `scale` and `cap`; null: there are none.
+  const float* sinks = nullptr;
   bool first = true, last = true;  ///< whether this piece is the first, and the last
 };
 

@@ -205,6 +205,17 @@ void gate_gelu(const float* sums, std::uint16_t* gated) {
   }
 }
 
+/// gated[j] = a / (1 + e^(-slope a)) * (b + 1) of clamped a and b, 16 values.
+void gate_clamped(const float* sums, float limit, float slope, std::uint16_t* gated) {
+  for (std::int64_t j = 0; j < kPanel / 2; ++j) {
+    // A NaN stays: each comparison with it is false.
+    float a = sums[j], b = sums[kPanel / 2 + j];
+    a = a > limit ? limit : a;
+    b = b > limit ? limit : b < -limit ? -limit : b;
+    gated[j] = narrow(a / (1.0f + exponential(-slope * a)) * (b + 1.0f));
+  }
+}
+
 void finish_gated(const Product& product, std::int64_t p, std::int64_t row, std::int64_t rows,
                    const float* sums) {
   constexpr std::int64_t kHalf = kPanel / 2;
@@ -218,6 +229,8 @@ void finish_gated(const Product& product, std::int64_t p, std::int64_t row, std:
     std::uint16_t result[kHalf];
     if (product.finish == Product::Finish::geglu)
       gate_gelu(sum, result);
+    else if (product.finish == Product::Finish::clamped)
+      gate_clamped(sum, product.limit, product.slope, result);
     else
       gate(sum, result);
     std::uint16_t* out = product.gated + (row + r) * product.out_stride + p * kHalf;
@@ -369,7 +382,9 @@ void end_rows(const Attention& a, const AttentionScratch& s) {
     return;
   }
   for (std::int64_t row = 0; row < s.rows; ++row) {
-    const float share = s.total[row] > 0 ? 1.0f / s.total[row] : 0.0f;
+    float total = s.total[row];
+    if (total > 0 && a.sinks) total += exponential(a.sinks[row % a.group] - s.largest[row]);
+    const float share = total > 0 ? 1.0f / total : 0.0f;
     std::uint16_t* out = a.tokens[row / a.group].out + row % a.group * a.dim;
     for (std::int64_t p = 0; p < s.panels; ++p) {
       const float* mixed = s.mixed + (p * s.rows + row) * kPanel;

@@ -138,11 +138,8 @@ struct Adapter::Parts {
 
 namespace {
 
-at::Tensor read_tensor(const StoredTensor& stored) {
-  const at::ScalarType type = scalar_type(stored.type);
-  const at::Tensor tensor = at::empty(stored.shape, at::TensorOptions().dtype(type));
-  std::memcpy(tensor.data_ptr(), stored.data.data(), stored.data.size());
-  return tensor.to(wide(type));
+at::Tensor read_wide(const StoredTensor& stored) {
+  return read_tensor(stored).to(wide(scalar_type(stored.type)));
 }
 
 /// The ids of tokens with their own rows, as the config lists them: either one list for the
@@ -244,7 +241,7 @@ class AdapterReader {
                        str("tensor '", name, "' has shape ", shape_text(found.mapped().shape),
                            ", expected ", shape_text(shape)));
     check_type(found.mapped(), name, file_);
-    return parts_->tensors[name] = read_tensor(found.mapped());
+    return parts_->tensors[name] = read_wide(found.mapped());
   }
 
   void read_rows(Role role, const std::vector<std::int64_t>& ids) {
@@ -477,18 +474,16 @@ void merge_adapter(const std::filesystem::path& base, const std::filesystem::pat
     const StoredTensor stored = checkpoint.find(parameter, config).tensor;
     tensors.push_back({parameter.name, stored.type, stored.shape,
                        [stored, parameter, &low_rank](std::span<std::byte> bytes) {
-                         if (!low_rank) {
-                           std::memcpy(bytes.data(), stored.data.data(), bytes.size());
-                           return;
+                         at::Tensor whole = read_tensor(stored);
+                         if (low_rank) {
+                           const at::Tensor merged =
+                               low_rank->merged(parameter, turned(read_wide(stored), parameter));
+                           whole = turned(merged, parameter).to(whole.scalar_type()).contiguous();
                          }
-                         const at::Tensor merged =
-                             low_rank->merged(parameter, turned(read_tensor(stored), parameter));
-                         const at::Tensor whole =
-                             turned(merged, parameter).to(scalar_type(stored.type)).contiguous();
                          std::memcpy(bytes.data(), whole.const_data_ptr(), bytes.size());
                        }});
   }
-  write_safetensors(file, tensors);
+  write_safetensors(file, with_stacks(std::move(tensors), parameters(config)));
 }
 
 }  // namespace pardec

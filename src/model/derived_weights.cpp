@@ -29,7 +29,8 @@ void write_derived_weights(const std::filesystem::path& base, const ModelConfig&
     const DrawnRows draw = rows ? drawn : DrawnRows{.count = 0};
     tensors.push_back({parameter.name, stored.type, parameter.stored_shape(),
                        [stored, parameter, draw](std::span<std::byte> bytes) {
-                         std::memcpy(bytes.data(), stored.data.data(), stored.data.size());
+                         const at::Tensor numbers = read_tensor(stored);
+                         std::memcpy(bytes.data(), numbers.const_data_ptr(), numbers.nbytes());
                          if (draw.count == 0) return;
                          const std::int64_t width = parameter.shape[1];
                          at::Tensor fresh = at::empty({draw.count, width}, at::kFloat);
@@ -43,7 +44,7 @@ void write_derived_weights(const std::filesystem::path& base, const ModelConfig&
                                      fresh.const_data_ptr(), static_cast<size_t>(draw.count) * row);
                        }});
   }
-  write_safetensors(file, tensors);
+  write_safetensors(file, with_stacks(std::move(tensors), parameters(config)));
 }
 
 }  // namespace pardec

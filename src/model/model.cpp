@@ -97,6 +97,12 @@ at::Tensor widened(const StoredTensor& tensor, at::ScalarType type) {
   return all;
 }
 
+/// All numbers of a stored tensor in its shape.
+at::Tensor shaped(const at::Tensor& numbers, const StoredTensor& tensor) {
+  return tensor.strides.empty() ? numbers.view(tensor.shape)
+                                : numbers.as_strided(tensor.shape, tensor.strides);
+}
+
 /// The tensor in the file's type, or in one that `type` is made from without loss. Uses the mapped
 /// memory itself if it is aligned.
 at::Tensor to_tensor(const CheckpointFiles::Entry& entry, at::ScalarType type) {
@@ -105,17 +111,16 @@ at::Tensor to_tensor(const CheckpointFiles::Entry& entry, at::ScalarType type) {
     entry.mapping->release(entry.tensor.data);
     return all;
   }
-  const auto options = at::TensorOptions().dtype(scalar_type(entry.tensor.type));
-  const std::span<std::byte> bytes = entry.tensor.data;
-  if (reinterpret_cast<std::uintptr_t>(bytes.data()) %
-          static_cast<std::uintptr_t>(size_of(entry.tensor.type)) ==
-      0)
-    return at::from_blob(
-        bytes.data(), entry.tensor.shape,
-        [mapping = entry.mapping, bytes](void*) { mapping->release(bytes); }, options);
-  at::Tensor tensor = at::empty(entry.tensor.shape, options);
-  std::memcpy(tensor.data_ptr(), bytes.data(), bytes.size());
-  return tensor;
+  const StoredTensor& tensor = entry.tensor;
+  const std::span<std::byte> bytes = tensor.data;
+  const std::int64_t size = size_of(tensor.type);
+  if (reinterpret_cast<std::uintptr_t>(bytes.data()) % static_cast<std::uintptr_t>(size) != 0)
+    return read_tensor(tensor);
+  return shaped(at::from_blob(
+                    bytes.data(), {std::ssize(bytes) / size},
+                    [mapping = entry.mapping, bytes](void*) { mapping->release(bytes); },
+                    at::TensorOptions().dtype(scalar_type(tensor.type))),
+                tensor);
 }
 
 /// The blocks of a matrix (stored_blocks.hpp). Uses the mapped memory itself if its rows are in
@@ -142,7 +147,8 @@ at::Tensor blocks_of(const CheckpointFiles::Entry& entry) {
 /// The tensor of a weight, [out, in] of a matrix.
 at::Tensor weight_of(const Parameter& parameter, const CheckpointFiles::Entry& entry,
                      at::ScalarType type) {
-  return turned(to_tensor(entry, type), parameter);
+  const at::Tensor tensor = to_tensor(entry, type);
+  return is_turned(entry.tensor) ? tensor : turned(tensor, parameter).contiguous();
 }
 
 /// The tensor in the network's type on its device; unchanged if it will be packed.
@@ -206,6 +212,13 @@ std::vector<ExtraHead> load_extra_heads(const Model::Network& network,
 constexpr std::string_view kDtypes[] = {"fp32", "bf16", "int8", "nf4", "gguf", "fp64"};
 
 }  // namespace
+
+at::Tensor read_tensor(const StoredTensor& stored) {
+  const at::Tensor numbers = at::empty({std::ssize(stored.data) / size_of(stored.type)},
+                                       at::TensorOptions().dtype(scalar_type(stored.type)));
+  std::memcpy(numbers.data_ptr(), stored.data.data(), stored.data.size());
+  return shaped(numbers, stored).contiguous();
+}
 
 Dtype parse_dtype(std::string_view text) {
   const auto found = std::find(std::begin(kDtypes), std::end(kDtypes), text);

@@ -34,6 +34,8 @@ auto& place(Network& network, const Parameter& parameter) {
       return of(layer.v);
     case Role::o:
       return of(layer.o);
+    case Role::sinks:
+      return layer.sinks;
     case Role::q_norm:
       return of(layer.q_norm);
     case Role::k_norm:
@@ -56,13 +58,13 @@ auto& place(Network& network, const Parameter& parameter) {
     case Role::shared_router:
       return layer.shared_router.weight;
     case Role::router:
-      return layer.router.weight;
+      return of(layer.router);
     case Role::expert_gate:
-      return layer.experts.at(static_cast<size_t>(parameter.expert)).gate.weight;
+      return of(layer.experts.at(static_cast<size_t>(parameter.expert)).gate);
     case Role::expert_up:
-      return layer.experts.at(static_cast<size_t>(parameter.expert)).up.weight;
+      return of(layer.experts.at(static_cast<size_t>(parameter.expert)).up);
     case Role::expert_down:
-      return layer.experts.at(static_cast<size_t>(parameter.expert)).down.weight;
+      return of(layer.experts.at(static_cast<size_t>(parameter.expert)).down);
     case Role::after_mlp_norm:
       return of(layer.after_mlp);
     default:

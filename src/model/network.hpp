@@ -85,7 +85,8 @@ struct Layer {
   /// head_dim]
   /// If BlockSpec::qkv is not `apart`, q, k and v are undefined, and their rows are in `qkv`.
   Linear q, k, v, o;
-  Linear qkv;  ///< [q, k and v rows, hidden], in the order of BlockSpec::qkv, or undefined
+  at::Tensor sinks;  ///< [heads] (BlockSpec::sinks), or undefined
+  Linear qkv;        ///< [q, k and v rows, hidden], in the order of BlockSpec::qkv, or undefined
   /// With QkNorm::heads, [head_dim]. With QkNorm::whole, [heads * head_dim] and [kv_heads *
   /// head_dim].
   Norm q_norm, k_norm;
@@ -178,6 +179,10 @@ struct Model::Network {
   /// tensors share the memory of the members. Weights that the backend took over are left out.
   std::vector<std::pair<std::string, at::Tensor>> named_parameters() const;
 };
+
+/// A copy of a tensor of a checkpoint, in its type. REQUIRES: the type is neither `rows` nor
+/// `other`.
+at::Tensor read_tensor(const StoredTensor& stored);
 
 /// A tensor of a checkpoint, as [out, in] of a matrix; and the reverse.
 inline at::Tensor turned(const at::Tensor& stored, const Parameter& parameter) {

@@ -90,7 +90,9 @@ void export_weights(const std::filesystem::path& folder, const Trainer& trainer)
   std::map<std::string, std::vector<TensorToWrite>> files;
   for (const auto& [name, weight] : trainer.exported())
     files[trainer.what().file(name)].push_back(to_write(name, weight.to(at::kBFloat16)));
-  for (const auto& [file, tensors] : files) write_safetensors(folder / file, tensors);
+  const std::vector<Parameter> parameters = pardec::parameters(trainer.what().config());
+  for (auto& [file, tensors] : files)
+    write_safetensors(folder / file, with_stacks(std::move(tensors), parameters));
 }
 
 }  // namespace pardec

@@ -58,6 +58,12 @@ FAMILIES = {
         "n_positions": TINY["max_position_embeddings"],
         "architectures": ["GPT2LMHeadModel"],
     },
+    "GptOss": {
+        "model_type": "gpt_oss",
+        "num_local_experts": 4,
+        "num_experts_per_tok": 2,
+        "sliding_window": 400,
+    },
     "GPTNeoX": {"head_dim": None, "hidden_act": "gelu", "model_type": "gpt_neox"},
     "InternLM3": {},
     "Gemma2": {"query_pre_attn_scalar": 20},

@@ -12,6 +12,7 @@ namespace {
 struct Heads {
   std::int64_t tokens, group, dim, end;
   float cap = 0;
+  std::vector<float> sinks;  // one per head of the group, or empty
   std::vector<std::uint16_t> queries, keys, values;
   std::vector<std::uint32_t> mask;
   std::int64_t words;
@@ -75,6 +76,7 @@ struct Heads {
                 .block_count = std::ssize(blocks),
                 .scale = 0.7f / std::sqrt(static_cast<float>(dim)),
                 .cap = cap,
+                .sinks = sinks.empty() ? nullptr : sinks.data(),
                 .first = piece == 0,
                 .last = piece + 2 == cuts.size()},
                scratch.data());
@@ -85,7 +87,7 @@ struct Heads {
 
 }  // namespace
 
-TEST_CASE("attention is softmax of the scores of visible keys, times the values") {
+TEST_CASE("attention is softmax of the scores of visible keys and of sinks, times the values") {
   with_each_set([](const Kernels& k) {
     Rng rng(5);
     for (const std::int64_t tokens : {1, 3, 20})
@@ -95,6 +97,9 @@ TEST_CASE("attention is softmax of the scores of visible keys, times the values"
             for (const double share : {1.0, 0.5, 0.02}) {
               Heads h(rng, tokens, group, dim, end, share);
               h.cap = dim == 70 ? 1.5f : 0;
+              if (dim >= 64)  // far below the scores, among them, far above
+                for (std::int64_t i = 0; i < group; ++i)
+                  h.sinks.push_back(static_cast<float>((tokens * 7 + end + i * 5) % 13) - 6.0f);
               const auto out = h.attend(k, 0, tokens);
               const double scale = 0.7f / std::sqrt(static_cast<float>(dim));
               double worst = 0;
@@ -120,6 +125,8 @@ TEST_CASE("attention is softmax of the scores of visible keys, times the values"
                 for (std::int64_t key = 0; key < end; ++key)
                   if (h.sees(row / group, key))
                     total += std::exp(score[static_cast<size_t>(key)] - largest);
+                if (!h.sinks.empty())
+                  total += std::exp(double{h.sinks[static_cast<size_t>(row % group)]} - largest);
                 // Relative error of a weight: both scores, 12 roundings of the exponential, up to 7
                 // rescalings by such an exponential.
                 const double weight_error = 2 * score_error + 8 * (12 * kFloat + 2 * score_error);
@@ -187,7 +194,8 @@ TEST_CASE("attention to keys in pieces is attention to all of them, bit by bit")
     Rng rng(8);
     for (const double share : {1.0, 0.3, 0.01})
       for (const std::int64_t dim : {16, 64, 70}) {
-        const Heads h(rng, 9, 2, dim, 200, share);
+        Heads h(rng, 9, 2, dim, 200, share);
+        if (dim == 16) h.sinks = {0.5f, 2.0f};
         const auto all = h.attend(k, 0, 9);
         for (const auto& cuts :
              std::vector<std::vector<std::int64_t>>{{1}, {4}, {6}, {2, 3, 5}, {0}})

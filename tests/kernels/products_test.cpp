@@ -222,7 +222,7 @@ TEST_CASE("products equal those in double within the rounding of their sums") {
   });
 }
 
-TEST_CASE("a gated product is silu(a) * b or gelu(a) * b, rounded once") {
+TEST_CASE("a gated product is silu(a) * b or gelu(a) * b, or clamped, rounded once") {
   with_each_set([](const Kernels& k) {
     Rng rng(3);
     const std::pair<std::int64_t, WeightType> cases[] = {
@@ -246,7 +246,8 @@ TEST_CASE("a gated product is silu(a) * b or gelu(a) * b, rounded once") {
         }
         const std::vector<float> bias = random_floats(rng, panels * kPanel);
         for (const std::int64_t rows : {1, 2, 17, 3}) {
-          const bool gelu = rows == 3;
+          const bool gelu = rows == 3, clamped = rows == 17;
+          constexpr float kLimit = 1.5f, kSlope = 1.702f;
           const auto x = random_bf16(rng, rows * inputs);
           std::vector<std::uint16_t> out(static_cast<size_t>(rows * (width + 1)), 0x1234);
           k.multiply({.weights = w,
@@ -254,7 +255,11 @@ TEST_CASE("a gated product is silu(a) * b or gelu(a) * b, rounded once") {
                       .rows = rows,
                       .x_stride = inputs,
                       .bias = rows == 2 ? bias.data() : nullptr,
-                      .finish = gelu ? Product::Finish::geglu : Product::Finish::swiglu,
+                      .finish = gelu      ? Product::Finish::geglu
+                                : clamped ? Product::Finish::clamped
+                                          : Product::Finish::swiglu,
+                      .limit = kLimit,
+                      .slope = kSlope,
                       .gated = out.data(),
                       .out_stride = width + 1},
                      0, panels);
@@ -265,16 +270,20 @@ TEST_CASE("a gated product is silu(a) * b or gelu(a) * b, rounded once") {
               const Sum sa = product(a, o, x.data() + r * inputs, rows == 2 ? bias[biased] : 0);
               const Sum sb =
                   product(b, o, x.data() + r * inputs, rows == 2 ? bias[biased + 16] : 0);
-              const double act = gelu ? gelu_tanh(sa.value) : sa.value / (1 + std::exp(-sa.value)),
-                           want = act * sb.value;
+              const double g = clamped ? std::min(sa.value, double{kLimit}) : sa.value;
+              const double u =
+                  clamped ? std::clamp(sb.value, -double{kLimit}, double{kLimit}) + 1 : sb.value;
+              const double act = gelu ? gelu_tanh(g)
+                                      : g / (1 + std::exp((clamped ? -double{kSlope} : -1) * g)),
+                           want = act * u;
               const double n =
                   static_cast<double>(inputs + 2 + (type == WeightType::int8 ? 5 : 0)) * kFloat;
               // The slopes of silu and gelu are below 1.14; 16 roundings in the exponential and
               // the quotient. The exponent of gelu, 2u, has 6 roundings more.
               const double exponent =
                   gelu ? 1.6 * (std::abs(sa.value) + 0.045 * std::pow(std::abs(sa.value), 3)) : 0;
-              const double wide = 1.14 * n * sa.sizes * std::abs(sb.value) +
-                                  std::abs(act) * n * sb.sizes +
+              const double wide = 1.14 * n * sa.sizes * std::abs(u) +
+                                  std::abs(act) * (n * sb.sizes + (clamped ? 4 * kFloat : 0)) +
                                   (16 + 6 * exponent) * kFloat * std::abs(want);
               const double got = widen(out[static_cast<size_t>(r * (width + 1) + o)]);
               CHECK(std::abs(got - want) <= wide + kBf16 * (std::abs(want) + wide) + kSmallest);

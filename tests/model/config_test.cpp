@@ -296,6 +296,40 @@ TEST_CASE("Families with experts: names, shapes and defaults") {
              Catch::Contains("'shared_expert_intermediate_size' is 0"));
 }
 
+TEST_CASE("gpt-oss: defaults, and experts in stacks") {
+  const auto parsed = [](const Json& json) { return parse_model_config(json, "config.json"); };
+  const Json oss =
+      with(family("gpt_oss", "GptOssForCausalLM"),
+           {{"num_key_value_heads", 2}, {"num_local_experts", 3}, {"num_experts_per_tok", 2}});
+  const ModelConfig config = parsed(oss);
+  CHECK((config.heads == 4 && config.head_dim == 64 && config.sliding_window == 128));
+  CHECK(config.window(0) == 128);
+  CHECK(config.window(1) == 0);
+  CHECK((config.rope.type == RopeType::yarn && config.rope.theta == 150000));
+  CHECK((config.rope.factor == 32 && config.rope.original_max_position == 4096));
+  CHECK_FALSE(config.rope.truncate);
+  CHECK((config.block.swiglu_limit == 7 && config.block.swiglu_slope == 1.702));
+  CHECK((config.block.attention_bias && config.block.output_bias && config.block.sinks));
+  CHECK(parsed(with(oss, {{"rope_parameters", {{"rope_type", "default"}}}})).rope.type ==
+        RopeType::standard);
+  CHECK_THAT(error_of(with(oss, {{"swiglu_limit", 0}})),
+             Catch::Contains("'swiglu_limit' is 0, expected a positive number"));
+  std::string stacks;
+  for (const Parameter& p : parameters(config))
+    if (p.layer == 1 && p.expert == 1) {
+      stacks += str(p.name.substr(15), shape_text(p.shape), " in ", p.stack->name.substr(15),
+                    shape_text(p.stack_shape()), " ", p.stack->first, " ", p.stack->step, "\n");
+      CHECK(p.transposed != p.bias);
+    }
+  CHECK(stacks ==
+        "mlp.experts.1.gate_proj.weight[64, 48] in mlp.experts.gate_up_proj[3, 48, 128] 0 2\n"
+        "mlp.experts.1.gate_proj.bias[64] in mlp.experts.gate_up_proj_bias[3, 128] 0 2\n"
+        "mlp.experts.1.up_proj.weight[64, 48] in mlp.experts.gate_up_proj[3, 48, 128] 1 2\n"
+        "mlp.experts.1.up_proj.bias[64] in mlp.experts.gate_up_proj_bias[3, 128] 1 2\n"
+        "mlp.experts.1.down_proj.weight[48, 64] in mlp.experts.down_proj[3, 64, 48] 0 1\n"
+        "mlp.experts.1.down_proj.bias[48] in mlp.experts.down_proj_bias[3, 48] 0 1\n");
+}
+
 TEST_CASE("Granite's multipliers, SmolLM3's layers without rotation, GLM's rotated share") {
   const auto parsed = [](const Json& json) { return parse_model_config(json, "config.json"); };
   const Json granite =
@@ -484,7 +518,8 @@ TEST_CASE("both forms of the rotary base are read") {
 TEST_CASE("an unsupported setting is an error that names it and what is supported") {
   CHECK(error_of(with(llama(), {{"model_type", "opt"}, {"architectures", {"OPTForCausalLM"}}})) ==
         "config.json: model_type 'opt' is not supported; supported are cohere, cohere2, ernie4_5, "
-        "falcon, gemma2, gemma3_text, glm, glm4, gpt2, gpt_neox, granite, internlm2, internlm3, "
+        "falcon, gemma2, gemma3_text, glm, glm4, gpt2, gpt_neox, gpt_oss, granite, internlm2, "
+        "internlm3, "
         "llama, minicpm, mistral, mixtral, olmo2, olmoe, phi, phi3, qwen2, qwen2_moe, qwen3, "
         "qwen3_moe, smollm3, stablelm, starcoder2 (see model list-families)");
   CHECK_THAT(error_of(with(llama(), {{"model_type", "deepseek_v3"},

@@ -17,6 +17,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 try:
     import gguf
     import numpy as np
+    import tokenizers
     import torch
     import transformers
     from transformers import AutoConfig, AutoModelForCausalLM
@@ -97,6 +98,16 @@ NETWORKS = {
         "GEMMA3",
         {"sliding_window": 5, "query_pre_attn_scalar": 16, "num_hidden_layers": 7},
     ),
+    "gpt_oss": (
+        "GPT_OSS",
+        {
+            "num_local_experts": 4, "num_experts_per_tok": 2, "sliding_window": 5,
+            "rope_parameters": {
+                "rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 64,
+                "rope_theta": 30000.0,
+            },
+        },
+    ),
     "qwen3_moe": (
         "QWEN3MOE",
         {
@@ -156,15 +167,20 @@ def write_gguf(model, model_type, file, kind=TYPES.F32, tokenizer=False):
     ropes = config.rope_parameters
     full = ropes.get("full_attention", ropes)
     writer.add_rope_freq_base(full["rope_theta"])
-    if model_type.startswith("gemma"):
+    if model_type.startswith(("gemma", "gpt_oss")):
         writer.add_sliding_window(config.sliding_window)
+    if ropes.get("rope_type") == "yarn":
+        writer.add_rope_scaling_type(gguf.RopeScalingType.YARN)
+        writer.add_rope_scaling_factor(ropes["factor"])
+        writer.add_rope_scaling_orig_ctx_len(ropes["original_max_position_embeddings"])
     if model_type == "gemma2":
         writer.add_attn_logit_softcapping(config.attn_logit_softcapping)
         writer.add_final_logit_softcapping(config.final_logit_softcapping)
-    if model_type == "qwen3_moe":
+    if model_type in ("qwen3_moe", "gpt_oss"):
         writer.add_expert_count(config.num_experts)
         writer.add_expert_used_count(config.num_experts_per_tok)
-        writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+        inner = getattr(config, "moe_intermediate_size", config.intermediate_size)
+        writer.add_expert_feed_forward_length(inner)
     if tokenizer:
         writer.add_tokenizer_model("gpt2")
         writer.add_tokenizer_pre("gpt-2")
@@ -175,6 +191,19 @@ def write_gguf(model, model_type, file, kind=TYPES.F32, tokenizer=False):
     weights = {name: weight.numpy() for name, weight in model.state_dict().items()}
     if config.tie_word_embeddings:
         weights.pop("lm_head.weight")
+    for name in [name for name in weights if model_type == "gpt_oss"]:  # experts [in, out]
+        at, _, last = name.rpartition("experts.")
+        if name.endswith("sinks"):
+            weights[name + ".weight"] = weights.pop(name)
+        if not at:
+            continue
+        stack = weights.pop(name)
+        suffix = ".bias" if last.endswith("_bias") else ".weight"
+        stack = stack if suffix == ".bias" else stack.swapaxes(1, 2)
+        parts = {"down_proj": stack}
+        if last.startswith("gate_up"):
+            parts = {"gate_proj": stack[:, ::2], "up_proj": stack[:, 1::2]}
+        weights |= {f"{at}experts.{part}{suffix}": one for part, one in parts.items()}
     for name in list(weights):  # transformers 5 keeps the experts of a layer together
         if name.endswith("mlp.experts.gate_up_proj"):
             gate, up = np.split(weights.pop(name), 2, axis=1)
@@ -191,7 +220,7 @@ def write_gguf(model, model_type, file, kind=TYPES.F32, tokenizer=False):
             weight = weight + 1
         new = names.get_name(name, try_suffixes=(".weight", ".bias"))
         assert new, name
-        plain = weight.ndim == 1 or "ffn_gate_inp" in new
+        plain = weight.ndim == 1 or "ffn_gate_inp" in new or new.endswith(".bias")
         of = TYPES.F32 if plain else kind(new) if callable(kind) else kind
         writer.add_tensor(new, quantised(weight, of), raw_dtype=of)
     writer.write_header_to_file()
@@ -245,6 +274,8 @@ def test_a_quantised_network_computes_with_the_dequantised_weights(program, tmp_
 
 
 MIXED = {"attn_q": "Q4_1", "attn_k": "Q8_0", "attn_v": "Q4_0", "ffn_gate": "Q4_1", "ffn_up": "Q8_0"}
+# As gpt-oss is published; other matrices are Q8_0.
+OSS = {f"ffn_{part}_exps": "MXFP4" for part in ("gate", "up", "down")}
 
 
 @pytest.mark.parametrize(
@@ -256,9 +287,10 @@ MIXED = {"attn_q": "Q4_1", "attn_k": "Q8_0", "attn_v": "Q4_0", "ffn_gate": "Q4_1
         ("llama", "Q4_K", {"hidden_size": 256, "intermediate_size": 256, "head_dim": 64}),
         ("llama", MIXED, {"tie_word_embeddings": True}),
         ("qwen3_moe", "Q8_0", {"moe_intermediate_size": 32}),
+        ("gpt_oss", OSS, {}),
         ("gemma3_text", "Q4_1", {}),
     ],
-    ids=lambda value: "mixed" if value is MIXED else value if isinstance(value, str) else "",
+    ids=lambda value: "mixed" if value in (MIXED, OSS) else value if isinstance(value, str) else "",
 )
 def test_blocks_as_they_are_stored_are_as_near_to_fp32_as_bf16(
     program, model_type, kind, sizes, tmp_path
@@ -275,7 +307,7 @@ def test_blocks_as_they_are_stored_are_as_near_to_fp32_as_bf16(
 
     def kind_of(name):
         part = name.split(".")[-2]
-        return TYPES[MIXED.get(part, "Q8_0") if kind is MIXED else kind]
+        return TYPES[kind.get(part, "Q8_0") if isinstance(kind, dict) else kind]
 
     write_gguf(model, model_type, tmp_path / "model.gguf", kind_of)
     truth = logits_of(program, tmp_path / "model.gguf", "fp32")
@@ -376,6 +408,16 @@ def test_qwens_tokenizer_is_that_of_its_tokenizer_json(dump, tmp_path):
     special = {token["content"]: token["id"] for token in theirs["added_tokens"]}
     assert ours["model"]["vocab"] == {**theirs["model"]["vocab"], **special}
     assert merges_of(ours) == merges_of(theirs)
+
+
+def test_the_words_of_gpt_oss(dump, tmp_path):
+    """tiktoken's o200k: words begin at capitals, and keep a contraction."""
+    tokenizer_file(tmp_path / "t.gguf", "gpt2", published("qwen"), pre="gpt-4o")
+    ours = tokenizers.Tokenizer.from_str(dump(tmp_path / "t.gguf", "tokenizer").decode())
+    words = ours.pre_tokenizer.pre_tokenize_str("HelloWorld's ABCdef 12345 end/\n\n  x")
+    assert [word for word, _ in words] == [
+        "Hello", "World's", "ĠABCdef", "Ġ", "123", "45", "Ġend", "/ĊĊ", "Ġ", "Ġx",
+    ]  # fmt: skip
 
 
 def scores_of(model):

@@ -89,7 +89,7 @@ FILES_OF_FAMILIES = [
     importlib.import_module(f"transformers.models.{name}.modeling_{name}")
     for name in (
         "cohere", "cohere2", "ernie4_5", "falcon", "gpt2", "gpt_neox", "gemma2", "gemma3", "glm", "glm4", "granite", "llama", "mistral", "mixtral",
-        "olmo2", "olmoe", "phi3", "qwen2", "phi", "qwen2_moe", "qwen3", "qwen3_moe", "smollm3", "stablelm", "starcoder2",
+        "gpt_oss", "olmo2", "olmoe", "phi3", "qwen2", "phi", "qwen2_moe", "qwen3", "qwen3_moe", "smollm3", "stablelm", "starcoder2",
     )
 ]  # internlm3 is llama in transformers; minicpm and internlm2 are not there
 
@@ -101,7 +101,9 @@ class Exact:
         self.saved = []
         replaced = {"RMSNorm": 0, "TopKRouter": 0}
         for file in FILES_OF_FAMILIES:
-            if "falcon" not in file.__name__:  # its softmax is in the type of the network
+            # Falcon's softmax, and gpt-oss's with its router, are in the type of the network.
+            own = file.__name__.endswith(("falcon", "gpt_oss"))
+            if not own:
                 self.replace(file, "eager_attention_forward", exact_attention)
             family = file.__name__.rsplit("_", 1)[-1]
             for name, value in list(vars(file).items()):
@@ -109,7 +111,7 @@ class Exact:
                     gemma = family.startswith("gemma")
                     self.replace(value, "forward", exact_norm_of_gemma if gemma else exact_norm)
                     replaced["RMSNorm"] += 1
-                if name.endswith("TopKRouter"):
+                if name.endswith("TopKRouter") and not own:
                     self.replace(value, "forward", exact_router)
                     replaced["TopKRouter"] += 1
                 if name in ("CohereLayerNorm", "Cohere2LayerNorm"):
@@ -380,7 +382,7 @@ def sharpened(model, seed):
     gemma = model.config.model_type.startswith("gemma")
     with torch.no_grad():
         for name, p in model.named_parameters():
-            if p.dim() == 2:
+            if p.dim() == 2 and not name.endswith("bias"):
                 p.normal_(
                     0,
                     (
@@ -394,6 +396,8 @@ def sharpened(model, seed):
                         / p.shape[1] ** 0.5
                     ),
                 )
+            elif "sinks" in name:
+                p.uniform_(0, 8)  # as large as scores
             elif "norm" in name:
                 p.uniform_(-0.5, 0.5) if gemma else p.uniform_(0.5, 1.5)
             else:
@@ -554,6 +558,9 @@ def plain_networks():
     moe = maker("qwen3_moe", moe_intermediate_size=40, num_attention_heads=4)
     gpt2 = lambda **o: made(
         "gpt2", vocab_size=211, n_embd=48, n_inner=80, n_layer=3, n_head=4, n_positions=512, **o
+    )
+    oss = dict(
+        num_attention_heads=4, sliding_window=400, num_local_experts=5, num_experts_per_tok=2
     )
     four = dict(num_attention_heads=4, num_key_value_heads=2, pad_token_id=0, eos_token_id=2)
     nets = {
@@ -841,6 +848,20 @@ def plain_networks():
             torch.float32,
             {},
         ),
+        "gpt_oss GQA, limits that bite, bf16 file": (
+            lambda: net("gpt_oss", **oss, num_key_value_heads=2, head_dim=20, swiglu_limit=1.5),
+            torch.bfloat16,
+            {},
+        ),
+        "gpt_oss no biases, other slope, sharded, fp32 file": (
+            lambda: net(
+                "gpt_oss", **oss, num_key_value_heads=4, head_dim=16, attention_bias=False,
+                swiglu_alpha=0.8, tie_word_embeddings=True,
+                rope_parameters={"rope_type": "default", "rope_theta": 500.0},
+            ),
+            torch.float32,
+            {"max_shard_size": "60KB"},
+        ),
         "gemma3 untied, final cap, fp32 file": (
             lambda: gemma3(
                 num_attention_heads=6, num_key_value_heads=6, head_dim=16,
@@ -997,6 +1018,19 @@ def scaled_networks():
         "cohere2 window",
         lambda: made("cohere2", **{**cohere, "num_hidden_layers": 4}, sliding_window=13),
         55,
+        kind="window",
+    )
+    yield Network(
+        "gpt_oss window",
+        lambda: made(
+            "gpt_oss", **{**shape, "num_hidden_layers": 4}, num_key_value_heads=1,
+            max_position_embeddings=384, sliding_window=13, num_local_experts=4,
+            rope_parameters={
+                "rope_type": "yarn", "factor": 8.0, "beta_fast": 32.0, "beta_slow": 1.0,
+                "truncate": False, "original_max_position_embeddings": 48, "rope_theta": 20000.0,
+            },
+        ),
+        60,
         kind="window",
     )
     yield Network(

@@ -81,6 +81,10 @@ const Json kConfigs[] = {
                                             {"attention_multiplier", 0.15},
                                             {"logits_scaling", 5}}),
     config_of("internlm3", false, true),
+    with(config_of("gpt_oss", false, true), {{"num_local_experts", 3},
+                                             {"num_experts_per_tok", 3},
+                                             {"sliding_window", 12},
+                                             {"swiglu_limit", 1.5}}),
     // All experts for each row: with random weights, rounding would choose others.
     with(config_of("mixtral", false, false),
          {{"num_local_experts", 3}, {"num_experts_per_tok", 3}, {"sliding_window", 12}}),

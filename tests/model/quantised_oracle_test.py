@@ -1,8 +1,8 @@
-"""Quantised checkpoints in safetensors: FP8, GPTQ, AWQ, compressed-tensors.
+"""Quantised checkpoints in safetensors: FP8, GPTQ, AWQ, compressed-tensors, MXFP4.
 
 Each test quantises a random network, and packs it here as the format's definition says. Truth: the
 logits of the checkpoint folder with the numbers that NumPy computes from the same integers and
-scales, to the bit; for FP8, also transformers, which widens the weights while it loads them.
+scales, to the bit; for FP8 and MXFP4, also transformers, which widens the weights while it loads them.
 """
 
 import json
@@ -335,6 +335,115 @@ def test_compressed_packed(logits, network, tmp_path, bits, group, symmetric, ac
     )  # fmt: skip
     quantised, plain = stored(network, tmp_path, packed(bits, group, symmetric, act_order), config)
     assert (logits(quantised) == logits(plain)).all()
+
+
+OSS = {
+    **SIZES, "num_local_experts": 3, "num_experts_per_tok": 2, "sliding_window": 128,
+    "architectures": ["GptOssForCausalLM"],
+}  # fmt: skip
+
+
+def mxfp4(blocks, scales):
+    """The numbers of blocks [..., 16] and scales [...] by the definition (OCP Microscaling 1.0): FP4 with a
+    sign, two bits of exponent of bias 1 and one of mantissa; the scale is a power of two of bias 127."""
+    codes = np.stack([blocks & 15, blocks >> 4], -1).reshape(*blocks.shape[:-1], 32).astype(np.int32)
+    sign, exponent, mantissa = codes >> 3, codes >> 1 & 3, codes & 1
+    size = np.where(exponent == 0, mantissa / 2, 2.0 ** (exponent - 1.0) * (1 + mantissa / 2))
+    numbers = np.where(sign == 1, -size, size) * 2.0 ** (scales[..., None].astype(np.float64) - 127)
+    return numbers.reshape(*blocks.shape[:-2], -1).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def oss(tmp_path_factory):
+    """A network with experts in MXFP4, and the same one with the numbers that these have."""
+    torch.manual_seed(2)
+    random = np.random.default_rng(6)
+    folder = tmp_path_factory.mktemp("oss")
+    model = AutoModelForCausalLM.from_config(AutoConfig.for_model("gpt_oss", **OSS))
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.copy_(torch.randn_like(weight) * 0.3)
+    model.to(torch.bfloat16).save_pretrained(folder / "plain")
+    plain = load_file(folder / "plain/model.safetensors")
+    packed = dict(plain)
+    every = np.arange(256, dtype=np.uint8)
+    for name in [name for name in plain if name.endswith(("gate_up_proj", "down_proj"))]:
+        experts, columns, rows = plain[name].shape
+        blocks = random.permutation(np.resize(every, experts * rows * columns // 2))
+        blocks = blocks.reshape(experts, rows, columns // 32, 16)
+        # Outputs of gate and up are clamped, so that all scales may occur there.
+        least = 0 if "gate" in name else 119
+        scales = random.integers(least, 128, blocks.shape[:3]).astype(np.uint8)
+        numbers = mxfp4(blocks, scales).transpose(0, 2, 1)
+        plain[name] = torch.from_numpy(numbers.copy()).to(torch.bfloat16)
+        assert (plain[name].float().numpy() == numbers).all()
+        del packed[name]
+        packed |= {f"{name}_blocks": torch.from_numpy(blocks), f"{name}_scales": torch.from_numpy(scales)}
+    config = json.loads((folder / "plain/config.json").read_text())
+    config["quantization_config"] = {
+        "quant_method": "mxfp4",
+        "modules_to_not_convert": ["model.layers.*.self_attn", "model.layers.*.mlp.router", "lm_head"],
+    }
+    (folder / "quantised").mkdir()
+    (folder / "quantised/config.json").write_text(json.dumps(config))
+    for kind, tensors in [("plain", plain), ("quantised", packed)]:
+        save_file(tensors, folder / kind / "model.safetensors", metadata={"format": "pt"})
+    return folder
+
+
+@pytest.mark.parametrize("dtype", ["fp32", "bf16", "nf4"])
+def test_mxfp4(logits, oss, dtype):
+    ours = logits(oss / "quantised", dtype)
+    assert np.isfinite(ours).all() and (ours == logits(oss / "plain", dtype)).all()
+
+
+def test_mxfp4_beside_transformers(oss):
+    from transformers.integrations.mxfp4 import convert_moe_packed_tensors
+
+    plain = load_file(oss / "plain/model.safetensors")
+    packed = load_file(oss / "quantised/model.safetensors")
+    stacks = [name.removesuffix("_blocks") for name in packed if name.endswith("_blocks")]
+    assert len(stacks) == 2 * OSS["num_hidden_layers"]
+    for name in stacks:
+        theirs = convert_moe_packed_tensors(packed[f"{name}_blocks"], packed[f"{name}_scales"])
+        assert torch.equal(theirs.to(torch.bfloat16), plain[name])
+
+
+STACK = "model.layers.1.mlp.experts.down_proj_"
+
+
+@pytest.mark.parametrize(
+    "change, code, said",
+    [
+        (lambda t: t.pop(STACK + "scales"), 2, 'down_proj_scales" is missing'),
+        (
+            lambda t: t.update({STACK + "scales": t[STACK + "scales"][:, 1:]}), 2,
+            'down_proj_scales" has shape [3, 63, 3], expected [3, 64, 3]',
+        ),
+        (
+            lambda t: t.update({STACK + "blocks": t[STACK + "blocks"].flatten(2)}), 2,
+            "expected [experts, rows, blocks, 16]",
+        ),
+        (lambda t: t[STACK + "scales"].view(-1)[7:9].fill_(255), 1, "64 NaN of 18432 numbers"),
+    ],
+    ids=range(4),
+)  # fmt: skip
+def test_damaged_mxfp4_is_named(pardec, oss, tmp_path, change, code, said):
+    shutil.copy(oss / "quantised/config.json", tmp_path)
+    tensors = load_file(oss / "quantised/model.safetensors")
+    change(tensors)
+    save_file({name: one.contiguous() for name, one in tensors.items()}, tmp_path / "model.safetensors")
+    ran = pardec("model", "inspect", tmp_path, "--weights")
+    assert ran.returncode == code and said in ran.stdout + ran.stderr, ran.stdout + ran.stderr
+
+
+def test_a_stack_that_does_not_fit_the_config_is_named(pardec, oss, tmp_path):
+    shutil.copy(oss / "quantised/model.safetensors", tmp_path)
+    config = json.loads((oss / "quantised/config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps({**config, "intermediate_size": 64}))
+    ran = pardec("generate", "--model", tmp_path, "--prompt-tokens", "1,2", "--max-new-tokens", 1)
+    said = "experts.gate_up_proj' has shape [3, 192, 64], expected [3, 128, 64] from the config"
+    assert ran.returncode == 2 and said in ran.stderr, ran.stderr
 
 
 # Errors ------------------------------------------------------------------------------------------

@@ -29,7 +29,8 @@ Json family_config(const std::string& type) {
   if (type == "phi3") config.erase("head_dim");
   if (type == "llama") config.update({{"attention_bias", true}, {"mlp_bias", true}});
   if (type == "gemma2" || type == "gemma3_text") config["query_pre_attn_scalar"] = 24;
-  if (type == "mixtral") config.update({{"num_local_experts", 5}, {"num_experts_per_tok", 2}});
+  if (type == "mixtral" || type == "gpt_oss")
+    config.update({{"num_local_experts", 5}, {"num_experts_per_tok", 2}});
   if (type == "olmoe" || type == "qwen3_moe" || type == "qwen2_moe")
     config.update({{"num_experts", 5}, {"num_experts_per_tok", 2}, {"moe_intermediate_size", 34}});
   if (type == "qwen2_moe") config["shared_expert_intermediate_size"] = 38;

@@ -18,8 +18,9 @@ inline void vary_vectors(const std::filesystem::path& path) {
   const std::span file(reinterpret_cast<std::byte*>(bytes.data()), bytes.size());
   Rng rng(4);
   for (const auto& [name, tensor] : parse_safetensors(file, "file")) {
-    if (tensor.shape.size() != 1) continue;
-    const double middle = name.ends_with(".bias") ? 0.0 : 1.0;
+    const bool stacked = name.ends_with("_bias");  // of experts
+    if (tensor.shape.size() != 1 && !stacked) continue;
+    const double middle = stacked || name.ends_with(".bias") ? 0.0 : 1.0;
     for (size_t at = 0; at < tensor.data.size(); at += 2) {
       const std::uint16_t value = narrow(static_cast<float>(middle + 0.3 * rng.normal()));
       std::memcpy(tensor.data.data() + at, &value, 2);

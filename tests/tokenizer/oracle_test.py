@@ -366,6 +366,14 @@ CL100K = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
     r"|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
+# tiktoken's o200k pattern, as gpt-oss writes it.
+UPPER, LOWER = r"\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}", r"\p{Ll}\p{Lm}\p{Lo}\p{M}"
+SHORT = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+O200K = (
+    rf"[^\r\n\p{{L}}\p{{N}}]?[{UPPER}]*[{LOWER}]+{SHORT}"
+    rf"|[^\r\n\p{{L}}\p{{N}}]?[{UPPER}]+[{LOWER}]*{SHORT}"
+    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
 
 
 def byte_level(add_prefix_space, trim_offsets, use_regex):
@@ -385,9 +393,9 @@ def sequence(name, type_id=0):
     return {"Sequence": {"id": name, "type_id": type_id}}
 
 
-def base_structure(texts, vocab_size, behavior, invert):
-    """What the three have in common: a byte-level BPE after the cl100k pattern."""
-    split = {"type": "Split", "pattern": {"Regex": CL100K}, "behavior": behavior, "invert": invert}
+def base_structure(texts, vocab_size, behavior, invert, pattern=CL100K):
+    """What the four have in common: a byte-level BPE after a pattern."""
+    split = {"type": "Split", "pattern": {"Regex": pattern}, "behavior": behavior, "invert": invert}
     tokenizer = Tokenizer.from_str(
         json.dumps(
             {
@@ -490,7 +498,21 @@ def olmo_2(texts):
     return one
 
 
-STRUCTURES = {"Llama-3": llama_3, "Phi-4": phi_4, "OLMo-2": olmo_2}
+def gpt_oss(texts):
+    """The special tokens of the harmony format."""
+    one = base_structure(texts, 3000, "Isolated", False, O200K)
+    one["model"]["ignore_merges"] = True
+    names = ["startoftext", "endoftext", "reserved_200000", "reserved_200001", "return", "constrain"]
+    names += ["reserved_200004", "channel", "start", "end", "message", "call", "endofprompt"]
+    first = len(one["model"]["vocab"])
+    one["added_tokens"] = [
+        added_token(first + i, f"<|{name}|>", special=True) for i, name in enumerate(names)
+    ]
+    one["post_processor"] = byte_level(True, False, True)
+    return one
+
+
+STRUCTURES = {"Llama-3": llama_3, "Phi-4": phi_4, "OLMo-2": olmo_2, "gpt-oss": gpt_oss}
 
 
 # Other parts in real files

@@ -61,6 +61,7 @@ FAMILIES = {
         "n_positions": 64,
         "tie_word_embeddings": True,
     },
+    "gpt_oss": {"num_local_experts": 4, "num_experts_per_tok": 2, "sliding_window": 5, "swiglu_limit": 0.5},
     "gpt_neox": {"head_dim": None, "num_key_value_heads": None, "rotary_pct": 0.67},
     "granite": {
         "head_dim": 6,
@@ -182,10 +183,20 @@ def by_expert(family, gradients):
     for name, gradient in gradients:
         if family == "mixtral":
             name = name.replace(".mlp.", ".block_sparse_moe.")
-        if not name.endswith(("experts.gate_up_proj", "experts.down_proj")):
+        if not name.removesuffix("_bias").endswith(("experts.gate_up_proj", "experts.down_proj")):
             yield name, gradient
             continue
         place, stacked = name.rsplit(".", 1)
+        if family == "gpt_oss":  # [experts, in, out], and [experts, out] of a bias
+            bias = stacked.endswith("_bias")
+            parts = {"down_proj": slice(None)}
+            if stacked.startswith("gate"):
+                parts = {"gate_proj": slice(0, None, 2), "up_proj": slice(1, None, 2)}
+            for i, one in enumerate(gradient):
+                for part, rows in parts.items():
+                    kind = "bias" if bias else "weight"
+                    yield f"{place}.{i}.{part}.{kind}", (one if bias else one.t())[rows]
+            continue
         for i, one in enumerate(gradient):
             of_gate = stacked == "gate_up_proj"
             names = ("gate_proj", "up_proj") if of_gate else ("down_proj",)

@@ -86,7 +86,8 @@ PassShape GpuPass::shape() const {
 bool GpuAttention::fits(const Model::Network& network) {
   const int dim = network.config.head_dim;
   return network.type == at::kBFloat16 && dim % 16 == 0 && dim <= 256 &&
-         network.config.block.attention_cap == 0 && network.config.experts.count == 0;
+         network.config.block.attention_cap == 0 && !network.config.block.sinks &&
+         network.config.experts.count == 0;
 }
 
 GpuAttention::GpuAttention(const Model::Network& network, const PassShape& shape, Gpu& gpu)

@@ -54,6 +54,28 @@ std::string kind_of(const std::string& name, int layers) {
   return alone ? name : name.substr(0, dot) + ".*";
 }
 
+/// The weight's part of a stack.
+CheckpointFiles::Entry part_of_stack(CheckpointFiles::Entry entry, const Parameter& parameter) {
+  const Parameter::Stack& stack = *parameter.stack;
+  StoredTensor& tensor = entry.tensor;
+  const size_t bytes = tensor.data.size() / static_cast<size_t>(stack.experts);
+  tensor.data = tensor.data.subspan(static_cast<size_t>(parameter.expert) * bytes, bytes);
+  if (tensor.read_row) {
+    tensor.shape = parameter.shape;
+    tensor.read_row = [whole = std::move(tensor.read_row), step = stack.step,
+                       first = parameter.expert * stack.size + stack.first](std::int64_t row,
+                                                                            std::span<float> out) {
+      whole(first + row * step, out);
+    };
+  } else {
+    tensor.shape = parameter.stored_shape();
+    tensor.data = tensor.data.subspan(static_cast<size_t>(stack.first * size_of(tensor.type)));
+    tensor.strides = {stack.step};
+    if (tensor.shape.size() > 1) tensor.strides.insert(tensor.strides.begin(), stack.size);
+  }
+  return entry;
+}
+
 }  // namespace
 
 std::map<std::string, std::string> shards_by_tensor(const std::filesystem::path& index) try {
@@ -145,9 +167,12 @@ std::vector<std::string> CheckpointFiles::names_of(const std::string& weight) co
   return found;
 }
 
-const CheckpointFiles::Entry& CheckpointFiles::find(const Parameter& parameter,
-                                                    const ModelConfig& config) const {
+CheckpointFiles::Entry CheckpointFiles::find(const Parameter& parameter,
+                                             const ModelConfig& config) const {
   std::vector<std::string> names = names_of(parameter.name);
+  const bool stacked = names.empty() && parameter.stack;
+  if (stacked) names = names_of(parameter.stack->name);
+  std::vector<std::int64_t> expected = stacked ? parameter.stack_shape() : parameter.stored_shape();
   if (names.empty() && (config.tied_head || config.head_from_embedding) &&
       parameter.role == Role::embedding)
     names = names_of(parameter_name(*config.family, Role::head));
@@ -157,7 +182,8 @@ const CheckpointFiles::Entry& CheckpointFiles::find(const Parameter& parameter,
     const std::vector<std::string> others = unused(config);
     throw ModelError(
         where_,
-        str("has no tensor '", parameter.name, "' of shape ", shape_text(parameter.stored_shape()),
+        str("has no tensor '", stacked ? parameter.stack->name : parameter.name, "' of shape ",
+            shape_text(expected),
             parameter.role == Role::head ? ", which a config without tie_word_embeddings needs"
                                          : ", which the config asks for",
             others.empty()
@@ -171,11 +197,13 @@ const CheckpointFiles::Entry& CheckpointFiles::find(const Parameter& parameter,
                        str("has '", names.front(), "' and '", other,
                            "', which are the same weight of a network, with different numbers"));
   check_type(entry.tensor, names.front(), entry.file);
-  if (entry.tensor.shape != parameter.stored_shape())
+  if (is_turned(entry.tensor) && parameter.transposed)
+    std::swap(expected.end()[-2], expected.back());
+  if (entry.tensor.shape != expected)
     throw ModelError(entry.file,
                      str("tensor '", names.front(), "' has shape ", shape_text(entry.tensor.shape),
-                         ", expected ", shape_text(parameter.stored_shape()), " from the config"));
-  return entry;
+                         ", expected ", shape_text(expected), " from the config"));
+  return stacked ? part_of_stack(entry, parameter) : entry;
 }
 
 bool CheckpointFiles::has_own_head(const Family& family) const {
@@ -190,7 +218,10 @@ std::vector<std::string> CheckpointFiles::unused(const ModelConfig& config) cons
   const auto add = [&](const std::string& weight) {
     for (std::string& name : names_of(weight)) used.insert(std::move(name));
   };
-  for (const Parameter& parameter : parameters(config)) add(parameter.name);
+  for (const Parameter& parameter : parameters(config)) {
+    add(parameter.name);
+    if (parameter.stack) add(parameter.stack->name);
+  }
   if (config.tied_head)
     add(parameter_name(*config.family, Role::head));  // the embedding serves as the head
   std::vector<std::string> unused;

@@ -37,11 +37,12 @@ class CheckpointFiles {
   /// All tensors, by their names in the files (in a GGUF file: by the names that transformers
   /// uses).
   const std::map<std::string, Entry>& tensors() const { return tensors_; }
-  /// The stored tensor of a weight. If the head is tied to the embedding or initialised from the
-  /// embedding, one stored matrix, under either name, serves as both. ModelError: the weight is
-  /// missing, has a wrong shape or an unsupported type, or is stored under two names with different
-  /// values.
-  const Entry& find(const Parameter& parameter, const ModelConfig& config) const;
+  /// The stored tensor of a weight, [out, in] of a quantised matrix. Of a stack
+  /// (Parameter::Stack), the weight's part. If the head is tied to the embedding or initialised
+  /// from the embedding, one stored matrix, under either name, serves as both. ModelError: the
+  /// weight is missing, has a wrong shape or an unsupported type, or is stored under two names with
+  /// different values.
+  Entry find(const Parameter& parameter, const ModelConfig& config) const;
   /// Whether the files contain both a head and an embedding, and their bytes differ.
   bool has_own_head(const Family& family) const;
   /// The names of tensors that a network of `config` does not use.

@@ -77,6 +77,7 @@ void refuse_other_networks(const Json& json, const std::string& where, const Fam
   if (family.multipliers)
     keys.insert(keys.end(), {"embedding_multiplier", "residual_multiplier", "attention_multiplier",
                              "logits_scaling"});
+  if (family.swiglu_keys) keys.insert(keys.end(), {"swiglu_limit", "swiglu_alpha"});
   if (family.experts.count > 0)
     keys.insert(keys.end(), {"num_experts", "num_local_experts", "num_experts_per_tok",
                              family.experts.inner_key, "shared_expert_intermediate_size"});
@@ -331,6 +332,10 @@ void read_block(const Json& json, JsonReader& read, const std::string& where, Mo
     const double attention = read_multiplier(read, where, "attention_multiplier");
     block.query_scalar = 1 / (attention * attention);
   }
+  if (family.swiglu_keys) {
+    block.swiglu_limit = read_multiplier(read, where, "swiglu_limit", block.swiglu_limit);
+    block.swiglu_slope = read_multiplier(read, where, "swiglu_alpha", block.swiglu_slope);
+  }
   if (family.mup_keys) {  // the published code's, which transformers does not have
     block.embedding_scale = read_multiplier(read, where, "scale_emb");
     block.residual_scale =
@@ -409,9 +414,13 @@ std::string ModelConfig::positions_key() const {
 
 namespace {
 
-/// `json` with the usual names of the keys for which the family has names of its own.
+/// `json` with the usual names of the keys for which the family has names of its own, and with the
+/// family's `rope_scaling` if it has none.
 Json with_usual_names(const Json& json, const Family& family) {
   Json usual = json;
+  if (family.rope_scaling && json.value("rope_scaling", Json()).is_null() &&
+      json.value("rope_parameters", Json()).is_null())
+    usual["rope_scaling"] = Json::parse(family.rope_scaling);
   for (const KeyName& key : family.keys)
     if (!key.own)
       usual.erase(key.usual);

@@ -98,6 +98,10 @@ constexpr RoleName kFalconNames[] = {{Role::embedding, "transformer.word_embeddi
                                      {Role::final_norm, "transformer.ln_f"}};
 constexpr RoleName kFalconTwoNorms[] = {{Role::input_norm, "ln_attn"}, {Role::mlp_norm, "ln_mlp"}};
 
+constexpr BiasKey kGptOssBias[] = {
+    {.key = "attention_bias", .fallback = true, .qkv = true, .o = true}};
+constexpr RoleName kGptOssNames[] = {{Role::router, "mlp.router"}};
+
 constexpr NeutralKey kMiniCpmNeutral[] = {{"num_experts", "0"}, {"sparse_config", "null"}};
 
 constexpr BiasKey kIntern2Bias[] = {{.key = "bias", .fallback = true, .qkv = true, .o = true}};
@@ -286,6 +290,32 @@ constexpr Family kFamilies[] = {
      .rotated = 0.25,
      .names = kNeoxNames,
      .layer_prefix = "gpt_neox.layers."},
+    {.model_type = "gpt_oss",
+     .architecture = "GptOssForCausalLM",
+     .head_dim = 64,
+     .kv_heads = 8,
+     .max_position = 131072,
+     .norm_eps = 1e-5,
+     .block = {.swiglu_limit = 7,
+               .swiglu_slope = 1.702,
+               .mlp_bias = true,
+               .router_bias = true,
+               .sinks = true},
+     .biases = kGptOssBias,
+     .swiglu_keys = true,
+     .windows = Windows::all_but_nth,
+     .window = 128,
+     .window_pattern = 2,
+     .rope_theta = 150000,
+     .rope_scaling = R"({"rope_type": "yarn", "factor": 32, "truncate": false,
+                         "original_max_position_embeddings": 4096})",
+     .experts = {.count = 128,
+                 .used = 4,
+                 .inner_key = "intermediate_size",
+                 .inner = 2880,
+                 .normalised = true},
+     .names = kGptOssNames,
+     .stacked_experts = true},
     {.model_type = "granite",
      .architecture = "GraniteForCausalLM",
      .biases = kLlamaBiases,
@@ -456,7 +486,6 @@ constexpr Unsupported kUnsupported[] = {
     {{"deepseek_v2", "deepseek_v3", "deepseek_v32", "minicpm3"},
      "latent attention: the cache has one compressed row for all heads, from which keys and values "
      "are computed"},
-    {{"gpt_oss"}, "attention sinks, and experts that are stored in stacked matrices with biases"},
     {{"bloom", "mpt"}, "scores that depend on distances (ALiBi) instead of rotated heads"},
     {{"mamba", "mamba2", "rwkv", "falcon_mamba"},
      "layers with a recurrent state instead of attention"},

@@ -42,13 +42,21 @@ struct BlockSpec {
   /// Each position has a learned row, which is added to the embedding.
   bool learned_positions = false;
   Activation activation = Activation::silu;
-  bool gated = true;            ///< down(act(gate x) * up x); otherwise down(act(up x))
+  bool gated = true;  ///< down(act(gate x) * up x); otherwise down(act(up x))
+  /// If not 0, act(g) * u of an MLP with a gate becomes g' * sigmoid(swiglu_slope * g') * (u' + 1),
+  /// where g' is g, at most this limit, and u' is u, at most this limit in size.
+  double swiglu_limit = 0;
+  double swiglu_slope = 1;
   Qkv qkv = Qkv::apart;         ///< how the file stores q, k, v
   bool fused_gate_up = false;   ///< the file stores gate, up as one matrix
   bool attention_bias = false;  ///< bias on q, k, v
   bool output_bias = false;     ///< bias on o
-  bool mlp_bias = false;        ///< bias on gate, up, down
+  bool mlp_bias = false;        ///< bias on gate, up, down, also of experts
   bool head_bias = false;       ///< bias on the head
+  bool router_bias = false;     ///< bias on the router of experts
+  /// Each query head has a learned score, which counts in the softmax of its scores like a key
+  /// without a value (Role::sinks).
+  bool sinks = false;
   /// Attention scores are q k / sqrt(query_scalar). In a Family: the default of the config's key
   /// `query_pre_attn_scalar`; 0: the family does not have this key, and query_scalar becomes
   /// head_dim, or 1 / attention_multiplier^2 in families with Family::multipliers.
@@ -73,7 +81,8 @@ enum class Role {
   q,
   k,
   v,
-  o,  ///< writes attention's output into the residual stream
+  o,      ///< writes attention's output into the residual stream
+  sinks,  ///< one number for each query head (BlockSpec::sinks)
   q_norm,
   k_norm,
   after_attention_norm,  ///< norm of attention's output
@@ -191,6 +200,7 @@ struct Family {
   bool multipliers = false;
   /// There are keys `scale_emb`, `scale_depth` and `dim_model_base`.
   bool mup_keys = false;
+  bool swiglu_keys = false;   ///< there are keys `swiglu_limit` and `swiglu_alpha`
   bool parallel_key = false;  ///< there is a key `use_parallel_residual`
   /// There are keys `new_decoder_architecture`, `multi_query`, `parallel_attn` and
   /// `num_ln_in_parallel_attn`.
@@ -207,6 +217,8 @@ struct Family {
   const char* pattern_key = nullptr;   ///< the key for n; null: there is no key
   RopeForm rope = RopeForm::common;
   double rope_theta = 10000;  ///< default of `rope_theta`
+  /// Default of `rope_scaling`, as JSON; null: none.
+  const char* rope_scaling = nullptr;
   /// Default of `partial_rotary_factor`, the share of a head's dimensions that is rotated; 0: all
   /// dimensions, and no other share is supported.
   double rotated = 0;
@@ -221,6 +233,10 @@ struct Family {
   const char* expert_prefix = "mlp.experts.";  ///< comes before an expert's number in names
   /// The file stores the layers' matrices as [in, out].
   bool transposed = false;
+  /// The file stores each kind of the experts' matrices of a layer in one tensor [experts, in, out]
+  /// (Parameter::Stack). `gate_up_proj` has gate and up: outputs 2i and 2i + 1 are output i of
+  /// each.
+  bool stacked_experts = false;
 
   /// The family's name for a key of config.json that is `usual` in most families.
   const char* key(const char* usual) const;

@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "src/model/files/families.hpp"
 #include "src/support/error.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
@@ -18,6 +19,10 @@ constexpr std::array kGgufFamilies{
         .architecture = "gemma2", .model_type = "gemma2", .pattern = 2, .scaled_by_width = 46},
     GgufFamily{
         .architecture = "gemma3", .model_type = "gemma3_text", .pattern = 6, .scaled_by_width = 62},
+    GgufFamily{.architecture = "gpt-oss",
+               .model_type = "gpt_oss",
+               .pattern = 2,
+               .mlp_norm = "post_attention_norm"},
     GgufFamily{.architecture = "llama", .model_type = "llama", .rotates_neighbours = true},
     GgufFamily{.architecture = "olmo2", .model_type = "olmo2"},
     GgufFamily{.architecture = "qwen2", .model_type = "qwen2"},
@@ -122,10 +127,11 @@ Json layer_types(const Gguf& gguf, const Keys& keys, const GgufFamily& family,
   return types;
 }
 
-void add_gemma(const Gguf& gguf, const Keys& keys, const GgufFamily& family, Json& config) {
+void add_windows(const Gguf& gguf, const Keys& keys, const GgufFamily& family, Json& config) {
   const std::int64_t layers = config["num_hidden_layers"];
   config["sliding_window"] = keys.whole("attention.sliding_window");
   config["layer_types"] = layer_types(gguf, keys, family, layers);
+  if (!find_family(family.model_type)->query_scalar) return;
   config["query_pre_attn_scalar"] =
       layers == family.scaled_by_width
           ? config["hidden_size"].get<std::int64_t>() /
@@ -198,11 +204,12 @@ Json gguf_config(const Gguf& gguf) {
   if (Json scaling = rope_scaling(gguf, keys, config["max_position_embeddings"]);
       !scaling.is_null())
     config["rope_scaling"] = std::move(scaling);
-  if (family.pattern > 0) add_gemma(gguf, keys, family, config);
+  if (family.pattern > 0) add_windows(gguf, keys, family, config);
   if (keys.has("expert_count")) {
     config["num_experts"] = keys.whole("expert_count");
     config["num_experts_per_tok"] = keys.whole("expert_used_count");
-    config["moe_intermediate_size"] = keys.whole("expert_feed_forward_length");
+    config[find_family(family.model_type)->experts.inner_key] =
+        keys.whole("expert_feed_forward_length");
     config["norm_topk_prob"] = true;  // ggml always divides by the sum
   }
   if (const auto bos = gguf.whole("tokenizer.ggml.bos_token_id")) config["bos_token_id"] = *bos;

@@ -19,6 +19,7 @@ struct GgufFamily {
   /// sqrt(head_dim). Like ggml, this program recognises that network by its number of layers, which
   /// is this number. 0: there is no such network.
   int scaled_by_width = 0;
+  const char* mlp_norm = "ffn_norm";  ///< name of the norm before the MLP
 };
 /// The row of the file's architecture. ModelError, which lists what is supported: the file is of
 /// another architecture.

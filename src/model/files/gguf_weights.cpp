@@ -185,7 +185,10 @@ std::optional<WeightType> packed_type(const Parameter& parameter, const ModelCon
 }
 
 std::int64_t row_count(const StoredTensor& tensor) {
-  return tensor.shape.size() > 1 || tensor.form.heads > 0 ? tensor.shape.front() : 1;
+  std::int64_t rows = tensor.form.heads > 0 ? tensor.shape.front() : 1;
+  for (size_t i = 0; i + 1 < tensor.shape.size(); ++i)
+    rows = i == 0 ? tensor.shape[i] : rows * tensor.shape[i];
+  return rows;
 }
 std::int64_t row_width(const StoredTensor& tensor) {
   if (tensor.shape.size() > 1) return tensor.shape.back();
@@ -217,7 +220,7 @@ void read_rows(const StoredTensor& tensor, std::int64_t first, std::int64_t coun
 namespace {
 
 /// The name of a weight in the file; empty: the file never has it.
-std::string gguf_name(const Parameter& parameter) {
+std::string gguf_name(const Parameter& parameter, const GgufFamily& family) {
   const auto part = [&]() -> const char* {
     switch (parameter.role) {
       case Role::embedding:
@@ -236,6 +239,8 @@ std::string gguf_name(const Parameter& parameter) {
         return "attn_v";
       case Role::o:
         return "attn_output";
+      case Role::sinks:
+        return "attn_sinks";
       case Role::q_norm:
         return "attn_q_norm";
       case Role::k_norm:
@@ -243,7 +248,7 @@ std::string gguf_name(const Parameter& parameter) {
       case Role::after_attention_norm:
         return "post_attention_norm";
       case Role::mlp_norm:
-        return "ffn_norm";
+        return family.mlp_norm;
       case Role::gate_up:
       case Role::up:
         return "ffn_up";
@@ -320,7 +325,7 @@ std::vector<NamedTensor> named_tensors(const Gguf& gguf, const ModelConfig& conf
   const GgufFamily& family = gguf_family(gguf);
   std::map<std::string, std::vector<Parameter>, std::less<>> weights;
   for (const Parameter& parameter : parameters(config))
-    weights[gguf_name(parameter)].push_back(parameter);
+    weights[gguf_name(parameter, family)].push_back(parameter);
   std::vector<NamedTensor> all;
   for (const auto& [name, tensor] : gguf.tensors()) {
     const auto found = weights.find(name);
@@ -342,10 +347,12 @@ std::vector<NamedTensor> named_tensors(const Gguf& gguf, const ModelConfig& conf
       all.push_back({first.name, stored(tensor, form)});
       continue;
     }
-    if (tensor.shape.size() != 3 || tensor.shape.front() != config.experts.count)
+    if (tensor.shape.size() != first.shape.size() + 1 ||
+        tensor.shape.front() != config.experts.count)
       throw ModelError(gguf.where(),
                        str("tensor '", name, "' has shape ", shape_text(tensor.shape),
-                           ", expected ", config.experts.count, " matrices, one for each expert"));
+                           ", expected ", config.experts.count,
+                           first.bias ? " vectors" : " matrices", ", one for each expert"));
     const size_t bytes = tensor.data.size() / static_cast<size_t>(config.experts.count);
     for (const Parameter& expert : found->second) {
       StoredTensor one = stored(tensor, form);

@@ -31,6 +31,10 @@ std::optional<WeightType> packed_type(const GgmlType& type);
 /// different types.
 std::optional<WeightType> packed_type(const Parameter& parameter, const ModelConfig& config);
 
+/// Whether a stored matrix is [out, in] even if Parameter::transposed is set: quantised weights,
+/// and those of GGUF files.
+inline bool is_turned(const StoredTensor& tensor) { return tensor.read_row || tensor.form.type; }
+
 /// The number of rows of a tensor of the type StoredType::rows. A vector is one row; if its numbers
 /// are reordered (GgufForm::heads), each number is a row.
 std::int64_t row_count(const StoredTensor& tensor);

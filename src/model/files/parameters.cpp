@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <tuple>
 
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
@@ -20,6 +19,7 @@ constexpr RoleName kNames[] = {
     {Role::k, "self_attn.k_proj"},
     {Role::v, "self_attn.v_proj"},
     {Role::o, "self_attn.o_proj"},
+    {Role::sinks, "self_attn.sinks"},
     {Role::q_norm, "self_attn.q_norm"},
     {Role::k_norm, "self_attn.k_norm"},
     {Role::mlp_norm, "post_attention_layernorm"},
@@ -81,10 +81,17 @@ std::vector<std::int64_t> Parameter::stored_shape() const {
   return transposed ? std::vector<std::int64_t>(shape.rbegin(), shape.rend()) : shape;
 }
 
+std::vector<std::int64_t> Parameter::stack_shape() const {
+  std::vector<std::int64_t> whole = stored_shape();
+  whole.back() = stack->size;
+  whole.insert(whole.begin(), stack->experts);
+  return whole;
+}
+
 std::string parameter_name(const Family& family, Role role, int layer, bool bias, int expert) {
   return str(layer < 0 ? std::string() : str(family.layer_prefix, layer, "."),
              expert < 0 ? std::string() : str(family.expert_prefix, expert, "."),
-             module_name(family, role), suffix(bias));
+             module_name(family, role), role == Role::sinks ? "" : suffix(bias));
 }
 
 std::vector<Parameter> parameters(const ModelConfig& config) {
@@ -108,6 +115,26 @@ std::vector<Parameter> parameters(const ModelConfig& config) {
     add(role, {out, in});
     if (bias) add(role, {out}, true);
   };
+  const auto of_expert = [&](int expert, Role role, std::int64_t out, std::int64_t in) {
+    for (const bool bias : {false, true}) {
+      if (bias && !block.mlp_bias) continue;
+      Parameter one{.name = parameter_name(family, role, layer, bias, expert),
+                    .shape = bias ? std::vector{out} : std::vector{out, in},
+                    .role = role,
+                    .layer = layer,
+                    .bias = bias,
+                    .expert = expert};
+      if (family.stacked_experts) {
+        const bool down = role == Role::expert_down;
+        one.transposed = !bias;
+        one.stack = {str(family.layer_prefix, layer, ".", family.expert_prefix,
+                         down ? "down_proj" : "gate_up_proj", bias ? "_bias" : ""),
+                     config.experts.count, down ? out : 2 * out, role == Role::expert_up ? 1 : 0,
+                     down ? 1 : 2};
+      }
+      all.push_back(std::move(one));
+    }
+  };
   const auto norm = [&](Role role) {
     const char* other = block.two_norms ? name_in(family.two_norm_names, role) : nullptr;
     for (const bool bias : {false, true}) {
@@ -128,6 +155,7 @@ std::vector<Parameter> parameters(const ModelConfig& config) {
       linear(Role::v, keys, hidden, block.attention_bias);
     }
     linear(Role::o, hidden, queries, block.output_bias);
+    if (block.sinks) add(Role::sinks, {config.heads});
     if (block.qk_norm != QkNorm::none) {
       const bool whole = block.qk_norm == QkNorm::whole;
       add(Role::q_norm, {whole ? queries : config.head_dim});
@@ -137,16 +165,12 @@ std::vector<Parameter> parameters(const ModelConfig& config) {
     if (block.norms != Norms::after && (!block.parallel || block.two_norms)) norm(Role::mlp_norm);
     if (config.experts.in(static_cast<size_t>(layer))) {
       const std::int64_t of_one = config.experts.inner;
-      add(Role::router, {config.experts.count, hidden});
-      for (int expert = 0; expert < config.experts.count; ++expert)
-        for (const auto& [role, out, in] : {std::tuple{Role::expert_gate, of_one, hidden},
-                                            std::tuple{Role::expert_up, of_one, hidden},
-                                            std::tuple{Role::expert_down, hidden, of_one}})
-          all.push_back({.name = parameter_name(*config.family, role, layer, false, expert),
-                         .shape = {out, in},
-                         .role = role,
-                         .layer = layer,
-                         .expert = expert});
+      linear(Role::router, config.experts.count, hidden, block.router_bias);
+      for (int expert = 0; expert < config.experts.count; ++expert) {
+        of_expert(expert, Role::expert_gate, of_one, hidden);
+        of_expert(expert, Role::expert_up, of_one, hidden);
+        of_expert(expert, Role::expert_down, hidden, of_one);
+      }
       if (const std::int64_t shared = config.experts.shared_inner; shared > 0) {
         add(Role::shared_router, {1, hidden});
         add(Role::shared_gate, {shared, hidden});

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,9 +18,18 @@ struct Parameter {
   bool bias = false;        ///< whether this is the bias of the matrix or norm with this role
   int expert = -1;          ///< expert of the weight; -1: it belongs to no expert
   bool transposed = false;  ///< whether checkpoints store the matrix as [in, out] (GPT-2)
+  /// A tensor of a checkpoint that has this weight of all experts. Its last dimension has `size`
+  /// entries, of which this weight has those from `first` on in steps of `step`.
+  struct Stack {
+    std::string name;
+    std::int64_t experts = 0, size = 0, first = 0, step = 1;
+  };
+  std::optional<Stack> stack = {};
 
-  /// The tensor's shape in a checkpoint.
+  /// The weight's shape as a checkpoint stores it, without the dimension of experts in a stack.
   std::vector<std::int64_t> stored_shape() const;
+  /// The shape of the stack: [experts, stored_shape() with `size` as last]. REQUIRES: `stack`.
+  std::vector<std::int64_t> stack_shape() const;
   std::int64_t elements() const;  ///< number of elements
   bool matrix() const { return shape.size() == 2; }
 };

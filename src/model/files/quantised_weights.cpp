@@ -177,9 +177,11 @@ std::optional<Quantisation> parse_quantisation(const Json& config, const std::st
   if (name == "awq") return read_awq(section);
   if (name == "fp8" || name == "fbgemm_fp8") return read_fp8(section);
   if (name == "compressed-tensors") return read_compressed(section, json, name, where);
-  throw ModelError(where, str(kKey, ": 'quant_method' is ", one_line(method),
-                              ", which is not supported; supported are awq, compressed-tensors, "
-                              "fbgemm_fp8, fp8, gptq, and checkpoints that are not quantised"));
+  if (name == "mxfp4") return Quantisation{.method = Method::mxfp4, .name = "MXFP4"};
+  throw ModelError(where,
+                   str(kKey, ": 'quant_method' is ", one_line(method),
+                       ", which is not supported; supported are awq, compressed-tensors, "
+                       "fbgemm_fp8, fp8, gptq, mxfp4, and checkpoints that are not quantised"));
 }
 
 // ---- tensors ----
@@ -192,15 +194,16 @@ using Tensors = std::map<std::string, Entry>;
 constexpr int kWordBits = 32;
 
 std::int64_t bytes_of(const std::string& dtype) {
-  constexpr std::array<std::pair<std::string_view, std::int64_t>, 9> kSizes{{{"F8_E4M3", 1},
-                                                                             {"F8_E8M0", 1},
-                                                                             {"I8", 1},
-                                                                             {"BF16", 2},
-                                                                             {"F16", 2},
-                                                                             {"F32", 4},
-                                                                             {"I32", 4},
-                                                                             {"I64", 8},
-                                                                             {"F64", 8}}};
+  constexpr std::array<std::pair<std::string_view, std::int64_t>, 10> kSizes{{{"F8_E4M3", 1},
+                                                                              {"U8", 1},
+                                                                              {"F8_E8M0", 1},
+                                                                              {"I8", 1},
+                                                                              {"BF16", 2},
+                                                                              {"F16", 2},
+                                                                              {"F32", 4},
+                                                                              {"I32", 4},
+                                                                              {"I64", 8},
+                                                                              {"F64", 8}}};
   for (const auto& [name, size] : kSizes)
     if (name == dtype) return size;
   return 0;
@@ -236,7 +239,15 @@ class Elements {
     if (dtype == "F32") return as<float>(at);
     if (dtype == "BF16") return widen(as<std::uint16_t>(at));
     if (dtype == "F16") return widen_half(as<std::uint16_t>(at));
-    return std::ldexp(1.0f, static_cast<int>(as<std::uint8_t>(at)) - 127);  // F8_E8M0
+    const auto exponent = as<std::uint8_t>(at);  // F8_E8M0
+    return exponent == 255 ? std::numeric_limits<float>::quiet_NaN()
+                           : std::ldexp(1.0f, static_cast<int>(exponent) - 127);
+  }
+  /// The FP4 number (E2M1) of half a byte; the lower half comes first.
+  float e2m1(std::int64_t at) const {
+    constexpr std::array<float, 8> kSizes{0, 0.5f, 1, 1.5f, 2, 3, 4, 6};
+    const int code = as<std::uint8_t>(at / 2) >> (4 * (at % 2)) & 0xF;
+    return code < 8 ? kSizes[static_cast<size_t>(code)] : -kSizes[static_cast<size_t>(code - 8)];
   }
 
  private:
@@ -257,6 +268,7 @@ struct Weight {
   enum class Layout {
     e4m3,     ///< one byte a number
     whole,    ///< one byte a number, I8
+    mxfp4,    ///< half a byte a number
     columns,  ///< words of neighbouring columns: compressed-tensors
     gptq,     ///< words of neighbouring columns, stored by column and row
     awq,      ///< words of 8 rows, stored by column and row
@@ -297,6 +309,8 @@ struct Weight {
         return numbers.e4m3(row * columns + column);
       case Layout::whole:
         return static_cast<float>(numbers.whole(row * columns + column));
+      case Layout::mxfp4:
+        return numbers.e2m1(row * columns + column);
       case Layout::columns: {
         const std::int64_t words = (columns + in_word - 1) / in_word;
         return static_cast<float>(
@@ -314,8 +328,9 @@ struct Weight {
 
   std::int64_t zero_of(std::int64_t row, std::int64_t group) const {
     const std::int64_t in_word = kWordBits / bits;
-    const bool bytes = layout == Layout::e4m3 || layout == Layout::whole;
-    if (!zeros.there()) return bytes ? 0 : std::int64_t{1} << (bits - 1);
+    const bool centred =
+        layout == Layout::e4m3 || layout == Layout::whole || layout == Layout::mxfp4;
+    if (!zeros.there()) return centred ? 0 : std::int64_t{1} << (bits - 1);
     switch (layout) {
       case Layout::whole:
         return zeros.whole(row / rows_of_scale * group_count + group);
@@ -344,6 +359,11 @@ class Joiner {
       : tensors_(tensors), quantisation_(quantisation), module_(std::move(module)) {}
 
   void join(const std::string& main) {
+    if (quantisation_.method == Method::mxfp4) {
+      join_blocks();
+      put();
+      return;
+    }
     const bool packed = main != "weight";
     main_ = part(main, packed ? "I32" : "F8_E4M3, I8");
     if (main == "qweight") {
@@ -359,7 +379,9 @@ class Joiner {
  private:
   using Shape = std::vector<std::int64_t>;
 
-  std::string name(const std::string& part) const { return str(module_, ".", part); }
+  std::string name(const std::string& part) const {
+    return str(module_, quantisation_.method == Method::mxfp4 ? "_" : ".", part);
+  }
   [[noreturn]] void fail(const std::string& part, const std::string& what) const {
     throw ModelError(main_.file, str("tensor ", one_line(name(part)), " ", what));
   }
@@ -485,6 +507,22 @@ class Joiner {
     w.numbers = Elements(main_);
   }
 
+  void join_blocks() {
+    main_ = part("blocks", "U8");
+    const Shape shape = main_.tensor.shape;
+    constexpr std::int64_t kBlock = 32;
+    if (shape.size() != 4 || shape[3] != kBlock / 2 || std::ssize(main_.tensor.data) == 0)
+      fail("blocks", str("has shape ", shape_text(shape), ", expected [experts, rows, blocks, ",
+                         kBlock / 2, "]"));
+    Weight& w = *weight_;
+    w.layout = Weight::Layout::mxfp4;
+    stack_ = {shape[0], shape[1]};
+    w.rows = shape[0] * shape[1], w.columns = shape[2] * kBlock;
+    group_columns(kBlock);
+    w.scales = elements("scales", "U8", {shape[0], shape[1], shape[2]});
+    w.numbers = Elements(main_);
+  }
+
   /// Scales of a weight that is stored by rows: one number, one for each row, one for each row and
   /// group of columns, or one for each block.
   void take_scales(const std::string& part_name) {
@@ -517,7 +555,8 @@ class Joiner {
   void put() {
     Entry joined{.mapping = main_.mapping, .file = main_.file};
     joined.tensor.type = StoredType::rows;
-    joined.tensor.shape = {weight_->rows, weight_->columns};
+    joined.tensor.shape = stack_.empty() ? Shape{weight_->rows} : stack_;
+    joined.tensor.shape.push_back(weight_->columns);
     joined.tensor.data = main_.tensor.data;
     joined.tensor.dtype = main_.tensor.dtype;
     joined.tensor.read_row = [weight = std::shared_ptr<const Weight>(weight_)](
@@ -527,7 +566,7 @@ class Joiner {
     for (const std::string& used : used_) tensors_.erase(used);
     for (const char* of_activations : {"input_scale", "activation_scale", "input_zero_point"})
       tensors_.erase(name(of_activations));
-    if (!tensors_.emplace(name("weight"), std::move(joined)).second)
+    if (!tensors_.emplace(stack_.empty() ? name("weight") : module_, std::move(joined)).second)
       fail("weight", "is there beside the quantised weight of the same module");
   }
 
@@ -536,12 +575,14 @@ class Joiner {
   std::string module_;
   Entry main_;
   std::vector<std::string> used_;
+  Shape stack_;  // sizes of a stack before its columns; empty: the weight is a matrix
   std::shared_ptr<Weight> weight_ = std::make_shared<Weight>();
 };
 
 /// The part of a module that holds its numbers; empty: the tensor is another.
 std::string main_part(const std::string& tensor, const std::string& dtype, Method method) {
   const auto is = [&](std::string_view part) { return tensor.ends_with(str(".", part)); };
+  if (method == Method::mxfp4) return dtype == "U8" && tensor.ends_with("_blocks") ? "blocks" : "";
   const bool by_column = method == Method::gptq || method == Method::awq;
   if (by_column) return is("qweight") ? "qweight" : "";
   if (method == Method::compressed && is("weight_packed")) return "weight_packed";

@@ -20,6 +20,9 @@ struct Quantisation {
     gptq,        ///< `qweight`, `qzeros`, `scales`, `g_idx`
     awq,         ///< `qweight`, `qzeros`, `scales` in the order of the GEMM kernel
     compressed,  ///< compressed-tensors: `weight` in F8_E4M3 or I8, or `weight_packed`
+    /// OCP Microscaling: NAME_blocks [experts, rows, blocks, 16] with two FP4 numbers in each byte,
+    /// and NAME_scales [experts, rows, blocks], for a stack of matrices NAME.
+    mxfp4,
   };
   Method method = Method::fp8;
   std::string name;    ///< the method for messages, e.g. "GPTQ, 4 bits"
@@ -35,10 +38,10 @@ struct Quantisation {
 /// ModelError, which starts with `where`, and names method and key: it is not supported.
 std::optional<Quantisation> parse_quantisation(const Json& config, const std::string& where);
 
-/// Replaces the tensors of each quantised weight by one tensor NAME.weight of the type
-/// StoredType::rows, whose numbers read_rows computes (gguf_weights.hpp). Scales of activations are
-/// left out. ModelError, which names file and tensor: a tensor is missing, or has a type or shape
-/// that does not fit.
+/// Replaces the tensors of each quantised weight by one tensor NAME.weight (NAME for mxfp4) of the
+/// type StoredType::rows, whose numbers read_rows computes (gguf_weights.hpp). Scales of
+/// activations are left out. ModelError, which names file and tensor: a tensor is missing, or has a
+/// type or shape that does not fit.
 void join_quantised(std::map<std::string, CheckpointFiles::Entry>& tensors,
                     const Quantisation& quantisation);
 

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <limits>
 #include <optional>
+#include <stdexcept>
 
 #include "src/model/files/checkpoint_advice.hpp"
 #include "src/model/files/json_file.hpp"
@@ -160,6 +162,59 @@ void check_type(const StoredTensor& tensor, const std::string& name, const std::
   if (tensor.type == StoredType::other)
     throw ModelError(where, str("tensor ", quoted(name), " has dtype ",
                                 one_line(Json(tensor.dtype)), ", expected BF16, F16, F32 or F64"));
+}
+
+std::vector<TensorToWrite> with_stacks(std::vector<TensorToWrite> tensors,
+                                       const std::vector<Parameter>& parameters) {
+  struct Part {
+    Parameter::Stack stack;
+    std::int64_t expert;
+    TensorToWrite tensor;
+  };
+  std::map<std::string, const Parameter*> stacked;
+  for (const Parameter& parameter : parameters)
+    if (parameter.stack) stacked.emplace(parameter.name, &parameter);
+  std::vector<TensorToWrite> all;
+  std::map<std::string, std::vector<Part>> parts;
+  for (TensorToWrite& tensor : tensors) {
+    const auto found = stacked.find(tensor.name);
+    if (found == stacked.end()) {
+      all.push_back(std::move(tensor));
+      continue;
+    }
+    const Parameter& parameter = *found->second;
+    std::vector<Part>& of_stack = parts[parameter.stack->name];
+    if (of_stack.empty())
+      all.push_back({parameter.stack->name, tensor.type, parameter.stack_shape(), nullptr});
+    of_stack.push_back({*parameter.stack, parameter.expert, std::move(tensor)});
+  }
+  for (TensorToWrite& tensor : all) {
+    const auto found = parts.find(tensor.name);
+    if (found == parts.end()) continue;
+    if (const Parameter::Stack& stack = found->second.front().stack;
+        std::ssize(found->second) != stack.experts * stack.step)
+      throw std::logic_error(str("not all parts of ", tensor.name));
+    const auto size = static_cast<size_t>(size_of(tensor.type));
+    tensor.fill = [size, parts = std::move(found->second)](std::span<std::byte> bytes) {
+      for (const Part& part : parts) {
+        const Parameter::Stack& stack = part.stack;
+        const std::int64_t width = part.tensor.shape.back();
+        std::int64_t rows = 1;
+        for (const std::int64_t extent : part.tensor.shape) rows *= extent;
+        rows /= width;
+        std::vector<std::byte> own(static_cast<size_t>(rows * width) * size);
+        part.tensor.fill(own);
+        for (std::int64_t row = 0; row < rows; ++row)
+          for (std::int64_t i = 0; i < width; ++i) {
+            const std::int64_t at =
+                (part.expert * rows + row) * stack.size + stack.first + i * stack.step;
+            std::memcpy(bytes.data() + static_cast<size_t>(at) * size,
+                        own.data() + static_cast<size_t>(row * width + i) * size, size);
+          }
+      }
+    };
+  }
+  return all;
 }
 
 void write_safetensors(const std::filesystem::path& file,

@@ -46,7 +46,8 @@ struct GgufForm {
 struct StoredTensor {
   StoredType type = StoredType::f32;
   std::vector<std::int64_t> shape;
-  /// For all types except `rows` and `other`: product(shape) * size_of(type) bytes, not aligned.
+  /// For all types except `rows` and `other`: product(shape) * size_of(type) bytes, not aligned; if
+  /// there are `strides`, up to the last number.
   std::span<std::byte> data;
   std::string dtype;  ///< name of the type as written in the file
   /// Of a tensor in a GGUF file: its type there, and how the numbers are converted. In a
@@ -55,6 +56,9 @@ struct StoredTensor {
   /// Writes the numbers of one row; only for `rows` of safetensors (quantised_weights.hpp).
   /// Thread-safe.
   std::function<void(std::int64_t row, std::span<float> out)> read_row = {};
+  /// Numbers from one index of each dimension to the next, of a part of a larger tensor. Empty: the
+  /// numbers follow one another.
+  std::vector<std::int64_t> strides = {};
 };
 
 /// Reads the header at the beginning of `file`, and checks all offsets and shapes in the header
@@ -75,6 +79,12 @@ struct TensorToWrite {
   /// Writes the tensor's bytes, product(shape) * size_of(type), to the given memory.
   std::function<void(std::span<std::byte>)> fill;
 };
+
+/// The tensors of a checkpoint for these weights, each under its parameter's name with its
+/// stored_shape(): weights that have a stack (Parameter::Stack) are one tensor. Tensors of other
+/// names stay as they are. std::logic_error: a part of a stack is missing.
+std::vector<TensorToWrite> with_stacks(std::vector<TensorToWrite> tensors,
+                                       const std::vector<Parameter>& parameters);
 
 /// Writes the tensors in the given order, with one tensor in memory at a time. `file` is either
 /// complete or unchanged (write_file). RunError: writing fails.

@@ -61,7 +61,7 @@ void write_random(const std::vector<Parameter>& parameters, const BlockSpec& blo
     tensors.push_back(
         {parameter.name, StoredType::bf16, parameter.stored_shape(),
          [&, seed](std::span<std::byte> bytes) { fill(parameter, block, seed, bytes); }});
-  write_safetensors(file, tensors);
+  write_safetensors(file, with_stacks(std::move(tensors), parameters));
 }
 
 }  // namespace

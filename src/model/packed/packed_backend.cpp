@@ -310,6 +310,7 @@ void PackedBackend::pack(Model::Network& network, Packer& packer) {
     layer.post_norm = norm_of(from.post_norm, config);
     layer.q_norm = norm_of(from.q_norm, config);
     layer.k_norm = norm_of(from.k_norm, config);
+    layer.sinks = floats(from.sinks);
     layer.after_attention = norm_of(from.after_attention, config);
     layer.after_mlp = norm_of(from.after_mlp, config);
     from.gate_up.reset();  // otherwise it would keep the parts' memory alive
@@ -519,7 +520,7 @@ class PackedBackend::Pass {
       each_row(part.count, [&](std::int64_t i) { turn_and_cache(layer, index, part, i); });
     laps_.add_to(&Profile::rows_ns);
     for (size_t phase = 0; phase < attention_.phases(); ++phase) {
-      attention_.attend(index, phase, mutable_bits(mixed_));
+      attention_.attend(index, phase, data_or_null(layer.sinks), mutable_bits(mixed_));
       laps_.add_to(&Profile::attention_ns);
     }
     multiply_add(layer.o, layer.after_attention, mixed_);
@@ -616,13 +617,17 @@ class PackedBackend::Pass {
 
   /// Writes the gated products of the first `rows` rows of `input` to gated_.
   void gate(const Map& map, const at::Tensor& input, std::int64_t rows) {
+    const BlockSpec& block = config_.block;
     multiply({.weights = map.weights,
               .x = bits(input),
               .rows = rows,
               .x_stride = config_.hidden_size,
               .bias = data_or_null(map.bias),
-              .finish = config_.block.activation == Activation::silu ? Product::Finish::swiglu
-                                                                     : Product::Finish::geglu,
+              .finish = block.swiglu_limit > 0                 ? Product::Finish::clamped
+                        : block.activation == Activation::silu ? Product::Finish::swiglu
+                                                               : Product::Finish::geglu,
+              .limit = static_cast<float>(block.swiglu_limit),
+              .slope = static_cast<float>(block.swiglu_slope),
               .gated = mutable_bits(gated_),
               .out_stride = gated_.size(1)});
   }
@@ -680,6 +685,7 @@ class PackedBackend::Pass {
               .x = bits(normed_),
               .rows = rows_,
               .x_stride = hidden,
+              .bias = data_or_null(layer.router.bias),
               .out = router_.mutable_data_ptr<float>(),
               .out_stride = config_.experts.count});
     const auto members = choose_experts();
@@ -728,6 +734,7 @@ class PackedBackend::Pass {
               .x = bits(gated_),
               .rows = count,
               .x_stride = gated_.size(1),
+              .bias = data_or_null(down.bias),
               .out = branch_.mutable_data_ptr<float>(),
               .out_stride = hidden});
     each_row(count, [&](std::int64_t at) {

@@ -62,6 +62,7 @@ class PackedBackend final : public Backend {
   struct Layer {
     Norm input_norm, post_norm;       // [hidden]
     Norm q_norm, k_norm;              // as in pardec::Layer
+    std::vector<float> sinks;         // [heads], or empty
     Norm after_attention, after_mlp;  // [hidden], applied before the residual sums
     struct Expert {
       Map gate_up, down;

@@ -132,19 +132,19 @@ std::int64_t PanelAttention::grain(size_t phase) const {
   return std::max<std::int64_t>(1, kWork * groups / std::max<std::int64_t>(work, 1));
 }
 
-void PanelAttention::attend(size_t layer, size_t phase, std::uint16_t* mixed) {
+void PanelAttention::attend(size_t layer, size_t phase, const float* sinks, std::uint16_t* mixed) {
   const auto [first, last] = phases_[phase];
   const std::int64_t kv_heads = config_.kv_heads;
   team().run(static_cast<std::int64_t>(last - first) * kv_heads, grain(phase),
              [&, begin = first](int member, std::int64_t from, std::int64_t to) {
                for (std::int64_t task = from; task < to; ++task)
                  attend_head(groups_[begin + static_cast<size_t>(task / kv_heads)], layer,
-                             task % kv_heads, member, mixed);
+                             task % kv_heads, member, sinks, mixed);
              });
 }
 
 void PanelAttention::attend_head(const Group& group, size_t layer, std::int64_t head, int member,
-                                 std::uint16_t* mixed) {
+                                 const float* sinks, std::uint16_t* mixed) {
   const std::int64_t dim = config_.head_dim, heads = config_.heads, kv_heads = config_.kv_heads;
   const std::int64_t state = attention_state(group_, dim);
   const size_t kind = config_.window(layer) > 0 ? windows_.size() - 1 : 0;
@@ -175,6 +175,7 @@ void PanelAttention::attend_head(const Group& group, size_t layer, std::int64_t 
              .block_count = std::ssize(group.blocks[kind]),
              .scale = 1.0f / std::sqrt(static_cast<float>(config_.block.query_scalar)),
              .cap = static_cast<float>(config_.block.attention_cap),
+             .sinks = sinks ? sinks + head * group_ : nullptr,
              .first = group.first_slot == 0,
              .last = !group.shared},
             scratch_.mutable_data_ptr<float>() + member * scratch_.stride(0));

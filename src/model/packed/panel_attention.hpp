@@ -28,8 +28,8 @@ class PanelAttention {
   /// Computes one phase of a layer. `mixed` [rows, heads * head_dim] bf16 contains the queries; the
   /// last phase replaces them with the outputs of attention. REQUIRES: prepare() was called; the
   /// layer's keys and values of the new rows are in the caches; the phases of a layer are computed
-  /// in ascending order.
-  void attend(size_t layer, size_t phase, std::uint16_t* mixed);
+  /// in ascending order. `sinks`: [heads] (BlockSpec::sinks), or null.
+  void attend(size_t layer, size_t phase, const float* sinks, std::uint16_t* mixed);
 
  private:
   /// The keys visible to each new row of a sequence: one bit per key, 32 keys per word.
@@ -66,7 +66,7 @@ class PanelAttention {
   /// Size of one piece of work in this phase, in (group, key head) pairs.
   std::int64_t grain(size_t phase) const;
   void attend_head(const Group& group, size_t layer, std::int64_t head, int member,
-                   std::uint16_t* mixed);
+                   const float* sinks, std::uint16_t* mixed);
   const std::uint32_t* mask(const Group& group, std::int64_t reader, size_t kind) const;
 
   const ModelConfig& config_;

@@ -51,6 +51,15 @@ at::Tensor product_by_head(const at::Tensor& a, const at::Tensor& b) {
   return result;
 }
 
+/// Attention weights of scores [kv_heads, n, group, keys], in `type`. `sinks` [kv_heads * group],
+/// or undefined: scores that count in each row's sum.
+at::Tensor weights_of(const at::Tensor& scores, const at::Tensor& sinks, at::ScalarType type) {
+  if (!sinks.defined()) return at::softmax(scores, -1, type);
+  const at::Tensor sink =
+      sinks.view({scores.size(0), 1, scores.size(2), 1}).expand({-1, scores.size(1), -1, -1});
+  return at::softmax(at::cat({scores, sink}, -1), -1, type).narrow(-1, 0, scores.size(-1));
+}
+
 /// As soft_capped, in place.
 void cap_scores(at::Tensor scores, double cap) {
   if (cap > 0) scores.div_(cap).tanh_().mul_(cap);
@@ -78,21 +87,22 @@ AttentionPlan::AttentionPlan(const Model::Network& network, std::span<const KvCa
 }
 
 at::Tensor AttentionPlan::attend(const at::Tensor& q, const at::Tensor& keys,
-                                 const at::Tensor& values) {
+                                 const at::Tensor& values, const at::Tensor& sinks) {
   std::vector<at::Tensor> outputs;
-  for (Chunk& chunk : chunks_) outputs.push_back(attend(chunk, q, keys, values));
+  for (Chunk& chunk : chunks_) outputs.push_back(attend(chunk, q, keys, values, sinks));
   return outputs.size() == 1 ? outputs.front() : at::cat(outputs, 0);
 }
 
-at::Tensor AttentionPlan::weights(const at::Tensor& scores) {
+at::Tensor AttentionPlan::weights(const at::Tensor& scores, const at::Tensor& sinks) {
   Chunk& chunk = chunks_.front();
   const std::int64_t kv = scores.size(0), rows = scores.size(1), n = chunk.count;
   const at::Tensor seen = scores.narrow(2, 0, chunk.end);
   cap_scores(seen, network_.config.block.attention_cap);
-  if (chunk.masked)
-    seen.unflatten(1, {n, rows / n}).add_(chunk.mask.defined() ? chunk.mask : build(chunk));
+  const at::Tensor by_query = seen.unflatten(1, {n, rows / n});
+  if (chunk.masked) by_query.add_(chunk.mask.defined() ? chunk.mask : build(chunk));
   at::Tensor weights = at::zeros({kv, rows, scores.size(2)}, scores.options());
-  weights.narrow(2, 0, chunk.end).copy_(at::softmax(seen, -1, wide(network_.type)));
+  weights.narrow(2, 0, chunk.end)
+      .copy_(weights_of(by_query, sinks, wide(network_.type)).flatten(1, 2));
   return weights;
 }
 
@@ -116,8 +126,9 @@ at::Tensor AttentionPlan::build(Chunk& chunk) {
 }
 
 at::Tensor AttentionPlan::attend(Chunk& chunk, const at::Tensor& q, const at::Tensor& keys,
-                                 const at::Tensor& values) {
+                                 const at::Tensor& values, const at::Tensor& sinks) {
   const std::int64_t n = chunk.count;
+  const std::int64_t group = network_.config.heads / network_.config.kv_heads;
   const at::Tensor queries = grouped(q.narrow(0, chunk.begin, n), network_.config.kv_heads);
   const at::Tensor seen = keys.narrow(1, 0, chunk.end), read = values.narrow(1, 0, chunk.end);
   const at::Tensor mask = !chunk.masked          ? at::Tensor()
@@ -128,10 +139,13 @@ at::Tensor AttentionPlan::attend(Chunk& chunk, const at::Tensor& q, const at::Te
     const auto of = [&](const at::Tensor& x) { return x.narrow(0, first, heads); };
     const at::Tensor scores = at::bmm(of(queries), of(seen).transpose(1, 2));
     cap_scores(scores, network_.config.block.attention_cap);
-    if (mask.defined()) scores.unflatten(1, {n, -1}).add_(mask);
-    const at::Tensor weights = at::softmax(scores, -1, wide(network_.type)).to(network_.type);
+    const at::Tensor by_query = scores.unflatten(1, {n, -1});
+    if (mask.defined()) by_query.add_(mask);
+    const at::Tensor own =
+        sinks.defined() ? sinks.narrow(0, first * group, heads * group) : at::Tensor();
+    const at::Tensor weights = weights_of(by_query, own, wide(network_.type)).to(network_.type);
     at::Tensor out = of(mixed);
-    at::bmm_out(out, weights, of(read));
+    at::bmm_out(out, weights.flatten(1, 2), of(read));
   });
   return by_row(mixed, n);
 }
@@ -199,9 +213,9 @@ at::Tensor CachedAttention::alone(Part& part, size_t layer, const at::Tensor& q)
     pieces.push_back(own[layer].narrow(1, 0, part.cache->own() + part.count));
     return at::cat(pieces, 1);
   };
-  return part.plans->of(layer).attend(q.narrow(0, part.begin, part.count),
-                                      all(part.cache->keys, &SharedRows::keys),
-                                      all(part.cache->values, &SharedRows::values));
+  return part.plans->of(layer).attend(
+      q.narrow(0, part.begin, part.count), all(part.cache->keys, &SharedRows::keys),
+      all(part.cache->values, &SharedRows::values), network_.layers[layer].sinks);
 }
 
 void CachedAttention::together(size_t layer, const at::Tensor& q,
@@ -235,7 +249,9 @@ void CachedAttention::together(size_t layer, const at::Tensor& q,
     pieces[i].push_back(at::bmm(queries[i], keys.transpose(1, 2)));
     std::vector<std::int64_t> widths;
     for (const at::Tensor& piece : pieces[i]) widths.push_back(piece.size(2));
-    pieces[i] = part.plans->of(layer).weights(at::cat(pieces[i], 2)).split_with_sizes(widths, 2);
+    pieces[i] = part.plans->of(layer)
+                    .weights(at::cat(pieces[i], 2), network_.layers[layer].sinks)
+                    .split_with_sizes(widths, 2);
     outputs[i] = at::bmm(pieces[i].back(), part.cache->values[layer].narrow(1, 0, own));
   });
 
@@ -255,7 +271,8 @@ void CachedAttention::together(size_t layer, const at::Tensor& q,
 
 TrainingAttention::TrainingAttention(const Model::Network& network,
                                      std::span<const PackedSequence> sequences, bool joined)
-    : kv_(network.config.kv_heads),
+    : layers_(network.layers),
+      kv_(network.config.kv_heads),
       group_(network.config.heads / network.config.kv_heads),
       cap_(network.config.block.attention_cap),
       chunks_(network.config, [&](int window) {
@@ -329,8 +346,9 @@ at::Tensor TrainingAttention::attend(size_t layer, const at::Tensor& q, const at
       };
       const at::Tensor scores =
           at::bmm(rows, seen(keys[i]).transpose(1, 2)).view({kv_, chunk.count, group_, chunk.end});
-      const at::Tensor weights = at::softmax(soft_capped(scores, cap_) + chunk.mask, -1)
-                                     .view({kv_, chunk.count * group_, chunk.end});
+      const at::Tensor weights = weights_of(soft_capped(scores, cap_) + chunk.mask,
+                                            layers_[layer].sinks, scores.scalar_type())
+                                     .flatten(1, 2);
       outputs.push_back(at::bmm(weights, seen(values[i])));
     }
   return by_row(at::cat(outputs, 1), n);

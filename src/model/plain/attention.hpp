@@ -43,15 +43,16 @@ class AttentionPlan {
                 std::span<const RowLabel> labels, const Segments& segments, int window);
 
   /// `q`: [n, heads, head_dim], already multiplied by the attention scale. `keys`, `values`:
-  /// [kv_heads, slots, head_dim], with at least as many slots as there are keys. Returns [n, heads
-  /// * head_dim].
-  at::Tensor attend(const at::Tensor& q, const at::Tensor& keys, const at::Tensor& values);
+  /// [kv_heads, slots, head_dim], with at least as many slots as there are keys. `sinks`: [heads]
+  /// (BlockSpec::sinks), or undefined. Returns [n, heads * head_dim].
+  at::Tensor attend(const at::Tensor& q, const at::Tensor& keys, const at::Tensor& values,
+                    const at::Tensor& sinks);
 
   /// Whether one chunk contains all queries.
   bool whole() const { return chunks_.size() == 1; }
   /// Converts scores [kv_heads, n * group, keys] to attention weights of the same shape: cap, mask,
   /// softmax. Changes `scores`. `group`: heads / kv_heads. REQUIRES: whole().
-  at::Tensor weights(const at::Tensor& scores);
+  at::Tensor weights(const at::Tensor& scores, const at::Tensor& sinks);
 
  private:
   struct Chunk {
@@ -63,7 +64,7 @@ class AttentionPlan {
 
   at::Tensor build(Chunk& chunk);
   at::Tensor attend(Chunk& chunk, const at::Tensor& q, const at::Tensor& keys,
-                    const at::Tensor& values);
+                    const at::Tensor& values, const at::Tensor& sinks);
 
   const Model::Network& network_;
   MaskRows rows_;
@@ -143,6 +144,7 @@ class TrainingAttention {
   static Chunks join(const Model::Network& network, std::span<const PackedSequence> sequences,
                      int window);
 
+  const std::vector<Layer>& layers_;
   const std::int64_t kv_, group_;
   const double cap_;
   std::vector<std::int64_t> counts_, grouped_counts_;  // rows per sequence; rows * group

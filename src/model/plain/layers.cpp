@@ -82,9 +82,20 @@ at::Tensor after_activation(const at::Tensor& x, Activation activation) {
   return activation == Activation::silu ? at::silu(x) : at::gelu(x, gelu_form(activation));
 }
 
+/// gate * sigmoid(slope * gate) * (up + 1), with both clamped (BlockSpec::swiglu_limit).
+at::Tensor clamped(const at::Tensor& gate, const at::Tensor& up, const BlockSpec& block) {
+  const at::Tensor g = gate.clamp_max(block.swiglu_limit);
+  const at::Tensor u = up.clamp(-block.swiglu_limit, block.swiglu_limit);
+  return (u + 1) * (g * at::sigmoid(g * block.swiglu_slope));
+}
+
 /// activation(gate x) * up x
-at::Tensor gated(const Linear& gate, const Linear& up, Activation activation, const at::Tensor& x) {
-  if (!outputs_can_be_cut(gate, x)) return after_activation(gate(x), activation) * up(x);
+at::Tensor gated(const Linear& gate, const Linear& up, const BlockSpec& block,
+                 const at::Tensor& x) {
+  const Activation activation = block.activation;
+  const bool clamps = block.swiglu_limit > 0;
+  if (!outputs_can_be_cut(gate, x))
+    return clamps ? clamped(gate(x), up(x), block) : after_activation(gate(x), activation) * up(x);
   const std::int64_t inner = gate.weight.size(0);
   at::Tensor result = at::empty({x.size(0), inner}, x.options());
   in_pieces(units(inner), unit_grain(x, gate.weight) / 2 + 1,
@@ -95,6 +106,10 @@ at::Tensor gated(const Linear& gate, const Linear& up, Activation activation, co
               multiply(gate, x, first, last, a);
               multiply(up, x, first, last, b);
               at::Tensor out = result.narrow(1, first, last - first);
+              if (clamps) {
+                out.copy_(clamped(a, b, block));
+                return;
+              }
               const bool silu = activation == Activation::silu;
               at::mul_out(out, silu ? at::silu_(a) : at::gelu_(a, gelu_form(activation)), b);
             });
@@ -272,14 +287,13 @@ at::Tensor mixed_experts(const Layer& layer, const ModelConfig& config, const at
     const at::Tensor rows = places.select(1, 0);
     if (read) ++*read;
     const Expert& expert = layer.experts[i];
-    const at::Tensor inner =
-        gated(expert.gate, expert.up, config.block.activation, x.index_select(0, rows));
+    const at::Tensor inner = gated(expert.gate, expert.up, config.block, x.index_select(0, rows));
     const at::Tensor share = shares.index({rows, places.select(1, 1)}).unsqueeze(1);
     sum = sum.index_add(0, rows, products({&expert.down}, inner)[0] * share);
   }
   if (config.experts.shared_inner == 0) return sum;
   const at::Tensor shared =
-      products({&layer.down}, gated(layer.gate, layer.up, config.block.activation, x))[0];
+      products({&layer.down}, gated(layer.gate, layer.up, config.block, x))[0];
   return sum + at::sigmoid(products({&layer.shared_router}, x)[0]) * shared;
 }
 
@@ -289,7 +303,7 @@ at::Tensor apply_mlp(const Layer& layer, const ModelConfig& config, const at::Te
                      const at::Tensor& input, std::int64_t* experts_read) {
   const at::Tensor g = normed(config.block.parallel ? input : x, layer.post_norm, config);
   const auto inner = [&] {
-    if (config.block.gated) return gated(layer.gate, layer.up, config.block.activation, g);
+    if (config.block.gated) return gated(layer.gate, layer.up, config.block, g);
     return after_activation(products({&layer.up}, g)[0], config.block.activation);
   };
   const at::Tensor out = layer.experts.empty() ? products({&layer.down}, inner())[0]

@@ -35,6 +35,7 @@ std::vector<at::Tensor> learning(const Layer& layer) {
   std::vector<const Linear*> linears{
       &layer.q,    &layer.k,  &layer.v,    &layer.qkv,    &layer.o,
       &layer.gate, &layer.up, &layer.down, &layer.router, &layer.shared_router};
+  add(layer.sinks);
   for (const Expert& expert : layer.experts)
     linears.insert(linears.end(), {&expert.gate, &expert.up, &expert.down});
   for (const Linear* linear : linears)

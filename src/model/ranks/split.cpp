@@ -46,6 +46,8 @@ at::Tensor part_of(const Parameter& parameter, const at::Tensor& whole, const Mo
              rows({begin + group * config.head_dim, 2 * config.head_dim})});
       }
       return at::cat({rows(queries), rows(keys, all_queries), rows(keys, all_queries + all_keys)});
+    case Role::sinks:
+      return rows(share.heads);
     case Role::q:
       return rows(queries);
     case Role::k:
