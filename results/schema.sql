@@ -140,6 +140,10 @@ CREATE TABLE block (
   mhz            REAL,                             -- mean clock of the cores at the end
   traced         INTEGER NOT NULL DEFAULT 0        -- 1: a trace was written at the same time
                  CHECK (traced IN (0, 1)),
+  load           TEXT                              -- JSON: one list per half second of the block
+                 CHECK (load IS NULL OR json_valid(load)),
+  --   length in ns (shorter in the last list), rows in the cache (mean over this time), tokens
+  --   generated, and ns in which jobs waited to start or for room in the cache
   UNIQUE (run_id, repeat, position),
   UNIQUE (run_id, repeat, block_key),
   CHECK ((process IS NULL) = (wall_ns IS NULL))

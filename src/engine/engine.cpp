@@ -234,7 +234,11 @@ void Engine::forward(const std::vector<Waiting*>& entering) {
   const std::optional<SkippedSublayers>& skipped = first.step.skipped;
 
   std::vector<Packed> packed = pack(entering);
-  if (!drafting) schedule(packed);
+  if (!drafting) {
+    const std::size_t wanted = packed.size();
+    schedule(packed);
+    pass_held_back_ = packed.size() < wanted;
+  }
   std::erase_if(packed, [&](Packed& p) {
     const std::exception_ptr error =
         window_error(p.labels, p.sequence->cache, p.sequence->segments, model.config());
@@ -261,6 +265,7 @@ void Engine::forward(const std::vector<Waiting*>& entering) {
     const std::int64_t now = clock_.now_ns();
     if (!drafting) {
       model_ns_ += now - before;
+      pass_rows_ = held_rows();
       count(packed);
       occupancy_.experts_read += model.experts_read() - experts_before;
     }
@@ -397,6 +402,8 @@ std::int64_t Engine::run(int count, int live, const std::function<Task<void>(int
   prefixes_->clear();
   occupancy_ = {};
   next_job_ = 0;
+  LoadWindows load;
+  load.begin(clock_.now_ns());
   const auto room = [&] { return next_job_ < count && std::ssize(jobs_) < std::max(live, 1); };
   while (next_job_ < count || !idle()) {
     while (room()) submit(start(next_job_));
@@ -406,8 +413,12 @@ std::int64_t Engine::run(int count, int live, const std::function<Task<void>(int
       done(end);
       outside_ns += clock_.now_ns() - before;
     }
-    if (!room()) pass();
+    if (room()) continue;
+    pass();
+    load.add(clock_.now_ns() - outside_ns, pass_rows_, next_job_ < count || pass_held_back_,
+             std::exchange(pass_tokens_, 0));
   }
+  occupancy_.load = load.windows();
   return outside_ns;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "src/engine/events.hpp"
+#include "src/engine/load_windows.hpp"
 #include "src/engine/task.hpp"
 #include "src/engine/trace.hpp"
 #include "src/model/files/generation_rules.hpp"
@@ -189,6 +190,8 @@ struct Occupancy {
   std::int64_t stream_passes = 0;
   /// number of experts whose weights a pass read, summed over layers and passes
   std::int64_t experts_read = 0;
+  /// use of the cache over the time of `run`; empty outside of `run`
+  std::vector<LoadSums> load = {};
 };
 
 /// The minimum length of a job's answer. A sequence of the job cannot choose an id in `ends` before
@@ -330,6 +333,9 @@ class Engine {
   CacheBudget budget_;
   CacheReport report_;
   Occupancy occupancy_;
+  // Of the last pass: rows in the cache, whether it left steps out for lack of room, tokens chosen.
+  std::int64_t pass_rows_ = 0, pass_tokens_ = 0;
+  bool pass_held_back_ = false;
   std::unique_ptr<PrefixCache> prefixes_;
   int next_job_ = 0;
   bool stepping_ = false;

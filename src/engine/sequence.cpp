@@ -120,6 +120,7 @@ void Sequence::take_back_drafts() {
 
 void Sequence::emit(int row, Token token, int stream, bool guessed) {
   ++state_->emitted;
+  if (!state_->drafts_for) ++state_->engine.pass_tokens_;
   if (std::int64_t& first = state_->counters.first_token_ns; first == 0)
     first = state_->engine.clock().now_ns() - state_->opened_ns;
   if (state_->trace) state_->trace->emitted.push_back(row);

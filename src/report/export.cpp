@@ -81,6 +81,7 @@ std::vector<ExportColumn> block_columns() {
        columns_of("block", "integer", {"passes", "job_passes", "stream_passes", "experts_read"}),
        columns_of("block", "integer", {"cpu_ns", "waited_ns", "stolen_ns", "traced"}),
        columns_of("block", "number", {"mhz"}),
+       columns_of("block", "text", {"load"}),
        {{"repaired_wall_ns", "integer",
          "(SELECT wall_ns FROM block_repair WHERE block_id = block.id)"}}});
 }

@@ -1,6 +1,7 @@
 #include "src/runs/recorder.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "src/engine/trace.hpp"
@@ -21,6 +22,18 @@ namespace {
 std::optional<std::vector<const TaskMetric*>> metrics_for(const RunCell& cell) {
   if (!cell.arm->oracle.kind.empty()) return std::nullopt;
   return metrics_of(*cell.work->entry);
+}
+
+/// In the form of the store; null: nothing was measured.
+Json stored_load(const std::vector<LoadSums>& windows) {
+  if (windows.empty()) return {};
+  Json load = Json::array();
+  for (const LoadSums& one : windows) {
+    const double rows =
+        one.ns == 0 ? 0 : static_cast<double>(one.row_ns) / static_cast<double>(one.ns);
+    load.push_back({one.ns, std::round(rows * 10) / 10, one.tokens, one.waiting_ns});
+  }
+  return load;
 }
 
 }  // namespace
@@ -126,7 +139,7 @@ bool Recorder::finish_block(RowId block, std::int64_t wall_ns, const Occupancy& 
   return store_.finish_block(
       block, process_, wall_ns,
       {shared.passes, shared.job_passes, shared.stream_passes, shared.experts_read},
-      {machine, trace_ != nullptr});
+      stored_load(shared.load), {machine, trace_ != nullptr});
 }
 
 void Recorder::close() {

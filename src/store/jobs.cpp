@@ -186,7 +186,7 @@ void Store::drop_job(RowId job) {
       R"(
       UPDATE block SET process = NULL, wall_ns = NULL, passes = NULL, job_passes = NULL,
                        stream_passes = NULL, experts_read = NULL, cpu_ns = NULL, waited_ns = NULL,
-                       stolen_ns = NULL, mhz = NULL, traced = 0
+                       stolen_ns = NULL, mhz = NULL, traced = 0, load = NULL
       WHERE id = (SELECT block_id FROM job WHERE id = ?))",
       job);
   db_.run("DELETE FROM block_repair WHERE block_id = (SELECT block_id FROM job WHERE id = ?)", job);
@@ -203,23 +203,33 @@ void Store::drop_job(RowId job) {
 }
 
 bool Store::finish_block(RowId block, const std::string& process, std::int64_t wall_ns,
-                         const BlockOccupancy& occupancy, const BlockUse& use) {
+                         const BlockOccupancy& occupancy, const Json& load, const BlockUse& use) {
   Transaction transaction(db_);
   db_.run(
       R"(
       UPDATE block SET process = ?2, wall_ns = ?3, passes = ?4, job_passes = ?5, stream_passes = ?6,
                        experts_read = ?7, cpu_ns = ?8, waited_ns = ?9, stolen_ns = ?10, mhz = ?11,
-                       traced = ?12
+                       traced = ?12, load = ?13
       WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM job WHERE block_id = ?1 AND error IS NOT NULL)
         AND example_count = (
           SELECT count(*) FROM generation JOIN job ON job.id = job_id WHERE block_id = ?1))",
       block, process, wall_ns, occupancy.passes, occupancy.job_passes, occupancy.stream_passes,
       occupancy.experts_read, use.machine.cpu_ns, use.machine.waited_ns, use.machine.stolen_ns,
-      use.machine.mhz, use.traced);
+      use.machine.mhz, use.traced, load.is_null() ? std::nullopt : std::optional(dump(load)));
   const bool stored = sqlite3_changes(db_.handle()) == 1;
   if (stored) db_.run("DELETE FROM block_repair WHERE block_id = ?", block);
   transaction.commit();
   return stored;
+}
+
+std::vector<Json> Store::loads_of(RowId run) {
+  std::vector<Json> loads;
+  Statement find(db_,
+                 "SELECT load FROM block WHERE run_id = ? AND load IS NOT NULL AND wall_ns IS NOT "
+                 "NULL ORDER BY repeat, position");
+  find.bind(run);
+  while (find.step()) loads.push_back(Json::parse(find.text(0)));
+  return loads;
 }
 
 void Store::repair_block(RowId block, const std::string& process, std::int64_t wall_ns,

@@ -108,9 +108,10 @@ std::string blocks_sql() {
   return str(R"(
 INSERT INTO main.block (run_id, repeat, position, block_key, samples, example_count, arms, process,
                         wall_ns, passes, job_passes, stream_passes, experts_read, cpu_ns,
-                        waited_ns, stolen_ns, mhz, traced)
+                        waited_ns, stolen_ns, mhz, traced, load)
   SELECT new, repeat, position, block_key, samples, example_count, arms, process, wall_ns,
-         passes, job_passes, stream_passes, experts_read, cpu_ns, waited_ns, stolen_ns, mhz, traced
+         passes, job_passes, stream_passes, experts_read, cpu_ns, waited_ns, stolen_ns, mhz, traced,
+         load
   FROM temp.their_block JOIN temp.map_run ON old = run_id WHERE true ON CONFLICT DO NOTHING;
 CREATE TEMP TABLE map_block (old INTEGER PRIMARY KEY, new INTEGER);
 INSERT INTO temp.map_block SELECT theirs.id, ours.id
@@ -127,7 +128,7 @@ UPDATE main.block SET process = theirs.process, wall_ns = theirs.wall_ns,
     passes = theirs.passes, job_passes = theirs.job_passes,
     stream_passes = theirs.stream_passes, experts_read = theirs.experts_read,
     cpu_ns = theirs.cpu_ns, waited_ns = theirs.waited_ns, stolen_ns = theirs.stolen_ns,
-    mhz = theirs.mhz, traced = theirs.traced
+    mhz = theirs.mhz, traced = theirs.traced, load = theirs.load
   FROM temp.better_block AS better JOIN temp.their_block AS theirs ON theirs.id = better.old
   WHERE block.id = better.new;
 DELETE FROM main.block_repair WHERE block_id IN (SELECT new FROM temp.better_block);

@@ -162,13 +162,17 @@ class Store {
   /// retry replaces a job, its block counts as not measured, and comparisons of other arms' answers
   /// with the old answers are deleted. StoreError: an example is not stored (put_samples).
   Committed commit_job(const JobRow& job, std::span<const GenerationRow> generations);
-  /// Stores the time in which `process` ran all jobs of the block, and the occupancy of the passes.
+  /// Stores the time in which `process` ran all jobs of the block, the occupancy of the passes, and
+  /// the load over this time (block.load; null: it was not measured).
   /// An earlier time is replaced, and its second measurement (repair_block) is deleted. If a job of
   /// the block is not stored or failed, nothing is stored, and the result is false. The stored
   /// answers may come from an earlier process: if a stop left the block without a time, a later
   /// process computes the same answers again to measure the block.
   bool finish_block(RowId block, const std::string& process, std::int64_t wall_ns,
-                    const BlockOccupancy& occupancy = {}, const BlockUse& use = {});
+                    const BlockOccupancy& occupancy = {}, const Json& load = {},
+                    const BlockUse& use = {});
+  /// The loads of a run's measured blocks (block.load), in order; blocks without one are left out.
+  std::vector<Json> loads_of(RowId run);
   /// Stores a second measurement of the block. The first measurement is kept; an earlier second one
   /// is replaced. Does nothing if the block has no first measurement.
   void repair_block(RowId block, const std::string& process, std::int64_t wall_ns,

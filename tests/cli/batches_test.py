@@ -255,6 +255,28 @@ def test_the_experts_that_passes_read_are_stored_and_shown(pardec, tmp_path):
     assert "experts read a pass" in pardec.good("compare", "--db", db)
 
 
+def test_the_load_of_a_block_is_stored_over_its_time(reached):
+    """Tokens and time add up to those of the block; jobs wait while others have their places."""
+    stored = query(
+        reached["cut"][1],
+        "SELECT load, wall_ns, run.batch_size, (SELECT count(*) FROM job WHERE"
+        " block_id = block.id) AS jobs, (SELECT"
+        " sum(chosen) FROM job WHERE block_id = block.id) AS chosen, (SELECT max(cached_peak) FROM"
+        " job WHERE block_id = block.id) AS peak FROM block JOIN run ON run.id = run_id",
+    )
+    assert stored
+    for block in stored:
+        windows = json.loads(block["load"])
+        assert sum(tokens for _, _, tokens, _ in windows) == block["chosen"]
+        assert sum(ns for ns, *_ in windows) == pytest.approx(block["wall_ns"], rel=0.1, abs=5e6)
+        assert [ns for ns, *_ in windows[:-1]] == [500_000_000] * (len(windows) - 1)
+        most = block["peak"] * min(block["batch_size"], block["jobs"])
+        assert all(0 <= rows <= most + 0.1 for _, rows, _, _ in windows)
+        assert max(rows for _, rows, _, _ in windows) > 0
+        waited = sum(waiting for *_, waiting in windows)
+        assert (waited > 0) == (block["jobs"] > block["batch_size"])
+
+
 def test_short_blocks_hold_fewer_jobs_in_flight(reached):
     assert in_flight(reached, "cut") <= 3
     assert in_flight(reached, "whole") > 5

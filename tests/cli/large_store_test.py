@@ -33,7 +33,7 @@ INSERT INTO sample SELECT id + :sample, dataset_id, key || :name, cluster || :na
 INSERT INTO block SELECT id + :block, run_id + :apart * :run, repeat, position + (1 - :apart) *
     :block, block_key || :name, samples, example_count, arms, process, wall_ns, passes,
     job_passes,
-    stream_passes, experts_read, cpu_ns, waited_ns, stolen_ns, mhz, traced FROM block WHERE id <= :block;
+    stream_passes, experts_read, cpu_ns, waited_ns, stolen_ns, mhz, traced, load FROM block WHERE id <= :block;
 INSERT INTO job SELECT {job} FROM job WHERE id <= :job;
 INSERT INTO step_histogram SELECT job_id + :job, emitted, forwards FROM step_histogram WHERE
     job_id <= :job;

@@ -281,10 +281,10 @@ TEST_CASE(
   Counters counters;
   struct Job {
     static Task<void> run(Engine& engine, TestClock& clock, Counters& out) {
-      Sequence sequence = engine.open("timed", "test");  // reads 1000
+      Sequence sequence = engine.open("timed", "test");  // reads 2000, the run began at 1000
       const Tokens prompt{1, 2, 3};
-      co_await sequence.forward(
-          causal_step(prompt, 0, Origin::prompt));  // reads 2000 before, 3000 after
+      co_await sequence.forward(causal_step(
+          prompt, 0, Origin::prompt));  // reads 3000 before, 4000 after; 1000 more for the load
       clock.now += 5'000'000;
       const Tokens next{4};
       co_await sequence.forward(causal_step(next, 3));
@@ -299,8 +299,13 @@ TEST_CASE(
         f.clock.now += 7'000'000;
       });
   CHECK(counters.prefill_ns == 2000);
-  CHECK(counters.decode_ns == 5'003'000);
-  CHECK(counters.total_ns == 5'005'000);
+  CHECK(counters.decode_ns == 5'004'000);
+  CHECK(counters.total_ns == 5'006'000);
+  // Three rows until the second pass, then four.
+  REQUIRE(f.engine.occupancy().load.size() == 1);
+  CHECK(f.engine.occupancy().load[0].ns == 5'010'000);
+  CHECK(f.engine.occupancy().load[0].row_ns == 3 * 5'004'000 + 4 * 6'000);
+  CHECK(f.engine.occupancy().load[0].waiting_ns == 0);
   CHECK(f.engine.model_ns() == 2000);
   CHECK(outside == 7'001'000);
   CHECK(counters.forwards == 2);

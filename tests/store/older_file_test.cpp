@@ -7,7 +7,7 @@ namespace pardec {
 
 namespace {
 
-/// A database with one block, from before the column experts_read.
+/// A database with one block, from before the columns experts_read and load.
 std::filesystem::path older_file(const std::filesystem::path& folder) {
   const std::filesystem::path file = folder / "older.sqlite";
   { Store made(file); }
@@ -20,6 +20,7 @@ std::filesystem::path older_file(const std::filesystem::path& folder) {
   }
   for (const std::string& view : views) db.execute("DROP VIEW " + view);
   db.execute("ALTER TABLE block DROP COLUMN experts_read");
+  db.execute("ALTER TABLE block DROP COLUMN load");
   db.execute(
       "PRAGMA foreign_keys = OFF; INSERT INTO block (run_id, repeat, position, block_key, samples, "
       "example_count, arms) VALUES (1, 0, 0, 'b', '[]', 0, '[]')");
@@ -39,6 +40,7 @@ TEST_CASE("A column that an older file lacks is NULL", "[store]") {
   {
     Store reader(file, {.read_only = true});
     CHECK(blocks_without_experts(reader) == 1);
+    CHECK(reader.loads_of(1).empty());
   }
   Store all(folder.path() / "all.sqlite");
   CHECK_NOTHROW(all.merge(file));

@@ -123,14 +123,15 @@ TEST_CASE("the jobs that shared a block's passes are stored with its time, and m
   TemporaryFolder folder;
   const auto file = folder.path() / "x.sqlite";
   RowId run = 0;
-  const auto measure = [&](Store& store, int position, const BlockOccupancy& occupancy) {
+  const auto measure = [&](Store& store, int position, const BlockOccupancy& occupancy,
+                           const Json& load = {}) {
     BlockRow block;
     block.run = run;
     block.position = position;
     block.samples = keys(2 * position, 2);
     const RowId id = store.begin_block(block);
     commit(store, stack(run, block.samples, id));
-    CHECK(store.finish_block(id, "p-1", 100, occupancy));
+    CHECK(store.finish_block(id, "p-1", 100, occupancy, load));
   };
   const auto measured = [&](Store& store) {
     const BlockOccupancy sum = store.summaries({}).at(0).measured;
@@ -140,11 +141,15 @@ TEST_CASE("the jobs that shared a block's passes are stored with its time, and m
   Store store(file);
   run = begin(store, example_run());
   measure(store, 0, {10, 20, 70, 300});
-  measure(store, 1, {5, 5, 8, 41});
+  const Json load = Json::array({Json::array({500'000'000, 12.5, 30, 0})});
+  measure(store, 1, {5, 5, 8, 41}, load);
   CHECK(measured(store) == std::vector<std::int64_t>{15, 25, 78, 341});
   Store all(folder.path() / "all.sqlite");
   all.merge(file);
   CHECK(measured(all) == std::vector<std::int64_t>{15, 25, 78, 341});
+  for (Store* one : {&store, &all}) CHECK(one->loads_of(1) == std::vector<Json>{load});
+  store.database().execute("UPDATE block SET wall_ns = NULL, process = NULL");
+  CHECK(store.loads_of(1).empty());  // not measured as a whole
 }
 
 TEST_CASE(
@@ -161,7 +166,7 @@ TEST_CASE(
     block.samples = keys(2 * position, 2);
     blocks.push_back(store.begin_block(block));
     commit(store, stack(run, block.samples, blocks.back()));
-    CHECK(store.finish_block(blocks.back(), "p-1", ns, {},
+    CHECK(store.finish_block(blocks.back(), "p-1", ns, {}, {},
                              {{ns - 1, ns / 10, ns / 20, 2400.5}, position == 1}));
   };
   const auto check = [&](Store& store) {

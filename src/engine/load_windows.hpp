@@ -1,0 +1,38 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+namespace pardec {
+
+/// Sums over a window of time.
+struct LoadSums {
+  std::int64_t ns = 0;          ///< length; shorter than LoadWindows::kWindowNs in the last window
+  std::int64_t row_ns = 0;      ///< rows in the cache, each times the time that it was there
+  std::int64_t waiting_ns = 0;  ///< time in which jobs waited to start, or for room in the cache
+  std::int64_t tokens = 0;      ///< tokens generated
+
+  bool operator==(const LoadSums&) const = default;
+};
+
+/// Records the use of the cache and the tokens of a run, in consecutive windows of time.
+class LoadWindows {
+ public:
+  static constexpr std::int64_t kWindowNs = 500'000'000;
+
+  /// Begins a new record. `now`: a time in nanoseconds.
+  void begin(std::int64_t now) {
+    windows_.clear();
+    last_ = now;
+  }
+  /// From the last time until `now`, the cache had `rows` rows, and jobs waited or did not. Then
+  /// `tokens` tokens were generated.
+  void add(std::int64_t now, std::int64_t rows, bool waiting, std::int64_t tokens);
+
+  const std::vector<LoadSums>& windows() const { return windows_; }
+
+ private:
+  std::vector<LoadSums> windows_;
+  std::int64_t last_ = 0;
+};
+
+}  // namespace pardec
