@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <numeric>
 #include <utility>
 
@@ -248,6 +249,24 @@ double quantile(std::vector<double> samples, double q) {
   const size_t above = std::min(below + 1, samples.size() - 1);
   const double part = at - static_cast<double>(below);
   return samples[below] + (samples[above] - samples[below]) * part;
+}
+
+std::vector<double> kernel_density(std::span<const double> samples,
+                                   std::span<const double> places) {
+  const auto n = static_cast<double>(samples.size());
+  double mean = 0, squares = 0;
+  for (const double one : samples) mean += one / n;
+  for (const double one : samples) squares += (one - mean) * (one - mean);
+  if (samples.size() < 2 || squares == 0) return {};
+  const double width = std::sqrt(squares / (n - 1)) * std::pow(n, -0.2);
+  std::vector<double> density;
+  for (const double place : places) {
+    double sum = 0;
+    for (const double one : samples)
+      sum += std::exp(-0.5 * (place - one) * (place - one) / (width * width));
+    density.push_back(sum / (n * width * std::sqrt(2 * std::numbers::pi)));
+  }
+  return density;
 }
 
 }  // namespace pardec

@@ -27,6 +27,18 @@ std::vector<const DatasetEntry*> chosen_datasets(const DataFlags& flags) {
   return chosen;
 }
 
+void each_split(const DataFlags& flags,
+                const std::function<void(const DatasetEntry&, const Dataset&)>& seen) {
+  DataFlags published = flags;
+  std::erase_if(published.datasets,
+                [](const std::string& name) { return parse_own_file(name).has_value(); });
+  if (!published.datasets.empty() || flags.datasets.empty())
+    for (const DatasetEntry* entry : chosen_datasets(published))
+      for (const Dataset& dataset : load_splits(*entry, flags)) seen(*entry, dataset);
+  for (const std::string& name : flags.datasets)
+    if (const auto own = parse_own_file(name)) seen(stored_dataset(own->name), load_own_file(*own));
+}
+
 void check_targets(const DataFlags& flags, std::string_view action,
                    const std::vector<std::string>& names) {
   if (flags.datasets.empty())
@@ -93,6 +105,7 @@ Verb data_verb() {
       "  pardec data stats --data-root data\n"
       "  pardec data stats --dataset oa-mine --tokenizer DIR/tokenizer.json --format csv\n"
       "  pardec data stats --attention --contexts 6\n"
+      "  pardec data stats --structure --dataset answers=FILE.jsonl\n"
       "  pardec data rewrite jsonl --data-root own --split train --service teacher.json --out "
       "own/jsonl/branches.jsonl",
       [](CLI::App& app) -> std::function<int()> {
@@ -131,6 +144,10 @@ Verb data_verb() {
                        "with --attention: contexts stacked in one prompt of IPPD")
             ->capture_default_str()
             ->type_name("N")
+            ->group(flags_of({"stats"}));
+        app.add_flag("--structure", flags->structure,
+                     "how parallel the reference answers of open prompts are: PPD, DP and ABN, by "
+                     "ASPD's markup or APAR's rules")
             ->group(flags_of({"stats"}));
         app.add_flag("--published", flags->published,
                      "also the papers' rows of datasets that pardec does not read")
@@ -175,7 +192,11 @@ Verb data_verb() {
                 str("data: '", flags->action, "'",
                     known_names(flags->action, {"list", "fetch", "standin", "prompts", "rewrite",
                                                 "label", "check", "stats"})));
-          return flags->attention ? attention_stats(*flags) : data_stats(*flags);
+          if (flags->attention && flags->structure)
+            throw ConfigError("data stats: give --attention or --structure, not both");
+          return flags->structure   ? structure_stats(*flags)
+                 : flags->attention ? attention_stats(*flags)
+                                    : data_stats(*flags);
         };
       },
       {"list", "fetch", "standin", "prompts", "rewrite", "label", "check", "stats"},

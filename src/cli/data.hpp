@@ -1,6 +1,7 @@
 #pragma once
 // Shared by the actions of `pardec data`. Each action has its own source file.
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,7 @@ struct DataFlags : CorpusFiles {
   // list
   bool addresses = false;
   // stats
-  bool attention = false;
+  bool attention = false, structure = false;
   int contexts = 1;
   bool published = false;
   // standin, prompts
@@ -48,6 +49,7 @@ int list_data(const DataFlags& flags);
 int check_data(const DataFlags& flags);
 int data_stats(const DataFlags& flags);
 int attention_stats(const DataFlags& flags);
+int structure_stats(const DataFlags& flags);
 int standin_data(const DataFlags& flags);
 int make_prompt_data(const DataFlags& flags);
 int fetch_data(const DataFlags& flags);
@@ -61,6 +63,11 @@ void add_teacher_flags(CLI::App& app, DataFlags& flags);
 /// root, or, without a data root, all datasets. ConfigError: a name is unknown, or the data root
 /// has no folder of a dataset.
 std::vector<const DatasetEntry*> chosen_datasets(const DataFlags& flags);
+
+/// Calls `seen` with each split of the chosen datasets. A name NAME=FILE is the user's own file
+/// (parse_own_file). Errors: see chosen_datasets, load_splits and load_own_file.
+void each_split(const DataFlags& flags,
+                const std::function<void(const DatasetEntry&, const Dataset&)>& seen);
 
 /// Checks the flags of `data ACTION`, an action that writes datasets. ConfigError: the flags name
 /// no dataset or no target folder. `names`: the datasets that the action supports, for the message.

@@ -81,50 +81,48 @@ int data_stats(const DataFlags& flags) {
   bool samples = false, standins = false;
   std::vector<std::string> protocol_notes;
   std::set<std::string> chosen;
-  for (const DatasetEntry* entry : chosen_datasets(flags))
-    for (const Dataset& dataset : load_splits(*entry, flags)) {
-      chosen.insert(dataset.name);
-      samples = samples || dataset.sample, standins = standins || dataset.standin;
-      const SplitStats stats =
-          stats_of(dataset, protocol_of(*entry, dataset, flags, protocol_notes), tokenizer);
-      // HPD's table covers all splits, IPPD's only the evaluated one.
-      const auto paper = [&](const std::map<std::string, Json>& rows, const std::string& key,
-                             int decimals) {
-        const auto row = rows.find(dataset.name);
-        if (row == rows.end() || !row->second.contains(key)) return Cell("-", Json());
-        if (&rows == &ippd && dataset.split != entry->splits.front()) return Cell("-", Json());
-        const Json& value = row->second[key];
-        return decimals ? number_cell(value.get<double>(), decimals)
-                        : number_cell(value.get<std::int64_t>());
-      };
-      const bool in_hpd = hpd.contains(dataset.name);
-      const auto mean = [](const Mean& of) { return number_cell(of.value(), 2); };
-      table.rows.push_back(
-          with_dataset(dataset_cells(dataset),
-                       {dataset.split,
-                        number_cell(stats.examples),
-                        in_hpd ? paper(hpd, dataset.split, 0) : paper(ippd, "contexts", 0),
-                        number_cell(stats.all_fields),
-                        number_cell(stats.unanswerable),
-                        number_cell(stats.categories),
-                        number_cell(stats.attributes_per_category, 2),
-                        paper(hpd, "attributes_per_category", 2),
-                        mean(stats.fields),
-                        paper(ippd, "parallelism", 2),
-                        mean(stats.present),
-                        mean(stats.instruction),
-                        paper(ippd, "instruction", 2),
-                        mean(stats.text),
-                        paper(ippd, "context", 2),
-                        mean(stats.question),
-                        paper(ippd, "question", 2),
-                        mean(stats.asked),
-                        mean(stats.prompt),
-                        Cell("-", Json()),
-                        mean(stats.answer),
-                        paper(ippd, "answer", 2),
-                        mean(stats.value)}));
-    }
+  each_split(flags, [&](const DatasetEntry& entry, const Dataset& dataset) {
+    chosen.insert(dataset.name);
+    samples = samples || dataset.sample, standins = standins || dataset.standin;
+    const SplitStats stats =
+        stats_of(dataset, protocol_of(entry, dataset, flags, protocol_notes), tokenizer);
+    // HPD's table covers all splits, IPPD's only the evaluated one.
+    const auto paper = [&](const std::map<std::string, Json>& rows, const std::string& key,
+                           int decimals) {
+      const auto row = rows.find(dataset.name);
+      if (row == rows.end() || !row->second.contains(key)) return Cell("-", Json());
+      if (&rows == &ippd && dataset.split != entry.splits.front()) return Cell("-", Json());
+      const Json& value = row->second[key];
+      return decimals ? number_cell(value.get<double>(), decimals)
+                      : number_cell(value.get<std::int64_t>());
+    };
+    const bool in_hpd = hpd.contains(dataset.name);
+    const auto mean = [](const Mean& of) { return number_cell(of.value(), 2); };
+    table.rows.push_back(with_dataset(
+        dataset_cells(dataset), {dataset.split,
+                                 number_cell(stats.examples),
+                                 in_hpd ? paper(hpd, dataset.split, 0) : paper(ippd, "contexts", 0),
+                                 number_cell(stats.all_fields),
+                                 number_cell(stats.unanswerable),
+                                 number_cell(stats.categories),
+                                 number_cell(stats.attributes_per_category, 2),
+                                 paper(hpd, "attributes_per_category", 2),
+                                 mean(stats.fields),
+                                 paper(ippd, "parallelism", 2),
+                                 mean(stats.present),
+                                 mean(stats.instruction),
+                                 paper(ippd, "instruction", 2),
+                                 mean(stats.text),
+                                 paper(ippd, "context", 2),
+                                 mean(stats.question),
+                                 paper(ippd, "question", 2),
+                                 mean(stats.asked),
+                                 mean(stats.prompt),
+                                 Cell("-", Json()),
+                                 mean(stats.answer),
+                                 paper(ippd, "answer", 2),
+                                 mean(stats.value)}));
+  });
   if (flags.published) add_published(table, chosen);
   table.notes = {
       "paper: numbers of Table 2 of the HPD paper (one number of attributes for each dataset) and "

@@ -71,7 +71,7 @@ Verb report_verb() {
               const auto results = reproduced(papers, *store, comparison.invocation);
               for (const Reproduction& result : results)
                 items.push_back(shown(result, /*measured_only=*/results.size() > 1));
-              if (!items.empty()) report.claims = reproduction_tables(items);
+              add_items(report, items);
               write_file(flags->output, render_report(std::move(report), with_flags));
               std::cout << flags->output << "\n";
               return exit_code(comparison, flags->strict);

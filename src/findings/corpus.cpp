@@ -6,10 +6,13 @@
 #include <set>
 #include <vector>
 
+#include "decoders/branch_markup.hpp"
+#include "decoders/training_text.hpp"
 #include "src/prompt/json_answer.hpp"
 #include "src/prompt/pieces.hpp"
 #include "src/support/error.hpp"
 #include "src/support/project_files.hpp"
+#include "src/support/text.hpp"
 #include "src/tasks/decode_options.hpp"
 #include "src/tasks/request.hpp"
 
@@ -33,6 +36,40 @@ void count_attributes(const Dataset& dataset, SplitStats& stats) {
 }
 
 void add(Mean& mean, std::size_t size) { mean.add(static_cast<double>(size)); }
+
+/// Tokens of text in the parts of an answer.
+ParallelCounts text_counts(const std::vector<MarkupPart>& parts, const Tokenizer& tokenizer) {
+  const auto ids = [&](const std::string& text) {
+    return std::ssize(tokenizer.encode_piece(text, false));
+  };
+  ParallelCounts counts;
+  for (const MarkupPart& part : parts) {
+    counts.generated += ids(part.serial);
+    counts.groups += part.branches.empty() ? 0 : 1;
+    for (const MarkupPart::Branch& branch : part.branches) {
+      ++counts.branches;
+      const std::int64_t title = ids(branch.title);
+      counts.generated += title;
+      counts.branch_tokens += title + ids(":") + ids(branch.content);
+    }
+  }
+  counts.generated += counts.branch_tokens;
+  return counts;
+}
+
+/// Tokens of text in a tree whose details are the branches of one group.
+ParallelCounts text_counts(const ParagraphTree& tree) {
+  ParallelCounts counts{.groups = 1};
+  for (int n = 0; n < tree.size(); ++n) {
+    const auto tokens = std::ssize(tree.node(n).tokens);
+    counts.generated += tokens;
+    const int parent = tree.node(n).parent;
+    if (parent < 0 || tree.node(parent).first_child != n) continue;
+    ++counts.branches;
+    counts.branch_tokens += tokens;
+  }
+  return counts;
+}
 
 /// Adds lengths of one example's prompt and reference answer in the form used by extraction
 /// decoders.
@@ -213,6 +250,28 @@ Tokenizer tokenizer_of(const CorpusFiles& files) {
     return Tokenizer::load(project_file("experiments/quickstart/tokenizer.json"));
   const std::filesystem::path path = files.tokenizer;
   return Tokenizer::load(std::filesystem::is_directory(path) ? path / "tokenizer.json" : path);
+}
+
+StructureStats structure_of(const Dataset& dataset, const Tokenizer& tokenizer) {
+  StructureStats stats;
+  std::vector<ParallelCounts> all;
+  for (const Example& example : dataset.examples)
+    for (const ExampleField& field : example.fields) {
+      if (field.references.empty()) continue;
+      const std::string& answer = field.references.front();
+      ParallelCounts& counts = all.emplace_back(text_counts(
+          parse_markup(answer, str(dataset.name, ", ", example.id, ", ", field.name)), tokenizer));
+      stats.marked += counts.groups > 0;
+      if (counts.groups == 0)
+        if (const auto tree = paragraph_tree(answer, tokenizer)) {
+          counts = text_counts(*tree);
+          ++stats.by_rules;
+        }
+      ++stats.answers;
+      stats.tokens.add(static_cast<double>(counts.generated));
+    }
+  stats.metrics = parallel_metrics(all);
+  return stats;
 }
 
 }  // namespace pardec

@@ -6,6 +6,7 @@
 
 #include "datasets/dataset.hpp"
 #include "metrics/attention_model.hpp"
+#include "metrics/decoding_metrics.hpp"
 #include "src/tasks/protocol.hpp"
 #include "src/tokenizer/tokenizer.hpp"
 
@@ -57,6 +58,21 @@ struct SplitStats {
 };
 /// Computes the statistics of a split. ConfigError: see make_pieces.
 SplitStats stats_of(const Dataset& dataset, const Protocol& protocol, const Tokenizer& tokenizer);
+
+/// How parallel the reference answers of a corpus are, as ASPD's Figure 1 counts it: in tokens of
+/// text, without control tokens. A branch has the tokens of `TITLE: CONTENT`; all others are those
+/// of serial text and titles.
+struct StructureStats {
+  std::int64_t answers = 0;  ///< all first references
+  /// Answers with branches in ASPD's markup (branch_markup.hpp), and answers without markup that
+  /// APAR's rules divide (paragraph_tree): one group, whose branches are the details.
+  std::int64_t marked = 0, by_rules = 0;
+  Mean tokens;              ///< of an answer
+  ParallelMetrics metrics;  ///< PPD, DP and ABN; the speeds are 0
+};
+/// The parallel structure of the first reference of each field. ConfigError: the markup of an
+/// answer is invalid.
+StructureStats structure_of(const Dataset& dataset, const Tokenizer& tokenizer);
 
 /// The cost of attention for a dataset that is asked field by field: with prefix caching and
 /// PagedAttention (PC+PA), and with IPPD. The letters are those of the IPPD paper, appendix A.2: m

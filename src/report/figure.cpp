@@ -26,6 +26,11 @@ constexpr std::array<const char*, kMarks> kPalette{"#6b7280", "#0072b2", "#d55e0
 constexpr std::array<int, kMarks> kShapes{7, 5, 9, 13, 11, 15, 6, 4, 8, 12, 10, 14};
 constexpr const char* kInk = "#1f2933";
 constexpr const char* kRule = "#d3d8de";
+/// Texts on coloured areas, which are the same in the page's dark scheme: on strong and on light
+/// colours.
+constexpr const char *kOnColour = "#ffffff", *kOnLight = "#1f2932";
+/// Colours of a heat map, from the lowest value to the highest.
+constexpr const char *kLowest = "#e8eef4", *kHighest = "#00507d";
 
 std::string number(double value) {
   char text[40];
@@ -70,7 +75,8 @@ int shape(const FigureSeries& series) {
 }
 
 bool lies(const Figure& figure) {
-  return figure.kind == FigureKind::rows || figure.kind == FigureKind::bars;
+  return figure.kind == FigureKind::rows || figure.kind == FigureKind::bars ||
+         figure.kind == FigureKind::stacked;
 }
 
 struct Range {
@@ -99,10 +105,16 @@ std::size_t marks_at_a_place(const Figure& figure) {
   return most;
 }
 
+/// Whether marks of several series at the same place stay there.
+bool shares_places(FigureKind kind) {
+  return kind == FigureKind::scatter || kind == FigureKind::curves || kind == FigureKind::stacked ||
+         kind == FigureKind::heat;
+}
+
 /// The offset of the marks of series `s` from their place. Marks are side by side around the
 /// middle, so that no interval hides another.
 double offset(const Figure& figure, std::size_t s) {
-  if (marks_at_a_place(figure) < 2 || figure.kind == FigureKind::scatter ||
+  if (marks_at_a_place(figure) < 2 || shares_places(figure.kind) ||
       (figure.kind == FigureKind::lines && !figure.categories.empty()))
     return 0;
   const auto count = static_cast<double>(figure.series.size());
@@ -114,6 +126,7 @@ double offset(const Figure& figure, std::size_t s) {
 }
 
 double thickness(const Figure& figure) {
+  if (figure.kind == FigureKind::stacked) return 0.56;
   return marks_at_a_place(figure) < 2 ? 0.56 : 0.72 / static_cast<double>(figure.series.size());
 }
 
@@ -126,7 +139,8 @@ int widest_label(const Figure& figure) {
 }
 
 bool has_legend(const Figure& figure) {
-  return figure.legend && (figure.series.size() > 1 || !figure.front.empty());
+  return figure.legend && figure.kind != FigureKind::heat &&
+         (figure.series.size() > 1 || !figure.front.empty());
 }
 
 constexpr std::string_view kFrontName = "Pareto front";
@@ -163,6 +177,10 @@ double height_of(const Figure& figure) {
       has_legend(figure) ? 110 + kLine * (1.0 * std::ssize(figure.series) + !figure.front.empty())
                          : 0;
   if (figure.height > 0) return std::max(legend, figure.height);
+  if (figure.kind == FigureKind::heat)
+    return 120 + 52.0 * static_cast<double>(figure.series.size());
+  if (figure.kind == FigureKind::stacked)
+    return std::max(legend, 96 + 34.0 * static_cast<double>(figure.categories.size()));
   if (!lies(figure)) return std::max(legend, 360.0);
   const double per_mark = figure.kind == FigureKind::bars ? 17 : widest_label(figure) > 0 ? 20 : 13;
   const double per_row = std::max(
@@ -187,8 +205,17 @@ std::string terminal(const Figure& figure, FigureFormat format) {
   return "";
 }
 
+/// The part of a bar that a point of series `s` is: from the sum of the series before it.
+Range part_of_bar(const Figure& figure, std::size_t s, const FigurePoint& point) {
+  double begin = 0;
+  for (std::size_t before = 0; before < s; ++before)
+    for (const FigurePoint& other : figure.series[before].points)
+      if (other.x == point.x && std::isfinite(other.y)) begin += other.y;
+  return {begin, begin + point.y};
+}
+
 /// Data blocks $series0 ...: position, value, low, high; for `scatter` also the horizontal low and
-/// high.
+/// high. For `stacked`, low and high are the ends of the part.
 std::string data(const Figure& figure) {
   std::string out;
   if (!figure.front.empty()) {
@@ -199,13 +226,16 @@ std::string data(const Figure& figure) {
   }
   for (std::size_t s = 0; s < figure.series.size(); ++s) {
     out += str("$series", s, " << END\n");
-    for (const FigurePoint& point : figure.series[s].points)
-      out += str(number(point.x + offset(figure, s)), " ", number(point.y), " ", number(point.low),
-                 " ", number(point.high),
+    for (const FigurePoint& point : figure.series[s].points) {
+      const Range part = figure.kind == FigureKind::stacked ? part_of_bar(figure, s, point)
+                                                            : Range{point.low, point.high};
+      out += str(number(point.x + offset(figure, s)), " ", number(point.y), " ", number(part.low),
+                 " ", number(part.high),
                  figure.kind == FigureKind::scatter
                      ? str(" ", number(point.x_low), " ", number(point.x_high))
                      : "",
                  "\n");
+    }
     out += "END\n";
   }
   return out;
@@ -213,9 +243,11 @@ std::string data(const Figure& figure) {
 
 Range values(const Figure& figure) {
   Range range;
-  for (const auto& series : figure.series)
-    for (const auto& point : series.points)
+  for (std::size_t s = 0; s < figure.series.size(); ++s)
+    for (const auto& point : figure.series[s].points) {
       for (const double value : {point.y, point.low, point.high}) range.add(value);
+      if (figure.kind == FigureKind::stacked) range.add(part_of_bar(figure, s, point).high);
+    }
   if (figure.reference) range.add(*figure.reference);
   if (figure.from_zero) range.add(0);
   if (!(range.low <= range.high)) return {0, 1};
@@ -230,6 +262,20 @@ std::string labels(const Figure& figure) {
   for (std::size_t s = 0; s < figure.series.size(); ++s)
     for (const FigurePoint& point : figure.series[s].points) {
       if (point.label.empty() || !std::isfinite(point.y)) continue;
+      if (figure.kind == FigureKind::stacked) {
+        const Range part = part_of_bar(figure, s, point);
+        out += str("set label ", in_quotes(point.label), " at first ",
+                   number((part.low + part.high) / 2), ",", number(point.x),
+                   " center front textcolor rgb '", kOnColour, "'\n");
+        continue;
+      }
+      if (figure.kind == FigureKind::heat) {
+        const Range all = values(figure);
+        const bool dark = point.y - all.low > 0.55 * (all.high - all.low);
+        out += str("set label ", in_quotes(point.label), " at first ", number(point.x), ",", s,
+                   " center front textcolor rgb '", dark ? kOnColour : kOnLight, "'\n");
+        continue;
+      }
       const double across = point.x + offset(figure, s);
       const double end = std::isfinite(point.high) ? point.high : point.y;
       out += lies(figure)
@@ -241,12 +287,29 @@ std::string labels(const Figure& figure) {
   return out;
 }
 
-std::string category_tics(const Figure& figure) {
+std::string named_tics(const std::vector<std::string>& names) {
   std::vector<std::string> tics;
   // A % would begin a format here.
-  for (std::size_t c = 0; c < figure.categories.size(); ++c)
-    tics.push_back(str(in_quotes(replace_all(at_tic(figure.categories[c]), "%", "%%")), " ", c));
+  for (std::size_t c = 0; c < names.size(); ++c)
+    tics.push_back(str(in_quotes(replace_all(at_tic(names[c]), "%", "%%")), " ", c));
   return "(" + join(tics, ", ") + ")";
+}
+
+/// Tics at these numbers, unless their texts could overlap.
+std::string number_tics(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  std::vector<std::string> at;
+  std::size_t widest = 0;
+  double nearest = std::numeric_limits<double>::infinity();
+  for (const double value : values) {
+    if (!at.empty()) nearest = std::min(nearest, value - values[at.size() - 1]);
+    at.push_back(number(value));
+    widest = std::max(widest, at.back().size());
+  }
+  const bool apart = values.size() < 2 ||
+                     nearest * 72 > (values.back() - values.front()) * static_cast<double>(widest);
+  return values.size() <= 12 && apart ? "(" + join(at, ", ") + ")" : "";
 }
 
 std::string axes(const Figure& figure) {
@@ -256,7 +319,20 @@ std::string axes(const Figure& figure) {
   std::string out;
   const auto line = [&](const auto&... parts) { out += str(parts..., "\n"); };
   const std::string ink = str(" textcolor rgb '", kInk, "'");
-  if (lies(figure)) {
+  if (figure.kind == FigureKind::heat) {
+    std::vector<std::string> rows;
+    for (const FigureSeries& series : figure.series) rows.push_back(series.name);
+    line("set xrange [-0.5:", number(static_cast<double>(figure.categories.size()) - 0.5), "]");
+    line("set yrange [", number(static_cast<double>(rows.size()) - 0.5), ":-0.5]");
+    line("set xtics scale 0 nomirror ", named_tics(figure.categories), ink);
+    line("set ytics scale 0 nomirror ", named_tics(rows), ink);
+    line("set cbtics scale 0", ink);
+    line("set border 0");
+    line("set palette defined (0 '", kLowest, "', 1 '", kHighest, "')");
+    line("set cbrange [", number(range.low), ":", number(range.high), "]");
+    line("set colorbox noborder");
+    if (!figure.value_label.empty()) line("set cblabel ", in_quotes(figure.value_label), ink);
+  } else if (lies(figure)) {
     const double count = static_cast<double>(figure.categories.size());
     line("set yrange [", number(count - 0.4), ":-0.6]");
     line("set xrange [", number(low), ":",
@@ -264,7 +340,7 @@ std::string axes(const Figure& figure) {
                                       0.05 + 0.025 * widest_label(figure)) *
                                  span),
          "]");
-    line("set ytics scale 0 ", category_tics(figure), ink);
+    line("set ytics scale 0 ", named_tics(figure.categories), ink);
     line("set xtics scale 0 nomirror", ink);
     line("set grid xtics noytics linetype 1 linecolor rgb '", kRule, "' linewidth 0.6");
     line("set border 0");
@@ -276,21 +352,15 @@ std::string axes(const Figure& figure) {
     line("set yrange [", number(low), ":", number(range.high + 0.12 * span), "]");
     if (!figure.categories.empty()) {
       line("set xrange [-0.6:", number(static_cast<double>(figure.categories.size()) - 0.4), "]");
-      line("set xtics scale 0 nomirror ", category_tics(figure), ink);
+      line("set xtics scale 0 nomirror ", named_tics(figure.categories), ink);
     } else {
       const Range x = positions(figure);
       const double margin = x.low == x.high ? 1 : 0.05 * (x.high - x.low);
       line("set xrange [", number(x.low - margin), ":", number(x.high + margin), "]");
-      // Tics at the points if there are few.
-      std::vector<std::string> at;
-      std::vector<double> seen;
+      std::vector<double> at;
       for (const auto& series : figure.series)
-        for (const auto& point : series.points) seen.push_back(point.x);
-      std::sort(seen.begin(), seen.end());
-      seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
-      for (const double value : seen) at.push_back(number(value));
-      line("set xtics scale 0 nomirror ",
-           seen.size() <= 12 && figure.kind == FigureKind::lines ? "(" + join(at, ", ") + ")" : "",
+        for (const auto& point : series.points) at.push_back(point.x);
+      line("set xtics scale 0 nomirror ", figure.kind == FigureKind::lines ? number_tics(at) : "",
            ink);
     }
     line("set ytics scale 0 nomirror", ink);
@@ -327,6 +397,19 @@ std::string plots(const Figure& figure) {
                           " linewidth 1.4 notitle");
         parts.push_back(str(of, " using 1:2 with linespoints pointtype ", shape(series),
                             " pointsize 0.8 linewidth 1.8", rgb, title));
+        break;
+      case FigureKind::curves:
+        parts.push_back(
+            str(of, " using 1:2 with lines dashtype ", s + 1, " linewidth 2", rgb, title));
+        break;
+      case FigureKind::stacked:
+        parts.push_back(of + " using (0):1:3:4:($1-" + half + "):($1+" + half +
+                        ") with boxxyerror fillstyle solid 0.9 noborder" + rgb + title);
+        break;
+      case FigureKind::heat:
+        parts.push_back(str(of, " using 1:(", s, "):($1-0.49):($1+0.49):(", s, "-0.47):(", s,
+                            "+0.47):2 with boxxyerror fillstyle solid 1 noborder fillcolor "
+                            "palette notitle"));
         break;
       case FigureKind::scatter:
         // Thin, so that the marks of many arms stay readable.
@@ -400,7 +483,7 @@ std::string gnuplot_script(const Figure& figure, FigureFormat format) {
         "textcolor rgb '",
         kInk, "'");
   } else {
-    line("set rmargin 3");
+    line("set rmargin ", figure.kind == FigureKind::heat ? 12 : 3);
     line("unset key");
   }
   return out + axes(figure) + labels(figure) + plots(figure);

@@ -12,7 +12,7 @@ namespace pardec {
 struct FigurePoint {
   /// a number, or the index of a category, as FigureKind says
   double x = 0;
-  double y = 0;  ///< the value; for `rows` and `bars`, its axis is horizontal
+  double y = 0;  ///< the value; for `rows`, `bars` and `stacked`, its axis is horizontal
   double low = std::numeric_limits<double>::quiet_NaN(), high = low;
   std::string label = {};  ///< text next to the point; empty: no text
   double x_low = std::numeric_limits<double>::quiet_NaN(), x_high = x_low;  ///< interval of x
@@ -36,15 +36,22 @@ enum class FigureKind {
   rows,     ///< categories from top to bottom; at each, one dot with its interval per series
   bars,     ///< categories from top to bottom; at each, one bar with its interval per series
   scatter,  ///< one mark per point, with intervals in x and y; x is a number
+  curves,   ///< lines without marks; x is a number
+  /// categories from top to bottom; at each, one bar whose parts are the values of the series
+  stacked,
+  /// A grid of coloured cells, with a label in each. Each series is a row, from top to bottom; x is
+  /// the index of the column's category, and the value gives the colour.
+  heat,
 };
 
 /// The content of a figure. gnuplot draws it from a script that includes the data.
 struct Figure {
   FigureKind kind = FigureKind::lines;
   std::string title;  ///< empty: none
-  /// Labels of the horizontal and of the vertical axis; empty: none. For `rows` and `bars`, x_label
-  /// is about the values (FigurePoint::y), and y_label is not drawn.
+  /// Labels of the horizontal and of the vertical axis; empty: none. For `rows`, `bars` and
+  /// `stacked`, x_label is about the values (FigurePoint::y), and y_label is not drawn.
   std::string x_label, y_label;
+  std::string value_label = {};         ///< for `heat`: label of the colours
   std::vector<std::string> categories;  ///< names of the categories; empty: x is numeric
   std::vector<FigureSeries> series;
   /// for `scatter`: points joined by a dashed line under the marks

@@ -89,6 +89,17 @@ std::vector<ReportTable> reproduction_tables(const std::vector<ReproducedItem>& 
   return tables;
 }
 
+void add_items(Report& report, const std::vector<ReproducedItem>& items) {
+  if (items.empty()) return;
+  report.claims = reproduction_tables(items);
+  const auto own = std::ssize(report.figures);
+  std::vector<NamedFigure> printed;
+  for (const ReproducedItem& item : items)
+    printed.insert(printed.end(), item.figures.begin(), item.figures.end());
+  add_figures(report, printed);
+  std::rotate(report.figures.begin(), report.figures.begin() + own, report.figures.end());
+}
+
 void ReproductionReport::add_run(const Comparison& comparison) {
   if (std::find(runs_.begin(), runs_.end(), comparison.invocation) != runs_.end()) return;
   runs_.push_back(comparison.invocation);
@@ -118,6 +129,8 @@ void ReproductionReport::add_run(const Comparison& comparison) {
 
 Report ReproductionReport::of(const std::vector<ReproducedItem>& items) && {
   std::vector<NamedFigure> figures;
+  for (const ReproducedItem& item : items)
+    figures.insert(figures.end(), item.figures.begin(), item.figures.end());
   for (const ReproducedItem& item : items)
     for (NamedFigure& figure : published_figures(item)) figures.push_back(std::move(figure));
   for (NamedFigure& figure : of_runs_) figures.push_back(std::move(figure));

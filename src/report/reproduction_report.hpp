@@ -14,6 +14,11 @@ namespace pardec {
 /// all other items with the reason.
 std::vector<ReportTable> reproduction_tables(const std::vector<ReproducedItem>& items);
 
+/// Adds the tables of the items (reproduction_tables) to the page of a run that measured these
+/// items, and their printed figures (ReproducedItem::figures) before its own. Figures are drawn as
+/// in add_figures, with its errors.
+void add_items(Report& report, const std::vector<ReproducedItem>& items);
+
 /// Builds the page with the results of `reproduce` for some items.
 class ReproductionReport {
  public:

@@ -361,7 +361,10 @@ ReproducedItem shown(const Reproduction& result, bool measured_only) {
       item.scale(result.scale).contains("bound")
           ? bounds_table(item, *result.evidence, result.arms, result.baseline, result.differs)
           : published_table(item, result.scale, *result.evidence, result.differs, measured_only),
-      result.findings, commit, measured};
+      result.findings,
+      commit,
+      measured,
+      printed_figures(item, result.scale, *result.evidence)};
 }
 
 Table claims_table(const std::vector<ReproducedItem>& items, const std::string& title) {

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "src/report/printed_figure.hpp"
 #include "src/report/table.hpp"
 #include "src/reproduction/claims.hpp"
 #include "src/reproduction/evidence.hpp"
@@ -35,6 +36,7 @@ struct ReproducedItem {
   std::vector<ClaimFinding> findings;
   /// commit and date ("2026-01-31") of the measurement; empty: nothing was measured
   std::string commit = {}, measured_utc = {};
+  std::vector<NamedFigure> figures = {};  ///< from printed_figures()
 };
 /// The results of an item, with bounds_table() if the scale is a bound, and with published_table()
 /// otherwise. `measured_only`: see published_table().

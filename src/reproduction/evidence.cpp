@@ -203,7 +203,17 @@ std::string undecided_of(const ArmFinding& arm) {
              : "";
 }
 
-bool is_score(const std::string& metric) { return metric == "headline" || computes(metric); }
+/// Which pairs a metric of outcomes counts, by their score for the arm; none: it is another metric.
+std::optional<double> outcome_of(const std::string& metric) {
+  static const std::map<std::string, double> kOutcomes{
+      {"judge_wins", 1}, {"judge_ties", 0.5}, {"judge_losses", 0}};
+  const auto found = kOutcomes.find(metric);
+  return found == kOutcomes.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool is_score(const std::string& metric) {
+  return metric == "headline" || computes(score_of(metric));
+}
 
 /// Whether it is a quantity of whole blocks rather than of single jobs.
 bool of_blocks(const std::string& metric) {
@@ -245,6 +255,30 @@ Interval times(const Interval& interval, double factor) {
 }
 
 }  // namespace
+
+std::string score_of(const std::string& metric) {
+  return outcome_of(metric) ? "judge_win_rate" : metric;
+}
+
+std::vector<LoadWindow> load_windows(const std::vector<Json>& blocks) {
+  constexpr double kSeconds = 3;
+  std::vector<LoadWindow> windows;
+  for (const Json& block : blocks) {
+    std::size_t end = block.size();
+    while (end > 0 && block[end - 1].at(3).get<double>() == 0) --end;
+    double seconds = 0, row_seconds = 0, tokens = 0;
+    for (std::size_t i = (block.size() + 2) / 3; i < end; ++i) {
+      const double length = block[i].at(0).get<double>() * 1e-9;
+      seconds += length;
+      row_seconds += block[i].at(1).get<double>() * length;
+      tokens += block[i].at(2).get<double>();
+      if (seconds < kSeconds) continue;
+      windows.push_back({row_seconds / seconds, tokens / seconds});
+      seconds = row_seconds = tokens = 0;
+    }
+  }
+  return windows;
+}
 
 std::string Qualifiers::text() const {
   std::vector<std::string> said;
@@ -325,6 +359,7 @@ struct StoredRun::Cell {
   RunAnswers answers;
   std::vector<JobView> jobs;
   std::set<RowId> disturbed_blocks;
+  std::vector<Json> loads = {};  ///< of blocks
 
   bool has(const Scope& place, const std::string& category) const {
     return place.categories.empty() || std::find(place.categories.begin(), place.categories.end(),
@@ -337,7 +372,7 @@ struct StoredRun::Cell {
     return range_of(total_of(metric));
   }
   std::string total_of(const std::string& metric) const {
-    return metric == "headline" ? std::string(headline_score(*arm)) : metric;
+    return metric == "headline" ? std::string(headline_score(*arm)) : score_of(metric);
   }
 
   std::vector<QuantityPart> parts(const Scope& place, const std::string& metric,
@@ -359,12 +394,13 @@ struct StoredRun::Cell {
       const ExampleNames& names = scores.names();
       for (const ScoredPart& part : one.parts(total, scores)) {
         const ScoredAnswer& answer = scores.answers()[static_cast<size_t>(part.answer)];
+        const std::optional<double> outcome = outcome_of(metric);
         if (has(place, names.categories.name(answer.category)))
           all.push_back({{str(names.keys[static_cast<size_t>(answer.sample)], "\n",
                               names.fields.name(part.field))},
                          {names.clusters.name(answer.cluster)},
                          std::to_string(part.group),
-                         part.numerator,
+                         outcome ? real(part.numerator == *outcome) : part.numerator,
                          part.denominator});
       }
     }
@@ -402,6 +438,7 @@ StoredRun::StoredRun(Store& store, const std::string& invocation, const std::str
     for (auto& [key, view] : views) cell->jobs.push_back(std::move(view));
     for (const BlockFigures& block : cell->measured.blocks)
       if (is_disturbed(block.time, arm.run.run.threads)) cell->disturbed_blocks.insert(block.id);
+    cell->loads = store.loads_of(arm.run.run.id);
     cells_.push_back(std::move(cell));
   }
 }
@@ -530,11 +567,11 @@ Found StoredEvidence::level(const Scope& place, const std::string& arm,
   if (is_score(metric) && found.run.run.oracle)
     return {std::nullopt, "answers that are not forced"};
   const std::vector<QuantityPart> parts = one->parts(place, metric, undisturbed_only(metric));
-  if (parts.empty() && needs_judge(metric))
-    return {std::nullopt,
-            str("a judge, for ", metric, " of ", arm, " on ", place.dataset,
-                " (`judge=FILE`, or pardec judge `db` ", comparison_.db, " `run` ",
-                comparison_.invocation, " `protocol` ", protocol_for(metric), " `service=FILE`)")};
+  if (parts.empty() && needs_judge(score_of(metric)))
+    return {std::nullopt, str("a judge, for ", metric, " of ", arm, " on ", place.dataset,
+                              " (`judge=FILE`, or pardec judge `db` ", comparison_.db, " `run` ",
+                              comparison_.invocation, " `protocol` ",
+                              protocol_for(score_of(metric)), " `service=FILE`)")};
   if (parts.empty())
     return {std::nullopt,
             str(metric, " of ", arm, " on ", place.dataset,
@@ -694,6 +731,32 @@ std::optional<IdentityCount> StoredEvidence::identity(const Scope& place, const 
     count.ties += !identity.identical && identity.gap && *identity.gap <= kTieGap;
   }
   return count;
+}
+
+std::vector<double> StoredEvidence::values(const Scope& place, const std::string& arm,
+                                           const std::string& metric) const {
+  std::vector<double> all;
+  const Cell* one = cell(place.dataset, arm);
+  if (!one || !undecided_of(*one->arm).empty()) return all;
+  if (metric != "length") {
+    for (const QuantityPart& part : one->parts(place, metric))
+      all.push_back(part.numerator / part.denominator);
+    return all;
+  }
+  for (const JobView& view : one->jobs) {
+    if (!one->has(place, view.category)) continue;
+    if (view.together)
+      all.push_back(real(view.job->counters.text) / real(view.answers));
+    else
+      for (const ResponseCounts& response : view.responses) all.push_back(real(response.text));
+  }
+  return all;
+}
+
+std::vector<LoadWindow> StoredEvidence::load(const std::string& place,
+                                             const std::string& arm) const {
+  const Cell* one = cell(place, arm);
+  return one ? load_windows(one->loads) : std::vector<LoadWindow>{};
 }
 
 Qualifiers StoredEvidence::qualifiers(const std::string& place) const {

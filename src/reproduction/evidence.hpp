@@ -31,6 +31,10 @@ struct ArmPair {
   std::string arm, over;
 };
 
+/// The score whose verdicts a metric counts: judge_win_rate for judge_wins, judge_ties and
+/// judge_losses (shares of pairs). Other metrics are returned as they are.
+std::string score_of(const std::string& metric);
+
 /// The conditions under which a verdict was reached.
 struct Qualifiers {
   /// forced: an oracle chose the tokens, or decided which guesses were accepted. standin: the data
@@ -46,6 +50,16 @@ struct Qualifiers {
   /// The qualifiers of a number that is computed from two numbers, with `*this` and `other`.
   Qualifiers with(const Qualifiers& other) const;
 };
+
+/// The load of an arm in a window of time.
+struct LoadWindow {
+  double cached_rows;        ///< rows in the cache, mean over the time of the window
+  double tokens_per_second;  ///< tokens generated in the window, by its length
+};
+
+/// Windows of 3 seconds from the loads of blocks (block.load). As in Figure 5 of the APAR paper,
+/// the first third of a block is left out, and all windows after the last one in which jobs waited.
+std::vector<LoadWindow> load_windows(const std::vector<Json>& blocks);
 
 /// A source of measurements. Metrics have the names in experiments/papers/README.md. Unknown
 /// metrics, arms that were not run, and scores of forced answers are not errors: they are reported
@@ -83,6 +97,18 @@ class Evidence {
   virtual std::optional<IdentityCount> identity(const Scope& place, const std::string& arm,
                                                 const std::string& other,
                                                 const std::string& metric) const = 0;
+  /// The value of `metric` for each answer of `arm`, e.g. the `length` of each turn; for metrics of
+  /// jobs, one value for each job. Empty: it was not measured for single answers.
+  virtual std::vector<double> values(const Scope& /*place*/, const std::string& /*arm*/,
+                                     const std::string& /*metric*/) const {
+    return {};
+  }
+  /// The load of an arm in windows of time (load_windows). Empty: it was not measured, or no window
+  /// is left.
+  virtual std::vector<LoadWindow> load(const std::string& /*place*/,
+                                       const std::string& /*arm*/) const {
+    return {};
+  }
   /// The conditions of the measurements at a place; empty: at all places together.
   virtual Qualifiers qualifiers(const std::string& place) const = 0;
   /// The warnings about the values of `metric` that are computed from the measurements of `arms` at
@@ -189,6 +215,9 @@ class StoredEvidence : public Evidence {
   std::optional<IdentityCount> identity(const Scope& place, const std::string& arm,
                                         const std::string& other,
                                         const std::string& metric) const override;
+  std::vector<double> values(const Scope& place, const std::string& arm,
+                             const std::string& metric) const override;
+  std::vector<LoadWindow> load(const std::string& place, const std::string& arm) const override;
   Qualifiers qualifiers(const std::string& place) const override;
   std::vector<Caveat> caveats(const std::string& place, const std::vector<std::string>& arms,
                               const std::string& metric) const override;

@@ -237,14 +237,99 @@ Published read_published(const Json& json, const std::string& where) {
   return published;
 }
 
+PrintedFigure::Form parse_form(const std::string& text, const std::string& where) {
+  using Form = PrintedFigure::Form;
+  static const std::vector<std::pair<std::string, Form>> kForms{
+      {"lines", Form::lines}, {"bars", Form::bars},       {"stacked", Form::stacked},
+      {"heat", Form::heat},   {"density", Form::density}, {"scatter", Form::scatter},
+      {"cache", Form::cache}};
+  std::vector<std::string> known;
+  for (const auto& [name, form] : kForms) {
+    if (name == text) return form;
+    known.push_back(name);
+  }
+  throw ConfigError(str(where, " is '", text, "'", known_names(text, known)));
+}
+
+PrintedFigure read_panel(const Json& json, const std::string& where) {
+  using Form = PrintedFigure::Form;
+  JsonReader read(json, where);
+  PrintedFigure figure;
+  figure.form = parse_form(read.required<std::string>("form"), read.where("form"));
+  figure.title = read.optional<std::string>("title", "");
+  figure.metrics = texts(read.any("metric"), read.where("metric"));
+  figure.along = read.optional<std::string>("along", "");
+  figure.by = read.optional<std::string>("by", "");
+  const Json series = read.any("series");
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    JsonReader one(series[i], str(read.where("series"), "[", i, "]"));
+    PrintedFigure::Series added{one.required<std::string>("name"), {}};
+    const Json arms = one.any("arms");
+    for (const Json& arm : arms.is_string() ? Json::array({arms}) : arms)
+      added.arms.push_back(point_of(arm, one.where("arms")));
+    one.finish();
+    figure.series.push_back(std::move(added));
+  }
+  const Json parts = read.any("parts");
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    JsonReader one(parts[i], str(read.where("parts"), "[", i, "]"));
+    figure.parts.push_back(
+        {one.required<std::string>("name"), one.required<std::string>("metric")});
+    one.finish();
+  }
+  figure.x_label = read.optional<std::string>("x_label", "");
+  figure.y_label = read.optional<std::string>("y_label", "");
+  figure.times = read.optional<double>("times", 1);
+  figure.inverse = read.optional<bool>("inverse", false);
+  figure.in = texts(read.any("in"), read.where("in"));
+  figure.note = read.optional<std::string>("note", "");
+  read.finish();
+  const auto need = [&](bool there, const char* what) {
+    if (!there) throw ConfigError(str(where, ": has no ", what, ", which its form needs"));
+  };
+  need(!figure.series.empty(), "'series'");
+  need(figure.form == Form::stacked || figure.form == Form::cache || !figure.metrics.empty(),
+       "'metric'");
+  need(figure.form != Form::stacked || !figure.parts.empty(), "'parts'");
+  need(figure.form == Form::stacked || figure.form == Form::cache || figure.form == Form::density ||
+           !figure.along.empty(),
+       "'along'");
+  need(figure.form != Form::heat || !figure.by.empty(), "'by'");
+  if (figure.form == Form::bars && figure.along != "category" && figure.along != "dataset")
+    throw ConfigError(
+        str(read.where("along"), " is '", figure.along, "', expected category or dataset"));
+  return figure;
+}
+
+/// The labels of a scale's arms; empty: the scale names none.
+std::vector<std::string> labels_at(const PaperItem& item, const std::string& scale) {
+  std::vector<std::string> labels;
+  const Json spec = item.scale(scale);
+  for (const Json& arm : spec.value("decoders", Json::array()))
+    labels.push_back(arm.value("label", arm.value("name", "")));
+  return labels;
+}
+
+/// Checks that each arm of a figure is an arm of some scale, unless nothing is run.
+void check_figures(const PaperItem& item) {
+  std::set<std::string> known;
+  for (const auto& [scale, ignored] : item.scales.items())
+    for (const std::string& label : labels_at(item, scale)) known.insert(label);
+  for (const PrintedFigure& figure : item.figures)
+    for (const PrintedFigure::Series& series : figure.series)
+      for (const Point& point : series.arms)
+        for (const std::string& arm : {point.arm, point.over})
+          if (!arm.empty() && !known.empty() && !known.contains(arm))
+            throw ConfigError(str(item.file.string(), ": figure names arm '", arm,
+                                  "', which no scale has",
+                                  known_names(arm, {known.begin(), known.end()})));
+}
+
 /// Checks that claims only name arms of the scale; other arms would always be missing.
 void check_arms(const PaperItem& item) {
   for (const Claim& claim : item.claims)
     for (const std::string& scale : claim.scales) {
-      const Json spec = item.scale(scale);
-      std::vector<std::string> labels;
-      for (const Json& arm : spec.value("decoders", Json::array()))
-        labels.push_back(arm.value("label", arm.value("name", "")));
+      const std::vector<std::string> labels = labels_at(item, scale);
       if (labels.empty()) continue;
       for (const ClaimTest& test : claim.tests)
         for (const Point& point : test.points)
@@ -396,8 +481,15 @@ PaperItem read_paper_item(const std::filesystem::path& file) {
       claim.networks[scale] = shapes.value(spec.value("model", "main"), "");
     }
   }
+  if (const Json& figure = read.any("figure"); figure.is_array()) {
+    for (std::size_t i = 0; i < figure.size(); ++i)
+      item.figures.push_back(read_panel(figure[i], str(read.where("figure"), "[", i, "]")));
+  } else if (!figure.is_null()) {
+    item.figures.push_back(read_panel(figure, read.where("figure")));
+  }
   read.finish();
   check_arms(item);
+  check_figures(item);
   return item;
 }
 

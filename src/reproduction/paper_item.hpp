@@ -106,6 +106,46 @@ struct Claim {
   Json published_of(const std::string& dataset, const std::string& network) const;
 };
 
+/// How a figure of a paper is drawn, or one panel of it. Its values are measured quantities.
+struct PrintedFigure {
+  enum class Form {
+    /// `metric` over the setting `along` of the arms; one line per series
+    lines,
+    /// bars of `metric`; groups are datasets, or the categories of one dataset (`along`)
+    bars,
+    /// one bar per arm, with the quantities `parts`, which add up to 1
+    stacked,
+    /// `metric` by the settings `along` (columns) and `by` (rows)
+    heat,
+    /// the density of `metric` over answers; one curve per series
+    density,
+    /// `metric` over the quantity `along`; one mark per arm
+    scatter,
+    /// mean and quartiles of the throughput over windows of time, over the mean of the cache in use
+    /// in these windows; one mark per arm, joined within a series
+    cache,
+  };
+  /// Arms that belong together, with the paper's name for them.
+  struct Series {
+    std::string name;
+    std::vector<Point> arms;  ///< arms that the scale does not have are left out
+  };
+  struct Part {
+    std::string name, metric;
+  };
+  Form form;
+  std::string title;                 ///< which panel it is; empty: there is only one
+  std::vector<std::string> metrics;  ///< one figure for each
+  std::string along, by;
+  std::vector<Series> series;
+  std::vector<Part> parts;
+  std::string x_label, y_label;
+  double times = 1;             ///< the values are drawn times this, e.g. 100 for percent
+  bool inverse = false;         ///< `times` divided by the value is drawn, e.g. a time per token
+  std::vector<std::string> in;  ///< datasets; empty: all. One figure for each, unless along them
+  std::string note;             ///< in what the drawing differs from the paper's; empty: nothing
+};
+
 /// One table or figure of a paper.
 struct PaperItem {
   std::filesystem::path file;
@@ -126,6 +166,7 @@ struct PaperItem {
   /// what is missing to measure the item, e.g. a corpus; empty if there are scales
   std::string lacks;
   std::vector<Claim> claims;
+  std::vector<PrintedFigure> figures;  ///< the panels of a figure; empty: it is not drawn
 
   /// A scale by name. If a scale has the key `like`, all keys that it lacks are taken from the
   /// scale named there: SCALE of this item, or PAPER/ITEM#SCALE of another one. Objects that both

@@ -82,7 +82,8 @@ void ask_for_claims(const Reproduction& result, const ReproduceOptions& options,
   std::set<std::string> protocols;
   for (const Claim& claim : result.item->claims)
     if (claim.tested_at(result.scale))
-      for (const ClaimTest& test : claim.tests) protocols.insert(protocol_for(test.metric));
+      for (const ClaimTest& test : claim.tests)
+        protocols.insert(protocol_for(score_of(test.metric)));
   protocols.erase("");
   if (protocols.empty()) {
     tell(options.notes, str(result.item->name,

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <optional>
 
@@ -38,6 +39,12 @@ Counted counts_of(const DatasetEntry& entry, const CorpusFiles& files, const Tok
     counts["context"] = stats.text.value();
     counts["question"] = stats.question.value();
     counts["answer"] = stats.answer.value();
+    if (dataset.shape != Shape::open) continue;
+    const StructureStats structure = structure_of(dataset, tokenizer);
+    if (structure.answers == 0) continue;
+    counts["ppd"] = structure.metrics.ppd;
+    counts["dp"] = structure.metrics.ppd > 0 ? structure.metrics.dp : std::nan("");
+    counts["abn"] = structure.metrics.ppd > 0 ? structure.metrics.abn : std::nan("");
   }
   return all;
 }

@@ -303,6 +303,34 @@ def test_every_table_calls_a_standin_so(pardec, standins):
     assert "Stand-in: race" in (pardec.folder / "standin.html").read_text()
 
 
+def test_the_structure_of_ones_own_answers(pardec, tmp_path):
+    """Of three answers two have branches: one by its markup, one as a list."""
+    markup = "".join(f"<Title>{t}</Title>" for t in "ab") + "<Para>"
+    markup += "".join(f"<Branch>{t}: word word</Branch>" for t in "ab") + "</Para>"
+    listed = "\n".join(f"{n}. Point {n}: this is the detail." for n in (1, 2, 3)) + "\n\nEnd."
+    file = tmp_path / "answers.jsonl"
+    file.write_text(
+        "".join(
+            json.dumps({"prompt": "Which?", "references": [answer]}) + "\n"
+            for answer in (markup, listed, "None.")
+        )
+    )
+    printed = pardec.good(
+        "data", "stats", "--structure", "--dataset", f"own={file}", "--format", "json"
+    )
+    (row,) = rows(printed)
+    assert (row["dataset"], row["answers"], row["marked"], row["by_rules"]) == ("own", 3, 1, 1)
+    assert row["ppd"] == pytest.approx(2 / 3)
+    assert row["abn"] == 2.5
+    assert 0.4 < row["dp"] < 0.9
+    every = rows(pardec.good("data", "stats", "--structure", "--format", "json"))
+    assert {"sharegpt", "rag-bench"} <= {row["dataset"] for row in every}
+    assert not {"oa-mine", "race"} & {row["dataset"] for row in every}
+    ran = pardec("data", "stats", "race", "--structure")
+    assert ran.returncode == 2
+    assert "race" in ran.stderr and "open prompts" in ran.stderr
+
+
 def test_check_finds_no_fault_in_the_samples(pardec):
     ran = pardec("data", "check", "--format", "jsonl")
     assert ran.returncode == 0, (

@@ -211,3 +211,15 @@ TEST_CASE("quantiles interpolate", "[metrics]") {
   CHECK(quantile({10, 20}, 0.25) == 12.5);
   CHECK(quantile({7}, 0.3) == 7);
 }
+
+TEST_CASE("a density is that of scipy's gaussian_kde", "[metrics]") {
+  const std::vector<double> two{0, 2}, four{1, 2, 4, 9};
+  const std::vector<double> at_two = kernel_density(two, std::vector<double>{1, 0});
+  REQUIRE(at_two.size() == 2);
+  CHECK(at_two[0] == Approx(0.23299001857548163).epsilon(1e-12));
+  CHECK(at_two[1] == Approx(0.20532372038914984).epsilon(1e-12));
+  CHECK(kernel_density(four, std::vector<double>{3}).at(0) ==
+        Approx(0.10024566597076286).epsilon(1e-12));
+  CHECK(kernel_density(std::vector<double>{5, 5}, four).empty());
+  CHECK(kernel_density({}, four).empty());
+}

@@ -127,6 +127,9 @@ TEST_CASE("pass@k is the unbiased estimate", "[metrics]") {
   CHECK(pass_at_k(10, 3, 1) == Approx(0.3));
   CHECK(pass_at_k(5, 2, 2) == Approx(1 - 3.0 / 10));  // C(3,2) / C(5,2)
   CHECK(pass_at_k(10, 1, 10) == 1);
+  CHECK(pass_at_k(12, 1, 10) == Approx(1 - 11.0 / 66));         // C(11,10) / C(12,10)
+  CHECK(pass_at_k(20, 3, 10) == Approx(1 - 19448.0 / 184756));  // C(17,10) / C(20,10)
+  CHECK(pass_at_k(200, 1, 100) == Approx(0.5));
   CHECK(pass_at_k(1, 1, 1) == 1);
   CHECK_THROWS_AS(pass_at_k(5, 6, 1), ConfigError);
   CHECK_THROWS_AS(pass_at_k(5, 1, 6), ConfigError);

@@ -35,6 +35,29 @@ Figure dots() {
   return figure;
 }
 
+/// 30 % won, 50 % tied and 20 % lost in MT-Bench; 100 % won in Vicuna Bench.
+Figure shares() {
+  Figure figure;
+  figure.kind = FigureKind::stacked;
+  figure.categories = {"mt-bench", "vicuna-bench"};
+  figure.series = {{"won", {{0, 30, NAN, NAN, "30"}, {1, 100, NAN, NAN, "100"}}, 1},
+                   {"tied", {{0, 50, NAN, NAN, "50"}}, 0},
+                   {"lost", {{0, 20, NAN, NAN, "20"}}, 2}};
+  return figure;
+}
+
+/// Speedups of one and two products in a prompt, and one and four prompts at a time.
+Figure grid() {
+  Figure figure;
+  figure.kind = FigureKind::heat;
+  figure.categories = {"1", "2"};
+  figure.series = {{"1", {{0, 1.5, NAN, NAN, "1.50"}, {1, 2.5, NAN, NAN, "2.50"}}},
+                   {"4", {{0, 2, NAN, NAN, "2.00"}, {1, 5.5, NAN, NAN, "5.50"}}}};
+  figure.value_label = "speedup";
+  figure.from_zero = false;
+  return figure;
+}
+
 /// Sets an environment variable for a while.
 class Variable {
  public:
@@ -74,9 +97,11 @@ TEST_CASE("any text is drawn literally, at any place") {
     return;
   }
   const std::string label = R"(it''s '''' "" \\ \n `date` @x %d 50% %% {/B}_a^2)";
-  for (const FigureKind kind : {FigureKind::rows, FigureKind::bars, FigureKind::columns,
-                                FigureKind::lines, FigureKind::scatter}) {
-    const bool numbers = kind == FigureKind::lines || kind == FigureKind::scatter;
+  for (const FigureKind kind :
+       {FigureKind::rows, FigureKind::bars, FigureKind::columns, FigureKind::lines,
+        FigureKind::scatter, FigureKind::curves, FigureKind::stacked, FigureKind::heat}) {
+    const bool numbers =
+        kind == FigureKind::lines || kind == FigureKind::scatter || kind == FigureKind::curves;
     Figure figure = numbers ? sweep() : dots();
     figure.kind = kind;
     figure.title = figure.x_label = figure.y_label = figure.series[0].name = label;
@@ -131,8 +156,10 @@ TEST_CASE("gnuplot draws every kind in every format") {
   scatter.front = {{8, 2.5}, {30, 2}};
   Figure classes = columns;  // lines over categories
   classes.kind = FigureKind::lines;
-  for (const Figure& figure :
-       {sweep(), dots(), bars, columns, single, scatter, classes, Figure{}}) {
+  Figure curves = sweep();
+  curves.kind = FigureKind::curves;
+  for (const Figure& figure : {sweep(), dots(), bars, columns, single, scatter, classes, curves,
+                               shares(), grid(), Figure{}}) {
     if (figure.series.empty()) {
       CHECK_THROWS_AS(draw(figure, FigureFormat::svg), Error);
       continue;
@@ -143,6 +170,48 @@ TEST_CASE("gnuplot draws every kind in every format") {
   }
   // As literal text, not as gnuplot could interpret it.
   CHECK_THAT(draw(sweep(), FigureFormat::svg), Catch::Contains("`date` @x"));
+}
+
+TEST_CASE("the parts of a stacked bar follow one another") {
+  const std::string script = gnuplot_script(shares(), FigureFormat::svg);
+  // position, value, and the two ends of the part
+  CHECK_THAT(script, Catch::Contains("$series0 << END\n0 30 0 30\n1 100 0 100\nEND"));
+  CHECK_THAT(script, Catch::Contains("$series1 << END\n0 50 30 80\nEND"));
+  CHECK_THAT(script, Catch::Contains("$series2 << END\n0 20 80 100\nEND"));
+  CHECK_THAT(script, Catch::Contains("set xrange [0:"));
+  CHECK_THAT(script, Catch::Contains("set label \"20\" at first 90,0 center"));
+}
+
+TEST_CASE("the cells of a heat map have the colours of their values, and labels") {
+  const std::string script = gnuplot_script(grid(), FigureFormat::svg);
+  CHECK_THAT(script, Catch::Contains("set cbrange [1.5:5.5]"));
+  CHECK_THAT(script, Catch::Contains("set cblabel \"speedup\""));
+  CHECK_THAT(script, Catch::Contains("set xtics scale 0 nomirror (\"1\" 0, \"2\" 1)"));
+  CHECK_THAT(script, Catch::Contains("set ytics scale 0 nomirror (\"1\" 0, \"4\" 1)"));
+  CHECK_THAT(script, Catch::Contains("set label \"5.50\" at first 1,1 center front textcolor rgb "
+                                     "'#ffffff'"));
+  CHECK_THAT(script, Catch::Contains("set label \"2.00\" at first 0,1 center front textcolor rgb "
+                                     "'#1f2932'"));
+  if (!can_draw()) {
+    std::cout << "[skipped] gnuplot is missing\n";
+    return;
+  }
+  const std::string svg = draw(grid(), FigureFormat::svg);
+  std::vector<std::string> fills;  // by row, from left to right
+  for (auto at = svg.find("polygon fill = 'rgb(", svg.find("gnuplot_plot_1"));
+       at != std::string::npos && fills.size() < 4; at = svg.find("polygon fill = 'rgb(", at + 1))
+    fills.push_back(svg.substr(at + 16, svg.find(')', at) - at - 15));
+  CHECK(fills == std::vector<std::string>{"rgb(232, 238, 244)", "rgb(174, 199, 214)",
+                                          "rgb(203, 218, 229)", "rgb(  0,  80, 125)"});
+}
+
+TEST_CASE("tics are at the points unless their texts could overlap") {
+  CHECK_THAT(gnuplot_script(sweep(), FigureFormat::svg),
+             Catch::Contains("set xtics scale 0 nomirror (8, 30)"));
+  Figure close = sweep();
+  close.series = {{"a", {{1, 1}, {2, 1}, {128, 1}}, 1}};
+  CHECK_THAT(gnuplot_script(close, FigureFormat::svg),
+             Catch::Contains("set xtics scale 0 nomirror  textcolor"));
 }
 
 TEST_CASE("a value without an interval has no end marks") {

@@ -66,7 +66,7 @@ ALLOWED = {
     },
     "src/report": {
         "src/support", "src/tokenizer", "src/engine", "src/store", "src/findings",
-        "src/reproduction", "src/scoring", "datasets",
+        "src/reproduction", "src/scoring", "datasets", "metrics",
     },
     "src/finetune": {
         "src/support", "src/group", "src/tokenizer", "src/model", "src/prompt", "src/training", "src/store",
