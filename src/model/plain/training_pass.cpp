@@ -135,8 +135,8 @@ at::Tensor head_inputs(const Model::Network& network, std::span<const PackedSequ
       const auto attend = [&](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
         return attention->attend(i, q, k, v);
       };
-      const at::Tensor x = apply_attention(own, config, input, turns->of(i), attend);
-      return apply_mlp(own, config, x, input);
+      const at::Tensor attended = apply_attention(own, config, input, turns->of(i), attend);
+      return apply_mlp(own, config, attended, input);
     };
     const std::vector<at::Tensor> weights = learning(network.layers[i]);
     const bool kept = !pass.checkpoint_activations || !at::GradMode::is_enabled() ||
