@@ -336,8 +336,10 @@ std::string axes(const Figure& figure) {
     const double count = static_cast<double>(figure.categories.size());
     line("set yrange [", number(count - 0.4), ":-0.6]");
     line("set xrange [", number(low), ":",
-         number(range.high + std::max(widest_label(figure) > 0 ? 0.2 : 0.05,
-                                      0.05 + 0.025 * widest_label(figure)) *
+         number(range.high + (figure.kind == FigureKind::stacked
+                                  ? 0.02  // labels are in the bars
+                                  : std::max(widest_label(figure) > 0 ? 0.2 : 0.05,
+                                             0.05 + 0.025 * widest_label(figure))) *
                                  span),
          "]");
     line("set ytics scale 0 ", named_tics(figure.categories), ink);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -141,6 +142,11 @@ class Panel {
     return static_cast<double>(std::find(all.begin(), all.end(), one) - all.begin());
   }
 
+  /// Grey is for the first of several series, which is the baseline.
+  int colour(std::size_t s) const {
+    return static_cast<int>(printed_.series.size() > 1 ? s : s + 1);
+  }
+
   Figure begun(FigureKind kind) const {
     Figure figure;
     figure.kind = kind;
@@ -159,7 +165,7 @@ class Panel {
     const std::vector<double> settings = settings_of(printed_.along);
     figure.categories = texts_of(settings);
     for (const PrintedFigure::Series& series : printed_.series) {
-      FigureSeries line{series.name, {}, static_cast<int>(std::ssize(figure.series))};
+      FigureSeries line{series.name, {}, colour(figure.series.size())};
       for (const Point& arm : series.arms)
         if (const auto x = setting(arm.arm, printed_.along))
           if (const auto y = value({dataset}, arm, metric))
@@ -188,7 +194,7 @@ class Panel {
       figure.x_label = printed_.y_label;
     }
     for (const PrintedFigure::Series& series : printed_.series) {
-      FigureSeries added{series.name, {}, static_cast<int>(std::ssize(figure.series))};
+      FigureSeries added{series.name, {}, colour(figure.series.size())};
       for (const Point& arm : series.arms)
         for (std::size_t g = 0; has(arm) && g < groups.size(); ++g)
           if (const auto y = value(groups[g], arm, metric))
@@ -202,8 +208,8 @@ class Panel {
   Figure stacked() {
     Figure figure = begun(FigureKind::stacked);
     figure.x_label = printed_.y_label;
-    for (std::size_t p = 0; p < printed_.parts.size(); ++p)
-      figure.series.push_back({printed_.parts[p].name, {}, static_cast<int>(p)});
+    for (std::size_t p = 0; p < printed_.parts.size(); ++p)  // grey is in the middle, e.g. ties
+      figure.series.push_back({printed_.parts[p].name, {}, static_cast<int>(p < 2 ? 1 - p : p)});
     for (const std::string& dataset : datasets_)
       for (const PrintedFigure::Series& series : printed_.series)
         for (const Point& arm : series.arms) {
@@ -283,7 +289,7 @@ class Panel {
     Figure figure = begun(FigureKind::scatter);
     figure.from_zero = false;
     for (const PrintedFigure::Series& series : printed_.series) {
-      FigureSeries marks{series.name, {}, static_cast<int>(std::ssize(figure.series))};
+      FigureSeries marks{series.name, {}, colour(figure.series.size())};
       for (const Point& arm : series.arms) {
         if (!has(arm)) continue;
         const auto x = value({dataset}, arm, printed_.along), y = value({dataset}, arm, metric);
@@ -298,9 +304,10 @@ class Panel {
   }
 
   Figure cache(const std::string& dataset) {
+    fewest_ = std::numeric_limits<std::ptrdiff_t>::max(), most_ = 0;
     Figure figure = begun(FigureKind::lines);
     for (const PrintedFigure::Series& series : printed_.series) {
-      FigureSeries line{series.name, {}, static_cast<int>(std::ssize(figure.series))};
+      FigureSeries line{series.name, {}, colour(figure.series.size())};
       for (const Point& arm : series.arms) {
         if (!has(arm)) continue;
         const std::vector<LoadWindow> windows = evidence_.load(dataset, arm.arm);
@@ -315,8 +322,10 @@ class Panel {
           speeds.push_back(one.tokens_per_second);
         }
         const auto count = static_cast<double>(windows.size());
-        line.points.push_back({rounded(rows / count), speed / count, quantile(speeds, 0.25),
-                               quantile(speeds, 0.75), str(windows.size())});
+        line.points.push_back(
+            {rounded(rows / count), speed / count, quantile(speeds, 0.25), quantile(speeds, 0.75)});
+        fewest_ = std::min(fewest_, std::ssize(windows));
+        most_ = std::max(most_, std::ssize(windows));
         intervals_ = true;
       }
       std::sort(line.points.begin(), line.points.end(),
@@ -328,6 +337,7 @@ class Panel {
 
   NamedFigure named(Figure figure, const std::string& metric, const std::string& dataset) const {
     const std::string title = metric_title(metric);
+    if (metric.ends_with("speedup") && figure.kind != FigureKind::heat) figure.reference = 1;
     if (figure.y_label.empty()) figure.y_label = title;
     std::vector<std::string> heading{item_.name};
     if (!printed_.title.empty()) heading.push_back(printed_.title);
@@ -337,9 +347,10 @@ class Panel {
         str("As in the paper's ", item_.item, ": ", item_.measures, "; measured here.");
     if (intervals_)
       caption += printed_.form == PrintedForm::cache
-                     ? " Marks: means over windows of 3 seconds, with their number; bars: from the "
-                       "25 % to the 75 % quantile."
-                     : " Bars at marks: 95 % intervals.";
+                     ? str(" Marks: means over windows of 3 seconds (", fewest_,
+                           fewest_ < most_ ? str(" to ", most_) : "",
+                           " of them); bars: from the 25 % to the 75 % quantile.")
+                     : std::string(" Bars at marks: 95 % intervals.");
     if (!printed_.note.empty()) caption += str(" ", printed_.note, ".");
     if (!unfit_.empty())
       caption += str(" Warnings make some of these numbers unfit: ",
@@ -358,6 +369,7 @@ class Panel {
   // About the figure that is being drawn.
   std::set<std::string> lacks_, unfit_;
   bool intervals_ = false;
+  std::ptrdiff_t fewest_ = std::numeric_limits<std::ptrdiff_t>::max(), most_ = 0;  // windows
 };
 
 }  // namespace
