@@ -129,8 +129,13 @@ void read_rows(const std::filesystem::path& file, const std::vector<std::string>
         throw DataError(name, number,
                         "is not UTF-8, as every file here has to be; spreadsheets save it as 'CSV "
                         "UTF-8', iconv -f LATIN1 -t UTF-8 changes a file");
+      const bool begins = open == 0;
+      if (begins && line.find_first_not_of(separator == '\t' ? " " : " \t") == std::string::npos) {
+        begin = number + 1;  // libcsv gives no row for a blank line
+        return;
+      }
       const bool tabs = lower_ascii(file.extension().string()) == ".tsv";
-      if (number == 1 && has_header && (tabs || line.find(',') == std::string::npos))
+      if (begins && header.empty() && (tabs || line.find(',') == std::string::npos))
         for (const char one : {'\t', ';'})
           if (line.find(one) != std::string::npos) {
             parser.separate_by(separator = one);
@@ -140,7 +145,6 @@ void read_rows(const std::filesystem::path& file, const std::vector<std::string>
         throw DataError(name, begin,
                         str("begins a record longer than ", kLongestLine >> 20,
                             " MiB; expected a closing quote (is one missing?)"));
-      const bool begins = open == line.size() + 1;
       if (!parser.feed((begins ? with_quotes(line, separator) : line) + "\n")) broken();
       if (!parser.rows.empty()) open = 0;
       take_rows(number + 1);

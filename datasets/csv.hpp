@@ -21,9 +21,10 @@ struct CsvRow {
 
 /// Calls `take` for each record of a CSV file. The format is RFC 4180: quoted fields may contain
 /// commas, doubled quotes, and line breaks. Quotes inside a field that does not begin with a quote
-/// are read literally. Empty lines are skipped. The first record is the header. The separator is a
-/// comma. In a .tsv file, or if the header has no comma, it is the tab or semicolon that the header
-/// contains, as spreadsheets write in many countries. `columns`: columns that must exist.
+/// are read literally. Between records, blank lines are skipped; if tabs separate the fields, a
+/// line of tabs is a record. The first record is the header. The separator is a comma. In a .tsv
+/// file, or if the header has no comma, it is the tab or semicolon that the header contains, as
+/// spreadsheets write in many countries. `columns`: columns that must exist.
 ///
 /// DataError: the file cannot be read or is empty; a line is not UTF-8; the header lacks one of the
 /// columns or has it twice; a record has another number of fields than the header, or is longer

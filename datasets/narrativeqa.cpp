@@ -43,8 +43,9 @@ Dataset load_narrativeqa(const std::filesystem::path& folder, std::string_view s
   check_split("narrativeqa", split, {"train", "valid", "test"});
   Dataset dataset{"narrativeqa", std::string(split)};
   dataset.shape = Shape::questions;
-  dataset.files =
-      find_rows(folder, {std::string(split), std::string(split == "valid" ? "validation" : split)});
+  if (std::error_code ignored; !std::filesystem::exists(folder / "qaps.csv", ignored))
+    dataset.files = find_rows(
+        folder, {std::string(split), std::string(split == "valid" ? "validation" : split)});
   if (!dataset.files.empty()) {
     read_stories(dataset, inspection);
     return dataset;

@@ -11,7 +11,7 @@ namespace pardec {
 ///   summaries.csv, or third_party/wikipedia/summaries.csv     document_id,set,summary,...
 ///   documents.csv (optional)                                  document_id,set,kind,...
 ///
-/// or, if the folder has it, Hugging Face's export, SPLIT.jsonl or Parquet (also with the name
+/// or, if there is no qaps.csv, Hugging Face's export, SPLIT.jsonl or Parquet (also with the name
 /// validation for split valid), with one question per line:
 ///   {"document": {"id": I, "kind": K, "summary": {"text": T}}, "question": {"text": Q},
 ///    "answers": [{"text": A}, {"text": B}]}

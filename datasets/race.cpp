@@ -107,7 +107,8 @@ Dataset load_race(const std::filesystem::path& folder, std::string_view split,
 
   Dataset dataset{"race", std::string(split)};
   dataset.shape = Shape::questions;
-  dataset.files = find_rows(folder, {part, part == "dev" ? "validation" : part});
+  if (std::error_code ignored; !std::filesystem::exists(folder / part, ignored))
+    dataset.files = find_rows(folder, {part, part == "dev" ? "validation" : part});
   if (!dataset.files.empty()) {
     read_rows(levels, dataset, inspection);
     return dataset;

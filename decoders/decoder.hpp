@@ -204,9 +204,9 @@ class Decoder {
   /// the answer, and hpd also its gaps. If the network has fewer positions, the request fails
   /// (context overflow). Does not need weights.
   virtual std::int64_t positions_needed(const Request& request) const;
-  /// Decodes a request. REQUIRES: both arguments outlive the task. ModelError: context overflow, or
-  /// a forward pass failed (Sequence::forward). ConfigError: the decoder does not support the
-  /// request. RunError: a service gave no answer.
+  /// Decodes a request. REQUIRES: both arguments outlive the task. ModelError: context overflow.
+  /// ConfigError: the decoder does not support the request. RunError: a service gave no answer.
+  /// Other errors: see Sequence::forward.
   virtual Task<Answers> decode(const Request& request, const DecoderContext& context) const = 0;
 
  private:

@@ -6,8 +6,8 @@
 #include "metrics/statistics.hpp"
 
 /// Compares arms by a judge's preferences between pairs of answers. Deterministic, pure functions.
-/// Intervals are jackknife intervals over clusters (jackknife_interval, with equal clusters). With
-/// more than 200 clusters, they are over 200 groups of clusters.
+/// Intervals are jackknife intervals over clusters (jackknife_interval; all clusters count
+/// equally). With more than 200 clusters, they are over 200 groups of clusters.
 namespace pardec {
 
 /// The number of pairs that the method won, tied and lost against its baseline.

@@ -93,8 +93,9 @@ struct ScoreIntervals {
 /// cluster is left out of both arms together. The degrees of freedom are the effective number of
 /// clusters minus 1. The interval of the ratio is computed for its logarithm. If `range` is set,
 /// each interval is widened to cover ClusterMean's interval too; for the ratio, that is 1 plus the
-/// difference's interval divided by the baseline's score. REQUIRES: the cluster of a part is below
-/// `clusters`.
+/// difference's interval divided by the baseline's score. If ClusterMean has no interval for the
+/// score or for the difference, this score or difference has none either (NaN). REQUIRES: the
+/// cluster of a part is below `clusters`.
 ScoreIntervals score_intervals(std::span<const ScorePart> baseline,
                                std::span<const ScorePart> method, std::int32_t clusters,
                                std::optional<ScoreRange> range = ScoreRange{},

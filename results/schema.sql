@@ -87,7 +87,7 @@ CREATE TABLE run (
   config          TEXT NOT NULL                    -- settings of the run, by name
                   CHECK (json_valid(config)),
   config_hash     TEXT NOT NULL,                   -- SHA-256 of config
-  oracle          TEXT,                            -- e.g. 'references'; NULL: nothing was forced
+  oracle          TEXT,                            -- e.g. 'references'; NULL: no oracle
   untrained       INTEGER NOT NULL                 -- 1: random, or not trained for the decoder
                   CHECK (untrained IN (0, 1)),
   seed            INTEGER NOT NULL,                -- unsigned 64 bits, stored as signed

@@ -23,7 +23,7 @@ enum class Choosing {
 /// effect on a field with choices, since the cost does not depend on which choice is taken.
 ///
 /// ConfigError: there is no tokenizer, a prompt has no token, or a choice is empty. ModelError:
-/// context overflow, or a forward pass failed.
+/// context overflow. Other errors: see Sequence::forward and FreeRunningDecoder::stream.
 /// REQUIRES: the request has value form; `choosing` is not `written`; all arguments outlive the
 /// task.
 Task<Answers> choose_answers(const FreeRunningDecoder& decoder, Choosing choosing,

@@ -10,7 +10,7 @@
 namespace pardec {
 
 /// Joins the processes that mpirun started to share runs. Null: this process is alone. In ranks
-/// other than 0, sets `progress` to none.
+/// other than 0, sets `progress` to none. Errors: see Group::join.
 std::unique_ptr<Group> join_group(ProgressStyle& progress);
 /// Prints notes in rank 0, and nothing in the other ranks.
 Notes notes_of(const Group* group);

@@ -12,7 +12,7 @@ namespace pardec {
 
 /// The memory in bytes that an arm needs: for its networks, the program, and its concurrent jobs
 /// with at most `rows` rows each in the KV cache. 0: the weights of the arm's network are not read
-/// (ModelOptions::weights).
+/// (ModelOptions::weights). Errors: see plan_memory.
 std::int64_t cell_bytes(const RunSpec& spec, const Arm& arm, std::int64_t rows);
 
 /// The expected time and memory of a sweep.
@@ -25,7 +25,9 @@ struct SweepPlan {
 
 /// Plans the cells (one combination of settings each). Time and memory are taken from a stored cell
 /// with the same settings. If there is none, one batch of the cell's first jobs is run without
-/// recording it.
+/// recording it. If this batch fails, the time and memory of the cell are not known; a note of the
+/// table says why. StoreError: the database cannot be read. Other errors: see make_cells, prepare
+/// and plan_memory.
 SweepPlan plan_sweep(const RunSpec& spec, const std::vector<Workload>& workloads,
                      ArmSessions& sessions);
 

@@ -22,7 +22,8 @@ NetworkSize size_of_network(const std::filesystem::path& model, Dtype dtype);
 /// experiments/hardware/NAME.json), or the path of a file of the same form. NAMExN stands for N
 /// devices with tensor parallelism, 1 to 9999. ConfigError: there is no such machine, or its file
 /// is invalid, e.g. without FLOP/s for this dtype, or for N > 1 without the speed of the link
-/// between devices. DataError: the file cannot be read or is not JSON.
+/// between devices. DataError: the file cannot be read or is not JSON. RunError, for `here`: see
+/// measure_machine.
 Hardware read_hardware(const std::string& which, Dtype dtype);
 
 /// The NAME in experiments/hardware for a GPU, found by a word of the name that the GPU's driver
@@ -74,8 +75,8 @@ struct ArmRoofline {
   double memory_bound;  ///< share of the time spent in passes that are limited by memory bandwidth
   double tokens_per_second;  ///< upper bound
   bool is_baseline;
-  /// upper bound of the speedup over the baseline; none: there is no baseline, or its traces have
-  /// other examples
+  /// upper bound of the speedup over the baseline; none: this arm is the baseline, there is no
+  /// baseline, or its traces have other examples
   std::optional<double> speedup;
 };
 

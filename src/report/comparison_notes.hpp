@@ -21,7 +21,7 @@ std::vector<RunSummary> runs_of(const Comparison& comparison);
 /// Whether arms of one dataset have different baselines, as in a sweep.
 bool several_baselines(const Comparison& comparison);
 
-/// The last part of a checkpoint's path.
+/// A short name of a network's checkpoint (checkpoint_name).
 std::string network_name(const ModelRow& model);
 /// The names of an arm's network and, if it has one, of its draft network.
 std::string networks_text(const RunRow& run);

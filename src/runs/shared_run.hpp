@@ -35,8 +35,8 @@ void begin_shared_run(Group& group, Store& store, const std::string& invocation)
 /// How the blocks of the other ranks ended.
 struct OthersEnd {
   bool stopped = false;  ///< whether a stop was requested in one of them (ExecuteOptions::stop)
-  bool unfinished =
-      false;  ///< whether one of them may have left blocks, because of `stop` or `until`
+  /// whether one of them may have blocks that were not run, because of `stop` or `until`
+  bool unfinished = false;
 };
 /// Rank 0's work after the blocks were run. Merges the databases of the other ranks into `store`,
 /// and adds their counts to `counts`, except `finished` and `failed` (Recorder::count_finished

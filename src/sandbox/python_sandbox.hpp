@@ -5,8 +5,8 @@
 namespace pardec {
 
 struct SandboxLimits {
-  /// CPU time of each process, above 0 and at most 3600. It is rounded up to whole seconds. The
-  /// limit on wall time is three times as long.
+  /// CPU time of each process, rounded up to whole seconds; above 0 and at most 3600. The limit on
+  /// wall time is 3 x `seconds`, not rounded.
   double seconds = 10;
   long memory_megabytes = 1024;  ///< address space of each process, at least 64
 };

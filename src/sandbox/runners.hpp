@@ -130,7 +130,8 @@ def reply():
         raise Gone from None
 
 def error_of(answer):
-    """An exception of the program's, anew; none that would end a loop of the tests."""
+    """The program's exception, recreated. It becomes a ProgramError if it cannot be recreated, is
+    a warning, or would end a loop of the tests (StopIteration)."""
     kind = getattr(builtins, answer["raised"], None) if isinstance(answer["raised"], str) else None
     good = isinstance(kind, type) and issubclass(kind, Exception)
     if good and not issubclass(kind, (StopIteration, StopAsyncIteration, Warning)):

@@ -212,8 +212,10 @@ std::vector<Label> read_labels(const std::filesystem::path& file, const std::str
     for (const Json& one : all) {
       JsonReader label(one, str(file.string(), ": labels"));
       const Json& verdict = label.any("verdict");
-      add(label.required<std::string>("item"),
-          verdict.is_string() ? verdict.get<std::string>() : dump(verdict),
+      std::string text;  // empty: there is no verdict
+      if (!verdict.is_null())
+        text = verdict.is_string() ? verdict.get<std::string>() : dump(verdict);
+      add(label.required<std::string>("item"), std::move(text),
           label.optional<std::string>("comment", ""), 0);
     }
     return labels;

@@ -45,9 +45,10 @@ struct Label {
 };
 
 /// Reads a completed sheet: CSV with columns item and verdict, or the file that the HTML page
-/// saves (`.json`). Items without a verdict are left out. DataError: the file cannot be read or is
-/// invalid, or a page saved it for another protocol. ConfigError: a label in a page's file lacks
-/// `item`, or has a value of the wrong type.
+/// saves (`.json`). Items without a verdict are left out; in a page's file, their verdict is
+/// missing, null or empty. DataError: the file cannot be read or is invalid, or a page saved it for
+/// another protocol. ConfigError: a label in a page's file lacks `item`, or has a value of the
+/// wrong type.
 std::vector<Label> read_labels(const std::filesystem::path& file, const std::string& protocol);
 
 /// Stores labels as votes of the task's judge, and pairs of equal answers as ties. A new label for

@@ -19,7 +19,8 @@ struct TokenScore {
 
 /// Scores the tokens ids[first], ids[first + 1], ... of a text in one causal forward pass. The
 /// probability of a token is conditional on all tokens before it, at temperature 1. `top`: number
-/// of most probable ids in each score. REQUIRES: 1 <= first <= ids.size().
+/// of most probable ids in each score. Errors: see Sequence::forward and Sequence::later. REQUIRES:
+/// 1 <= first <= ids.size().
 Task<std::vector<TokenScore>> score_tokens(Engine& engine, Tokens ids, int first, int top);
 
 /// The scores as `logprobs` of a text completion: {tokens, token_logprobs, top_logprobs,

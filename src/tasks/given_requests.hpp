@@ -30,7 +30,9 @@ struct GivenRequests {
   std::vector<std::string> errors;  ///< one per request; empty: the request is valid
   /// differences between the prompts and those in the network's training
   std::set<std::string> notes;
-  std::unique_ptr<PromptFile> wording;  ///< wording of requests that only the decoder makes
+  /// the prompt file for further requests that the decoder itself makes (Decoder::wording); null:
+  /// it makes none
+  std::unique_ptr<PromptFile> wording;
 };
 
 /// Makes requests from lists of token ids. ConfigError: an id is not in the vocabulary.

@@ -25,17 +25,19 @@ Json vocabulary_json(const SentencePieces& pieces, const std::string& where);
 /// Control pieces and the unknown piece as special tokens, and user-defined pieces as tokens.
 Json added_json(const SentencePieces& pieces);
 /// The merges of SentencePiece's BPE: of the pieces that are two pieces joined, those with the
-/// highest score first. Merges with one score are in the order of the ids of the whole and of its
-/// parts, as in the tokenizer.json of Llama 2. ModelError: a score is NaN. REQUIRES: the pieces
+/// highest score first. Merges with the same score are in the order of the ids of the whole and of
+/// its parts, as in the tokenizer.json of Llama 2. ModelError: a score is NaN. REQUIRES: the pieces
 /// have scores.
 Json merges_json(const SentencePieces& pieces, const std::string& where);
-/// SentencePiece's BPE with bytes for characters that are not in the vocabulary. `unknown`: the
-/// text of the unknown piece; null: there is none.
+/// SentencePiece's BPE. `unknown`: the text of the unknown piece; null: there is none.
+/// `byte_fallback`: whether characters that are not in the vocabulary become bytes; otherwise they
+/// become the unknown piece. Errors and REQUIRES: see vocabulary_json and merges_json.
 Json bpe_json(const SentencePieces& pieces, const Json& unknown, bool byte_fallback,
               const std::string& where);
 /// Joins the pieces of an answer. `prefix`: texts begin with a dummy space, which is removed.
 Json decoder_json(bool prefix);
-/// Spaces become "▁", after a dummy space at the beginning if `prefix` says so.
+/// A list of normalizers. If `prefix` is true, the first one puts a dummy space before the text.
+/// The last one replaces all spaces by "▁".
 Json spaces_json(bool prefix);
 
 }  // namespace pardec

@@ -1509,6 +1509,8 @@ def filled_in(pardec, sheet):
             if row["verdict"]
         ],
     }
+    missing, null, *_ = [row["item"] for row in rows if not row["verdict"]]
+    labels["labels"] += [{"item": missing}, {"item": null, "verdict": None}]  # not judged
     (pardec.folder / "filled.json").write_text(json.dumps(labels))
     return theirs, labels
 

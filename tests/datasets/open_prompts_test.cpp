@@ -372,7 +372,7 @@ TEST_CASE("own files: lines, a list, tables", "[datasets]") {
                           {"b.json", R"([{"prompt":"p"},{"prompt":"q"}])"},
                           {"c.csv", "ask,right,id,more\n\"one, two\",\"a\nb\",x,1\nq,r,y,2\n"},
                           {"d.tsv", "prompt\tid\nwhat?\t1\nwho?\t2\n"},
-                          {"e.csv", "prompt;category\nwhat?;k\n"},
+                          {"e.csv", "\nprompt;category\nwhat?;k\n"},
                           {"f.parquet", "PAR1"},
                           {"latin1.csv", "prompt\nplain\ncaf\xE9\n"},
                           {"utf16.tsv", std::string("\xFF\xFEp\0r\0\n\0", 8)}});

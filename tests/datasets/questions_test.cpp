@@ -120,6 +120,9 @@ TEST_CASE("race: a file is a passage, and the reference is the letter", "[datase
   CHECK(found.faults.empty());
   CHECK(found.notes.size() == 2);  // byte order mark and CRLF of one file
 
+  files.write("test.jsonl", "an export, which is not read\n");
+  CHECK(files.load("race").examples.size() == 3);
+
   files.write("test/high/2.txt", passage(R"(["A","D"])", options));
   files.check_fault("race", "high/2.txt: answers[1] is 'D' of 3 options");
   files.write("test/high/2.txt", passage(R"(["A"])", options));
@@ -154,9 +157,15 @@ TEST_CASE("narrativeqa: CSV with quotes and line breaks, joined by document", "[
   CHECK(files.load("narrativeqa", "valid").examples[0].text == "Other.");
   files.write("documents.csv", "document_id,set,kind\nd1,test,movie\n");
   CHECK(files.load("narrativeqa").examples[0].category == "movie");
+  files.write("test.jsonl", "an export, which is not read\n");
+  CHECK(files.load("narrativeqa").examples[0].id == "d1");
 
   files.write("qaps.csv", head + "d1,test,\"Who?\n\nWhen?\",a,b,x\nd9,test,Q,a,b,x\n");
   files.check_fault("narrativeqa", "qaps.csv:5: document d9 has no summary");
+  files.write("qaps.csv", "\n" + head + "\n \t\nd9,test,Q,a,b,x\n");
+  files.check_fault("narrativeqa", "qaps.csv:5: document d9 has no summary");
+  files.write("qaps.csv", head + "d1,test,Q,a,b,x\n\nd1,test,a \"q\" b,a,b,x\n");
+  CHECK(files.load("narrativeqa").examples.at(0).fields.at(1).question == "a \"q\" b");
   files.write("qaps.csv", head + "d1,test,Q,a,b,x\nd1,test,Q,a,b\n");
   files.check_fault("narrativeqa", "qaps.csv:3: has 5 fields, the header 6");
   files.write("qaps.csv", head + "d1,test,Q,a,,x\n");
