@@ -20,9 +20,13 @@ inline void vary_vectors(const std::filesystem::path& path) {
   for (const auto& [name, tensor] : parse_safetensors(file, "file")) {
     const bool stacked = name.ends_with("_bias");  // of experts
     if (tensor.shape.size() != 1 && !stacked) continue;
-    const double middle = stacked || name.ends_with(".bias") ? 0.0 : 1.0;
+    // Sinks as large as the largest of some scores: queries and keys are three times the usual
+    // size.
+    const bool sinks = name.ends_with(".sinks");
+    const double middle = stacked || name.ends_with(".bias") ? 0.0 : sinks ? 15.0 : 1.0;
+    const double deviation = sinks ? 5.0 : 0.3;
     for (size_t at = 0; at < tensor.data.size(); at += 2) {
-      const std::uint16_t value = narrow(static_cast<float>(middle + 0.3 * rng.normal()));
+      const std::uint16_t value = narrow(static_cast<float>(middle + deviation * rng.normal()));
       std::memcpy(tensor.data.data() + at, &value, 2);
     }
   }

@@ -418,7 +418,7 @@ namespace {
 /// family's `rope_scaling` if it has none.
 Json with_usual_names(const Json& json, const Family& family) {
   Json usual = json;
-  if (family.rope_scaling && json.value("rope_scaling", Json()).is_null() &&
+  if (family.rope_scaling && json.value("rope_scaling", Json()).empty() &&
       json.value("rope_parameters", Json()).is_null())
     usual["rope_scaling"] = Json::parse(family.rope_scaling);
   for (const KeyName& key : family.keys)

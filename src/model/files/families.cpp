@@ -53,7 +53,9 @@ constexpr NeutralKey kOlmoeNeutral[] = {{"clip_qkv", "null"}};
 constexpr BiasKey kNeoxBias[] = {
     {.key = "attention_bias", .fallback = true, .qkv = true, .o = true}};
 constexpr KeyName kNeoxKeys[] = {{"num_key_value_heads", nullptr},
+                                 {"partial_rotary_factor", nullptr},
                                  {"partial_rotary_factor", "rotary_pct"},
+                                 {"rope_theta", nullptr},
                                  {"rope_theta", "rotary_emb_base"}};
 constexpr RoleName kNeoxNames[] = {{Role::embedding, "gpt_neox.embed_in"},
                                    {Role::qkv, "attention.query_key_value"},
