@@ -34,7 +34,7 @@ std::vector<AnswerPart> by_answer(const ScoreTable& table, const std::vector<Sco
   }
   const auto less = [](const AnswerPart& a, const AnswerPart& b) { return a.answer < b.answer; };
   if (!std::is_sorted(all.begin(), all.end(), less)) std::stable_sort(all.begin(), all.end(), less);
-  std::vector<AnswerPart> means;
+  auto means = all.begin();  // the means replace the parts
   for (auto first = all.begin(); first != all.end();) {
     AnswerPart mean = *first;
     double repeats = 1;
@@ -44,27 +44,26 @@ std::vector<AnswerPart> by_answer(const ScoreTable& table, const std::vector<Sco
     }
     mean.numerator /= repeats;
     mean.denominator /= repeats;
-    means.push_back(mean);
+    *means++ = mean;
   }
-  return means;
+  all.erase(means, all.end());
+  return all;
 }
 
 /// Removes answers that only one of the two has, and returns their number.
 std::int64_t keep_shared(std::vector<AnswerPart>& a, std::vector<AnswerPart>& b) {
   const auto before = std::ssize(a) + std::ssize(b);
-  const auto shared = [](const std::vector<AnswerPart>& parts,
-                         const std::vector<AnswerPart>& others) {
-    std::vector<AnswerPart> out;
+  const auto keep = [](std::vector<AnswerPart>& parts, const std::vector<AnswerPart>& others) {
     auto other = others.begin();
+    auto kept = parts.begin();
     for (const AnswerPart& part : parts) {
       while (other != others.end() && other->answer < part.answer) ++other;
-      if (other != others.end() && other->answer == part.answer) out.push_back(part);
+      if (other != others.end() && other->answer == part.answer) *kept++ = part;
     }
-    return out;
+    parts.erase(kept, parts.end());
   };
-  std::vector<AnswerPart> both = shared(a, b);
-  b = shared(b, a);
-  a = std::move(both);
+  keep(a, b);
+  keep(b, a);
   return before - std::ssize(a) - std::ssize(b);
 }
 
@@ -75,18 +74,25 @@ class Numbering {
     std::vector<ScorePart> out;
     out.reserve(parts.size());
     for (const AnswerPart& part : parts)
-      out.push_back({number(clusters_, part.cluster), number(groups_, part.group), part.numerator,
-                     part.denominator});
+      out.push_back({cluster(part.cluster), group(part.group), part.numerator, part.denominator});
     return out;
   }
-  std::int32_t clusters() const { return static_cast<std::int32_t>(clusters_.size()); }
+  std::int32_t clusters() const { return clusters_; }
 
  private:
-  using Numbers = std::unordered_map<std::int64_t, std::int32_t>;
-  static std::int32_t number(Numbers& numbers, std::int64_t name) {
-    return numbers.emplace(name, static_cast<std::int32_t>(numbers.size())).first->second;
+  /// The clusters of all examples are numbers from 0, and may be as many as the answers.
+  std::int32_t cluster(std::int32_t name) {
+    const auto at = static_cast<size_t>(name);
+    if (at >= numbers_.size()) numbers_.resize(std::max(at + 1, 2 * numbers_.size()), -1);
+    if (numbers_[at] < 0) numbers_[at] = clusters_++;
+    return numbers_[at];
   }
-  Numbers clusters_, groups_;
+  std::int32_t group(std::int64_t name) {
+    return groups_.emplace(name, static_cast<std::int32_t>(groups_.size())).first->second;
+  }
+  std::vector<std::int32_t> numbers_;  // by cluster; -1: it did not appear
+  std::int32_t clusters_ = 0;
+  std::unordered_map<std::int64_t, std::int32_t> groups_;
 };
 
 /// p-value by cluster for answers that only one arm has right; repeats count as the same example.
@@ -107,15 +113,10 @@ std::vector<ScoredPart> first_repeats(const ScoreTable& table, std::vector<Score
   return parts;
 }
 
-/// An arm with its parts of one total.
-struct Side {
-  const ScoreTable& table;
-  std::vector<ScoredPart> parts;
-};
-
-void add_level(ScoreFinding& finding, const Side& method, ScoreRange range, double confidence) {
+void add_level(ScoreFinding& finding, const std::vector<AnswerPart>& method, ScoreRange range,
+               double confidence) {
   Numbering numbering;
-  const auto parts = numbering.of(by_answer(method.table, method.parts));
+  const auto parts = numbering.of(method);
   const Interval level =
       with_ends_of(score_intervals({}, parts, numbering.clusters(), range, confidence).method,
                    numbering.clusters());
@@ -123,14 +124,14 @@ void add_level(ScoreFinding& finding, const Side& method, ScoreRange range, doub
   finding.value.high = level.high;
 }
 
-void add_difference(ScoreFinding& finding, const Side& baseline, const Side& method,
-                    ScoreRange range, double margin, double confidence) {
-  auto before = by_answer(baseline.table, baseline.parts),
-       after = by_answer(method.table, method.parts);
+void add_difference(ScoreFinding& finding, std::vector<AnswerPart> before,
+                    std::vector<AnswerPart> after, ScoreRange range, double margin,
+                    double confidence) {
   finding.left_out = keep_shared(before, after);
   finding.pairs = std::ssize(after);
   Numbering numbering;
-  const auto theirs = numbering.of(before), ours = numbering.of(after);
+  const auto theirs = numbering.of(std::exchange(before, {})),
+             ours = numbering.of(std::exchange(after, {}));
   const ScoreIntervals found =
       score_intervals(theirs, ours, numbering.clusters(), range, confidence);
   finding.difference = with_ends_of(found.difference, numbering.clusters());
@@ -222,17 +223,19 @@ std::map<std::string_view, ScoreFinding> score_findings(
       if (std::find(with_interval.begin(), with_interval.end(), total.name) == with_interval.end())
         continue;
       const ScoreRange range = range_of(total.name);
-      const Side ours{method, metric.parts(total.name, method)};
+      // There may be millions of parts: none is kept longer than it is needed.
+      const auto parts = [&](const ScoreTable& table) { return metric.parts(total.name, table); };
+      auto ours = by_answer(method, parts(method));
       add_level(finding, ours, range, confidence);
       if (!baseline) continue;
-      const Side theirs{*baseline, metric.parts(total.name, *baseline)};
-      if (theirs.parts.empty()) continue;
-      add_difference(finding, theirs, ours, range, margin, confidence);
+      auto theirs = by_answer(*baseline, parts(*baseline));
+      if (theirs.empty()) continue;
+      add_difference(finding, std::move(theirs), std::move(ours), range, margin, confidence);
       if (std::find(metric.right_or_wrong.begin(), metric.right_or_wrong.end(), total.name) ==
           metric.right_or_wrong.end())
         continue;
-      auto before = by_answer(*baseline, first_repeats(*baseline, theirs.parts)),
-           after = by_answer(method, first_repeats(method, ours.parts));
+      auto before = by_answer(*baseline, first_repeats(*baseline, parts(*baseline))),
+           after = by_answer(method, first_repeats(method, parts(method)));
       keep_shared(before, after);
       finding.p = right_or_wrong_p(before, after);
     }
