@@ -62,7 +62,7 @@ std::map<std::string, std::string> folders_of(const Json& scale, const Reproduce
     if (const std::string folder = at(folders, chosen);
         !folder.empty() &&
         std::none_of(options.models.begin(), options.models.end(),
-                     [&](const GivenNetwork& given) { return given.label == label; }))
+                     [&label = label](const GivenNetwork& given) { return given.label == label; }))
       found[label] = folder;
   return found;
 }

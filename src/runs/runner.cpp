@@ -348,8 +348,10 @@ void Runner::repair(const std::vector<RunCell>& cells, const std::vector<Part>& 
     found.blocks.resize(std::min(found.blocks.size(), static_cast<size_t>(spec_.repair)));
     for (DisturbedBlock& block : found.blocks)
       for (const BlockTurn& turn : turns)
-        if (&parts[turn.dataset] == &part && turn.position == block.place.second)
+        if (&parts[turn.dataset] == &part && turn.position == block.place.second) {
           worst.push_back({&part, turn, std::move(block)});
+          break;
+        }
   }
   const auto again = [&](Worst& one, size_t arm) {
     for (const auto& [cell, block] : one.block.blocks) {
