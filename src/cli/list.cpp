@@ -48,7 +48,7 @@ Table decoder_table() {
                           entry.free_running ? "yes" : "no", std::string(entry.source)});
   table.notes = {
       str(service_decoder().name,
-          ": no decoder, but an arm of `run` and `sweep` that an OpenAI-compatible server "
+          ": no decoder, but an arm, for the verbs run and sweep, that an OpenAI-compatible server "
           "answers: --arm LABEL=",
           service_decoder().name, ",url=URL,model=NAME.")};
   return table;

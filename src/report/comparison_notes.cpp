@@ -44,10 +44,13 @@ std::string title_of(const Comparison& comparison) {
   const bool untrained = std::all_of(comparison.arms.begin(), comparison.arms.end(),
                                      [](const ArmFinding& arm) { return arm.run.run.untrained; });
   const bool several = several_networks(runs_of(comparison));
+  const int processes = first.config.value("tensor_processes", 1);
   const std::string computed =
       first.device == kService ? "by a service" : str(first.dtype, ", ", first.device);
   return str(several ? "several networks" : network_name(first.model), ", ", computed, ", ",
-             counted(first.threads, "thread"), untrained ? ", untrained" : "",
+             counted(first.threads, "thread"),
+             processes > 1 ? str(" in each of ", processes, " processes") : "",
+             untrained ? ", untrained" : "",
              comparison.forced() ? ", oracle " + join(comparison.oracles(), ", ") : "");
 }
 

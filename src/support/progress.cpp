@@ -22,10 +22,20 @@ ProgressStyle parse_progress_style(std::string_view name) {
   throw ConfigError(str("`progress` is '", name, "', expected auto, bar, plain or none"));
 }
 
+namespace {
+
+/// Whether a person looks at `fd`. mpirun gives each process a terminal that nobody looks at.
+bool is_watched(int fd) {
+  const char* term = std::getenv("TERM");
+  return ::isatty(fd) && !(term && std::string_view(term) == "dumb") &&
+         !std::getenv("OMPI_COMM_WORLD_SIZE");
+}
+
+}  // namespace
+
 bool may_colour(int fd) {
   const char* no_colour = std::getenv("NO_COLOR");
-  const char* term = std::getenv("TERM");
-  return ::isatty(fd) && !(no_colour && *no_colour) && !(term && std::string_view(term) == "dumb");
+  return is_watched(fd) && !(no_colour && *no_colour);
 }
 
 TerminalSize terminal_size(int fd) {
@@ -59,10 +69,7 @@ Progress::Progress(ProgressStyle style, std::string what, std::int64_t total, st
       done_(begun),
       started_ns_(SteadyClock().now_ns()) {
   if (style_ == ProgressStyle::automatic) {
-    const char* term = std::getenv("TERM");
-    style_ = ::isatty(STDERR_FILENO) && !(term && std::string_view(term) == "dumb")
-                 ? ProgressStyle::bar
-                 : ProgressStyle::plain;
+    style_ = is_watched(STDERR_FILENO) ? ProgressStyle::bar : ProgressStyle::plain;
   }
   drawn_ns_ = started_ns_;
 }

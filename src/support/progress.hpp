@@ -7,17 +7,20 @@
 namespace pardec {
 
 enum class ProgressStyle {
-  automatic,  ///< bar if stderr is a terminal and TERM is not "dumb", otherwise plain
-  bar,        ///< one line that is redrawn
-  plain,      ///< a new line every 30 seconds
-  none,       ///< nothing is shown
+  /// bar if stderr is a terminal, TERM is not "dumb", and mpirun did not start this process;
+  /// otherwise plain
+  automatic,
+  bar,    ///< one line that is redrawn
+  plain,  ///< a new line every 30 seconds
+  none,   ///< nothing is shown
 };
 
 /// Parses auto, bar, plain or none. ConfigError: another name.
 ProgressStyle parse_progress_style(std::string_view name);
 
-/// Whether colours may be used on `fd`: it is a terminal, NO_COLOR is unset or empty, and TERM is
-/// not "dumb".
+/// Whether colours may be used on `fd`: it is a terminal, NO_COLOR is unset or empty, TERM is not
+/// "dumb", and mpirun did not start this process (mpirun gives each process a terminal, also if its
+/// own output is a file).
 bool may_colour(int fd);
 
 struct TerminalSize {

@@ -67,6 +67,7 @@ def test_a_run_has_the_answers_of_one_process(pardec, together, whole, ranks):
         expected = {key: value for key, value in expected.items() if key[0] != "speculative"}
     out = good(together(ranks, "run", *arms, "--db", db))
     assert out.count("all columns: --wide") == 1
+    assert f"in each of {ranks} processes" in out
     assert answers(db) == expected
     configs = [json.loads(row["config"]) for row in query(db, "SELECT config FROM run")]
     assert {config["tensor_processes"] for config in configs} == {ranks}
