@@ -139,10 +139,10 @@ int sweep(CLI::App& app, RunFlags& flags) {
   RunSpec& spec = flags.spec;
   const OutputSettings& output = flags.settings.output;
   const TableFormat format = parse_table_format(output.format);
-  const auto ranks = join_tensor_ranks(spec.model);
-  if (ranks && !ranks->leads()) return follow_rank_0(*ranks, spec.model);
   if (!output.slurm.empty() && spec.model.parallel == kTensorParallel)
     throw ConfigError("`slurm` starts one process for a task; leave `parallel=tensor` out");
+  const auto ranks = join_tensor_ranks(spec.model);
+  if (ranks && !ranks->leads()) return follow_rank_0(*ranks, spec.model);
   if (!output.slurm.empty() && !spec.shard.text.empty())
     throw ConfigError("`slurm` divides the blocks among its tasks; leave `shard` out");
   if (!spec.model.draft_model.empty())

@@ -9,7 +9,10 @@ namespace pardec {
 std::unique_ptr<Ranks> join_tensor_ranks(ModelOptions& model) {
   if (model.parallel != kTensorParallel) return nullptr;
   auto ranks = Ranks::join();
-  if (!ranks) return nullptr;
+  if (!ranks)
+    throw ConfigError(
+        "`parallel=tensor` divides each network among the processes that mpirun starts, but this "
+        "process was started alone; start the command with mpirun -n N, or leave `parallel` out");
   if (!model.memory_limit.empty())
     throw ConfigError(
         "`memory_limit` plans the memory of a whole network in one process; leave it out with "

@@ -8,8 +8,8 @@ namespace pardec {
 
 /// With `parallel=tensor`: joins the processes that mpirun started, so that they compute each
 /// network together. In rank 0, sets model.ranks. The result must outlive all networks. Null: each
-/// process has whole networks, or this process is alone. ConfigError: `memory_limit` is set. Other
-/// errors: see Ranks::join.
+/// process has whole networks. ConfigError: this process was started alone, or `memory_limit` is
+/// set. Other errors: see Ranks::join.
 std::unique_ptr<Ranks> join_tensor_ranks(ModelOptions& model);
 
 /// The whole verb of a rank above 0: follows rank 0 until it ends. Returns the exit code 0. Errors:

@@ -73,6 +73,12 @@ def test_a_run_has_the_answers_of_one_process(pardec, together, whole, ranks):
     assert {config["tensor_processes"] for config in configs} == {ranks}
 
 
+def test_a_process_alone_is_refused(pardec):
+    ran = pardec("generate", "--model", MODEL, "--prompt", "Hi", "--parallel", "tensor")
+    assert ran.returncode == 2
+    assert "start the command with mpirun -n N" in ran.stderr
+
+
 def test_a_run_is_not_resumed_by_another_number_of_processes(pardec, together, whole):
     code, _, said = ended(together(2, "run", *ARMS, "--db", whole, "--resume"))
     assert code == 2
