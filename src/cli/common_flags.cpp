@@ -51,23 +51,23 @@ void check_hardware(const std::vector<std::string>& hardware, const std::string&
         " machines: their limits are computed from a trace; give --trace FILE, or one machine"));
 }
 
-void add_flags(CLI::App& app, FetchTries& tries) {
-  app.add_option("--retries", tries.retries,
+void add_flags(CLI::App& app, DownloadOptions& download) {
+  app.add_option("--retries", download.retries,
                  "further tries after a broken connection, a timeout, or a reply that asks for "
                  "another try")
       ->capture_default_str()
       ->type_name("N")
       ->group(flags_of({"fetch"}));
-  app.add_option("--timeout", tries.timeout_seconds,
+  app.add_option("--timeout", download.timeout_seconds,
                  "seconds to wait for a connection, and for the next byte")
       ->capture_default_str()
       ->type_name("S")
       ->group(flags_of({"fetch"}));
 }
 
-void check(const FetchTries& tries) {
-  check_at_least("retries", tries.retries, 0);
-  check_at_least("timeout", tries.timeout_seconds, 1);
+void check(const DownloadOptions& download) {
+  check_at_least("retries", download.retries, 0);
+  check_at_least("timeout", download.timeout_seconds, 1);
 }
 
 void read_traced(ComparisonFlags& flags) {

@@ -3,6 +3,7 @@
 
 #include "src/checkpoint/checkpoint.hpp"
 #include "src/findings/comparison.hpp"
+#include "src/http/download.hpp"
 #include "src/tasks/decode_options.hpp"
 
 namespace CLI {
@@ -17,13 +18,10 @@ namespace pardec {
 void add_flags(CLI::App& app, ModelOptions& model);
 void add_flags(CLI::App& app, DecodeOptions& decode);
 
-/// How long the actions `fetch` try to get a file.
-struct FetchTries {
-  int retries = 4, timeout_seconds = 30;
-};
-void add_flags(CLI::App& app, FetchTries& tries);
+/// The flags of the actions `fetch`: how long they try to get a file.
+void add_flags(CLI::App& app, DownloadOptions& download);
 /// ConfigError: a number is too small.
-void check(const FetchTries& tries);
+void check(const DownloadOptions& download);
 
 /// The flags shared by `compare` and `report`. `run`: names an invocation (find_invocation); empty:
 /// the newest one. `trace`: file with traces; empty: none. `strict`: see exit_code().

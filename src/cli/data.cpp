@@ -170,7 +170,7 @@ Verb data_verb() {
                        "amazon-reviews")
             ->type_name("NAME")
             ->group(flags_of({"fetch"}));
-        add_flags(app, flags->tries);
+        add_flags(app, flags->download);
         app.add_flag("--force", flags->force, "also fetch files that are there already")
             ->group(flags_of({"fetch"}));
         app.add_option("--progress", flags->progress, "auto, bar, plain or none")

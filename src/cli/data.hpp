@@ -32,7 +32,7 @@ struct DataFlags : CorpusFiles {
   std::int64_t examples = 0;
   // fetch
   std::string mirror, part, progress = "auto";
-  FetchTries tries;
+  DownloadOptions download;
   bool force = false;
   // rewrite, label
   std::string service, out, details;

@@ -129,8 +129,7 @@ std::vector<Cell> fetch_file(const DataFlags& flags, const Wanted& want) {
     got = {static_cast<std::int64_t>(fs::file_size(want.file)), 0, sha256_file(want.file)};
   if (got.sha256.empty() || (!want.sha256.empty() && got.sha256 != want.sha256)) {
     ByteProgress progress(style, str(want.dataset, "/", want.file.filename().string()));
-    got = download(want.url, want.file, want.sha256,
-                   {flags.tries.retries, flags.tries.timeout_seconds},
+    got = download(want.url, want.file, want.sha256, flags.download,
                    [&](std::int64_t done, std::int64_t total) { progress(done, total); });
   }
   if (want.source->packing != Packing::none) unpack(want, style);
@@ -142,7 +141,7 @@ void check_flags(const DataFlags& flags) {
   for (const auto& source : sources()) names.emplace_back(source.dataset);
   check_targets(flags, "fetch", names);
   parse_progress_style(flags.progress);
-  check(flags.tries);
+  check(flags.download);
   if (!flags.mirror.empty() && !flags.mirror.starts_with("http://") &&
       !flags.mirror.starts_with("https://"))
     throw ConfigError(

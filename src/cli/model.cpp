@@ -117,7 +117,7 @@ Verb model_verb() {
                        "fetch just this file, e.g. one of several GGUF files")
             ->type_name("NAME")
             ->group(flags_of({"fetch"}));
-        add_flags(app, flags->tries);
+        add_flags(app, flags->download);
         app.add_option("--progress", flags->progress, "auto, bar, plain or none")
             ->capture_default_str()
             ->type_name("STYLE")

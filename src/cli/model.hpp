@@ -13,7 +13,7 @@ namespace pardec {
 struct ModelVerbFlags {
   std::string action, folder, config, tokenizer, adapter, out, format = "text";
   std::string revision, file, progress = "auto";
-  FetchTries tries;
+  DownloadOptions download;
   std::vector<std::string> tokens, rename;
   int layers = 0;
   std::uint64_t seed = 1;

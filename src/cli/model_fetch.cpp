@@ -42,7 +42,7 @@ Table fetched_table(const HubName& name, const HubSnapshot& snapshot) {
 int fetch_model(const ModelVerbFlags& flags) {
   const TableFormat format = parse_table_format(flags.format);
   const ProgressStyle style = parse_progress_style(flags.progress);
-  check(flags.tries);
+  check(flags.download);
   auto name = parse_hub_name(flags.folder);
   if (!name)
     throw ConfigError(str("model fetch: has '", flags.folder, "', expected ORG/NAME[@REVISION]"));
@@ -56,8 +56,8 @@ int fetch_model(const ModelVerbFlags& flags) {
           str("--revision is '", flags.revision, "', expected a branch, a tag or a commit"));
   }
   HubOptions options = hub_options();
-  options.retries = flags.tries.retries;
-  options.timeout_seconds = flags.tries.timeout_seconds;
+  options.retries = flags.download.retries;
+  options.timeout_seconds = flags.download.timeout_seconds;
   std::map<std::string, ByteProgress> bars;
   const HubSnapshot snapshot =
       fetch_from_hub(*name, flags.file, options, [&](const HubFile& file, std::int64_t done) {

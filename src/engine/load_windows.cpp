@@ -13,7 +13,6 @@ void LoadWindows::add(std::int64_t now, std::int64_t rows, bool waiting, std::in
     window.row_ns += rows * ns;
     window.waiting_ns += waiting ? ns : 0;
     last_ += ns;
-    if (last_ >= now) break;
   }
   windows_.back().tokens += tokens;
 }

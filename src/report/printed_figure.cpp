@@ -31,6 +31,11 @@ double rounded(double value) {  // to three significant digits
   return std::round(value / unit) * unit;
 }
 
+void sort_by_place(FigureSeries& series) {
+  std::sort(series.points.begin(), series.points.end(),
+            [](const FigurePoint& a, const FigurePoint& b) { return a.x < b.x; });
+}
+
 /// The drawing of one panel.
 class Panel {
  public:
@@ -54,46 +59,39 @@ class Panel {
       intervals_ = false;
       unfit_.clear();
     };
-    if (printed_.form == PrintedForm::stacked) {
-      add(stacked(), "", "");
-      return all;
-    }
-    if (printed_.form == PrintedForm::cache) {
-      for (const std::string& dataset : datasets_) add(cache(dataset), "", dataset);
-      return all;
-    }
-    for (const std::string& metric : printed_.metrics) {
-      if (printed_.along == "dataset") {
-        add(bars(metric, ""), metric, "");
-        continue;
-      }
-      for (const std::string& dataset : datasets_) {
-        switch (printed_.form) {
-          case PrintedForm::lines:
-            add(lines(metric, dataset), metric, dataset);
-            break;
-          case PrintedForm::bars:
-            add(bars(metric, dataset), metric, dataset);
-            break;
-          case PrintedForm::heat:
-            add(heat(metric, dataset), metric, dataset);
-            break;
-          case PrintedForm::density:
-            add(density(metric, dataset), metric, dataset);
-            break;
-          case PrintedForm::scatter:
-            add(scatter(metric, dataset), metric, dataset);
-            break;
-          case PrintedForm::stacked:
-          case PrintedForm::cache:
-            break;
-        }
-      }
-    }
+    // Stacked bars and the cache have no metric of their own.
+    const bool with_metric =
+        printed_.form != PrintedForm::stacked && printed_.form != PrintedForm::cache;
+    const bool by_dataset = with_metric && printed_.along == "dataset";
+    const std::vector<std::string> none{""};
+    const bool together = by_dataset || printed_.form == PrintedForm::stacked;
+    for (const std::string& metric : with_metric ? printed_.metrics : none)
+      for (const std::string& dataset : together ? none : datasets_)
+        add(by_dataset ? bars(metric, dataset) : panel(metric, dataset), metric, dataset);
     return all;
   }
 
  private:
+  Figure panel(const std::string& metric, const std::string& dataset) {
+    switch (printed_.form) {
+      case PrintedForm::lines:
+        return lines(metric, dataset);
+      case PrintedForm::bars:
+        return bars(metric, dataset);
+      case PrintedForm::stacked:
+        return stacked();
+      case PrintedForm::heat:
+        return heat(metric, dataset);
+      case PrintedForm::density:
+        return density(metric, dataset);
+      case PrintedForm::scatter:
+        return scatter(metric, dataset);
+      case PrintedForm::cache:
+        return cache(dataset);
+    }
+    return {};
+  }
+
   /// The quantity of an arm, or none; what is missing is kept for the caption.
   std::optional<Interval> value(const Scope& place, const Point& of, const std::string& metric) {
     const Found found = of.over.empty() ? evidence_.level(place, of.arm, metric)
@@ -170,8 +168,7 @@ class Panel {
         if (const auto x = setting(arm.arm, printed_.along))
           if (const auto y = value({dataset}, arm, metric))
             line.points.push_back(point_of(index_of(settings, *x), *y, false));
-      std::sort(line.points.begin(), line.points.end(),
-                [](const FigurePoint& a, const FigurePoint& b) { return a.x < b.x; });
+      sort_by_place(line);
       figure.series.push_back(std::move(line));
     }
     return figure;
@@ -328,8 +325,7 @@ class Panel {
         most_ = std::max(most_, std::ssize(windows));
         intervals_ = true;
       }
-      std::sort(line.points.begin(), line.points.end(),
-                [](const FigurePoint& a, const FigurePoint& b) { return a.x < b.x; });
+      sort_by_place(line);
       figure.series.push_back(std::move(line));
     }
     return figure;
