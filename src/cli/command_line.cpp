@@ -9,6 +9,7 @@
 #include "src/cli/written_files.hpp"
 #include "src/group/group.hpp"
 #include "src/support/error.hpp"
+#include "src/support/launch.hpp"
 #include "src/support/text.hpp"
 #include "src/support/version.hpp"
 
@@ -179,6 +180,9 @@ int run_command_line(const std::vector<Verb>& verbs, int argc, char** argv) {
     usage_error(app, str("unexpected argument '", shortened(extra, 60), "'"));
   }
   check_written(app, app.written);
+  if (const int processes = launch().size; processes > 1 && !verb->several_processes)
+    throw ConfigError(str("'pardec ", verb->name, "' is the work of one process, but a launcher ",
+                          "such as mpirun started ", processes, "; start it without mpirun"));
   try {
     return execute();
   } catch (const nlohmann::json::exception& error) {

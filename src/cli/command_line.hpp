@@ -36,6 +36,8 @@ struct Verb {
   /// Flags that environment variables cannot set, because these flags have another meaning in other
   /// verbs, or confirm an action.
   std::vector<std::string> without_variable = {};
+  /// Whether mpirun may start several processes of this verb. Otherwise this is an error.
+  bool several_processes = false;
 };
 
 /// The name of the group of flags that only these actions of a verb accept, for CLI::Option::group.
@@ -65,8 +67,9 @@ Verb list_verb();
 /// Parses and runs one command line, and returns the exit code of its verb. Without a verb, or with
 /// --help or --version, it prints a text to stdout, and returns 0. Precedence: flags, then
 /// environment variables (PARDEC_ and the flag's name in capitals), then the `-c` file, then
-/// defaults. Error: the command line is invalid (ConfigError), the verb failed, or a database has
-/// JSON of an unexpected type (StoreError). The caller converts an Error to an exit code.
+/// defaults. Error: the command line is invalid, or mpirun started several processes of a verb that
+/// does not allow this (ConfigError); the verb failed; or a database has JSON of an unexpected type
+/// (StoreError). The caller converts an Error to an exit code.
 int run_command_line(const std::vector<Verb>& verbs, int argc, char** argv);
 
 /// Checks that the running verb overwrites none of its inputs, including those that an experiment

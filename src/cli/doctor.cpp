@@ -243,7 +243,8 @@ int doctor(const DoctorFlags& flags) {
 
 Verb doctor_verb() {
   return {
-      "doctor", "check the machine, a checkpoint, data and a database before a run",
+      "doctor",
+      "check the machine, a checkpoint, data and a database before a run",
       "pardec doctor --model DIR --data-root data --db r.sqlite",
       [](CLI::App& app) -> std::function<int()> {
         auto flags = std::make_shared<DoctorFlags>();
@@ -256,7 +257,11 @@ Verb doctor_verb() {
         app.add_option("--db", flags->db, "also open this database")->type_name("FILE");
         add_format(app, flags->format);
         return [flags] { return doctor(*flags); };
-      }};
+      },
+      {},
+      {},
+      {},
+      /*several_processes=*/true};
 }
 
 }  // namespace pardec

@@ -24,6 +24,7 @@
 #include "src/settings/shared_settings.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
+#include "src/support/launch.hpp"
 #include "src/support/text.hpp"
 #include "src/tasks/checkpoint_fit.hpp"
 #include "src/tasks/conversation.hpp"
@@ -63,6 +64,10 @@ int draw_traces(const GenerateFlags& flags) {
 
 int generate(GenerateFlags& flags) {
   const auto ranks = join_tensor_ranks(flags.model);
+  if (!ranks && launch().size > 1)
+    throw ConfigError(
+        "several processes generate together only with `parallel=tensor`; add it, or start one "
+        "process");
   if (ranks && !ranks->leads()) return follow_rank_0(*ranks, flags.model);
   if (flags.pace_ms && *flags.pace_ms < 0)
     throw ConfigError(str("--pace is ", *flags.pace_ms, ", expected 0 or more"));
@@ -254,7 +259,9 @@ Verb generate_verb() {
             return [flags] { return generate(*flags); };
           },
           {},
-          {.files = {"--trace"}}};
+          {.files = {"--trace"}},
+          {},
+          /*several_processes=*/true};
 }
 
 }  // namespace pardec

@@ -4,17 +4,21 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <iostream>
+#include <string>
+#include <thread>
 
 #include "src/cli/command_line.hpp"
 #include "src/cli/completion.hpp"
 #include "src/cli/visible_output.hpp"
 #include "src/cli/with_flags.hpp"
 #include "src/support/error.hpp"
+#include "src/support/launch.hpp"
 #include "src/support/text.hpp"
 
 namespace {
@@ -39,6 +43,15 @@ int after_printing(int code) {
   return code ? code : 1;
 }
 
+/// Prints an error to stderr. Ranks above 0 first wait, since most errors of flags and files occur
+/// in all ranks: when rank 0 ends with the same error, mpirun ends the other ranks.
+void print_error(const std::string& what) {
+  const int rank = pardec::launch().rank;
+  if (rank > 0) std::this_thread::sleep_for(std::chrono::seconds(2));
+  std::fprintf(stderr, "pardec: %s%s\n", rank > 0 ? pardec::str("rank ", rank, ": ").c_str() : "",
+               pardec::visible_text(pardec::with_flags(what)).c_str());
+}
+
 }  // namespace
 
 std::vector<pardec::Verb> pardec::all_verbs() {
@@ -57,10 +70,10 @@ int pardec::run_program(int argc, char** argv) {
   try {
     return after_printing(run_command_line(all_verbs(), argc, argv));
   } catch (const Error& error) {
-    std::fprintf(stderr, "pardec: %s\n", visible_text(with_flags(error.what())).c_str());
+    print_error(error.what());
     return error.exit_code();
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "pardec: %s\n", visible_text(with_flags(reason_of(error))).c_str());
+    print_error(reason_of(error));
     return 1;
   }
 }

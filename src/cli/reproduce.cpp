@@ -28,6 +28,7 @@
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "src/support/hub_cache.hpp"
+#include "src/support/launch.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/project_files.hpp"
 #include "src/support/text.hpp"
@@ -40,7 +41,7 @@ struct ReproduceFlags {
   ReproduceOptions options;
   std::string paper, item, budget, judge, progress = "auto", format = "text", report, results;
   std::string shard, slurm;
-  int slurm_tasks = 8;
+  std::optional<int> slurm_tasks;
   std::vector<std::string> models, services;
   bool train = false, dry_run = false;
 };
@@ -85,14 +86,10 @@ TrainedNetworks train_first(const std::vector<const PaperItem*>& items,
   return train_networks(wanted, parse_budget(flags.budget), flags.options);
 }
 
-/// Writes the scripts of `slurm`, and prints how to submit them. ConfigError: the flags fit no
-/// array.
-void write_slurm_scripts(const ReproduceFlags& flags) {
+/// Writes the scripts of `slurm` with `tasks`, and prints how to submit them. ConfigError: the
+/// flags fit no array.
+void write_slurm_scripts(const ReproduceFlags& flags, int tasks) {
   const ReproduceOptions& options = flags.options;
-  if (!flags.slurm.ends_with(".sbatch"))
-    throw ConfigError(
-        str("--slurm is '", flags.slurm, "', expected the name of a script, *.sbatch"));
-  check_at_least("slurm-tasks", flags.slurm_tasks, 1);
   const std::optional<double> budget = parse_budget(flags.budget);
   if (!budget) throw ConfigError("--slurm needs --budget, the time of each task");
   if (flags.train) throw ConfigError("--slurm: the tasks train no networks; train them before it");
@@ -107,13 +104,13 @@ void write_slurm_scripts(const ReproduceFlags& flags) {
       .folder = std::filesystem::current_path(),
       .script = flags.slurm,
       .db = options.db,
-      .tasks = flags.slurm_tasks,
+      .tasks = tasks,
       .threads = options.threads > 0 ? options.threads
                                      : static_cast<int>(std::thread::hardware_concurrency()),
       .gpu = !options.device.empty() && options.device != "cpu",
       .task_seconds = *budget,
-      .about = {str("Each task makes every ", flags.slurm_tasks,
-                    "th run of the items, in a budget of ", flags.budget, "."),
+      .about = {str("Each task makes every ", tasks, "th run of the items, in a budget of ",
+                    flags.budget, "."),
                 "Slurm's limit of memory: add #SBATCH --mem for the largest network."}};
   array.shown_by.insert(array.shown_by.end(), {"--budget", "0"});
   write_scripts(array);
@@ -259,7 +256,8 @@ int run(const CLI::App& app, ReproduceFlags& flags) {
   if (flags.paper.empty() || flags.paper == "list") {
     if (!flags.item.empty())
       throw ConfigError(str("reproduce list takes no item, found '", flags.item, "'"));
-    print_table(papers_table(papers, stored_verdicts(papers, options.db)), format);
+    if (launch().rank == 0)
+      print_table(papers_table(papers, stored_verdicts(papers, options.db)), format);
     return 0;
   }
   std::vector<const PaperItem*> items = chosen_items(papers, flags.paper, flags.item);
@@ -270,11 +268,13 @@ int run(const CLI::App& app, ReproduceFlags& flags) {
   if (!options.dtype.empty() && options.dtype != "auto") parse_dtype(options.dtype);
   options.progress = parse_progress_style(flags.progress);
   parse_budget(flags.budget);
+  const int tasks = checked_slurm_tasks(flags.slurm, flags.slurm_tasks);
   if (!flags.slurm.empty()) {
-    write_slurm_scripts(flags);
+    write_slurm_scripts(flags, tasks);
     return 0;
   }
-  return flags.dry_run ? show_plan(items, flags) : reproduce_items(papers, items, flags);
+  if (!flags.dry_run) return reproduce_items(papers, items, flags);
+  return launch().rank == 0 ? show_plan(items, flags) : 0;
 }
 
 }  // namespace
@@ -347,8 +347,7 @@ Verb reproduce_verb() {
                        "the job that merges them (FILE.merge.sbatch); print how to submit them")
             ->type_name("FILE.sbatch");
         app.add_option("--slurm-tasks", flags->slurm_tasks,
-                       "with --slurm: number of tasks, each with the whole of --budget")
-            ->capture_default_str()
+                       "with --slurm: number of tasks, each with the whole of --budget; default: 8")
             ->type_name("N");
         add_format(app, flags->format);
         app.add_option("--report", flags->report,
@@ -369,7 +368,8 @@ Verb reproduce_verb() {
       },
       {},
       {.files = {"--report", "--results", "--slurm"}},
-      {"--model"}};
+      {"--model"},
+      /*several_processes=*/true};
 }
 
 }  // namespace pardec

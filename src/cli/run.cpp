@@ -82,12 +82,13 @@ int run(CLI::App& app, RunFlags& flags) {
     if (all_there && which != "here")
       for (const ModelOptions& options : networks)
         read_hardware(which, chosen_dtype(options));  // reports errors before the run
-  if (output.dry_run) {
-    print_plan(spec, workloads, memory, parse_table_format(output.format));
-    return 0;
-  }
   const SignalStop stop;
   const auto group = ranks ? nullptr : join_group(spec.progress);
+  const bool follows = group && group->rank() > 0;
+  if (output.dry_run) {
+    if (!follows) print_plan(spec, workloads, memory, parse_table_format(output.format));
+    return 0;
+  }
   const Notes notes = notes_of(group.get());
   const bool limited = memory && memory->limit > 0;
   if (limited) tell(notes, "memory: " + describe(*memory, spec.cache));
@@ -99,7 +100,7 @@ int run(CLI::App& app, RunFlags& flags) {
                                   .create_folders = flags.default_db,
                                   .notes = notes,
                                   .group = group.get()});
-  if (group && group->rank() > 0) return stop.signal() ? 128 + stop.signal() : 0;
+  if (follows) return stop.signal() ? 128 + stop.signal() : 0;
   if (done.stopped) return stopped(done, spec, stop);
   std::int64_t unjudged = 0;
   std::exception_ptr judge_failed;  // the results of the run are shown even if judging fails
@@ -154,7 +155,9 @@ Verb run_verb() {
         return [flags, &app] { return run(app, *flags); };
       },
       {},
-      {.files = {"--trace"}}};
+      {.files = {"--trace"}},
+      {},
+      /*several_processes=*/true};
 }
 
 }  // namespace pardec

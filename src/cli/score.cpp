@@ -265,7 +265,8 @@ Verb score_verb() {
       },
       {},
       {},
-      {"--model"}};
+      {"--model"},
+      /*several_processes=*/true};
 }
 
 }  // namespace pardec

@@ -4,7 +4,10 @@
 #include <cmath>
 #include <cstdio>
 
+#include "src/support/checks.hpp"
+#include "src/support/error.hpp"
 #include "src/support/files.hpp"
+#include "src/support/launch.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -110,6 +113,21 @@ std::string merge_script(const SlurmArray& array) {
 
 std::filesystem::path merge_script_file(const SlurmArray& array) {
   return std::filesystem::path(array.script).replace_extension(".merge.sbatch");
+}
+
+int checked_slurm_tasks(const std::string& script, const std::optional<int>& tasks) {
+  if (script.empty()) {
+    if (tasks)
+      throw ConfigError("`slurm_tasks` divides the array of `slurm`; expected `slurm` with it");
+    return 1;
+  }
+  if (!script.ends_with(".sbatch"))
+    throw ConfigError(str("`slurm` is '", script, "', expected the name of a script, *.sbatch"));
+  if (const Launch started = launch(); started.size > 1)
+    throw ConfigError(str("`slurm` only writes scripts, but ", started.size,
+                          " processes were started; start one"));
+  if (tasks) check_at_least("slurm_tasks", *tasks, 1);
+  return tasks.value_or(8);
 }
 
 void write_scripts(const SlurmArray& array) {

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,11 @@ std::string array_script(const SlurmArray& array);
 std::string merge_script(const SlurmArray& array);
 /// The file of this script: FILE.merge.sbatch for an array's script FILE.sbatch.
 std::filesystem::path merge_script_file(const SlurmArray& array);
+
+/// The number of tasks of an array, from the flags `slurm` (file of its script) and `slurm_tasks`
+/// (8 if empty). ConfigError: there are tasks without a script, its name is not *.sbatch, there are
+/// no tasks, or several processes were started, which would each write the script.
+int checked_slurm_tasks(const std::string& script, const std::optional<int>& tasks);
 
 /// Writes both scripts, and prints the commands that submit them on stderr. RunError: a file cannot
 /// be written.

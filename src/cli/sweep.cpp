@@ -100,8 +100,8 @@ std::string best_note(const RunSpec& spec, const Comparison& comparison, const B
              ".", undecided);
 }
 
-/// Writes the scripts of `slurm`, and prints how to submit them.
-void write_slurm_scripts(const RunSpec& spec, const OutputSettings& output,
+/// Writes the scripts of `slurm`, with at most `tasks`, and prints how to submit them.
+void write_slurm_scripts(const RunSpec& spec, const OutputSettings& output, int tasks,
                          const std::vector<Workload>& workloads, const SweepPlan& plan) {
   size_t blocks = 0;
   for (const Workload& work : workloads) blocks = std::max(blocks, work.blocks.size());
@@ -114,7 +114,7 @@ void write_slurm_scripts(const RunSpec& spec, const OutputSettings& output,
       .folder = std::filesystem::current_path(),
       .script = output.slurm,
       .db = spec.db,
-      .tasks = std::min(output.slurm_tasks, static_cast<int>(blocks)),
+      .tasks = std::min(tasks, static_cast<int>(blocks)),
       .threads = spec.model.threads > 0 ? spec.model.threads
                                         : static_cast<int>(std::thread::hardware_concurrency()),
       .gpu = spec.model.device != "cpu",
@@ -128,7 +128,7 @@ void write_slurm_scripts(const RunSpec& spec, const OutputSettings& output,
     array.arguments.emplace_back("--threads");
     array.arguments.push_back(std::to_string(array.threads));
   }
-  if (array.tasks < output.slurm_tasks)
+  if (array.tasks < tasks)
     print_note(str("--slurm-tasks: ", counted(array.tasks, "task"),
                    ", since no dataset has more blocks; a smaller --block makes more"));
   write_scripts(array);
@@ -139,8 +139,7 @@ int sweep(CLI::App& app, RunFlags& flags) {
   RunSpec& spec = flags.spec;
   const OutputSettings& output = flags.settings.output;
   const TableFormat format = parse_table_format(output.format);
-  if (!output.slurm.empty() && spec.model.parallel == kTensorParallel)
-    throw ConfigError("`slurm` starts one process for a task; leave `parallel=tensor` out");
+  const int tasks = checked_slurm_tasks(output.slurm, output.slurm_tasks);
   const auto ranks = join_tensor_ranks(spec.model);
   if (ranks && !ranks->leads()) return follow_rank_0(*ranks, spec.model);
   if (!output.slurm.empty() && !spec.shard.text.empty())
@@ -155,6 +154,8 @@ int sweep(CLI::App& app, RunFlags& flags) {
 
   const SignalStop stop;
   const auto group = ranks ? nullptr : join_group(spec.progress);
+  const bool follows = group && group->rank() > 0;
+  if (output.dry_run && follows) return 0;
   ArmSessions sessions(spec);
   const size_t refused = spec.refused.size();
   check_arms(spec, [&](Arm& arm) { arm.algorithm->check(sessions.of(arm).context); });
@@ -164,7 +165,7 @@ int sweep(CLI::App& app, RunFlags& flags) {
     const SweepPlan plan = plan_sweep(spec, workloads, sessions);
     print_table(plan.table, format);
     if (stop.signal()) return 128 + stop.signal();
-    if (!output.slurm.empty()) write_slurm_scripts(spec, output, workloads, plan);
+    if (!output.slurm.empty()) write_slurm_scripts(spec, output, tasks, workloads, plan);
     return code_of_cells();
   }
   const Execution done = execute(spec, workloads, sessions,
@@ -172,7 +173,7 @@ int sweep(CLI::App& app, RunFlags& flags) {
                                   .create_folders = flags.default_db,
                                   .notes = notes_of(group.get()),
                                   .group = group.get()});
-  if (group && group->rank() > 0) return stop.signal() ? 128 + stop.signal() : 0;
+  if (follows) return stop.signal() ? 128 + stop.signal() : 0;
   if (done.stopped) return stopped(done, spec, stop);
   const Snapshot snapshot(done.store->database());
   const Measurements measured = measurements_of(*done.store, done.invocation);
@@ -218,7 +219,9 @@ Verb sweep_verb() {
         return [flags, &app] { return sweep(app, *flags); };
       },
       {},
-      {.files = {"--trace", "--slurm"}}};
+      {.files = {"--trace", "--slurm"}},
+      {},
+      /*several_processes=*/true};
 }
 
 }  // namespace pardec

@@ -69,7 +69,8 @@ Verb train_verb() {
       },
       {},
       {.folders = {"--out"}},
-      {"--format"}};
+      {"--format"},
+      /*several_processes=*/true};
 }
 
 }  // namespace pardec

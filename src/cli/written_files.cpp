@@ -57,6 +57,17 @@ void add_texts(ReadFiles& read, const Json& json) {
     for (const Json& part : json) add_texts(read, part);
 }
 
+/// ConfigError: the folder of an output file is missing. It would be noticed only at the end of the
+/// work.
+void check_folder_exists(const std::string& name, const std::filesystem::path& file) {
+  const std::filesystem::path folder = file.parent_path();
+  std::error_code unknown;
+  if (!folder.empty() && !std::filesystem::is_directory(folder, unknown))
+    throw ConfigError(str(name, " is '", file.string(),
+                          "', expected a file in a folder that exists; there is no folder ",
+                          folder.string()));
+}
+
 }  // namespace
 
 ReadFiles files_read(const CLI::App& app, const Written& written, const Json& config) {
@@ -86,6 +97,7 @@ void check_written(const CLI::App& app, const Written& written, const Json& conf
       if (value.empty()) continue;
       if (holds(written.folders, name)) read.check_folder(name, value);
       if (!holds(written.files, name)) continue;
+      check_folder_exists(name, value);
       read.check(name, value);
       read.add_written(name, value);
     }

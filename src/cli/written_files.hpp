@@ -16,9 +16,10 @@ namespace pardec {
 /// content of the `-c` file, for flags that are not on the command line.
 ReadFiles files_read(const CLI::App& app, const Written& written, const Json& config = {});
 
-/// Checks the outputs of a command before it writes them. ConfigError: a file is both input and
-/// output, an output folder is an input (ReadFiles::check_folder), or two flags name the same
-/// output file. `config`: the content of the `-c` file, which may name more inputs.
+/// Checks the outputs of a command before it works. ConfigError: the folder of an output file is
+/// missing, a file is both input and output, an output folder is an input
+/// (ReadFiles::check_folder), or two flags name the same output file. `config`: the content of the
+/// `-c` file, which may name more inputs.
 void check_written(const CLI::App& app, const Written& written, const Json& config = {});
 
 }  // namespace pardec

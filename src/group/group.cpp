@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <cstdlib>
 #include <exception>
 #include <thread>
 
 #include "src/support/error.hpp"
+#include "src/support/launch.hpp"
 #include "src/support/text.hpp"
 
 #ifdef PARDEC_MPI
@@ -15,16 +15,6 @@
 #endif
 
 namespace pardec {
-
-namespace {
-
-/// Whether a launcher started this process for MPI: the variables of Open MPI's and MPICH's mpirun,
-/// and of srun. Without them MPI_Init would start a daemon for a group of one.
-bool launched() {
-  return std::getenv("OMPI_COMM_WORLD_SIZE") || std::getenv("PMI_SIZE") || std::getenv("PMIX_RANK");
-}
-
-}  // namespace
 
 #ifdef PARDEC_MPI
 
@@ -170,7 +160,8 @@ std::string mpi_library() {
 }
 
 std::unique_ptr<Group> Group::join(double timeout_seconds) {
-  if (!launched()) return nullptr;
+  // Without a launcher, MPI_Init would start a daemon for a group of one.
+  if (!launch().together) return nullptr;
   std::unique_ptr<Group> group(new Group(timeout_seconds));
   return group->size() > 1 ? std::move(group) : nullptr;
 }
@@ -393,9 +384,7 @@ std::int64_t Dealer::next() {
 std::string mpi_library() { return ""; }
 
 std::unique_ptr<Group> Group::join(double) {
-  const char* size = std::getenv("OMPI_COMM_WORLD_SIZE");
-  if (!size) size = std::getenv("PMI_SIZE");
-  if (launched() && (!size || std::string(size) != "1"))
+  if (launch().size > 1)
     throw ConfigError(
         "this process was started as one of several, but pardec was built without MPI; install "
         "libopenmpi-dev and build again, or start one process");

@@ -143,6 +143,12 @@ Execution execute(const RunSpec& spec, const std::vector<Workload>& workloads,
   if (found && spec.go_on)
     tell(how.notes, str("continues invocation ", done.invocation.substr(0, 8), " of ", spec.db));
 
+  // mpirun may kill all processes soon after the signal, so this cannot be said later.
+  const std::stop_callback stopping(how.stop, [&] {
+    if (group)
+      tell(how.notes, str("stopping; all stored results stay, and the same command",
+                          spec.go_on ? "" : " with `resume`", " continues"));
+  });
   const auto enough = [&](const RunCell& cell) { return has_enough(store, spec, cells, cell); };
   const std::stop_token until = how.until.value_or(how.stop);
   run_cells(spec, workloads, sessions, cells, recorder, until,

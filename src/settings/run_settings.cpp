@@ -167,7 +167,8 @@ Settings measuring_settings(RunSettings& s) {
       {"slurm_tasks",
        "N",
        &s.output.slurm_tasks,
-       "for `slurm`: number of tasks of the array; each runs every N-th block with all cells",
+       "for `slurm`: number of tasks of the array; each runs every N-th block with all cells; "
+       "default: 8",
        {.range = at_least(1), .only = "sweep"}},
       {"resume", "", &s.spec.resume, "continue the newest run of these arms", {.only = "run"}},
       {"retry_errors",
@@ -262,9 +263,6 @@ OrderedJson text_schema(const char* description) {
 void check(const OutputSettings& output) {
   parse_table_format(output.format);
   check_columns(output.columns);
-  if (!output.slurm.empty() && !output.slurm.ends_with(".sbatch"))
-    throw ConfigError(
-        str("`slurm` is '", output.slurm, "', expected the name of a script, *.sbatch"));
 }
 
 Settings settings_of(RunSettings& settings) {

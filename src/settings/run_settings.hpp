@@ -23,8 +23,8 @@ struct OutputSettings {
   /// dry_run: only the plan is printed. matrix: the table has one row for each arm and one column
   /// for each dataset. strict: exit code 3 if the table has a warning.
   bool dry_run = false, matrix = false, strict = false;
-  std::string slurm;    ///< for `sweep`: file for the script of a job array of Slurm; empty: none
-  int slurm_tasks = 8;  ///< number of tasks of this array
+  std::string slurm;  ///< for `sweep`: file for the script of a job array of Slurm; empty: none
+  std::optional<int> slurm_tasks;  ///< number of tasks of this array; empty: 8
 };
 /// Checks the settings. ConfigError: a setting is invalid.
 void check(const OutputSettings& output);

@@ -9,6 +9,7 @@
 
 #include "src/support/clock.hpp"
 #include "src/support/error.hpp"
+#include "src/support/launch.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
@@ -27,8 +28,7 @@ namespace {
 /// Whether a person looks at `fd`. mpirun gives each process a terminal that nobody looks at.
 bool is_watched(int fd) {
   const char* term = std::getenv("TERM");
-  return ::isatty(fd) && !(term && std::string_view(term) == "dumb") &&
-         !std::getenv("OMPI_COMM_WORLD_SIZE");
+  return ::isatty(fd) && !(term && std::string_view(term) == "dumb") && !launch().together;
 }
 
 }  // namespace

@@ -813,7 +813,7 @@ def command_line_cases(model, folder):
         [*run, "--trace", "nowhere/trace.jsonl"],
         "--trace",
         "nowhere/trace.jsonl",
-        "No such file",
+        "there is no folder nowhere",
         "expected",
     )
     yield Case("--trace is a folder", [*run, "--trace", model], "--trace", "Is a directory")

@@ -20,6 +20,7 @@ ARMS = [
     "hpd.k_max=6", "--max-new-tokens", "12", "--limit", "28", "--batch-size", "2", "--block", "2",
     "--runs", "6", "--threads", "1", "--progress", "none",
 ]
+GRID = ["--grid", "seed=1,2"]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -133,6 +134,29 @@ def test_one_process_goes_on_with_what_killed_ranks_left(pardec, shared, model, 
     check_complete(db, whole)
 
 
+@pytest.mark.parametrize("whom", ["mpirun", "the ranks"])
+def test_a_signal_stops_all_ranks(pardec, shared, whole, whom):
+    """mpirun kills the ranks a second after Ctrl-C. Ranks that are asked themselves have the time to
+    end their jobs and to merge.
+    """
+    db = pardec.folder / f"stopped-{whom[:1]}.sqlite"
+    mpirun = shared(db, 2)
+    while mpirun.poll() is None and not (db.exists() and job_count(db)):
+        time.sleep(0.002)
+    if whom == "mpirun":
+        os.kill(mpirun.pid, signal.SIGINT)
+    else:
+        for rank in range(2):
+            os.kill(process_of(mpirun, rank), signal.SIGTERM)
+    code, out, said = ended(mpirun)
+    assert code == (1 if whom == "mpirun" else 128 + signal.SIGTERM), said
+    assert out == "" and said.count("and the same command with --resume continues") == 1, said
+    if whom == "the ranks":
+        assert not left(db) and f"all results so far are in {db}" in said
+    good(shared(db, 2, "--resume"))
+    check_complete(db, whole)
+
+
 def test_databases_of_another_runs_ranks_stay(pardec, shared, whole):
     db = pardec.folder / "others.sqlite"
     other = db.with_name(f"{db.name}.0123abcd.rank-1")
@@ -216,9 +240,42 @@ def test_ranks_leave_failed_jobs_as_they_are_unless_asked(shared, edited, whole)
 def test_what_ranks_cannot_share_is_refused(pardec, shared, flags):
     db = pardec.folder / "refused.sqlite"
     code, _, said = ended(shared(db, 2, *flags))
-    assert code != 0
-    assert f"{flags[0]}" in said and "cannot be shared by several processes" in said
+    assert code == 2
+    assert f"{flags[0]}" in said
+    assert said.count("cannot be shared by several processes") == 1, "rank 0 alone says it"
     assert not db.exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        (["compare"], "'pardec compare' is the work of one process"),
+        (["generate", "--model", "MODEL", "--prompt", "Hi"], "only with --parallel tensor"),
+        (
+            ["sweep", "--model", "MODEL", *ARMS, *GRID, "--slurm", "a.sbatch"],
+            "--slurm only writes scripts",
+        ),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)
+def test_what_is_not_divided_is_refused(pardec, model, line, why):
+    called = [pardec.path, *(model if word == "MODEL" else word for word in line)]
+    code, out, said = ended(start([called] * 2, pardec.folder))
+    assert (code, out) == (2, "")
+    assert said.count(why) == 1, said
+
+
+@pytest.mark.parametrize("verb", ["run", "sweep", "reproduce"])
+def test_a_dry_run_is_printed_once(pardec, shared, model, verb):
+    flags = {
+        "run": ["--model", model, *ARMS],
+        "sweep": ["--model", model, *ARMS, *GRID],
+        "reproduce": ["hpd", "table3"],
+    }
+    called = [pardec.path, verb, *flags[verb], "--dry-run", "--db", "dry.sqlite"]
+    out, _ = good(start([called] * 2, pardec.folder))
+    titles = [line for line in out.splitlines() if line and line[0].isupper()]
+    assert len(titles) == len(set(titles)) > 0, out
 
 
 REPRODUCE = [

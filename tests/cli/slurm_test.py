@@ -60,6 +60,8 @@ def test_there_are_no_more_tasks_than_blocks(scripts):
     [
         (["--slurm", "x.sh"], "--slurm is 'x.sh', expected the name of a script, *.sbatch"),
         (["--slurm", "x.sbatch", "--shard", "0/2"], "leave --shard out"),
+        (["--slurm", "no/x.sbatch"], "--slurm is 'no/x.sbatch', expected a file in a folder that exists"),
+        (["--slurm-tasks", "3"], "expected --slurm with it"),
     ],
 )
 def test_what_cannot_be_an_array_is_refused(pardec, model, flags, said):
