@@ -28,9 +28,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// 64 MB of pages: with SQLite's default of 2 MB, the pages of a large run are read from the system
+/// 16 MB of pages: with SQLite's default of 2 MB, the pages of a large run are read from the system
 /// again and again.
-constexpr const char* kCache = "PRAGMA cache_size = -65536";
+constexpr const char* kCache = "PRAGMA cache_size = -16384";
 
 /// WAL shares memory between processes through the file system, which network file systems do not
 /// support.
