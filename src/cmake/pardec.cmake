@@ -102,6 +102,22 @@ function(pardec_embed file header function)
     COMMENT "Embedding ${shown}")
 endfunction()
 
+# pardec_probe(NAME SOURCES a.cpp ... USES pardec::other ... [TORCH] [HEAVY]): a program that tests in Python start. HEAVY: as for pardec_test.
+function(pardec_probe name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH;HEAVY" "" "SOURCES;USES")
+  add_executable(${name} ${arg_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE ${arg_USES} pardec::warnings)
+  if(arg_TORCH)
+    pardec_use_torch(${name})
+  else()
+    pardec_precompile(${name})
+  endif()
+  if(NOT arg_HEAVY)
+    pardec_compile_quickly(${name})
+  endif()
+endfunction()
+
 # pardec_test(NAME LABEL unit [COST seconds] SOURCES a.cpp ... USES pardec::other ... [TORCH] [HEAVY] [OWN_HEADERS] [SEPARATE]
 #             [TOGETHER])
 # One Catch2 executable, which is one test with that label in CTest. COST: approximate seconds of a long test; the longest start first.

@@ -1,2 +1,3 @@
-#define CATCH_CONFIG_MAIN
-#include "tests/support/catch.hpp"
+#include "tests/support/catch_session.hpp"
+
+int main(int argc, char** argv) { return pardec::test::run_catch(argc, argv); }
