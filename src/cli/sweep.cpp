@@ -86,7 +86,11 @@ std::string best_note(const RunSpec& spec, const Comparison& comparison, const B
                              : "",
                          ".");
   if (cell.ties.empty())
-    return str(note, "; faster than every other one with answers as good.", undecided);
+    return str(note,
+               cell.slower == 0 ? "; no other cell has answers that are shown to be as good."
+                                : str("; shown to be faster than ", counted(cell.slower, "other cell"),
+                                      " with answers as good."),
+               undecided);
   std::vector<std::string> ties;
   for (const BestCell::Tie& tie : cell.ties) {
     if (ties.size() == kNamed) break;

@@ -43,7 +43,7 @@ std::vector<BestCell> best_cells(const Measurements& measured, const Comparison&
     const auto seconds_over = [&](const ArmFinding& other, const ArmFinding& arm) {
       return speedup_of(measured_of(other), measured_of(arm), comparison.confidence);
     };
-    BestCell cell{dataset, arms.front(), {}, {}};
+    BestCell cell{.dataset = dataset, .best = arms.front(), .ties = {}, .undecided = {}};
     for (const ArmFinding* arm : arms)
       if (const auto faster = arm == cell.best ? std::nullopt : seconds_over(*cell.best, *arm);
           faster && faster->ratio.estimate > 1)
@@ -51,7 +51,10 @@ std::vector<BestCell> best_cells(const Measurements& measured, const Comparison&
     for (const ArmFinding* arm : arms) {
       if (arm == cell.best) continue;
       const auto ratio = seconds_over(*arm, *cell.best);
-      if (ratio && !(ratio->ratio.low > 1)) cell.ties.push_back({arm, ratio->ratio});
+      if (ratio && ratio->ratio.low > 1)
+        ++cell.slower;
+      else if (ratio)
+        cell.ties.push_back({arm, ratio->ratio});
     }
     std::stable_sort(cell.ties.begin(), cell.ties.end(),
                      [](const BestCell::Tie& a, const BestCell::Tie& b) {

@@ -20,6 +20,7 @@ struct BestCell {
   std::string dataset;
   const ArmFinding* best;
   std::vector<Tie> ties;  ///< the smallest ratio first
+  int slower = 0;         ///< number of other candidates whose time is shown to be longer
   /// Arms that may be as fast as the best arm according to their interval, while it is undecided
   /// whether their answers are worse.
   std::vector<const ArmFinding*> undecided;
