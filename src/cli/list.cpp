@@ -57,13 +57,17 @@ Table decoder_table() {
 Table option_table() {
   Table table;
   table.title = "Options";
-  table.columns = {{"option"}, {"default"}, {"expected"}, {"meaning"}};
+  table.columns = {
+      {.header = "decoder", .group = true}, {"option"}, {"default"}, {"expected"}, {"meaning"}};
+  table.notes = {"for all arms of a decoder: --set DECODER.OPTION=VALUE, e.g. --set hpd.k_max=8."};
   std::vector<DecoderEntry> all = decoders();
   all.push_back(service_decoder());
   for (const auto& entry : all)
     for (const Option& option : entry.options) {
       const std::string expected = option.expected();
-      table.rows.push_back({str(entry.name, ".", option.name), shown(option.fallback),
+      table.rows.push_back({std::string(entry.name),
+                            Cell(std::string(option.name), str(entry.name, ".", option.name)),
+                            shown(option.fallback),
                             expected.empty() ? std::string(option.type_name()) : expected,
                             std::string(option.meaning)});
     }

@@ -88,8 +88,8 @@ std::string best_note(const RunSpec& spec, const Comparison& comparison, const B
   if (cell.ties.empty())
     return str(note,
                cell.slower == 0 ? "; no other cell has answers that are shown to be as good."
-                                : str("; shown to be faster than ", counted(cell.slower, "other cell"),
-                                      " with answers as good."),
+                                : str("; shown to be faster than ",
+                                      counted(cell.slower, "other cell"), " with answers as good."),
                undecided);
   std::vector<std::string> ties;
   for (const BestCell::Tie& tie : cell.ties) {

@@ -439,9 +439,15 @@ Table claims_table(const std::vector<ReproducedItem>& items, const std::string& 
 Table papers_table(const PaperCatalogue& papers, const StoredVerdicts& verdicts) {
   Table table;
   table.title = "Tables and figures of the papers";
-  table.columns = {{"paper"},  {"item"},   {"class"},    {"measures"}, {"published", Align::right},
-                   {"scales"}, {"claims"}, {"verdicts"}, {"file"}};
-  table.columns.back().data_only = true;
+  table.columns = {{.header = "paper", .group = true},
+                   {"item"},
+                   {"class"},
+                   {"measures"},
+                   {.header = "published", .align = Align::right, .data_only = true},
+                   {"scales"},
+                   {"claims", Align::right},
+                   {.header = "verdicts", .data_only = verdicts.empty()},
+                   {.header = "file", .data_only = true}};
   for (const std::string& paper : paper_names()) {
     for (const PaperItem& item : papers.items) {
       if (item.paper != paper) continue;
@@ -454,11 +460,11 @@ Table papers_table(const PaperCatalogue& papers, const StoredVerdicts& verdicts)
         if (const auto one = stored->second.find(claim.id); one != stored->second.end())
           said.push_back(str(claim.id, " ", shown_verdict(one->second)));
       }
-      table.rows.push_back({item.paper, item.item, item.item_class, item.measures,
-                            number_cell(std::ssize(item.published.cells)),
-                            scales.empty() ? "-" : join(scales, ", "),
-                            claims.empty() ? "-" : join(claims, ", "),
-                            said.empty() ? "-" : join(said, "; "), item.file.filename().string()});
+      table.rows.push_back(
+          {item.paper, item.item, item.item_class, item.measures,
+           number_cell(std::ssize(item.published.cells)), scales.empty() ? "-" : join(scales, ", "),
+           claims.empty() ? Cell("-") : Cell(std::to_string(claims.size()), join(claims, ", ")),
+           said.empty() ? "-" : join(said, "; "), item.file.filename().string()});
     }
     for (const PaperPicture& picture : papers.pictures)
       if (picture.paper == paper)
@@ -469,7 +475,9 @@ Table papers_table(const PaperCatalogue& papers, const StoredVerdicts& verdicts)
       "class: what the whole item would need: A and B nothing more, C something that pardec does "
       "not do yet, D weights, hardware or people that are not available; E is a picture in which "
       "nothing is measured. Scales are parts of an item, and have their own verdicts.",
-      "verdicts: the newest in the database that decided anything."};
+      "claims: their number; reproduce PAPER ITEM prints them."};
+  if (!verdicts.empty())
+    table.notes.emplace_back("verdicts: the newest in the database that decided anything.");
   return table;
 }
 

@@ -17,6 +17,7 @@ constexpr int kGap = 2;  ///< between columns
 /// words up to this width are not broken as long as longer ones can be
 constexpr int kNarrow = 16;
 constexpr std::size_t kTall = 4;  ///< with more lines per row, bands are better
+constexpr std::size_t kFew = 5;   ///< columns that are not split into bands if they fit
 
 // Text in lines.
 
@@ -176,7 +177,7 @@ std::size_t naming(const std::vector<TextColumn>& columns, const Lines& groups) 
 std::vector<Band> bands_of(std::vector<TextColumn>& columns, const Lines& groups, int width) {
   Band all;
   for (TextColumn& column : columns) all.push_back(&column);
-  if (all.empty() || (fit(all, width) && (lines_of_rows(all) <= kTall || all.size() <= 3)))
+  if (all.empty() || (fit(all, width) && (lines_of_rows(all) <= kTall || all.size() <= kFew)))
     return {all};
   const std::size_t names = naming(columns, groups);
   Band key(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(names));

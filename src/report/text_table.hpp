@@ -11,9 +11,9 @@ namespace pardec {
 /// conclusion, warnings, notes. No line is wider than the screen, unless the screen is too narrow
 /// for two columns of one letter. If the table is too wide, headers are wrapped first. If that is
 /// not enough, cells are wrapped too (an interval [a, b] moves below its estimate as a whole). If
-/// the table is still too wide, or rows would need more than four lines, the columns are split into
-/// bands one below the other, and each band repeats the columns that identify the rows. `wording`:
-/// converts the warnings.
+/// the table is still too wide, or has more than five columns and rows of more than four lines, the
+/// columns are split into bands one below the other, and each band repeats the columns that
+/// identify the rows. `wording`: converts the warnings.
 std::string text_table(const Table& table, const Screen& screen, const Wording& wording = {});
 
 /// Wraps a text into lines of at most `width` columns (at least 1). Breaks lines at spaces outside
