@@ -154,6 +154,13 @@ def test_the_pages_have_commands():
     assert sum(len(pardec_commands(page)) for page in PAGES) > 100
 
 
+def test_the_page_of_flags_explains_each_flag():
+    text = (ROOT / "src" / "cli" / "flags.md").read_text(encoding="utf-8")
+    rows = [cells(line) for line in text.splitlines() if line.startswith("| `")]
+    assert len(rows) > 300
+    assert [row[0] for row in rows if not row[-1]] == []
+
+
 def test_helps_name_paths_and_verbs_that_exist(pardec):
     verbs = verbs_of(pardec)
     assert len(verbs) >= 15

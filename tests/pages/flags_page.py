@@ -21,7 +21,8 @@ def entries(text):
     for line in text.splitlines():
         title, entry = (
             re.fullmatch(r"(\S[^:]*):", line),
-            re.fullmatch(r"  (\S.*?)(?:  +(\S.*))?", line),
+            # two spaces before the meaning, or one after a variable that reaches its column
+            re.fullmatch(r"  (\S.*?)(?:(?:  +|(?<=\)) )(\S.*))?", line),
         )
         if title:
             group = title[1]
