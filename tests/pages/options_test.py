@@ -42,9 +42,9 @@ def test_each_decoder_of_the_program_links_to_its_page(pardec, page):
 
 
 def test_the_page_has_the_options_as_the_program_prints_them(pardec, page):
-    options = tables(pardec.good("list", "decoders", "--format", "md"))["option"]
+    options = tables(pardec.good("list", "decoders", "--format", "md"))["decoder"]
     assert len(options) > 20
-    assert page["option"] == options
+    assert page["decoder"] == options
 
 
 def test_the_page_of_tables_explains_the_columns_that_the_program_takes(pardec):
