@@ -34,13 +34,6 @@ std::string environment_name(const std::string& flag) {
   return name;
 }
 
-std::vector<std::string> long_flags(const CLI::App& app) {
-  std::vector<std::string> flags;
-  for (const CLI::Option* option : app.get_options())
-    for (const auto& name : option->get_lnames()) flags.push_back("--" + name);
-  return flags;
-}
-
 [[noreturn]] void usage_error(const CLI::App& app, const std::string& what) {
   throw ConfigError(str(what, " (see 'pardec ", app.get_name(), " --help')"));
 }
@@ -72,16 +65,34 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error,
 
 constexpr std::string_view kActionGroup = "Flags of ";
 
+/// Whether only certain actions accept this option.
+bool is_of_actions(const CLI::Option& option) {
+  return option.get_group().starts_with(kActionGroup);
+}
+
+/// Whether this action accepts this option. REQUIRES: is_of_actions(option).
+bool is_of_action(const CLI::Option& option, const std::string& action) {
+  const std::vector<std::string> actions =
+      split(option.get_group().substr(kActionGroup.size()), ',');
+  return std::any_of(actions.begin(), actions.end(),
+                     [&](const std::string& one) { return strip(one) == action; });
+}
+
+/// The flags that an action accepts. Without an action, all flags.
+std::vector<std::string> long_flags(const CLI::App& app, const std::string& action) {
+  std::vector<std::string> flags;
+  for (const CLI::Option* option : app.get_options())
+    if (action.empty() || !is_of_actions(*option) || is_of_action(*option, action))
+      for (const auto& name : option->get_lnames()) flags.push_back("--" + name);
+  return flags;
+}
+
 /// Restricts the help to this action, without mentioning others.
 void narrow_help(CLI::App& app, const Verb& verb, const std::string& action) {
   for (CLI::Option* option : app.get_options()) {
-    const std::string group = option->get_group();
     if (option->get_name() == "action") option->group("");
-    if (!group.starts_with(kActionGroup)) continue;
-    bool its_own = false;
-    for (const auto& one : split(group.substr(kActionGroup.size()), ','))
-      its_own = its_own || strip(one) == action;
-    option->group(its_own ? std::string(kActionGroup) + action : "");
+    if (is_of_actions(*option))
+      option->group(is_of_action(*option, action) ? std::string(kActionGroup) + action : "");
   }
   std::vector<std::string> examples;
   for (const auto& line : split(verb.example, '\n'))
@@ -176,8 +187,15 @@ int run_command_line(const std::vector<Verb>& verbs, int argc, char** argv) {
   for (const auto& extra : app.remaining()) {
     if (extra.rfind("-", 0) == 0)
       usage_error(app, str("unknown flag '", extra, "'",
-                           known_names(split(extra, '=').front(), long_flags(app))));
+                           known_names(split(extra, '=').front(), long_flags(app, action))));
     usage_error(app, str("unexpected argument '", shortened(extra, 60), "'"));
+  }
+  const CLI::Option* asked = app.get_option_no_throw("action");
+  if (asked && asked->count() > 0 && action.empty() && !verb->actions.empty()) {
+    const auto& said = asked->results().front();
+    if (std::find(verb->actions.begin(), verb->actions.end(), said) == verb->actions.end())
+      throw ConfigError(
+          str(verb->name, ": unknown action '", said, "'", known_names(said, verb->actions)));
   }
   check_written(app, app.written);
   if (const int processes = launch().size; processes > 1 && !verb->several_processes)

@@ -43,10 +43,10 @@ Verb compare_verb() {
             ->type_name("N");
         app.add_flag("--matrix", flags->matrix,
                      "one row for each arm, one column for each dataset: score, speedup, tokens "
-                     "per forward");
+                     "per pass");
         app.add_option("--by", flags->by,
                        "category: one row for each category of examples, and arm")
-            ->type_name("NAME");
+            ->type_name("category");
         app.add_flag("--accounting", flags->accounting,
                      "list the tokens that each arm computed, generated and cached");
         app.add_option(

@@ -187,11 +187,6 @@ Verb data_verb() {
           if (flags->action == "rewrite") return rewrite_data(*flags);
           if (flags->action == "label") return label_data(*flags);
           if (flags->action == "check") return check_data(*flags);
-          if (flags->action != "stats")
-            throw ConfigError(
-                str("data: '", flags->action, "'",
-                    known_names(flags->action, {"list", "fetch", "standin", "prompts", "rewrite",
-                                                "label", "check", "stats"})));
           if (flags->attention && flags->structure)
             throw ConfigError("data stats: give --attention or --structure, not both");
           return flags->structure   ? structure_stats(*flags)

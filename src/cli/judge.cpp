@@ -205,9 +205,7 @@ Verb judge_verb() {
         return [flags] {
           if (flags->action == "run") return run_judge(*flags);
           if (flags->action == "export") return export_sheet(*flags);
-          if (flags->action == "import") return import_sheet(*flags);
-          throw ConfigError(str("judge: unknown action '", flags->action, "'",
-                                known_names(flags->action, {"run", "export", "import"})));
+          return import_sheet(*flags);
         };
       },
       {"run", "export", "import"},

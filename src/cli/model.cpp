@@ -174,8 +174,11 @@ Verb model_verb() {
           if (listing != flags->folder.empty())
             throw ConfigError(
                 listing ? str("model list-families: has '", flags->folder, "', expected no folder")
-                        : str("model ", flags->action,
-                              ": has no folder, expected that of a checkpoint"));
+                : flags->action == "fetch"
+                    ? std::string("model fetch: has no name, expected ORG/NAME[@REVISION] of the "
+                                  "Hub, e.g. pardec model fetch Qwen/Qwen3-0.6B")
+                    : str("model ", flags->action,
+                          ": has no folder, expected that of a checkpoint"));
           if (flags->action == "fetch") return fetch_model(*flags);
           if (flags->action != "synth") flags->folder = checkpoint_path(flags->folder);
           flags->adapter = checkpoint_path(flags->adapter);
@@ -187,11 +190,7 @@ Verb model_verb() {
           if (flags->action == "merge") return merge_model(*flags);
           if (flags->action == "draft") return make_draft(*flags);
           if (flags->action == "add-tokens") return give_tokens(*flags);
-          if (flags->action == "synth") return synthesise(*flags);
-          throw ConfigError(
-              str("model: unknown action '", flags->action, "'",
-                  known_names(flags->action, {"fetch", "inspect", "list-families", "convert",
-                                              "merge", "draft", "add-tokens", "synth"})));
+          return synthesise(*flags);
         };
       },
       {"fetch", "inspect", "list-families", "convert", "merge", "draft", "add-tokens", "synth"},

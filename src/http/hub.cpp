@@ -357,6 +357,12 @@ HubOptions hub_options() {
     const char* const value = std::getenv(name);
     return std::string(strip(value ? value : ""));
   };
+  // As huggingface_hub reads it.
+  const std::string offline = lower_ascii(variable("HF_HUB_OFFLINE"));
+  if (offline == "1" || offline == "true" || offline == "yes" || offline == "on")
+    throw ConfigError(
+        "HF_HUB_OFFLINE is set, so nothing is fetched from the Hub; unset it, or copy the "
+        "checkpoint into the cache");
   HubOptions options{variable("HF_ENDPOINT"), variable("HF_TOKEN")};
   if (options.endpoint.empty()) options.endpoint = "https://huggingface.co";
   while (options.endpoint.ends_with('/')) options.endpoint.pop_back();

@@ -18,7 +18,7 @@ struct HubOptions {
   int timeout_seconds = 30;
 };
 /// The server of $HF_ENDPOINT, otherwise https://huggingface.co, with the token of $HF_TOKEN.
-/// ConfigError: one of them has a wrong form.
+/// ConfigError: one of them has a wrong form, or $HF_HUB_OFFLINE forbids to fetch.
 HubOptions hub_options();
 
 /// A file of a network on the Hub.

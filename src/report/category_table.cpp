@@ -54,7 +54,7 @@ Table category_table(const Comparison& comparison, const std::vector<CategoryFin
                     {"speedup"},
                     {"speedup interval", Align::left, "speedup_interval", true},
                     {"tokens/s", Align::right, "tokens_per_second"},
-                    {"tokens/forward", Align::right, "tokens_per_forward"},
+                    {"tokens per pass", Align::right, "tokens_per_forward"},
                     {"score", Align::left, "score"},
                     {"metric", Align::left, "score_name", true},
                     {"difference", Align::left, "score_difference"},

@@ -513,9 +513,13 @@ Table comparison_table(const Comparison& comparison) {
     if (!arm.baseline && !arm.is_baseline && arm.run.run.baseline.value_or("").empty())
       table.notes.push_back(
           str(arm.run.run.dataset.name, " ", arm.run.run.label,
-              ": not compared, since no arm here is a baseline for it; run one with it, e.g. ",
-              kPlainDecoder, " with ask=", baseline_asks(arm.run.run),
-              ", or name one with `baseline`."));
+              arm.run.run.decoder == kPlainDecoder
+                  ? std::string(": a baseline, with no arm to compare; run another decoder with it")
+                  : str(": not compared, since no arm here is a baseline for it; run one with it, "
+                        "e.g. ",
+                        kPlainDecoder, " with ask=", baseline_asks(arm.run.run),
+                        ", or name one with `baseline`"),
+              "."));
   add_added_baseline_notes(table, comparison);
   add_uncomputed_notes(table, comparison);
   add_not_applicable_notes(table, comparison);

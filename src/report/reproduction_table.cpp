@@ -315,8 +315,8 @@ Table bounds_table(const PaperItem& item, const Evidence& evidence,
   table.title = heading(item, "scale bound");
   table.columns = {{"place"},
                    {"arm"},
-                   {"tokens/forward", Align::right, "tokens_per_forward"},
-                   {"rows/pass", Align::right, "rows_per_pass"},
+                   {"tokens per pass", Align::right, "tokens_per_forward"},
+                   {"rows per pass", Align::right, "rows_per_pass"},
                    {"tokens/example", Align::right, "tokens_per_example"},
                    {"speedup at most", Align::right, "speedup"},
                    {"95% interval", Align::left, "speedup_interval"}};

@@ -26,7 +26,7 @@ Table roofline_table(const Roofline& roofline, const std::vector<Hardware>& mach
                    {"sequences", Align::right},
                    {"chosen", Align::right},
                    {"passes", Align::right},
-                   {"rows/pass", Align::right, "rows_per_pass"},
+                   {"rows per pass", Align::right, "rows_per_pass"},
                    {"seconds at least", Align::right, "seconds"},
                    {"memory-bound", Align::right, "memory_bound"},
                    {"tokens/s at most", Align::right, "tokens_per_second"},

@@ -181,7 +181,7 @@ Table across_table(const AcrossRuns& across) {
                                 {"examples/s", Align::right, "examples_per_second"},
                                 {"speedup", Align::right},
                                 {"interval", Align::left, "speedup_interval"},
-                                {"tokens/forward", Align::right, "tokens_per_forward"},
+                                {"tokens per pass", Align::right, "tokens_per_forward"},
                                 {"score", Align::left, "score_name"},
                                 {"value", Align::right, "score"},
                                 {"score - first's", Align::left, "score_difference"},

@@ -123,15 +123,18 @@ std::string visible_text(std::string_view bytes, bool lines) {
 
 namespace {
 
+/// The number of insertions, deletions, replacements and exchanges of neighbouring letters that
+/// make `b` of `a`.
 size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
+  std::vector<size_t> before_last, last, row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
   for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = row[0]++;
+    before_last = std::exchange(last, row);
+    row[0] = i + 1;
     for (size_t j = 0; j < b.size(); ++j) {
-      const size_t above = row[j + 1];
-      row[j + 1] = std::min({above + 1, row[j] + 1, diagonal + (a[i] != b[j])});
-      diagonal = above;
+      row[j + 1] = std::min({last[j + 1] + 1, row[j] + 1, last[j] + (a[i] != b[j])});
+      if (i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j])
+        row[j + 1] = std::min(row[j + 1], before_last[j - 1] + 1);
     }
   }
   return row.back();
@@ -157,7 +160,8 @@ std::vector<std::string> near_names(std::string_view name,
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<std::string> names;
   for (const auto& [distance, candidate] : near)
-    if (names.size() < 3 && std::find(names.begin(), names.end(), candidate) == names.end())
+    if (names.size() < 3 && distance <= near.front().first + 1 &&
+        std::find(names.begin(), names.end(), candidate) == names.end())
       names.push_back(candidate);
   return names;
 }

@@ -39,7 +39,8 @@ std::string visible_text(std::string_view bytes, bool lines = false);
 /// them, followed by "...".
 std::string shortened(std::string_view text, size_t most);
 
-/// The candidates with a small edit distance from `name`: at most three, the nearest first.
+/// The candidates with a small edit distance from `name`: at most three, the nearest first. The
+/// distances of the others exceed the smallest one by at most 1.
 std::vector<std::string> near_names(std::string_view name,
                                     const std::vector<std::string>& candidates);
 

@@ -318,6 +318,9 @@ def model_cases(model, folder):
         "expected",
     )
     yield Case("unknown action of model", ["model", "inspct", model], "'inspct'", "inspect")
+    yield Case("unknown action without a folder", ["model", "list-familys"], "'list-familys'", "did you mean 'list-families'?")
+    yield Case("fetch without a name", ["model", "fetch"], "model fetch: has no name, expected ORG/NAME")
+    yield Case("compare by nothing", ["compare", "--by"], "--by", "category")
     yield Case("no action of model", ["model"], "model:", "action", "required")
 
 

@@ -44,6 +44,9 @@ TEST_CASE("an unknown name is answered with similar names, otherwise with all") 
   CHECK(known_names("medusa", {"ar", "hpd"}) == "; known: ar, hpd");
   CHECK(known_names("hdp", {"hpd", "ar", "hpd"}) == "; did you mean 'hpd'?");
   CHECK(known_names("medusa", {"ar", "hpd", "ar"}) == "; known: ar, hpd");
+  CHECK(known_names("--modle", {"--wide", "--judge", "--model"}) == "; did you mean '--model'?");
+  CHECK(known_names("--modell", {"--wide", "--modes", "--model"}) ==
+        "; did you mean '--model' or '--modes'?");
 }
 
 TEST_CASE("a JSON reader refuses wrong types and unknown keys") {
