@@ -12,7 +12,7 @@ import pytest
 
 from cases import ask, make_network, of_transformers
 from harness import ROOT, TINY
-from published_forms import internlm2, minicpm, published
+from published_forms import alike, internlm2, minicpm, published
 from reference import torch, transformers
 
 VOCABULARY, PROMPT, COUNT = 4096, [5, 6, 7, 8, 9], 6
@@ -65,12 +65,18 @@ FAMILIES = {
         "sliding_window": 400,
     },
     "GPTNeoX": {"head_dim": None, "hidden_act": "gelu", "model_type": "gpt_neox"},
+    "InternLM2": {"bias": True},
     "InternLM3": {},
+    "MiniCPM": {"scale_emb": 12, "scale_depth": 1.4, "dim_model_base": 32},
     "Gemma2": {"query_pre_attn_scalar": 20},
     "Gemma3": {"model_type": "gemma3_text", "query_pre_attn_scalar": 20},
 }
 # Of these, transformers computes the network as another family.
-COMPUTED_AS = {"InternLM3": "LlamaForCausalLM"}
+COMPUTED_AS = {
+    "InternLM2": "LlamaForCausalLM",
+    "InternLM3": "LlamaForCausalLM",
+    "MiniCPM": "GraniteForCausalLM",
+}
 TRAIN = [
     "train", "--dataset", "oa-mine", "--format", "ar,hpd", "--stack", 1, "--k-max", 6, "--steps", 8,
     "--lr", 8e-3, "--validation", 0, "--batch-tokens", 600, "--progress", "none",
@@ -133,9 +139,11 @@ def made(pardec):
 
 
 @cases(["synth", "new", "trained"])
-def test_ids_are_those_of_transformers(pardec, made, name, kind):
+def test_ids_are_those_of_transformers(pardec, tmp_path, made, name, kind):
     folder = made(name, kind)
-    model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+    model = transformers.AutoModelForCausalLM.from_pretrained(
+        alike(folder, tmp_path / "alike"), dtype=torch.float32
+    )
     ids = torch.tensor([PROMPT])
     chosen = model.generate(
         ids, attention_mask=torch.ones_like(ids), max_new_tokens=COUNT, do_sample=False,
