@@ -12,6 +12,9 @@ from safetensors.torch import load_file, save_file
 
 CASES = DATA.parent / "cases"
 PROMPT, COUNT = [1, 5, 77, 300, 12], 8
+# Matrices of queries, keys and values together; and those that write a layer's outputs.
+FUSED = ("query_key_value", "c_attn")
+OUTPUTS = ("o_proj", "down_proj", "attention.dense", "dense_4h_to_h", "attn.c_proj", "mlp.c_proj")
 SIZE = {"vocab_size": 4096, "bos_token_id": 1, "eos_token_id": 2}
 
 
@@ -41,7 +44,7 @@ def make_network(folder, family="Llama", seed=1, **changes):
     )
     # The layers' outputs are as large as the embedding. Otherwise a network whose head is the
     # embedding would repeat each token.
-    sharpen(model, {**SHARP, "o_proj": 5.0, "down_proj": 5.0})
+    sharpen(model, {**dict.fromkeys(FUSED, 3.0), **SHARP, **dict.fromkeys(OUTPUTS, 5.0)})
     with torch.no_grad():
         for name, weights in model.named_parameters():
             if name.endswith("bias"):

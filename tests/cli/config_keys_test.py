@@ -22,6 +22,7 @@ FAMILIES = {
     "Cohere": {"head_dim": None, "pad_token_id": 0, "logit_scale": 0.5},
     "Cohere2": {"head_dim": None, "pad_token_id": 0, "logit_scale": 0.5},
     "Ernie4_5": {},
+    "Falcon": {"head_dim": None, "hidden_act": None, "num_key_value_heads": None, "intermediate_size": None},
     "Gemma2": {"hidden_act": None, "query_pre_attn_scalar": 24},
     "Gemma3": {
         "model_type": "gemma3_text",
@@ -31,6 +32,20 @@ FAMILIES = {
     },
     "Glm": {"pad_token_id": 0},
     "Glm4": {"pad_token_id": 0},
+    "GPT2": {
+        **dict.fromkeys(
+            ["hidden_size", "num_attention_heads", "max_position_embeddings", "intermediate_size",
+             "num_key_value_heads", "head_dim", "hidden_act", "rms_norm_eps", "rope_theta"]
+        ),
+        "n_embd": 64,
+        "n_head": 4,
+        "n_positions": 4096,
+    },
+    "GPTNeoX": {"model_type": "gpt_neox", "head_dim": None, "num_key_value_heads": None,
+                "hidden_act": "gelu"},
+    "GptOss": {
+        "model_type": "gpt_oss", "sliding_window": None, "num_local_experts": 4, "num_experts_per_tok": 2
+    },
     "Granite": {
         "head_dim": None,
         "embedding_multiplier": 1.5,
@@ -385,6 +400,81 @@ WRITTEN = {
     "output_scores": [True],
     "return_dict_in_generate": [True],
 }
+GELUS = ["gelu_new", "relu", "gelu_pytorch_tanh", "gelu_fast", "silu", "gelu", None, 3]
+EPSILONS = [0.9, 3.0, 0.0, None, "1e-6", -0.5]
+# Keys that one class has under a name of its own: a network is made of these, or they are written.
+MADE_IN = {
+    "Falcon": {
+        "num_kv_heads": [{"num_kv_heads": 2, "new_decoder_architecture": True}, 2],
+        "ffn_hidden_size": [96],
+        "n_embed": [32],
+        "bias": [True],
+        "new_decoder_architecture": [True],
+        "multi_query": [False],
+        "parallel_attn": [False],
+        "num_ln_in_parallel_attn": [
+            {"num_ln_in_parallel_attn": norms, "new_decoder_architecture": True} for norms in (1, 2)
+        ],
+        "alibi": [True],
+    },
+    "GPT2": {"n_embd": [32, 128], "n_layer": [1, 4], "n_head": [2, 8], "n_inner": [96], "n_positions": [64]},
+    "GPTNeoX": {"use_parallel_residual": [False]},
+}
+WRITTEN_IN = {
+    "Falcon": {
+        "activation": GELUS,
+        "layer_norm_epsilon": EPSILONS,
+        "alibi": [True, None],
+        "new_decoder_architecture": [True, None],
+        "multi_query": [None, "true"],
+        "parallel_attn": [False, None, 0],
+        "bias": [None],
+        "num_ln_in_parallel_attn": [1, 2, 3, 0],
+        "num_kv_heads": [None, 1, 2, 3, 0],
+        "ffn_hidden_size": [None, 0, "256"],
+        "n_embed": [None, 64, 32, {"n_embed": 64, "hidden_size": DROP}],
+        "n_head_kv": [1],
+    },
+    "GPT2": {
+        "activation_function": GELUS,
+        "layer_norm_epsilon": EPSILONS,
+        "n_positions": [4096, 64, 22, 0, None, "64"],
+        "n_ctx": [8],
+        "n_inner": [None, 0, "128"],
+        "n_embd": [None, {"n_embd": DROP, "hidden_size": 64}, {"n_embd": 64, "hidden_size": 32}],
+        "scale_attn_weights": [False, None],
+        "scale_attn_by_inverse_layer_idx": [True, None],
+        "reorder_and_upcast_attn": [True, None],
+        "add_cross_attention": [True, None],
+        "attn_pdrop": [0.9],
+        "summary_use_proj": [False],
+        "summary_type": ["mean"],
+    },
+    "GPTNeoX": {
+        "rotary_pct": [
+            0.5,
+            None,
+            *(
+                {"rope_parameters": DROP, "rotary_pct": share, "rope_theta": DROP}
+                for share in (0.5, 1.0, 0.3, 0, None, DROP)
+            ),
+        ],
+        "rotary_emb_base": [
+            50.0,
+            *(
+                {"rope_parameters": DROP, "rotary_emb_base": theta, "rope_theta": DROP}
+                for theta in (50.0, 1000000, None, "1e4", 0)
+            ),
+        ],
+        "classifier_dropout": [0.9],
+    },
+    "GptOss": {
+        "swiglu_limit": [0.5, 3.0, 0, None, "7"],
+        "swiglu_alpha": [0.5, 3.0, 0, None, "2"],
+        "initial_context_length": [8],
+        "rope_scaling_factor": [2.0],
+    },
+}
 # Of PreTrainedConfig, of older releases and of training: nothing for answers, so all are set at
 # once; one by one where that changes ids.
 INERT = {
@@ -496,6 +586,22 @@ SIBLINGS = {
         "rope_interleave": True,
         "interleaved": True,
     },
+    "GPT-2, Falcon": {
+        "n_inner": 8,
+        "n_embd": 8,
+        "n_embed": 8,
+        "n_head": 2,
+        "n_layer": 1,
+        "n_positions": 8,
+        "ffn_hidden_size": 8,
+        "num_kv_heads": 1,
+        "scale_attn_by_inverse_layer_idx": True,
+        "scale_attn_weights": False,
+        "new_decoder_architecture": True,
+        "parallel_attn": True,
+        "rotary_emb_base": 50.0,
+        "swiglu_alpha": 0.5,
+    },
     "others": {
         "softmax_scale": 9.0,
         "norm_type": "layernorm",
@@ -534,7 +640,15 @@ LENIENT = {
     "use_sliding_window": [None],  # which count as false in older releases
     "head_dim": [None],
     "model_type": ["", None, DROP],  # as if not there
+    "rotary_pct": [None],  # as if not there
+    "max_position_embeddings": [None],  # beside n_positions of GPT-2, which counts
+    **dict.fromkeys(
+        ["add_cross_attention", "scale_attn_by_inverse_layer_idx", "reorder_and_upcast_attn"],
+        [None],
+    ),
 }
+# GPT-2 rotates nothing, and transformers checks these keys all the same.
+LENIENT_IN = {"GPT2": ["rope_parameters", "rope_scaling", "original_max_position_embeddings"]}
 # Keys of which some value is read, not refused, and gives other ids than without.
 BITES = [
     "vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads",
@@ -546,6 +660,18 @@ BITES = [
 BITES_IN = {
     "Cohere": ["attention_bias"],
     "Cohere2": ["attention_bias", "layer_types", "sliding_window"],
+    "Falcon": [
+        "n_embed", "num_kv_heads", "ffn_hidden_size", "bias", "new_decoder_architecture",
+        "multi_query", "parallel_attn", "num_ln_in_parallel_attn",
+    ],
+    "GPT2": ["n_embd", "n_layer", "n_head", "n_inner"],
+    "GPTNeoX": [
+        "attention_bias", "use_parallel_residual", "rotary_pct", "rotary_emb_base",
+    ],
+    "GptOss": [
+        "attention_bias", "layer_types", "sliding_window", "num_experts_per_tok", "swiglu_limit",
+        "swiglu_alpha",
+    ],
     "Phi": ["partial_rotary_factor"],
     "StableLm": ["partial_rotary_factor", "use_qkv_bias", "use_parallel_residual"],
     "Starcoder2": ["use_bias", "sliding_window"],
@@ -569,13 +695,28 @@ BITES_IN = {
     "Mistral": ["sliding_window"],
     "Phi3": ["sliding_window", "partial_rotary_factor"],
 }
+# Keys that transformers computes from others, and fails if a file has them.
+COMPUTED = {"Falcon": ["head_dim"]}
 
 
 EPS = {name: ["layer_norm_eps"] for name in ("Cohere", "Cohere2", "Phi", "StableLm")}
+EPS["GPTNeoX"] = ["layer_norm_eps"]
 EPS["Starcoder2"] = ["norm_epsilon"]
+EPS["GPT2"] = EPS["Falcon"] = ["layer_norm_epsilon"]
 # Keys of which no value gives other ids: Gemma 3 reads no rope_type that has an original length,
 # a norm of OLMoE is as long as hidden_size, whatever head_dim says, and StableLM has no head_dim.
-BITES_NOT = {"Olmoe": ["head_dim"], "StableLm": ["head_dim"], "Gemma3": ["original_max_position_embeddings"]}
+# Heads of GPT-2, GPT-NeoX and Falcon have no size of their own, and GPT-2 rotates nothing.
+BITES_NOT = {
+    "Olmoe": ["head_dim"],
+    "StableLm": ["head_dim"],
+    "Gemma3": ["original_max_position_embeddings"],
+    "Falcon": ["head_dim", "intermediate_size", "num_key_value_heads"],
+    "GPTNeoX": ["head_dim", "num_key_value_heads", "rope_theta"],  # it is rotary_emb_base
+    "GPT2": [
+        "head_dim", "intermediate_size", "num_key_value_heads", "rope_parameters", "rope_scaling",
+        "rope_theta", "original_max_position_embeddings",
+    ],
+}
 
 
 class Family:
@@ -663,7 +804,7 @@ class Family:
         """("equal" | "neutral" | "refused" | "warned" | "lenient" | "silent", why)"""
         names = {
             *changes,
-            *(["from the config", "which the config asks for"] if key in MADE else []),
+            *(["from the config", "which the config asks for"] if key in WITH_WEIGHTS else []),
             *(inner for value in changes.values() if isinstance(value, dict) for inner in value),
         }
         code, ids, said = self.ours(folder)
@@ -678,7 +819,9 @@ class Family:
         try:
             theirs = self.theirs(self.as_read(folder, changes))
         except Exception as error:  # noqa: BLE001: whatever transformers says
-            lenient = changes.get(key) in LENIENT.get(key, []) and ids == self.base
+            lenient = ids == self.base and (
+                changes.get(key) in LENIENT.get(key, []) or key in LENIENT_IN.get(self.name, [])
+            )
             return (
                 ("warned" if key in said else "lenient" if lenient else "silent"),
                 (
@@ -700,19 +843,24 @@ class Family:
 
     def groups(self, key):
         """(what, the maker of its folder, all that changes) of each value of a key."""
-        for i, value in enumerate(MADE.get(key, [])):
-            changes = {key: value}
+        if key in COMPUTED.get(self.name, []):
+            return
+        # A dictionary that has the key is all that changes.
+        changed = lambda value: (
+            value if isinstance(value, dict) and key in value else {key: value}
+        )
+        for i, value in enumerate(MADE.get(key, []) + MADE_IN.get(self.name, {}).get(key, [])):
+            changes = changed(value)
             yield (
-                f"{value}, made",
+                f"{show(value)}, made",
                 lambda i=i, changes=changes: self.make(f"{key}-{i}", changes),
                 changes,
             )
         if key in self.plain:
             yield "(absent)", lambda: self.write({key: DROP}), {key: DROP}
-        for value in WRITTEN.get(key, []):
+        for value in WRITTEN.get(key, []) + WRITTEN_IN.get(self.name, {}).get(key, []):
             value = value(self) if callable(value) else value
-            # A dictionary that has the key is all that changes.
-            changes = value if isinstance(value, dict) and key in value else {key: value}
+            changes = changed(value)
             yield show(value), lambda changes=changes: self.write(changes), changes
 
     def together(self, group):
@@ -752,7 +900,15 @@ def show(value):
 
 
 IN_GROUPS = {"nothing": INERT, **{f"what {other} has": keys for other, keys in SIBLINGS.items()}}
-KEYS = sorted({*MADE, *WRITTEN, *(key for keys in IN_GROUPS.values() for key in keys)})
+WITH_WEIGHTS = {*MADE, *(key for keys in MADE_IN.values() for key in keys)}
+KEYS = sorted(
+    {
+        *WITH_WEIGHTS,
+        *WRITTEN,
+        *(key for keys in WRITTEN_IN.values() for key in keys),
+        *(key for keys in IN_GROUPS.values() for key in keys),
+    }
+)
 
 
 # Qwen2 has most keys of the others, and windows by layer.

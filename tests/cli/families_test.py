@@ -10,9 +10,9 @@ import math
 
 import pytest
 
-from cases import ask, make_network, of_transformers
+from cases import ask, change_weights, make_network, of_transformers
 from harness import ROOT, TINY
-from published_forms import internlm2, minicpm, published
+from published_forms import alike, internlm2, minicpm, published, renamed
 from reference import torch, transformers
 
 VOCABULARY, PROMPT, COUNT = 4096, [5, 6, 7, 8, 9], 6
@@ -65,12 +65,18 @@ FAMILIES = {
         "sliding_window": 400,
     },
     "GPTNeoX": {"head_dim": None, "hidden_act": "gelu", "model_type": "gpt_neox"},
+    "InternLM2": {"bias": True},
     "InternLM3": {},
+    "MiniCPM": {"scale_emb": 12, "scale_depth": 1.4, "dim_model_base": 32},
     "Gemma2": {"query_pre_attn_scalar": 20},
     "Gemma3": {"model_type": "gemma3_text", "query_pre_attn_scalar": 20},
 }
 # Of these, transformers computes the network as another family.
-COMPUTED_AS = {"InternLM3": "LlamaForCausalLM"}
+COMPUTED_AS = {
+    "InternLM2": "LlamaForCausalLM",
+    "InternLM3": "LlamaForCausalLM",
+    "MiniCPM": "GraniteForCausalLM",
+}
 TRAIN = [
     "train", "--dataset", "oa-mine", "--format", "ar,hpd", "--stack", 1, "--k-max", 6, "--steps", 8,
     "--lr", 8e-3, "--validation", 0, "--batch-tokens", 600, "--progress", "none",
@@ -133,9 +139,11 @@ def made(pardec):
 
 
 @cases(["synth", "new", "trained"])
-def test_ids_are_those_of_transformers(pardec, made, name, kind):
+def test_ids_are_those_of_transformers(pardec, tmp_path, made, name, kind):
     folder = made(name, kind)
-    model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+    model = transformers.AutoModelForCausalLM.from_pretrained(
+        alike(folder, tmp_path / "alike"), dtype=torch.float32
+    )
     ids = torch.tensor([PROMPT])
     chosen = model.generate(
         ids, attention_mask=torch.ones_like(ids), max_new_tokens=COUNT, do_sample=False,
@@ -173,6 +181,190 @@ def test_ids_of_a_published_form_are_those_of_transformers(
     assert code == 0, said
     assert ids == of_transformers(network)
     assert len(set(ids)) > 2
+
+
+# The keys of config.json of published networks, with small sizes; the network's names in their
+# files; and what these hold of each layer beside weights.
+PUBLISHED = {
+    "gpt2": (
+        "GPT2",
+        {
+            "activation_function": "gelu_new",
+            "architectures": ["GPT2LMHeadModel"],
+            "attn_pdrop": 0.1,
+            "bos_token_id": 4095,
+            "embd_pdrop": 0.1,
+            "eos_token_id": 4095,
+            "initializer_range": 0.02,
+            "layer_norm_epsilon": 1e-05,
+            "model_type": "gpt2",
+            "n_ctx": 64,
+            "n_embd": 64,
+            "n_head": 4,
+            "n_layer": 2,
+            "n_positions": 64,
+            "resid_pdrop": 0.1,
+            "summary_activation": None,
+            "summary_first_dropout": 0.1,
+            "summary_proj_to_labels": True,
+            "summary_type": "cls_index",
+            "summary_use_proj": True,
+            "task_specific_params": {"text-generation": {"do_sample": True, "max_length": 50}},
+            "vocab_size": VOCABULARY,
+        },
+        {"transformer.": ""},
+        {"h.{}.attn.bias": torch.ones(1, 1, 64, 64)},
+    ),
+    "gpt2, untied, half precision": (
+        "GPT2",
+        {
+            "activation_function": "gelu_fast",
+            "architectures": ["GPT2LMHeadModel"],
+            "model_type": "gpt2",
+            "n_ctx": 64,
+            "n_embd": 64,
+            "n_head": 4,
+            "n_inner": 96,
+            "n_layer": 2,
+            "n_positions": 64,
+            "scale_attn_weights": True,
+            "scale_attn_by_inverse_layer_idx": False,
+            "reorder_and_upcast_attn": True,
+            "tie_word_embeddings": False,
+            "torch_dtype": "float16",
+            "vocab_size": VOCABULARY,
+        },
+        {},
+        {},
+    ),
+    "pythia-160m": (
+        "GPTNeoX",
+        {
+            "architectures": ["GPTNeoXForCausalLM"],
+            "bos_token_id": 0,
+            "eos_token_id": 0,
+            "hidden_act": "gelu",
+            "hidden_size": 64,
+            "initializer_range": 0.02,
+            "intermediate_size": 256,
+            "layer_norm_eps": 1e-05,
+            "max_position_embeddings": 64,
+            "model_type": "gpt_neox",
+            "num_attention_heads": 4,
+            "num_hidden_layers": 2,
+            "rotary_emb_base": 1000,
+            "rotary_pct": 0.5,
+            "tie_word_embeddings": False,
+            "torch_dtype": "float16",
+            "transformers_version": "4.24.0",
+            "use_cache": True,
+            "use_parallel_residual": True,
+            "vocab_size": VOCABULARY,
+        },
+        {},
+        {
+            "gpt_neox.layers.{}.attention.bias": torch.ones(1, 1, 64, 64, dtype=torch.bool),
+            "gpt_neox.layers.{}.attention.masked_bias": torch.tensor(-1e9),
+            "gpt_neox.layers.{}.attention.rotary_emb.inv_freq": torch.ones(4),
+        },
+    ),
+    "falcon-7b": (
+        "Falcon",
+        {
+            "alibi": False,
+            "apply_residual_connection_post_layernorm": False,
+            "architectures": ["FalconForCausalLM"],
+            "attention_dropout": 0.0,
+            "auto_map": {"AutoModelForCausalLM": "modeling_falcon.FalconForCausalLM"},
+            "bias": False,
+            "bos_token_id": 11,
+            "eos_token_id": 11,
+            "hidden_dropout": 0.0,
+            "hidden_size": 64,
+            "initializer_range": 0.02,
+            "layer_norm_epsilon": 1e-05,
+            "model_type": "falcon",
+            "multi_query": True,
+            "new_decoder_architecture": False,
+            "num_attention_heads": 4,
+            "num_hidden_layers": 2,
+            "parallel_attn": True,
+            "torch_dtype": "bfloat16",
+            "transformers_version": "4.27.4",
+            "use_cache": True,
+            "vocab_size": VOCABULARY,
+        },
+        {},
+        {},
+    ),
+    "falcon-40b": (
+        "Falcon",
+        {
+            "alibi": False,
+            "architectures": ["FalconForCausalLM"],
+            "bias": False,
+            "bos_token_id": 11,
+            "eos_token_id": 11,
+            "hidden_size": 64,
+            "layer_norm_epsilon": 1e-05,
+            "model_type": "falcon",
+            "multi_query": True,
+            "new_decoder_architecture": True,
+            "num_attention_heads": 4,
+            "num_hidden_layers": 2,
+            "num_kv_heads": 2,
+            "parallel_attn": True,
+            "torch_dtype": "bfloat16",
+            "vocab_size": VOCABULARY,
+        },
+        {},
+        {},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", PUBLISHED)
+def test_a_published_config_is_read_as_transformers_reads_it(pardec, tmp_path, case):
+    name, config, names, beside = PUBLISHED[case]
+    absent = ("head_dim", "hidden_act", "num_key_value_heads", "max_position_embeddings")
+    folder = make_network(tmp_path / "network", name, **{**dict.fromkeys(absent), **config})
+
+    def rename(tensors):
+        made = {renamed(name, names): tensor for name, tensor in tensors.items()}
+        more = {name.format(layer): one.clone() for name, one in beside.items() for layer in (0, 1)}
+        return {**made, **more}
+
+    change_weights(folder, rename)
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "generation_config.json").unlink(missing_ok=True)
+    code, ids, said = ask(pardec, folder)
+    assert code == 0, said
+    assert ids == of_transformers(folder)
+    assert len(set(ids)) > 2
+
+
+@pytest.mark.parametrize(
+    "family, changes, why",
+    [
+        # falcon-rw-1b, whose heads are not rotated
+        (
+            "Falcon",
+            {"alibi": True, "bias": True, "multi_query": False, "parallel_attn": False},
+            "'alibi' is true",
+        ),
+        ("GPT2", {"scale_attn_by_inverse_layer_idx": True}, "'scale_attn_by_inverse_layer_idx'"),
+    ],
+    ids=["falcon-rw-1b", "gpt2 of mistral"],
+)
+def test_a_published_network_that_is_not_supported_is_refused_by_name(
+    pardec, tmp_path, family, changes, why
+):
+    config = next(config for name, config, *_ in PUBLISHED.values() if name == family)
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps({**config, **changes}))
+    ran = pardec("model", "synth", tmp_path / "network", "--config", file)
+    assert ran.returncode != 0
+    assert why in ran.stderr
 
 
 @cases(["new"])

@@ -439,9 +439,15 @@ TEST_CASE("GPT-2, GPT-NeoX, Falcon, InternLM2, MiniCPM: names, shapes, own keys"
              Catch::Contains("'n_embd' is 48, expected a multiple of 'n_head' (5)"));
   CHECK_THAT(error_of(with(gpt2, {{"scale_attn_weights", false}})),
              Catch::Contains("'scale_attn_weights' is false, which is not supported"));
+  CHECK_THAT(error_of(with(gpt2, {{"scale_attn_weights", nullptr}})),
+             Catch::Contains("'scale_attn_weights' is null, which is not supported"));
+  CHECK_THAT(error_of(with(gpt2, {{"hidden_size", 64}})),
+             Catch::Contains("has n_embd 48 and hidden_size 64, expected one value"));
+  CHECK(parsed(with(gpt2, {{"hidden_size", 48}})).hidden_size == 48);
+  CHECK(parsed(with(gpt2, {{"n_embd", nullptr}, {"hidden_size", 64}})).hidden_size == 64);
   Json usual = gpt2;
   usual.erase("n_embd");
-  CHECK_THAT(error_of(usual), Catch::Contains("n_embd"));
+  CHECK_THAT(error_of(usual), Catch::Contains("'n_embd' or 'hidden_size' is missing"));
   CHECK(parsed(with(usual, {{"hidden_size", 64}})).hidden_size == 64);
 
   const Json neox = with(family("gpt_neox", "GPTNeoXForCausalLM"),
@@ -461,6 +467,9 @@ TEST_CASE("GPT-2, GPT-NeoX, Falcon, InternLM2, MiniCPM: names, shapes, own keys"
   CHECK_THAT(error_of(with(neox, {{"hidden_act", "relu"}})),
              Catch::Contains("'hidden_act' is 'relu'; supported is 'gelu' or"));
   CHECK_THAT(error_of(with(neox, {{"rotary_pct", 2}})), Catch::Contains("'rotary_pct' is 2"));
+  for (const char* key : {"attention_bias", "use_parallel_residual"})
+    CHECK_THAT(error_of(with(neox, {{key, nullptr}})),
+               Catch::Contains(std::string("'") + key + "' is null, expected a value"));
 
   Json falcon = family("falcon", "FalconForCausalLM");
   falcon.erase("intermediate_size"), falcon.erase("hidden_act");
@@ -479,6 +488,8 @@ TEST_CASE("GPT-2, GPT-NeoX, Falcon, InternLM2, MiniCPM: names, shapes, own keys"
                                           !Catch::Contains("input_layernorm"));
   CHECK_FALSE(parsed(with(newer, {{"num_ln_in_parallel_attn", 1}})).block.two_norms);
   CHECK_FALSE(parsed(with(falcon, {{"parallel_attn", false}})).block.parallel);
+  CHECK_FALSE(parsed(with(falcon, {{"parallel_attn", nullptr}})).block.parallel);
+  CHECK(parsed(with(falcon, {{"multi_query", nullptr}})).kv_heads == 4);
   CHECK_THAT(error_of(with(falcon, {{"alibi", true}})),
              Catch::Contains("'alibi' is true, which is not supported; expected false"));
   CHECK_THAT(error_of(with(falcon, {{"num_ln_in_parallel_attn", 2}})),

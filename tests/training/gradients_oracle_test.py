@@ -15,7 +15,7 @@ from harness import skip
 try:
     import torch
     import transformers
-    from safetensors.torch import load_file, save_file
+    from published_forms import INTERN2, alike, renamed
 except ImportError as missing:
     skip(missing)
 torch.set_num_threads(1)
@@ -103,60 +103,6 @@ FAMILIES = {
 PROMPT, ANSWER = [5, 17, 3, 40, 8, 8], [21, 3, 9, 30, 14, 2]
 
 
-# Families that transformers does not have, and one of the same arithmetic that it has.
-def as_granite(config, weights):
-    more = {
-        "model_type": "granite",
-        "architectures": ["GraniteForCausalLM"],
-        "embedding_multiplier": config["scale_emb"],
-        "residual_multiplier": config["scale_depth"] / config["num_hidden_layers"] ** 0.5,
-        "logits_scaling": config["hidden_size"] / config["dim_model_base"],
-        "attention_multiplier": config["head_dim"] ** -0.5,
-    }
-    return {**config, **more}, weights
-
-
-INTERN = {
-    "model.tok_embeddings": "model.embed_tokens",
-    "attention_norm": "input_layernorm",
-    "ffn_norm": "post_attention_layernorm",
-    "attention.wo": "self_attn.o_proj",
-    "feed_forward.w1": "mlp.gate_proj",
-    "feed_forward.w3": "mlp.up_proj",
-    "feed_forward.w2": "mlp.down_proj",
-    "output": "lm_head",
-}
-
-
-def renamed(name, names):
-    for old, new in names.items():
-        name = name.replace(old, new)
-    return name
-
-
-def as_llama(config, weights):
-    more = {
-        "model_type": "llama",
-        "architectures": ["LlamaForCausalLM"],
-        "attention_bias": config["bias"],
-    }
-    kv = config["num_key_value_heads"]
-    group = config["num_attention_heads"] // kv
-    made = {}
-    for name, weight in weights.items():
-        if ".wqkv." not in name:
-            made[renamed(name, INTERN)] = weight
-            continue
-        rows = weight.unflatten(0, (kv, group + 2, -1))
-        for part, one in zip("qkv", (rows[:, :group], rows[:, -2:-1], rows[:, -1:])):
-            into = name.replace("attention.wqkv", f"self_attn.{part}_proj")
-            made[into] = one.flatten(0, 2).contiguous()
-    return {**config, **more}, made
-
-
-ALIKE = {"internlm2": as_llama, "minicpm": as_granite}
-
-
 def as_stored(family, gradients, config):
     """Gradients by the names in a checkpoint of the family; of a matrix, as [out, in]."""
     gradients = dict(by_expert(family, gradients))
@@ -167,7 +113,7 @@ def as_stored(family, gradients, config):
     if family != "internlm2":
         return gradients
     kv, made = config["num_key_value_heads"], {}
-    back = {new: old for old, new in INTERN.items()}
+    back = {new: old for old, new in INTERN2.items()}
     for name, gradient in gradients.items():
         if ".q_proj." in name:
             parts = [gradients[name.replace("q_proj", f"{one}_proj")] for one in "qkv"]
@@ -220,15 +166,9 @@ def test_gradients_are_those_of_transformers(program, tmp_path, family):
             check=True,
         ).stdout
     )
-    if family in ALIKE:
-        weights = load_file(folder / "model.safetensors")
-        keys, weights = ALIKE[family](keys, weights)
-        folder = tmp_path / "alike"
-        folder.mkdir()
-        (folder / "config.json").write_text(json.dumps(keys))
-        save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
     model = transformers.AutoModelForCausalLM.from_pretrained(
-        folder, dtype=torch.float64, attn_implementation="eager", experts_implementation="eager"
+        alike(folder, tmp_path / "alike"), dtype=torch.float64, attn_implementation="eager",
+        experts_implementation="eager",
     )
     logits = model(torch.tensor([PROMPT + ANSWER[:-1]]), use_cache=False).logits[0]
     loss = torch.nn.functional.cross_entropy(logits[len(PROMPT) - 1 :], torch.tensor(ANSWER))

@@ -61,7 +61,9 @@ void refuse_other_networks(const Json& json, const std::string& where, const Fam
                                 NeutralValue{"kv_sharing_modes", nullptr},
                                 NeutralValue{"text_config", nullptr}};
   const auto refuse = [&](const char* key, const Json& neutral) {
-    if (const Json value = json.value(key, Json()); !value.is_null() && value != neutral)
+    // Null is none or false.
+    if (const Json value = json.value(key, neutral);
+        value != neutral && !(value.is_null() && neutral != true))
       throw ModelError(where, str("'", key, "' is ", one_line(value),
                                   ", which is not supported; expected ", dump(neutral)));
   };
@@ -82,6 +84,9 @@ void refuse_other_networks(const Json& json, const std::string& where, const Fam
     keys.insert(keys.end(), {"num_experts", "num_local_experts", "num_experts_per_tok",
                              family.experts.inner_key, "shared_expert_intermediate_size"});
   if (family.rope == RopeForm::by_layer) keys.push_back("rope_local_base_freq");
+  for (const BiasKey& bias : family.biases)
+    if (bias.fallback) keys.push_back(bias.key);
+  if (family.parallel_key && family.block.parallel) keys.push_back("use_parallel_residual");
   for (const char* key : keys)
     if (json.contains(key) && json.at(key).is_null())
       throw ModelError(where, str("'", key, "' is null, expected a value, or no such key"));
@@ -272,15 +277,21 @@ std::vector<bool> read_unrotated(const Json& json, JsonReader& read, const std::
   return unrotated;
 }
 
+/// Reads a key of Falcon that is true or false. Null is false, as in transformers, also if
+/// `fallback`, the value of an absent key, is true.
+bool read_flag(const Json& json, JsonReader& read, const char* key, bool fallback) {
+  return read.optional<bool>(key, fallback && !json.contains(key));
+}
+
 /// Falcon: whether there is one key head for each query head, or for a group of them, or for all;
 /// and the norms of its layers.
-int read_kv_heads(JsonReader& read, const ModelConfig& config) {
-  if (read.optional<bool>("new_decoder_architecture", false)) return config.kv_heads;
-  return read.optional<bool>("multi_query", true) ? 1 : config.heads;
+int read_kv_heads(const Json& json, JsonReader& read, const ModelConfig& config) {
+  if (read_flag(json, read, "new_decoder_architecture", false)) return config.kv_heads;
+  return read_flag(json, read, "multi_query", true) ? 1 : config.heads;
 }
-void read_kind(JsonReader& read, const std::string& where, BlockSpec& block) {
-  const bool newer = read.optional<bool>("new_decoder_architecture", false);
-  const bool parallel = read.optional<bool>("parallel_attn", true);
+void read_kind(const Json& json, JsonReader& read, const std::string& where, BlockSpec& block) {
+  const bool newer = read_flag(json, read, "new_decoder_architecture", false);
+  const bool parallel = read_flag(json, read, "parallel_attn", true);
   const int norms = read.optional<int>("num_ln_in_parallel_attn", newer ? 2 : 1);
   if (norms < 1 || norms > (newer ? 2 : 1))
     throw ModelError(where, str("'num_ln_in_parallel_attn' is ", norms, ", expected 1",
@@ -322,7 +333,7 @@ void read_block(const Json& json, JsonReader& read, const std::string& where, Mo
   block.activation = read_activation(read, where, family);
   if (family.parallel_key)
     block.parallel = read.optional<bool>("use_parallel_residual", block.parallel);
-  if (family.kind_keys) read_kind(read, where, block);
+  if (family.kind_keys) read_kind(json, read, where, block);
   if (family.logit_scale > 0)
     block.logit_divisor = 1 / read_multiplier(read, where, "logit_scale", family.logit_scale);
   if (family.multipliers) {
@@ -415,17 +426,22 @@ std::string ModelConfig::positions_key() const {
 namespace {
 
 /// `json` with the usual names of the keys for which the family has names of its own, and with the
-/// family's `rope_scaling` if it has none.
-Json with_usual_names(const Json& json, const Family& family) {
+/// family's `rope_scaling` if it has none. ModelError: both names of a key, with different values.
+Json with_usual_names(const Json& json, const std::string& where, const Family& family) {
   Json usual = json;
   if (family.rope_scaling && json.value("rope_scaling", Json()).empty() &&
       json.value("rope_parameters", Json()).is_null())
     usual["rope_scaling"] = Json::parse(family.rope_scaling);
   for (const KeyName& key : family.keys)
-    if (!key.own)
+    if (!key.own) {
       usual.erase(key.usual);
-    else if (const auto own = json.find(key.own); own != json.end())
-      usual[key.usual] = *own;
+    } else if (const auto own = json.find(key.own); own != json.end()) {
+      const Json other = usual.value(key.usual, Json());
+      if (family.has_usual(key.usual) && !other.is_null() && !own->is_null() && other != *own)
+        throw ModelError(where, str("has ", key.own, " ", one_line(*own), " and ", key.usual, " ",
+                                    one_line(other), ", expected one value, or one of these keys"));
+      if (!own->is_null() || other.is_null()) usual[key.usual] = *own;
+    }
   return usual;
 }
 
@@ -448,7 +464,7 @@ ModelConfig parse_usual(const Json& json, const std::string& where, const Family
   const bool silent = !json.contains("num_key_value_heads") && family.kv_heads > 0;
   config.kv_heads =
       silent ? family.kv_heads : read.optional<int>("num_key_value_heads", config.heads);
-  if (family.kind_keys) config.kv_heads = read_kv_heads(read, config);
+  if (family.kind_keys) config.kv_heads = read_kv_heads(json, read, config);
   const auto head_dim = read.maybe<int>("head_dim");
   if (!head_dim && family.head_dim == 0 && config.heads > 0 &&
       config.hidden_size % config.heads != 0)
@@ -502,14 +518,16 @@ ModelConfig parse_model_config(const Json& json, const std::string& where) {
   try {
     JsonReader read(json, where);
     family = &family_of(read, where);
-    return parse_usual(with_usual_names(json, *family), where, *family);
+    return parse_usual(with_usual_names(json, where, *family), where, *family);
   } catch (const Error& error) {
     std::string what = std::string(as_model_error(error, where).what()).substr(where.size() + 2);
     // The message has the names that this config has, or would have.
-    if (family)
-      for (const KeyName& key : family->keys)
-        if (key.own && (json.contains(key.own) || !json.contains(key.usual)))
-          what = replace_all(std::move(what), str("'", key.usual, "'"), str("'", key.own, "'"));
+    for (const KeyName& key : family ? family->keys : std::span<const KeyName>())
+      if (key.own && (json.contains(key.own) || !json.contains(key.usual))) {
+        const bool both = !json.contains(key.own) && family->has_usual(key.usual);
+        what = replace_all(std::move(what), str("'", key.usual, "'"),
+                           str("'", key.own, "'", both ? str(" or '", key.usual, "'") : ""));
+      }
     throw ModelError(where, what);
   }
 }

@@ -525,6 +525,11 @@ const char* Family::key(const char* usual) const {
   return usual;
 }
 
+bool Family::has_usual(std::string_view name) const {
+  return std::none_of(keys.begin(), keys.end(),
+                      [&](const KeyName& key) { return !key.own && name == key.usual; });
+}
+
 std::string supported_families() {
   std::vector<std::string> names;
   for (const Family& row : kFamilies) names.push_back(row.model_type);

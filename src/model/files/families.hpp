@@ -128,8 +128,8 @@ enum class Windows {
 /// (read_layer_ropes). `none`: there is no rotary embedding.
 enum class RopeForm { common, phi3, by_layer, none };
 
-/// A key of config.json that has another name in most families. Both names are accepted, `own`
-/// counts first. A row with `own` null, before such a row: the usual name has no meaning here.
+/// A key of config.json that has another name in most families. Both names are accepted, but not
+/// with different values. A row with `own` null, before such a row: the usual name has no meaning.
 struct KeyName {
   const char* usual;
   const char* own;
@@ -240,6 +240,8 @@ struct Family {
 
   /// The family's name for a key of config.json that is `usual` in most families.
   const char* key(const char* usual) const;
+  /// Whether a key's usual name has a meaning.
+  bool has_usual(std::string_view name) const;
 };
 
 /// All families, ordered by `model_type`.
