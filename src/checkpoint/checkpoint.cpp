@@ -39,6 +39,10 @@ TrainingRecord read_training_record(const std::filesystem::path& folder) {
   TrainingRecord taught{std::nullopt, text("/settings/chat_template"),
                         text("/chat_template_sha256"), text("/prompt_sha256")};
   if (Json settings = at("/settings"); settings.is_object()) taught.settings = std::move(settings);
+  // `train` keeps the weights of the best validation, if there is one.
+  for (const char* pointer : {"/result/steps", "/result/best_step"})
+    if (const Json count = at(pointer); count.is_number_integer() && count.get<std::int64_t>() > 0)
+      taught.updates = count.get<std::int64_t>();
   const Json formats = at("/settings/format");
   if (!formats.is_array() || !std::all_of(formats.begin(), formats.end(),
                                           [](const Json& name) { return name.is_string(); }))

@@ -123,6 +123,8 @@ struct TrainingRecord {
   std::optional<std::vector<std::string>> formats;
   std::string chat_template, chat_template_sha256, prompt_sha256;
   Json settings = Json::object();  ///< all settings of the training
+  /// Updates after which the folder's weights were written. None: the record does not say.
+  std::optional<std::int64_t> updates = {};
 };
 /// Reads the record in `folder`. If there is none, all members are empty. ModelError: the file is
 /// not a record of `train`. DataError: the file is not JSON.

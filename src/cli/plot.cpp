@@ -30,9 +30,11 @@ Verb plot_verb() {
       [](CLI::App& app) -> std::function<int()> {
         auto flags = std::make_shared<Flags>();
         add_flag(app, db_setting(flags->db));
-        app.add_option("--x", flags->sweep.x,
-                       "setting on the x axis: batch_size, cache_blocks, seed or an option of a "
-                       "decoder (hpd.k_max); date: all runs of the database by start time")
+        app.add_option(
+               "--x", flags->sweep.x,
+               "setting on the x axis: batch_size, cache_blocks, seed or an option of a "
+               "decoder (hpd.k_max); date: all runs of the database by start time; checkpoint: the "
+               "updates of a training, whose checkpoints lie in one folder")
             ->capture_default_str()
             ->type_name("NAME");
         app.add_option("--y", flags->sweep.y,

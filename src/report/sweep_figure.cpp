@@ -5,9 +5,11 @@
 #include <cmath>
 #include <cstdio>
 #include <ctime>
+#include <filesystem>
 #include <limits>
 #include <map>
 #include <optional>
+#include <regex>
 #include <set>
 #include <vector>
 
@@ -59,6 +61,8 @@ Interval interval_at(const Table& table, std::size_t row, const std::string& key
 
 /// The dates of all runs, instead of a setting.
 constexpr const char* kDate = "date";
+/// The progress of a training, instead of a setting: the networks are its checkpoints.
+constexpr const char* kCheckpoint = "checkpoint";
 /// A setting of arms that is not a decoder's.
 constexpr const char* kCacheBlocks = "cache_blocks";
 
@@ -73,9 +77,27 @@ double days_of(const std::string& utc) {
   return (static_cast<double>(timegm(&date)) + seconds) / 86400;
 }
 
+/// The updates of a network's training: as stored with the run, or the last number in the name of
+/// its folder (checkpoint-500).
+std::optional<double> updates_of(const ModelRow& model) {
+  if (const auto stored = model.shape.find(kTrainedUpdates); stored != model.shape.end())
+    return stored->get<double>();
+  const std::regex last_number("([0-9]+)[^0-9]*$");
+  const std::string name = checkpoint_name(model.path);
+  std::smatch found;
+  if (!std::regex_search(name, found, last_number)) return std::nullopt;
+  return std::stod(found[1].str());
+}
+
+/// The folder that has the checkpoints of a training.
+std::string folder_of_training(const ModelRow& model) {
+  return std::filesystem::path(model.path).parent_path().string();
+}
+
 /// The x of a run, if it has one.
 std::optional<double> x_of(const RunRow& run, const std::string& x) {
   if (x == kDate) return days_of(run.started_utc);
+  if (x == kCheckpoint) return updates_of(run.model);
   if (x == "batch_size") return run.batch_size;
   if (x == "seed") return static_cast<double>(run.seed);
   if (x == kCacheBlocks) return run.config.value(kCacheBlocks, 0.0);
@@ -88,7 +110,7 @@ std::optional<double> x_of(const RunRow& run, const std::string& x) {
 
 /// The possible x for the runs of a store.
 std::vector<std::string> known_x(const std::vector<RunRow>& runs) {
-  std::set<std::string> names{"batch_size", kCacheBlocks, kDate, "seed"};
+  std::set<std::string> names{"batch_size", kCacheBlocks, kCheckpoint, kDate, "seed"};
   for (const auto& run : runs)
     for (const auto& [key, value] : run.options.items())
       if (value.is_number()) names.insert(run.decoder + "." + key);
@@ -103,7 +125,7 @@ std::map<std::string, std::string> settings_but(const RunRow& run, const std::st
                      {"dtype", run.dtype},
                      {"device", run.device},
                      {"threads", std::to_string(run.threads)}});
-  else  // arms of one invocation may differ in them
+  else if (x != kCheckpoint)  // arms of one invocation may differ in them
     settings["model"] = network_name(run.model);
   if (x != "batch_size") settings["batch_size"] = std::to_string(run.batch_size);
   if (x != "seed") settings["seed"] = std::to_string(run.seed);
@@ -154,11 +176,16 @@ Figure sweep_figure(Store& store, const Sweep& sweep) {
   const std::string newest = find_invocation(store, sweep.run);
   const RunRow pattern = runs_of(store, newest).front().run;
   std::vector<std::string> invocations;  // oldest first, so that newer points replace older ones
+  const auto same_network = [&](const RunRow& run) {
+    return sweep.x == kCheckpoint
+               ? folder_of_training(run.model) == folder_of_training(pattern.model)
+               : run.model.hash == pattern.model.hash;
+  };
   for (auto run = all.rbegin(); run != all.rend(); ++run) {
-    const bool same = (sweep.x == kDate && run->oracle == pattern.oracle) ||
-                      (run->model.hash == pattern.model.hash && run->dtype == pattern.dtype &&
-                       run->device == pattern.device && run->threads == pattern.threads &&
-                       run->oracle == pattern.oracle);
+    const bool same =
+        (sweep.x == kDate && run->oracle == pattern.oracle) ||
+        (same_network(*run) && run->dtype == pattern.dtype && run->device == pattern.device &&
+         run->threads == pattern.threads && run->oracle == pattern.oracle);
     if ((sweep.run.empty() ? same : run->invocation == newest) &&
         std::find(invocations.begin(), invocations.end(), run->invocation) == invocations.end())
       invocations.push_back(run->invocation);
@@ -220,6 +247,7 @@ Figure sweep_figure(Store& store, const Sweep& sweep) {
   Figure figure;
   figure.x_label = sweep.x == "batch_size" ? "jobs in flight" : sweep.x;
   if (sweep.x == kDate) figure.x_label = count_from_first(points);
+  if (sweep.x == kCheckpoint) figure.x_label = "updates of the training";
   figure.y_label = heading_of(sweep.y, unit);
   figure.from_zero =
       !sweep.y.starts_with("f1") && sweep.y != "identical" && sweep.y != "same_choices";
@@ -245,7 +273,9 @@ Figure sweep_figure(Store& store, const Sweep& sweep) {
   for (auto& series : figure.series)
     std::sort(series.points.begin(), series.points.end(),
               [](const auto& a, const auto& b) { return a.x < b.x; });
-  const std::string network = checkpoint_name(pattern.model.path);
+  const std::string network = checkpoint_name(
+      sweep.x == kCheckpoint ? std::filesystem::path(folder_of_training(pattern.model))
+                             : std::filesystem::path(pattern.model.path));
   std::vector<RunSummary> drawn;
   for (const auto& point : points) drawn.push_back(point.run);
   if (sweep.x == kDate)

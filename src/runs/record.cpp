@@ -58,6 +58,8 @@ ModelRow model_row(Store* store, const Checkpoint& checkpoint) {
   }
   if (checkpoint.weights.size() > 1)
     row.shape[kBaseFolder] = std::filesystem::weakly_canonical(checkpoint.weights.front()).string();
+  if (const auto updates = read_training_record(folder).updates)
+    row.shape[kTrainedUpdates] = *updates;
   const auto face =
       checkpoint.tokenizer ? std::nullopt : read_face(checkpoint.weights.front().string());
   if (const auto& tokenizer = face ? face->tokenizer : checkpoint.tokenizer)

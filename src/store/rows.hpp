@@ -39,12 +39,16 @@ struct ModelRow {
   std::string path;
   std::string hash;   ///< hash of its files
   std::string stamp;  ///< sizes and times of its files; if unchanged, so is `hash`
-  /// layers, width, heads, vocabulary, parameters, and the keys kBaseFolder and kTokenizerHash
+  /// layers, width, heads, vocabulary, parameters, and the keys below
   Json shape;
 };
 
 /// Key in ModelRow::shape of an adapter: the folder of its base network.
 inline constexpr const char* kBaseFolder = "base";
+
+/// Key in ModelRow::shape of a trained network or adapter: the updates of its training
+/// (TrainingRecord::updates).
+inline constexpr const char* kTrainedUpdates = "updates";
 
 /// Key in ModelRow::shape: a hash that is equal for tokenizers in which equal ids mean equal
 /// tokens.

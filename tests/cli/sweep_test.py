@@ -12,6 +12,7 @@ import json
 import pathlib
 import random
 import re
+import shutil
 
 import pytest
 from harness import ROOT, answers, job_count, kill_after, query, records
@@ -252,6 +253,31 @@ def test_one_baseline_needs_no_column_for_people(pardec, model):
             "rows"
         ]
     ] == [None, "ar"]
+
+
+def test_checkpoints_of_a_training_are_drawn_over_its_updates(pardec, model, tmp_path):
+    """By the training's record, else by the folder's name; another training's are left out."""
+    db = tmp_path / "training.sqlite"
+    training = {"early": 20, "step-300": None, "late": 500}
+    folders = {tmp_path / "mine" / name: steps for name, steps in training.items()}
+    for folder, steps in [(tmp_path / "other" / "step-7", None), *folders.items()]:
+        shutil.copytree(model, folder)
+        if steps:
+            record = {
+                "settings": {"format": ["text"]},
+                "result": {"steps": steps, "best_step": 100 if steps == 500 else 0},
+            }
+            (folder / "training.json").write_text(json.dumps(record))
+        pardec.good(
+            "run", "--model", folder, "--decoder", "ar", "--dataset", "oa-mine", "--limit", 2,
+            "--max-new-tokens", 4, "--db", db, "--progress", "none",
+        )
+    script = pardec.good(
+        "plot", "--db", db, "--x", "checkpoint", "--y", "tokens_per_forward", "--script"
+    )
+    assert 'set xlabel "updates of the training"' in script
+    assert "mine" in script
+    assert re.findall(r"^([0-9]+) [0-9.]+ ", script, re.M) == ["20", "100", "300"]
 
 
 SMALL = ["--dataset", "oa-mine", "--limit", 4, "--max-new-tokens", 8, "--progress", "none"]
