@@ -146,9 +146,10 @@ int doctor(const DoctorFlags& flags) {
                  cuda_available() ? ", a GPU can be used" : ", no GPU here"));
   const std::string mpi = mpi_library();
   checks.row("MPI", mpi.empty() ? "absent" : "good",
-             mpi.empty() ? "several processes cannot work together; apt-get install "
-                           "libopenmpi-dev, and build again"
-                         : mpi + ": mpirun -n N pardec run, sweep or train");
+             mpi.empty()
+                 ? "several processes cannot work together; apt-get install "
+                   "libopenmpi-dev, and build again"
+                 : mpi + ": mpirun -n N pardec run, sweep, reproduce, score, generate or train");
   checks.row("processor", "good",
              str(counted(std::thread::hardware_concurrency(), "core"), ", ",
                  counted(threads(), "thread"), " used, ", available_memory()));

@@ -59,7 +59,7 @@ Value strftime(const Arguments& arguments, const std::tm& now) {
 Value cycler(const Arguments& arguments) {
   if (arguments.positional().empty()) throw Fault{"cycler has no items"};
   arguments.check(arguments.positional().size(), {});
-  const Values items = arguments.positional();
+  const Values& items = arguments.positional();
   const auto at = std::make_shared<size_t>(0);
   const auto method = [](const char* name, std::function<Value()> act) {
     return make_callable(name, [act = std::move(act)](const Arguments& given) {
@@ -73,7 +73,7 @@ Value cycler(const Arguments& arguments) {
         if (name == "current") return items[*at];
         if (name == "next")
           return method("cycler.next", [=] {
-            const Value now = items[*at];
+            const Value& now = items[*at];
             *at = (*at + 1) % items.size();
             return now;
           });

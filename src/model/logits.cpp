@@ -256,10 +256,10 @@ std::vector<RowLogits> reduce_logits(const at::Tensor& of_network,
       results[static_cast<size_t>(row)].logits.assign(from, from + vocab), from += vocab;
   }
   for (const auto& [sampling, members] : warped) {
-    const at::Tensor rows =
-        rows_on_host(by_rows(struck.index_select(0, index_tensor(members, logits)), at::kDouble,
-                             [&](const at::Tensor& some) { return warp(some, sampling); }),
-                     at::kDouble);
+    const at::Tensor rows = rows_on_host(
+        by_rows(struck.index_select(0, index_tensor(members, logits)), at::kDouble,
+                [&, &how = sampling](const at::Tensor& some) { return warp(some, how); }),
+        at::kDouble);
     const double* from = rows.data_ptr<double>();
     for (const std::int64_t row : members)
       results[static_cast<size_t>(row)].probabilities.assign(from, from + vocab), from += vocab;

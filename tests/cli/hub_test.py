@@ -425,6 +425,16 @@ def test_a_server_that_is_not_there(call):
     assert ran.returncode == 2 and "HF_ENDPOINT is 'hub'" in ran.stderr
 
 
+def test_an_offline_hub_is_not_asked(call):
+    call.good()
+    call.web.seen.clear()
+    offline = call.environment(HF_HUB_OFFLINE="1")
+    ran = call.pardec("model", "fetch", NAME, env=offline)
+    assert ran.returncode == 2 and "HF_HUB_OFFLINE is set" in ran.stderr
+    assert not asked(call.web)
+    assert call.pardec("model", "inspect", NAME, env=offline).returncode == 0, "it is in the cache"
+
+
 def test_revisions(call, network):
     call.good(NAME, "--revision", "refs/pr/1")
     repository = call.snapshot().parents[1]

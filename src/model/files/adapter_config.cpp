@@ -66,7 +66,7 @@ bool is_in(const std::array<const char*, N>& keys, std::string_view key) {
 
 bool is_neutral(const OrderedJson& value) {
   return value.is_null() || value == false || (value.is_structured() && value.empty()) ||
-         value == "";
+         (value.is_string() && value.get_ref<const std::string&>().empty());
 }
 
 ConfigError wrong(const std::string& where, const char* key, const OrderedJson& value,
