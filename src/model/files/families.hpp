@@ -129,7 +129,8 @@ enum class Windows {
 enum class RopeForm { common, phi3, by_layer, none };
 
 /// A key of config.json that has another name in most families. Both names are accepted, but not
-/// with different values. A row with `own` null, before such a row: the usual name has no meaning.
+/// with different values. With `own` null, the row says that the usual name has no meaning in this
+/// family. Such a row must precede a row that gives the family's own name for the same key.
 struct KeyName {
   const char* usual;
   const char* own;
@@ -238,9 +239,10 @@ struct Family {
   /// each.
   bool stacked_experts = false;
 
-  /// The family's name for a key of config.json that is `usual` in most families.
+  /// The family's name for a key of config.json that is called `usual` in most families; `usual`
+  /// itself if the family has no other name.
   const char* key(const char* usual) const;
-  /// Whether a key's usual name has a meaning.
+  /// Whether the family accepts a key under its usual name `name` (KeyName).
   bool has_usual(std::string_view name) const;
 };
 
