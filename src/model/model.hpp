@@ -135,7 +135,8 @@ class Model {
     Dtype dtype = Dtype::fp32;
     std::string device = "cpu";  ///< "cpu", "cuda" or "cuda:i"
     /// Instruction set of the CPU kernels for networks that compute in bf16, one of
-    /// instruction_sets(). None: the widest available (widest_instruction_set).
+    /// instruction_sets(); otherwise Model::load throws std::logic_error. None: the widest
+    /// available (widest_instruction_set).
     std::optional<InstructionSet> instruction_set;
     bool cuda_graphs = true;  ///< on a GPU, steps of few rows are recorded and replayed
     /// A folder with a low-rank adapter, extra heads, or both; empty: no adapter. The low-rank

@@ -19,8 +19,8 @@ namespace pardec {
 Job make_job(const std::string& id, const std::vector<const Example*>& examples, Form form,
              const Protocol& protocol, const DecodeOptions& options);
 /// Makes a job and its request, which includes the token ids of the prompts. `words`: whether it
-/// also includes the prompts as text. ConfigError: see make_job and make_pieces. REQUIRES: see
-/// make_job.
+/// also includes the prompts as text. ConfigError: see make_job and make_pieces. RunError: see
+/// Tokenizer. REQUIRES: see make_job.
 Request make_request(const std::string& id, const std::vector<const Example*>& examples, Form form,
                      const Protocol& protocol, const DecodeOptions& options,
                      const ChatTemplate& chat, const Tokenizer& tokenizer, bool words = false);
