@@ -35,10 +35,10 @@ struct NewTokens {
 };
 
 /// Writes a checkpoint to `out`: the checkpoint in `base` with these tokens, without its training
-/// record. ConfigError: a new
-/// text is empty, is already a token, or is given twice; a token to rename is not a special token,
-/// or is in use (begin or end of sequence, chat template); or `out` already contains a model.
-/// ModelError, RunError: see merge_checkpoint. ModelError also if `base` has no tokenizer.
+/// record. ConfigError: a new text is empty, is already a token, or is given twice; a token to
+/// rename is not a special token, or is in use (begin or end of sequence, chat template); or `out`
+/// already contains a model. ModelError, RunError: see merge_checkpoint. ModelError also if `base`
+/// has no tokenizer.
 void add_tokens(const std::filesystem::path& base, const NewTokens& tokens,
                 const std::filesystem::path& out);
 

@@ -45,8 +45,7 @@ std::int64_t parse_bytes(const std::string& name, const std::string& text);
 /// distinct networks are in memory at once; otherwise, only those of one arm at a time are. The KV
 /// cache is used by one arm at a time. ConfigError: --memory-limit is not a size, or is too small
 /// for the networks and one cache block of `block_rows` rows; or see chosen_dtype. ModelError: a
-/// config or adapter is invalid.
-/// REQUIRES: at least one arm; all arms have the same limit.
+/// config or adapter is invalid. REQUIRES: at least one arm; all arms have the same limit.
 MemoryPlan plan_memory(const std::vector<ModelOptions>& arms, int block_rows, bool together = true);
 
 /// If the plan has a limit, limits the number of blocks in `cache`. On the CPU, also limits the

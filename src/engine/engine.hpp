@@ -88,19 +88,19 @@ class Sequence {
   /// does not fit the network's sliding window (check_window). ModelError, after the pass: the
   /// logits of a requested row are not finite (RowLogits::finite). RunError: the sequence does not
   /// fit into the cache budget, even alone. If Model::forward throws, all sequences of the pass get
-  /// its exception. All of these errors leave the awaiting coroutine, not Engine::step.
+  /// its exception. These errors are thrown by co_await, not by Engine::step.
   ForwardAwaiter forward(Step step);
   /// co_await: the logits of more rows of a step that was computed with Step::later. The indices in
   /// `outputs` count the step's tokens. Of the result, only `outputs` is new. This is not a forward
   /// pass: only the heads are computed, in one batch for all sequences that request further rows.
-  /// Engine::set_rules does not apply. ModelError: the logits of a requested row are not finite.
-  /// If Model::further throws, all requests of the batch get its exception, e.g. std::logic_error:
-  /// the step does not have a requested row. REQUIRES: `seen` is the result of the step, no other
-  /// step of this sequence was computed after it, and this is not a sequence of a draft network.
+  /// Engine::set_rules does not apply. ModelError: the logits of a requested row are not finite. If
+  /// Model::further throws, all requests of the batch get its exception, e.g. std::logic_error: the
+  /// step does not have a requested row. REQUIRES: `seen` is the result of the step, no other step
+  /// of this sequence was computed after it, and this is not a sequence of a draft network.
   ForwardAwaiter later(const StepResult& seen, std::vector<OutputRequest> outputs);
 
-  /// Adds a segment that sees itself and the segments in `sees`, and returns its number. See
-  /// Segments::add, also for its error.
+  /// Adds a segment that sees itself and the segments in `sees`, and returns its number. Errors:
+  /// see Segments::add.
   int add_segment(const std::vector<int>& sees);
   /// Drops rows that were rejected or replaced, and counts them in the counter `scratch`. REQUIRES:
   /// the rows are alive; otherwise std::logic_error.
@@ -280,12 +280,12 @@ class Engine {
   /// Whether no job is left: all jobs were cancelled, or have ended and were reported.
   bool idle() const { return jobs_.empty(); }
 
-  /// Runs `count` jobs, at most `live` at a time (at least one). `start(i)` creates job i, for
-  /// i = 0, 1, ... in this order. `done` is called whenever a job ends, also if the job threw an
-  /// exception (Ended::error). Returns the time spent in `done`, in nanoseconds, so that the caller
-  /// can subtract it from its measurement. An exception of `start` or of `done` ends the run, and
-  /// all jobs are cancelled. So do std::logic_error and exceptions of the listener that leave
-  /// `step`. REQUIRES: idle(); otherwise std::logic_error.
+  /// Runs `count` jobs, at most `live` at a time (at least one). `start(i)` creates job i; it is
+  /// called for 0, 1, ... in this order. `done` is called whenever a job ends, also if the job
+  /// threw an exception (Ended::error). Returns the time spent in `done`, in nanoseconds, so that
+  /// the caller can subtract it from its measurement. An exception of `start` or of `done` ends the
+  /// run, and all jobs are cancelled. The same holds for the exceptions that `step` throws.
+  /// REQUIRES: idle(); otherwise std::logic_error.
   std::int64_t run(int count, int live, const std::function<Task<void>(int)>& start,
                    const std::function<void(const Ended&)>& done);
 

@@ -22,7 +22,8 @@ struct TrainingStart {
 /// Reads the starting point: spec.model and spec.tokenizer. For a new network, adds the
 /// vocabulary's size and the end of sequence to the config if they are missing. For a folder, the
 /// tokenizer is not read. ModelError: the model is a GGUF file; or a config, the weights or a read
-/// tokenizer is invalid. DataError: the config cannot be read or is not JSON.
+/// tokenizer is invalid. DataError: the config cannot be read or is not JSON. ConfigError: the
+/// default tokenizer is not found (project_file).
 TrainingStart read_start(const TrainingSpec& spec);
 
 /// The training data.
@@ -37,8 +38,8 @@ struct TrainingData {
 };
 /// Reads the data that `spec` names, and divides it into training and validation. ConfigError: a
 /// dataset is unknown or cannot be used for training; spec.extra is given without a dataset of
-/// attributes; or no example is left. DataError: a file is missing or
-/// invalid. If the references are a run's answers, also the errors of answer_by_run.
+/// attributes; or no example is left. DataError: a file is missing or invalid. If the references
+/// are a run's answers, also the errors of answer_by_run.
 TrainingData read_data(const TrainingSpec& spec);
 
 }  // namespace pardec

@@ -198,8 +198,7 @@ class Model {
 
   /// From now on, passes add the times of their parts to `into`, which must outlive them. Null:
   /// profiling stops. ConfigError: `into` is not null, and the network does not compute in bf16 on
-  /// the CPU. REQUIRES:
-  /// Options::weights.
+  /// the CPU. REQUIRES: Options::weights.
   void set_profile(Profile* into);
 
   struct Network;  // the tensors and the differentiable forward; src/model/network.hpp

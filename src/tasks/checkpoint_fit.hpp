@@ -47,8 +47,7 @@ ChatTemplate template_for(const std::string& name, const std::filesystem::path& 
 
 /// Describes how the chat template or the prompt file differs from those in training. `wording`:
 /// the prompt file in use; null: it is not compared, e.g. because training does not cover the task.
-/// Empty: they are the same, or it is not known. ModelError,
-/// DataError: see read_training_record.
+/// Empty: they are the same, or it is not known. ModelError, DataError: see read_training_record.
 std::string taught_otherwise(const std::filesystem::path& model, const ChatTemplate& chat,
                              const PromptFile* wording);
 

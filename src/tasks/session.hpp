@@ -44,7 +44,7 @@ struct Session {
   const std::string note;                   ///< generation_note
   SteadyClock clock;
   Engine engine;
-  DecoderContext context;
+  DecoderContext context;         ///< for decoders; refers to the members above
   const ThoughtReading thinking;  ///< how thinking is separated from the answer
 
  private:

@@ -53,8 +53,8 @@ class Trainer {
     GuessRanks ranks;
   };
   /// Computes the total loss and the ranks of the targets over all samples, without gradients.
-  /// Without samples, all numbers are 0. Errors: see step; but missing targets and a loss
-  /// that is not finite are no errors here.
+  /// Without samples, all numbers are 0. Errors: see step; but missing targets and a loss that is
+  /// not finite are no errors here.
   Measure measure(std::span<const TrainingSample* const> samples);
 
   const Trainable& what() const { return what_; }

@@ -35,8 +35,8 @@ struct LoopOptions {
   std::int64_t batch_sequences = 0;  ///< number of samples per update; 0: `batch_tokens` decides
   /// total number of updates; 0: `epochs` times the number in the first epoch
   std::int64_t steps = 0;
-  double epochs = 1;  ///< only if `steps` is 0; may be a fraction
-  double learning_rate = 1e-3;
+  double epochs = 1;            ///< only if `steps` is 0; may be a fraction
+  double learning_rate = 1e-3;  ///< the highest rate (Schedule::peak)
   double warmup = 0.03;         ///< share of the updates with a rising learning rate
   double floor = 0.0;           ///< share of `learning_rate` at the end
   std::int64_t save_every = 0;  ///< updates between checkpoints; 0: only at the end

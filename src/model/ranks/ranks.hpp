@@ -27,8 +27,8 @@ class Ranks {
   /// Joins the processes that mpirun started. Null: this process was started alone. Errors: see
   /// Group::join.
   static std::unique_ptr<Ranks> join();
-  /// In rank 0: ends follow() in the other ranks. Does not do so while an exception is thrown, or
-  /// after a pass or a load that failed; then the launcher ends them.
+  /// In rank 0: ends follow() in the other ranks. Does not do so if it is destroyed because of an
+  /// exception, or after a pass or a load that failed; then the launcher ends them.
   ~Ranks();
   Ranks(const Ranks&) = delete;
   Ranks& operator=(const Ranks&) = delete;
