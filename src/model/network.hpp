@@ -329,7 +329,7 @@ at::Tensor as_logits(const at::Tensor& products, const BlockSpec& block);
 
 /// Computes the requested outputs from `logits` [m, vocab], on the device of `logits`, with one
 /// request per row. Copies all results to the host at once. Outputs that are not requested for a
-/// row are not computed for that row.
+/// row are not computed for that row. RunError and c10::Error: see Model::forward.
 std::vector<RowLogits> reduce_logits(const at::Tensor& logits,
                                      std::span<const OutputRequest* const> requests);
 /// [m, 4] float64 on the host: best id, second id, best logit, second logit of each row of `logits`

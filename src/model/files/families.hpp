@@ -213,9 +213,10 @@ struct Family {
   std::span<const NeutralKey> neutral = {};
   std::span<const KeyName> keys = {};  ///< keys with names of their own
   Windows windows = Windows::none;     ///< which layers have a sliding window
-  int window = 4096;                   ///< default of `sliding_window`; 0: none
-  int window_pattern = 0;              ///< default of n in Windows::all_but_nth
-  const char* pattern_key = nullptr;   ///< the key for n; null: there is no key
+  /// Default of `sliding_window`; 0: no window. If the key is null, there is no window either.
+  int window = 4096;
+  int window_pattern = 0;             ///< default of n in Windows::all_but_nth
+  const char* pattern_key = nullptr;  ///< the key for n; null: there is no key
   RopeForm rope = RopeForm::common;
   double rope_theta = 10000;  ///< default of `rope_theta`
   /// Default of `rope_scaling`, as JSON; null: none.
