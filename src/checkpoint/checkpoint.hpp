@@ -54,23 +54,25 @@ struct Checkpoint {
 };
 
 /// The folder with wordings and the training record: the adapter's folder if it has a record or a
-/// tokenizer (`train` writes both), otherwise the network's folder.
+/// tokenizer (`train` writes both), otherwise the network's folder or GGUF file.
 std::filesystem::path texts_folder(const ModelOptions& options);
-/// The folder with tokenizer and chat template: texts_folder, or the network's folder if
-/// texts_folder has no tokenizer.
+/// The folder with tokenizer and chat template: texts_folder, or the network's folder or GGUF file
+/// if texts_folder has no tokenizer.
 std::filesystem::path tokenizer_folder(const ModelOptions& options);
 
 /// Loads the network and, if `with_tokenizer`, its tokenizer. Sets the number of threads of this
 /// process (options.threads). ConfigError: no model is named, or an option is invalid. ModelError:
-/// see Model::load, load_tokenizer and read_training_record. DataError: see read_training_record.
+/// a file is missing or invalid, or an option is not supported. DataError: see
+/// read_training_record. RunError and c10::Error: see Model::load.
 Checkpoint load_checkpoint(const ModelOptions& options, bool with_tokenizer);
 
 /// Shares loaded networks: as long as a network is in use, it is not loaded again.
 class Checkpoints {
  public:
-  /// The network of options.model; loads it if necessary. Errors: see load_checkpoint.
+  /// The network of options.model; loads it if necessary. If `with_tokenizer`, its tokenizer is
+  /// loaded too, also for a network in use. Errors: see load_checkpoint.
   std::shared_ptr<Checkpoint> get(const ModelOptions& options, bool with_tokenizer);
-  /// The network of options.model if it is in use; otherwise null.
+  /// The network of options.model if it is in use; otherwise null. Errors: see network_key.
   std::shared_ptr<Checkpoint> held(const ModelOptions& options) const;
 
  private:
@@ -97,11 +99,15 @@ std::optional<CheckpointFace> read_face(const ModelOptions& options);
 
 /// The options of the draft network (--draft-model). If its folder contains an adapter and no
 /// network, the draft network consists of the first layers of the target network with this adapter,
-/// up to the last layer that the adapter changes. ModelError: see adapted_layers.
+/// up to the last layer that the adapter changes. Its dtype is that of the target network; for
+/// gguf, it is bf16 if the draft network has no GGUF file or has an adapter. Errors: see
+/// adapted_layers and chosen_dtype. REQUIRES: options.draft_model is not empty.
 ModelOptions draft_options(const ModelOptions& options);
 
 /// Loads the draft network of `options`, without a tokenizer, or takes it from `loaded`.
-/// ModelError: its vocabulary differs from that of `target`. Other errors: see load_checkpoint.
+/// ModelError: its tokens differ from those of `target`. If one of them has no tokenizer, only the
+/// sizes of the vocabularies are compared. DataError: a tokenizer cannot be read. Other errors: see
+/// draft_options and load_checkpoint. REQUIRES: options.draft_model is not empty.
 std::shared_ptr<Checkpoint> load_draft(const ModelOptions& options, const Checkpoint& target,
                                        Checkpoints& loaded);
 
@@ -127,7 +133,7 @@ struct TrainingRecord {
   std::optional<std::int64_t> updates = {};
 };
 /// Reads the record in `folder`. If there is none, all members are empty. ModelError: the file is
-/// not a record of `train`. DataError: the file is not JSON.
+/// not a record of `train`. DataError: the file cannot be read or is not JSON.
 TrainingRecord read_training_record(const std::filesystem::path& folder);
 
 }  // namespace pardec

@@ -8,11 +8,11 @@ namespace pardec {
 
 /// Differences between a checkpoint's files and the network as it is computed, e.g. unused weights,
 /// one line each. Of the weights, only the names are read. `folder`: a checkpoint folder or a GGUF
-/// file. `config`: its config, without an adapter.
+/// file. `config`: its config, without an adapter. ModelError: a file is invalid.
 std::vector<std::string> checkpoint_notes(const std::filesystem::path& folder,
                                           const ModelConfig& config);
-/// The differences, with the config that is read from `folder`. Empty if `folder` does not exist.
-/// ModelError: the config is invalid.
+/// The differences, with the config that is read from `folder`. Empty if `folder` is neither a
+/// folder nor a GGUF file. ModelError: a file is invalid.
 std::vector<std::string> checkpoint_notes(const std::filesystem::path& folder);
 
 /// A line about the tokenizer's ids that are beyond the network's vocabulary. Empty: there are

@@ -10,16 +10,18 @@ namespace pardec {
 
 /// Writes a checkpoint to `out`: the network in `base` with the adapter in `adapter` merged into
 /// its weights, and the extra heads (extra_heads_file). The other files (tokenizer, chat template,
-/// wordings, training record) are copied from the adapter, or, if the adapter does not have them,
-/// from the network. ConfigError: `out` already contains a model. ModelError: an input is invalid,
-/// or `base` is a GGUF file. RunError: writing fails.
+/// wordings) are copied from the adapter, or, if the adapter does not have them, from the network.
+/// The training record is copied only from the adapter. ConfigError: `out` already contains a
+/// model. ModelError: an input is invalid, or `base` is a GGUF file or has quantised weights.
+/// RunError: writing fails.
 void merge_checkpoint(const std::filesystem::path& base, const std::filesystem::path& adapter,
                       const std::filesystem::path& out);
 
 /// Writes a checkpoint to `out` with the first `layers` layers, the embedding, the final norm and
-/// the head of the network in `base`. This is a draft network, which is then trained on answers of
-/// the whole network. ConfigError: `layers` is below 1, `base` has no more than `layers` layers, or
-/// `out` already contains a model. ModelError, RunError: see merge_checkpoint.
+/// the head of the network in `base`. The other files are copied, except the training record. This
+/// is a draft network, which is then trained on answers of the whole network. ConfigError: `layers`
+/// is below 1, `base` has no more than `layers` layers, or `out` already contains a model.
+/// ModelError, RunError: see merge_checkpoint.
 void first_layers(const std::filesystem::path& base, int layers, const std::filesystem::path& out);
 
 /// Special tokens to be added to a network.
@@ -29,18 +31,19 @@ struct NewTokens {
   std::vector<std::string> added;
   /// (unused token, its new text); ids and rows stay the same.
   std::vector<std::pair<std::string, std::string>> renamed;
-  std::uint64_t seed = 1;
+  std::uint64_t seed = 1;  ///< seed of the random rows
 };
 
-/// Writes a checkpoint to `out`: the checkpoint in `base` with these tokens. ConfigError: a new
-/// text is empty, is already a token, or is given twice; a token to rename is not a special token,
-/// or is in use (begin or end of sequence, chat template); or `out` already contains a model.
-/// ModelError, RunError: see merge_checkpoint.
+/// Writes a checkpoint to `out`: the checkpoint in `base` with these tokens, without its training
+/// record. ConfigError: a new text is empty, is already a token, or is given twice; a token to
+/// rename is not a special token, or is in use (begin or end of sequence, chat template); or `out`
+/// already contains a model. ModelError, RunError: see merge_checkpoint. ModelError also if `base`
+/// has no tokenizer.
 void add_tokens(const std::filesystem::path& base, const NewTokens& tokens,
                 const std::filesystem::path& out);
 
-/// Makes the folder of a new checkpoint. ConfigError: it already contains a model. RunError: it
-/// cannot be made.
+/// Makes the folder of a new checkpoint, unless it exists already. ConfigError: it already contains
+/// a model. RunError: it cannot be made.
 void make_checkpoint_folder(const std::filesystem::path& out);
 
 /// Copies a checkpoint's JSON files, tokenizer.model, chat templates and wordings from the folder

@@ -19,15 +19,16 @@ struct MemoryPlan {
 
   int networks = 0;  ///< number of networks in memory at a time, including draft networks
   std::int64_t weight_bytes = 0;  ///< weights of all these networks, including extra heads
-  std::int64_t head_bytes = 0;    ///< weights of the extra heads
+  std::int64_t head_bytes = 0;    ///< the part of weight_bytes for the extra heads
   /// keys and values of one row, in the draft network too if there is one
   std::int64_t row_bytes = 0;
-  std::int64_t limit = 0;  ///< 0: no limit
+  std::int64_t limit = 0;  ///< of the peak memory, in bytes; 0: no limit
 
   /// The bytes that the limit leaves for the KV cache. Negative: not even the weights fit.
   /// REQUIRES: there is a limit; blocks() requires this too.
   std::int64_t cache_bytes() const;
-  /// The number of cache blocks of `block_rows` rows that fit into cache_bytes().
+  /// The number of cache blocks of `block_rows` rows that fit into cache_bytes(). Negative: as for
+  /// cache_bytes().
   std::int64_t blocks(int block_rows) const;
   /// The smallest limit, in bytes, under which a sequence of `rows` rows fits.
   std::int64_t least(std::int64_t rows) const;
@@ -43,8 +44,8 @@ std::int64_t parse_bytes(const std::string& name, const std::string& text);
 /// Plans the memory for the networks of all `arms`, from their configs. `together`: whether all
 /// distinct networks are in memory at once; otherwise, only those of one arm at a time are. The KV
 /// cache is used by one arm at a time. ConfigError: --memory-limit is not a size, or is too small
-/// for the networks and one cache block of `block_rows` rows. ModelError: a config is invalid.
-/// REQUIRES: at least one arm; all arms have the same limit.
+/// for the networks and one cache block of `block_rows` rows; or see chosen_dtype. ModelError: a
+/// config or adapter is invalid. REQUIRES: at least one arm; all arms have the same limit.
 MemoryPlan plan_memory(const std::vector<ModelOptions>& arms, int block_rows, bool together = true);
 
 /// If the plan has a limit, limits the number of blocks in `cache`. On the CPU, also limits the
@@ -53,10 +54,11 @@ MemoryPlan plan_memory(const std::vector<ModelOptions>& arms, int block_rows, bo
 /// `cache` already has another watermark than the default.
 void apply_limit(const MemoryPlan& plan, const ModelOptions& options, CacheBudget& cache);
 
-/// Describes the plan in one line: weights, cache per row, and the memory that the limit leaves.
+/// Describes the plan in one line: weights, cache per row, and, if there is a limit, the memory
+/// that it leaves and the blocks of `cache`.
 std::string describe(const MemoryPlan& plan, const CacheBudget& cache);
 
-/// Describes the peak memory of this process so far.
+/// Describes the peak memory of this process so far, e.g. "a peak of 1.25 GB".
 std::string describe_peak();
 
 }  // namespace pardec

@@ -88,19 +88,19 @@ class Sequence {
   /// does not fit the network's sliding window (check_window). ModelError, after the pass: the
   /// logits of a requested row are not finite (RowLogits::finite). RunError: the sequence does not
   /// fit into the cache budget, even alone. If Model::forward throws, all sequences of the pass get
-  /// its exception.
+  /// its exception. These errors are thrown by co_await, not by Engine::step.
   ForwardAwaiter forward(Step step);
   /// co_await: the logits of more rows of a step that was computed with Step::later. The indices in
   /// `outputs` count the step's tokens. Of the result, only `outputs` is new. This is not a forward
   /// pass: only the heads are computed, in one batch for all sequences that request further rows.
-  /// Engine::set_rules does not apply. ModelError: the logits of a requested row are not finite.
-  /// std::logic_error: the step does not have a requested row. REQUIRES: `seen` is the result of
-  /// the step, no other step of this sequence was computed after it, and this is not a sequence of
-  /// a draft network.
+  /// Engine::set_rules does not apply. ModelError: the logits of a requested row are not finite. If
+  /// Model::further throws, all requests of the batch get its exception, e.g. std::logic_error: the
+  /// step does not have a requested row. REQUIRES: `seen` is the result of the step, no other step
+  /// of this sequence was computed after it, and this is not a sequence of a draft network.
   ForwardAwaiter later(const StepResult& seen, std::vector<OutputRequest> outputs);
 
-  /// Adds a segment that sees itself and the segments in `sees`, and returns its number. See
-  /// Segments::add.
+  /// Adds a segment that sees itself and the segments in `sees`, and returns its number. Errors:
+  /// see Segments::add.
   int add_segment(const std::vector<int>& sees);
   /// Drops rows that were rejected or replaced, and counts them in the counter `scratch`. REQUIRES:
   /// the rows are alive; otherwise std::logic_error.
@@ -108,9 +108,10 @@ class Sequence {
   /// Drops rows that were part of the answer but are no longer needed. They are not counted in
   /// `scratch`. REQUIRES: as for `drop`.
   void release(std::span<const int> rows);
-  /// Calls `drop` for all live rows with numbers of at least `first` that are not in `rows`.
+  /// Calls `drop` for all live rows with numbers of at least `first` that are not in `rows`. Rows
+  /// in `rows` need not be alive.
   void keep(int first, std::span<const int> rows);
-  /// Changes order, segment and rank of a row. See KvCache::relabel.
+  /// Changes order, segment and rank of a row. Errors: see KvCache::relabel.
   void relabel(int row, const RowLabel& label);
   /// Removes all rows that were computed with skipped sublayers. No trace contains these rows, and
   /// the next new rows get their numbers. Does nothing if there are no such rows.
@@ -133,10 +134,11 @@ class Sequence {
   /// Reports that `token`, chosen from the logits of `row`, is the next token of the answer in
   /// stream `stream`. The decoder numbers the streams of the sequence from 0. `guessed`: see
   /// TokenEvent. The engine counts the token, records it in the trace, and sends it to the
-  /// listener. REQUIRES: if there is a listener, the sequence was opened by a job.
+  /// listener. Exceptions of the listener pass through. REQUIRES: if there is a listener, the
+  /// sequence was opened by a job that has not ended.
   void emit(int row, Token token, int stream = 0, bool guessed = false);
   /// Reports to the listener that `guesses` for the tokens after `row` were verified and rejected.
-  /// REQUIRES: as for `emit`.
+  /// Errors and REQUIRES: as for `emit`.
   void reject(int row, std::span<const Token> guesses, int stream = 0);
   /// The counters of the sequence. The engine sets the counters of rows, passes and times. The
   /// decoder sets the counters of the answer: generated tokens, streams, text, stages, and
@@ -144,7 +146,7 @@ class Sequence {
   Counters& counters();
   /// Stops the clock, completes counters and trace, and frees the rows. Returns the final counters.
   /// A second call only returns the counters. A sequence that is destroyed without this call leaves
-  /// no trace.
+  /// no trace. Exceptions of the listener and of the trace sink pass through.
   Counters finish();
   /// Number of rows computed so far, which is the number of the next new row. A fork includes the
   /// rows of its original.
@@ -161,7 +163,7 @@ class Sequence {
 /// cache, and sequences are scheduled as in vLLM (as in the batched runs of the APAR paper).
 struct CacheBudget {
   std::int64_t blocks = 0;  ///< 0: no limit
-  int block_rows = 16;      ///< rows per block
+  int block_rows = 16;      ///< rows per block, at least 1
   /// Share of the blocks that stays free when a sequence is admitted next to others, from 0 to 1.
   double watermark = 0.01;
   /// Maximum number of rows that new and returning sequences may add to one forward pass (prefill).
@@ -207,7 +209,7 @@ struct LeastLength {
 /// full pass of the network. Not thread-safe.
 class Engine {
  public:
-  /// `model` and `clock` must outlive the engine.
+  /// `model` and `clock` must outlive the engine. REQUIRES: the model was loaded with weights.
   Engine(Model& model, const Clock& clock);
   ~Engine();
   Engine(const Engine&) = delete;
@@ -267,6 +269,9 @@ class Engine {
   /// Sequence::later, computes these logits instead. Reports the jobs that ended to the listener
   /// (Ended). Does nothing if the engine is idle. std::logic_error: a job awaits something other
   /// than the engine, or awaits a full pass before it has removed its drafts (Step::skipped).
+  /// Exceptions that the listener throws for Ended and PassRead events of the engine itself pass
+  /// through. If a job's own call sends the event (Sequence::emit, reject, finish), the exception
+  /// ends the job.
   void step();
   /// Cancels a job and frees its rows. No more events are sent for the job, and no Ended. A
   /// cancellation during a pass, e.g. by the listener, takes effect after all results of the pass
@@ -275,12 +280,12 @@ class Engine {
   /// Whether no job is left: all jobs were cancelled, or have ended and were reported.
   bool idle() const { return jobs_.empty(); }
 
-  /// Runs `count` jobs, at most `live` at a time (at least one). `start(i)` creates job i, for
-  /// i = 0, 1, ... in this order. `done` is called whenever a job ends, also if the job threw an
-  /// exception (Ended::error). Returns the time spent in `done`, in nanoseconds, so that the caller
-  /// can subtract it from its measurement. An exception of `start`, of `done` or of the listener
-  /// ends the run, and all jobs are cancelled. std::logic_error: see `step`. REQUIRES: idle();
-  /// otherwise std::logic_error.
+  /// Runs `count` jobs, at most `live` at a time (at least one). `start(i)` creates job i; it is
+  /// called for 0, 1, ... in this order. `done` is called whenever a job ends, also if the job
+  /// threw an exception (Ended::error). Returns the time spent in `done`, in nanoseconds, so that
+  /// the caller can subtract it from its measurement. An exception of `start` or of `done` ends the
+  /// run, and all jobs are cancelled. The same holds for the exceptions that `step` throws.
+  /// REQUIRES: idle(); otherwise std::logic_error.
   std::int64_t run(int count, int live, const std::function<Task<void>(int)>& start,
                    const std::function<void(const Ended&)>& done);
 

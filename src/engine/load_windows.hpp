@@ -24,10 +24,12 @@ class LoadWindows {
     windows_.clear();
     last_ = now;
   }
-  /// From the last time until `now`, the cache had `rows` rows, and jobs waited or did not. Then
-  /// `tokens` tokens were generated.
+  /// Adds the period from the previous call until `now`, a time in nanoseconds. In this period, the
+  /// cache had `rows` rows. `waiting`: whether jobs waited. `tokens`: the number of tokens that
+  /// were generated at its end. REQUIRES: begin() was called; `now` does not go back.
   void add(std::int64_t now, std::int64_t rows, bool waiting, std::int64_t tokens);
 
+  /// The windows so far; only the last one may be shorter than kWindowNs.
   const std::vector<LoadSums>& windows() const { return windows_; }
 
  private:

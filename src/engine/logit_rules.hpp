@@ -19,9 +19,10 @@ struct ChoicePlace {
 };
 
 /// Adds to `request` the biases, penalties and bans that the rules imply at this place. Also sets
-/// OutputRequest::allowed for a forced id, unless the decoder has set it. Source: transformers,
-/// generation/logits_process.py. `eos`: the ids that end an answer. Ids of at least `vocab` are
-/// left out, since a draft network may have a smaller vocabulary.
+/// OutputRequest::allowed for a forced id, unless the decoder has set it. A forced id is not
+/// banned, except by GenerationRules::suppress. Source: transformers, generation/logits_process.py.
+/// `eos`: the ids that end an answer. Ids of at least `vocab` are left out, since a draft network
+/// may have a smaller vocabulary.
 void apply(const GenerationRules& rules, const ChoicePlace& place, std::span<const Token> eos,
            int vocab, OutputRequest& request);
 

@@ -26,8 +26,8 @@ class PrefixCache {
   explicit PrefixCache(Engine& engine) : engine_(engine) {}
 
   /// Opens a sequence that begins with `prefix`, which may be empty. `request` and `decoder` are
-  /// the names of the sequence in traces. The sequence's clock starts when this task starts.
-  /// Errors: see Sequence::forward.
+  /// the names of the sequence in traces. Decoders with different names do not share prefixes. The
+  /// sequence's clock starts when this task starts. Errors: see Sequence::forward.
   Task<Prefixed> begin(Tokens prefix, RequestName request, std::string decoder);
 
   /// Frees the least recently used prefix whose rows are computed and that no request waits for.

@@ -45,7 +45,7 @@ struct Choice {
 };
 
 /// The network's own choice: the best id if the row has no `probabilities` (greedy), otherwise an
-/// id drawn from `probabilities`.
+/// id drawn from `probabilities`. REQUIRES: logits.finite().
 Choice own_choice(const RowLogits& logits, Chance& chance);
 
 /// Makes the choices of one stream. Without an oracle, these are the network's own choices. With an
@@ -57,7 +57,8 @@ class Chooser {
   explicit Chooser(Chance& chance, std::optional<Tokens> oracle = std::nullopt)
       : chance_(&chance), oracle_(std::move(oracle)) {}
 
-  /// REQUIRES: !used_up(). Otherwise std::logic_error.
+  /// Makes the next choice, from one row of logits. REQUIRES: logits.finite(); !used_up(),
+  /// otherwise std::logic_error.
   Choice choose(const RowLogits& logits);
 
   /// All choices so far.

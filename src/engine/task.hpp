@@ -78,7 +78,8 @@ class Task {
 
   /// Whether the task has ended, or is empty.
   bool done() const { return !handle_ || handle_.done(); }
-  /// For root tasks only: runs the task until it waits or ends.
+  /// For root tasks only: runs the task until it waits or ends. Does not throw: `result` rethrows
+  /// the task's exception. REQUIRES: the task is not empty and was not started.
   void start() { handle_.resume(); }
   /// Returns the result, or rethrows the task's exception. The result is moved out, so call this
   /// once. REQUIRES: the task is not empty, and done().
@@ -94,6 +95,7 @@ class Task {
   }
   T await_resume() { return result(); }
 
+  /// The coroutine, which the task still owns; null: the task is empty.
   Handle handle() const { return handle_; }
 
  private:

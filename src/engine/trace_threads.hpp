@@ -8,7 +8,8 @@
 namespace pardec {
 
 /// Parses the output of `to_json`. ConfigError, which starts with `where`: the JSON has another
-/// form, refers to a row that does not exist, or lists more than 2^28 visible rows in total.
+/// form, the columns have different lengths, it refers to a row that does not exist, or it lists
+/// more than 2^28 visible rows in total. Trace::job stays -1.
 Trace parse_trace(const Json& json, const std::string& where);
 
 /// One token of a thread, in reading order.

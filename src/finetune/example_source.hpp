@@ -27,7 +27,7 @@ struct TrainingExamples {
   /// unannotated attributes are treated as unknown.
   double unannotated = 1;
   PromptFile prompt;
-  std::vector<Example> train, held_out;
+  std::vector<Example> train, held_out;  ///< for training, for validation
 };
 
 /// Makes training samples from examples, in the formats of several decoders. In every epoch, the
@@ -47,8 +47,10 @@ class ExampleSource final : public SampleSource {
   /// `tokenizer` must outlive this object. ConfigError: a format accepts none of the examples.
   ExampleSource(Parts parts, const Tokenizer& tokenizer);
 
-  /// See SampleSource. ConfigError: see TrainingFormat::samples.
+  /// See SampleSource. ConfigError: see make_job, make_pieces and TrainingFormat::samples.
+  /// RunError: see Tokenizer.
   std::vector<TrainingSample> epoch(std::int64_t epoch) const override;
+  /// See SampleSource. Errors: see epoch.
   std::vector<TrainingSample> validation() const override;
   const Parts& parts() const { return parts_; }
   size_t training() const;  ///< number of training examples
@@ -60,7 +62,7 @@ class ExampleSource final : public SampleSource {
     std::int64_t cut = 0;       ///< sequences that were cut at the context length
     std::int64_t left_out = 0;  ///< examples or stacks from which a format made no sequence
   };
-  /// The counts of the first epoch.
+  /// The counts of the first epoch, whose samples are made for this. Errors: see epoch.
   Count count() const;
 
  private:

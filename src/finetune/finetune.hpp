@@ -13,9 +13,11 @@ namespace pardec {
 /// results. `group`: null for a single process; otherwise all processes of the group train
 /// together, each on its share of every batch. Then only rank 0 reads and writes `spec.out` and
 /// sends messages. ConfigError: a setting is invalid (see check, read_start, read_data), or the
-/// settings of a process differ from those of rank 0. ModelError: the starting point is invalid.
-/// DataError: a dataset is invalid. RunError: the loss is not finite, writing fails, or another
-/// process trains into `spec.out`.
+/// settings of a process differ from those of rank 0; or `spec.out` contains weights or another
+/// run, or cannot be made. ModelError: the starting point, the adapter or the state of the run is
+/// invalid. DataError: a dataset, a prompt file or the record of the run is invalid. StoreError:
+/// see answer_by_run. RunError: the loss is not finite, writing fails, another process trains into
+/// `spec.out`, or a process of the group does not answer.
 void finetune(const TrainingSpec& spec, const Notes& notes, Group* group = nullptr);
 
 /// The progress of the training run in a folder, from its record and its last checkpoint.
@@ -29,8 +31,8 @@ struct TrainingProgress {
   /// at the end of the run; none: not recorded
   std::optional<double> validation_loss = std::nullopt;
 };
-/// Reads the progress. None: the folder has no record of a training run. DataError: a file is
-/// damaged.
+/// Reads the progress. None: the folder has no record of a training run. DataError: a file cannot
+/// be read or is damaged.
 std::optional<TrainingProgress> training_progress(const std::filesystem::path& folder);
 
 }  // namespace pardec

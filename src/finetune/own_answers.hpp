@@ -12,7 +12,7 @@ namespace pardec {
 /// (self-distillation). This is for extra heads, draft networks and mask tokens, which must guess
 /// the network's own text.
 struct OwnAnswers {
-  std::string db = "results/pardec.sqlite";
+  std::string db = "results/pardec.sqlite";  ///< the database of the run
   std::string run;          ///< names an invocation (find_invocation); empty: see there()
   std::string arm;          ///< label of the invocation's arm; empty: it has only one
   std::int64_t least = 1;   ///< minimum number of tokens of an answer
@@ -39,13 +39,14 @@ struct OwnAnswerCount {
   std::int64_t repeated = 0;    ///< left out: too repetitive
 
   std::int64_t left_out() const { return absent + unfinished + length + repeated; }
+  /// The counts as an object, without left_out().
   OrderedJson json() const;
 };
 
 /// Replaces the references of `dataset` by the run's first answers (repeat 0) to the same examples,
 /// and removes examples without a suitable answer. ConfigError: there is no such run or arm; the
 /// run has several arms and none is named; its dataset, split or files differ; or the run had an
-/// oracle.
+/// oracle. StoreError: the database cannot be read.
 OwnAnswerCount answer_by_run(Dataset& dataset, const OwnAnswers& from);
 
 }  // namespace pardec

@@ -15,7 +15,8 @@ struct TrainingSpec {
   /// `model`: a config.json for a new network, or a checkpoint folder. `tokenizer`: a
   /// tokenizer.json or its folder; empty: that of the model, or, for a new network, that of the
   /// quickstart. `data_root`: folder of the datasets; empty: the project's samples. `prompt_file`:
-  /// replaces the datasets' wordings; empty: no replacement. `out`: folder for the results.
+  /// replaces the datasets' wordings; empty: no replacement. `dtype`: the name of trainer.dtype,
+  /// for the record. `out`: folder for the results.
   std::string model, tokenizer, data_root, split = "train", chat_template = "auto", prompt_file,
                                            dtype = "fp32", out;
   /// `dataset`: names of datasets. `extra`: files with more product titles. `format`: NAME or
@@ -54,7 +55,8 @@ struct FormatShares {
   std::vector<double> shares;  ///< per format: how many times an epoch includes every example
   bool given = false;          ///< whether some share is not 1
 };
-/// Parses the values of `--format`. ConfigError: a share is not a positive number.
+/// Parses the values of `--format`. The names are not checked. ConfigError: a share is not a
+/// positive number.
 FormatShares format_shares(const std::vector<std::string>& given);
 
 /// Checks the settings. ConfigError: a setting is missing, or settings are incompatible. The range

@@ -20,8 +20,10 @@ struct TrainingStart {
   std::optional<std::filesystem::path> weights;  ///< the checkpoint folder; none: a new network
 };
 /// Reads the starting point: spec.model and spec.tokenizer. For a new network, adds the
-/// vocabulary's size and the end of sequence to the config if they are missing. ModelError,
-/// ConfigError, DataError: a file is missing or invalid.
+/// vocabulary's size and the end of sequence to the config if they are missing. For a folder, the
+/// tokenizer is not read. ModelError: the model is a GGUF file; or a config, the weights or a read
+/// tokenizer is invalid. DataError: the config cannot be read or is not JSON. ConfigError: the
+/// default tokenizer is not found (project_file).
 TrainingStart read_start(const TrainingSpec& spec);
 
 /// The training data.
@@ -35,8 +37,9 @@ struct TrainingData {
   std::vector<std::pair<std::string, OwnAnswerCount>> own_answers;
 };
 /// Reads the data that `spec` names, and divides it into training and validation. ConfigError: a
-/// dataset cannot be used for training, or no example is left. DataError: a file is missing or
-/// invalid. If the references are a run's answers, also the errors of answer_by_run.
+/// dataset is unknown or cannot be used for training; spec.extra is given without a dataset of
+/// attributes; or no example is left. DataError: a file is missing or invalid. If the references
+/// are a run's answers, also the errors of answer_by_run.
 TrainingData read_data(const TrainingSpec& spec);
 
 }  // namespace pardec

@@ -25,7 +25,7 @@ struct AdapterShape {
   double dropout = 0;  ///< dropout probability of A's inputs in training
   /// adapted matrices; each entry is the last part of a module name, e.g. "q_proj"
   std::vector<std::string> targets;
-  Tokens tokens;  ///< tokens with replaced rows, ascending
+  Tokens tokens;  ///< tokens with replaced rows, ascending; empty: none
 
   /// Whether there is an adapter.
   bool there() const { return rank > 0; }
@@ -50,8 +50,8 @@ std::vector<Parameter> adapted_matrices(const ModelConfig& config, const Adapter
 /// in the adapter's file.
 std::vector<Parameter> adapter_parameters(const ModelConfig& config, const AdapterShape& shape);
 
-/// Writes kAdapterConfig to `folder`. `base`: path or name of the checkpoint that the adapter
-/// belongs to. RunError: writing fails.
+/// Writes kAdapterConfig to `folder`, which must exist. `config`: of the network. `base`: path or
+/// name of the checkpoint that the adapter belongs to. RunError: writing fails.
 void write_adapter_config(const AdapterShape& shape, const ModelConfig& config,
                           const std::string& base, const std::filesystem::path& folder);
 
@@ -80,7 +80,7 @@ class Adapter {
   AdapterShape shape() const;
   /// The features of the adapter that AdapterShape cannot express, each as a config key
   /// ("use_dora") or as a short text ("2 whole weights"). An adapter with such features can be
-  /// merged, but not trained. Empty: there are none.
+  /// merged, but not trained. Empty: there are none. `config`: the config given to `load`.
   std::vector<std::string> beyond_plain(const ModelConfig& config) const;
   /// The adapter's tensors in float32 (float64 if stored as float64), by their names in the file.
   const std::map<std::string, at::Tensor>& tensors() const;
@@ -99,7 +99,7 @@ class Adapter {
 /// Writes the weights of the checkpoint in `base`, with the adapter in `adapter` merged in, to the
 /// safetensors file `file`. Each weight is written in the type that it has in the checkpoint. Extra
 /// heads of the adapter are not written. ModelError: an input is wrong. RunError: writing fails.
-/// REQUIRES: `base` is no GGUF file.
+/// REQUIRES: the weights of `base` are neither quantised nor in a GGUF file.
 void merge_adapter(const std::filesystem::path& base, const std::filesystem::path& adapter,
                    const std::filesystem::path& file);
 

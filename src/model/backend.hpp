@@ -38,8 +38,8 @@ class Backend {
   virtual ~Backend() = default;
 
   /// The last layer's output [n, hidden] for the new rows of all sequences, one sequence after
-  /// another. Writes the rows' keys and values after the last slots of the caches. REQUIRES: at
-  /// least one row.
+  /// another. Writes the rows' keys and values after the last slots of the caches. RunError and
+  /// c10::Error: see Model::forward. REQUIRES: at least one row.
   virtual at::Tensor layers(const Model::Network& network, std::span<const NewRows> sequences,
                             const SkippedSublayers& skipped) = 0;
 
@@ -71,7 +71,7 @@ class Backend {
 
 /// Chooses the backend for a loaded network by the network's device and options. The backend may
 /// take over the network's weights and store them in another form. RunError: there is not enough
-/// memory for this form.
+/// memory for this form. std::logic_error: the CPU does not have Options::instruction_set.
 std::shared_ptr<Backend> choose_backend(Model::Network& network);
 
 }  // namespace pardec

@@ -15,10 +15,10 @@ struct DrawnRows {
 
 /// Writes the weights that a network of `config` needs to the safetensors file `file`. The weights
 /// come from the checkpoint folder `base`, except the rows in `drawn`. Each weight is written in
-/// the type that it has in `base`. `config` may have fewer layers than `base`, and a larger
-/// vocabulary; otherwise it must have the same shape. ModelError: `base` cannot be read, or lacks a
-/// weight. RunError: writing fails. REQUIRES: `drawn` contains all rows beyond the vocabulary of
-/// `base`; `base` has no GGUF file.
+/// the type that it has in `base`. ModelError: `base` cannot be read, or lacks a weight. RunError:
+/// writing fails. REQUIRES: `config` has the shape of `base`, except that it may have fewer layers
+/// and a larger vocabulary; `drawn` contains all rows beyond the vocabulary of `base`; the weights
+/// of `base` are neither quantised nor in a GGUF file.
 void write_derived_weights(const std::filesystem::path& base, const ModelConfig& config,
                            const DrawnRows& drawn, const std::filesystem::path& file);
 

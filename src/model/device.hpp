@@ -9,8 +9,8 @@ namespace pardec {
 class Team;
 
 /// The program's compute threads. Unless set_threads was called, there are as many as libtorch
-/// would choose. From the first call of this function on, a libtorch operation runs only on the
-/// thread that calls the operation.
+/// would choose. From the first call of this function on (also through the two functions below), a
+/// libtorch operation runs only on the thread that calls the operation.
 Team& team();
 /// Sets the number of compute threads. A number of 0 or less keeps the current number. REQUIRES: no
 /// forward pass is running.
@@ -35,11 +35,11 @@ struct GpuFacts {
 /// this program was built without CUDA. ModelError: there is no such GPU.
 std::optional<GpuFacts> gpu_facts(const std::string& device);
 /// The largest amount of memory on the device, in bytes, that libtorch has held since the program
-/// began. `device` and none: see gpu_facts.
+/// began. `device` and none: see gpu_facts. REQUIRES: the GPU exists.
 std::optional<std::int64_t> device_memory_peak(const std::string& device);
 
 /// Whether a network is faster in bf16 than in fp32 on this device. This is the case on a GPU, and
-/// on a CPU with bf16 dot-product instructions.
+/// on a CPU with bf16 dot-product instructions. `device`: as in Model::Options.
 bool computes_bf16_fast(std::string_view device);
 
 }  // namespace pardec

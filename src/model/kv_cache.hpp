@@ -45,18 +45,19 @@ class KvCache {
   /// valid until the cache changes.
   std::span<const Slot> slots() const;
 
-  /// Number of rows computed so far, which is the number of the next new row.
+  /// Number of rows computed so far. This is the number of the next new row, except after `evict`.
   int rows_fed() const;
   /// Number of live rows.
   int rows_alive() const;
   /// Number of live rows in memory that is not shared.
   int own_rows_alive() const;
 
-  /// Drops rows: later rows do not see them. REQUIRES: the rows are alive; otherwise
-  /// std::logic_error.
+  /// Drops rows: later rows do not see them. REQUIRES: the rows are alive and differ from one
+  /// another; otherwise std::logic_error.
   void drop(std::span<const int> rows);
   /// Removes all rows from `first` on, as if they had never been computed: the next new row is row
-  /// `first`. REQUIRES: first <= rows_fed(); otherwise std::logic_error.
+  /// `first`. std::logic_error: first > rows_fed(). REQUIRES: first >= 0; all rows that `evict`
+  /// returned were computed again.
   void retract(int first);
   /// Gives a row a new order, segment and rank. The position must stay the same, because the cached
   /// key is rotated by the position. std::logic_error: the row is not alive, or the position
@@ -65,7 +66,7 @@ class KvCache {
 
   /// Frees all rows, and returns the slots of the rows that were alive. The next rows that are
   /// computed get the numbers of these rows, in the returned order. So a caller can compute the
-  /// same rows again under their old numbers.
+  /// same rows again under their old numbers. This object no longer uses shared memory.
   std::vector<Slot> evict();
   /// Moves the cache's own memory to the host (CPU). Shared memory stays where it is. A forward
   /// pass cannot use a cache on the host if the model is on a GPU.

@@ -9,8 +9,8 @@ struct MachineSpeed {
   double flop_per_second;   ///< matrix products in the given type, by libtorch
 };
 /// Measures both speeds, each as the fastest of five runs. `dtype`: the type of the matrix
-/// products; int8 and nf4 compute in bf16. Uses 256 MiB of memory. RunError: this memory cannot be
-/// allocated.
+/// products; for int8, nf4 and gguf it is bf16 (`computing`). Uses 256 MiB of memory. RunError:
+/// this memory cannot be allocated.
 MachineSpeed measure_machine(Dtype dtype);
 
 }  // namespace pardec

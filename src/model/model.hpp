@@ -135,17 +135,18 @@ class Model {
     Dtype dtype = Dtype::fp32;
     std::string device = "cpu";  ///< "cpu", "cuda" or "cuda:i"
     /// Instruction set of the CPU kernels for networks that compute in bf16, one of
-    /// instruction_sets(). None: the widest available (widest_instruction_set).
+    /// instruction_sets(); otherwise Model::load throws std::logic_error. None: the widest
+    /// available (widest_instruction_set).
     std::optional<InstructionSet> instruction_set;
     bool cuda_graphs = true;  ///< on a GPU, steps of few rows are recorded and replayed
     /// A folder with a low-rank adapter, extra heads, or both; empty: no adapter. The low-rank
     /// adapter is merged into the weights while the weights are read.
     std::filesystem::path adapter;
-    int layers = 0;  ///< use only the first `layers` layers; 0: all layers
+    int layers = 0;  ///< use only the first `layers` layers; 0: all layers; never negative
     /// False: only the config is read. A forward pass then throws std::logic_error.
     bool weights = true;
     /// The processes that compute the network together (src/model/ranks/ranks.hpp); null: this
-    /// process alone. They must outlive the model and its caches.
+    /// process alone. They must outlive the model and its caches. Ignored if `weights` is false.
     Ranks* ranks = nullptr;
   };
 
@@ -155,8 +156,10 @@ class Model {
   /// missing; a file of weights is truncated or inconsistent; a tensor is missing or does not have
   /// the shape that the config requires; an option is not supported, or the device does not exist.
   /// The files of extra heads and of the adapter are checked in the same way. RunError: there is no
-  /// memory for packed weights, or another process (Options::ranks) has an error. ConfigError: with
-  /// Options::ranks, the device or dtype is not supported, or there are too many processes.
+  /// memory for packed weights; or another process (Options::ranks) has an error, does not answer,
+  /// or failed in an earlier pass. c10::Error: libtorch fails, e.g. for lack of GPU memory.
+  /// ConfigError: with Options::ranks, the device or dtype is not supported, or there are too many
+  /// processes.
   static Model load(const std::filesystem::path& folder, const Options& options);
 
   Model(Model&&) noexcept;
@@ -175,10 +178,11 @@ class Model {
   /// per output. The device is synchronised on return. ModelError, before anything is computed: an
   /// id is outside the vocabulary, a position is outside [0, config().positions()), or a sliding
   /// window hides a row because of gaps in positions (check_window). RunError: the GPU reports an
-  /// error of this project's kernels. c10::Error: libtorch fails, e.g. for lack of GPU memory.
-  /// REQUIRES: the steps are as SequenceStep describes; the segments of all labels exist; the
-  /// vectors in `skipped` are empty or have one entry per layer; the requested rows and heads
-  /// exist. Otherwise std::logic_error.
+  /// error of this project's kernels; or another process (Options::ranks) does not answer, or
+  /// failed in an earlier pass. c10::Error: libtorch fails, e.g. for lack of GPU memory. REQUIRES:
+  /// the steps are as SequenceStep describes; the segments of all labels exist; the vectors in
+  /// `skipped` are empty or have one entry per layer; the requested rows and heads exist. Otherwise
+  /// std::logic_error.
   std::vector<std::vector<RowLogits>> forward(std::span<const SequenceStep> steps,
                                               const SkippedSublayers& skipped = {});
 
@@ -188,12 +192,13 @@ class Model {
 
   /// Computes only the heads, for more rows of steps that were computed with SequenceStep::hidden.
   /// Returns one vector per entry of `rows`, with one RowLogits per output. std::logic_error: a
-  /// requested row or head does not exist.
+  /// requested row or head does not exist. RunError and c10::Error: see `forward`. REQUIRES:
+  /// Options::weights; the rows are from this model's passes.
   std::vector<std::vector<RowLogits>> further(std::span<const FurtherRows> rows);
 
   /// From now on, passes add the times of their parts to `into`, which must outlive them. Null:
-  /// profiling stops. ConfigError: the network does not compute in bf16 on the CPU. REQUIRES:
-  /// Options::weights.
+  /// profiling stops. ConfigError: `into` is not null, and the network does not compute in bf16 on
+  /// the CPU. REQUIRES: Options::weights.
   void set_profile(Profile* into);
 
   struct Network;  // the tensors and the differentiable forward; src/model/network.hpp

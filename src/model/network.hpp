@@ -184,7 +184,8 @@ struct Model::Network {
 /// `other`.
 at::Tensor read_tensor(const StoredTensor& stored);
 
-/// A tensor of a checkpoint, as [out, in] of a matrix; and the reverse.
+/// Converts a weight from the order in which a checkpoint stores it to the network's order ([out,
+/// in] for a matrix), or the reverse. Returns `stored` itself if both orders are the same.
 inline at::Tensor turned(const at::Tensor& stored, const Parameter& parameter) {
   return parameter.transposed ? stored.t().contiguous() : stored;
 }
@@ -197,7 +198,7 @@ inline at::Tensor on_device(const Model::Network& network,
 
 /// The weights of a checkpoint by name, in `type`. The tensors may use the memory of the mapped
 /// file. The mapping is private: writing to a tensor never changes the file. ModelError: see
-/// Model::load.
+/// read_model_config and CheckpointFiles.
 std::map<std::string, at::Tensor> load_weights(const std::filesystem::path& folder,
                                                at::ScalarType type);
 
@@ -206,7 +207,9 @@ struct SharedRows {
   std::vector<at::Tensor> keys, values;  ///< as in KvCache::Storage
 };
 
+/// The tensors and slots of a KvCache.
 struct KvCache::Storage {
+  /// An empty cache for rows of `network`.
   explicit Storage(const Model::Network& network);
 
   /// Number of slots in the cache's own memory. These slots follow the shared slots.
@@ -216,10 +219,10 @@ struct KvCache::Storage {
   /// Adds slots for new rows. REQUIRES: the keys and values of the new rows were written after the
   /// last slot.
   void append(std::span<const RowLabel> labels);
-  /// The index of the slot that holds `row`. std::logic_error: the row is not alive.
+  /// Index in `slots` of the slot that holds `row`. std::logic_error: the row is not alive.
   size_t find_alive(int row) const;
-  /// Call after dropping rows. Frees dead slots at the end, and compacts the cache if dead slots
-  /// outnumber live ones.
+  /// Call after dropping rows. Frees dead slots at the end, and compacts the cache's own slots if
+  /// more than 64 of them are dead and these outnumber the live ones.
   void reclaim();
   /// Call after freeing slots at the end. Releases shared memory that no remaining slot uses.
   void shorten();
@@ -258,6 +261,7 @@ struct KvCache::Storage {
   std::shared_ptr<const RankCopy> remote;
 };
 
+/// The tensor of HiddenRows.
 struct HiddenRows::Storage {
   at::Tensor rows;  ///< [n, hidden], before the final norm
 };
@@ -270,7 +274,8 @@ void check_rows(const Model::Network& network, std::span<const Token> tokens,
 
 /// Logits of a whole sequence in one pass, [n, vocab] in the network's type (float32 with
 /// PackedBackend). Row i sees row j iff `visible`, regardless of whether i < j. Without gradients.
-/// Errors: see Model::forward.
+/// Errors: see Model::forward; std::logic_error also if this process has only a part of the
+/// network. REQUIRES: at least one token; the network has weights.
 at::Tensor logits(const Model::Network& network, std::span<const Token> tokens,
                   std::span<const RowLabel> labels, const Segments& segments);
 
@@ -306,11 +311,13 @@ at::Tensor training_logits(const Model::Network& network, const at::Tensor& head
 /// One forward pass as in Model::forward, without gradients. Returns one row of unchanged logits
 /// per requested output, from the head that the output names: [m, vocab] in the network's type
 /// (float32 with PackedBackend), in the order of the steps and of their outputs. The new rows are
-/// appended to the caches. Errors: see Model::forward.
+/// appended to the caches. Errors: see Model::forward; std::logic_error also if this process has
+/// only a part of the network. REQUIRES: the network has weights.
 at::Tensor forward_rows(const Model::Network& network, std::span<const SequenceStep> steps);
 
 /// In a rank above 0 of a split network: the part of this process in Model::further, for rows of
-/// rank 0. `rows`: [m, hidden]; `heads` and `requests` have one entry per row.
+/// rank 0. `rows`: [m, hidden]; `heads` and `requests` have one entry per row. Errors: see
+/// Model::further.
 void reduce_rows(const Model::Network& network, const at::Tensor& rows,
                  const std::vector<int>& heads, std::span<const OutputRequest* const> requests);
 
@@ -322,7 +329,7 @@ at::Tensor as_logits(const at::Tensor& products, const BlockSpec& block);
 
 /// Computes the requested outputs from `logits` [m, vocab], on the device of `logits`, with one
 /// request per row. Copies all results to the host at once. Outputs that are not requested for a
-/// row are not computed for that row.
+/// row are not computed for that row. RunError and c10::Error: see Model::forward.
 std::vector<RowLogits> reduce_logits(const at::Tensor& logits,
                                      std::span<const OutputRequest* const> requests);
 /// [m, 4] float64 on the host: best id, second id, best logit, second logit of each row of `logits`

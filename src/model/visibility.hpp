@@ -36,7 +36,7 @@ class Segments {
     return word < row.size() && (row[word] >> (key % 64) & 1) != 0;
   }
   /// The segments that `query` sees: bit s % 64 of word s / 64 is segment s. Segments beyond the
-  /// last word are not seen.
+  /// last word are not seen. REQUIRES: `query` exists. The result is valid until `add` is called.
   std::span<const std::uint64_t> seen_by(int query) const {
     return bits_[static_cast<size_t>(query)];
   }

@@ -18,6 +18,7 @@ bool learned(const DecoderEntry& decoder, const std::vector<std::string>& format
 
 /// Whether a decoder's answers with this checkpoint are noise: the weights are random, or the
 /// decoder needs training on its own format and pardec trained the network on other formats only.
+/// `decoder`: its name. Errors: see find_decoder.
 bool untrained_for(const Checkpoint& checkpoint, std::string_view decoder);
 
 /// The requirements of a decoder other than the network's weights.
@@ -45,8 +46,8 @@ ChatTemplate template_for(const std::string& name, const std::filesystem::path& 
                           Thinking thinking = Thinking::strip);
 
 /// Describes how the chat template or the prompt file differs from those in training. `wording`:
-/// null if the task was not trained. Empty: they are the same, or it is not known. ModelError,
-/// DataError: see read_training_record.
+/// the prompt file in use; null: it is not compared, e.g. because training does not cover the task.
+/// Empty: they are the same, or it is not known. ModelError, DataError: see read_training_record.
 std::string taught_otherwise(const std::filesystem::path& model, const ChatTemplate& chat,
                              const PromptFile* wording);
 

@@ -13,7 +13,8 @@ Task<Answers> decode_request(const Decoder& decoder, const Request& request,
                              const DecoderContext& context);
 
 /// The number of later turns whose prompt ids differ from the ids of the whole conversation when it
-/// is tokenized at once (src/prompt/pieces.hpp); 0 if the request is no conversation.
+/// is tokenized at once (src/prompt/pieces.hpp); 0 if the request is no conversation. `answers`: of
+/// decode_request for this request.
 int turns_off_text(const Request& request, const Answers& answers, const Tokenizer& tokenizer);
 /// A message that this number of later turns had other prompt ids (turns_off_text).
 std::string describe_turns_off(std::int64_t turns);

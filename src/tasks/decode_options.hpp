@@ -14,15 +14,17 @@ struct DecodeOptions {
   /// temperature 0: the most probable token is chosen (greedy). top_p 1 and top_k 0: no
   /// restriction.
   double temperature = 0, top_p = 1;
-  int top_k = 0, max_new_tokens = Limits{}.max_new_tokens;
+  int top_k = 0, max_new_tokens = Limits{}.max_new_tokens;  ///< max_new_tokens: see Limits
   /// Limits::per_field; none: the dataset's limit, or the default (see `limits`)
   std::optional<int> per_field;
-  std::uint64_t seed = 1;
-  bool ignore_eos = false;
+  std::uint64_t seed = 1;   ///< seed of sampling
+  bool ignore_eos = false;  ///< see DecoderContext
   /// whether to ignore the rules about logits in the checkpoint's generation_config.json
   bool no_generation_config = false;
   /// more tokens that end answers, in addition to the network's own (--eos)
   std::vector<std::string> eos;
+  /// `chat_template`, `chat_set`: for template_for. `prompt_file`: a name or path; empty: the
+  /// default of the dataset or job.
   std::string chat_template = "auto", prompt_file;
   std::vector<std::string> chat_set;
   std::string thinking = "strip";  ///< for parse_thinking

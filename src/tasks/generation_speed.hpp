@@ -11,7 +11,7 @@ namespace pardec {
 /// Common measures of the speed of some answers. NaN: not known.
 struct GenerationSpeed {
   std::int64_t tokens = 0;  ///< number of generated tokens
-  double seconds;           ///< wall time
+  double seconds;           ///< wall time for all answers together
   /// generated tokens per second of wall time, over all concurrent requests
   double tokens_per_second;
   std::int64_t prompt_tokens = 0;  ///< number of computed prompt tokens

@@ -11,8 +11,8 @@
 namespace pardec {
 
 /// Parses lists of token ids. `text`: `1,2,3`, or `@FILE` with one such list per line. ConfigError,
-/// which names the setting and the line: the text has another form. DataError: the file cannot be
-/// read.
+/// which names the setting and the line: the text has another form, a list is empty, or the file is
+/// empty. DataError: the file cannot be read.
 std::vector<Tokens> parse_token_lists(const std::string& text);
 
 /// The text of a prompt. `given`: the text itself, or `-` for the content of `in` without its final
@@ -20,8 +20,9 @@ std::vector<Tokens> parse_token_lists(const std::string& text);
 std::string prompt_of(const std::string& given, std::istream& in);
 
 /// Reads a file with one Job, or a .jsonl file with one Job per line. `options`: the limits,
-/// sampling and seed for Jobs that do not set them. DataError: the file cannot be read or is not
-/// JSON. ConfigError: a Job is invalid (parse_job).
+/// sampling and seed for Jobs that do not set them. Empty lines of a .jsonl file are skipped.
+/// DataError: the file cannot be read or is not JSON. ConfigError: a Job is invalid (parse_job), or
+/// see DecodeOptions::sampling.
 std::vector<Job> read_jobs(const std::string& file, const DecodeOptions& options);
 
 /// The user's requests, in the given order.
@@ -35,13 +36,14 @@ struct GivenRequests {
   std::unique_ptr<PromptFile> wording;
 };
 
-/// Makes requests from lists of token ids. ConfigError: an id is not in the vocabulary.
+/// Makes requests from lists of token ids. ConfigError: an id is not in the vocabulary, or see
+/// DecodeOptions::sampling. REQUIRES: no id is negative.
 GivenRequests token_requests(const std::vector<Tokens>& lists, const ModelConfig& config,
                              const DecodeOptions& options);
 /// Makes requests from jobs. `open`: whether the jobs are open prompts. If a job's prompt cannot be
 /// made (make_pieces), the error is stored in `errors`; for a single job it is thrown. ConfigError:
-/// the decoder does not support conversations, but a job is one. Errors of the prompt files: see
-/// load_prompt. REQUIRES: the session has a tokenizer.
+/// the decoder does not support conversations, but a job is one. Other errors: see choose_prompt
+/// and taught_otherwise. REQUIRES: the session has a tokenizer.
 GivenRequests job_requests(std::vector<Job> jobs, bool open, const Decoder& decoder,
                            const DecodeOptions& options, const Session& session);
 

@@ -25,8 +25,8 @@ struct Protocol {
   std::map<std::string, std::vector<Example>> worked = {};
 };
 
-/// Selects `count` examples of `train` that prompts show. The choice depends only on the files, not
-/// on the run's seed. ConfigError: there are not enough examples with an answer.
+/// Selects `count` examples of `train` that prompts show; 0: none. The choice depends only on the
+/// files, not on the run's seed. ConfigError: there are not enough examples with an answer.
 std::vector<Example> examples_shown(const Dataset& train, int count);
 
 /// Selects `count` examples of `train` for each category of `evaluated`, as examples_shown does.
@@ -48,9 +48,10 @@ struct ShownExamples {
 };
 ShownExamples shown_in(const Protocol& protocol, Form form);
 
-/// The default protocol of a dataset. `train`: reads the dataset's train split. If it throws a
-/// ConfigError, or the split has too few examples, the protocol has no worked examples, and a
-/// message is added to `notes`.
+/// The default protocol of a dataset. `train`: reads the dataset's train split; it is called only
+/// if the dataset's prompts show examples. If it throws a ConfigError, or the split has too few
+/// examples, the protocol has no worked examples, and a message is added to `notes`. Other errors
+/// of `train` pass through. Errors of the dataset's prompt file: see load_prompt.
 Protocol default_protocol(const DatasetEntry& entry, const Dataset& dataset,
                           const std::function<Dataset()>& train, std::vector<std::string>& notes);
 

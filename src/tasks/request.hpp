@@ -14,12 +14,13 @@
 namespace pardec {
 
 /// Makes a job from the examples of one stack. `id`: the job's name (job_name). ConfigError: see
-/// make_pieces and DecodeOptions::sampling. REQUIRES: there is at least one example, and all of
-/// them have the same system message.
+/// instruction_for and DecodeOptions::sampling; in json form also make_pieces. REQUIRES: there is
+/// at least one example, and all of them have the same system message.
 Job make_job(const std::string& id, const std::vector<const Example*>& examples, Form form,
              const Protocol& protocol, const DecodeOptions& options);
 /// Makes a job and its request, which includes the token ids of the prompts. `words`: whether it
-/// also includes the prompts as text. ConfigError, REQUIRES: see make_job.
+/// also includes the prompts as text. ConfigError: see make_job and make_pieces. RunError: see
+/// Tokenizer. REQUIRES: see make_job.
 Request make_request(const std::string& id, const std::vector<const Example*>& examples, Form form,
                      const Protocol& protocol, const DecodeOptions& options,
                      const ChatTemplate& chat, const Tokenizer& tokenizer, bool words = false);
@@ -54,7 +55,7 @@ std::string_view prompt_name(const Job& job);
 /// Adapts a job and a prompt file to each other. A job without an instruction gets the instruction
 /// of the prompt file. In json form, if the job's own instruction does not name every field, and
 /// the prompt file does not list the fields, the returned prompt file lists them after their
-/// context.
+/// context. ConfigError: see instruction_for.
 PromptFile worded_for(Job& job, PromptFile prompt, Form form);
 
 /// A job without contexts, with the limits, sampling and seed of `options`. ConfigError: see

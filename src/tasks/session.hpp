@@ -23,8 +23,8 @@ struct Session {
     CacheBudget cache;      ///< limit of the KV cache
   };
   /// Loads networks that are not in `loaded`. Small files are read before the weights, so that
-  /// errors in them are found early. ConfigError, DataError, ModelError: a setting or file is
-  /// invalid.
+  /// errors in them are found early. Errors: see template_for, parse_thinking, Checkpoints::get,
+  /// load_draft and given_ends. `loaded` is used only here.
   Session(const ModelOptions& model, const DecodeOptions& decode, const Parts& parts,
           Checkpoints& loaded);
   Session(const Session&) = delete;
@@ -37,14 +37,14 @@ struct Session {
   /// The lines of pardec::end_notes.
   const std::vector<std::string>& end_notes() const { return end_notes_; }
 
-  ChatTemplate chat;
+  ChatTemplate chat;  ///< `plain` if Parts::tokenizer is false
   const std::shared_ptr<Checkpoint> network;
-  Checkpoint& checkpoint;
+  Checkpoint& checkpoint;                   ///< *network
   const std::shared_ptr<Checkpoint> draft;  ///< draft network; null: none
   const std::string note;                   ///< generation_note
   SteadyClock clock;
   Engine engine;
-  DecoderContext context;
+  DecoderContext context;         ///< for decoders; refers to the members above
   const ThoughtReading thinking;  ///< how thinking is separated from the answer
 
  private:

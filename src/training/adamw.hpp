@@ -27,7 +27,8 @@ class AdamW {
     at::Tensor weight;
     bool decays = true;
   };
-  /// The moments begin at 0. Each slot shares the memory of its master weight.
+  /// The moments begin at 0. Each slot shares the memory of its master weight. The slots have the
+  /// order of `masters`.
   AdamW(const std::vector<Master>& masters, const AdamWOptions& options);
 
   /// Performs one update. `gradients`: one per slot, in the order of the slots, with the weight's

@@ -12,7 +12,7 @@ struct Schedule {
 
   /// The rate of update `step`, counted from 0: peak * (step + 1) / warmup while step < warmup,
   /// then peak * (floor + (1 - floor) * (1 + cos(pi * x)) / 2) with x = (step - warmup) / (steps -
-  /// warmup).
+  /// warmup), at most 1.
   double rate(std::int64_t step) const;
 };
 

@@ -12,7 +12,8 @@ namespace pardec {
 /// its separate sample. Loss and gradients equal those of the separate samples; only the cost is
 /// lower. Samples with several segments are not joined. Samples with fewer than `least` common
 /// tokens, or with more other tokens than common tokens, are not joined either, because attention
-/// over the longer sequence would cost more than is saved.
+/// over the longer sequence would cost more than is saved. A joined sample does not keep
+/// TrainingSample::cut.
 std::vector<TrainingSample> share_prefixes(std::vector<TrainingSample> samples, int most,
                                            int least = 32);
 

@@ -121,8 +121,9 @@ std::unique_ptr<Trainable> extra_heads(const ModelConfig& config, const ExtraHea
 /// unless `start` contains the weight: A is uniform in +-1 / sqrt(in), as in peft, and depends on
 /// seed and name; B is 0. The rows of shape.tokens in embedding and head are copies of the
 /// network's rows, except that tokens with (almost) equal rows get random rows. Thus the adapter
-/// initially changes no output except for these tokens. `start`: an adapter to continue; none: a
-/// new adapter. ConfigError: the network has no matrix with a name in shape.targets.
+/// initially changes no output except for these tokens. `start`: an adapter to continue, which must
+/// have the shape `shape`; none: a new adapter. ConfigError: the network has no matrix with a name
+/// in shape.targets.
 std::unique_ptr<Trainable> low_rank_adapter(const ModelConfig& config, const AdapterShape& shape,
                                             std::uint64_t seed,
                                             const std::optional<Adapter>& start = {});

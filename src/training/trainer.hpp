@@ -23,7 +23,8 @@ class Trainer {
   /// (float64 for fp64). Tensors in `weights` that already have this type and are on the device are
   /// not copied. `group`: null for a single process. With a group, every process calls the
   /// functions below with the same samples, computes its share, and gets the results for all
-  /// samples. `what` and `group` must outlive the trainer.
+  /// samples. `what` and `group` must outlive the trainer. ModelError: the device does not exist.
+  /// c10::Error: libtorch fails, e.g. for lack of GPU memory.
   Trainer(const Trainable& what, std::map<std::string, at::Tensor> weights,
           const TrainerOptions& options, Group* group = nullptr);
 
@@ -34,7 +35,9 @@ class Trainer {
   };
   /// Performs one update from a batch. The total loss is the sum over all losses of weight times
   /// mean cross-entropy (in nats) over the loss's targets. Nothing changes after an error.
-  /// ConfigError: the batch has no target. RunError: the loss is not finite.
+  /// ConfigError: the batch has no target. ModelError: a sample has a token or position that the
+  /// network does not have. RunError: the loss is not finite, or another process of the group does
+  /// not answer. c10::Error: as for the constructor.
   Report step(std::span<const TrainingSample* const> batch, double learning_rate);
 
   /// Computes the gradients of an update without performing it, in the order of the optimiser's
@@ -42,7 +45,7 @@ class Trainer {
   /// see step.
   std::vector<at::Tensor> gradients(std::span<const TrainingSample* const> batch, Report& report);
 
-  /// Computes the total loss over all samples, without gradients.
+  /// Computes the total loss over all samples, without gradients. Errors: see measure.
   double loss(std::span<const TrainingSample* const> samples) { return measure(samples).loss; }
 
   struct Measure {
@@ -50,6 +53,8 @@ class Trainer {
     GuessRanks ranks;
   };
   /// Computes the total loss and the ranks of the targets over all samples, without gradients.
+  /// Without samples, all numbers are 0. Errors: see step; but missing targets and a loss that is
+  /// not finite are no errors here.
   Measure measure(std::span<const TrainingSample* const> samples);
 
   const Trainable& what() const { return what_; }

@@ -14,15 +14,15 @@ struct AdamWOptions {
 };
 
 struct TrainerOptions {
-  /// type of forward and backward passes; with fp64, also of master weights
+  /// type of forward and backward passes: fp32, bf16 or fp64; with fp64, also of master weights
   Dtype dtype = Dtype::fp32;
   std::string device = "cpu";  ///< device of weights, passes and optimiser: cpu, cuda or cuda:I
   AdamWOptions adamw;
   double clip = 1.0;  ///< maximum global norm of the gradients; 0: no limit
-  /// Approximate number of tokens per forward pass. The gradients of the passes of an update are
-  /// summed.
+  /// Approximate number of tokens per forward pass, at least 1. The gradients of the passes of an
+  /// update are summed.
   std::int64_t micro_tokens = 2048;
-  int workers = 1;  ///< number of threads that each compute forward passes
+  int workers = 1;  ///< number of threads that each compute forward passes, at least 1
   /// If true, only the layers' inputs are kept, and the layers are computed again for their
   /// gradients. This takes about 50 % more time, and needs only a fraction of the memory.
   bool checkpoint_activations = false;

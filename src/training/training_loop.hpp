@@ -35,12 +35,14 @@ struct LoopOptions {
   std::int64_t batch_sequences = 0;  ///< number of samples per update; 0: `batch_tokens` decides
   /// total number of updates; 0: `epochs` times the number in the first epoch
   std::int64_t steps = 0;
-  double epochs = 1;
-  double learning_rate = 1e-3;
-  double warmup = 0.03;             ///< share of the updates with a rising learning rate
-  double floor = 0.0;               ///< share of `learning_rate` at the end
-  std::int64_t save_every = 0;      ///< updates between checkpoints; 0: only at the end
-  std::int64_t validate_every = 0;  ///< updates between validations; 0: a twentieth of the run
+  double epochs = 1;            ///< only if `steps` is 0; may be a fraction
+  double learning_rate = 1e-3;  ///< the highest rate (Schedule::peak)
+  double warmup = 0.03;         ///< share of the updates with a rising learning rate
+  double floor = 0.0;           ///< share of `learning_rate` at the end
+  std::int64_t save_every = 0;  ///< updates between checkpoints; 0: only at the end
+  /// Updates between validations; 0: a twentieth of the run. The last update of the run is always
+  /// followed by a validation.
+  std::int64_t validate_every = 0;
   /// After this many consecutive validations without a new best loss, training stops, and the
   /// weights of the best validation are kept. 0: never.
   std::int64_t patience = 0;
@@ -62,7 +64,8 @@ struct LoopResult {
   std::int64_t best_step = 0;
 };
 
-/// Number of samples in the batch that begins with samples[begin].
+/// Number of samples in the batch that begins with samples[begin], at least 1. REQUIRES: begin <
+/// samples.size().
 size_t batch_size(const std::vector<TrainingSample>& samples, size_t begin,
                   const LoopOptions& options);
 
@@ -71,9 +74,9 @@ size_t batch_size(const std::vector<TrainingSample>& samples, size_t begin,
 /// `resume`: continues from state.safetensors. The final weights are then bitwise equal to those of
 /// an uninterrupted run, on the same machine with the same number of threads. In a group, only rank
 /// 0 reads and writes files. `report`: called after each update with its row and the total number
-/// of updates. ConfigError: there is no sample to train on, or an error of Trainer::step or
-/// `source`. ModelError: see load_state. DataError: see LossLog::read_through. RunError: see
-/// Trainer::step; or writing fails.
+/// of updates. ConfigError: there is no sample to train on. ModelError: see load_state. DataError:
+/// see LossLog::read_through. RunError: writing fails. Also the errors of Trainer::step, `source`
+/// and `report`. REQUIRES: `folder` exists.
 LoopResult train(Trainer& trainer, const SampleSource& source, const LoopOptions& options,
                  const std::filesystem::path& folder, bool resume, const Clock& clock,
                  const std::function<void(const LossRow&, std::int64_t steps)>& report);
@@ -89,8 +92,9 @@ struct TrainingRun {
 };
 
 /// Creates a Trainer, calls train(), and writes the trained weights in bf16 to their files in
-/// `folder`. Parameters and errors: see train(). ModelError: also if run.start is invalid.
-/// ConfigError: also of initial_weights().
+/// `folder`. Parameters and errors: see train(); also the errors of Trainer, load_weights (with
+/// run.start) and initial_weights (without). REQUIRES: run.start is set if
+/// run.what.beside_network().
 LoopResult train_model(const TrainingRun& run, const SampleSource& source,
                        const std::filesystem::path& folder, bool resume, const Clock& clock,
                        const std::function<void(const LossRow&, std::int64_t steps)>& report);

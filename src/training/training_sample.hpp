@@ -25,7 +25,7 @@ struct TrainingSample {
     tokens.push_back(token);
     labels.push_back(label);
   }
-  /// Makes `token` the target of the last row.
+  /// Makes `token` the target of the last row. REQUIRES: there is a row.
   void expect(Token token) { targets.emplace_back(static_cast<int>(tokens.size()) - 1, token); }
 };
 
@@ -50,8 +50,9 @@ struct TrainingExample {
 class TrainingFormat {
  public:
   virtual ~TrainingFormat() = default;
+  /// The name in --format.
   virtual std::string_view name() const = 0;
-  /// The form of the pieces in TrainingExample.
+  /// The form of the pieces in TrainingExample, except for open prompts and conversations (`free`).
   virtual Form form() const = 0;
   /// The maximum number of contexts per job. The contexts of a job have the same category.
   virtual int stack() const = 0;

@@ -27,13 +27,14 @@ void save_state(const std::filesystem::path& file, const Trainer& trainer,
                 const TrainingState& state);
 
 /// Reads a checkpoint of the run: sets the trainer's weights, moments and number of updates, in all
-/// processes of its group, and returns the progress. Only rank 0 reads the file. ModelError: the
-/// file is invalid, or belongs to another network.
+/// processes of its group, and returns the progress. Only rank 0 reads the file, and only rank 0
+/// throws ModelError: the file is missing or invalid, or belongs to another network. RunError:
+/// another process of the group does not answer.
 TrainingState load_state(const std::filesystem::path& file, Trainer& trainer);
 
 /// Writes the tensors of Trainer::exported, in bf16, to their files in `folder`. If the network
 /// itself was trained, the file is a model.safetensors in Hugging Face's format. RunError: writing
-/// fails.
+/// fails. REQUIRES: `folder` exists.
 void export_weights(const std::filesystem::path& folder, const Trainer& trainer);
 
 }  // namespace pardec

@@ -18,8 +18,8 @@ namespace pardec {
 class CudaBackend final : public PlainBackend {
  public:
   /// `record`: whether passes are recorded. If not, every pass is launched kernel by kernel, with
-  /// the same results. At most `shapes` recordings are kept: those of the most recently used
-  /// shapes.
+  /// the same results. At most `shapes` (at least 1) recordings are kept: those of the most
+  /// recently used shapes.
   explicit CudaBackend(std::unique_ptr<Gpu> gpu, bool record = true, size_t shapes = 32);
 
   /// The returned tensor does not share memory with a recording. Errors: see Model::forward.

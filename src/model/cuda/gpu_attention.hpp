@@ -46,8 +46,8 @@ struct GpuPass {
 class GpuAttention {
  public:
   /// Whether the kernels support the network, and its passes can be recorded. The kernels require
-  /// bf16, a head_dim that is a multiple of 16 and at most 256, and attention scores without a
-  /// soft cap. A pass through layers with experts cannot be recorded.
+  /// bf16, a head_dim that is a multiple of 16 and at most 256, no soft cap of attention scores,
+  /// and no sinks (BlockSpec::sinks). A pass through layers with experts cannot be recorded.
   static bool fits(const Model::Network& network);
 
   /// Accepts passes of at most this shape; smaller passes are padded. REQUIRES: fits(network).

@@ -37,9 +37,10 @@ class ModuleNames {
 class AdapterConfig {
  public:
   /// Reads adapter_config.json in `folder`. ModelError: the file is missing or is not a JSON
-  /// object. ModelError, which names the key: `peft_type` is not LORA, a value has the wrong type
-  /// or is out of range, a key occurs twice, or a key is unknown or not supported. (An unknown or
-  /// unsupported key is accepted if its value is null, false or empty.)
+  /// object. ModelError, which names the key: `peft_type` is not LORA, a value has the wrong type,
+  /// is out of range or is an invalid regular expression, a key occurs twice, or a key is unknown
+  /// or not supported. (An unknown or unsupported key is accepted if its value is null, false or
+  /// empty.)
   explicit AdapterConfig(const std::filesystem::path& folder);
 
   /// The part of a matrix W that was subtracted when the adapter was initialised. Merging subtracts

@@ -11,7 +11,8 @@
 namespace pardec {
 
 /// Reads the index of a checkpoint's shards: the name of the shard that has a tensor, by the
-/// tensor's name. ModelError: see read_shard_index; or a shard is not in the folder of the index.
+/// tensor's name. ModelError: the index is invalid (see read_shard_index), or a shard is not in the
+/// folder of the index.
 std::map<std::string, std::string> shards_by_tensor(const std::filesystem::path& index);
 
 /// The tensors of a checkpoint: of a GGUF file, of model.safetensors, or of the shards that
@@ -23,8 +24,8 @@ class CheckpointFiles {
   /// Reads the headers of the files. `folder`: a checkpoint folder or a GGUF file. ModelError: the
   /// folder has no weights, the index is invalid, a shard is missing, a file is truncated or
   /// inconsistent, two shards have the same tensor, a tensor is not in the shard that the index
-  /// names, the weights are quantised in a form that is not supported, or a GGUF file describes an
-  /// unsupported network.
+  /// names, the weights are quantised in a form that is not supported, config.json exists and is
+  /// invalid, or a GGUF file describes an unsupported network.
   explicit CheckpointFiles(const std::filesystem::path& folder);
   /// Whether there is a GGUF file, model.safetensors or model.safetensors.index.json.
   static bool there(const std::filesystem::path& folder);

@@ -72,7 +72,9 @@ struct ModelConfig {
   /// Only with an adapter: whether the head is a separate matrix that is initialised from the
   /// embedding.
   bool head_from_embedding = false;
-  std::string dtype;  ///< torch_dtype or dtype as written, e.g. "bfloat16"
+  /// torch_dtype or dtype as written, e.g. "bfloat16"; empty: neither is given. Of a GGUF file: the
+  /// type of most numbers (main_type), with torch's name if there is one.
+  std::string dtype;
   /// How a safetensors checkpoint stores its quantised weights, e.g. "GPTQ, 4 bits"; empty: they
   /// are not quantised.
   std::string quantised;

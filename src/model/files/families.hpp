@@ -129,7 +129,8 @@ enum class Windows {
 enum class RopeForm { common, phi3, by_layer, none };
 
 /// A key of config.json that has another name in most families. Both names are accepted, but not
-/// with different values. A row with `own` null, before such a row: the usual name has no meaning.
+/// with different values. With `own` null, the row says that the usual name has no meaning in this
+/// family. Such a row must precede a row that gives the family's own name for the same key.
 struct KeyName {
   const char* usual;
   const char* own;
@@ -212,9 +213,10 @@ struct Family {
   std::span<const NeutralKey> neutral = {};
   std::span<const KeyName> keys = {};  ///< keys with names of their own
   Windows windows = Windows::none;     ///< which layers have a sliding window
-  int window = 4096;                   ///< default of `sliding_window`; 0: none
-  int window_pattern = 0;              ///< default of n in Windows::all_but_nth
-  const char* pattern_key = nullptr;   ///< the key for n; null: there is no key
+  /// Default of `sliding_window`; 0: no window. If the key is null, there is no window either.
+  int window = 4096;
+  int window_pattern = 0;             ///< default of n in Windows::all_but_nth
+  const char* pattern_key = nullptr;  ///< the key for n; null: there is no key
   RopeForm rope = RopeForm::common;
   double rope_theta = 10000;  ///< default of `rope_theta`
   /// Default of `rope_scaling`, as JSON; null: none.
@@ -238,9 +240,10 @@ struct Family {
   /// each.
   bool stacked_experts = false;
 
-  /// The family's name for a key of config.json that is `usual` in most families.
+  /// The family's name for a key of config.json that is called `usual` in most families; `usual`
+  /// itself if the family has no other name.
   const char* key(const char* usual) const;
-  /// Whether a key's usual name has a meaning.
+  /// Whether the family accepts a key under its usual name `name` (KeyName).
   bool has_usual(std::string_view name) const;
 };
 

@@ -19,9 +19,10 @@ struct GenerationRules {
   std::vector<std::pair<Tokens, double>> sequence_bias;
   double repetition_penalty = 1;  ///< for ids that are already in the text; 1: no penalty
   int no_repeat_ngram_size = 0;   ///< length of n-grams that must not occur twice; 0: no limit
-  std::vector<Tokens> bad_words;  ///< sequences of ids that must not occur
-  int min_length = 0;             ///< minimum length of prompt and answer together, in tokens
-  int min_new_tokens = 0;         ///< minimum length of the answer, in tokens
+  /// Sequences of ids that must not occur. A sequence of one id is ignored if the id ends answers.
+  std::vector<Tokens> bad_words;
+  int min_length = 0;      ///< minimum length of prompt and answer together, in tokens
+  int min_new_tokens = 0;  ///< minimum length of the answer, in tokens
   /// Forced as the second token of the text. (It is the answer's first token if the prompt has one
   /// token.)
   std::optional<Token> forced_bos;

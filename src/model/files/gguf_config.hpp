@@ -21,8 +21,8 @@ struct GgufFamily {
   int scaled_by_width = 0;
   const char* mlp_norm = "ffn_norm";  ///< name of the norm before the MLP
 };
-/// The row of the file's architecture. ModelError, which lists what is supported: the file is of
-/// another architecture.
+/// The supported architecture of the file. ModelError: the file names no architecture, or one that
+/// is not supported; then the message lists what is supported.
 const GgufFamily& gguf_family(const Gguf& gguf);
 
 /// The config.json that transformers would have for the network in a GGUF file. ModelError: the

@@ -23,7 +23,7 @@ std::string read_ggml_types();
 /// `blocks` consists of n whole blocks of type.bytes bytes each; out.size() = n * type.block.
 void dequantise(const GgmlType& type, std::span<const std::byte> blocks, std::span<float> out);
 
-/// The packed type that has the numbers of this type; nothing: there is none.
+/// The packed type that stores the same numbers as this type; nothing: there is none.
 std::optional<WeightType> packed_type(const GgmlType& type);
 /// The type in which a weight of a GGUF file is packed if the network computes with the file's
 /// numbers (Dtype::gguf). Nothing: the weight is widened, because it is no matrix, because its type
@@ -40,7 +40,7 @@ inline bool is_turned(const StoredTensor& tensor) { return tensor.read_row || te
 std::int64_t row_count(const StoredTensor& tensor);
 /// The number of numbers in a row of a tensor of the type StoredType::rows.
 std::int64_t row_width(const StoredTensor& tensor);
-/// The bytes of a row of a GGUF file. Rows are numbered as in transformers.
+/// The bytes of a row of a tensor in a GGUF file. Rows are numbered as in transformers.
 std::span<std::byte> row_bytes(const StoredTensor& tensor, std::int64_t row);
 /// Reads the numbers of `count` rows of a tensor of the type StoredType::rows, from row `first` on.
 /// Rows are numbered as in transformers. REQUIRES: out.size() = count * row_width(tensor).

@@ -16,7 +16,7 @@ ModelError as_model_error(const Error& error, const std::string& where);
 /// about 80 characters.
 std::string one_line(const Json& value);
 
-/// Reads a JSON file of a checkpoint. ModelError: the file is missing or is not valid JSON.
+/// Reads a JSON file of a checkpoint. ModelError: the file cannot be read or is not valid JSON.
 Json read_model_json(const std::filesystem::path& file);
 
 }  // namespace pardec

@@ -28,7 +28,8 @@ struct Parameter {
 
   /// The weight's shape as a checkpoint stores it, without the dimension of experts in a stack.
   std::vector<std::int64_t> stored_shape() const;
-  /// The shape of the stack: [experts, stored_shape() with `size` as last]. REQUIRES: `stack`.
+  /// The shape of the stack: [experts, stored_shape() with `size` as last]. REQUIRES: `stack` is
+  /// set.
   std::vector<std::int64_t> stack_shape() const;
   std::int64_t elements() const;  ///< number of elements
   bool matrix() const { return shape.size() == 2; }
@@ -54,7 +55,7 @@ std::vector<Parameter> parameters(const ModelConfig& config);
 
 /// Extra heads, as in Medusa: residual blocks z + SiLU(W z + b), then a matrix to the vocabulary.
 struct ExtraHeadShape {
-  int heads = 0;
+  int heads = 0;   ///< 0: no extra heads
   int blocks = 1;  ///< per head
   /// True: a head consists only of blocks, and uses the matrix of the network's own head; at least
   /// one block is required. False: each head has its own matrix.
@@ -71,7 +72,7 @@ inline constexpr const char* kExtraHeadsFile = "medusa_heads.safetensors";
 /// `H.B.linear.weight` and `H.B.linear.bias`. The matrix of head H with N blocks has `H.N.weight`.
 /// H and B count from 0: `0.0.linear.weight`, `0.1.weight`.
 std::string extra_block_name(int head, int block, bool bias = false);
-/// `blocks`: the number of blocks of the head.
+/// The name of the head's matrix to the vocabulary. `blocks`: the number of blocks of the head.
 std::string extra_out_name(int head, int blocks);
 
 /// All weights of extra heads, in a fixed order.

@@ -41,7 +41,7 @@ std::optional<Quantisation> parse_quantisation(const Json& config, const std::st
 /// Replaces the tensors of each quantised weight by one tensor NAME.weight (NAME for mxfp4) of the
 /// type StoredType::rows, whose numbers read_rows computes (gguf_weights.hpp). Scales of
 /// activations are left out. ModelError, which names file and tensor: a tensor is missing, or has a
-/// type or shape that does not fit.
+/// type or shape that does not fit. ModelError also if no tensor is quantised in this way.
 void join_quantised(std::map<std::string, CheckpointFiles::Entry>& tensors,
                     const Quantisation& quantisation);
 

@@ -87,7 +87,8 @@ std::vector<TensorToWrite> with_stacks(std::vector<TensorToWrite> tensors,
                                        const std::vector<Parameter>& parameters);
 
 /// Writes the tensors in the given order, with one tensor in memory at a time. `file` is either
-/// complete or unchanged (write_file). RunError: writing fails.
+/// complete or unchanged (write_file). RunError: writing fails. Errors of TensorToWrite::fill pass
+/// through.
 void write_safetensors(const std::filesystem::path& file,
                        const std::vector<TensorToWrite>& tensors);
 

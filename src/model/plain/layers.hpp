@@ -20,15 +20,16 @@ inline at::ScalarType wide(at::ScalarType type) {
 at::Tensor normed(const at::Tensor& x, const Norm& norm, const ModelConfig& config);
 
 /// As `normed`, for the norm of all heads' queries or keys (QkNorm::whole). x [n, columns] has the
-/// columns of this process. `keys`: x has keys.
+/// columns of this process. `keys`: whether x contains keys, and not queries. RunError: see summed.
 at::Tensor normed_over_heads(const at::Tensor& x, const Norm& norm, const Layer& layer,
                              const ModelConfig& config, bool keys);
 
 /// The output `out` of a layer's sublayer, summed over the processes that compute the layer. The
-/// memory of `out` may be used.
+/// memory of `out` may be used. If there is one process, this is `out` itself. RunError: another
+/// process does not answer.
 at::Tensor summed(const at::Tensor& out, const Layer& layer);
 
-/// The rows of the embedding, [n, hidden]. `ids`: [n] int64.
+/// The rows of the embedding, [n, hidden]. `ids`: [n] int64. RunError: see summed.
 at::Tensor embedded(const Model::Network& network, const at::Tensor& ids);
 
 /// Cosines and sines of the rotation angles of n rows, [n, 1, rope.dims / 2] each. For queries,
@@ -141,6 +142,7 @@ at::Tensor apply_layers(const Model::Network& network, const at::Tensor& ids,
 /// Token ids and positions of rows, one sequence after another.
 struct RowInputs {
   std::vector<std::int64_t> ids, positions;
+  /// Appends rows, with one label per token.
   void add(std::span<const Token> tokens, std::span<const RowLabel> labels) {
     ids.insert(ids.end(), tokens.begin(), tokens.end());
     for (const RowLabel& label : labels) positions.push_back(label.position);

@@ -10,7 +10,7 @@
 
 namespace pardec {
 
-/// Writes values one after another into a text of bytes, for a ByteReader of the same program.
+/// Writes values one after another into a string of bytes, for a ByteReader of the same program.
 class ByteWriter {
  public:
   template <typename T>
@@ -18,6 +18,7 @@ class ByteWriter {
     static_assert(std::is_trivially_copyable_v<T>);
     put_bytes(&value, sizeof value);
   }
+  /// Writes the number of values, and then the values.
   template <typename T>
   void put_all(std::span<const T> values) {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -29,7 +30,7 @@ class ByteWriter {
     put_all(std::span<const T>(values));
   }
   void put_text(const std::string& text) { put_all(std::span<const char>(text)); }
-  /// Returns the bytes, and begins again.
+  /// Returns the bytes written so far. The writer is empty afterwards.
   std::string take() { return std::exchange(bytes_, {}); }
 
  private:
@@ -40,11 +41,13 @@ class ByteWriter {
   std::string bytes_;
 };
 
-/// Reads what a ByteWriter wrote, in the same order. std::logic_error: the bytes are too few.
+/// Reads what a ByteWriter wrote. REQUIRES: the calls have the order and the types of the writer's
+/// calls. std::logic_error: the bytes are too few.
 class ByteReader {
  public:
   explicit ByteReader(std::string bytes) : bytes_(std::move(bytes)) {}
 
+  /// Whether all bytes have been read.
   bool done() const { return at_ == bytes_.size(); }
   template <typename T>
   T get() {

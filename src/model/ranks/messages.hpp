@@ -8,8 +8,8 @@
 
 namespace pardec {
 
-/// What a message is about. A text that rank 0 tells has one or several messages; each begins with
-/// one of these, and the number of a model or cache, except `end`.
+/// What a message is about. A text that rank 0 sends (Group::tell) has one or several messages. A
+/// message begins with one of these kinds and, except for `end`, the number of a model or cache.
 enum class Said : std::uint8_t {
   load,
   open_cache,
@@ -24,6 +24,7 @@ enum class Said : std::uint8_t {
   end,
 };
 
+/// Writes all members of `request`.
 inline void put_request(ByteWriter& to, const OutputRequest& request) {
   to.put(request.index);
   to.put(request.sampling);
@@ -42,6 +43,7 @@ inline void put_request(ByteWriter& to, const OutputRequest& request) {
   to.put_all(request.allowed);
 }
 
+/// Reads what put_request wrote. Errors: see ByteReader.
 inline OutputRequest get_request(ByteReader& from) {
   OutputRequest request;
   request.index = from.get<int>();

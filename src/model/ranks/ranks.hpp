@@ -27,8 +27,8 @@ class Ranks {
   /// Joins the processes that mpirun started. Null: this process was started alone. Errors: see
   /// Group::join.
   static std::unique_ptr<Ranks> join();
-  /// In rank 0: ends follow() in the other ranks, except while an exception is handled (then the
-  /// launcher ends them).
+  /// In rank 0: ends follow() in the other ranks. Does not do so if it is destroyed because of an
+  /// exception, or after a pass or a load that failed; then the launcher ends them.
   ~Ranks();
   Ranks(const Ranks&) = delete;
   Ranks& operator=(const Ranks&) = delete;
@@ -37,29 +37,37 @@ class Ranks {
   bool leads() const;  ///< whether this is rank 0
   int size() const;
 
-  // What rank 0 says to the other ranks. Models and caches have numbers. Changes of caches are sent
-  // with the next pass. RunError: a rank does not answer; or an earlier pass failed, so that the
-  // processes no longer work together.
+  // What rank 0 says to the other ranks. Models and caches have numbers. Changes of caches are
+  // sent with the next call of a begin function; the calls for caches cannot fail. REQUIRES: called
+  // in rank 0, except begin_load and end_load, which all ranks call.
 
-  /// The other ranks begin to load a network. In ranks above 0, does nothing and returns null.
+  /// The other ranks begin to load a network. In ranks above 0, does nothing and returns null. Its
+  /// last call must be end_load(). RunError: a rank does not answer; or an earlier load or pass
+  /// failed in one of the processes, so that they no longer work together.
   std::shared_ptr<const RankCopy> begin_load(const std::filesystem::path& folder,
                                              const Model::Options& options);
-  /// All ranks call this at the end of loading. `error`: of this rank; empty: it succeeded.
-  /// RunError, in rank 0: another rank has an error; the message names it.
+  /// All ranks call this at the end of loading. `error`: the message of this rank's own error,
+  /// which the caller must throw afterwards; empty: this rank succeeded. RunError: a rank does not
+  /// answer; or, in rank 0 and only if `error` is empty, another rank has an error. The message
+  /// contains that rank's error.
   void end_load(const std::string& error);
+  /// The other ranks create an empty cache of `model`.
   std::shared_ptr<const RankCopy> open_cache(const RankCopy& model);
+  /// The other ranks copy `cache`. `shares`: with KvCache::share instead of KvCache::fork.
   std::shared_ptr<const RankCopy> fork_cache(const RankCopy& cache, bool shares);
+  // The other ranks call the KvCache function of the same name.
   void drop(const RankCopy& cache, std::span<const int> rows);
   void retract(const RankCopy& cache, int first);
   void relabel(const RankCopy& cache, int row, const RowLabel& label);
   void evict(const RankCopy& cache);
-  /// The other ranks begin a pass. Its last call must be end_pass().
+  /// The other ranks begin a pass. Its last call must be end_pass(). Errors: see begin_load.
   void begin_pass(const RankCopy& model, std::span<const SequenceStep> steps,
                   const SkippedSublayers& skipped);
   /// The other ranks compute the heads of more rows. `rows` [m, hidden], with one head and one
-  /// request per row. Its last call must be end_pass().
+  /// request per row. Its last call must be end_pass(). Errors: see begin_load.
   void begin_heads(const RankCopy& model, const at::Tensor& rows, const std::vector<int>& heads,
                    std::span<const OutputRequest* const> requests);
+  /// Ends a pass that succeeded. Without this call, the next begin function throws RunError.
   void end_pass() { in_pass_ = false; }
 
  private:
@@ -79,6 +87,7 @@ class Ranks {
 /// The copies in the other ranks of a model or cache of rank 0. They are removed with this object.
 class RankCopy {
  public:
+  /// `its_number`: the number of the model or cache in messages. `of` must outlive this object.
   RankCopy(Ranks& of, int its_number) : ranks(of), number(its_number) {}
   ~RankCopy() { ranks.forget(number); }
   RankCopy(const RankCopy&) = delete;
@@ -88,8 +97,9 @@ class RankCopy {
   const int number;
 };
 
-/// Does what rank 0 says, until rank 0 destroys its Ranks. Errors: see Model::forward; RunError:
-/// another process does not answer in a pass. REQUIRES: not called in rank 0.
+/// Does what rank 0 says, until rank 0 destroys its Ranks. An error in loading a network is told to
+/// rank 0 and not thrown here. Errors in a pass: see Model::forward and Model::further. REQUIRES:
+/// not called in rank 0.
 void follow(Ranks& ranks);
 
 }  // namespace pardec

@@ -22,7 +22,7 @@ struct Share {
   ItemRange inner;         ///< of intermediate_size
   ItemRange expert_inner;  ///< of Experts::inner
   ItemRange shared_inner;  ///< of Experts::shared_inner
-  ItemRange vocab;
+  ItemRange vocab;         ///< ids
   /// Whether no process of a lower rank has the same key-value head.
   bool counts_keys = true;
   /// Whether this process adds the biases of the maps whose outputs are summed (rank 0).
@@ -31,11 +31,12 @@ struct Share {
 
 /// The part of the process of rank `rank` of `size`. Parts are as even as whole heads allow.
 /// `unit`: columns of an MLP are divided in multiples of this number, if there are enough of them.
-/// ConfigError: the network has fewer heads, columns or ids than there are processes.
+/// ConfigError: the network has fewer query heads, fewer columns of an MLP, or fewer than two ids
+/// per process. REQUIRES: 0 <= rank < size.
 Share share_of(const ModelConfig& config, int rank, int size, std::int64_t unit = 32);
 
-/// The config of a network that has only this part. The size of its vocabulary stays that of the
-/// whole network.
+/// The config of a network that has only this part. `config`: of the whole network. The size of its
+/// vocabulary stays that of the whole network.
 ModelConfig part_of(ModelConfig config, const Share& share);
 
 }  // namespace pardec

@@ -14,13 +14,16 @@ namespace pardec {
 at::Tensor part_of(const Parameter& parameter, const at::Tensor& whole, const ModelConfig& config,
                    const Share& share);
 
-/// Replaces the numbers of `x` by their sums over all processes, and returns x. Sums of bf16 are
-/// computed in float32. REQUIRES: all processes call this with tensors of one shape.
+/// Returns the sums of `x` over all processes, in the shape and type of `x`. `x` itself must not be
+/// used afterwards: it may or may not contain the sums. Sums are computed in float32, or in float64
+/// for float64. RunError: another process does not answer. REQUIRES: all processes call this with
+/// tensors of one shape and type.
 at::Tensor sum_over(Group& group, at::Tensor x);
 
 /// As reduce_logits, from the logits of each process's own ids [m, Share::vocab.count]. The results
-/// are in rank 0; those of other ranks have no meaning. Only rows whose requests need more than the
-/// two best ids are collected in rank 0.
+/// are in rank 0; those of other ranks have no meaning. Whole rows of logits are collected in rank
+/// 0 only if their requests need more than the two best ids. RunError: another process does not
+/// answer. REQUIRES: all processes call this with the same requests.
 std::vector<RowLogits> reduce_split_logits(const NetworkSplit& split, const at::Tensor& logits,
                                            std::span<const OutputRequest* const> requests);
 
