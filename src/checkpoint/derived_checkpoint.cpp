@@ -208,7 +208,9 @@ void add_tokens(const std::filesystem::path& base, const NewTokens& tokens,
           if (token == from) token = to;
     write_file(out / kTokenizerConfig, beside.dump(2) + "\n");
   }
-  write_derived_weights(base, read_model_config(out), {first, count, tokens.seed}, out / kWeights);
+  const std::int64_t drawn = std::min<std::int64_t>(first, config.vocab_size);
+  write_derived_weights(base, read_model_config(out), {drawn, first + count - drawn, tokens.seed},
+                        out / kWeights);
 }
 
 }  // namespace pardec

@@ -248,6 +248,23 @@ def test_the_vocabulary_has_three_rows_more(pardec, grown, config):
     assert max(vocabulary.values()) < ours["vocabulary"]
 
 
+def test_rows_are_drawn_for_all_ids_that_the_network_lacks(pardec, config, grown):
+    """Of a tokenizer that had two ids more than the network has rows."""
+    base, out, rows = pardec.folder / "short", pardec.folder / "long", config["vocab_size"]
+    shutil.copytree(QUICK, base)
+    tokenizer = json.loads((base / "tokenizer.json").read_text())
+    like = tokenizer["added_tokens"][0]
+    for number in range(len(grown.before), rows + 2):
+        tokenizer["added_tokens"].append({**like, "id": number, "content": f"[id {number}]"})
+    (base / "tokenizer.json").write_text(json.dumps(tokenizer))
+    pardec.good("model", "add-tokens", base, "--tokens", "[last]", "--out", out)
+    old, new = (weights(folder).get_input_embeddings().weight for folder in (QUICK, out))
+    assert torch.equal(new[:rows], old)
+    assert new.shape[0] == rows + 3
+    for row in new[rows:]:
+        assert 0.01 < float(row.std()) < 0.03
+
+
 def test_old_rows_stay_and_new_ones_are_drawn(grown):
     old, new = weights(grown.base).state_dict(), weights(grown.out).state_dict()
     for name, tensor in new.items():
