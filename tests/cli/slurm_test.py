@@ -6,6 +6,7 @@ import json
 import os
 import re
 import subprocess
+import time
 
 import pytest
 from harness import ROOT, answers, query
@@ -16,6 +17,10 @@ SWEEP = [
     "--decoder", "ar,hpd", "--dataset", "oa-mine", "--grid", "hpd.k_max=4,8", "--grid", "hpd.stack=1,2",
     "--max-new-tokens", "12", "--block", "2", "--threads", "1", "--progress", "none",
 ]
+
+# That one process needs for the array's work. A task, which has half of it, gets its signal after a
+# minute.
+SECONDS = 150
 
 
 @pytest.fixture(scope="module")
@@ -145,7 +150,11 @@ def test_slurm_runs_an_array_that_its_time_limit_stops(pardec, model, scripts, s
     """Each task is stopped by the limit of two minutes, asks to be queued again, and goes on. The
     merged results are those of one process.
     """
-    flags = ["--limit", "200", "--runs", "200", "--db", "array.sqlite", "--slurm-tasks", "2"]
+    sweep = ["sweep", "--model", model, *SWEEP, "--limit", "200"]
+    begin = time.monotonic()
+    pardec.good(*sweep, "--runs", "4", "--db", "four.sqlite")
+    runs = max(4, int(4 * SECONDS / (time.monotonic() - begin)))
+    flags = ["--limit", "200", "--runs", str(runs), "--db", "array.sqlite", "--slurm-tasks", "2"]
     array, merge, _ = scripts("array", *flags)
     array.write_text(re.sub(r"--time=\d+", "--time=2", array.read_text()))
     number = slurm.good("sbatch", "--parsable", array, folder=pardec.folder).strip()
@@ -156,7 +165,7 @@ def test_slurm_runs_an_array_that_its_time_limit_stops(pardec, model, scripts, s
     stopped = [name for name, text in logs.items() if "stopped; all results so far" in text]
     assert stopped, f"no task reached its time limit: {logs}"
     alone = pardec.folder / "alone.sqlite"
-    pardec.good("sweep", "--model", model, *SWEEP, *flags[:4], "--db", alone)
+    pardec.good(*sweep, *flags[2:4], "--db", alone)
     merged = pardec.folder / "array.sqlite"
     assert answers(merged) == answers(alone)
     blocks = "SELECT label, repeat, position FROM block JOIN run ON run.id = run_id WHERE wall_ns > 0 ORDER BY 1, 2, 3"
