@@ -1,4 +1,5 @@
 // `pardec compare`: compares the arms of one invocation.
+#include <cmath>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -12,9 +13,25 @@
 #include "src/store/invocations.hpp"
 #include "src/support/checks.hpp"
 #include "src/support/error.hpp"
+#include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
+
+namespace {
+
+std::pair<double, double> parse_token_prices(const std::string& text) {
+  const std::vector<std::string> parts = split(text, ',');
+  std::vector<double> prices;
+  for (const std::string& part : parts)
+    if (const auto price = number_in<double>(part); price && std::isfinite(*price) && *price >= 0) prices.push_back(*price);
+  if (parts.size() != 2 || prices.size() != 2)
+    throw ConfigError(str("--usd-per-million is '", text,
+                          "', expected two prices of 0 or more: IN,OUT, e.g. 2.5,10"));
+  return {prices[0], prices[1]};
+}
+
+}  // namespace
 
 Verb compare_verb() {
   struct Flags : ComparisonFlags {
@@ -23,6 +40,7 @@ Verb compare_verb() {
     bool accounting = false, matrix = false;
     std::string by;
     double usd_per_hour = 0;
+    std::string usd_per_million;
     ColumnChoice columns;
   };
   return {
@@ -53,6 +71,10 @@ Verb compare_verb() {
                "--usd-per-hour", flags->usd_per_hour,
                "with --accounting: price of the device, to compute the price of 1,000 examples")
             ->type_name("X");
+        app.add_option("--usd-per-million", flags->usd_per_million,
+                       "with --accounting: prices of a service for a million prompt tokens and a "
+                       "million generated tokens, to compute the price of 1,000 examples")
+            ->type_name("IN,OUT");
         add_columns(app, flags->columns);
         add_format(app, flags->format);
         return [flags] {
@@ -65,8 +87,15 @@ Verb compare_verb() {
           if (!(flags->usd_per_hour >= 0))
             throw ConfigError(
                 str("--usd-per-hour is ", flags->usd_per_hour, ", expected 0 or more"));
-          if (flags->usd_per_hour > 0 && !flags->accounting)
-            throw ConfigError("--usd-per-hour is a price for --accounting; give both, or neither");
+          const UsdPrices prices{
+              flags->usd_per_hour > 0 ? std::optional(flags->usd_per_hour) : std::nullopt,
+              flags->usd_per_million.empty() ? std::nullopt
+                                             : std::optional(parse_token_prices(flags->usd_per_million))};
+          for (const auto& [flag, given] : {std::pair("hour", prices.machine_hour.has_value()),
+                                            {"million", prices.service_million.has_value()}})
+            if (given && !flags->accounting)
+              throw ConfigError(str("--usd-per-", flag,
+                                    " is a price for --accounting; give both, or neither"));
           if (const auto ids = split(flags->run, ','); ids.size() > 1)
             return print_across(flags->db, {ids.begin(), ids.end()}, flags->compare.confidence,
                                 format);
@@ -84,11 +113,9 @@ Verb compare_verb() {
             if (!done) done = compare(store, invocation, flags->compare, measured());
             return *done;
           };
-          const auto price =
-              flags->usd_per_hour > 0 ? std::optional(flags->usd_per_hour) : std::nullopt;
           const Table table =
               flags->accounting
-                  ? accounting_table(accounts_of(figures_of(store, invocation), price))
+                  ? accounting_table(accounts_of(figures_of(store, invocation), prices))
               : flags->differences > 0
                   ? differences_table(differing_answers(store, measured(), flags->differences))
               : flags->matrix      ? matrix_table(compared())

@@ -24,9 +24,24 @@ std::int64_t pads_of(const RunFigures& run) {
   return pads;
 }
 
+std::optional<double> price_of(const RunSummary& run, const UsdPrices& prices) {
+  if (run.run.device != kService) {
+    if (!prices.machine_hour) return std::nullopt;
+    return usd_per_thousand(static_cast<double>(run.measured_examples) /
+                                (static_cast<double>(run.measured_wall_ns) * 1e-9),
+                            *prices.machine_hour);
+  }
+  if (!prices.service_million) return std::nullopt;
+  const auto [input, output] = *prices.service_million;
+  const double usd = (static_cast<double>(run.totals.prompt) * input +
+                      static_cast<double>(run.totals.chosen) * output) *
+                     1e-6;
+  return 1000 * usd / static_cast<double>(run.generations);  // one for each example and repeat
+}
+
 }  // namespace
 
-std::vector<ArmAccount> accounts_of(const Figures& figures, std::optional<double> usd_per_hour) {
+std::vector<ArmAccount> accounts_of(const Figures& figures, const UsdPrices& prices) {
   std::vector<ArmAccount> accounts;
   for (const RunFigures& of_run : figures.runs) {
     const RunSummary& run = of_run.summary;
@@ -35,11 +50,7 @@ std::vector<ArmAccount> accounts_of(const Figures& figures, std::optional<double
         run,
         c.forwards ? static_cast<double>(c.chosen) / static_cast<double>(c.forwards) : std::nan(""),
         c.fed + c.cached_sum, pads_of(of_run), std::nullopt});
-    if (usd_per_hour)
-      account.usd_per_thousand =
-          usd_per_thousand(static_cast<double>(run.measured_examples) /
-                               (static_cast<double>(run.measured_wall_ns) * 1e-9),
-                           *usd_per_hour);
+    account.usd_per_thousand = price_of(run, prices);
   }
   return accounts;
 }

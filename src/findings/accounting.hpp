@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "src/store/figures.hpp"
@@ -17,13 +18,20 @@ struct ArmAccount {
   /// number of padding tokens that would be needed if jobs were decoded in padded batches of the
   /// run's batch size (pad_columns)
   std::int64_t pads;
-  /// price of 1,000 examples in US dollars, from the measured blocks; none: the price of the
-  /// machine is not known; NaN: no block was measured
+  /// Price of 1,000 examples in US dollars. Of an arm that a service answered: from the tokens of
+  /// all its jobs. Of any other arm: from the time of the measured blocks. None: the price is not
+  /// known; NaN: nothing was measured.
   std::optional<double> usd_per_thousand;
 };
 
-/// One account per run in `figures`, in the same order. `usd_per_hour`: price of the machine in US
-/// dollars; none: not known.
-std::vector<ArmAccount> accounts_of(const Figures& figures, std::optional<double> usd_per_hour);
+/// Prices in US dollars; none: not known.
+struct UsdPrices {
+  std::optional<double> machine_hour;  ///< an hour of the machine or device that decodes
+  /// a million prompt tokens and a million generated tokens of a service
+  std::optional<std::pair<double, double>> service_million;
+};
+
+/// One account per run in `figures`, in the same order.
+std::vector<ArmAccount> accounts_of(const Figures& figures, const UsdPrices& prices);
 
 }  // namespace pardec

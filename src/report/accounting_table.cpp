@@ -1,4 +1,5 @@
 // Further tables of one invocation: tokens computed by arms, and differences between answers.
+#include <algorithm>
 #include <string>
 
 #include "src/report/comparison_table.hpp"
@@ -37,7 +38,9 @@ Table accounting_table(const std::vector<ArmAccount>& accounts) {
                                 {"pads", Align::right},
                                 {"prefill s", Align::right, "prefill_seconds"},
                                 {"decode s", Align::right, "decode_seconds"}});
-  const bool priced = accounts.front().usd_per_thousand.has_value();
+  const bool priced = std::any_of(
+      accounts.begin(), accounts.end(),
+      [](const ArmAccount& account) { return account.usd_per_thousand.has_value(); });
   if (priced) table.columns.push_back({"USD/1k", Align::right, "usd_per_thousand"});
   for (const ArmAccount& account : accounts) {
     const RunSummary& run = account.run;
@@ -50,7 +53,9 @@ Table accounting_table(const std::vector<ArmAccount>& accounts) {
          number_cell(account.attention_accesses), number_cell(c.cached_peak),
          number_cell(account.pads), number_cell(static_cast<double>(c.prefill_ns) * 1e-9, 2),
          number_cell(static_cast<double>(c.decode_ns) * 1e-9, 2)}));
-    if (priced) table.rows.back().push_back(number_cell(*account.usd_per_thousand, 4));
+    if (priced)
+      table.rows.back().push_back(
+          account.usd_per_thousand ? number_cell(*account.usd_per_thousand, 4) : no_cell());
   }
   table.notes.push_back(
       "prompt, forced (skeleton), chosen (generated), fed (computed), text: tokens, summed over "
@@ -67,6 +72,11 @@ Table accounting_table(const std::vector<ArmAccount>& accounts) {
   table.notes.push_back(
       "prefill and decode: latencies summed over jobs; those of jobs that run at the same time "
       "overlap.");
+  if (priced)
+    table.notes.push_back(
+        "USD/1k: price of 1,000 examples; of a service: its prices for prompt tokens and generated "
+        "tokens; of any other arm: the price of the device for the time of the measured blocks; -: "
+        "price not given.");
   return table;
 }
 

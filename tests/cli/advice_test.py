@@ -267,6 +267,7 @@ def databases():
         ("--columns", "no"),
         ("--wide", "--columns", "arm"),
         ("--usd-per-hour", 3),
+        ("--accounting", "--usd-per-million", "2;8"),
         ("--format", "no"),
         ("--matrix",),
         ("--trace", "text.txt"),

@@ -130,6 +130,33 @@ def test_a_guessing_decoder_tells_its_passes(pardec, own):
     assert all(there[key] > 0 for key in there if key.startswith("first_token"))
 
 
+def test_a_service_has_the_price_of_its_tokens(pardec, own):
+    db = pardec.folder / "price.sqlite"
+    run(
+        pardec, db, "--dataset", "oa-mine", "--limit", 5, "--arm", "here=ar", "--arm",
+        f"there=service,url={own},model=model",
+    )  # fmt: skip
+
+    def prices(*flags):
+        args = ("compare", "--db", db, "--accounting", "--format", "json", *flags)
+        rows = json.loads(pardec.good(*args))["rows"]
+        return {row["arm"]: row["usd_per_thousand"] for row in rows}
+
+    tokens = query(
+        db,
+        "SELECT sum(prompt_tokens) AS prompt, sum(chosen) AS chosen FROM job JOIN run ON"
+        " run.id = job.run_id WHERE run.label = 'there'",
+    )[0]
+    service = ("--usd-per-million", "2,8")
+    both = prices(*service, "--usd-per-hour", 3.6)
+    examples = len(answers(db, "there"))
+    dollars = (2 * tokens["prompt"] + 8 * tokens["chosen"]) / 1e6
+    assert both["there"] == pytest.approx(1000 * dollars / examples)
+    assert both["here"] > 0
+    assert prices(*service) == {"here": None, "there": both["there"]}
+    assert prices("--usd-per-hour", 3.6) == {"here": both["here"], "there": None}
+
+
 def test_requests_are_in_the_ledger(pardec, own):
     db = pardec.folder / "ledger.sqlite"
     run(
