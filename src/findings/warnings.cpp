@@ -224,7 +224,10 @@ class Warnings {
     const auto& experiment = arm_->run.run.experiment;
     // a sweep resumes without the flag
     const bool sweep = experiment && experiment->json.contains("grid");
-    return str("the same command with ", sweep ? "" : "`resume` ", "`repair=N` measures again");
+    std::int64_t processes = 0;
+    for (const MachineRow& machine : comparison_.machines) processes += machine.processes;
+    return str("the same command", processes > 1 ? " in one process" : "", " with ",
+               sweep ? "" : "`resume` ", "`repair=N` measures again");
   }
 
   void disturbed(const Speedup& speedup) {

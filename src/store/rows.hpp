@@ -164,7 +164,8 @@ using JobKey = std::vector<std::string>;
 struct MachineRow {
   std::string host;
   Json environment;     ///< the environment of the latest process on this machine
-  std::int64_t blocks;  ///< number of blocks measured there
+  std::int64_t blocks;     ///< number of blocks measured there
+  std::int64_t processes;  ///< number of processes that measured them
 };
 
 /// A job: one call of a decoder, e.g. for a stack of 6 products. Each job is committed as a whole.

@@ -115,7 +115,8 @@ std::vector<MachineRow> Store::machines(const std::string& invocation) {
   // A database that is only read may be of an older pardec.
   if (db_.integer("SELECT count(*) FROM pragma_table_info('process')") == 0) return machines;
   Statement find(db_, R"(
-    SELECT host, environment.json, count(*), max(process.rowid)
+    SELECT host, environment.json, count(*), count(DISTINCT process.uuid),
+           max(process.rowid)
     FROM run JOIN block ON block.run_id = run.id JOIN process ON process.uuid = block.process
     JOIN environment ON environment.id = process.environment_id
     WHERE invocation = ? GROUP BY host ORDER BY count(*) DESC, host)");
@@ -126,6 +127,7 @@ std::vector<MachineRow> Store::machines(const std::string& invocation) {
     machine.host = row.text();
     machine.environment = row.json();
     machine.blocks = row.integer();
+    machine.processes = row.integer();
   }
   return machines;
 }

@@ -54,13 +54,15 @@ ArmFinding arm(const char* label, const char* decoder, const MeasuredBlocks& mea
 struct Told {
   double speedup;    ///< as it was measured
   std::string text;  ///< of the only warning of this kind
+  std::string advice;
 };
 
 /// Alone, AR takes 4 seconds for a block and HPD 1, so the true speedup is 4; other programs
-/// prolong both.
-Told told(double ar_longer_by, double hpd_longer_by) {
+/// prolong both. `processes`: how many processes measured the blocks.
+Told told(double ar_longer_by, double hpd_longer_by, int processes = 1) {
   const MeasuredBlocks theirs = blocks(4, ar_longer_by), ours = blocks(1, hpd_longer_by);
   Comparison comparison;
+  comparison.machines = {{"a", {}, kBlocks, processes}};
   comparison.arms = {arm("slow-arm", "ar", theirs), arm("fast-arm", "hpd", ours)};
   ArmFinding &baseline = comparison.arms[0], &method = comparison.arms[1];
   method.baseline = 0;
@@ -71,8 +73,8 @@ Told told(double ar_longer_by, double hpd_longer_by) {
     return warning.code == "disturbed" && warning.arm == "fast-arm";
   };
   REQUIRE(std::count_if(warnings.begin(), warnings.end(), is_it) == 1);
-  return {method.speedup->ratio.estimate,
-          std::find_if(warnings.begin(), warnings.end(), is_it)->found};
+  const Warning& warning = *std::find_if(warnings.begin(), warnings.end(), is_it);
+  return {method.speedup->ratio.estimate, warning.found, warning.advice};
 }
 
 bool says(const std::string& text, std::initializer_list<const char*> words) {
@@ -112,4 +114,10 @@ TEST_CASE(
   CHECK(says(same.text, {"both were slowed equally"}));
   CHECK(!says(same.text, {"inflated"}));
   CHECK(!says(same.text, {"deflated"}));
+}
+
+TEST_CASE("disturbed: several processes do not repair, so one process is asked to") {
+  const std::string one = told(0, 1).advice, several = told(0, 1, 2).advice;
+  CHECK(says(one, {"the same command with `resume` `repair=N` measures again"}));
+  CHECK(says(several, {"the same command in one process with `resume` `repair=N`"}));
 }

@@ -136,6 +136,7 @@ TEST_CASE("merging keeps the machine of each process") {
     CHECK(machines[0].environment == Json{{"processor", "of a"}, {"mhz", "p-1"}});
     CHECK(machines[1].host == "b");
     CHECK(machines[1].blocks == 1);
+    CHECK(machines[1].processes == 1);
   }
   CHECK(store.machines("another").empty());
   // only the runs of one invocation
