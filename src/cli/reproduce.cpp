@@ -194,7 +194,8 @@ int reproduce_items(const PaperCatalogue& papers, const std::vector<const PaperI
                    options.scale == "bound" ? "begins again" : "continues");
       return 128 + signal;
     }
-    shown_items.push_back(shown(result, items.size() > 1));
+    shown_items.push_back(
+        reproduced_item(result, items.size() > 1, /*with_figures=*/!flags.report.empty()));
     printer.print(shown_items.back().table);
     for (const ClaimFinding& finding : result.findings)
       unexpected = unexpected || finding.unexpected();

@@ -348,7 +348,7 @@ Table bounds_table(const PaperItem& item, const Evidence& evidence,
   return table;
 }
 
-ReproducedItem shown(const Reproduction& result, bool measured_only) {
+ReproducedItem reproduced_item(const Reproduction& result, bool measured_only, bool with_figures) {
   const PaperItem& item = *result.item;
   std::string commit, measured;
   if (result.run && !result.run->comparison().arms.empty()) {
@@ -364,7 +364,8 @@ ReproducedItem shown(const Reproduction& result, bool measured_only) {
       result.findings,
       commit,
       measured,
-      printed_figures(item, result.scale, *result.evidence)};
+      with_figures ? printed_figures(item, result.scale, *result.evidence)
+                   : std::vector<NamedFigure>{}};
 }
 
 Table claims_table(const std::vector<ReproducedItem>& items, const std::string& title) {

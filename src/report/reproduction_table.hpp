@@ -36,11 +36,12 @@ struct ReproducedItem {
   std::vector<ClaimFinding> findings;
   /// commit and date ("2026-01-31") of the measurement; empty: nothing was measured
   std::string commit = {}, measured_utc = {};
-  std::vector<NamedFigure> figures = {};  ///< from printed_figures()
+  std::vector<NamedFigure> figures = {};  ///< from printed_figures(); empty if not asked for
 };
 /// The results of an item, with bounds_table() if the scale is a bound, and with published_table()
-/// otherwise. `measured_only`: see published_table().
-ReproducedItem shown(const Reproduction& result, bool measured_only);
+/// otherwise. `measured_only`: see published_table(). `with_figures`: whether to compute the
+/// figures, which takes much longer than the table.
+ReproducedItem reproduced_item(const Reproduction& result, bool measured_only, bool with_figures);
 
 /// A table with one verdict per claim. If there are several items, a column names the item.
 Table claims_table(const std::vector<ReproducedItem>& items, const std::string& title);

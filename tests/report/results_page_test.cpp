@@ -92,7 +92,8 @@ TEST_CASE("a small run of two items is told by the page as it was measured") {
   options.progress = ProgressStyle::none;
   std::vector<ReproducedItem> items;
   for (const auto& [paper, item] : {std::pair("hpd", "table3"), std::pair("ippd", "table3")})
-    items.push_back(shown(reproduce(find_item(papers, paper, item), options), true));
+    items.push_back(reproduced_item(reproduce(find_item(papers, paper, item), options),
+                                    /*measured_only=*/true, /*with_figures=*/false));
   const ResultsPage made = results_page(items, "pardec reproduce", {});
   REQUIRE(made.rows.size() == items[0].findings.size() + items[1].findings.size());
   CHECK(made.made_utc.size() == 10);
