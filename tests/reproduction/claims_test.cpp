@@ -397,6 +397,12 @@ TEST_CASE("Claims that cannot fail are marked, and counted separately", "[claims
   CHECK(counts_text({&cannot, &may}) ==
         "claims: 1 confirmed; apart from these, that cannot fail: 1 confirmed");
   CHECK(counts_text({&may, &may}) == "claims: 2 confirmed");
+  Simulated broken;
+  broken.warned = {{"broken", Effect::unfit}};
+  broken.warned_arm = "a";
+  const ClaimFinding undecided = test_claim(certain, "small", broken);
+  CHECK(undecided.verdict == ClaimVerdict::open);
+  CHECK(undecided.why().ends_with("it is not decided yet, but it cannot fail: it forks"));
   CHECK(counts_text({}) == "nothing is claimed");
 }
 
