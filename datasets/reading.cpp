@@ -99,7 +99,13 @@ class JsonLines {
     if (file < 0) throw RunError(str(name, ": cannot be made: ", std::strerror(errno)));
     ::close(file);
     path_ = name;
-    std::ofstream(path_, std::ios::binary) << converted.out;
+    std::ofstream out(path_, std::ios::binary);
+    out << converted.out;
+    out.close();
+    if (out) return;
+    std::filesystem::remove(path_);
+    throw RunError(str(name, ": cannot be written; expected ", converted.out.size() >> 20,
+                       " MB of free space for the rows of ", parquet.string()));
   }
   ~JsonLines() {
     std::error_code ignored;

@@ -85,8 +85,10 @@ ChildRun run_child(std::vector<std::string> arguments, const std::string& input)
                            pointers(arguments).data(), pointers(environment).data());
   posix_spawn_file_actions_destroy(&actions);
   if (run.error != 0) return run;
-  while (waitpid(child, &run.status, 0) < 0 && errno == EINTR) {
-  }
+  while (waitpid(child, &run.status, 0) < 0)
+    if (errno != EINTR)  // e.g. ECHILD: the caller's parent ignores SIGCHLD
+      throw RunError(
+          str("the exit status of ", arguments.front(), " is not known: ", std::strerror(errno)));
   run.out = content(out.get());
   run.complaint = content(complaint.get());
   return run;

@@ -27,7 +27,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts);
 /// program; a name without a slash is searched for on the PATH. `input`: the text that the program
 /// reads from stdin. stdin, stdout and stderr are temporary files. If the program cannot be
 /// started, nothing is thrown, and ChildRun::error has the reason. RunError: a temporary file
-/// cannot be created or written. REQUIRES: `arguments` is not empty.
+/// cannot be created or written, or the exit status is not known. REQUIRES: `arguments` is not
+/// empty.
 ChildRun run_child(std::vector<std::string> arguments, const std::string& input);
 
 /// The Python interpreter of the project's virtual environment (.venv). Without one, "python3",
