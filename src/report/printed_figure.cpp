@@ -56,7 +56,7 @@ class Panel {
       std::erase_if(figure.series, [](const FigureSeries& one) { return one.points.empty(); });
       if (!figure.series.empty()) all.push_back(named(std::move(figure), metric, dataset));
       lacks_.clear();
-      intervals_ = false;
+      intervals_ = empty_cells_ = false;
       unfit_.clear();
     };
     // Stacked bars and the cache have no metric of their own.
@@ -237,14 +237,17 @@ class Panel {
                               rows = settings_of(printed_.by);
     figure.categories = texts_of(columns);
     for (const double row : rows) figure.series.push_back({str(row), {}});
+    std::set<std::pair<double, double>> cells;
     for (const PrintedFigure::Series& series : printed_.series)
       for (const Point& arm : series.arms) {
         const auto x = setting(arm.arm, printed_.along), y = setting(arm.arm, printed_.by);
         if (!x || !y) continue;
+        cells.insert({*x, *y});
         if (const auto z = value({dataset}, arm, metric))
           figure.series[static_cast<std::size_t>(index_of(rows, *y))].points.push_back(
               {index_of(columns, *x), z->estimate, NAN, NAN, mark_text(z->estimate)});
       }
+    empty_cells_ = cells.size() < columns.size() * rows.size();
     intervals_ = false;
     return figure;
   }
@@ -347,6 +350,7 @@ class Panel {
                            fewest_ < most_ ? str(" to ", most_) : "",
                            " of them); bars: from the 25 % to the 75 % quantile.")
                      : std::string(" Bars at marks: 95 % intervals.");
+    if (empty_cells_) caption += " A cell is empty if no arm of this scale has its settings.";
     if (!printed_.note.empty()) caption += str(" ", printed_.note, ".");
     if (!unfit_.empty())
       caption += str(" Warnings make some of these numbers unfit: ",
@@ -364,7 +368,7 @@ class Panel {
   std::vector<std::string> datasets_;
   // About the figure that is being drawn.
   std::set<std::string> lacks_, unfit_;
-  bool intervals_ = false;
+  bool intervals_ = false, empty_cells_ = false;
   std::ptrdiff_t fewest_ = std::numeric_limits<std::ptrdiff_t>::max(), most_ = 0;  // windows
 };
 

@@ -175,6 +175,7 @@ TEST_CASE("a heat map has a row and a column for each value of two settings") {
   CHECK(places_of(figure.series[2]) == Places{{1, 5}});  // b4 has no value
   CHECK(figure.series[2].points[0].label == "5.00");
   CHECK_THAT(figures[0].caption, Catch::Contains("Not drawn, since it is missing: mt-bench b4"));
+  CHECK_THAT(figures[0].caption, Catch::Contains("no arm of this scale has its settings"));
 }
 
 TEST_CASE("a stacked bar has a part for each outcome") {
