@@ -70,7 +70,8 @@ Verb report_verb() {
               const PaperCatalogue papers = read_papers();
               const auto results = reproduced(papers, *store, comparison.invocation);
               for (const Reproduction& result : results)
-                items.push_back(shown(result, /*measured_only=*/results.size() > 1));
+                items.push_back(reproduced_item(result, /*measured_only=*/results.size() > 1,
+                                                /*with_figures=*/true));
               add_items(report, items);
               write_file(flags->output, render_report(std::move(report), with_flags));
               std::cout << flags->output << "\n";
