@@ -7,9 +7,9 @@
 
 namespace pardec {
 
-// Character classes as in PyPI `tokenizers` 0.23.3, which uses tables of several Unicode versions.
-// The tables of the installed utf8proc are corrected where they differ. "Equal" in a comment says
-// that the results are the same as in `tokenizers` for all characters.
+// Character classes as in PyPI `tokenizers` 0.23.3, which uses tables of more than one Unicode
+// version. Where the tables of the installed utf8proc differ, they are corrected. "Equal" in a
+// comment says that the results are the same as in `tokenizers` for all characters.
 
 /// The code points from `first` to `last`, inclusive.
 struct CodeRange {
@@ -40,14 +40,14 @@ bool is_punctuation(char32_t code);
 /// Combining marks (M*) of Unicode 9. Equal.
 bool is_combining_mark(char32_t code);
 
-/// Appends the lower case of a character, by Unicode 17 and regardless of neighbouring characters.
-/// Equal.
+/// Appends the lower case of a character to `text`, as UTF-8. The lower case is that of Unicode 17,
+/// and does not depend on neighbouring characters. Equal.
 void append_lower_case(std::string& text, char32_t code);
 
-/// skip_spaces returns the end of the white space that starts at `begin`, or `begin` if there is
-/// none. skip_spaces_back returns the start of the white space that ends at `end`, but at least
-/// `limit`; it returns `end` if there is none. All offsets are in bytes, at character boundaries.
-/// REQUIRES: `text` is valid UTF-8.
+/// skip_spaces returns the end of the white space (is_space) that starts at `begin`, or `begin` if
+/// there is none. skip_spaces_back returns the start of the white space that ends at `end`, or
+/// `end` if there is none; it does not go back beyond `limit`. All offsets are in bytes, at
+/// character boundaries. REQUIRES: `text` is valid UTF-8.
 std::size_t skip_spaces(std::string_view text, std::size_t begin);
 std::size_t skip_spaces_back(std::string_view text, std::size_t end, std::size_t limit);
 

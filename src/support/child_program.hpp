@@ -15,8 +15,8 @@ struct ChildRun {
   bool good() const { return error == 0 && status == 0; }
 };
 
-/// The environment of child programs, as "NAME=value". Only variables of an allow list are included
-/// (paths, language, fonts and similar), because others may contain API keys.
+/// The environment that child programs get, as "NAME=value". Contains only the variables of an
+/// allow list (paths, language, fonts and similar), because other variables may contain API keys.
 std::vector<std::string> child_environment();
 
 /// A null-terminated list of pointers to the texts, for exec. Valid as long as `texts` is

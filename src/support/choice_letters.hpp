@@ -6,8 +6,8 @@
 
 namespace pardec {
 
-/// Maximum number of choices of a multiple-choice question. Choices have the letters A, B, ... in
-/// order.
+/// Maximum number of choices of a multiple-choice question. The choices have the letters A, B, ...
+/// in order.
 inline constexpr std::size_t kMostChoices = 26;
 
 /// The letter of the choice with this index. REQUIRES: index < kMostChoices.
@@ -15,11 +15,15 @@ inline std::string choice_letter(std::size_t index) {
   return std::string(1, static_cast<char>('A' + index));
 }
 
-/// The letter, in upper case, of the choice that a reference answer means. The reference may be a
-/// letter ("B", "(B)", "B.", "B)", "B:"), the text of a choice, or a letter with the text of its
-/// choice ("B) blue"). These forms are tried in this order. ASCII case and white space at both ends
-/// are ignored; of two choices that differ only in these, the one with exactly the reference's case
-/// is taken. None: the reference has none of these forms. REQUIRES: at most kMostChoices choices.
+/// The letter, in upper case, of the choice that a reference answer names. The reference may have
+/// one of these forms, which are tried in this order:
+/// - a letter: "B", "(B)", "B.", "B)" or "B:";
+/// - the text of a choice;
+/// - a letter with the text of its choice: "B) blue", "(B) blue", "B. blue" or "B: blue".
+/// ASCII case is ignored, and so is ASCII white space at both ends of the reference and of each
+/// choice. If the reference is the text of more than one choice, a choice with the reference's case
+/// is preferred, and otherwise the first one counts. None: the reference has none of these forms.
+/// REQUIRES: at most kMostChoices choices.
 std::optional<char> reference_letter(std::string_view reference,
                                      const std::vector<std::string>& choices);
 

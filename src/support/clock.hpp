@@ -4,8 +4,8 @@
 
 namespace pardec {
 
-/// A monotonic clock. Code that measures time gets a Clock as a parameter, so that tests can set
-/// the time.
+/// A monotonic clock. Code whose times are tested gets a Clock as a parameter, so that tests can
+/// set the time.
 class Clock {
  public:
   virtual ~Clock() = default;

@@ -48,7 +48,8 @@ struct Counters : Counts {
   /// run.
   void add_after(const Counters& later);
 
-  /// Generated tokens per forward pass (HPD: sum of K_r / F); 0 if there are no passes.
+  /// Generated tokens per forward pass; 0 if there are no passes. In the paper of HPD: the sum of
+  /// K_r (the tokens of stream r) over all streams, divided by F (the passes).
   double parallel_ratio() const {
     return forwards ? static_cast<double>(chosen) / static_cast<double>(forwards) : 0.0;
   }

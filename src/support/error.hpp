@@ -5,10 +5,10 @@
 
 namespace pardec {
 
-/// An error in the user's input or on the machine. The message is one line: where, what was found,
-/// what was expected, what to do. `main` converts an Error to an exit code. The runner stores the
-/// error of a single job and continues with the next job. Bugs in the program are assertions or
-/// std::logic_error, not Errors.
+/// An error in the user's input or on the machine. The message is one line that says where the
+/// error is, what was found, what was expected, and what to do. `main` converts an Error to an exit
+/// code. If a single job fails, the runner stores the job's error and continues with the next job.
+/// Bugs in the program are assertions or std::logic_error, not Errors.
 class Error : public std::runtime_error {
  public:
   /// The exit code of the process: 2 for wrong usage, configuration or input, 1 for a failed run.

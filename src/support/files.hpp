@@ -12,27 +12,28 @@ namespace pardec {
 /// a folder, a FIFO, a device or a socket. (Reading a FIFO or a device might never end.)
 void check_regular(const std::filesystem::path& file);
 
-/// Maximum size of a file that is read as a whole.
+/// Maximum size, in bytes, of a file that is read as a whole: 1 GiB.
 inline constexpr std::uintmax_t kLargestRead = std::uintmax_t{1} << 30;
 
 /// Reads a whole file. DataError, which names file and reason: the file is missing, cannot be read,
 /// is not a regular file, or has more than kLargestRead bytes.
 std::string read_file(const std::filesystem::path& file);
 
-/// Writes the next bytes of a file.
+/// Writes the next `count` bytes of a file. RunError: see write_file.
 using FileSink = std::function<void(const void* bytes, std::size_t count)>;
 
-/// Writes a file so that it is either complete or unchanged: `fill` gets a sink that writes to
-/// `file.tmp`, which is then synced and renamed. The permissions of an existing file are kept. If
-/// `file` is a link, its target is replaced. If `fill` throws, the temporary file is removed.
-/// RunError: writing fails, or `file` is a folder, device, pipe or socket, or a link that leads to
-/// itself. The folder of `file` must exist.
+/// Writes a file so that the file is either complete or unchanged. `fill` is called once, with a
+/// sink that writes to `file.tmp`; then `file.tmp` is synced and renamed. The permissions of an
+/// existing file are kept. If `file` is a link, the target of the link is replaced. If `fill`
+/// throws, the temporary file is removed, and the caller gets the exception. RunError: the file
+/// cannot be written, e.g. because its folder does not exist or the disk is full; or `file` is a
+/// folder, device, pipe or socket, or a link that leads to itself.
 void write_file(const std::filesystem::path& file,
                 const std::function<void(const FileSink&)>& fill);
 
 /// Writes `file` directly, without a temporary file and without a sync. For callers that write many
-/// files and sync them together. If `fill` throws, an incomplete file remains. RunError: see
-/// write_file.
+/// files and sync them together. An existing file is overwritten at once. If `fill` throws, an
+/// incomplete file remains, and the caller gets the exception. RunError: see write_file.
 void write_unsynced(const std::filesystem::path& file,
                     const std::function<void(const FileSink&)>& fill);
 

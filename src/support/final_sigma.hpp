@@ -4,9 +4,10 @@
 
 namespace pardec {
 
-/// Whether the capital sigma at index `at` becomes a final sigma in lower case, by Unicode's rule
-/// Final_Sigma and as in Python's str.lower. The rule: a cased character precedes the sigma, and
-/// none follows it, where case-ignorable characters in between are skipped.
+/// Whether the lower case of the capital sigma at index `at` is the final sigma (ς) instead of σ.
+/// As in Python's str.lower, this is decided by Unicode's rule Final_Sigma (Unicode Standard,
+/// section 3.13): a cased character precedes the sigma, and no cased character follows.
+/// Case-ignorable characters in between are skipped.
 bool is_final_sigma(std::u32string_view text, std::size_t at);
 
 }  // namespace pardec

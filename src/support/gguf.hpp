@@ -21,7 +21,8 @@ namespace pardec {
 //   padding   up to a multiple of `general.alignment` (32 if there is no such entry)
 //   rest      data; offsets count from here and are multiples of the alignment
 
-/// A type of tensors: `block` numbers are stored together in `bytes` bytes.
+/// A type of tensors. The numbers of a tensor are stored in blocks: each block has `block` numbers
+/// in `bytes` bytes.
 struct GgmlType {
   std::uint32_t code;
   const char* name;
@@ -38,29 +39,31 @@ struct GgufTensor {
   std::span<std::byte> data;        ///< a part of the file
 };
 
-/// The metadata and the tensors of a GGUF file. The constructor only finds and checks them; the
-/// functions below read a value of the metadata at each call.
+/// The metadata and the tensors of a GGUF file. The constructor only finds and checks them; each
+/// call of a function below reads a value of the metadata. Texts and tensors are views into the
+/// file.
 class Gguf {
  public:
   /// Reads the list of metadata and tensors from `file`, the bytes of a whole file, which must
   /// outlive this object. `where`: the file's name for errors. ModelError, which starts with
-  /// `where`: the file is not GGUF of version 2 or 3; a count, length, size, type or offset is
-  /// impossible, e.g. because the file is truncated; a key or the name of a tensor occurs twice; a
-  /// value is an array of arrays; or tensors overlap.
+  /// `where`: the file is not GGUF of version 2 or 3; a count, length, size, type, offset or
+  /// alignment is unknown or impossible, e.g. because the file is truncated; a key or the name of a
+  /// tensor occurs twice; a value is an array of arrays; or tensors overlap.
   Gguf(std::span<std::byte> file, std::string where);
 
   bool has(std::string_view key) const { return metadata_.contains(key); }
   /// The value of a key; none if the file does not have the key. ModelError, which names the key:
-  /// the value is an array or has another type, or (for `whole`) is 2^63 or more.
+  /// the value is an array, has another type, or (for `whole`) is 2^63 or more.
   std::optional<std::int64_t> whole(std::string_view key) const;
-  /// A 32-bit number is read as the shortest decimal fraction that denotes it: 1e-5, and not
-  /// 9.99999974e-6.
+  /// Also reads whole numbers. A 32-bit floating-point number is read as the shortest decimal
+  /// fraction that denotes it: 1e-5, and not 9.99999974e-6.
   std::optional<double> number(std::string_view key) const;
   std::optional<bool> flag(std::string_view key) const;
   std::optional<std::string_view> text(std::string_view key) const;
   /// The array of a key; empty if the file does not have the key. `wholes` also reads an array of
-  /// booleans, as 0 and 1. ModelError, which names the key: the value is no array, its elements
-  /// have another type, or (for `wholes`) an element is 2^63 or more.
+  /// booleans, as 0 and 1. `numbers` also reads whole numbers. ModelError, which names the key: the
+  /// value is not an array, its elements have another type, or (for `wholes`) an element is 2^63 or
+  /// more.
   std::vector<std::string_view> texts(std::string_view key) const;
   std::vector<std::int64_t> wholes(std::string_view key) const;
   std::vector<double> numbers(std::string_view key) const;
@@ -88,8 +91,8 @@ class Gguf {
 };
 
 /// The GGUF file that the path `model` refers to: the path itself if it is a file with the
-/// extension .gguf, or the only such file in a folder without config.json. None: there is no such
-/// file, or the folder has several.
+/// extension .gguf; or, for a folder without config.json, the only file with this extension in the
+/// folder. None: there is no such file, or the folder has more than one.
 std::optional<std::filesystem::path> gguf_file(const std::filesystem::path& model);
 
 }  // namespace pardec

@@ -11,9 +11,9 @@ std::string sha256(std::string_view bytes);
 /// not a regular file, or cannot be read.
 std::string sha256_file(const std::filesystem::path& file);
 
-/// The source expression 'sha256-...' of an inline script for a Content-Security-Policy, including
-/// the quotes. With it, a browser runs only this script. `script`: the text between <script> and
-/// </script>.
+/// The source expression 'sha256-...', including its quotes, that allows an inline script in a
+/// Content-Security-Policy. With this expression, a browser runs only this script. `script`: the
+/// text between <script> and </script>.
 std::string script_source(std::string_view script);
 
 }  // namespace pardec

@@ -20,7 +20,7 @@ struct HubName {
 /// another form.
 std::optional<HubName> parse_hub_name(std::string_view text);
 
-/// Whether the text is the full hash of a commit: 40 hexadecimal digits.
+/// Whether the text is the full hash of a commit: 40 hexadecimal digits, in lower case.
 bool is_commit(std::string_view text);
 
 /// The folder of the cache: $HF_HUB_CACHE; otherwise `hub` in $HF_HOME; otherwise `huggingface/hub`
@@ -30,19 +30,21 @@ std::filesystem::path hub_cache();
 /// The folder of a repository in the cache.
 std::filesystem::path hub_folder(const std::string& repository);
 
-/// The snapshot of a network in the cache. None: this revision is not there.
+/// The snapshot of a network in the cache. None: this revision is not there. DataError: the file
+/// refs/REVISION cannot be read.
 std::optional<std::filesystem::path> hub_snapshot(const HubName& name);
-/// Explains why there is no such snapshot: where it was looked for, and how to fetch it. The text
-/// continues a sentence whose subject is the network.
+/// Explains why hub_snapshot found nothing: where it searched, and how to fetch the network. The
+/// text continues a sentence whose subject is the network. DataError: see hub_snapshot.
 std::string why_no_snapshot(const HubName& name);
 
 /// The path of a checkpoint that a setting names. An existing path stays as it is. ORG/NAME or
 /// ORG/NAME@REVISION becomes the snapshot in the cache. Other texts, and networks that are not in
-/// the cache, stay as they are: the error is reported where the checkpoint is read.
+/// the cache, stay as they are: the error is reported where the checkpoint is read. DataError: see
+/// hub_snapshot.
 std::string checkpoint_path(const std::string& text);
 
 /// The network to which a snapshot folder belongs, with its commit as revision. None: the path is
-/// no folder of a cache.
+/// not a snapshot folder of a cache.
 std::optional<HubName> hub_name_of(const std::filesystem::path& snapshot);
 /// A short name of a checkpoint for tables: ORG/NAME@COMMIT for a snapshot, with eight digits of
 /// the commit; otherwise the last part of the path.

@@ -15,11 +15,12 @@ using OrderedJson = nlohmann::ordered_json;
 /// value recurse once per level.
 inline constexpr int kDeepestJson = 512;
 
-/// The offset at which a JSON text exceeds kDeepestJson; npos: it does not.
+/// The byte offset at which a JSON text exceeds kDeepestJson; npos: the text does not exceed it.
 std::size_t too_deep(std::string_view text);
 
 /// The first key that occurs twice in the same object of a JSON text; empty: there is none. (The
-/// parser keeps the last value.)
+/// parser keeps the last value.) If the text is invalid, only the keys before the error are
+/// checked.
 std::string repeated_key(std::string_view text);
 
 /// Reads and parses a file. A byte order mark is ignored. DataError: the file cannot be read
@@ -32,12 +33,13 @@ OrderedJson read_ordered_json(const std::filesystem::path& file);
 OrderedJson read_object_if_there(const std::filesystem::path& file);
 /// The value of a key; null if the object lacks the key.
 OrderedJson value_or_null(const OrderedJson& object, const char* key);
-/// Parses a text. `file` and `line` are its place for errors. `line` 0: the text is a whole file,
-/// and errors name the line within the text. DataError: as for read_json.
+/// Parses a text. `file` and `line` say where the text is, for errors. `line` 0: the text is a
+/// whole file, and errors name the line within the text. DataError: the text is invalid, in the
+/// same cases as for read_json.
 Json parse_json(std::string_view text, std::string_view file, long line);
 
-/// The value as one line of JSON. Invalid UTF-8 is repaired first, so that the function does not
-/// throw.
+/// The value as one line of JSON. Invalid UTF-8 in the value becomes U+FFFD, so the function does
+/// not throw.
 std::string dump(const Json& value);
 std::string dump(const OrderedJson& value);
 

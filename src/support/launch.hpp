@@ -2,15 +2,15 @@
 
 namespace pardec {
 
-/// What a launcher (Open MPI's or MPICH's mpirun, or srun) says of the processes that it started
-/// together, in the environment of each.
+/// This process among the processes that a launcher (Open MPI's or MPICH's mpirun, or srun) started
+/// together.
 struct Launch {
   bool together = false;  ///< whether a launcher started this process
   int rank = 0;           ///< number of this process, from 0
   int size = 1;           ///< number of processes
 };
 
-/// The launch of this process.
+/// Reads the launch of this process from the variables that launchers set in its environment.
 Launch launch();
 
 }  // namespace pardec

@@ -12,10 +12,10 @@ namespace pardec {
 struct MachineUse {
   std::optional<std::int64_t> cpu_ns;  ///< CPU time of this process
   /// Time, summed over the compute threads, for which they were ready to run but other processes
-  /// used the cores, or for which the whole process was stalled.
+  /// used the cores. Includes the time for which the whole process was stalled (see MachineMeter).
   std::optional<std::int64_t> waited_ns;
-  /// core time that the host of a virtual machine took, or that a CPU quota of the process's
-  /// control group withheld
+  /// Core time that the host of a virtual machine took, or that a CPU quota of the process's
+  /// control group withheld.
   std::optional<std::int64_t> stolen_ns;
   std::optional<double> mhz;  ///< mean clock frequency of the cores at the end
 };
@@ -29,15 +29,15 @@ double taken_share(const MachineUse& use, std::int64_t wall_ns, int threads);
 /// Cores that this process used count as free. NaN: unknown.
 double free_cores(std::chrono::milliseconds time);
 
-/// The number of threads, from 1 to `threads`, that have a core of their own if `free` cores
-/// (rounded to a whole number) are free. If `free` is NaN, returns `threads`.
+/// The number of threads, from 1 to `threads`, that run without sharing a core if `free` cores are
+/// free. `free` is rounded to a whole number. If `free` is NaN, returns `threads`.
 int threads_that_fit(double free, int threads);
 
 /// A measurement is disturbed if others take at least this share of the core time.
 inline constexpr double kDisturbedShare = 0.05;
 
-/// The shortest stall, in nanoseconds. A shorter time without a running thread does not count,
-/// because threads of the process may be waiting for each other.
+/// The shortest stall, in nanoseconds. A shorter time without a running thread does not count as a
+/// stall, because threads of the process may be waiting for each other.
 inline constexpr std::int64_t kShortestStall = 100000000;
 
 /// Measures the machine use of a computation with `threads` threads, from the construction of this

@@ -7,8 +7,8 @@
 namespace pardec {
 
 enum class ProgressStyle {
-  /// bar if stderr is a terminal, TERM is not "dumb", and mpirun did not start this process;
-  /// otherwise plain
+  /// bar if stderr is a terminal, TERM is not "dumb", and no launcher (launch.hpp) started this
+  /// process; otherwise plain
   automatic,
   bar,    ///< one line that is redrawn
   plain,  ///< a new line every 30 seconds
@@ -19,8 +19,8 @@ enum class ProgressStyle {
 ProgressStyle parse_progress_style(std::string_view name);
 
 /// Whether colours may be used on `fd`: it is a terminal, NO_COLOR is unset or empty, TERM is not
-/// "dumb", and mpirun did not start this process (mpirun gives each process a terminal, also if its
-/// own output is a file).
+/// "dumb", and no launcher (launch.hpp) started this process. (mpirun gives each process a
+/// terminal, even if mpirun's own output goes to a file.)
 bool may_colour(int fd);
 
 struct TerminalSize {
@@ -31,7 +31,7 @@ struct TerminalSize {
 TerminalSize terminal_size(int fd);
 
 /// Shows the progress of long work on stderr. The destructor shows the last state, with the total
-/// time.
+/// time, unless the style is `none`.
 class Progress {
  public:
   /// `what`: a text before the count. `total`: the amount of work, including `begun`; 0: unknown.
@@ -42,6 +42,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
+  /// Shows the new state if the last drawing is old enough (0.1 s for a bar, otherwise 30 s).
   /// `done`: the amount that is done, including `begun`. `note`: text after the count, e.g.
   /// "2 failed · 812 tok/s". `left`: text about the remaining time, e.g. "0:40 left"; empty: no
   /// such text; none: the remaining time is estimated from the time so far.

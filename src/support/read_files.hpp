@@ -14,18 +14,19 @@ using FilePlace = std::pair<std::uint64_t, std::uint64_t>;
 /// The place of the file to which a path leads. Links are followed.
 FilePlace place_of(const std::filesystem::path& path);
 
-/// The set of files that a command reads, which it must not overwrite. Files are identified by
-/// device and inode, so that a link counts as its target.
+/// The files that a command must not overwrite: the files that it reads, its database, and each
+/// file that it writes for another setting. Files are identified by device and inode, so that a
+/// link counts as its target.
 class ReadFiles {
  public:
-  /// Adds the file that the setting `name` refers to. For a folder, adds the files in the folder
-  /// and its direct subfolders whose extension is one of a checkpoint or adapter (.json,
-  /// .safetensors, .gguf and similar). Files that do not exist are ignored.
+  /// Adds the file `path`, which is the value of the setting `name`. For a folder, adds the files
+  /// in the folder and its direct subfolders whose extension is one of a checkpoint or adapter
+  /// (.json, .safetensors, .gguf and similar). Files that do not exist are ignored.
   void add(std::string_view name, const std::filesystem::path& path);
   /// Adds a database and its side files (-wal, -shm and -journal), even if they do not exist yet.
   void add_database(const std::filesystem::path& path);
   /// Adds a file that the command writes for the setting `name`, so that no other setting writes
-  /// it.
+  /// the same file.
   void add_written(std::string_view name, const std::filesystem::path& path);
 
   /// ConfigError: the output `file` of the setting `name` is in the set, as a file that is read, a

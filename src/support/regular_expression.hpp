@@ -10,8 +10,8 @@ struct re_pattern_buffer;  // Oniguruma's compiled regular expression
 
 namespace pardec {
 
-/// A regular expression on UTF-8 text. Backtracking is limited: the limit grows with the length of
-/// the text (see Searches).
+/// A regular expression on UTF-8 text. Backtracking is limited, so that no expression runs for a
+/// very long time (see Searches).
 class RegularExpression {
  public:
   enum class Syntax { ruby, python };
@@ -21,8 +21,9 @@ class RegularExpression {
   RegularExpression& operator=(RegularExpression&&) noexcept;
   ~RegularExpression();
 
-  /// Searches for matches in one text. Each search may backtrack 1,000 times. Searches that need
-  /// more share a limit of 10,000 times plus 100 times per byte of the text.
+  /// Searches for matches in one text. Each search may backtrack 1,000 times. A search that needs
+  /// more is repeated with a limit that is four times as high, and so on. The limits of all
+  /// repeated searches in the text add up to at most 10,000 plus 100 for each byte of the text.
   class Searches {
    public:
     /// The expression and the text must outlive this object.
@@ -31,8 +32,9 @@ class RegularExpression {
     Searches(const Searches&) = delete;
     Searches& operator=(const Searches&) = delete;
     /// Begin and end (byte offsets) of the first match at or after offset `at`; none: there is no
-    /// more match. RunError: a limit on backtracking or on its memory is reached. REQUIRES: `at` is
-    /// at most the length of the text.
+    /// more match. A match may be empty. Look-behind and anchors also see the text before `at`.
+    /// RunError: a limit on backtracking or on its memory is reached. REQUIRES: `at` is at most the
+    /// length of the text.
     std::optional<std::pair<std::size_t, std::size_t>> from(std::size_t at);
 
    private:

@@ -5,9 +5,9 @@
 
 namespace pardec {
 
-/// The random generator xoshiro256** (Blackman and Vigna 2018), seeded by splitmix64. It gives the
-/// same numbers on every machine. Each request has its own generator, so that its answer does not
-/// depend on other requests.
+/// The random generator xoshiro256** (Blackman and Vigna 2018), seeded by splitmix64. The results
+/// of `next`, `uniform` and `below` are the same on every machine. Each request has its own
+/// generator, so that its answer does not depend on other requests.
 class Rng {
  public:
   explicit Rng(std::uint64_t seed);
@@ -17,7 +17,7 @@ class Rng {
   double uniform();
   /// Uniform in [0, bound). REQUIRES: bound > 0.
   std::uint64_t below(std::uint64_t bound);
-  /// Standard normal (Box-Muller).
+  /// Standard normal (Box-Muller). The last bits may depend on the machine's log and cos.
   double normal();
 
  private:

@@ -30,17 +30,19 @@ std::string replace_all(std::string text, std::string_view from, std::string_vie
 /// Replaces each maximal invalid part of UTF-8 by one U+FFFD, as Python's errors="replace" does.
 std::string repair_utf8(std::string_view text);
 
-/// Makes text safe for a terminal. Control characters, and marks that change the writing direction,
-/// become "·". Line breaks become "↵". Invalid UTF-8 is repaired (repair_utf8). `lines`: line
-/// breaks and tabs are kept.
+/// Makes text safe for a terminal. Control characters, including tabs, and marks that change the
+/// writing direction become "·". Line breaks become "↵". Invalid UTF-8 is repaired (repair_utf8).
+/// `lines`: line breaks and tabs are kept.
 std::string visible_text(std::string_view bytes, bool lines = false);
 
 /// The text if it has at most `most` bytes. Otherwise its first characters, at most `most` bytes of
 /// them, followed by "...".
 std::string shortened(std::string_view text, size_t most);
 
-/// The candidates with a small edit distance from `name`: at most three, the nearest first. The
-/// distances of the others exceed the smallest one by at most 1.
+/// Suggestions for a mistyped name: the candidates with a small edit distance from `name`, at most
+/// three, the nearest first. The distance counts inserted, deleted, replaced and exchanged
+/// neighbouring bytes. It is small if it is at most 1 plus a third of the length of the shorter
+/// name, and exceeds the distance of the nearest candidate by at most 1.
 std::vector<std::string> near_names(std::string_view name,
                                     const std::vector<std::string>& candidates);
 
@@ -48,7 +50,9 @@ std::vector<std::string> near_names(std::string_view name,
 /// near names, `; known: a, b, c`.
 std::string known_names(std::string_view name, const std::vector<std::string>& candidates);
 
-/// The number of columns that a text takes on a terminal.
+/// The number of columns that a text of one line takes on a terminal. Wide East Asian characters
+/// and emoji count 2, combining marks and control characters 0, other code points 1. Invalid UTF-8
+/// is first repaired (repair_utf8).
 int display_width(std::string_view text);
 
 }  // namespace pardec

@@ -24,7 +24,7 @@ bool names_thought(std::string_view token);
 struct ThoughtReading {
   std::vector<ThoughtMarks> marks = known_thought_marks();
   bool opened = false;  ///< the prompt ends after an opening mark
-  /// Thinking counts as part of the answer. Callers must check this: thought_of ignores it.
+  /// Thinking counts as part of the answer. Callers must check this flag: thought_of ignores it.
   bool keep = false;
 };
 
@@ -37,14 +37,15 @@ struct Thought {
 };
 
 /// Finds the thinking at the beginning of a text. The thinking ends with the last closing mark that
-/// counts, so it may have several parts, and text between them. A closing mark counts in two cases:
-/// - An opening mark precedes it, at the beginning of the text or of a line.
-/// - No opening mark precedes it: the prompt may have opened the thinking, or the thinking may have
-///   quoted its closing mark. In JSON, such a closing mark is part of a value and does not count,
-///   unless the prompt opened the thinking.
-/// The whole text is thinking (Thought::open) if it begins with an opening mark, or the prompt
-/// opened the thinking, and no closing mark counts. This is also so if the rest of the text, after
-/// the last closing mark that counts, begins with an opening mark.
+/// counts, so it may have more than one part, and text between the parts. A closing mark counts in
+/// two cases:
+/// - Its opening mark is before it, at the beginning of the text or of a line.
+/// - Its opening mark is not before it: the prompt may have opened the thinking, or the thinking
+///   may have quoted its closing mark. In JSON, such a closing mark is part of a value and does not
+///   count. (If the prompt opened the thinking, the first closing mark counts even there.)
+/// The whole text is thinking (Thought::open) if no closing mark counts, and the text begins with
+/// an opening mark or the prompt opened the thinking. The whole text is also thinking if the rest
+/// of the text, after the last closing mark that counts, begins with an opening mark.
 Thought thought_of(std::string_view text, const ThoughtReading& reading = {});
 
 /// The text after its thinking, without empty lines at its beginning; the first line keeps its

@@ -21,22 +21,25 @@ struct Section {
   std::optional<Token> id;
 };
 
-/// Tokens that are searched for in a text before all other steps. The leftmost match counts.
-/// If several tokens match at one place, the longest counts. Immutable.
+/// Tokens that are found in a text as a whole, before the text between them is split into words.
+/// The leftmost match counts. If more than one token matches at the same place, the longest counts.
+/// Immutable.
 class AddedTokens {
  public:
-  /// Reads the array `added_tokens` of a tokenizer.json (`json`), and adds the tokens in the files
-  /// next to it. A token of the model's vocabulary keeps its id; new tokens get the next free ids.
-  /// `normalizer`: applied to tokens with the flag `normalized`; may be null. ConfigError, which
-  /// starts with `where`: the array is invalid, the file gives a token another id, or the
-  /// normaliser makes a token empty or equal to another token. RunError: see Normalizer::apply.
+  /// Reads the array `added_tokens` of a tokenizer.json (`json`; null: no tokens), and adds the
+  /// tokens of `beside`. A token of the model's vocabulary keeps its id. As in PyPI `tokenizers`,
+  /// the id of a new token is the larger of two numbers: the number of tokens in the vocabulary,
+  /// and the highest id of an added token + 1. `normalizer`: applied to tokens with the flag
+  /// `normalized`; may be null. ConfigError, which starts with `where`: the array is invalid or
+  /// gives a token another id than this rule, or the normaliser makes a token empty or equal to
+  /// another token. RunError: see Normalizer::apply.
   AddedTokens(const Json& json, const TokensBeside& beside, const Vocabulary& vocabulary,
               const Normalizer* normalizer, const std::string& where);
 
   // Both functions divide a text into sections. split_original searches for the tokens without the
-  // flag `normalized`, in text that is not normalised yet. split_normalized searches for the tokens
-  // with this flag, in normalised text. With TokensBeside::split_special, both ignore special
-  // tokens.
+  // flag `normalized`, and expects text that is not normalised yet. split_normalized searches for
+  // the tokens with this flag, and expects normalised text. With TokensBeside::split_special, both
+  // functions ignore special tokens. REQUIRES: `text` is valid UTF-8.
 
   std::vector<Section> split_original(std::string_view text) const {
     return split(original_, text);
@@ -52,8 +55,8 @@ class AddedTokens {
   /// The text that is passed to decoders. For a token with the flag `normalized`, it is the
   /// normalised text. Null if the id is not an added token.
   const std::string* decoded(Token id) const;
-  /// Whether decoding with skip_special leaves out the id. As in PyPI `tokenizers`, a special token
-  /// is not left out if decoded() differs from token().
+  /// Whether Tokenizer::decode with skip_special leaves out the id. As in PyPI `tokenizers`, a
+  /// special token is not left out if decoded() differs from token().
   bool is_skipped(Token id) const;
   bool is_special(Token id) const;
   /// All tokens as the array `added_tokens` of a tokenizer.json, with all flags, sorted by id.

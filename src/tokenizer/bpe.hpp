@@ -13,22 +13,23 @@
 namespace pardec {
 
 /// Byte-pair encoding (Sennrich et al. 2016, arXiv:1508.07909). Starts with the characters of a
-/// word, and repeatedly applies the merge with the lowest rank to two neighbours (the leftmost, if
-/// there are several), until no merge applies. With the option `ignore_merges`, a word that is a
-/// token in the vocabulary becomes this token. Immutable.
+/// word. Then repeatedly applies the merge with the lowest rank to two neighbours, until no merge
+/// applies. If this merge applies at more than one place, the leftmost place comes first. With the
+/// option `ignore_merges`, a word that is a token in the vocabulary becomes this token. Immutable.
 class Bpe {
  public:
   /// Reads the object `model` of a tokenizer.json. ConfigError, which starts with `where`: the
-  /// object is invalid.
+  /// object is invalid, or has a dropout, prefix or suffix, which are not supported.
   Bpe(const Json& json, const std::string& where);
 
   /// Buffers of `encode`, which a caller can use for many words.
   struct Scratch;
 
-  /// Appends the ids of one word to `out`. A character that is not in the vocabulary becomes the
-  /// tokens of its bytes or the unknown token, as the options of the model say, or else is left
-  /// out. Takes O(n log n) time for n characters. REQUIRES: `word` is valid UTF-8 of less than 2
-  /// GiB.
+  /// Appends the ids of one word to `out`. If a character is not in the vocabulary, it becomes the
+  /// tokens of its bytes (option `byte_fallback`) or otherwise the unknown token; if the model has
+  /// neither, the character is left out. With the option `fuse_unk`, neighbouring unknown
+  /// characters become one unknown token. Takes O(n log n) time for n characters. REQUIRES: `word`
+  /// is valid UTF-8 of less than 2 GiB.
   void encode(std::string_view word, Scratch& scratch, Tokens& out) const;
 
   const Vocabulary& vocabulary() const { return vocabulary_; }

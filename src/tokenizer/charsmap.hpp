@@ -15,11 +15,11 @@ namespace pardec {
 /// Immutable.
 class Charsmap {
  public:
-  /// ConfigError, which starts with `where`: the bytes are no such map.
+  /// Reads a map in this format. ConfigError, which starts with `where`: the bytes are no such map.
   Charsmap(std::string bytes, const std::string& where);
 
-  /// The normalised form of the shortest string in the map with which `text` begins. None: there is
-  /// no such string.
+  /// The normalised form of the shortest string in the map with which `text` begins, as in PyPI
+  /// `tokenizers`. (SentencePiece itself takes the longest.) None: there is no such string.
   std::optional<std::string_view> find(std::string_view text) const;
 
  private:

@@ -11,9 +11,9 @@
 namespace pardec {
 
 // A tokenizer.json has components `{"type": NAME, option: value, ...}`, which may contain other
-// components. Each kind of component (normalizer, pre-tokenizer, decoder) has a table of names and
-// readers. A new component needs one class and one table row. Readers throw ConfigError;
-// Tokenizer::load converts it to a ModelError with the file's name.
+// components. Each kind of component (normalizer, pre-tokenizer, decoder) has a table of types and
+// functions that read them. A new component needs one class and one table row. All errors are
+// ConfigErrors; Tokenizer::load converts them to a ModelError with the file's name.
 
 template <typename Component>
 struct ComponentEntry {
@@ -23,7 +23,8 @@ struct ComponentEntry {
 };
 
 /// Reads one component; returns null for a JSON null. `where`: its place in the file, e.g.
-/// "decoder.decoders[1]".
+/// "decoder.decoders[1]". ConfigError, which starts with `where`: the type is missing or is not in
+/// the table, or an option is invalid or unknown.
 template <typename Component, typename Table>
 std::unique_ptr<Component> read_component(const Json& json, const std::string& where,
                                           const Table& table) {
@@ -45,7 +46,9 @@ std::unique_ptr<Component> read_component(const Json& json, const std::string& w
   throw ConfigError(str(where, " '", type, "' is not supported; supported: ", join(known, ", ")));
 }
 
-/// Reads the array of components `key` of a Sequence. `read(json, where)` reads one of them.
+/// Reads the components of a Sequence, which are in its array `key`. `read(json, where)` reads one
+/// component. ConfigError, which starts with `where`: there is no such array, or a component is
+/// null or invalid.
 template <typename Component, typename Read>
 std::vector<std::unique_ptr<Component>> read_components(JsonReader& options, const char* key,
                                                         const std::string& where, Read read) {

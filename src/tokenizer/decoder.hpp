@@ -11,17 +11,18 @@ namespace pardec {
 class TokenDecoder {
  public:
   virtual ~TokenDecoder() = default;
-  /// Rewrites the tokens of one answer. The caller then concatenates them. RunError: see
-  /// Pattern::split and check_growth.
+  /// Rewrites the tokens of one answer, in order. Their concatenation is then the text of the
+  /// answer. RunError: see Pattern::split and check_growth.
   virtual void apply(std::vector<std::string>& tokens) const = 0;
 
   /// A token in the middle of an answer. Rules for the beginning and end of an answer do not apply
   /// to it.
   struct Piece {
     std::string bytes;
-    bool fused = false;  ///< after Fuse, a component gets the whole answer as one token
+    bool fused = false;  ///< after a Fuse: Strip applies only to the ends of the whole answer
   };
-  /// Rewrites a token in the middle of an answer. RunError: see apply().
+  /// Rewrites a token in the middle of an answer to the bytes that it stands for. RunError: see
+  /// apply().
   virtual void apply_inside(Piece& piece) const = 0;
 };
 

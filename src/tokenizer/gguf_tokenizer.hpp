@@ -11,17 +11,19 @@
 namespace pardec {
 
 /// The content of a tokenizer.json that is equivalent to the tokenizer in a GGUF file's metadata.
-/// Supported models are `gpt2` (BPE over bytes, with the pre-tokenizers of a table) and `llama`
-/// (SentencePiece's BPE). ModelError: the model or pre-tokenizer is not supported, or a list is
-/// missing or inconsistent.
+/// Supported models (`tokenizer.ggml.model`) are `llama` (SentencePiece's BPE) and `gpt2` (BPE over
+/// bytes), the latter with the pre-tokenizers (`tokenizer.ggml.pre`) gpt-2, smollm, llama-bpe,
+/// gpt-4o and qwen2. ModelError: the model or pre-tokenizer is not supported; two tokens are equal;
+/// or an entry of the metadata is missing, has another type, or does not fit the other entries.
 Json gguf_tokenizer(const Gguf& gguf);
 
-/// (name, text) of `bos_token`, `eos_token`, `unk_token` and `pad_token`, as far as the metadata
-/// has them. ModelError: the id of one of them is not in the vocabulary.
+/// (name, text) of `bos_token`, `eos_token`, `unk_token` and `pad_token`; names that the metadata
+/// do not have are left out. ModelError: the id of one of these tokens is not in the vocabulary, or
+/// an entry of the metadata has another type.
 std::vector<std::pair<std::string, std::string>> gguf_named_tokens(const Gguf& gguf);
 
-/// The file that a model's tokenizer is read from: the GGUF file (see gguf_file); or, in the folder
-/// `model`, tokenizer.json or otherwise tokenizer.model. None: the model has none of them.
+/// The file from which a model's tokenizer is read: the GGUF file (see gguf_file); otherwise, in
+/// the folder `model`, tokenizer.json or tokenizer.model. None: the model has none of these files.
 std::optional<std::filesystem::path> tokenizer_file(const std::filesystem::path& model);
 
 }  // namespace pardec

@@ -7,10 +7,10 @@ namespace pardec {
 /// replace compatibility variants of characters ("ﬁ", "²").
 enum class NormalForm { nfc, nfd, nfkc, nfkd };
 
-/// Normalises the text of a stretch with the tables of Unicode 9, which PyPI `tokenizers` uses.
-/// Characters that were added later are not decomposed, composed or reordered. For characters of
-/// Unicode 9, all versions agree. Takes O(n log n) time, even for long runs of combining marks.
-/// RunError: see check_growth. REQUIRES: valid UTF-8.
+/// Normalises the text of a stretch with the tables of Unicode 9, as PyPI `tokenizers` does.
+/// Characters that were added in later versions are not decomposed, composed or reordered. For
+/// characters of Unicode 9, the tables of all later versions agree. Takes O(n log n) time, even for
+/// long runs of combining marks. RunError: see check_growth. REQUIRES: the text is valid UTF-8.
 void normalize(Stretch& stretch, NormalForm form);
 
 }  // namespace pardec

@@ -10,7 +10,8 @@
 
 namespace pardec {
 
-/// A part of a text, in bytes: a match of a pattern, or the text between two matches.
+/// A part of a text, in bytes: a match of a pattern, or the text between two matches. A match may
+/// be empty.
 struct Span {
   std::size_t begin, end;
   bool match;
@@ -29,9 +30,8 @@ class Pattern {
   static Pattern regex(const std::string& expression, const std::string& where);
 
   /// Divides `text` into matches and the text between them, from left to right. An empty text has
-  /// no parts, even if the expression matches it. Thread-safe. RunError: the expression backtracks
-  /// more than about a thousand times per byte of the text, far more than any tokenizer's
-  /// expression needs.
+  /// no parts, even if the expression matches it. Thread-safe. RunError: the expression reaches a
+  /// limit of RegularExpression::Searches. The expressions of real tokenizers need far less.
   std::vector<Span> split(std::string_view text) const;
   /// Replaces every match by `content`. RunError: see split; or the text grows too large
   /// (check_growth).

@@ -8,33 +8,38 @@
 
 namespace pardec {
 
-/// The pieces of a SentencePiece model or of a GGUF file's tokenizer, by id.
+/// The pieces of a SentencePiece model or of a GGUF file's tokenizer, by id. The texts are views
+/// into the bytes of the file.
 struct SentencePieces {
-  /// What a piece is, as SentencePiece and ggml number it.
+  /// The kinds of pieces, with the numbers that SentencePiece and ggml give them.
   enum Kind : std::int64_t { normal = 1, unknown, control, user_defined, unused, byte };
 
   std::vector<std::string_view> texts;
   std::vector<std::int64_t> kinds;
-  std::vector<double> scores;  ///< empty, or one of each piece
+  std::vector<double> scores;  ///< empty, or one for each piece
 };
 
-// Parts of an equivalent tokenizer.json. `where` is the place of the pieces for errors.
+// Parts of an equivalent tokenizer.json. `where` is the place of the pieces, for errors.
 
 /// {token: id}, without unused pieces. ModelError: two pieces have the same text.
 Json vocabulary_json(const SentencePieces& pieces, const std::string& where);
-/// Control pieces and the unknown piece as special tokens, and user-defined pieces as tokens.
+/// The added tokens: control pieces and the unknown piece as special tokens, and user-defined
+/// pieces as ordinary tokens.
 Json added_json(const SentencePieces& pieces);
-/// The merges of SentencePiece's BPE: of the pieces that are two pieces joined, those with the
-/// highest score first. Merges with the same score are in the order of the ids of the whole and of
-/// its parts, as in the tokenizer.json of Llama 2. ModelError: a score is NaN. REQUIRES: the pieces
-/// have scores.
+/// The merges of SentencePiece's BPE. If two pieces, joined, are a third piece, they are a merge.
+/// Only normal and user-defined pieces take part, and the third piece has at most 1,024 bytes.
+/// Merges are sorted by the score of the joined piece, the highest first. Merges with the same
+/// score are in the order of the ids of the joined piece, the left piece and the right piece, as in
+/// the tokenizer.json of Llama 2. ModelError: a score is NaN. REQUIRES: the pieces have scores.
 Json merges_json(const SentencePieces& pieces, const std::string& where);
-/// SentencePiece's BPE. `unknown`: the text of the unknown piece; null: there is none.
-/// `byte_fallback`: whether characters that are not in the vocabulary become bytes; otherwise they
-/// become the unknown piece. Errors and REQUIRES: see vocabulary_json and merges_json.
+/// The model of a tokenizer.json for SentencePiece's BPE. `unknown`: the text of the unknown piece;
+/// null: there is none. `byte_fallback`: whether characters that are not in the vocabulary become
+/// bytes; otherwise they become the unknown piece. Errors and REQUIRES: see vocabulary_json and
+/// merges_json.
 Json bpe_json(const SentencePieces& pieces, const Json& unknown, bool byte_fallback,
               const std::string& where);
-/// Joins the pieces of an answer. `prefix`: texts begin with a dummy space, which is removed.
+/// A decoder that replaces "▁" by spaces and byte pieces by their bytes, and joins the pieces of an
+/// answer. `prefix`: texts begin with a dummy space, which the decoder removes.
 Json decoder_json(bool prefix);
 /// A list of normalizers. If `prefix` is true, the first one puts a dummy space before the text.
 /// The last one replaces all spaces by "▁".

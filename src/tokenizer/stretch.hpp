@@ -6,7 +6,7 @@
 namespace pardec {
 
 /// Where a stretch is in its text. Some components treat the beginning and the end of a text
-/// differently.
+/// differently from the rest.
 enum class Place {
   /// the text is tokenized as a whole; every stretch has the rules for a beginning and an end
   whole,
@@ -21,28 +21,29 @@ void check_growth(std::size_t before, std::size_t after);
 
 /// A part of the input between two added tokens, while components rewrite it.
 ///
-/// PyPI `tokenizers` stores for each byte the input character that it came from. Only Metaspace
-/// uses this: it checks whether a part came from the first input character. Therefore this struct
-/// stores only the number of bytes that came from the first character. They are always at the
-/// front.
+/// PyPI `tokenizers` stores for each byte the input character from which the byte came. Only
+/// Metaspace uses this, to check whether a part came from the first character of the input.
+/// Therefore this struct stores only how many bytes came from the first character of the stretch.
+/// These bytes are always at the front.
 struct Stretch {
   std::string text;
   bool at_start;      ///< whether the stretch begins at the beginning of the input
   std::size_t first;  ///< number of bytes of `text` that came from the first character, see above
 
-  /// A stretch with the unchanged input in [begin, end).
+  /// A stretch with the unchanged bytes [begin, end) of `input`.
   static Stretch of_input(std::string_view input, std::size_t begin, std::size_t end);
 
   /// The part of the stretch with the bytes [begin, end) of `text`.
   Stretch part(std::size_t begin, std::size_t end) const;
 
-  /// Inserts `added` at the front. The inserted bytes count as a part of the first character. An
-  /// empty text stays empty. RunError: see check_growth.
+  /// Inserts `added` at the front. The inserted bytes count as part of the first character. If
+  /// `text` is empty, it stays empty. RunError: see check_growth.
   void prepend(std::string_view added);
 };
 
-/// Rewrites a stretch from left to right. Each call handles the next bytes of the stretch, which
-/// must outlive this object. Bytes after the last call are dropped. RunError: see check_growth.
+/// Rewrites a stretch from left to right. Each call handles the next bytes of the old stretch,
+/// which must outlive this object. Bytes that no call handles are dropped. RunError: see
+/// check_growth.
 class Rewriting {
  public:
   explicit Rewriting(const Stretch& old) : old_(old), new_{{}, old.at_start, 0} {
@@ -54,9 +55,10 @@ class Rewriting {
   void drop(std::size_t bytes) { at_ += bytes; }
   /// Replaces the next bytes by `text`, which counts as coming from the first of these bytes.
   void replace(std::size_t bytes, std::string_view text);
-  /// Writes `text` before the next byte. `text` counts as coming from the byte before it.
+  /// Writes `text` before the next byte. `text` counts as coming from the last byte that was
+  /// handled; at the beginning, it counts as coming from the first character.
   void insert(std::string_view text) { write(text, at_ <= old_.first); }
-  /// The number of bytes in the next `characters` characters.
+  /// The number of bytes in the next `characters` characters of the old stretch.
   std::size_t bytes_of(int characters) const;
 
   /// The new stretch.

@@ -8,7 +8,10 @@
 
 namespace pardec {
 
-/// An added token with Hugging Face's flags.
+/// An added token with Hugging Face's flags. `single_word`: matches only where no word character is
+/// next to the token. `lstrip`, `rstrip`: also takes the white space on its left or right.
+/// `normalized`: is searched for in the normalised text. `special`: decoding can leave the token
+/// out.
 struct NewToken {
   std::string content;
   bool single_word = false, lstrip = false, rstrip = false, normalized = false, special = false;
@@ -31,14 +34,14 @@ struct TokensBeside {
   const std::string* find(std::string_view name) const;
 };
 
-/// Reads these files in `folder`; the result is empty if there are none. `tokenizer`: the content
-/// of the folder's tokenizer.json. ConfigError, DataError: a file is invalid; the message names
-/// file and key.
+/// Reads the files in `folder`; the result is empty if there are none. `tokenizer`: the content of
+/// the folder's tokenizer.json. ConfigError, DataError: a file is invalid; the message names file
+/// and key.
 TokensBeside read_tokens_beside(const std::filesystem::path& folder, const OrderedJson& tokenizer);
-/// Reads these files and, if there is one, the folder's tokenizer.json. For a GGUF file, or a
-/// folder with one (gguf_file), the result has only the named tokens of its metadata. ConfigError,
-/// DataError: a file is invalid; the message names file and key. ModelError: the GGUF file is
-/// invalid.
+/// Reads the files in `folder` and, if there is one, the folder's tokenizer.json. If `folder` is a
+/// GGUF file, or a folder with such a file (gguf_file), the result has only the named tokens of the
+/// file's metadata. ConfigError, DataError: a file is invalid; the message names file and key.
+/// ModelError: the GGUF file is invalid.
 TokensBeside read_tokens_beside(const std::filesystem::path& folder);
 
 inline constexpr const char* kTokenizerConfig = "tokenizer_config.json";

@@ -12,17 +12,19 @@
 namespace pardec {
 
 /// A unigram language model of tokens (Kudo 2018, arXiv:1804.10959): a word is divided into the
-/// tokens whose log-probabilities have the largest sum. A character that no token begins with or
-/// equals costs 10 more than the least likely token. Immutable.
+/// tokens whose log-probabilities have the largest sum. A character that is not itself a token may
+/// be an unknown part of the word, whose log-probability is that of the least likely token minus
+/// 10. Immutable.
 class Unigram {
  public:
   /// Reads the object `model` of a tokenizer.json. ConfigError, which starts with `where`: the
   /// object is invalid.
   Unigram(const Json& json, const std::string& where);
 
-  /// Appends the ids of one word to `out`. A stretch that is no token becomes the tokens of its
-  /// bytes, if the model has them, or else the unknown token, or else is left out. REQUIRES: `word`
-  /// is valid UTF-8.
+  /// Appends the ids of one word to `out`. An unknown part of the word becomes the tokens of its
+  /// bytes (option `byte_fallback`) or otherwise the unknown token; if the model has neither, the
+  /// part is left out. Neighbouring unknown characters are one part if the model has an unknown
+  /// token. REQUIRES: `word` is valid UTF-8.
   void encode(std::string_view word, Tokens& out) const;
 
   const Vocabulary& vocabulary() const { return vocabulary_; }

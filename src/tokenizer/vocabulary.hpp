@@ -17,8 +17,8 @@ class Vocabulary {
   /// cost gigabytes.
   static constexpr Token kMaxId = (1 << 24) - 1;
 
-  /// Reads `{token: id, ...}`. ConfigError, which starts with `where`: an id is not an integer, out
-  /// of range, or repeated.
+  /// Reads `{token: id, ...}`. ConfigError, which starts with `where`: the JSON is not an object,
+  /// or an id is not an integer from 0 to kMaxId or occurs twice.
   Vocabulary(const Json& json, const std::string& where);
   Vocabulary(Vocabulary&&) = default;
 

@@ -8,11 +8,11 @@
 
 namespace pardec {
 
-/// What divides a word into tokens.
+/// The model of a tokenizer.json, which divides each word into tokens.
 using WordModel = std::variant<Bpe, Unigram, WordPiece>;
 
-/// Reads the object `model` of a tokenizer.json. ConfigError, which starts with `where`: it is
-/// invalid, or of another type.
+/// Reads the object `model` of a tokenizer.json. ConfigError, which starts with `where`: the object
+/// is missing or invalid, or of another type.
 inline WordModel read_word_model(const Json& json, const std::string& where) {
   if (!json.is_object())
     throw ConfigError(str(where, " is missing, expected a BPE, Unigram or WordPiece model"));

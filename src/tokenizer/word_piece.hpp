@@ -9,17 +9,18 @@
 
 namespace pardec {
 
-/// BERT's tokens (Devlin et al. 2019, arXiv:1810.04805): a word is divided from left to right, each
-/// time at the longest token; tokens after the first have a prefix in the vocabulary ("##").
-/// Immutable.
+/// BERT's tokens (Devlin et al. 2019, arXiv:1810.04805). A word is divided from left to right: at
+/// each place, the longest token that matches is taken. In the vocabulary, tokens that continue a
+/// word have a prefix ("##"). Immutable.
 class WordPiece {
  public:
   /// Reads the object `model` of a tokenizer.json. ConfigError, which starts with `where`: the
   /// object is invalid.
   WordPiece(const Json& json, const std::string& where);
 
-  /// Appends the ids of one word to `out`. A word that is too long, or has a part that no token
-  /// equals, becomes the unknown token. REQUIRES: `word` is valid UTF-8.
+  /// Appends the ids of one word to `out`. The whole word becomes the unknown token if it has more
+  /// characters than the model allows (`max_input_chars_per_word`), or if no token matches at some
+  /// place. REQUIRES: `word` is valid UTF-8.
   void encode(std::string_view word, Tokens& out) const;
 
   const Vocabulary& vocabulary() const { return vocabulary_; }
