@@ -8,7 +8,7 @@ namespace pardec {
 
 struct Arm;
 
-/// Defines the tokens or acceptances that an oracle forces.
+/// Defines what an oracle forces: the chosen tokens, or which guesses are accepted.
 struct OracleSpec {
   /// The text that the run stores; empty: no oracle. It is as the user wrote it, but give_oracle
   /// replaces accept-curve:FILE:NETWORK by the accepted length that it reads from FILE.

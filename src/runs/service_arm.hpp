@@ -51,9 +51,9 @@ class ServiceArm final : public StreamSource, private chat::Events {
   std::int64_t run(int count, int live, const std::function<Task<void>(int)>& start,
                    const std::function<void(const Ended&)>& done);
 
-  /// Sends one prompt, and returns the reply. RunError: the service gives no answer, or the answer
-  /// has more tokens than requested or ids that the tokenizer does not have. REQUIRES: called by a
-  /// job of `run`.
+  /// Sends one prompt, and returns the reply as a stream. RunError: the service gives no answer, or
+  /// the answer has more tokens than requested or ids that the tokenizer does not have. REQUIRES:
+  /// called by a job of `run`.
   Task<Stream> stream(StreamRequest request, const DecoderContext& context) override;
 
   /// For servers that report guesses only in total (vLLM's /metrics), and not in each reply. Adds
