@@ -17,7 +17,7 @@ namespace pardec {
 /// The results of --repair on one dataset.
 struct RepairCounts {
   std::string dataset;
-  std::int64_t disturbed = 0;        ///< number of blocks without an undisturbed measurement at first
+  std::int64_t disturbed = 0;        ///< blocks that had no undisturbed measurement before
   std::int64_t again = 0;            ///< number of blocks that were measured again
   std::int64_t quiet = 0;            ///< number of these that were not disturbed again
   std::int64_t repaired_before = 0;  ///< number of other blocks that were repaired earlier
