@@ -16,7 +16,7 @@ namespace pardec {
 struct Arm {
   std::string label, decoder;
   Json options = Json::object();   ///< names without the decoder's prefix (k_max, not hpd.k_max)
-  int batch_size = 1;              ///< number of concurrent jobs
+  int batch_size = 1;              ///< maximum number of jobs that run at the same time
   bool cascade = false;            ///< see Engine::set_cascade
   std::string model, draft_model;  ///< folders of the arm's own networks; empty: the run's networks
   /// folder of an adapter for the arm's network; empty: the run's adapter, or no adapter if the arm
@@ -30,7 +30,7 @@ struct Arm {
   std::shared_ptr<const Decoder> algorithm;  ///< the decoder with these options
   /// the options that take_trained_options has set, with their values
   Json trained_options = Json::object();
-  std::vector<std::string> given;  ///< options that the user set for this arm
+  std::vector<std::string> given;  ///< names of the options that were set (make_arms, put_option)
   /// a baseline that was added without being requested (src/runs/baseline_arms.hpp)
   bool added = false;
   /// For a cell of a grid (src/runs/grid.hpp): the label of the arm that was expanded, and the
@@ -66,13 +66,15 @@ std::vector<std::string> arm_options(const std::string& decoder);
 /// the value is invalid. REQUIRES: `option` is one of arm_options.
 void put_option(Arm& arm, const std::string& option, const Json& value);
 
-/// Sets options to the values with which the arm's network was trained, unless the user set them.
-/// Records the changed options in Arm::taught. `settings`: the settings in the network's training
-/// record (read_training_record).
+/// Sets options to the values with which the arm's network was trained, except options in
+/// Arm::options, which the user set. Records the changed options in Arm::trained_options.
+/// `settings`: the settings in the network's training record (read_training_record). ConfigError: a
+/// recorded value does not fit the arm's other options.
 void take_trained_options(Arm& arm, const Json& settings);
 
-/// The folder that `named` means in an experiment file: the folder with this name in `models`, or
-/// else `named` itself. `models`: the file's object NAME -> folder; null: the file has none.
+/// The checkpoint that `named` means in an experiment file: the entry with this name in `models`,
+/// or else `named` itself. The name of a network on the Hub becomes its folder in the cache
+/// (checkpoint_path). `models`: the file's object NAME -> checkpoint; null: the file has none.
 /// ConfigError, which starts with `where`: `models` is not an object, or the entry is not a string.
 std::string folder_of_experiment(const Json& models, const std::string& named,
                                  const std::string& where);

@@ -33,12 +33,13 @@ struct BlockPlan {
 
 /// Divides the examples into jobs and blocks. First, the jobs of each arm are formed, according to
 /// `stackings` (one per arm). Examples are taken category by category, in file order within a
-/// category. All examples of a job have the same system message. The last job of a category, of a
-/// system message or of all examples may be shorter than the others. Then the examples are divided
-/// into blocks of about `block_examples` examples. No block is shorter than half of that, unless it
-/// is the only one. A block ends where jobs of all arms end, if possible between clusters (examples
-/// of one text). If there are not enough examples for two blocks, there is one block. If there are
-/// no examples, there is no block.
+/// category. All examples of a job have the same system message and, unless
+/// Stacking::across_categories is set, the same category. The last job of a category, of a system
+/// message or of all examples may be shorter than the others. Then the examples are divided into
+/// blocks of about `block_examples` examples. No block is shorter than half of that, unless it is
+/// the only one. A block ends where jobs of all arms end, if possible between clusters (examples of
+/// one text). If there are not enough examples for two blocks, there is one block. If there are no
+/// examples, there is no block.
 std::vector<BlockPlan> plan_blocks(const std::vector<Example>& examples,
                                    const std::vector<Stacking>& stackings, int block_examples);
 
@@ -46,7 +47,7 @@ std::vector<BlockPlan> plan_blocks(const std::vector<Example>& examples,
 struct BlockTurn {
   size_t dataset;   ///< index of the dataset
   size_t position;  ///< index of the block in the dataset's plan
-  size_t number;    ///< running number of the block within its dataset and this shard, from 0
+  size_t number;    ///< number of blocks of the dataset that the shard runs before this block
 };
 
 /// The order in which a shard runs the blocks of several datasets. `blocks`: the number of blocks
@@ -58,10 +59,11 @@ std::vector<BlockTurn> block_turns(const std::vector<size_t>& blocks, const Shar
 /// The number of distinct blocks below which a speedup has no interval.
 inline constexpr int kLeastBlocks = 6;
 
-/// The block length, in examples, at which the batch of each arm is full during three quarters of
-/// its jobs. If this length would give more than twenty blocks, it is increased up to fourfold, so
-/// that at least twenty blocks remain. `examples`: the number of all examples. The length is at
-/// most this number, and at least 1. `stackings`, `batch_sizes`: one entry per arm.
+/// The smallest block length, in examples, at which each arm's batch is full for three quarters of
+/// the arm's jobs (full_share). If this length would give more than twenty blocks, it is increased
+/// up to fourfold, so that at least twenty blocks remain. `examples`: the number of all examples.
+/// The length is at most this number, and at least 1. `stackings`, `batch_sizes`: one entry per
+/// arm.
 int filling_block_examples(int examples, const std::vector<Stacking>& stackings,
                            const std::vector<int>& batch_sizes);
 
@@ -72,8 +74,9 @@ int default_block_examples(const std::vector<Example>& examples,
                            const std::vector<Stacking>& stackings,
                            const std::vector<int>& batch_sizes);
 
-/// The share of an arm's jobs that end while `batch_size` jobs are running. At the end of a block,
-/// no job is left to refill the batch. 0 if there are no jobs.
+/// The share of an arm's jobs, from 0 to 1, that end while `batch_size` jobs are running. Near the
+/// end of a block, fewer jobs are running, because no job is left to refill the batch. 0 if there
+/// are no jobs.
 double full_share(const std::vector<BlockPlan>& blocks, size_t arm, int batch_size);
 
 }  // namespace pardec

@@ -32,6 +32,8 @@ struct CellState {
 
 /// Reads the state of each cell, in the order of `cells`. `repeats`: the number of repeats of the
 /// run (--runs). `retry`: failed jobs will be run again, so they do not count as finished.
+/// StoreError: the database cannot be read. REQUIRES: the rows of the cells are stored
+/// (RunRow::id).
 std::vector<CellState> cell_states(Store& store, const std::vector<RunCell>& cells, int repeats,
                                    bool retry);
 
@@ -46,12 +48,13 @@ enum class CellBlock {
 /// The state of a cell's part of the block at `place`.
 CellBlock block_state(const RunCell& cell, const CellState& state, const BlockPlace& place);
 
-/// For each cell, whether it must run the block at `place`. `more`: per cell, whether it needs more
-/// blocks. The block concerns the cells that need more blocks, and the cells for which it is not
-/// CellBlock::fresh. If one process measured the block for all of these cells, none of them needs
-/// to run it again. Otherwise all of them run it, because times from two processes cannot be
-/// paired. Cells with state CellBlock::failed have no influence on this decision. Their own value
-/// is always true, so that jobs without a stored result are run.
+/// For each cell, whether it must run the block at `place`. `more`: for each cell, whether it needs
+/// more blocks. `cells`, `states` and `more` have the same order. The decision is made for two
+/// kinds of cells together: cells that need more blocks, and cells that have begun the block (any
+/// state except CellBlock::fresh). If one process measured the block for all of these cells, none
+/// of them runs the block again. Otherwise all of them run it, because times from two processes
+/// cannot be paired. Cells with state CellBlock::failed do not affect the decision. Their own value
+/// is always true, so that their jobs without a stored result are run.
 std::vector<bool> cells_to_do(const std::vector<const RunCell*>& cells,
                               const std::vector<const CellState*>& states, const BlockPlace& place,
                               std::vector<bool> more);

@@ -48,14 +48,17 @@ struct Execution {
   bool stopped = false;
 };
 
-/// Runs the remaining work of arms on datasets, and stores the results. If `target_ci` is set, an
-/// arm stops early when the half-width of the 95 % interval of its speedup is at most `target_ci`
-/// times the speedup. ConfigError: a setting is invalid, there is no run to resume or it has other
-/// settings (prepare), a recorded run cannot be used (read_recording), the trace cannot be opened
-/// (check_trace), or several processes cannot share the run (check_shared). ModelError, DataError:
-/// a file of a network is invalid. StoreError: the database cannot be opened or written. RunError:
-/// a service or another process of the group fails, or the trace cannot be written. Errors of
-/// single jobs are stored, not thrown.
+/// Runs the remaining work of arms on datasets, and stores the results. Errors of single jobs are
+/// stored, not thrown. If RunSpec::target_ci is set, an arm stops early when the half-width of the
+/// 95 % interval of its speedup is at most `target_ci` times the speedup. ConfigError: a setting is
+/// invalid, there is no run to resume or it has other settings (prepare), a recorded run cannot be
+/// used (read_recording), the trace cannot be opened (check_trace), or several processes cannot
+/// share the run (check_shared). StoreError: the database cannot be opened, read or written, or it
+/// was removed or replaced during the run (Store::check_place). DataError: a file of a dataset
+/// cannot be read, or a value in the database is invalid. RunError: a service or another process of
+/// the group fails, or the trace cannot be written. Errors of loading networks and of services: see
+/// ArmSessions::of and ArmSessions::service. REQUIRES: some arm can run on some dataset
+/// (check_any_runs).
 Execution execute(const RunSpec& spec, const std::vector<Workload>& workloads,
                   ArmSessions& sessions, const ExecuteOptions& how);
 

@@ -8,23 +8,25 @@
 
 namespace pardec {
 
-/// Computes the log-probability of answers to open questions under a network. The network reads the
-/// conversation in its chat template, from left to right. The answers may come from another network
-/// and from any decoder. Thus the quality of text that was decoded in parallel can be measured
-/// without a judge. A caveat: repetitive text has a high probability too.
+/// Computes the log-probability of answers to open questions under a network. The conversation is
+/// rendered with a chat template and computed as plain causal text. The answers may come from
+/// another network and from any decoder. Thus the quality of text that was decoded in parallel can
+/// be measured without a judge. A caveat: repetitive text has a high probability too.
 class AnswerLikelihood {
  public:
   /// `chat_template`: a name as for --chat-template (choose_chat_template). `hash`: the hash of the
-  /// checkpoint's files, which identifies the network in scores. ConfigError: there is no such
-  /// template. REQUIRES: `checkpoint` has a tokenizer, and outlives this object.
+  /// checkpoint's files, which identifies the network in scores. Errors: see choose_chat_template.
+  /// REQUIRES: `checkpoint` has a tokenizer, and outlives this object.
   AnswerLikelihood(Checkpoint& checkpoint, const std::string& chat_template, std::string hash);
 
   /// One row of the metric `likelihood` for each turn with a question and an answer. The value is
-  /// the mean natural log-probability per token of the answer's text, without an end token. There
-  /// is no row for a turn whose answer has no tokens, or that exceeds the network's positions
-  /// together with the turns before it. A turn without a question and all later turns have no row.
-  /// There are no rows at all if the example's questions are about a text. ModelError: the
-  /// network's logits are not finite.
+  /// the mean natural log-probability per token of the answer's text, without an end token: the
+  /// mean of log p(token | prompt, earlier tokens of the answer). There is no row for a turn whose
+  /// answer has no tokens. There is no row either for a turn that, together with the turns before
+  /// it, has more tokens than the network has positions. A turn without a question and all later
+  /// turns have no row. There are no rows at all if the example's questions are about a text.
+  /// ConfigError: see ChatTemplate::render. RunError: see Tokenizer. ModelError: the network's
+  /// logits are not finite. Other errors: see Model::forward.
   std::vector<ScoreRow> operator()(const ScoredExample& example);
 
  private:

@@ -43,8 +43,9 @@ std::vector<RunCell> make_cells(const RunSpec& spec, const std::vector<Workload>
 
 /// Creates the rows and notes of all cells, and reads the recordings that are forced. The rows
 /// belong to no invocation yet. Stores nothing. ConfigError: a recording cannot be used
-/// (read_recording), or does not include a job of its cell. ModelError, DataError: see
-/// read_training_record.
+/// (read_recording), or does not include a job of its cell. StoreError: the database cannot be
+/// read. ModelError, DataError: see read_training_record, model_row and dataset_row. Other errors:
+/// see ArmSessions::of and ArmSessions::service.
 void make_rows(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSessions& sessions,
                Store& store, std::vector<RunCell>& cells);
 
@@ -52,12 +53,14 @@ void make_rows(const RunSpec& spec, const std::vector<Workload>& workloads, ArmS
 /// newest stored run of these arms: their rows get its ids. With spec.go_on, they continue the
 /// newest stored run with the same settings if there is one. Otherwise the rows get new ids. Stores
 /// nothing. `notes` gets a message if another run could be resumed too. Returns whether a stored
-/// run is continued. ConfigError: there is no run to resume, its settings differ, or see make_rows.
+/// run is continued. ConfigError: there is no run to resume, or its settings differ. Other errors:
+/// see make_rows. REQUIRES: there is at least one cell.
 bool prepare(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSessions& sessions,
              Store& store, std::vector<RunCell>& cells, const Notes& notes);
 
-/// Creates the request of one job. Each repeat (counted from 0) has its own seed. Errors: those of
-/// make_request in src/tasks/request.hpp.
+/// Creates the request of one job. `repeat` counts from 0; each repeat has its own seed. Errors:
+/// see ArmSessions::of, ArmSessions::service, and make_request in src/tasks/request.hpp. REQUIRES:
+/// if the arm's oracle is a recording, RunCell::recording has the job (make_rows).
 Request make_request(const RunSpec& spec, const RunCell& cell, const JobPlan& plan, int repeat,
                      ArmSessions& sessions);
 

@@ -22,7 +22,8 @@ struct PromptSizes {
 
 /// Tokenizes all prompts of an arm on one dataset. `arm`: its index in RunSpec::arms. `face`,
 /// `chat`: the config, tokenizer and chat template of the arm's network. `one_more` is called
-/// before each job, e.g. to show the progress. REQUIRES: `face` has a tokenizer.
+/// before each job, e.g. to show the progress. Errors of prompts are counted in
+/// PromptSizes::refused, not thrown. REQUIRES: `face` has a tokenizer.
 PromptSizes prompt_sizes(const RunSpec& spec, const Workload& work, size_t arm,
                          const CheckpointFace& face, const ChatTemplate& chat,
                          const std::function<void()>& one_more);

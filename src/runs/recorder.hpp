@@ -17,9 +17,9 @@ namespace pardec {
 /// The results of --repair on one dataset.
 struct RepairCounts {
   std::string dataset;
-  std::int64_t disturbed = 0;        ///< blocks with only disturbed measurements before the repair
+  std::int64_t disturbed = 0;        ///< blocks that had no undisturbed measurement before
   std::int64_t again = 0;            ///< number of blocks that were measured again
-  std::int64_t quiet = 0;            ///< number of repeated blocks that were not disturbed again
+  std::int64_t quiet = 0;            ///< number of these that were not disturbed again
   std::int64_t repaired_before = 0;  ///< number of other blocks that were repaired earlier
 };
 
@@ -32,9 +32,9 @@ struct RunCounts {
   /// number of later turns of conversations whose prompts have other token ids than the same text
   /// tokenized at once (turns_off_text)
   std::int64_t turns_off = 0;
-  /// `rerun`: number of blocks with stored jobs that no single process had measured for all arms,
-  /// because of a stop or a failed job, so that they were run again. `still_unmeasured`: number of
-  /// these blocks of which this is still true.
+  /// `rerun`: number of blocks that were run again although they had stored jobs: after a stop or a
+  /// failed job, no single process had measured them for all arms. `still_unmeasured`: number of
+  /// these blocks that still have no such measurement.
   std::int64_t rerun = 0, still_unmeasured = 0;
   /// number of jobs that were run again and gave other ids than the stored ones
   std::int64_t other_answers = 0;
@@ -54,13 +54,14 @@ struct RunCounts {
 void check_trace(const RunSpec& spec, const std::vector<Workload>& workloads);
 
 /// Stores the results of a run as they arrive: jobs when they finish, blocks when they are
-/// measured, and one trace line per sequence.
+/// measured, and one trace line per sequence. Functions that use the database throw StoreError if
+/// it cannot be read or written, or if it was removed or replaced (Store::check_place).
 class Recorder {
  public:
   /// Opens the trace. Then stores the beginning of the runs of all cells, before any job is run, so
   /// that an invocation that is killed later can be resumed as a whole. Sets RunCell::row.id. The
   /// arguments must outlive this object. ConfigError: the trace cannot be opened; nothing is stored
-  /// then. StoreError: the database cannot be written.
+  /// then. REQUIRES: there is at least one cell.
   Recorder(const RunSpec& spec, const std::vector<Workload>& workloads, Store& store,
            std::vector<RunCell>& cells);
 
@@ -95,10 +96,10 @@ class Recorder {
   void repair_block(RowId block, std::int64_t wall_ns, const MachineUse& machine) {
     store_.repair_block(block, process_, wall_ns, machine);
   }
-  /// Closes the trace. RunError: writing failed.
+  /// Writes what is left of the trace to its file. RunError: the trace could not be written.
   void close();
   /// Marks the runs of all cells as done unless `stopped`. Then compares the answers with the
-  /// baselines' answers, and stores the results.
+  /// baselines' answers, and stores the results (mark_identities).
   void finish_runs(bool stopped);
 
   const RunCounts& counts() const { return counts_; }

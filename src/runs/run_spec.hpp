@@ -39,7 +39,8 @@ struct RunSpec {
   ModelOptions model;
   DecodeOptions decode;
   std::vector<Arm> arms;
-  bool grid = false;  ///< arms are cells of a grid; it is no error if some cells cannot run
+  /// whether the arms are cells of a grid; then it is no error if some of them cannot run
+  bool grid = false;
   std::vector<RefusedArm> refused;  ///< the cells that cannot run
   std::vector<std::string> datasets;
   /// data_root: the folder of the datasets; empty: the project's own samples. split: the split of
@@ -71,7 +72,7 @@ struct RunSpec {
   bool resume = false, retry_errors = false;
   /// like `resume` if the database has a run with these settings, otherwise a new run
   bool go_on = false;
-  double target_ci = 0;  ///< execute() stops an arm at this precision; 0: never
+  double target_ci = 0;  ///< an arm stops at this precision (execute()); 0: never
   ProgressStyle progress = ProgressStyle::automatic;
 
   std::string name = "run";       ///< name of the experiment
@@ -101,8 +102,8 @@ CacheBudget cache_of(const RunSpec& spec, const Arm& arm);
 
 /// The networks of an arm: its own, or else the run's. A draft network is included only if the
 /// arm's decoder uses one. If a service answers the arm, only the tokenizer is needed, so
-/// ModelOptions::weights is false. The arm's option `tokenizer`, if it is set, then names the
-/// folder.
+/// ModelOptions::weights is false, and ModelOptions::model is the arm's option `tokenizer` if this
+/// option is set.
 ModelOptions networks_of(const RunSpec& spec, const Arm& arm);
 /// Whether arms use different networks or adapters. Draft networks are not compared.
 bool several_networks(const RunSpec& spec);

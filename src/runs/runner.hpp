@@ -16,13 +16,14 @@ class Group;  // src/group/group.hpp
 /// blocks before the next arm. Before its first block, each cell runs RunSpec::warmup jobs, whose
 /// answers are not stored. After the last block, disturbed blocks are measured again
 /// (RunSpec::repair). Each job is stored when it ends; the time for storing is not measured. On a
-/// stop, the running jobs are finished, and --resume can continue the run. `enough`: called before
-/// each block; returns whether a cell needs no more blocks. Empty: every cell needs all blocks. A
-/// baseline runs as long as some cell that is compared with it needs blocks. `group`: the processes
-/// that share the remaining blocks; rank 0 determines which blocks these are. Null: this process
-/// alone. StoreError: a result cannot be stored. RunError: the trace cannot be written, or a
-/// service or another process of the group fails. Errors of loading a network: see ArmSessions::of.
-/// Errors of single jobs are stored, not thrown.
+/// stop, the running jobs are finished, and --resume can continue the run. `recorder`: made for
+/// these cells. `enough`: called before each block; returns whether a cell needs no more blocks.
+/// Empty: every cell needs all blocks. A baseline runs as long as some cell that is compared with
+/// it needs blocks. `group`: the processes that share the remaining blocks; rank 0 determines which
+/// blocks these are. Null: this process alone. Errors of single jobs are stored, not thrown.
+/// StoreError: the database cannot be read or written. RunError: the trace cannot be written, or a
+/// service or another process of the group fails. Other errors: see ArmSessions::run; also
+/// exceptions of `enough`.
 void run_cells(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSessions& sessions,
                const std::vector<RunCell>& cells, Recorder& recorder, std::stop_token stop,
                const std::function<bool(const RunCell&)>& enough = {}, Group* group = nullptr);
@@ -34,8 +35,8 @@ struct CellCost {
 };
 /// Measures the cost of a cell: runs one warm-up job, then one batch of the first jobs. If the
 /// batch is expected to take more than `most_seconds`, it is not run, and the cost of the warm-up
-/// job is returned. Nothing is stored. Errors of jobs are thrown. REQUIRES: the cell's dataset has
-/// a block.
+/// job is returned. Nothing is stored. Errors of jobs are thrown. Other errors: see make_request
+/// and ArmSessions::run. REQUIRES: the cell's dataset has a block.
 CellCost measure_cost(const RunSpec& spec, ArmSessions& sessions, const RunCell& cell,
                       double most_seconds = std::numeric_limits<double>::infinity());
 

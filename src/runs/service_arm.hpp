@@ -46,19 +46,21 @@ class ServiceArm final : public StreamSource, private chat::Events {
 
   /// Runs `count` jobs, at most `live` at a time, as Engine::run does. `start`, `done`: see
   /// Engine::run. Returns the time spent in `done` and for recording requests, in nanoseconds.
-  /// chat::StopRun: no more requests can be sent. Other errors: see chat::Service.
+  /// chat::StopRun: no more requests can be sent. StoreError: a request cannot be recorded. Other
+  /// errors: see paid_service and chat::Service. An exception of `start` or of `done` ends the run.
   std::int64_t run(int count, int live, const std::function<Task<void>(int)>& start,
                    const std::function<void(const Ended&)>& done);
 
-  /// Sends one prompt, and returns the reply. RunError: the service gives no answer, or the answer
-  /// has more tokens than requested or ids that the tokenizer does not have. REQUIRES: called by a
-  /// job of `run`.
+  /// Sends one prompt, and returns the reply as a stream. RunError: the service gives no answer, or
+  /// the answer has more tokens than requested or ids that the tokenizer does not have. REQUIRES:
+  /// called by a job of `run`.
   Task<Stream> stream(StreamRequest request, const DecoderContext& context) override;
 
-  /// Adds the guesses that the server counted during a `run`, and the passes that follow from them,
-  /// to the counters of the job that ends last. Call this in `done` for each job, with the job's
-  /// counters. It does nothing for any other job, or if the server reports the guesses in each
-  /// reply, or if the server reports no guesses.
+  /// For servers that report guesses only in total (vLLM's /metrics), and not in each reply. Adds
+  /// the guesses that the server counted during a `run` to `counters`, and the number of passes
+  /// that follows from them: the generated tokens minus the accepted guesses, since each pass adds
+  /// one token of its own. Call this in `done` for each job, with the job's counters. Only the call
+  /// for the job that ends last adds anything.
   void add_block_guesses(Counters& counters);
 
  private:

@@ -14,8 +14,9 @@
 /// rank 0 has merged it.
 namespace pardec {
 
-/// Checks that several processes can share the run. ConfigError: a setting does not allow this,
-/// e.g. order `blocked`, a trace, a shard or a service.
+/// Checks that several processes can share the run. ConfigError: they cannot, because the order is
+/// `blocked`, because of target_ci, repair, a trace, a shard or a recorded oracle, or because a
+/// service answers an arm.
 void check_shared(const RunSpec& spec);
 
 /// The path of a rank's database, next to the database `db` of the run: DB.INVOCATION.rank-N, with
@@ -24,12 +25,14 @@ std::filesystem::path rank_database(const std::filesystem::path& db, const std::
                                     int rank);
 
 /// If earlier processes of this invocation were killed, their rank databases may still exist on
-/// this machine. Merges these databases into `store`, and removes them.
+/// this machine, next to the database of `store`. Merges these databases into `store`, and removes
+/// them. StoreError: a database cannot be read or written.
 void collect_left(Store& store, const std::string& invocation);
 
 /// Rank 0's work before the blocks are run. Merges rank databases that killed processes left on any
 /// of the machines (collect_left), and sends the stored rows of the run to the other ranks.
-/// REQUIRES: `store` has the runs of the invocation. RunError: another rank fails.
+/// RunError: another rank fails, or a file cannot be read or written. StoreError: a database cannot
+/// be read or written. REQUIRES: `store` has the runs of the invocation.
 void begin_shared_run(Group& group, Store& store, const std::string& invocation);
 
 /// How the blocks of the other ranks ended.
@@ -40,7 +43,7 @@ struct OthersEnd {
 };
 /// Rank 0's work after the blocks were run. Merges the databases of the other ranks into `store`,
 /// and adds their counts to `counts`, except `finished` and `failed` (Recorder::count_finished
-/// reads these from the database). RunError: another rank fails.
+/// reads these from the database). Errors: see begin_shared_run.
 OthersEnd end_shared_run(Group& group, Store& store, const std::string& invocation,
                          RunCounts& counts);
 

@@ -23,11 +23,11 @@ class TimeLeft {
   /// Reports a try, which is not part of the work: `units` of a kind took `seconds`. `kind` is here
   /// and below an index in the list of kinds.
   void tried(std::size_t kind, double units, double seconds);
-  /// Reports the progress of a kind that was started `seconds` ago: `units` are complete, and
-  /// `under_way` have begun.
+  /// Reports the progress of a kind that was started `seconds` ago: since this start, `units` were
+  /// completed, and `under_way` more have begun.
   void is_at(std::size_t kind, double units, double under_way, double seconds);
-  /// Reports that a kind has stopped running, after `units` more units in the `seconds` since its
-  /// last start.
+  /// Reports that a kind has stopped running: since its last start, `units` were completed in
+  /// `seconds`.
   void finished(std::size_t kind, double units, double seconds);
 
   struct Estimate {

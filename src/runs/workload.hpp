@@ -31,12 +31,14 @@ struct Workload {
   std::vector<const Example*> examples_of(const JobPlan& job) const;
 };
 
-/// Reads the datasets of a run, and plans the work of all arms. DataError: a dataset's file is
-/// invalid. ConfigError: a dataset or wording does not exist, a column is unknown (strict_columns),
-/// there are too few examples, or a setting does not fit a dataset.
+/// Reads the datasets of a run, and plans the work of all arms. DataError: a file of a dataset or
+/// of a prompt cannot be read or is invalid. ConfigError: a dataset or wording does not exist or is
+/// invalid, a column is unknown (strict_columns), there are too few examples, or a setting does not
+/// fit a dataset.
 std::vector<Workload> load_workloads(const RunSpec& spec);
 
 /// The index of an arm's baseline on one dataset (baseline_of); none: the arm has no baseline.
+/// ConfigError: see baseline_of.
 std::optional<size_t> baseline_on(const RunSpec& spec, const Workload& work, size_t arm);
 
 /// Checks that some arm can run on some dataset. ConfigError: none can.

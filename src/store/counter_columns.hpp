@@ -41,8 +41,9 @@ void bind_counters(Statement& statement, const Counters& counters, bool failed);
 /// skipped. NULL is read as 0, or as an empty list.
 void read_counters(RowReader& row, Counters& counters, bool lists = true);
 
-/// Convert the counters of a turn of a conversation to and from the JSON in `job.turns`. Only the
-/// columns with is_of_turns() are converted. Counters have the same form there as in their columns.
+/// turn_json and turn_counts convert the counters of a turn of a conversation to and from the JSON
+/// in `job.turns`. Only the columns with is_of_turns() are converted. Counters have the same form
+/// there as in their columns.
 Json turn_json(const Counts& turn);
 Counts turn_counts(const Json& json);
 

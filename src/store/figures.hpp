@@ -17,20 +17,24 @@
 /// large run would not fit into memory. Each table is read once, regardless of the number of runs.
 namespace pardec {
 
-/// A run and its totals (view run_summary). `totals` includes only jobs without an error. The
-/// members `measured_*`, and `measured`, include only jobs of measured blocks: one process measured
-/// the block as a whole, and no job of it failed. These members count each repeat of a block.
+/// A run and its totals, as in the view run_summary. `totals` includes only jobs without an error.
+/// `measured` and the members `measured_*` include only jobs of measured blocks: one process
+/// measured the block as a whole, and no job of it failed. These members count each repeat of a
+/// block.
 struct RunSummary {
   RunRow run;
   std::int64_t jobs = 0, failed_jobs = 0;
   std::int64_t generations = 0, failed_generations = 0;
   std::int64_t examples = 0;  ///< number of distinct examples; repeats do not count
-  /// numbers of answers that were compared with the baseline's answers, and of equal ones
+  /// compared: number of answers that were compared with the baseline's answers. identical: number
+  /// of these that equal the baseline's.
   std::int64_t compared = 0, identical = 0;
-  std::int64_t blocks = 0, measured_blocks = 0;  ///< numbers of all blocks, and of measured blocks
+  std::int64_t blocks = 0, measured_blocks = 0;  ///< number of all blocks, and of measured blocks
+  /// sums over measured blocks: their times, examples, fields, generated tokens, and tokens of text
+  /// (Counts::text)
   std::int64_t measured_wall_ns = 0, measured_examples = 0, measured_fields = 0;
   std::int64_t measured_chosen = 0, measured_text_tokens = 0;
-  BlockOccupancy measured;
+  BlockOccupancy measured;  ///< summed over measured blocks
   /// the counters of all jobs, combined as kCounters says (Counter::after), without branch_lengths
   Counters totals;
   /// Number of passes that verified guesses. This equals the number of first guesses, since every
@@ -118,7 +122,7 @@ struct RunFigures {
   std::vector<AnswerFigures> answers;        ///< sorted by repeat and id
 };
 
-/// The names that numbers in Figures stand for. All runs that were read together share them.
+/// The names to which the numbers in Figures refer. All runs that were read together share them.
 struct ExampleNames {
   std::vector<std::string> keys;        ///< keys of Figures::examples, in the same order
   std::vector<std::string> block_keys;  ///< sorted; BlockFigures::key is the index

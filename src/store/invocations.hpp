@@ -6,13 +6,14 @@
 
 #include "src/store/store.hpp"
 
-/// Invocations: groups of runs that one call of `pardec run` made.
+/// Invocations: groups of runs that one call of `pardec run` made. Functions with a store may also
+/// throw the errors that store.hpp describes.
 namespace pardec {
 
 /// Opens the database read-only, with the shards of each run joined into one run (join_shards). All
 /// reads see the database as it was at this moment. `run`: names an invocation as for
-/// find_invocation, and is replaced by its id; if `run` is empty, it stays empty. StoreError: the
-/// database cannot be read. ConfigError: see find_invocation.
+/// find_invocation, and is replaced by the invocation's id; an empty text stays empty. StoreError:
+/// the database cannot be read. ConfigError: see find_invocation.
 std::unique_ptr<Store> open_to_compare(const std::string& db, std::string& run);
 
 /// The id of the newest invocation. ConfigError: the store is empty.

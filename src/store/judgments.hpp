@@ -9,6 +9,7 @@
 #include "src/store/store.hpp"
 
 /// Stores requests to judges, their replies, and the cost. Each function writes in one transaction.
+/// Functions with a store may throw the errors that store.hpp describes.
 namespace pardec {
 
 /// A judge, or a protocol of judging: a name, and JSON with everything that defines it.
@@ -23,11 +24,13 @@ std::string hash_of(const NamedRecord& record);
 /// Prefix of the names of human judges.
 inline constexpr std::string_view kHuman = "human:";
 
-/// Both return the id of the record. If the database does not have the record, it is inserted.
+/// put_judge and put_protocol return the id of the record. If the database does not have a record
+/// with this name and hash, they insert it.
 RowId put_judge(Store& store, const NamedRecord& judge);
 RowId put_protocol(Store& store, const NamedRecord& protocol);
 
-/// Numbers of tokens. -1: the service did not report the number; stored as NULL.
+/// Numbers of tokens. `completion` includes `reasoning`, and `prompt` includes `cached`. -1: the
+/// service did not report the number; stored as NULL.
 struct TokenCounts {
   std::int64_t prompt = -1, completion = -1, reasoning = -1, cached = -1;
 };
@@ -52,8 +55,9 @@ struct AttemptRow {
   std::string error, body;
 };
 
-/// Inserts the row of an attempt, or completes the row if it exists. Call this before the request
-/// is sent, and again afterwards.
+/// Inserts the row of an attempt. If there is a row with the same process, call key and number,
+/// replaces its results, and keeps `started_utc` and `waited_s`. Call this before the request is
+/// sent, and again afterwards.
 void put_attempt(Store& store, RowId judge, const AttemptRow& attempt);
 
 /// How a call ended. Refused: by the network, or by a filter of the service. Cut short: at a length
@@ -95,7 +99,8 @@ struct VoteRow {
   std::string field;  ///< empty: the whole example
   int vote = 0;       ///< number of the vote, from 0
   VoteState state = VoteState::unscored;
-  /// a class, or for pairs method, baseline or tie; empty: there is no verdict, or it is a number
+  /// the verdict: a class; for a pair, `method`, `baseline` or `tie`; empty: there is no verdict,
+  /// or it is a number
   std::string label;
   std::optional<double> value;  ///< the grade; none: the verdict has no number
   std::string reason;           ///< why there is no verdict, or a comment
@@ -120,12 +125,12 @@ RowId put_votes(Store& store, RowId judge, ReplyRow reply, std::vector<JudgmentR
 /// Sorted by answer, then by baseline, judge, protocol, field and number of the vote.
 std::vector<JudgmentRow> judgments(Store& store, RowId run);
 
-/// All judges of a database by id, and all its protocols by id.
+/// All judges of a database, and all its protocols, by their ids.
 std::map<RowId, NamedRecord> judges_of(Store& store);
 std::map<RowId, NamedRecord> protocols_of(Store& store);
 
-/// What a judge has cost so far. The members `possible_*` are about attempts with an unknown
-/// outcome, which may have been charged; `money` and `tokens` do not include these attempts.
+/// What a judge has cost so far. Attempts with an unknown outcome may have been charged. Only the
+/// members `possible_*` count them; `money` and `tokens` do not.
 struct JudgeSpending {
   double money = 0, possible_money = 0;              ///< in the currency of the service's prices
   std::int64_t tokens = 0, possible_tokens = 0;      ///< tokens of prompts and of replies

@@ -82,7 +82,7 @@ struct SampleRow {
 };
 
 /// For an arm that a service answered: the value of RunRow::device, and the key in RunRow::config
-/// for {"url", "model", "prompts", "ids", "parameters"}.
+/// for {"url", "model", "prompts", "ids", "parameters"} (ServiceArm::description).
 inline constexpr const char* kService = "service";
 
 /// `failed` is read from databases, but no run of this program ends with this status.
@@ -184,8 +184,12 @@ struct JobRow {
   Counters counters;
   /// for a conversation: the counters of each turn, as far as kCounters marks them (of_turns)
   std::vector<Counts> turns;
-  Json unforced;     ///< under an oracle: the network's own choices, as ids; otherwise null
-  Json top2;         ///< gap between the two best logits for each greedy row; null: not recorded
+  /// Under an oracle: the ids that the network itself would have chosen, in the form
+  /// {"fields": [context][field][token], "stream": [token]}; otherwise null.
+  Json unforced;
+  /// For each token: the gap between the two largest logits, in the form of `unforced`. Empty
+  /// lists: the gaps are not known. Null: nothing was recorded.
+  Json top2;
   int attempts = 1;  ///< set by the store
 };
 
@@ -198,6 +202,7 @@ struct FieldThought {
   bool open = false;  ///< the thinking has no end, so there is no answer
 };
 
+/// The answer to one field.
 struct FieldAnswer {
   std::string name, text;  ///< text as generated; with an open prompt, it includes the thinking
   Tokens tokens;

@@ -14,7 +14,8 @@ namespace pardec {
 
 class Statement;
 
-/// One SQLite connection. Every failure of SQLite throws a StoreError that names the file.
+/// One SQLite connection. Every failure of SQLite throws a StoreError that names the file. The exit
+/// code is 2 if the file cannot be opened or written, or is not a database; otherwise it is 1.
 class Database {
  public:
   Database() = default;
@@ -27,7 +28,7 @@ class Database {
   void open(const std::filesystem::path& path, int flags, bool immutable = false);
   void close();
 
-  /// Runs one or several statements without parameters.
+  /// Runs one or more statements without parameters.
   void execute(const std::string& sql);
   /// Runs one statement with parameters, and ignores its rows.
   template <typename... Values>
@@ -46,7 +47,7 @@ class Database {
   std::int64_t changes() const { return sqlite3_changes64(db_); }
   sqlite3* handle() const { return db_; }
   const std::filesystem::path& path() const { return path_; }
-  /// Throws a StoreError for an SQLite result code.
+  /// Throws the StoreError for an SQLite result code.
   [[noreturn]] void fail(int code) const;
 
  private:
@@ -54,7 +55,8 @@ class Database {
   sqlite3* db_ = nullptr;
 };
 
-/// A prepared statement. Parameters are bound in order; RowReader reads columns in order.
+/// A prepared statement. Parameters are bound in order; RowReader reads columns in order. Failures
+/// throw StoreError, as for Database, which must outlive the statement.
 class Statement {
  public:
   Statement(Database& db, std::string_view sql);
@@ -66,8 +68,8 @@ class Statement {
   Statement(const Statement&) = delete;
   Statement& operator=(const Statement&) = delete;
 
-  /// Resets the statement and binds its first parameters. An optional without a value, and a null
-  /// Json, become NULL. Invalid UTF-8 in a text is repaired.
+  /// Resets the statement and binds its first parameters. An optional without a value, a null Json,
+  /// and NaN become NULL. Invalid UTF-8 in a text is repaired.
   template <typename... Values>
   Statement& bind(const Values&... values) {
     sqlite3_reset(statement_);
@@ -131,8 +133,8 @@ class Statement {
   int bound_ = 0;
 };
 
-/// Reads a row column by column, in the order of the SELECT. The functions have the meaning of
-/// those in Statement.
+/// Reads a row column by column, in the order of the SELECT. Each function reads the next column,
+/// as the function of the same name in Statement does; `small` and `flag` convert an integer.
 class RowReader {
  public:
   explicit RowReader(const Statement& row) : row_(row) {}
@@ -156,7 +158,9 @@ class RowReader {
   int next_ = 0;
 };
 
-/// A write transaction. Without commit(), the destructor rolls it back.
+/// A write transaction. Without commit(), the destructor rolls it back. StoreError: another process
+/// has the write lock for more than 30 s. REQUIRES: no transaction or Snapshot is open on this
+/// connection.
 class Transaction {
  public:
   /// Takes the write lock at once, so that a read lock never has to be upgraded.

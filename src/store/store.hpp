@@ -63,7 +63,7 @@ struct ScorePair {
   double baseline, method;
 };
 
-/// The answers of two arms to one example. Both answers are without an error.
+/// The answers of two arms to one example. Neither answer has an error.
 struct GenerationPair {
   RowId baseline_id, method_id;
   std::string sample;
@@ -75,8 +75,8 @@ struct GenerationPair {
 /// The mean of one version of a metric over a run.
 struct ScoreMean {
   std::string metric, version;
-  double mean;  ///< over the scores that are numbers; NaN: there are none
-  /// numbers of scores that are numbers, and of scores that are NaN
+  double mean;  ///< over the scores that are not NaN; NaN: there are none
+  /// count: number of scores that are not NaN. not_a_number: number of scores that are NaN.
   std::int64_t count, not_a_number;
 };
 
@@ -100,19 +100,23 @@ using SampleIds = std::optional<std::vector<RowId>>;
 /// One connection to the database, for one thread. Several processes may have the same file open.
 class Store {
  public:
-  /// Opens the database at `path`, and creates it if it does not exist (not if `read_only`).
+  /// Opens the database at `path`. Unless `read_only`, creates the database if it does not exist,
+  /// and adds the tables, columns and views that the file of an earlier pardec lacks
+  /// (update_schema).
   explicit Store(const std::filesystem::path& path, OpenOptions options = {});
   /// Whether a file exists at `path`. Creates nothing, and does not open the file. StoreError: the
   /// path cannot be used for a database, or its folder is not writable or does not exist (unless
   /// `create_folders`).
   static bool exists(const std::filesystem::path& path, OpenOptions options = {});
-  /// Closes the file. If no other process has it open, the write-ahead log is merged into it.
+  /// Closes the file. If no other process has it open, the write-ahead log is merged into it. If
+  /// the database was removed or replaced, its data is saved as by check_place, but without an
+  /// error.
   ~Store();
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
-  /// For exports and ad-hoc queries.
+  /// The connection, for exports and ad-hoc queries.
   Database& database() { return db_; }
 
   // Rows that runs refer to. A function that returns an id looks for an equal stored row. If there
@@ -146,11 +150,11 @@ class Store {
   std::vector<FinishedJob> finished_jobs(RowId run);
   /// Sets the status of a run, and its end time (none for `running`).
   void finish_run(RowId run, RunStatus status);
-  /// StoreError: the open file is no longer at `path()`, because another process removed or
-  /// replaced it. The store then copies its data to a new file next to the path, and the message
-  /// names that file. The old log is removed, because SQLite would apply it to the file that is now
-  /// at the path. Functions that store runs, jobs, scores or votes call check_place; callers call
-  /// it once more before they report that all results are stored.
+  /// Checks that the open file is still at `path()`. StoreError (exit code 1): another process
+  /// removed or replaced the file. The store then copies its data to a new file next to the path,
+  /// and the message names that file. The old log is removed, because SQLite would apply it to the
+  /// file that is now at the path. Functions that store runs, jobs, scores or votes call
+  /// check_place; callers call it once more before they report that all results are stored.
   void check_place();
 
   // Blocks and jobs.
@@ -160,18 +164,20 @@ class Store {
   /// Stores a job, its histogram of tokens per pass (Counters::emitted), its generations and their
   /// scores in one transaction. If the job has an error, generations without an error get it. If a
   /// retry replaces a job, its block counts as not measured, and comparisons of other arms' answers
-  /// with the old answers are deleted. StoreError: an example is not stored (put_samples).
+  /// with the old answers are deleted. StoreError (exit code 1): an example is not stored
+  /// (put_samples), or an answer of a run with an oracle has scores.
   Committed commit_job(const JobRow& job, std::span<const GenerationRow> generations);
   /// Stores the time in which `process` ran all jobs of the block, the occupancy of the passes, and
-  /// the load over this time (block.load; null: it was not measured).
-  /// An earlier time is replaced, and its second measurement (repair_block) is deleted. If a job of
-  /// the block is not stored or failed, nothing is stored, and the result is false. The stored
-  /// answers may come from an earlier process: if a stop left the block without a time, a later
-  /// process computes the same answers again to measure the block.
+  /// the load over this time (`load` in table `block`, results/schema.sql; null: it was not
+  /// measured). An earlier time is replaced, and its second measurement (repair_block) is deleted.
+  /// If a job of the block is not stored or failed, nothing is stored, and the result is false. The
+  /// stored answers may come from an earlier process: if a stop left the block without a time, a
+  /// later process computes the same answers again to measure the block.
   bool finish_block(RowId block, const std::string& process, std::int64_t wall_ns,
                     const BlockOccupancy& occupancy = {}, const Json& load = {},
                     const BlockUse& use = {});
-  /// The loads of a run's measured blocks (block.load), in order; blocks without one are left out.
+  /// The loads of a run's measured blocks (finish_block), sorted by repeat and position. Blocks
+  /// without a load are left out.
   std::vector<Json> loads_of(RowId run);
   /// Stores a second measurement of the block. The first measurement is kept; an earlier second one
   /// is replaced. Does nothing if the block has no first measurement.
@@ -180,7 +186,7 @@ class Store {
   /// Stores comparisons of answers, by generation id, in one transaction.
   void mark_identities(std::span<const std::pair<RowId, Identity>> of_generations);
   /// Stores scores in one transaction. A score replaces a stored one with the same metric, field
-  /// and version.
+  /// and version. StoreError (exit code 1): the run has an oracle; such runs have no scores.
   void put_scores(std::span<const AnswerScores> scores);
   /// In one transaction, calls `current`, which may read the database, and replaces all scores of a
   /// metric in these runs by the scores that it returns. If it returns none, nothing is changed.
@@ -195,8 +201,9 @@ class Store {
   std::vector<MachineRow> machines(const std::string& invocation);
   /// The numbers of these runs for statistics (figures.hpp), in the order of `runs`.
   Figures figures(std::vector<RunRow> runs);
-  /// Like figures(), but only about blocks: reads RunFigures::measured, and fills in the summaries
-  /// only the numbers of blocks, and the sums of their times, examples and passes.
+  /// Like figures(), but reads only blocks. It sets RunFigures::measured, and in the summaries only
+  /// the numbers of blocks and, over the measured blocks, the sums of times, examples and
+  /// occupancy.
   Figures blocks(std::vector<RunRow> runs);
   /// The jobs of a run, sorted by repeat and id. `only`: jobs with answers to these samples.
   std::vector<JobRow> jobs(RowId run, const SampleIds& only = std::nullopt);
@@ -206,7 +213,7 @@ class Store {
   std::optional<Tokens> answer_ids(RowId run, int repeat, const std::string& sample);
   /// The samples of a dataset, in the order of insertion. `only`: these samples.
   std::vector<SampleRow> samples(RowId dataset, const SampleIds& only = std::nullopt);
-  /// The means of all metrics and versions, sorted by metric and version.
+  /// The mean of each version of each metric, sorted by metric and version.
   std::vector<ScoreMean> score_means(RowId run);
   // The pairs of two runs on the same dataset, sorted by repeat and sample. A pair has an answer of
   // each run to the same sample in the same repeat. The two scores of a ScorePair also have the

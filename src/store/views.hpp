@@ -8,11 +8,12 @@ class Database;
 /// A database may have been written by an earlier pardec with the same schema version
 /// (results/schema.sql). Then it may lack tables and columns, and have older views. These functions
 /// make it usable. Views contain no data, so they can be replaced; tables and columns are only
-/// added. REQUIRES, for all functions: `db` has the tables of such a pardec.
+/// added. All functions throw StoreError if SQLite fails (Database). REQUIRES, for all functions:
+/// `db` has the tables of such a pardec.
 
 /// Adds the schema's tables and columns that the file lacks, and replaces the schema's views in the
-/// file. New columns are NULL.
-/// Writes nothing if there is no difference. Other tables and views are kept.
+/// file. New columns are NULL. Writes nothing if there is no difference. Other tables and views are
+/// kept.
 void update_schema(Database& db);
 
 /// Makes this connection use this program's views, not the views in the file. The file is not
