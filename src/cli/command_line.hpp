@@ -19,15 +19,16 @@ inline constexpr const char* kExitCodes =
     "there is a warning and --strict is set), 4 a verdict of reproduce differs from the expected "
     "one, 130 stopped by Ctrl-C (all results so far are stored).";
 
-/// The flags (or positional arguments) of a verb that name its outputs. `files`: output files.
-/// `folders`: folders for checkpoints. They are used to check that no output overwrites an input.
+/// The names of the flags (or positional arguments) of a verb that take the paths of its outputs,
+/// e.g. "--out". `files`: flags with output files. `folders`: flags with folders for checkpoints.
+/// check_written uses these names to check that no output overwrites an input.
 struct Written {
   std::vector<std::string> files = {}, folders = {};
 };
 
-/// One verb of `pardec`. `add` declares the verb's flags, and returns a function that runs the verb
-/// and returns an exit code. `summary` is one line for the help; `example` has one command per
-/// line. If the verb has actions, the first positional argument is the name of an action.
+/// One verb of `pardec`. `summary` is one line for the help; `example` has one command on each
+/// line. `add` declares the verb's flags, and returns a function that runs the verb and returns an
+/// exit code. If the verb has `actions`, its first positional argument is the name of an action.
 struct Verb {
   std::string name, summary, example;
   std::function<std::function<int()>(CLI::App&)> add;
@@ -36,7 +37,8 @@ struct Verb {
   /// Flags that environment variables cannot set, because these flags have another meaning in other
   /// verbs, or confirm an action.
   std::vector<std::string> without_variable = {};
-  /// Whether mpirun may start several processes of this verb. Otherwise this is an error.
+  /// Whether mpirun may start several processes of this verb. If false, run_command_line throws an
+  /// error in each of these processes.
   bool several_processes = false;
 };
 
@@ -65,16 +67,17 @@ Verb doctor_verb();
 Verb list_verb();
 
 /// Parses and runs one command line, and returns the exit code of its verb. Without a verb, or with
-/// --help or --version, it prints a text to stdout, and returns 0. Precedence: flags, then
-/// environment variables (PARDEC_ and the flag's name in capitals), then the `-c` file, then
-/// defaults. Error: the command line is invalid, or mpirun started several processes of a verb that
-/// does not allow this (ConfigError); the verb failed; or a database has JSON of an unexpected type
-/// (StoreError). The caller converts an Error to an exit code.
+/// --help or --version, the function prints a text to stdout, and returns 0. Precedence: flags,
+/// then environment variables (PARDEC_ and the flag's name in capitals), then the `-c` file, then
+/// defaults. ConfigError: the command line is invalid, an output would overwrite an input
+/// (check_written), or mpirun started several processes of a verb that does not allow this.
+/// StoreError: a database has JSON of an unexpected type. The verb's own errors pass through. The
+/// caller converts an Error to an exit code.
 int run_command_line(const std::vector<Verb>& verbs, int argc, char** argv);
 
-/// Checks that the running verb overwrites none of its inputs, including those that an experiment
-/// file names: calls check_written (written_files.hpp). `config`: the content of the `-c` file.
-/// ConfigError: see check_written. REQUIRES: `app` belongs to the running verb.
+/// Checks that the running verb overwrites none of its inputs, including the inputs that an
+/// experiment file names: calls check_written (written_files.hpp). `config`: the content of the
+/// `-c` file. ConfigError: see check_written. REQUIRES: `app` belongs to the running verb.
 void check_experiment(const CLI::App& app, const Json& config);
 
 /// The command line as given, starting with the program's name, for the record of a run. REQUIRES:

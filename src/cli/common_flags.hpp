@@ -13,14 +13,17 @@ class Option;
 
 namespace pardec {
 
-/// Declare the flags that verbs with a network share: the choice of the network and its dtype and
-/// device (ModelOptions), and the rules of generation (DecodeOptions).
+// Each function of this file that declares flags writes their values to the given variable when the
+// command line is parsed. The variable must still exist then.
+
+/// Declares the flags that verbs with a network share: the network with its dtype and device
+/// (ModelOptions), and the options of generation (DecodeOptions).
 void add_flags(CLI::App& app, ModelOptions& model);
 void add_flags(CLI::App& app, DecodeOptions& decode);
 
-/// The flags of the actions `fetch`: how long they try to get a file.
+/// Declares --retries and --timeout, for the actions `fetch` of `data` and `model`.
 void add_flags(CLI::App& app, DownloadOptions& download);
-/// ConfigError: a number is too small.
+/// ConfigError: there are fewer than 0 retries, or the timeout is less than 1 second.
 void check(const DownloadOptions& download);
 
 /// The flags shared by `compare` and `report`. `run`: names an invocation (find_invocation); empty:
@@ -32,13 +35,13 @@ struct ComparisonFlags {
 };
 void add_flags(CLI::App& app, ComparisonFlags& flags);
 
-/// Reads the traces of --trace into flags.compare, for --hardware. Without --trace, reads nothing.
-/// ConfigError: the file contains no trace, --trace is given without --hardware, or check_hardware
-/// fails. Other errors: see read_works.
+/// Reads the traces of --trace into flags.compare.traced, for --hardware. Without --trace, only
+/// calls check_hardware. ConfigError: the file contains no trace, --trace is given without
+/// --hardware, or check_hardware fails. Other errors: see read_works.
 void read_traced(ComparisonFlags& flags);
 
-/// The exit code of a verb that showed a comparison. With `strict` and a comparison with warnings,
-/// it is 3, and a message is printed to stderr. Otherwise it is 0.
+/// The exit code of a verb that showed a comparison. If `strict` is true and the comparison has
+/// warnings, prints a message to stderr, and returns 3. Otherwise returns 0.
 int exit_code(const Comparison& comparison, bool strict);
 /// Declares --hardware (CompareOptions::hardware).
 void add_hardware(CLI::App& app, std::vector<std::string>& hardware);

@@ -16,8 +16,8 @@ class App;
 
 namespace pardec {
 
-/// The flags of all actions. The comments name the actions that use the flags below them. `rewrite`
-/// and `label` also use `progress`.
+/// The flags of all actions; src/cli/flags.md explains them. The comments name the actions that use
+/// the flags below them. `rewrite` and `label` also use `progress`.
 struct DataFlags : CorpusFiles {
   std::string action, format = "text";
   std::vector<std::string> datasets;
@@ -42,11 +42,13 @@ struct DataFlags : CorpusFiles {
   bool dry_run = false;
 };
 
-/// Each function runs one action, and returns the exit code. check_data returns 2 if a file has
-/// faults. rewrite_data and label_data return the codes of Teacher::stopped and Teacher::end
+/// Each function runs one action, and returns the exit code: 0, with these exceptions. check_data
+/// returns 2 if a run would reject a record. fetch_data returns 1 if a file could not be fetched.
+/// rewrite_data and label_data return the codes of Teacher::stopped and Teacher::end
 /// (data_teacher.hpp).
 int list_data(const DataFlags& flags);
 int check_data(const DataFlags& flags);
+// `stats`, `stats --attention` and `stats --structure`:
 int data_stats(const DataFlags& flags);
 int attention_stats(const DataFlags& flags);
 int structure_stats(const DataFlags& flags);
@@ -64,8 +66,9 @@ void add_teacher_flags(CLI::App& app, DataFlags& flags);
 /// has no folder of a dataset.
 std::vector<const DatasetEntry*> chosen_datasets(const DataFlags& flags);
 
-/// Calls `seen` with each split of the chosen datasets. A name NAME=FILE is the user's own file
-/// (parse_own_file). Errors: see chosen_datasets, load_splits and load_own_file.
+/// Calls `seen` with each split of the chosen datasets (chosen_datasets). A name NAME=FILE in
+/// flags.datasets means the user's own file (parse_own_file); these files come last. Errors: see
+/// chosen_datasets, load_splits and load_own_file.
 void each_split(const DataFlags& flags,
                 const std::function<void(const DatasetEntry&, const Dataset&)>& seen);
 

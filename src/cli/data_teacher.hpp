@@ -14,17 +14,19 @@
 
 namespace pardec {
 
-/// Checks the flags, and loads the dataset that they name. If this is the project's own sample,
-/// prints a note to stderr. ConfigError: the flags do not name exactly one dataset, another flag is
-/// invalid, or an output file is a file of the dataset. Other errors: see load_dataset.
+/// Checks the flags, and loads the dataset that they name. If the dataset is the project's own
+/// sample, prints a note to stderr. ConfigError: the flags do not name exactly one dataset, another
+/// flag is invalid, or an output file is a file of the dataset. Other errors: see load_dataset.
 Dataset teacher_dataset(const DataFlags& flags);
 
-/// Sends requests to the service and records the cost. In a dry run, nothing is sent, and only the
-/// requests that do not depend on replies are counted. `flags` must outlive this object.
+/// Sends requests to the service, and records the cost. In a dry run (flags.dry_run), nothing is
+/// sent, and only the requests that do not depend on replies are counted. `flags` must outlive this
+/// object. While this object exists, a first SIGINT or SIGTERM only requests a stop (SignalStop).
 class Teacher {
  public:
-  /// Reads the file of the service (flags.service). Opens the database, and creates it if it does
-  /// not exist and this is no dry run. Errors: see chat::read_service, check_service and Store.
+  /// Reads the file of the service (flags.service), and opens the database (flags.answers.db). If
+  /// the database does not exist, the constructor creates it, except in a dry run. Errors: see
+  /// chat::read_service, check_service and Store.
   explicit Teacher(const DataFlags& flags);
 
   /// The model's name and the properties of the service that identify it in the database.
@@ -34,18 +36,20 @@ class Teacher {
 
   /// Sends the requests that `next` returns, and passes the replies to `events`. In a dry run, only
   /// counts the requests. With this function, the object can be used as an AskService (src/asking).
+  /// Errors: see AskingLock, paid_service and chat::Service::ask.
   void operator()(const chat::NextCall& next, chat::Events& events);
 
-  /// Prints the counts of a dry run. `follows`: the text about requests that depend on replies and
-  /// are not counted.
+  /// Prints the counts of a dry run to stdout: the number of requests, and the maximum of their
+  /// tokens and price. `follows`: a text about the requests that depend on replies, and are
+  /// therefore not counted.
   void print_plan(const char* follows) const;
   /// If a signal requested a stop: prints a message, and returns the exit code for the signal.
   /// Otherwise returns none.
   std::optional<int> stopped() const;
-  /// Prints the cost of the service. `calls`: number of calls. `undecided`: number of examples
-  /// whose calls failed. `made`: number of examples that gave a result. Returns exit code 3, and
-  /// prints a message, if some examples are undecided or none gave a result. Otherwise returns 0.
-  /// REQUIRES: this is no dry run.
+  /// Prints the cost of the service to stderr. `calls`: number of calls. `undecided`: number of
+  /// examples whose calls failed. `made`: number of examples that gave a result. If an example is
+  /// undecided, or none gave a result, prints a message, and returns exit code 3. Otherwise returns
+  /// 0. REQUIRES: this is no dry run.
   int end(std::int64_t calls, std::int64_t undecided, std::int64_t made);
 
  private:
@@ -58,8 +62,9 @@ class Teacher {
   chat::WorstCase worst_;
 };
 
-/// Prints `table` to stdout, followed by one table for each entry of `why` (a title, and counts by
-/// reason) that has reasons. These tables have at most 20 reasons, the most frequent first.
+/// Prints `table` to stdout in flags.format. Then prints one table for each entry of `why` that has
+/// reasons. An entry is the title of its table, and the number of cases for each reason. Each of
+/// these tables has at most 20 reasons, the most frequent first.
 void print_made(const Table& table,
                 const std::vector<std::pair<const char*, std::map<std::string, std::int64_t>>>& why,
                 const DataFlags& flags);

@@ -12,7 +12,8 @@
 /// Messages of `generate` on stderr.
 namespace pardec {
 
-/// Prints one line about how the wall time of `wall_ns` nanoseconds was spent.
+/// Prints, in one line, the shares of the kinds of work in the wall time. `wall_ns`: the wall time
+/// in nanoseconds, above 0.
 void print_profile(const Profile& profile, std::int64_t wall_ns);
 
 /// Prints the speed in one line of text or JSON. An entry of `answers` is none if the request
@@ -21,9 +22,9 @@ void print_profile(const Profile& profile, std::int64_t wall_ns);
 void print_speed(const std::vector<std::optional<Answers>>& answers, std::int64_t wall_ns,
                  int in_flight, AnswerFormat format);
 
-/// Describes the effects of a stop in one line, without printing it: the number of answers that
-/// were cut, and of prompts that were not begun. `errors`: one for each entry of `answers`; empty:
-/// the request did not fail.
+/// Returns (does not print) one line about the effects of a stop: how many answers were cut, and
+/// how many prompts were not begun. `errors`: one for each entry of `answers`; empty: the request
+/// did not fail.
 std::string describe_stop(const std::vector<std::optional<Answers>>& answers,
                           const std::vector<std::string>& errors);
 

@@ -16,26 +16,28 @@ enum class AnswerFormat { text, json };
 AnswerFormat parse_answer_format(std::string_view name);
 
 /// Prints the answers of `generate` in the order of the requests, regardless of the order in which
-/// they are finished.
+/// the answers are finished.
 class AnswerPrinter {
  public:
-  /// `tokenizer`: null prints token ids, not text. `streams`: whether text is printed while it is
-  /// generated, up to the last complete character; the final output is the same. All references and
-  /// pointers must outlive this object.
+  /// `tokenizer`: if null, token ids are printed instead of text. `streams`: whether text is
+  /// printed while it is generated, up to the last complete character; the whole output is the same
+  /// with and without `streams`. All references and pointers must outlive this object.
   AnswerPrinter(std::ostream& out, std::ostream& err, const std::vector<Request>& requests,
                 const Decoder& decoder, const Tokenizer* tokenizer, AnswerFormat format,
                 bool streams);
 
-  /// The value for Request::reader of the request at `index`. The function prints the text only
-  /// while all earlier requests are printed. Empty: no text is printed while it is generated,
-  /// because `streams` is false, the format is json, or there is no tokenizer. This object and
-  /// `clock` must outlive the function.
+  /// The value for Request::reader of the request at `index`. The returned function prints text
+  /// only after all earlier requests have been printed. The function is empty if no text is printed
+  /// while it is generated: `streams` is false, the format is json, or there is no tokenizer. This
+  /// object and `clock` must outlive the function.
   std::function<void(std::string_view)> reader(std::size_t index, const Clock& clock);
-  /// Prints all finished requests before the first request that is still running. A finished
-  /// request has either an answer or an error; errors are printed to `err`.
+  /// Prints the finished requests that were not printed yet, up to the first request that is still
+  /// running. `answers`, `errors`: one entry for each request. A finished request has either an
+  /// answer or a nonempty error. Errors are printed to `err`.
   void print_ready(const std::vector<std::optional<Answers>>& answers,
                    const std::vector<std::string>& errors);
-  /// Time spent in the functions that `reader` returned, in nanoseconds.
+  /// Time spent in the functions that `reader` returned, in nanoseconds, so that the caller can
+  /// subtract this time from its measurement.
   std::int64_t reading_ns() const { return reading_ns_; }
 
  private:

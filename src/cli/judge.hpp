@@ -20,15 +20,17 @@ struct JudgeFlags {
   bool dry_run = false, retry_unscored = false;
 };
 
-/// Creates the judge's task from the flags, without the judge itself, which the caller sets.
-/// ConfigError: a flag is invalid, or there is no run flags.run.
+/// Creates the task of judging from the flags, without JudgeTask::judge, which the caller sets.
+/// ConfigError: a flag is invalid, or flags.run names no run or several. Other errors: see
+/// find_protocol.
 JudgeTask judge_task(const JudgeFlags& flags, Store& store);
 
-/// Prints the verdicts on the run's answers to stdout.
+/// Prints the verdicts on the run's answers to stdout. `invocation`: the run's whole id.
 void print_judged(Store& store, const std::string& invocation, const JudgeFlags& flags);
 
-/// Each function runs one action, and returns the exit code. run_judge returns 3 if a call failed
-/// or no answer got a verdict, and 128 plus the signal's number if a signal stopped it.
+/// Each function runs one action (`run`, `export`, `import`), and returns the exit code: 0, with
+/// two exceptions. run_judge returns 3 if a call failed or no answer got a verdict, and 128 plus
+/// the signal's number if a signal stopped it.
 int run_judge(const JudgeFlags& flags);
 int export_sheet(const JudgeFlags& flags);
 int import_sheet(const JudgeFlags& flags);

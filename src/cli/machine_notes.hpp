@@ -7,14 +7,15 @@ namespace pardec {
 /// it.
 std::string available_memory();
 
-/// The number of cores that other programs leave free now, as text, and whether it is enough.
+/// The number of cores that other programs leave free now, as text, and whether this number is
+/// enough.
 struct LeftByOthers {
   bool known;  ///< whether the system reports the load of other programs
   bool fits;   ///< whether each of the `threads` threads has a free core; true if not known
   std::string text;
 };
-/// Measures the load of other programs for 0.3 s. `threads`: number of threads that need a core
-/// each.
+/// Measures the load of other programs, which takes 0.3 s. `threads`: number of threads, each of
+/// which needs a core.
 LeftByOthers left_by_others(int threads);
 
 }  // namespace pardec

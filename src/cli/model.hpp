@@ -24,15 +24,24 @@ struct ModelVerbFlags {
 /// Prints a description of a checkpoint. Returns exit code 1 if the weights were read
 /// (flags.weights) and some are not finite, otherwise 0.
 int inspect_model(const ModelVerbFlags& flags);
-/// Prints the table of supported families.
+/// Prints the table of supported families. Returns exit code 0.
 int list_families(const std::string& format);
-/// Each function writes a new checkpoint derived from another one, and returns the exit code.
+// Each of the next four functions writes a new checkpoint to flags.out, and returns exit code 0.
+// ConfigError: a flag that the action needs is missing or invalid.
+
+/// `merge`: merges flags.adapter into the network. Other errors: see merge_checkpoint.
 int merge_model(const ModelVerbFlags& flags);
+/// `draft`: keeps the first flags.layers layers. Other errors: see first_layers.
 int make_draft(const ModelVerbFlags& flags);
+/// `add-tokens`: adds or renames special tokens. Other errors: see add_tokens.
 int give_tokens(const ModelVerbFlags& flags);
-/// Makes safetensors of a checkpoint with pickled weights.
+/// `convert`: writes weights that torch has pickled as safetensors. Other errors: see
+/// convert_pickled_weights.
 int convert_model(const ModelVerbFlags& flags);
-/// Fetches a network from the Hub into the cache.
+
+/// Fetches a network from the Hub into the cache, prints its files, and returns exit code 0.
+/// ConfigError: the name, the revision or another flag is invalid. Other errors: see
+/// fetch_from_hub.
 int fetch_model(const ModelVerbFlags& flags);
 
 }  // namespace pardec

@@ -12,29 +12,33 @@
 /// Notes below the table of `run --dry-run`.
 namespace pardec {
 
-/// Adds notes about jobs that will fail: their prompts are too long, or cannot be made. `who`:
-/// dataset and arm, for the note. `jobs`: number of all jobs. `config`: of the arm's network.
+/// Adds notes about jobs that will fail because their prompts are too long, or cannot be made.
+/// `who`: dataset and arm, for the note. `jobs`: number of all jobs. `config`: config of the arm's
+/// network.
 void add_size_notes(Table& table, const std::string& who, const PromptSizes& sizes,
                     std::int64_t jobs, const ModelConfig& config);
 
-/// Adds a note if an arm's batch is full for less than half of its jobs. `who`: dataset and arm,
-/// for the note. `full`: the share of the jobs, from 0 to 1. `jobs`, `blocks`: their numbers.
+/// Adds a note if an arm's batch is full during less than half of the arm's jobs. `who`: dataset
+/// and arm, for the note. `full`: share of the jobs during which the batch is full, from 0 to 1.
+/// `jobs`, `blocks`: numbers of jobs and blocks of the arm.
 void add_fill_note(Table& table, const std::string& who, double full, std::int64_t jobs,
                    std::int64_t blocks, int batch_size);
 
-/// A note about the number of examples per block, and the reason for this number.
+/// A note about the number of examples in a block, and the reason for this number.
 std::string block_note(const RunSpec& spec, const Workload& work);
 
-/// A note about the dataset's protocol for fields that are asked one by one.
+/// A note about fields that are asked one by one: the limit of tokens for a value, and the number
+/// of few-shot examples in the prompt.
 std::string protocol_note(const RunSpec& spec, const Workload& work);
 
 /// The properties of an arm's network that can be read without its weights.
 struct ArmFace {
-  std::optional<CheckpointFace> face;  ///< none: the network does not exist
+  std::optional<CheckpointFace> face;  ///< none: there is no checkpoint at the network's path
   std::optional<ChatTemplate> chat;    ///< none: there is no tokenizer, or the arm is a service
   Needs needs;                         ///< requirements of the arm's decoder
 };
-/// Reads these properties from the files of the arm's network.
+/// Reads these properties from the files of the arm's network. Errors: see read_face, template_for
+/// and parse_thinking.
 ArmFace look_at(const RunSpec& spec, const Arm& arm);
 
 /// A note with the network that all arms share, or with the networks of each arm.

@@ -9,8 +9,8 @@ namespace pardec {
 std::vector<Verb> all_verbs();
 
 /// The whole program: parses the command line, runs the verb, and prints errors to stderr. Returns
-/// the exit code (`pardec --help` lists them). A verb that succeeds, but whose output cannot be
-/// written to stdout, gets exit code 1.
+/// the exit code (kExitCodes). If the verb succeeds, but its output cannot be written to stdout,
+/// the exit code is 1.
 int run_program(int argc, char** argv);
 
 /// Calls run_program, then ends the process immediately with its exit code: the cleanup of libtorch

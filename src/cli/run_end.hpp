@@ -9,10 +9,12 @@
 
 namespace pardec {
 
-/// Joins the processes that mpirun started to share runs. Null: this process is alone. In ranks
-/// other than 0, sets `progress` to none. Errors: see Group::join.
+/// Joins the processes that mpirun started, so that they share the blocks of runs. Null: this
+/// process was started alone. In ranks other than 0, sets `progress` to none. Errors: see
+/// Group::join.
 std::unique_ptr<Group> join_group(ProgressStyle& progress);
-/// Prints notes in rank 0, and nothing in the other ranks.
+/// A function that prints notes to stderr in rank 0, and drops them in the other ranks. `group`:
+/// null if this process is alone.
 Notes notes_of(const Group* group);
 
 /// Handles a run that a signal stopped: prints to stderr how to resume the run (if it has begun),
@@ -20,8 +22,8 @@ Notes notes_of(const Group* group);
 /// signal).
 int stopped(const Execution& done, const RunSpec& spec, const SignalStop& stop);
 
-/// Returns 3, and prints a message, if the share of failed answers is above `fail_on_error`.
-/// Otherwise returns 0.
+/// The exit code of a run. If the share of failed answers is above `fail_on_error` (0 to 1), prints
+/// a message to stderr, and returns 3. Otherwise returns 0.
 int exit_code(const RunCounts& counts, double fail_on_error);
 
 }  // namespace pardec

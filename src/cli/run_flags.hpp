@@ -13,17 +13,19 @@ namespace pardec {
 struct RunFlags {
   RunSettings settings;
   std::string config;  ///< path of the experiment file (-c)
-  /// True: neither a flag nor the experiment file names a database, so the folder of the default
-  /// database is created.
+  /// Set by complete(). True: the command line, the environment and the experiment file name no
+  /// database. The verb then also creates the folder of the default database.
   bool default_db = false;
   RunSpec spec;  ///< set by complete()
 };
 
+/// Declares the flags. Parsing the command line writes to `flags`, which must still exist then.
 void add_flags(CLI::App& app, RunFlags& flags);
 
-/// Adds settings from the experiment file that the command line does not set, and sets flags.spec.
-/// ConfigError, which names the key or flag: a setting is invalid, or the run would overwrite
-/// one of its inputs. DataError: the experiment file cannot be read or is not JSON.
+/// To be called after the command line was parsed. Adds settings from the experiment file that the
+/// command line does not set, and sets flags.spec. ConfigError, which names the key or flag: a
+/// setting is invalid, or the run would overwrite one of its inputs. DataError: the experiment file
+/// cannot be read or is not JSON. REQUIRES: `app` belongs to the running verb.
 void complete(const CLI::App& app, RunFlags& flags);
 
 }  // namespace pardec

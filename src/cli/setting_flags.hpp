@@ -14,9 +14,10 @@ namespace pardec {
 /// Declares the flag for one setting: `batch_size` becomes --batch-size. Parsing the command line
 /// writes the value to the variable that `setting` points to. The variable must still exist then.
 CLI::Option* add_flag(CLI::App& app, const Setting& setting);
+/// Calls add_flag for each setting.
 void add_flags(CLI::App& app, const Settings& settings);
 
-/// The names of the settings that the command line or the environment sets.
+/// The names of the settings that the command line or the environment sets, e.g. `batch_size`.
 std::set<std::string> given_settings(const CLI::App& app);
 
 }  // namespace pardec

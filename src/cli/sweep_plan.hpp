@@ -18,16 +18,17 @@ std::int64_t cell_bytes(const RunSpec& spec, const Arm& arm, std::int64_t rows);
 /// The expected time and memory of a sweep.
 struct SweepPlan {
   Table table;                     ///< of `sweep --dry-run`
-  double seconds = 0;              ///< of all cells whose time is known
+  double seconds = 0;              ///< sum over all cells whose time is known
   std::int64_t bytes = 0;          ///< memory of the process that runs all cells
-  std::vector<std::string> cells;  ///< a line for each cell
+  std::vector<std::string> cells;  ///< a line with time and memory for each cell
 };
 
-/// Plans the cells (one combination of settings each). Time and memory are taken from a stored cell
-/// with the same settings. If there is none, one batch of the cell's first jobs is run without
-/// recording it. If this batch fails, the time and memory of the cell are not known; a note of the
-/// table says why. StoreError: the database cannot be read. Other errors: see make_cells, prepare
-/// and plan_memory.
+/// Plans the cells of a sweep. Each cell is one combination of settings on one dataset. Time and
+/// memory of a cell are taken from a stored cell that did the same work with the same settings. If
+/// the database has no such cell, one batch of the cell's first jobs is run (measure_cost), and
+/// nothing is stored. If this batch fails, the time and memory of the cell are not known, and a
+/// note of the table has the reason. `workloads`: the datasets of `spec`. StoreError: the database
+/// cannot be read. Other errors: see make_cells, prepare and plan_memory.
 SweepPlan plan_sweep(const RunSpec& spec, const std::vector<Workload>& workloads,
                      ArmSessions& sessions);
 

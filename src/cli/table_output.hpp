@@ -28,7 +28,9 @@ class TablePrinter {
  public:
   /// `list`: in json, even a single table is printed as a list.
   explicit TablePrinter(TableFormat format, bool list = false) : format_(format), list_(list) {}
+  /// Prints the table, or, in json, keeps it for `finish`.
   void print(const Table& table);
+  /// To be called once, after the last table. Prints nothing in formats other than json.
   void finish();
 
  private:

@@ -17,13 +17,13 @@ struct ApiError : std::runtime_error {
 
   int status;         ///< HTTP status, 400 to 599
   std::string param;  ///< the request's field at fault; empty: none
-  std::string code;   ///< e.g. model_not_found; empty: none
+  std::string code;   ///< OpenAI's error code, e.g. model_not_found; empty: none
 };
 
 /// The error as JSON in OpenAI's form: {"error": {message, type, param, code}}. The status
 /// determines the type, for example invalid_request_error.
 std::string error_body(const ApiError& error);
-/// The reply with this error. For status 503, it tells the client to try again after one second.
+/// The reply with this error. With status 503, the reply has HttpReply::retry_after 1.
 HttpReply error_reply(const ApiError& error);
 
 }  // namespace pardec::serve

@@ -22,37 +22,42 @@ struct AskBounds {
 
 enum class Endpoint { completions, chat };
 
-/// The content of a request. Fields that the client did not send are empty or have their default.
-/// Without another explanation, a member has the meaning of the request's field of this name.
+/// The content of a request for completions or chat completions. A field that the client did not
+/// send is empty or has its default. A member without a comment has the meaning of the field with
+/// the same name in the APIs of OpenAI and vLLM.
 struct Ask {
   Endpoint endpoint = Endpoint::completions;
   std::string model;
   std::vector<std::variant<std::string, Tokens>> prompts;  ///< completions: at least one
   std::vector<ChatMessage> messages;  ///< chat: at least one, unless `job` is set
   int n = 1;                          ///< number of answers to each prompt
-  std::optional<int> max_tokens;      ///< 0 (only with `echo`): nothing is decoded
-  std::optional<int> top_k;           ///< 0: all tokens
+  /// `max_completion_tokens`, or else `max_tokens`. 0 (only with `echo`): nothing is decoded.
+  std::optional<int> max_tokens;
+  std::optional<int> top_k;  ///< 0 (-1 in the request also becomes 0): all tokens
   std::optional<double> temperature, top_p;
   std::optional<std::uint64_t> seed;
   std::vector<std::string> stops;  ///< the answer ends before the first of these texts
-  /// For each generated token, the reply has the token's log-probability and those of this number
-  /// of most probable ids. None: no log-probabilities.
+  /// If set, the reply has the log-probability of each generated token. For each of these tokens,
+  /// the reply also has the most probable ids at the same place, with their log-probabilities. This
+  /// is the number of such ids, 0 to 20.
   std::optional<int> logprobs;
   std::optional<int> prompt_logprobs;  ///< like `logprobs`, for the prompt's tokens
   bool echo = false;  ///< completions: text and scores of the reply include the prompt
-  std::optional<ResponseFields> fields;  ///< chat: `response_format`
+  std::optional<ResponseFields> fields;  ///< chat: from `response_format`; none: free text
   bool ignore_eos = false;               ///< an end-of-sequence token does not end the answer
   int min_tokens = 0;                    ///< minimum number of tokens before an end of sequence
   bool stream = false;
-  bool include_usage = false;     ///< a last chunk has the usage of the whole request
-  bool continuous_usage = false;  ///< each chunk has the usage so far
+  bool include_usage = false;  ///< the stream's last chunk has the usage of the whole request
+  /// each chunk has the usage so far: of all prompts, and of the choices that have ended
+  bool continuous_usage = false;
   bool return_token_ids = false;
   // The members of the request's member `pardec`:
-  std::string decoder;            ///< name of a decoder; empty: that of the model id
-  Json options = Json::object();  ///< options of the decoder; they replace those of the model id
-  std::optional<Json> job;  ///< chat: instead of messages, a Job in the form of job.schema.json
-  bool events = false;      ///< a streamed reply also reports the tokens of each pass
-  std::vector<std::string> ignored;  ///< names of unknown fields
+  std::string decoder;            ///< name of a decoder; empty: the model id's decoder
+  Json options = Json::object();  ///< {option: value}; each value replaces the model id's
+  /// chat: instead of messages, a Job in the form of src/prompt/job.schema.json
+  std::optional<Json> job;
+  bool events = false;               ///< a streamed reply also reports the tokens of each pass
+  std::vector<std::string> ignored;  ///< names of unknown fields, which have no effect
 };
 
 /// Reads the body of a request. A field for an unsupported feature is accepted if its value does
@@ -77,10 +82,11 @@ class BodyReader {
   /// REQUIRES: `body` is a JSON object, and outlives this object.
   explicit BodyReader(const Json& body) : body_(body) {}
 
-  /// The value of a field; null if the field is missing. Marks the field as known.
+  /// The value of a field; null if the field is missing. This and the next four functions mark the
+  /// field as known.
   const Json& any(const char* key);
-  // The value of a field; none if the field is missing or null. These functions also mark the field
-  // as known. ApiError 400: the value has the wrong type, or is below `least` or above `most`.
+  // The value of a field; none if the field is missing or null. ApiError 400: the value has the
+  // wrong type, or is below `least` or above `most`.
   std::optional<std::string> text(const char* key);
   std::optional<bool> flag(const char* key);
   std::optional<double> number(const char* key, double least, double most);

@@ -25,20 +25,22 @@ struct HttpReply {
 };
 
 /// The answer to one request: one reply, or a stream of server-sent events. All functions must be
-/// called on the server's thread. After the answer has ended or the client has disconnected, they
-/// do nothing.
+/// called on the server's thread. They do nothing after the client has disconnected. They must not
+/// be called after the answer has ended: the object may then be the answer to the next request of
+/// the same connection.
 class HttpAnswer {
  public:
   virtual ~HttpAnswer() = default;
-  /// Sends the whole answer. Does nothing after the first event.
+  /// Sends the whole answer, which ends the answer. Does nothing after the first event.
   virtual void send(const HttpReply& reply) = 0;
   /// Sends the event `data: DATA`. The first event begins the stream. REQUIRES: `data` is one line.
   virtual void event(std::string_view data) = 0;
-  /// Ends the stream; does nothing before the first event. If `whole` is false, the connection is
-  /// closed without the end mark of HTTP, so that the client knows that the stream is incomplete.
+  /// Ends the stream and the answer. Does nothing before the first event. If `whole` is false, the
+  /// connection is closed without the end mark of HTTP, so that the client knows that the stream is
+  /// incomplete.
   virtual void end_events(bool whole) = 0;
   /// Sets a function that is called once if the client disconnects or stops reading before the
-  /// answer has ended.
+  /// answer has ended. It may be called while event() runs.
   virtual void on_gone(std::function<void()> gone) = 0;
 };
 

@@ -9,24 +9,25 @@
 
 namespace pardec::serve {
 
-/// Limits on memory and time that clients can use. A larger request is answered with 413 or 431.
-/// When another limit is exceeded, the connection is closed.
+/// Limits on memory and time that clients can use. If the header of a request is too large, the
+/// reply has status 431, and for a body status 413. If another limit is exceeded, the connection is
+/// closed.
 struct HttpBounds {
   std::size_t header_bytes = 16 << 10;
   std::size_t body_bytes = 4 << 20;
   std::size_t unsent_bytes = 4 << 20;  ///< part of a stream that waits for the client to read
-  std::size_t connections = 1024;
-  /// for the header of a request, from its first to its last byte; also for the TLS handshake
+  std::size_t connections = 1024;      ///< number of open connections
+  /// time for the header of a request, from its first to its last byte; also for the TLS handshake
   std::chrono::milliseconds header = std::chrono::seconds(10);
-  std::chrono::milliseconds body = std::chrono::seconds(60);
-  std::chrono::milliseconds write = std::chrono::seconds(60);  ///< for one piece of an answer
-  std::chrono::milliseconds idle = std::chrono::seconds(120);  ///< between two requests
+  std::chrono::milliseconds body = std::chrono::seconds(60);   ///< time for the body of a request
+  std::chrono::milliseconds write = std::chrono::seconds(60);  ///< time to send a reply or an event
+  std::chrono::milliseconds idle = std::chrono::seconds(120);  ///< time between two requests
 };
 
-/// PEM files for encrypted connections; empty: connections are not encrypted.
+/// PEM files for encrypted connections; both empty: connections are not encrypted.
 struct TlsFiles {
   std::string certificate;  ///< certificate chain, the server's own certificate first
-  std::string key;
+  std::string key;          ///< the certificate's private key, without a password
 };
 
 /// Whether `address` is an IPv4 or IPv6 address that only this machine can reach. False for other
@@ -41,15 +42,16 @@ struct HttpServerState;
 class HttpServer {
  public:
   /// Binds to an IPv4 or IPv6 address, and listens. `port`: 0 to 65535; 0: any free port.
-  /// ConfigError: the address is invalid or in use, or only one file of `tls` is given, or a file
-  /// of `tls` cannot be read.
+  /// ConfigError: the address is invalid, or the server cannot listen on it (e.g. another program
+  /// uses the port); only one file of `tls` is given; or a file of `tls` cannot be read.
   HttpServer(const std::string& address, int port, const HttpBounds& bounds,
              const TlsFiles& tls = {});
   ~HttpServer();
 
   /// The port on which the server listens.
   int port() const;
-  /// Serves requests until stop() is called. The calling thread is the server's thread.
+  /// Serves requests until stop() is called. The calling thread is the server's thread. After
+  /// refuse(), also returns when no connection and no posted task is left.
   void run(HttpHandler handler);
   /// Calls `task` later on the server's thread, unless stop() is called before. May be called on
   /// any thread.
@@ -59,8 +61,8 @@ class HttpServer {
 
   /// Calls `task` after the time `wait`, unless stop() is called before.
   void post_after(std::chrono::milliseconds wait, std::function<void()> task);
-  /// Accepts no more connections. Closes open connections: idle ones now, the others after their
-  /// current answer.
+  /// Accepts no more connections. Closes idle connections now, and each other connection after the
+  /// answer to its current request.
   void refuse();
   /// The number of requests whose answer is not completely sent.
   std::size_t busy() const;

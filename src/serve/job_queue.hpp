@@ -35,8 +35,9 @@ class JobQueue {
 
   // From any thread:
 
-  /// Adds the jobs of a request. Each has the maximum number of cache rows that it needs. Returns
-  /// the jobs' numbers. If there is no room for all jobs, adds none and returns an empty list.
+  /// Adds the jobs of a request, and returns their numbers. `jobs`: each job with the maximum
+  /// number of cache rows that it needs. If there is no room for all jobs (Bounds), adds none and
+  /// returns an empty list.
   std::vector<std::uint64_t> submit(std::vector<std::pair<Job, std::int64_t>> jobs) {
     std::vector<std::uint64_t> numbers;
     {
@@ -60,8 +61,8 @@ class JobQueue {
     return has_room(1, 0);
   }
 
-  /// Cancels jobs at the next take(). take() removes the cancelled jobs that wait, and reports all
-  /// `numbers` to the engine's thread.
+  /// Requests the cancellation of jobs. The next take() removes the jobs that still wait in the
+  /// queue, and returns all `numbers` in Turn::cancelled.
   void cancel(const std::vector<std::uint64_t>& numbers) {
     {
       const std::lock_guard lock(mutex_);
@@ -70,7 +71,7 @@ class JobQueue {
     wake_.notify_one();
   }
 
-  /// Tells the engine's thread to stop.
+  /// Requests that the engine's thread stops (Turn::stopping).
   void stop() {
     {
       const std::lock_guard lock(mutex_);
@@ -100,7 +101,7 @@ class JobQueue {
     bool stopping = false;  ///< stop() was called
   };
   /// Takes jobs from the queue for the next pass. `live`: number of jobs in the engine. If `live`
-  /// is 0, the call waits until there is something to do.
+  /// is 0, the call waits for a job, a cancellation or stop().
   Turn take(std::size_t live) {
     std::unique_lock lock(mutex_);
     running_ = live;

@@ -8,16 +8,16 @@ namespace pardec::serve {
 /// The API keys that the server accepts. Only digests of the keys are kept in memory.
 class Keys {
  public:
-  /// `variable`: name of an environment variable with one key; `file`: a file with one key per
-  /// line. Either may be empty. If there are keys, disables core files for this process.
+  /// `variable`: name of an environment variable with one key; empty: none. `file`: a file with one
+  /// key on each line; empty: none. If there are keys, disables core files for this process.
   /// ConfigError: the variable is not set or empty, the file has no key, or a key has characters
   /// that are not valid in a header. DataError: the file cannot be read.
   Keys(const std::string& variable, const std::string& file);
 
   bool empty() const { return digests_.empty(); }
   /// Whether `authorization`, a request's header, is "Bearer KEY" with an accepted key. Always true
-  /// if there are no keys. The time of the check depends only on the length of the header, so that
-  /// it does not reveal a key.
+  /// if there are no keys. The time of the check does not depend on the content of the accepted
+  /// keys, so that a client cannot guess a key from the time.
   bool accept(std::string_view authorization) const;
 
  private:

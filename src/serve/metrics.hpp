@@ -11,7 +11,7 @@
 
 namespace pardec::serve {
 
-/// The numbers of guesses of one or more answers, counted as in vLLM.
+/// The numbers of guesses of one or more answers, counted as vLLM counts speculative decoding.
 struct GuessCounts {
   std::int64_t steps = 0;     ///< number of passes that verified guesses
   std::int64_t drafted = 0;   ///< number of guesses
@@ -19,7 +19,7 @@ struct GuessCounts {
   /// histogram[n]: number of steps in which exactly n guesses were accepted; empty without guesses
   std::vector<std::int64_t> histogram;
 };
-/// The numbers of guesses in the counters of one or more answers.
+/// Computes these numbers from Counters::drafted and Counters::accepted.
 GuessCounts guess_counts(const Counters& counters);
 
 /// The member `metrics` of a reply: {"speculative_decoding": {...}}, in vLLM's form, which AIPerf

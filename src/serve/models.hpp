@@ -12,25 +12,28 @@ namespace pardec::serve {
 /// A model id that clients can request, with its decoder.
 struct ServedModel {
   std::string id;
-  std::string decoder;            ///< name of the decoder in the registry
-  Json options = Json::object();  ///< options that were set explicitly
-  std::shared_ptr<const Decoder> algorithm;
+  std::string decoder;  ///< name of the decoder in the registry
+  /// the options that an alias, a request or the network's training record set
+  Json options = Json::object();
+  std::shared_ptr<const Decoder> algorithm;  ///< the decoder with these options
 };
 
 /// The model ids of a network with name NAME: NAME itself, with the first decoder; NAME:DECODER for
 /// each decoder; and the aliases, given as "ID=DECODER,OPTION=VALUE...". `taught`: the settings in
-/// the network's training record; an option that is not set takes its value from them.
-/// ConfigError: a decoder or option is unknown, a value is out of range, an id occurs twice, or a
-/// decoder is one that another server runs.
+/// the network's training record. An option that an alias does not set has its value from this
+/// record, if the record has the option. ConfigError: there is neither a decoder nor an alias, a
+/// decoder or option is unknown, a value is out of range, an id occurs twice, or another server
+/// runs the decoder (DecoderEntry::elsewhere).
 std::vector<ServedModel> served_models(const std::string& name,
                                        const std::vector<std::string>& decoders,
                                        const std::vector<std::string>& aliases, const Json& taught);
 
 /// The model that a request asks for: the model with the request's model id (without an id, the
-/// first model), modified by the decoder and options in the request's member `pardec`. Only with
-/// the id NAME of the first model may the request name another decoder, for which `models` must
-/// have the id NAME:DECODER. ApiError 404: there is no model with this id. ApiError 400: the
-/// decoder is not allowed, or an option is unknown or has an invalid value.
+/// first model), modified by the decoder and options in the request's member `pardec`. A request
+/// for the first model, whose id is NAME, may name any decoder for which `models` has the id
+/// NAME:DECODER. A request for another model may name only this model's decoder. ApiError 404:
+/// there is no model with this id. ApiError 400: the decoder is not allowed, or an option is
+/// unknown or has an invalid value. REQUIRES: `models` is not empty.
 ServedModel chosen_model(const std::vector<ServedModel>& models, const Ask& ask);
 
 }  // namespace pardec::serve

@@ -11,25 +11,27 @@
 
 namespace pardec::serve {
 
-/// The tokens that one forward pass added to an answer, and the guesses that it rejected. For
-/// clients that show branches and guesses.
+/// The tokens that one forward pass added to an answer, and the guesses that were rejected in this
+/// pass. For clients that show branches and guesses.
 struct PassTokens {
   /// A stream of the answer that began in this pass.
   struct Began {
-    int stream = 0;      ///< numbered from 0 in each job
-    std::string before;  ///< the text directly before the stream's first token
+    int stream = 0;  ///< numbered from 0 in each job
+    /// the text directly before the stream's first chosen token; see StreamBegan::before
+    std::string before;
   };
   /// A token of the answer, or a rejected guess.
   struct Chosen {
     int stream = 0;
     Token id = 0;
-    /// For a token of the answer: the text that it completes. A character that consists of several
-    /// tokens is in the text of the last of them. For a rejected guess: the text of its bytes.
+    /// For a token of the answer: the text that the token completes. If a character consists of
+    /// several tokens, the text of the last of these tokens has the character. For a rejected
+    /// guess: the text of its bytes.
     std::string text;
     bool guessed = false;  ///< the token was a guess in the pass that chose it
     bool accepted = true;  ///< the token is part of the answer; false: a rejected guess
   };
-  std::int64_t passes = 0;  ///< number of the answer's passes so far, with this one
+  std::int64_t passes = 0;  ///< number of the answer's passes so far, including this pass
   std::vector<Began> began;
   std::vector<Chosen> tokens;
 };
@@ -44,7 +46,7 @@ class PassCollector {
   /// `tokenizer` must outlive this object.
   explicit PassCollector(const Tokenizer& tokenizer) : tokenizer_(tokenizer) {}
 
-  /// Adds an event of the job. `engine_passes`: number of passes of the engine so far.
+  /// Adds an event of the job. `engine_passes`: Occupancy::passes at the time of the event.
   void add(const Event& event, std::int64_t engine_passes);
   /// Whether a token or stream was added since the last take().
   bool has_news() const { return !now_.began.empty() || !now_.tokens.empty(); }

@@ -25,8 +25,8 @@ struct ReplyHead {
 
 /// A choice (one answer of a request), or, in a stream, a part of a choice.
 struct ChoiceText {
-  int index = 0;
-  std::string text = {};
+  int index = 0;               ///< number of the choice in its reply, from 0
+  std::string text = {};       ///< with `echo`, the choice's text begins with the prompt
   std::string reasoning = {};  ///< chat: the network's reasoning before the text; may be empty
   /// finish_reason; empty: null, because more of the choice follows
   std::string_view finish;
@@ -40,7 +40,8 @@ struct Usage {
   std::int64_t prompt = 0, completion = 0;
 };
 
-/// How a request was decoded: the content of the member `pardec` in the last object of a reply.
+/// How a request was decoded: the content of the member `pardec` in a reply, or in the last chunk
+/// of a stream.
 struct Decoding {
   std::string decoder;
   OrderedJson options = OrderedJson::object();
@@ -50,8 +51,9 @@ struct Decoding {
   std::vector<std::string> ignored;  ///< unknown fields of the request
 };
 
-/// The answers to a Job as JSON: an object {field: value} for one context, or, for several
-/// contexts, a list of such objects, one per context. Absent and unreadable values are null.
+/// The answers to a Job as JSON. If the Job has one context, the result is an object {field:
+/// value}; otherwise a list with such an object for each context. Absent and unreadable values are
+/// null.
 std::string job_values(const Job& job, const Answers& answers);
 
 /// The `finish_reason` of a choice: "stop" or "length" as in OpenAI's service, or "abort" for an
@@ -61,15 +63,16 @@ std::string_view finish_reason(Stop stop, bool at_stop);
 /// The reply to a request without `stream`.
 OrderedJson whole_reply(const ReplyHead& head, const std::vector<ChoiceText>& choices,
                         const Usage& usage, const Decoding& decoding);
-/// Adds the member `pardec` to the last object of a reply, and, if there is a single choice, the
-/// member `metrics`. `choices`: number of choices of the reply.
+/// Adds the member `pardec` to a reply, or to the last chunk of a stream. If `choices`, the number
+/// of choices of the whole reply, is 1, also adds the member `metrics` (reply_metrics).
 void end(OrderedJson& reply, const Decoding& decoding, std::size_t choices);
 /// A chunk of a stream. `first`: whether it is the first chunk of its choice; for chat, this chunk
 /// has the role.
 OrderedJson chunk(const ReplyHead& head, const ChoiceText& choice, bool first);
 /// A chunk without choices that reports the usage.
 OrderedJson usage_chunk(const ReplyHead& head, const Usage& usage);
-/// A chunk without choices that reports the tokens of a pass. `choice`: index of their choice.
+/// A chunk without choices that reports the tokens of a pass in its member `pardec`. `choice`:
+/// index of the choice to which the tokens belong.
 OrderedJson pass_chunk(const ReplyHead& head, int choice, const PassTokens& pass);
 OrderedJson to_json(const Usage& usage);
 OrderedJson to_json(const Decoding& decoding);

@@ -9,23 +9,26 @@
 namespace pardec::serve {
 
 /// The fields that a `response_format` of type json_schema asks for. The schema must describe an
-/// object whose properties are strings.
+/// object with 1 to 256 properties. Each property has the type string, or the types string and
+/// null.
 struct ResponseFields {
   std::string title;  ///< the schema's title, used as category of the text; may be empty
-  /// One field per property, with the property's name, its description as the question, and its
-  /// enum as the choices.
+  /// A field for each property, with the property's name. The property's description is the field's
+  /// question, and its enum is the field's choices.
   std::vector<Field> fields;
-  std::vector<bool> nullable;  ///< per field: whether null is allowed, for an absent value
+  std::vector<bool> nullable;  ///< for each field: whether an absent value may be null
 };
 
-/// Reads a `response_format`. None: `response_format` is null or has type text. ApiError 400: it
-/// has another form, or the schema has a requirement that answers to fields cannot guarantee.
+/// Reads a `response_format`. None: `response_format` is null or has type text. ApiError 400:
+/// `response_format` has another form, or its schema has a keyword that answers to fields cannot
+/// guarantee, for example `pattern`.
 std::optional<ResponseFields> response_fields(const OrderedJson& response_format);
 
-/// The answers to the fields, in the order of the fields, as a JSON object that satisfies the
-/// schema. An answer that is none becomes null if the schema allows null, otherwise "n/a". If a
-/// field has choices, an answer with the letter of a choice becomes the choice. ApiError 500 with
-/// code response_format_unmet: an answer (or "n/a" for it) is not one of the field's choices.
+/// A JSON object that satisfies the schema. `answers`: an answer for each field, in the order of
+/// ResponseFields::fields. An answer that is none becomes null if the schema allows null, otherwise
+/// "n/a". If a field has choices, an answer with the letter of a choice becomes the choice.
+/// ApiError 500 with code response_format_unmet: the field's choices do not contain the answer (or
+/// the "n/a" that replaces it).
 std::string response_object(const ResponseFields& format,
                             const std::vector<std::optional<std::string>>& answers);
 

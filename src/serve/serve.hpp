@@ -15,12 +15,14 @@ struct ServeSpec {
   DecodeOptions decode;
   std::vector<std::string> decoders;  ///< the first one is the default
   std::vector<std::string> aliases;   ///< ID=DECODER,OPTION=VALUE...
-  std::string name;                   ///< name of the model; empty: the name of its folder
+  /// name of the model; empty: ORG/NAME if the network is in the Hub's cache, otherwise the name of
+  /// the network's folder
+  std::string name;
   std::string listen = "127.0.0.1:8000";
   int batch_size = 64;   ///< maximum number of answers decoded at a time
   int queue = 1024;      ///< maximum number of answers that wait
   std::string key_env;   ///< environment variable with a key that clients must send; empty: none
-  std::string key_file;  ///< file with such keys, one per line; empty: none
+  std::string key_file;  ///< file with such keys, one on each line; empty: none
   std::string tls_certificate, tls_key;  ///< PEM files; empty: connections are not encrypted
   int drain_seconds = 30;  ///< seconds in which running answers may end after a stop request
 };
@@ -30,10 +32,11 @@ struct ServeSpec {
 void check(const ServeSpec& spec);
 
 /// Loads the network, and serves it until a stop is requested. After that, new requests are
-/// refused, and running requests have `drain_seconds` to end. Returns whether all of them ended.
-/// `note` gets messages for the user; the last message before serving has the address. ConfigError:
-/// a setting is invalid. DataError: the key file cannot be read. ModelError: the network cannot be
-/// loaded.
+/// refused, and running requests have `drain_seconds` to end. Returns whether all of them ended in
+/// this time. `note` gets messages for the user; the last message before serving has the address.
+/// ConfigError: a setting is invalid, or does not fit the network. DataError: a file that a setting
+/// names, or the checkpoint's generation_config.json, cannot be read. ModelError: the network
+/// cannot be loaded.
 bool serve(const ServeSpec& spec, const std::stop_token& stop,
            const std::function<void(const std::string&)>& note);
 

@@ -18,25 +18,27 @@ namespace pardec::serve {
 
 class Completion;
 
-/// Handles the requests to all paths of the server. All functions must be called on the server's
+/// Handles the requests to all paths of the server. The functions must be called on the server's
 /// thread.
 class Service {
  public:
-  /// Calls a function on the server's thread. May itself be called on any thread.
+  /// Calls a function later on the server's thread. May itself be called on any thread.
   using Post = std::function<void(std::function<void()>)>;
 
-  /// `models`: the first is the default. `options`, `sampling`: defaults for requests. `keys`: if
-  /// there are any, requests to all paths except /health and the page need one of them. `root`: the
-  /// network's folder, for /v1/models. `session` and `worker` must outlive this object.
+  /// `models`: the first model is the default. `options`, `sampling`: defaults for requests.
+  /// `keys`: if there are any keys, requests to all paths except /health and / need one of them.
+  /// `root`: the network's folder, for /v1/models. `session` and `worker` must outlive this object.
+  /// REQUIRES: `models` is not empty.
   Service(const Session& session, Worker& worker, std::vector<ServedModel> models,
           DecodeOptions options, Keys keys, Sampling sampling, std::string root, Post post);
   ~Service();
 
-  /// Handles a request, and sends its answer now or later. Errors become error replies.
+  /// Handles a request, and sends its answer now or later. Errors become error replies: an ApiError
+  /// with its own status, a ConfigError with status 400, and other exceptions with status 500.
   void handle(const HttpRequest& request, const std::shared_ptr<HttpAnswer>& answer);
-  /// Refuses new work from now on.
+  /// From now on, new completions and /health get an error with status 503.
   void drain() { draining_ = true; }
-  /// Cancels all work, and ends unfinished answers with an error.
+  /// Cancels all jobs, and ends unfinished answers with an error (503).
   void abort();
 
  private:

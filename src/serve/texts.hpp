@@ -12,7 +12,8 @@ namespace pardec::serve {
 /// with {count, max_model_len, tokens, token_strs}. `token_strs` is null unless return_token_strs
 /// is true. ApiError 400: the body has another form, or the chat template refuses the messages.
 HttpReply tokenize(std::string_view body, const Session& session);
-/// Replies to {tokens} with {prompt}. ApiError 400: the body has another form.
+/// Replies to {tokens} with {prompt}, the text of these tokens. Ids that are not in the vocabulary
+/// are left out. ApiError 400: the body has another form.
 HttpReply detokenize(std::string_view body, const Session& session);
 /// Replies with {eos_token, eos_token_ids, vocab_size, model_max_length, chat_template}.
 HttpReply tokenizer_info(const Session& session);

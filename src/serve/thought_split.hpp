@@ -7,10 +7,14 @@
 namespace pardec::serve {
 
 /// Splits a streamed answer into the reasoning at its beginning and the content after the
-/// reasoning. Text is returned as soon as it is certain to which of the two it belongs. The marks
-/// around the reasoning and the white space after it are dropped.
+/// reasoning. Each piece of text is returned as soon as it is certain to which of the two it
+/// belongs. Three things are dropped: the marks around the reasoning, the white space before the
+/// opening mark, and the white space after the closing mark. The reasoning ends at the first
+/// closing mark. (With thought_of, which sees the whole answer, the reasoning ends at the last
+/// one.)
 class ThoughtSplit {
  public:
+  /// The next text of the reasoning and of the content; either may be empty.
   struct Parts {
     std::string reasoning, content;
   };
@@ -19,9 +23,9 @@ class ThoughtSplit {
   /// reading.opened is true, the answer begins with reasoning, without an opening mark.
   explicit ThoughtSplit(ThoughtReading reading);
 
-  /// Adds the next text of the answer, and returns what is now certain.
+  /// Adds the next text of the answer, and returns the further text that is now certain.
   Parts add(std::string_view text);
-  /// Call this at the end of the answer. Returns the text that was held back.
+  /// Returns the text that was held back. Call this once, at the end of the answer.
   Parts finish();
 
  private:

@@ -24,15 +24,17 @@ struct TokenScore {
 Task<std::vector<TokenScore>> score_tokens(Engine& engine, Tokens ids, int first, int top);
 
 /// The scores as `logprobs` of a text completion: {tokens, token_logprobs, top_logprobs,
-/// text_offset}. `echoed`: an echoed prompt; only its first token is used, which has no score
-/// (null), and `scores` then begins with the prompt's second token; empty: the prompt is not
-/// echoed. `top_logprobs` also includes the token itself. An offset is the number of characters
-/// before the token.
+/// text_offset}, four lists with an element for each token. `echoed`: the prompt, if the reply
+/// repeats it; otherwise empty. The prompt's first token has no score: its elements in
+/// token_logprobs and top_logprobs are null, and `scores` begins with the prompt's second token.
+/// The other tokens of `echoed` are not used. An element of top_logprobs, {text: logprob}, has the
+/// most probable ids and the token itself. An offset is the number of code points before the token.
 OrderedJson completion_logprobs(const Tokens& echoed, const std::vector<TokenScore>& scores,
                                 const Tokenizer& tokenizer);
 /// The scores of a prompt as `prompt_logprobs`, in vLLM's form: a list with null for the prompt's
 /// first token, and for each other token an object {ID: {logprob, rank, decoded_token}} with the
-/// token and the most probable ids. `scores`: of all tokens but the first.
+/// token and the most probable ids. `scores`: the scores of all tokens of the prompt except the
+/// first.
 OrderedJson prompt_logprobs(const std::vector<TokenScore>& scores, const Tokenizer& tokenizer);
 /// The scores as `logprobs` of a chat completion: {content: [{token, logprob, bytes,
 /// top_logprobs}]}.

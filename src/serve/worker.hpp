@@ -26,8 +26,8 @@ struct WorkResult {
   bool at_stop = false;                   ///< whether the answer ended at a stop string
   std::vector<TokenScore> scores;         ///< of the answer's tokens; empty: not requested
   std::vector<TokenScore> prompt_scores;  ///< of the prompt's tokens except the first
-  std::int64_t queued_ns = 0;             ///< time in the queue
-  std::exception_ptr error;               ///< why the job failed; null: it did not
+  std::int64_t queued_ns = 0;             ///< time in the queue, in nanoseconds
+  std::exception_ptr error;               ///< why the job failed; null: success
 };
 
 /// One job for the engine. Its functions are called on the engine's thread. `text`, `pass` and
@@ -36,7 +36,7 @@ struct Work {
   std::shared_ptr<const Decoder> decoder;
   std::shared_ptr<const GivenRequests> given;  ///< contains one request
   std::uint64_t seed = 1;
-  std::vector<std::string> stops;
+  std::vector<std::string> stops;  ///< stop strings
   bool ignore_eos = false;
   int min_tokens = 0;     ///< minimum number of tokens before an end of sequence
   std::int64_t rows = 0;  ///< maximum number of cache rows that the job needs
@@ -44,8 +44,9 @@ struct Work {
   /// The number of most probable ids in each score of the answer's tokens, and of the prompt's
   /// tokens. None: these tokens are not scored.
   std::optional<int> logprobs, prompt_logprobs;
-  /// Computes the text of the answer after decoding has ended. May be empty: then the text is the
-  /// decoder's own output, and parts of it are available while decoding runs.
+  /// Computes the text of the answer after decoding has ended. May be empty: the text is then the
+  /// decoder's own output, and `text` gets parts of it while decoding runs (see
+  /// Request::reader).
   std::function<std::string(const Answers& answers)> written;
   /// Gets the next part of the answer's text as soon as it is certain. May be empty.
   std::function<void(std::string text)> text;
@@ -55,8 +56,9 @@ struct Work {
   std::function<void(WorkResult result)> ended;
 };
 
-/// Runs jobs on one engine, several at a time. Jobs start in order of arrival. A waiting job starts
-/// between two forward passes, when another job has ended or was cancelled.
+/// Runs jobs on one engine, at most Queue::Bounds::live at a time. Jobs start in order of arrival,
+/// between two forward passes. If the engine has no room, a job waits until another job has ended
+/// or was cancelled.
 class Worker {
  private:
   struct Timed {
@@ -70,16 +72,16 @@ class Worker {
   Worker(Session& session, const Queue::Bounds& bounds);
   ~Worker();
 
-  /// Runs jobs until stop() is called. Jobs that have not ended then are dropped, and their `ended`
-  /// is not called. The calling thread is the engine's thread; it must be the thread that loaded
-  /// the network.
+  /// Runs jobs until stop() is called. Jobs that have not ended by then are dropped, and their
+  /// `ended` is not called. The calling thread is the engine's thread, and must be the thread that
+  /// loaded the network.
   void run();
 
   // From any thread:
 
   void stop() { queue_.stop(); }
-  /// Adds the jobs of a request. Returns their numbers. If there is no room for all jobs, adds none
-  /// and returns an empty list.
+  /// Adds the jobs of a request, and returns their numbers. If there is no room for all jobs
+  /// (Queue::Bounds), adds none and returns an empty list.
   std::vector<std::uint64_t> submit(std::vector<Work> works);
   /// Whether submit() would now add one job that needs no cache rows.
   bool has_room() const { return queue_.has_room(); }
