@@ -114,7 +114,7 @@ class Completion : public std::enable_shared_from_this<Completion> {
     } else {
       answer_->send(error_reply(error));
     }
-    cancel("error");
+    if (!over_) cancel("error");  // a client that does not read was cancelled while sending
   }
 
  private:

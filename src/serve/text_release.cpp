@@ -21,10 +21,14 @@ std::size_t begun(std::string_view text, std::string_view stop) {
 std::string TextRelease::add(std::string_view bytes) {
   if (stopped_) return "";
   held_ += bytes;
-  std::size_t first = std::string::npos, held = 0;
+  // The stop string that is complete first counts, however many bytes come at once.
+  std::size_t first = std::string::npos, end = std::string::npos, held = 0;
   for (const std::string& stop : stops_) {
-    first = std::min(first, held_.find(stop));
     held = std::max(held, begun(held_, stop));
+    const std::size_t begin = held_.find(stop);
+    if (begin == std::string::npos) continue;
+    const std::size_t complete = begin + stop.size();
+    if (complete < end || (complete == end && begin < first)) first = begin, end = complete;
   }
   if (first != std::string::npos) {
     stopped_ = true;
@@ -32,9 +36,9 @@ std::string TextRelease::add(std::string_view bytes) {
     return finish();
   }
   const std::string_view certain = std::string_view(held_).substr(0, held_.size() - held);
-  const std::size_t end = finished_utf8(certain);
-  const std::string text = repair_utf8(certain.substr(0, end));
-  held_.erase(0, end);
+  const std::size_t whole = finished_utf8(certain);
+  const std::string text = repair_utf8(certain.substr(0, whole));
+  held_.erase(0, whole);
   return text;
 }
 
