@@ -93,14 +93,16 @@ void write_slurm_scripts(const ReproduceFlags& flags, int tasks) {
   const std::optional<double> budget = parse_budget(flags.budget);
   if (!budget) throw ConfigError("--slurm needs --budget, the time of each task");
   if (flags.train) throw ConfigError("--slurm: the tasks train no networks; train them before it");
+  if (flags.dry_run)
+    throw ConfigError("--slurm: each task would make a dry run; leave --dry-run out");
   if (!flags.shard.empty()) throw ConfigError("--slurm divides the runs itself; leave --shard out");
   const std::vector<std::string> arguments = without({options.argv.begin() + 1, options.argv.end()},
-                                                     {"--slurm", "--slurm-tasks", "--db"}, {});
+                                                     {"--slurm", "--slurm-tasks", "--db"});
   SlurmArray array{
       .verb = "reproduce",
       .program = program_file().string(),
-      .arguments = without(arguments, {"--report", "--results", "--judge"}, {}),
-      .shown_by = without(arguments, {"--budget"}, {}),
+      .arguments = without(arguments, {"--report", "--results", "--judge"}),
+      .shown_by = without(arguments, {"--budget"}),
       .folder = std::filesystem::current_path(),
       .script = flags.slurm,
       .db = options.db,

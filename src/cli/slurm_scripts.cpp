@@ -53,13 +53,11 @@ std::string log_file(const SlurmArray& array, const char* number) {
 }  // namespace
 
 std::vector<std::string> without(const std::vector<std::string>& arguments,
-                                 const std::vector<std::string>& names,
-                                 const std::vector<std::string>& flags) {
+                                 const std::vector<std::string>& names) {
   std::vector<std::string> left;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
     const std::string name = argument.substr(0, argument.find('='));
-    if (std::find(flags.begin(), flags.end(), name) != flags.end()) continue;
     if (std::find(names.begin(), names.end(), name) == names.end())
       left.push_back(argument);
     else if (name == argument)
@@ -93,7 +91,8 @@ std::string array_script(const SlurmArray& array) {
       "  scontrol requeue \"$SLURM_JOB_ID\"\n"
       "  sleep 60  # Slurm ends this script\n"
       "}\n"
-      "trap stop TERM\n";
+      "trap stop TERM\n"
+      "unset PARDEC_SLURM PARDEC_SLURM_TASKS PARDEC_DRY_RUN  # were for the command that wrote this\n";
   script += str(command(array, array.arguments), " --db ", shell_word(array.db),
                 ".part-\"$SLURM_ARRAY_TASK_ID\" --shard \"$SLURM_ARRAY_TASK_ID\"/", array.tasks,
                 " &\nrun=$!\nwait \"$run\"\ncode=$?\n"

@@ -27,11 +27,10 @@ struct SlurmArray {
   std::vector<std::string> about;  ///< comments of the array's script, line by line
 };
 
-/// Removes flags from command-line arguments. `names`: flags with a value, which is also removed
-/// ("--name VALUE" and "--name=VALUE"). `flags`: flags without a value.
+/// Removes the flags `names` and their values ("--name VALUE" and "--name=VALUE") from
+/// command-line arguments.
 std::vector<std::string> without(const std::vector<std::string>& arguments,
-                                 const std::vector<std::string>& names,
-                                 const std::vector<std::string>& flags);
+                                 const std::vector<std::string>& names);
 
 /// The text of the array's script. The time limit is 1.5 times the expected time of a task plus
 /// three minutes. The memory limit is 1.25 times the expected memory. A task that reaches its time

@@ -113,7 +113,7 @@ void write_slurm_scripts(const RunSpec& spec, const OutputSettings& output, int 
       .verb = "sweep",
       .program = program_file().string(),
       .arguments = without({spec.argv.begin() + 1, spec.argv.end()},
-                           {"--slurm", "--slurm-tasks", "--db"}, {"--dry-run"}),
+                           {"--slurm", "--slurm-tasks", "--db"}),
       .shown_by = {"compare"},
       .folder = std::filesystem::current_path(),
       .script = output.slurm,
@@ -148,6 +148,8 @@ int sweep(CLI::App& app, RunFlags& flags) {
   if (ranks && !ranks->leads()) return follow_rank_0(*ranks, spec.model);
   if (!output.slurm.empty() && !spec.shard.text.empty())
     throw ConfigError("`slurm` divides the blocks among its tasks; leave `shard` out");
+  if (!output.slurm.empty() && output.dry_run)
+    throw ConfigError("`slurm` prints the plan of a dry run itself; leave `dry_run` out");
   if (!spec.model.draft_model.empty())
     check_draft_flag(
         spec.model, std::any_of(spec.arms.begin(), spec.arms.end(),

@@ -163,13 +163,13 @@ Settings measuring_settings(RunSettings& s) {
        &s.output.slurm,
        "like `dry_run`; also write the script of a job array that runs this sweep on a cluster "
        "with Slurm, and FILE.merge.sbatch, which merges the results (experiments/cluster.md)",
-       {.only = "sweep"}},
+       {.in_file = false, .only = "sweep"}},
       {"slurm_tasks",
        "N",
        &s.output.slurm_tasks,
        "for `slurm`: number of tasks of the array; each runs every N-th block with all cells; "
        "default: 8",
-       {.range = at_least(1), .only = "sweep"}},
+       {.range = at_least(1), .in_file = false, .only = "sweep"}},
       {"resume", "", &s.spec.resume, "continue the newest run of these arms", {.only = "run"}},
       {"retry_errors",
        "",

@@ -53,7 +53,7 @@ struct SettingTraits {
   bool shows_default = true;      ///< whether the help shows the default
   std::string default_text = {};  ///< default for the help, if the value is only set later
   bool checkpoint = false;        ///< a checkpoint: replaced by checkpoint_path of it
-  bool in_file = true;            ///< false: in experiment files, another key has this setting
+  bool in_file = true;            ///< false: no key of experiment files has this setting
   /// the only verb with this row; empty: all verbs with this table
   std::string_view only = {};
 };

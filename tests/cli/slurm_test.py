@@ -65,6 +65,7 @@ def test_there_are_no_more_tasks_than_blocks(scripts):
     [
         (["--slurm", "x.sh"], "--slurm is 'x.sh', expected the name of a script, *.sbatch"),
         (["--slurm", "x.sbatch", "--shard", "0/2"], "leave --shard out"),
+        (["--slurm", "x.sbatch", "--dry-run"], "leave --dry-run out"),
         (["--slurm", "no/x.sbatch"], "--slurm is 'no/x.sbatch', expected a file in a folder that exists"),
         (["--slurm-tasks", "3"], "expected --slurm with it"),
     ],
@@ -127,6 +128,7 @@ def test_an_array_of_papers_makes_each_run_once(pardec, papers):
         (["--slurm", "y.sbatch"], "--slurm needs --budget"),
         (["--slurm", "y.sbatch", "--budget", "1m", "--shard", "0/2"], "leave --shard out"),
         (["--slurm", "y.sbatch", "--budget", "1m", "--train"], "the tasks train no networks"),
+        (["--slurm", "y.sbatch", "--budget", "1m", "--dry-run"], "leave --dry-run out"),
     ],
 )
 def test_papers_that_cannot_be_an_array_are_refused(pardec, flags, said):
