@@ -108,7 +108,7 @@ void add_judge_flags(CLI::App& app, JudgeFlags& flags) {
       ->group(flags_of({"import"}));
   app.add_option("--confidence-level", flags.confidence, "confidence level of the intervals")
       ->capture_default_str()
-      ->type_name("P");
+      ->type_name("X");
   add_format(app, flags.format);
 }
 
@@ -148,7 +148,6 @@ void print_judged(Store& store, const std::string& invocation, const JudgeFlags&
 
 int run_judge(const JudgeFlags& flags) {
   const TableFormat format = parse_table_format(flags.format);
-  check_compare_options({.confidence = flags.confidence});
   parse_progress_style(flags.progress);
   { Store exists(flags.db, {.read_only = true}); }  // never creates a database
   if (flags.service.empty()) {
@@ -203,6 +202,9 @@ Verb judge_verb() {
         auto flags = std::make_shared<JudgeFlags>();
         add_judge_flags(app, *flags);
         return [flags] {
+          // before anything is stored or written
+          parse_table_format(flags->format);
+          check_compare_options({.confidence = flags->confidence});
           if (flags->action == "run") return run_judge(*flags);
           if (flags->action == "export") return export_sheet(*flags);
           return import_sheet(*flags);

@@ -93,6 +93,12 @@ std::vector<std::string> allowed_verdicts(const JudgeProtocol& protocol) {
   return grade->labels;
 }
 
+/// What is expected of a verdict without labels.
+std::string number_text(const JudgeProtocol& protocol) {
+  const auto range = *protocol.asks_for<GradeVerdict>()->range;
+  return str("a number from ", range.least, " to ", range.most);
+}
+
 /// The verdicts that are possible for the target's answer.
 std::vector<std::string> fitting_verdicts(const JudgeTask& task, const LabelPlace& place) {
   if (const auto* classes = task.protocol.asks_for<ClassVerdict>())
@@ -252,7 +258,7 @@ void import_labels(Store& store, const JudgeTask& task, const JudgeUnits& units,
       const auto allowed = fitting_verdicts(task, place->second);
       throw DataError(label.file, label.line,
                       str("verdict '", label.verdict, "', expected ",
-                          allowed.empty() ? "a number from 1 to 10" : join(allowed, ", ")));
+                          allowed.empty() ? number_text(task.protocol) : join(allowed, ", ")));
     }
     row.vote = *std::move(vote);
     row.generation = place->second.unit->generation;
