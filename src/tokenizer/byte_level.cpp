@@ -43,6 +43,8 @@ std::optional<std::string> from_byte_level(std::string_view token) {
   std::string out;
   out.reserve(token.size());
   for (std::size_t at = 0; at < token.size();) {
+    // A file may have tokens that are no UTF-8.
+    if (at + utf8_bytes(token[at]) > token.size()) return std::nullopt;
     const char32_t code = next_code_point(token, at);
     if (code >= kCodes || kByteOfChar[code] < 0) return std::nullopt;
     out.push_back(static_cast<char>(kByteOfChar[code]));

@@ -93,6 +93,7 @@ TEST_CASE("ByteLevel cuts as GPT-2 and writes visible characters") {
     CHECK(from_byte_level(to_byte_level(one)) == one);
   }
   CHECK(from_byte_level("日") == std::nullopt);
+  CHECK(from_byte_level("abcdefghijklmnopqrst\xF0") == std::nullopt);  // no UTF-8
 }
 
 TEST_CASE("Digits, Punctuation, Whitespace and WhitespaceSplit") {
