@@ -25,11 +25,12 @@ void read_stories(Dataset& dataset, Inspection* inspection) {
         field.references.push_back(said);
     if (field.references.empty()) row.fail("'answers' is empty, expected at least one");
     const std::string id = document.text("id");
+    const std::string summary = document.record("summary").text("text");
     const auto [example, fresh] = examples.of(id);
     if (fresh) {
       example.id = id;
       example.category = document.has("kind") ? document.text("kind") : "summaries";
-      example.text = document.record("summary").text("text");
+      example.text = summary;
       example.cluster = cluster_of(example.text);
     }
     ExamplesByKey::add(example, std::move(field));

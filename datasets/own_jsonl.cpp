@@ -292,13 +292,13 @@ void note_unread(const Dataset& dataset, Inspection* inspection) {
 /// Renames the user's columns for prompt (and reference) to the standard names. Other columns with
 /// these names are noted as unread.
 OrderedJson with_columns(const Record& record, const OwnFile& own, Dataset& dataset) {
-  if (own.prompt.empty()) return record.json();
+  if (own.prompt.empty() && own.reference.empty()) return record.json();
   OrderedJson json = OrderedJson::object();
-  json["prompt"] = record.at(own.prompt.c_str());
+  if (!own.prompt.empty()) json["prompt"] = record.at(own.prompt.c_str());
   if (!own.reference.empty()) json["references"] = record.at(own.reference.c_str());
   for (const auto& [key, value] : record.json().items()) {
     if (key == own.prompt || key == own.reference) continue;
-    if (key != "prompt" && key != "references") {
+    if (key != "references" && (key != "prompt" || own.prompt.empty())) {
       json[key] = value;
       continue;
     }

@@ -59,13 +59,14 @@ void read_rows(const std::vector<std::string>& levels, Dataset& dataset, Inspect
     }
     ExampleField field = read_choices(row, row.text("question"), row.at("options"),
                                       row.text("answer"), "'options'", "'answer'");
+    const std::string article = row.text("article");
     const auto [example, fresh] = examples.of(id);
     if (fresh) {
       example.id = str(level, "-", id.substr(level.size()));
       example.category = level;
-      example.text = row.text("article");
+      example.text = article;
       example.cluster = cluster_of(example.text);
-    } else if (example.text != row.text("article")) {
+    } else if (example.text != article) {
       row.fail(str("'article' is another text than that of ", id, " before"));
     }
     ExamplesByKey::add(example, std::move(field));

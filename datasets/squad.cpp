@@ -76,10 +76,11 @@ void read_rows(Dataset& dataset, Inspection* inspection) {
           field.references.end())
         field.references.push_back(texts[a]);
     }
+    const std::string title = row.has("title") ? row.text("title") : "all";
     const auto [example, fresh] = examples.of(context);
     if (fresh) {
       example.id = str(dataset.split, "-", dataset.examples.size() - 1);
-      example.category = row.has("title") ? row.text("title") : "all";
+      example.category = title;
       example.text = context;
       example.cluster = cluster_of(context);
     }
