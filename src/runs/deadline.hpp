@@ -21,7 +21,7 @@ class Deadline {
       timer_ = std::jthread(
           [this, until = std::chrono::steady_clock::now() +
                          std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                             std::chrono::duration<double>(std::max(0.0, *seconds)))](
+                             std::chrono::duration<double>(std::clamp(*seconds, 0.0, kLongest)))](
               const std::stop_token& ended) {
             std::unique_lock lock(mutex_);
             if (!changed_.wait_until(lock, ended, until, [] { return false; }) &&
@@ -33,6 +33,7 @@ class Deadline {
   std::stop_token token() const { return source_.get_token(); }
 
  private:
+  static constexpr double kLongest = 1e9;  // seconds; a clock's time of 64 bits has room for it
   std::stop_source source_;
   std::stop_callback<std::function<void()>> forward_;
   std::mutex mutex_;

@@ -112,6 +112,16 @@ std::vector<GridAxis> grid_of_experiment(const Json& grid, const Json& models,
   return axes;
 }
 
+namespace {
+
+void check_cells(std::size_t count) {
+  if (count > kMostCells)
+    throw ConfigError(str("grid: it has more than ", kMostCells,
+                          " cells, expected at most these; give fewer values"));
+}
+
+}  // namespace
+
 GridCells expand_grid(const std::vector<Arm>& arms, const std::vector<GridAxis>& grid) {
   for (const GridAxis& axis : grid)
     if (std::none_of(arms.begin(), arms.end(), [&](const Arm& arm) { return takes(arm, axis); }))
@@ -125,10 +135,9 @@ GridCells expand_grid(const std::vector<Arm>& arms, const std::vector<GridAxis>&
       if (takes(arm, axis)) {
         axes.push_back(&axis);
         count *= axis.values.size();
-        if (count + all.arms.size() + all.refused.size() > kMostCells)
-          throw ConfigError(str("grid: it has more than ", kMostCells,
-                                " cells, expected at most these; give fewer values"));
+        check_cells(count + all.arms.size() + all.refused.size());
       }
+    check_cells(count + all.arms.size() + all.refused.size());
     for (std::size_t index = 0; index < count; ++index) {
       Arm cell = arm;
       std::size_t rest = index, stride = count;

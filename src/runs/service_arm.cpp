@@ -20,6 +20,7 @@ namespace {
 
 constexpr int kMostTries = 120;                      // one a second, while a server loads
 constexpr std::size_t kMostPlaces = 32;              // of guesses in a pass
+constexpr std::size_t kMostGuesses = 4096;           // in a pass; a server that says more is wrong
 constexpr int kMostAtOnce = 512;                     // streams; jobs are limited by the batch
 constexpr std::int64_t kMostAnswerBytes = 64 << 20;  // a stream has some 300 bytes a token
 /// Different tokenizers give different ids for this text.
@@ -117,7 +118,8 @@ std::int64_t number_at(const Json& value, const char* key) {
 /// were drafted in each pass from the first place on.
 void add_guesses(Counters& counters, std::int64_t passes, std::int64_t drafted,
                  std::vector<std::int64_t> accepted) {
-  for (std::int64_t left = drafted; left > 0; left -= passes)
+  for (std::int64_t left = drafted; left > 0 && counters.drafted.size() < kMostGuesses;
+       left -= passes)
     counters.drafted.push_back(std::min(left, passes));
   accepted.resize(counters.drafted.size());
   counters.accepted = std::move(accepted);
