@@ -94,7 +94,7 @@ Task<Stream> choose(StreamRequest request, std::vector<Candidate> candidates, Ch
   StreamWriter writer(sequence, rule, /*forced=*/false, before, context);
   writer.add(choices, chosen_by);
   Stream stream = writer.finish();
-  stream.stop = Stop::terminator;
+  if (stream.stop != Stop::interrupted) stream.stop = Stop::terminator;
   stream.counters = sequence.finish();
   co_return stream;
 }
