@@ -11,16 +11,19 @@
 #include "src/chat/service.hpp"
 #include "src/store/judgments.hpp"
 
-/// Sends questions to a chat service. Answers are kept in the store: a question with a stored
-/// answer is not sent again, and each reply is stored as it arrives.
+/// Questions to a chat service, with replies in the store: a question with a stored reply is not
+/// sent again, and each reply is stored when it arrives.
 namespace pardec {
 
-/// Sends the calls from `next` to a service, and reports to `events`. See chat::Service::ask.
+/// Sends the calls that `next` returns to a service, and reports to `events`; see
+/// chat::Service::ask. A Questioning is both: `next` calls Questioning::next, and `events` is the
+/// Questioning.
 using AskService = std::function<void(const chat::NextCall& next, chat::Events& events)>;
 
 /// The outcome of a question.
 struct QuestionOutcome {
   ReplyRow reply;  ///< `id` is 0 for a new reply, which is not stored yet
+  /// scored: the reply is readable; unscored: it is not readable, or was cut short
   VoteState state = VoteState::unscored;
   std::string problem;  ///< why the reply is not usable; empty: it is usable
 };
@@ -32,29 +35,33 @@ struct Question {
   int order = 0;  ///< order of two answers; each order is a separate question
   /// Returns why a reply is not readable; an empty text if it is readable.
   std::function<std::string(std::string_view reply)> problem;
-  /// Makes the inquiry to send after a reply that is not readable. May be empty: then the question
-  /// is sent only once.
+  /// Makes the inquiry to send after a reply that is not readable. May be empty: then the first
+  /// reply is the outcome.
   std::function<Inquiry(Inquiry, const std::string& reply, const std::string& problem)> ask_again;
-  /// Gets the outcome, and returns the votes to store with the reply.
+  /// Gets the outcome, and returns the votes to store with the reply. Called once for each
+  /// question.
   std::function<std::vector<JudgmentRow>(const QuestionOutcome&)> take;
   int asked = 1;  ///< 1: the first inquiry; 2: the inquiry from `ask_again`; at most kMostAsks
 };
 
 /// What to do with a stored reply that is not usable (refused, cut short, or not readable).
 enum class UselessReply {
-  /// Send the question again; for judging. Exception: if the reply is not readable, and the inquiry
-  /// from Question::ask_again was not sent yet, only this inquiry is sent.
+  /// The question is sent again; for judging. Exception: if the reply to the first inquiry is not
+  /// readable, only the inquiry from Question::ask_again is sent.
   asked_anew,
-  stands,  ///< the reply is the outcome, so that no question is paid for twice
+  /// The reply is the outcome, so that no question is paid for twice. If it is not readable, the
+  /// inquiry from Question::ask_again is sent, unless there is a reply to this inquiry, too.
+  stands,
 };
 
-/// Sends the questions of one task to one judge or teacher, and stores attempts and replies.
+/// Turns the questions of one task to one judge or teacher into calls, and stores attempts and
+/// replies. Exceptions of the store (StoreError) and of the functions in questions pass through.
 class Questioning : public chat::Events {
  public:
-  /// `store`: null for a dry run, in which every question becomes a call and none is sent. `judge`:
-  /// the judge or teacher. `max_tokens`: of each call. `more`: called when no question is waiting;
-  /// returns the next question, or none if there is no question at the moment. `answered`: called
-  /// after each reply; may be empty.
+  /// `store`: null if there are no stored replies and no call will be sent (a dry run). `judge`:
+  /// the judge or teacher. `max_tokens`: Call::max_tokens of each call. `more`: called when no
+  /// question is waiting; returns the next question, or none if there is no question at the moment.
+  /// `answered`: called after each new reply; may be empty.
   Questioning(Store* store, NamedRecord judge, std::int64_t max_tokens, UselessReply useless,
               std::function<std::optional<Question>()> more, std::function<void()> answered);
 
@@ -62,7 +69,7 @@ class Questioning : public chat::Events {
   void put(Question question) { waiting_.push_back(std::move(question)); }
 
   /// The next call; none if there is no question at the moment. A question with a stored reply does
-  /// not become a call: it gets the stored reply.
+  /// not become a call: it gets the stored reply. Equal questions (call_of) share one call.
   std::optional<chat::Call> next();
   std::int64_t calls() const { return calls_; }  ///< number of replies that arrived
 
@@ -90,7 +97,8 @@ class Questioning : public chat::Events {
   std::map<std::string, std::vector<Question>> under_way_;
 };
 
-/// The call for a question. Its key is a hash of everything that may affect the reply.
+/// The call for a question. Its key is a SHA-256 of everything that may affect the reply, and of
+/// the question's numbers `vote`, `asked` and `order`.
 chat::Call call_of(const NamedRecord& judge, const Question& question, std::int64_t max_tokens);
 
 }  // namespace pardec

@@ -7,10 +7,10 @@
 #include "src/store/judgments.hpp"
 #include "src/support/notes.hpp"
 
-/// Services that cost money: used by one process at a time, within a budget.
+/// Services that may cost money: used by one process at a time, within a budget.
 namespace pardec {
 
-/// A lock: while this object exists, no other process can send requests to this judge for this
+/// A lock: while this object exists, no other process can get the lock for this judge and this
 /// database. Thus only one process at a time counts requests and spending.
 class AskingLock {
  public:
@@ -27,30 +27,31 @@ class AskingLock {
 };
 
 /// Checks a service before use. `notes` gets a warning if texts or the key would be sent
-/// unencrypted to another machine. ConfigError: the API key is missing or not valid in a header.
+/// unencrypted to another machine. ConfigError: see chat::check_key.
 void check_service(const chat::ServiceSpec& service, const Notes& notes);
 
-/// Creates the service, with the earlier spending that the database has for this judge. Earlier
-/// requests without a price are charged at the present prices. ConfigError: see chat::Service.
+/// Creates the service, with the earlier spending that the database has for this judge. Requests
+/// that were made when the service had no prices count with the present prices. ConfigError: see
+/// chat::Service.
 chat::Service paid_service(Store& store, const NamedRecord& judge, const chat::ServiceSpec& service,
                            const chat::Budget& budget);
 
 /// Converts token counts to their stored form.
 TokenCounts token_counts(const chat::Usage& usage);
 
-/// Converts an attempt to its row. `process`: uuid of the process that sends the attempt.
+/// Converts an attempt of `call` to its row. `process`: uuid of the process that sends the attempt.
 AttemptRow attempt_row(const std::string& process, const chat::Call& call,
                        const chat::Attempt& attempt);
 
-/// The message after a stop request. The program still waits for requests that were sent, at most
-/// as long as the service's deadlines. The message begins with a line feed, so that it is printed
+/// The message after a stop request. (The program still waits for requests that were sent, at most
+/// as long as the service's deadlines.) The message begins with a line break, so that it is printed
 /// below a progress bar.
 inline constexpr const char* kStoppingNote =
     "\nstopping: waiting for requests that were already sent; a second Ctrl-C does not wait, but "
     "they may still be charged";
 
-/// A text about the number of calls in this run (`calls`) and the cost of the service in all runs.
-/// `role`: what the service is, e.g. "judge".
+/// A sentence about the number of calls in this run (`calls`) and the cost of the service in all
+/// runs of this database. `role`: what the service is, e.g. "judge".
 std::string spent_note(Store& store, const NamedRecord& judge, const char* role,
                        std::int64_t calls);
 

@@ -9,7 +9,7 @@
 
 namespace pardec::chat {
 
-/// The content of an HTTP answer with status 200.
+/// What the HTTP answer to a call contains.
 struct Answer {
   ReplyState state = ReplyState::kAnswered;
   std::string text;
@@ -17,8 +17,8 @@ struct Answer {
   std::string model;   ///< model name that the service reports; empty: none
 };
 
-/// Thrown if an answer with status 200 is not usable: it does not have the expected form, or
-/// reports an error.
+/// Thrown if an answer with a good status (2xx) is not usable: the answer does not have the
+/// expected form, or reports an error.
 struct NoAnswer {
   std::string what;  ///< continues the sentence "the answer ...", e.g. "has no choices"
 };
@@ -31,18 +31,20 @@ class Adapter {
   virtual std::string path(const ServiceSpec& spec) const = 0;
   /// The body of a request for `call`.
   virtual OrderedJson body(const ServiceSpec& spec, const Call& call, Format format) const = 0;
-  /// Reads the body of an answer. A refusal takes precedence over truncation, and both over the
-  /// text. Streamed interfaces do not report truncation. Throws NoAnswer.
+  /// Reads the body of an answer with a good status. A refusal takes precedence over truncation,
+  /// and both over the text. Streamed interfaces do not report truncation: the finish reason is in
+  /// the body. NoAnswer: the body has no answer.
   virtual Answer read(const Json& body) const = 0;
   /// The token counts in the body of an answer.
   virtual Usage usage(const Json& body) const = 0;
-  /// Whether requests ask for a stream of events (EventStream).
+  /// Whether requests ask for a stream of events. Then `read` and `usage` get EventStream::body().
   virtual bool streams() const { return false; }
 };
 
 /// The name of a format, as in the key `formats` of a service's description.
 std::string name_of(Format format);
 
+/// The adapter of an interface: one of the adapters below.
 const Adapter& adapter_of(Interface interface);
 const Adapter& openai_chat();
 const Adapter& anthropic_messages();
@@ -60,13 +62,14 @@ std::string text_of(const Json& value);
 std::int64_t count_of(const Json& value);
 
 /// The call's messages, as objects {"role", "content"}. If the call has a schema, and `format` is
-/// not kJsonSchema, the schema is added to the last message.
+/// not kJsonSchema, the text of the schema is added to the last message.
 OrderedJson messages_of(const Call& call, Format format);
-/// The service's parameters, with `changes` merged in. Values in `changes` take precedence.
+/// The service's parameters (ServiceSpec::parameters), with `changes` merged in, also into nested
+/// objects. Values in `changes` take precedence.
 OrderedJson with_parameters(const ServiceSpec& spec, const OrderedJson& changes);
-/// The answer in `text`, without the reasoning at its beginning (<think>...</think>) and without
-/// white space around it. If the reasoning has no end, or no text follows it, the answer counts as
-/// cut short. `nothing`: the reason to report if no text follows.
+/// The answer in `text`, without the reasoning at its beginning (thought_of, with the known marks)
+/// and without white space around the answer. If the reasoning has no end, or no text follows the
+/// reasoning, the answer counts as cut short. `nothing`: the reason to report if no text follows.
 Answer spoken(std::string text, const std::string& nothing);
 
 }  // namespace pardec::chat

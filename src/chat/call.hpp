@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-/// Chat services over HTTP. A call has messages and gets one reply.
+/// Chat services over HTTP. A call has messages, and gets one reply.
 namespace pardec::chat {
 
 struct Message {
@@ -12,24 +12,24 @@ struct Message {
   std::string text;
 };
 
-/// One question to a service. It may take several HTTP requests (attempts).
+/// One question to a service. A call may take more than one HTTP request (Attempt).
 struct Call {
   std::string key;  ///< chosen by the caller; unique among running calls
   std::vector<Message> messages;
-  /// JSON schema of the reply; null: free text. Services write the reply's keys in the schema's
-  /// order.
+  /// JSON schema of the reply; null: free text. The order of keys matters: services write the keys
+  /// of the reply in the order of the schema.
   nlohmann::ordered_json schema;
   std::string schema_name;  ///< letters, digits, '_' and '-', at most 64 characters
   /// Maximum number of tokens of the reply, including hidden reasoning: from 1 to kMostTokens.
   std::int64_t max_tokens = 0;
-  /// For streamed interfaces only. `parameters`: more keys of the request, e.g. `prompt`; they take
-  /// precedence over the service's own parameters. `until`: the answer is complete as soon as it
-  /// contains this text; empty: there is no such text.
+  /// For streamed interfaces only. `parameters`: further keys of the request, e.g. `prompt` with a
+  /// text or token ids. They take precedence over the parameters of the service. `until`: the
+  /// answer is complete as soon as it contains this text; empty: there is no such text.
   nlohmann::ordered_json parameters = nlohmann::ordered_json::object();
   std::string until = {};
 };
 
-/// The largest `max_tokens`. With it, sums over all calls do not overflow.
+/// The largest `max_tokens`. The limit keeps sums over all calls from overflow.
 inline constexpr std::int64_t kMostTokens = 1'000'000'000;
 
 /// Token counts that the service reports; -1: unknown.
@@ -44,20 +44,20 @@ struct Usage {
 struct Attempt {
   int number = 0;          ///< index of the attempt within its call, from 1
   std::string started;     ///< UTC, e.g. 2026-11-23T02:26:35.123Z
-  double waited = 0;       ///< seconds of waiting after the previous attempt; 0 for the first
+  double waited = 0;       ///< seconds of waiting after the call's previous attempt
   double seconds = 0;      ///< seconds from sending to the last byte received
   int http_status = 0;     ///< 0: no answer was received
   std::string request_id;  ///< the service's id of the request; empty: none
   std::string format;      ///< the requested format, named as in the key `formats` of a service's
                            ///< description (service.hpp)
-  /// Token counts. They are upper limits while the attempt is running, if its outcome is unknown,
+  /// Token counts. These are upper limits while the attempt is running, if its outcome is unknown,
   /// or if the answer has no counts.
   Usage usage;
-  /// Cost, in the currency of the prices. It is an upper limit in the same cases as `usage`.
+  /// Cost, in the currency of the prices. An upper limit in the same cases as `usage`.
   double cost = 0;
   bool outcome_unknown = false;  ///< sent and possibly charged, with an unknown result
   std::string error;             ///< empty: an answer was received
-  /// The received bytes if they are not a readable answer; at most 64 KiB.
+  /// The received body, at most 64 KiB of it, if `error` is not empty.
   std::string body;
 };
 
@@ -65,7 +65,7 @@ enum class ReplyState {
   kAnswered,
   kRefused,   ///< by the model, or by a filter of the service
   kCutShort,  ///< length limit, empty reply, reasoning without an end, or prompt too long
-  kFailed     ///< there is no usable answer; another run may succeed
+  kFailed     ///< there is no usable answer; a later call may succeed
 };
 
 /// The final result of a call. All texts are valid UTF-8 and do not contain the service's API key.

@@ -6,27 +6,29 @@
 
 namespace pardec::chat {
 
-/// Reads an answer of /completions or /chat/completions that arrives as server-sent events.
-/// Measures the time until the first token.
+/// Reads an answer of /completions or /chat/completions that arrives as server-sent events, and
+/// measures the time until the first token.
 class EventStream {
  public:
-  /// Starts the clock. `until`: the answer is complete as soon as it contains this text; empty:
-  /// there is no such text.
+  /// Starts the clock, so create this object when the request is sent. `until`: the answer is
+  /// complete as soon as it contains this text; empty: there is no such text.
   explicit EventStream(std::string until);
 
-  /// Reads the next bytes of the body. Returns whether more bytes are needed. Does not throw.
+  /// Reads the next bytes of the body. Returns false if the answer is complete because it contains
+  /// `until`, otherwise true. Does not throw.
   bool take(std::string_view piece);
 
   /// Whether an event has arrived. If not, the body may be one JSON text instead of a stream.
   bool any() const { return any_; }
   /// Whether some event could not be read.
   bool broken() const { return broken_; }
-  /// The answer in the form of a body that is not streamed: the members of all events, and one
-  /// choice {"text", "token_ids", "finish_reason"}, with "reasoning" if there is any.
-  /// `finish_reason` is "until" if the text `until` ended the answer, and null if the stream has
-  /// none, for example because it broke off. If the service reported an error, there is no choice.
+  /// The answer in the form of a body that is not streamed: the members of all events (of equal
+  /// members, the last), and one choice {"text", "token_ids", "finish_reason"}, with "reasoning" if
+  /// there is any. "token_ids" is null if the service sent no ids. `finish_reason` is "until" if
+  /// the text `until` ended the answer, and null if the stream has none, for example because it
+  /// broke off. If the service reported an error, there is no choice.
   nlohmann::json body() const;
-  /// Seconds until the first text or token id; negative: none arrived.
+  /// Seconds from construction until the first text or token id; negative: none arrived.
   double first_seconds() const { return first_; }
 
  private:

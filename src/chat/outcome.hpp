@@ -7,9 +7,9 @@
 
 namespace pardec::chat {
 
-/// What to do after an attempt.
+/// What to do with a call after an attempt.
 enum class Next {
-  kDone,      ///< nothing: the answer is final
+  kDone,      ///< nothing: the outcome is final, although it may be a refusal or a failure
   kAgain,     ///< repeat the request: the fault is temporary
   kFallBack,  ///< use the next format: the service refused this format
   kStop       ///< stop: all other calls would fail too
@@ -19,24 +19,27 @@ enum class Next {
 struct Outcome {
   Next next = Next::kDone;
   Answer answer;                 ///< for kDone
-  std::string what;              ///< the fault or refusal, unless kDone
-  std::optional<double> wait;    ///< seconds to wait, as requested by the service; none: no request
+  std::string what;              ///< the fault, or the service's message, unless kDone
+  std::optional<double> wait;    ///< seconds that the service asks to wait; none: it does not ask
   bool limited = false;          ///< the service is overloaded, or reports too many requests
   bool unreachable = false;      ///< nothing was sent
   bool outcome_unknown = false;  ///< the request was possibly charged
-  std::string parameter;         ///< the refused key of the service's description; empty: none
+  /// For kStop: the key of the service's description whose value was refused; empty: none.
+  std::string parameter;
   Usage usage;
-  Json body;  ///< body of a streamed answer
+  Json body;  ///< body of a streamed answer (EventStream::body)
 };
 
-/// Evaluates the result of an HTTP request. `format`: the format that the request asked for.
+/// Evaluates the result of an HTTP request. `format`: the format that the request asked for. Does
+/// not throw because of anything that the service sent.
 Outcome read_outcome(const ServiceSpec& spec, const Call& call, Format format,
                      const HttpResult& result);
 
 /// The number of seconds that the headers of an answer ask to wait: retry-after-ms, or retry-after
-/// (seconds or a date). For status 429 without these headers, it is the longest time until a limit
-/// is reset (x-ratelimit-reset-*, anthropic-ratelimit-*-reset). Dates are compared with the
-/// answer's own date, if it has one. None: the headers do not ask to wait.
+/// (seconds or a date). For status 429 without these headers, this is the longest time until a
+/// limit is reset (x-ratelimit-reset-*, anthropic-ratelimit-*-reset). Dates are compared with the
+/// header `date` if there is one, otherwise with this machine's clock. None: the headers do not ask
+/// to wait.
 std::optional<double> asked_wait(const HttpHeaders& headers, int status);
 
 }  // namespace pardec::chat

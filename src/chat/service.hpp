@@ -15,7 +15,7 @@
 
 namespace pardec::chat {
 
-/// The interface of a service. Arms of a run use the two interfaces whose names begin with
+/// The HTTP interface of a service. Arms of a run use the two interfaces whose names begin with
 /// kStreamed; judges and teachers use the other interfaces.
 enum class Interface {
   kOpenAiChat,
@@ -24,12 +24,13 @@ enum class Interface {
   kStreamedCompletions,
   kStreamedChat
 };
-/// The format requested for a reply, from the strictest to the least strict. kSchemaInObject
-/// (openai-chat only) is type json_object with the schema inside; llama-cpp-python and some
-/// services accept it.
+/// The format that a request asks for, if the call has a schema; from the strictest to the least
+/// strict. kSchemaInObject (openai-chat only) is type json_object with the schema inside, as
+/// llama-cpp-python and some services accept it. With kJsonObject and kText, only the text of the
+/// last message contains the schema.
 enum class Format { kJsonSchema, kSchemaInObject, kJsonObject, kText };
 
-/// Prices per million tokens, all in one currency.
+/// Prices for a million tokens, all in one currency.
 struct Prices {
   double input = 0, cached_input = 0, output = 0;
 };
@@ -57,19 +58,22 @@ struct ServiceSpec {
   nlohmann::json parameters = nlohmann::json::object();  ///< additional keys of each request
   std::optional<Prices> prices;
   int concurrency = 8;  ///< maximum number of requests at a time
-  int retries = 5;      ///< maximum number of further attempts of a call after temporary faults
+  /// Maximum number of further attempts of a call after temporary faults. Rate limits are counted
+  /// separately from other faults.
+  int retries = 5;
   Deadlines deadlines;
-  std::vector<Format> formats = {Format::kJsonSchema};  ///< if one is refused, the next is used
-  std::int64_t body_cap = 4 << 20;                      ///< maximum size of an answer in bytes
+  /// The first is used. If the service refuses a format, all later requests use the next.
+  std::vector<Format> formats = {Format::kJsonSchema};
+  std::int64_t body_cap = 4 << 20;  ///< maximum size of an answer's body in bytes
 
-  /// for errors: what the user can do after the calls were stopped
+  /// for StopRun: what happens with the calls that were not made
   std::string go_on = "the same command asks for the rest";
   std::string file;                   ///< for errors: file with the description
   std::map<std::string, long> lines;  ///< for errors: key ("parameters.temperature") -> line
 };
 
-/// Reads the description of a service from a JSON file: the object at `pointer` (RFC 6901; empty:
-/// the whole file). It has this form:
+/// Reads the description of a judge's or teacher's service from a JSON file: the object at
+/// `pointer` (a JSON pointer, RFC 6901; empty: the whole file). The object has this form:
 ///   {"interface": "openai-chat", "base_url": "http://127.0.0.1:8080/v1", "model": "NAME",
 ///    "key_env": "OPENAI_API_KEY", "auth": "api-key", "token_limit": "max_tokens",
 ///    "version": "2023-06-01", "parameters": {"temperature": 0},
@@ -80,16 +84,21 @@ struct ServiceSpec {
 /// The keys interface, base_url and model are required. The default of auth is x-api-key for
 /// anthropic-messages, otherwise bearer. Only openai-chat has token_limit, with the default
 /// max_completion_tokens, and only anthropic-messages has version, with the default 2023-06-01. The
-/// default of cached_input is the value of input. ServiceSpec has the defaults of the other keys.
-/// ConfigError "FILE:LINE: what": the description is invalid. ConfigError "FILE: what": a key
-/// occurs twice in one object, or the file has nothing at `pointer`. DataError: the file cannot be
-/// read or is not JSON.
+/// default of cached_input is the value of input. Formats are in the order above;
+/// json_object+schema is only for openai-chat, and json_object is not for anthropic-messages.
+/// ServiceSpec has the defaults of the other keys.
+///
+/// ConfigError "FILE:LINE: what": the description is invalid, or seems to contain an API key.
+/// ConfigError "FILE: what": a key occurs twice in one object, or the file has nothing at
+/// `pointer`. DataError: the file cannot be read or is not JSON.
 ServiceSpec read_service(const std::filesystem::path& file, const std::string& pointer = "");
 
-/// Checks a base URL. Returns it without '/' at its end. ConfigError: the URL is invalid.
+/// Checks a base URL, and returns it without '/' at its end. ConfigError: the URL does not begin
+/// with http:// or https://, has no host, or has a password, query, fragment or invalid character.
 std::string checked_url(std::string url);
-/// Checks that `name`, which it returns, is empty or can be the name of an environment variable.
-/// ConfigError: it cannot. The message does not quote `name`, since it may be the key itself.
+/// Checks that `name` is empty or can be the name of an environment variable, and returns `name`.
+/// ConfigError: `name` cannot be such a name. The message does not quote `name`, since `name` may
+/// be the API key itself.
 std::string checked_variable(const std::string& name);
 
 /// Checks that the API key is available; call this before long work begins. Disables core files for
@@ -100,66 +109,72 @@ void check_key(const ServiceSpec& spec);
 /// A warning if data would be sent unencrypted to another machine; otherwise empty.
 std::string clear_text_warning(const ServiceSpec& spec);
 
-/// Everything about a service that may affect its replies, including the version of the request
-/// format. It is part of the keys of calls.
+/// Everything about a service that may affect its replies, including a version number of the
+/// requests that this program makes. It is part of the keys of calls.
 nlohmann::json identity(const ServiceSpec& spec);
 
-/// The answer to ask_once.
+/// The HTTP answer that ask_once received.
 struct SingleAnswer {
-  int status = 0;       ///< HTTP status; 0: no complete answer was received
-  std::string text;     ///< the body, with the API key replaced (Key::redact)
-  nlohmann::json body;  ///< null: the body is no JSON
+  /// HTTP status, which may be an error. 0: there is no complete answer, because the connection was
+  /// lost, a deadline passed, or the body has more than 1 MiB.
+  int status = 0;
+  std::string text;     ///< the body as valid UTF-8, with the API key replaced (Key::redact)
+  nlohmann::json body;  ///< `text` as JSON; null: the text is not JSON
   bool good() const { return status >= 200 && status < 300; }
 };
-/// Sends one request without retries and outside of any budget, for questions that cost nothing.
-/// POSTs `body` to `url`, or, without `body`, sends a GET request. RunError: the service cannot be
-/// reached. ConfigError: see check_key.
+/// Sends one HTTP request, and waits for the answer. The request is not repeated, and counts in no
+/// Budget, so it must cost nothing: for example, a question about tokenization. `spec`: for the API
+/// key, headers and deadlines. `url`: the whole URL. `body`: the JSON to POST; none: a GET request.
+/// RunError: the service cannot be reached, or libcurl fails. ConfigError: see check_key.
 SingleAnswer ask_once(const ServiceSpec& spec, const std::string& url,
                       const std::optional<nlohmann::json>& body);
 
-/// The largest possible usage of one attempt of a call. A prompt is assumed to have at most as many
-/// tokens as bytes, and at most 32 tokens of a chat template around each message.
+/// The largest usage of one attempt of a call. The assumption is that a text has at most as many
+/// tokens as bytes, and that a chat template adds at most 32 tokens for each message, and 32 more.
 struct WorstCase {
-  std::int64_t tokens = 0;  ///< of prompt and reply
+  std::int64_t tokens = 0;  ///< tokens of prompt and reply together
   double cost = 0;          ///< in the currency of the prices; 0 without prices
 };
 WorstCase worst_case(const ServiceSpec& spec, const Call& call);
 
-/// Limits on spending, over all runs; none: no limit.
+/// Limits on all spending, including that of earlier runs (`spent` of Service); none: no limit.
 struct Budget {
   std::optional<double> money;  ///< in the currency of the prices
   std::optional<std::int64_t> tokens;
 };
 
-/// Spending so far. The members `possible_*` are for attempts with an unknown outcome.
+/// Spending so far. The members `possible_*` are upper limits for attempts with an unknown outcome;
+/// `money` and `tokens` do not include these attempts.
 struct Spending {
   double money = 0, possible_money = 0;
   std::int64_t tokens = 0, possible_tokens = 0;
 };
 
-/// No more calls can be sent now: the quota is used up, a parameter or the key is refused, the
-/// service is unreachable, it asks for too long a wait, too many calls in a row failed, or the
-/// budget is reached. Earlier replies were delivered; the other calls can be made later.
+/// No more calls can be sent now: the quota is used up; the service refused a parameter, the key or
+/// the URL; the service is unreachable; it asks to wait for more than 120 s, or still limits the
+/// rate after all retries; 20 calls in a row failed; or the budget is reached. Earlier replies were
+/// delivered; the other calls can be made later.
 struct StopRun : RunError {
   using RunError::RunError;
 };
 
-/// Receives events on the thread that calls Service::ask.
+/// Receives the events of calls, in the thread that calls Service::ask. For each attempt, `sending`
+/// and then `settled` is called, and for each call, at last, `replied`.
 class Events {
  public:
   virtual ~Events() = default;
-  /// An attempt is about to be sent, and its maximum cost is reserved. Store it now, so that it is
-  /// known even if the process is killed.
+  /// An attempt is about to be sent; `attempt` has its maximum cost. Store the attempt now, so that
+  /// it is known even if the process is killed.
   virtual void sending(const Call& call, const Attempt& attempt) = 0;
-  /// The attempt has ended; it now has its result.
+  /// The attempt has ended; `attempt` has its result.
   virtual void settled(const Call& call, const Attempt& attempt) = 0;
   /// The call has ended with this reply.
   virtual void replied(const Call& call, const Reply& reply) = 0;
 };
 
-/// Returns the next call, or none if there is none at the moment. It is called again after each
-/// reply, so that a reply can lead to more calls. The work is complete when there is no next call
-/// and no request is running.
+/// Returns the next call, or none if there is no call at the moment. This function is called again
+/// after each reply, so that a reply can lead to more calls. The work is complete when the function
+/// returns none and no call is unfinished.
 using NextCall = std::function<std::optional<Call>()>;
 
 /// Speeds up tests.
@@ -168,23 +183,27 @@ struct Pace {
 };
 
 /// Sends calls to a service, several at a time, repeats attempts after temporary faults, and keeps
-/// to a budget.
+/// to a budget. A call fails (kFailed) after ServiceSpec::retries, or at its third attempt with an
+/// unknown outcome. Rate limits reduce the number of requests at a time.
 class Service {
  public:
-  /// Reads the API key from the environment, and disables core files for this process. `spent`:
-  /// spending of earlier runs under the same budget. ConfigError: see check_key; or a budget in
-  /// money is given without prices.
+  /// Reads the API key from the environment, as check_key does. `spent`: spending of earlier runs
+  /// under the same budget. ConfigError: see check_key; or a budget in money is given without
+  /// prices.
   Service(ServiceSpec spec, Budget budget, Spending spent = {}, Pace pace = {});
   ~Service();
 
-  /// Sends all calls from `next`. After a stop request or a StopRun condition, no more requests are
-  /// sent, and the function waits for running requests. StopRun: no more calls can be sent.
+  /// Sends the calls that `next` returns, and returns when all calls have their reply. After a stop
+  /// request, no more requests are sent. The function waits for the running requests and returns;
+  /// then some calls may have no reply.
+  ///
+  /// StopRun: no more calls can be sent; the function has waited for the running requests.
   /// ConfigError: a call has no messages and no prompt, or its max_tokens is out of range.
-  /// RunError: libcurl fails. After every exception except StopRun, also one from `events`, running
-  /// requests are aborted.
+  /// RunError: libcurl fails. Exceptions of `next` and `events` pass through. After all exceptions
+  /// except StopRun, running requests are aborted, and count as possible spending.
   void ask(const NextCall& next, Events& events, std::stop_token stop = {});
 
-  /// All spending so far, including that of earlier runs.
+  /// All spending so far, including `spent` of the constructor.
   Spending spending() const;
 
  private:

@@ -15,17 +15,18 @@ namespace pardec {
 std::string mpi_library();
 
 /// The processes that mpirun (or srun) started together. All processes must make the same calls in
-/// the same order; for send() and receive(), rank 0 must make the matching calls. RunError, from
-/// any call: another process did not answer in time (the message names it), or MPI reports an
-/// error. If a process fails or is killed, MPI's launcher ends all others. Not thread-safe: all
-/// calls must come from the thread that created the group.
+/// the same order. Exceptions are send() and receive(), and tell() and hear(): one process makes
+/// the first call of such a pair, and another process makes the second call. RunError, from any
+/// call: another process did not answer in time (the message names it), or MPI reports an error. If
+/// a process fails or is killed, MPI's launcher ends all others. Not thread-safe: all calls must
+/// come from the thread that created the group.
 class Group {
  public:
-  /// Joins the processes that were started with this one. Null: this process was started alone.
-  /// `timeout_seconds`: how long rank 0 waits for another process. Other ranks wait for rank 0
-  /// twice as long, because rank 0 may be waiting too. ConfigError: several processes were started,
-  /// but the program was built without MPI. RunError: MPI cannot start. REQUIRES: a process calls
-  /// this at most once (a rule of MPI).
+  /// Joins the processes that were started together with this process. Null: this process was
+  /// started alone. `timeout_seconds`: how long rank 0 waits for another process. Other ranks wait
+  /// twice as long for rank 0, because rank 0 may be waiting too. ConfigError: several processes
+  /// were started, but the program was built without MPI. RunError: MPI cannot start, or does not
+  /// support threads. REQUIRES: a process calls this at most once (a rule of MPI).
   static std::unique_ptr<Group> join(double timeout_seconds);
   /// Waits until all processes have destroyed their group. Does not wait if the group is destroyed
   /// because of an exception.
@@ -33,21 +34,23 @@ class Group {
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
 
-  /// Whether no process of a lower rank runs on this machine.
+  /// Whether this process has the lowest rank of the group's processes on this machine.
   bool first_on_machine() const { return first_on_machine_; }
   int rank() const { return rank_; }  ///< from 0
   int size() const { return size_; }  ///< number of processes
 
-  /// Replaces each number by its sum over all processes. The numbers are added in the order of
-  /// ranks, so the sums are bitwise equal in all processes, and a sum does not depend on the other
-  /// numbers of the call. REQUIRES: equal lengths in all processes.
+  /// Replaces each number by its sum over all processes: number i by the sum of all numbers i. The
+  /// numbers are added in the order of ranks. So the sums have the same bits in all processes, and
+  /// a sum does not depend on the other numbers of the call. REQUIRES: equal lengths in all
+  /// processes.
   void sum(std::span<float> numbers);
   void sum(std::span<double> numbers);
-  /// Replaces the bytes by those of rank 0. REQUIRES: equal lengths in all processes.
+  /// Replaces the bytes by the bytes of rank 0. REQUIRES: equal lengths in all processes.
   void broadcast(std::span<std::byte> bytes);
-  /// Returns rank 0's text.
+  /// Returns rank 0's text. The texts of the other ranks are ignored.
   std::string broadcast(const std::string& text);
-  /// Sends a text to rank 0, which must call receive() for it. REQUIRES: not called in rank 0.
+  /// Sends a text to rank 0, which must call receive() for this text. REQUIRES: not called in rank
+  /// 0.
   void send(const std::string& text);
   /// Waits for the next text that the process of rank `rank` sends, and returns it. REQUIRES:
   /// called in rank 0, and `rank` is not 0.
@@ -55,12 +58,13 @@ class Group {
   /// Returns the texts of all processes in rank 0, in the order of ranks. In the other ranks, the
   /// result is empty.
   std::vector<std::string> gather(const std::string& text);
-  /// Sends a text to all other ranks, which must call hear() for it. REQUIRES: called in rank 0.
+  /// Sends a text to all other ranks, each of which must call hear() for this text. RunError also
+  /// if the text has more than 2^28 bytes. REQUIRES: called in rank 0.
   void tell(const std::string& text);
-  /// Waits for the next text that rank 0 tells, and returns it. There is no time limit, and a
-  /// process that waits for long hardly uses its core. REQUIRES: not called in rank 0.
+  /// Waits for the next text that rank 0 sends with tell(), and returns it. There is no time limit,
+  /// and a process that waits for long hardly uses its core. REQUIRES: not called in rank 0.
   std::string hear();
-  /// Returns when all processes have called it.
+  /// Returns when all processes have called barrier().
   void barrier() { broadcast(std::string()); }
 
  private:
@@ -78,23 +82,23 @@ class Group {
   bool first_on_machine_ = true;
 };
 
-/// Hands out the numbers 0, 1, 2 ... to the processes of a group, each number once, to whoever asks
-/// next. In rank 0 a thread answers the other ranks, so they need not wait until rank 0 has done
-/// its own work. REQUIRES: all processes create their dealer, and make no other calls of the group
-/// while it exists.
+/// Gives the numbers 0, 1, 2 ... to the processes of a group, each number to the process that asks
+/// next. In rank 0, a thread answers the other ranks, so they do not wait until rank 0 has done its
+/// own work. REQUIRES: all processes create a dealer, and make no other calls of the group while it
+/// exists.
 class Dealer {
  public:
   explicit Dealer(Group& group);
-  /// In ranks above 0: tells rank 0 that this process takes no more numbers. In rank 0: ends the
-  /// handing out, and waits until all other processes have destroyed their dealers. Does neither if
-  /// the dealer is destroyed because of an exception.
+  /// In ranks above 0: tells rank 0 that this process takes no more numbers. In rank 0: gives out
+  /// no more numbers, and waits, without a time limit, until all other processes have destroyed
+  /// their dealers. Does neither if the dealer is destroyed because of an exception.
   ~Dealer();
   Dealer(const Dealer&) = delete;
   Dealer& operator=(const Dealer&) = delete;
 
-  /// The next number that no process has taken yet. When rank 0 has destroyed its dealer, the other
-  /// ranks get numbers of at least 2^62, which stand for no work. RunError: rank 0 does not answer
-  /// within 600 seconds.
+  /// The next number that no process has taken yet. After rank 0 has begun to destroy its dealer,
+  /// the other ranks get numbers of at least 2^62. Callers must treat such a number as the end of
+  /// the work. RunError: rank 0 does not answer within 600 seconds.
   std::int64_t next();
 
  private:
@@ -102,7 +106,7 @@ class Dealer {
 
   Group& group_;
   std::atomic<std::int64_t> next_ = 0;
-  std::jthread thread_;  ///< of rank 0
+  std::jthread thread_;  ///< only in rank 0: runs answer()
 };
 
 }  // namespace pardec

@@ -13,13 +13,14 @@ class CurlHandle {
  public:
   explicit CurlHandle(const std::string& url);
 
+  /// Sets an option. RunError: libcurl refuses it.
   template <typename Value>
   void set(CURLoption option, Value value) {
     check(curl_easy_setopt(owner_.get(), option, value));
   }
   /// The HTTP status of the answer; 0: none was received.
   long status() const;
-  /// Bytes of the request that were sent, without its body.
+  /// Number of bytes of the request that were sent, without its body.
   long request_bytes() const;
   /// libcurl's description of the failure `code`.
   std::string fault(CURLcode code) const;

@@ -8,23 +8,25 @@
 namespace pardec {
 
 struct DownloadOptions {
-  /// maximum number of further attempts after a lost connection, a timeout, 408, 429 or 5xx
+  /// maximum number of further attempts after a lost connection, a timeout, or a status that
+  /// may_pass
   int retries = 4;
   int timeout_seconds = 30;  ///< limit for connecting, and between two bytes
   /// header lines "name: value"; Authorization is not sent to another host after a redirect
   std::vector<std::string> headers = {};
-  /// what to do besides making room if the disk is too small, for the error
+  /// for the error if the disk is too small: what the user can do instead of making room
   std::string elsewhere = "name another `data_root`";
 };
 
-/// Whether a request that got this HTTP status may succeed later.
+/// Whether a request that got this HTTP status may succeed later: 408, 429 or 5xx except 501.
 bool may_pass(int status);
-/// The seconds to wait before a request is sent again. `tries`: requests that have failed so far,
-/// at least 1. `asked`: the wait that the server asks for; 0: none.
+/// The seconds to wait before a request is sent again: 1, 2, 4, 8, then 16, or what the server asks
+/// for if that is longer, but at most 60. `tries`: number of requests that have failed so far, at
+/// least 1. `asked`: the seconds that the server asks to wait; 0: none.
 long seconds_to_wait(int tries, long asked);
 
-/// Called with the number of bytes received, and the length of the file. Length 0: the server does
-/// not report it.
+/// Called with the number of bytes of the file received so far, and the length of the file. Length
+/// 0: the server does not report the length.
 using DownloadProgress = std::function<void(std::int64_t done, std::int64_t total)>;
 
 /// A downloaded file.
@@ -36,14 +38,17 @@ struct Downloaded {
 
 /// Downloads `url` to `file`. Follows redirects, and uses the proxies in the environment, as curl
 /// does. Received data is kept in `file.part`; `file.part.json` describes the server's version of
-/// the file. `file` itself appears only when it is complete, and its length and (unless `sha256` is
-/// empty) its hash have been checked. `sha256`: the expected hash, in lower-case hexadecimal. A
-/// part from an earlier call is continued if the file on the server is unchanged. The server checks
-/// this by ETag or date (header If-Range); if the server gives neither, the length of the file is
-/// compared. RunError: the server is unreachable or refuses; the connection is lost after all
-/// retries; the answer is empty; the hash is wrong (no data is kept then); another call writes
-/// `file.part`; or the disk is full or too small (the part is kept). REQUIRES: the folder of `file`
-/// exists; `progress` is not empty.
+/// the file. `file` itself appears only when it is complete, and its length and its hash have been
+/// checked. `sha256`: the expected hash, in lower-case hexadecimal; empty: the hash is not checked.
+///
+/// A part from an earlier call is continued if the file on the server is unchanged. The server
+/// checks this by ETag or date (header If-Range). If the server gives neither, the length of the
+/// file is compared.
+///
+/// RunError: the server is unreachable or refuses; the connection is lost after all retries; the
+/// answer is empty; the hash is wrong (no data is kept then); another call writes `file.part`; or
+/// the disk is full or too small (the part is kept). Exceptions of `progress` end the download and
+/// pass through. REQUIRES: the folder of `file` exists; `progress` is not empty.
 Downloaded download(const std::string& url, const std::filesystem::path& file,
                     const std::string& sha256, const DownloadOptions& options,
                     const DownloadProgress& progress);

@@ -13,44 +13,50 @@ namespace pardec {
 /// The server to ask, and how.
 struct HubOptions {
   std::string endpoint;  ///< e.g. https://huggingface.co, without a slash at its end
-  std::string token;     ///< sent to this server alone; empty: none
-  int retries = 4;       ///< see DownloadOptions
+  std::string token;     ///< access token, sent only to this server; empty: none
+  int retries = 4;       ///< this and timeout_seconds: see DownloadOptions
   int timeout_seconds = 30;
 };
-/// The server of $HF_ENDPOINT, otherwise https://huggingface.co, with the token of $HF_TOKEN.
-/// ConfigError: one of them has a wrong form, or $HF_HUB_OFFLINE forbids to fetch.
+/// The server in $HF_ENDPOINT, otherwise https://huggingface.co, with the token in $HF_TOKEN.
+/// ConfigError: one of these variables has a wrong form, or $HF_HUB_OFFLINE forbids downloads.
 HubOptions hub_options();
 
 /// A file of a network on the Hub.
 struct HubFile {
   std::string name;
-  std::string etag;        ///< names its blob; a SHA-256 for large files
-  std::int64_t bytes = 0;  ///< its length
-  bool there = false;      ///< the cache had it already
-  bool checked = false;    ///< its SHA-256 was compared
-  std::int64_t kept = 0;   ///< bytes that an earlier call had received
+  std::string etag;        ///< the name of its blob in the cache; for large files, their SHA-256
+  std::int64_t bytes = 0;  ///< length of the file
+  bool there = false;      ///< the cache had the file before the call
+  bool checked = false;    ///< the SHA-256 of the downloaded file was compared
+  std::int64_t kept = 0;   ///< part of `bytes` that an earlier call had received
 };
 
 /// A network in the cache.
 struct HubSnapshot {
   std::filesystem::path folder;
-  std::string commit;
-  std::vector<HubFile> files;
-  bool pickled = false;  ///< the weights are pytorch_model.bin, which must be converted
+  std::string commit;          ///< full hash of the commit
+  std::vector<HubFile> files;  ///< the files of this call, also those that the cache had
+  bool pickled = false;        ///< the weights are pytorch_model.bin, which must be converted
 };
 
-/// Called with the number of bytes received of a file.
+/// Called with the number of bytes of `file` received so far (`done`).
 using HubProgress = std::function<void(const HubFile& file, std::int64_t done)>;
 
-/// Fetches a network into the cache (hub_cache.hpp), so that huggingface_hub finds it there:
-/// config, generation config, tokenizer, chat templates, and weights. The weights are
-/// model.safetensors or the shards of its index; of an adapter, its safetensors; otherwise the only
-/// GGUF file; otherwise pytorch_model.bin. `only`: just this file; empty: all of these. Files that
-/// the cache has are not fetched again, and a file that was received in part is continued. A
-/// snapshot links to complete files only, and refs/REVISION names it once it has all of them.
-/// RunError: the server is unreachable or refuses (the message says what may help), a file does
-/// not have the length or the SHA-256 that the server gives, the disk is too small, or the network
-/// has no weights that can be used. REQUIRES: `progress` is not empty.
+/// Fetches a network into the cache (hub_cache.hpp), in the form in which huggingface_hub finds it
+/// there: config, generation config, tokenizer, chat templates, extra heads, and weights. The
+/// weights are the first of these that the network has: model.safetensors; the shards of its index;
+/// the safetensors of an adapter; the only GGUF file; pytorch_model.bin, possibly in shards. For a
+/// GGUF file, nothing else is fetched. `only`: the name of a single file to fetch; empty: all of
+/// these.
+///
+/// Files that the cache has are not fetched again, and a file that was received in part is
+/// continued. A snapshot links only to complete files. refs/REVISION gets the commit when the
+/// snapshot has all files of this call.
+///
+/// RunError: the server is unreachable or refuses (the message says what may help); a file does not
+/// have the length or the SHA-256 that the server gives; the disk is too small; the network has no
+/// file `only`, no weights that can be used, or several GGUF files to choose from. DataError: the
+/// server's list of files is not JSON. REQUIRES: `progress` is not empty.
 HubSnapshot fetch_from_hub(const HubName& name, const std::string& only, const HubOptions& options,
                            const HubProgress& progress);
 

@@ -4,7 +4,7 @@
 namespace pardec::jinja::filter {
 
 // Most filters of the template language, as in jinja2 and transformers. The table in filters.cpp
-// maps the names of filters to functions. `value|filter(arguments)` calls function(value,
+// maps the names of filters to functions: `value|filter(arguments)` calls function(value,
 // arguments). Fault: see apply_filter (filters.hpp).
 
 using V = const Value&;
@@ -59,8 +59,8 @@ Value least(V value, A arguments);
 Value sort(V value, A arguments);
 Value unique(V value, A arguments);
 
-/// The member of `value` at `path`, with `fallback` for a missing member (see attribute_path);
-/// `value` itself if the path is None. First takes the steps for the path from the budget in
+/// The member of `value` at `path` (see attribute_path, also for `fallback` and Fault). If the path
+/// is None, this is `value` itself. First takes the steps for the path from the budget of
 /// `arguments`.
 Value member_of(V value, V path, A arguments, const Value& fallback = {});
 

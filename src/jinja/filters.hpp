@@ -5,10 +5,10 @@
 
 namespace pardec::jinja {
 
-/// Evaluates `value|name(arguments)`. REQUIRES: is_filter(name). Fault: jinja2 raises an error too,
-/// or the case is not supported.
+/// Evaluates `value|name(arguments)`. Fault: jinja2 would raise an error, the case is not
+/// supported, the budget of `arguments` is used up, or not is_filter(name).
 Value apply_filter(const std::string& name, const Value& value, const Arguments& arguments);
-/// Evaluates `value is name(arguments)`. REQUIRES: is_test(name). Fault: see apply_filter.
+/// Evaluates `value is name(arguments)`. Fault: as for apply_filter, with is_test(name).
 bool apply_test(const std::string& name, const Value& value, const Arguments& arguments);
 
 }  // namespace pardec::jinja

@@ -5,17 +5,17 @@
 
 namespace pardec::jinja {
 
-// Python's three ways of formatting values into a text. Before text is padded to a width, the steps
-// for the padding are taken from the budget. Fault: Python raises an error too, or the case is not
-// supported, e.g. an integer beyond 64 bits.
+// Python's three ways of formatting values into a text. Steps are taken from the budget before work
+// is done; `arguments` contains a budget. Fault: Python would raise an error, the case is not
+// supported, e.g. an integer beyond 64 bits, or the budget is used up.
 
 /// `text % values`. `values`: a tuple, a dict, or a single value.
 std::string percent_format(const std::string& text, const Value& values, Budget& budget);
 
-/// `text.format(...)` as in jinja2's sandbox: `{0.name}` and `{0[key]}` can read only members that
-/// templates may access.
+/// `text.format(arguments)` as in jinja2's sandbox: `{0.name}` and `{0[key]}` can read only members
+/// that templates may access.
 std::string brace_format(const std::string& text, const Arguments& arguments);
-/// `text.format_map(dict)`. `arguments`: the dict.
+/// `text.format_map(dict)`. `arguments`: one argument, the dict.
 std::string brace_format_map(const std::string& text, const Arguments& arguments);
 
 }  // namespace pardec::jinja

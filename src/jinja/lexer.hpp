@@ -13,22 +13,23 @@ struct Token {
     block_begin,  ///< {%
     block_end,
     name,
-    string,  ///< the text, with escapes resolved
+    string,  ///< a quoted text; Token::text has its escapes resolved
     integer,
     real,
-    symbol,  ///< an operator or bracket
+    symbol,  ///< an operator, a bracket or punctuation
     end
   };
   Kind kind = Kind::end;
-  std::string text;
-  int line = 1;  ///< line of the template, from 1
+  std::string text;  ///< empty for the ends of tags; numbers are without `_`
+  int line = 1;      ///< line of the template, from 1
 };
 
-/// Splits a template into tokens, as jinja2 does with trim_blocks and lstrip_blocks: the line break
+/// Splits a template into tokens, as jinja2 does with trim_blocks and lstrip_blocks. The line break
 /// after a block tag or comment is removed, and so is white space between the beginning of the line
 /// and the tag or comment. A `-` at an end of a tag removes all white space at this end; a `+`
-/// removes none. The last token has the kind `end`. Fault: a lexical error, a tag of more than 2000
-/// tokens, or an escape or number that is not supported.
+/// removes none. Comments give no token, and `raw` blocks give data. The last token has the kind
+/// `end`. Fault: a lexical error, a tag of more than 2000 tokens, or an escape or number that is
+/// not supported.
 std::vector<Token> tokenize(std::string_view source);
 
 }  // namespace pardec::jinja

@@ -12,6 +12,7 @@ namespace pardec::jinja {
 /// The tokens of a template, read one after another.
 class TokenStream {
  public:
+  /// `tokens`: as `tokenize` returns them.
   explicit TokenStream(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
   const Token& current() const { return tokens_[at_]; }
   /// The token after the current one; at the end, the token `end`.
@@ -23,14 +24,15 @@ class TokenStream {
   bool is(Token::Kind kind) const { return current().kind == kind; }
   bool is_symbol(std::string_view symbol) const;
   bool is_name(std::string_view name) const;
-  // If the current token is this symbol or name, moves to the next token. Returns whether it is.
+  // If the current token is this symbol or name, moves to the next token and returns true.
   bool skip_symbol(std::string_view symbol);
   bool skip_name(std::string_view name);
-  // Moves to the next token. Fault: the current token is not this symbol, a name, or of this kind.
+  // Moves to the next token. Fault: the current token is not this symbol, not a name, or not of
+  // this kind.
   void expect_symbol(std::string_view symbol);
   std::string expect_name();  ///< returns the name
   void expect(Token::Kind kind);
-  /// Throws a Fault about the current token.
+  /// Throws a Fault about the current token. `expected`: what the template should have here.
   [[noreturn]] void unexpected(std::string_view expected) const;
 
  private:
@@ -38,8 +40,8 @@ class TokenStream {
   size_t at_ = 0;
 };
 
-/// Counts the nesting of brackets and blocks while it exists, so that no template overflows the
-/// stack. Fault: more than a hundred levels.
+/// Counts a level of nested brackets or blocks while this object exists, so that no template
+/// overflows the stack. Fault: more than a hundred levels.
 class Nesting {
  public:
   Nesting(int& depth, int line) : depth_(depth) {
@@ -59,16 +61,16 @@ class ImplicitNames {
  public:
   /// Call this at the beginning of a macro, and close() at its end.
   void open() { macros_.emplace_back(); }
-  /// Call these at the beginning and end of a block, since the content of a block does not count
-  /// for the macros around the block.
+  /// Call these at the beginning and end of a {% block %}. Its content does not count for the
+  /// macros around the block.
   void enter_block() { outside_.push_back(std::exchange(macros_, {})); }
   void leave_block() {
     macros_ = std::move(outside_.back());
     outside_.pop_back();
   }
-  /// Returns the names that the macro uses.
+  /// Returns the names that the innermost open macro uses, and closes this macro.
   Implicit close();
-  // The template reads or sets a name here.
+  // Call these where the template reads or sets a name.
   void read(std::string_view name);
   void set(std::string_view name);
 
@@ -87,13 +89,14 @@ class ExpressionParser {
   explicit ExpressionParser(TokenStream& stream) : stream_(stream) {}
 
   ExpressionPtr expression();
-  /// An expression that is no `a if b else c`: it ends before the words `if` and `else`.
+  /// An expression that is not of the form `a if b else c`. It ends before the words `if` and
+  /// `else`.
   ExpressionPtr unconditional();
   /// One expression, or a tuple of several expressions separated by commas. `conditional`: whether
   /// the expressions may be `a if b else c`; otherwise see unconditional().
   ExpressionPtr tuple(bool conditional = true);
-  /// `subject` with the filters that follow it. `subject`: null for a filter block. `named`: the
-  /// first filter is written without |, as in a filter block.
+  /// `subject` with the filters that follow it in the template. `subject`: null for a filter block.
+  /// `named`: the first filter is written without |, as in a filter block.
   ExpressionPtr filters(ExpressionPtr subject, bool named = false);
   ImplicitNames& implicit() { return implicit_; }
 

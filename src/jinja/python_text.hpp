@@ -18,13 +18,13 @@ bool is_python_space(char32_t code);
 /// `str.isprintable` of one code point.
 bool is_printable(char32_t code);
 
-/// strip, lstrip, rstrip: removes white space, or the characters in `characters`. `left`, `right`:
-/// the ends at which it removes them.
+/// str.strip, lstrip and rstrip: removes white space, or the characters in `characters`. `left`,
+/// `right`: the ends at which characters are removed.
 std::string strip_text(std::string_view text, bool left, bool right,
                        const std::optional<std::string>& characters = std::nullopt);
-/// split, rsplit: splits at `separator` (none: at white space), at most `most` times (negative: no
-/// limit). `from_right`: splits at the last places instead of the first, as rsplit does. Fault: the
-/// separator is empty.
+/// str.split and rsplit: splits at `separator` (none: at white space), at most `most` times
+/// (negative: no limit). `from_right`: splits at the last places instead of the first, as rsplit
+/// does. Fault: the separator is empty.
 std::vector<std::string> split_text(std::string_view text,
                                     const std::optional<std::string>& separator, std::int64_t most,
                                     bool from_right);
@@ -34,9 +34,9 @@ std::vector<std::string> split_lines(std::string_view text, bool with_ends = fal
 std::string replace_text(std::string_view text, std::string_view from, std::string_view to,
                          std::int64_t most);
 
-// Case conversions (python_case.cpp). All of them except lower_text and fold_case throw a Fault for
-// a Greek character with an iota subscript that would become several characters. swap_case and
-// title_text also throw the Fault of case_of.
+// Case conversions (python_case.cpp). Fault, except in lower_text and fold_case: a Greek character
+// with an iota subscript would become more than one character. Fault, in swap_case and title_text:
+// see case_of.
 
 /// str.lower of the text from byte `from` on. The text before it only determines whether a sigma is
 /// final.
@@ -47,7 +47,7 @@ std::string swap_case(std::string_view text);        ///< str.swapcase
 std::string fold_case(std::string_view text);        ///< str.casefold
 /// `str.title`: a word begins after each character without case.
 std::string title_text(std::string_view text);
-/// Jinja's filter `title`: words begin after spaces and - ( { [ <.
+/// Jinja's filter `title`: a word begins after white space and after - ( { [ <.
 std::string title_words(std::string_view text);
 
 enum class Case { none, lower, upper, title };
@@ -74,8 +74,9 @@ std::string shortest(double value);
 std::string json_quoted(std::string_view text, bool ensure_ascii);
 
 /// Python's int(text, base) and float(text): white space around the number and `_` between digits
-/// are allowed. `base`: 2 to 36, or 0 to find the base by the prefix 0x, 0o or 0b. None: not a
-/// number, or another base. Fault: an integer beyond 64 bits, or a character outside ASCII.
+/// are allowed. `base`: 2 to 36, or 0: the prefix 0x, 0o or 0b determines the base, which is 10
+/// without a prefix. None: the text is not a number, or `base` is invalid. Fault: an integer beyond
+/// 64 bits, or a character outside ASCII.
 std::optional<std::int64_t> parse_whole(std::string_view text, int base = 10);
 std::optional<double> parse_real(std::string_view text);
 

@@ -24,14 +24,15 @@ class Template {
   /// an unsupported construct.
   static Template parse(std::string_view source, std::string where);
 
-  /// Default limit of steps, far more than a chat template needs. Evaluating a node, visiting an
-  /// item, or handling a few bytes of text is a step (Budget, value.hpp).
+  /// The default limit of steps, far more than a chat template needs. A step is the evaluation of a
+  /// node, a visit of an item, or the work on a few bytes of text (see Budget, value.hpp).
   static constexpr std::int64_t kSteps = 10'000'000;
 
   /// Renders the template. `variables`: a JSON object. `now`: the time for strftime_now. The limit
   /// of steps is `steps`, plus a thousand times the steps for traversing the variables once.
-  /// ConfigError "WHERE, line N: what": the template raised an error, an operation is not possible
-  /// with its values, or the limit of steps is reached.
+  /// ConfigError "WHERE, line N: what": the template called raise_exception, an operation is not
+  /// possible with its values, a variable is not supported (from_json), or the limit of steps is
+  /// reached.
   std::string render(const OrderedJson& variables, const std::tm& now,
                      std::int64_t steps = kSteps) const;
 

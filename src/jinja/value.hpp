@@ -13,15 +13,16 @@
 
 namespace pardec::jinja {
 
-/// An error in a template. `line` is 0 as long as it is not known.
+/// An error in a template, thrown by the functions of this folder. Template converts a Fault to a
+/// ConfigError. `line` is 0 as long as it is not known.
 struct Fault {
   std::string what;
   int line = 0;
 };
 
-/// The limit on the work of a rendering. Work is counted in steps: evaluating a node of the
-/// template, traversing an item, or reading or creating a few bytes of text. Unlike a limit on
-/// time, a limit on steps gives the same result on every machine.
+/// The limit on the work of a rendering. Work is counted in steps. A step is the evaluation of a
+/// node of the template, a visit of an item, or reading or creating a few bytes of text. Unlike a
+/// limit on time, a limit on steps gives the same result on every machine.
 class Budget {
  public:
   explicit Budget(std::int64_t steps) : most_(steps), left_(steps) {}
@@ -45,8 +46,8 @@ class Budget {
 inline std::int64_t text_steps(std::size_t bytes) {
   return 1 + static_cast<std::int64_t>(bytes / 16);
 }
-/// The number of steps for finding `part` in `text` in the worst case, which has many partial
-/// matches.
+/// The number of steps for finding `part` in `text`, in the worst case, in which `part` has many
+/// partial matches.
 inline std::int64_t search_steps(std::string_view text, std::string_view part) {
   return text_steps(text.size()) * text_steps(part.size() / 16);
 }
@@ -86,10 +87,12 @@ class Value {
   Value(std::shared_ptr<Sequence> value) : held_(std::move(value)) {}
   Value(std::shared_ptr<const Dict> value) : held_(std::move(value)) {}
   Value(std::shared_ptr<const Callable> value) : held_(std::move(value)) {}
+  // The renderer owns namespaces and loops.
   Value(Namespace* value) : held_(value) {}
   Value(Loop* value) : held_(value) {}
 
-  // The value, if it has this type; otherwise null. A sequence, dict, etc. is not copied.
+  // The value, if it has this type; otherwise null. Copies of a Value share its sequence, dict or
+  // other large content.
 
   bool is_none() const { return std::holds_alternative<None>(held_); }
   const Undefined* undefined() const { return std::get_if<Undefined>(&held_); }
@@ -117,12 +120,13 @@ class Value {
   double as_real() const;
   /// Python's bool(value).
   bool truth() const;
-  /// Nesting depth of lists and dicts.
+  /// Number of levels of nested sequences and dicts; 0 for other values.
   int depth() const;
   /// The number of steps for traversing all contained values, each as often as it occurs. This is
   /// an upper bound for printing or comparing the value.
   std::int64_t weight() const;
-  /// The number of steps for traversing only the value's own items, or its text.
+  /// The number of steps for traversing only the value's own items, without the values in them, or
+  /// its text.
   std::int64_t breadth() const;
   /// The name of the type in Python, e.g. "str" or "dict".
   std::string_view type() const;
@@ -141,14 +145,15 @@ class Value {
 
 using Values = std::vector<Value>;
 
-/// A value with ordered items. A generator can be traversed only once.
+/// A value with ordered items: a list, a tuple, a range, a view of a dict (keys, values, items), or
+/// a generator, which can be traversed only once. Make it with make_sequence or make_range.
 struct Sequence {
   enum class Kind { list, tuple, range, keys, values, items, generator };
   Kind kind = Kind::list;
   Values values;
   int depth = 1;                              ///< set by make_sequence; see Value::depth
   std::int64_t weight = 1;                    ///< set by make_sequence; see Value::weight
-  std::int64_t begin = 0, end = 0, step = 1;  ///< for a range
+  std::int64_t begin = 0, end = 0, step = 1;  ///< only for a range; `values` has its items
   /// a tuple from groupby: its two items also have the names `grouper` and `list`
   bool is_group = false;
   bool has_length() const { return kind != Kind::generator; }
@@ -157,7 +162,7 @@ struct Sequence {
   }
 };
 /// Fault: the value has more than a hundred levels of nesting. (Printing, comparing and freeing a
-/// value recurse once per level.)
+/// value recurse once for each level.)
 Value make_sequence(Values values, Sequence::Kind kind = Sequence::Kind::list);
 /// Python's range(begin, end, step). Fault: the step is 0, or the range has more than 100000 items
 /// (the limit of jinja2's sandbox).
@@ -169,7 +174,8 @@ struct Dict {
   std::vector<std::pair<Value, Value>> entries;  ///< in order of insertion
   int depth = 1;                                 ///< depth and weight are set by make_dict
   std::int64_t weight = 1;
-  /// The value of a key; null: there is no such key. Fault: see check_hashable.
+  /// The value of a key; null: there is no such key. Takes time in proportion to the number of
+  /// entries. Fault: see check_hashable.
   const Value* find(const Value& key) const;
   /// Adds an entry, or replaces the value of an existing entry. Fault: see check_hashable.
   void set(Value key, Value value);
@@ -179,7 +185,7 @@ Value make_dict(Dict dict);  ///< Fault: see make_sequence
 void check_hashable(const Value& key);
 
 /// The value of `namespace()`: the only value that a template can change from an inner scope. The
-/// renderer owns it, because it may contain itself.
+/// renderer owns a namespace, because a namespace may contain itself.
 struct Namespace {
   Dict members;
 };
@@ -190,14 +196,14 @@ struct Scope;
 /// The value of `loop` inside a `for`.
 struct Loop {
   const Statement* statement;  ///< the `for` statement
-  Scope* around;               ///< the scope around the `for` statement
+  Scope* around;               ///< the scope in which the `for` statement is
   Values items;
   std::int64_t index0 = 0, depth0 = 0;  ///< loop.index0 and loop.depth0
   Values last_changed;                  ///< arguments of the last call of loop.changed
   bool changed_before = false;          ///< whether loop.changed was called
 };
 
-/// The arguments of a call, a filter or a test.
+/// The arguments of a call, a filter or a test, and the budget for its work.
 class Arguments {
  public:
   Arguments(Budget& budget, std::string callee, Values positional,
@@ -207,6 +213,7 @@ class Arguments {
         positional_(std::move(positional)),
         named_(std::move(named)) {}
 
+  /// The name of the function, filter or test, for errors.
   const std::string& callee() const { return callee_; }
   /// The budget of the rendering that makes the call.
   Budget& budget() const { return *budget_; }
@@ -218,8 +225,9 @@ class Arguments {
   Value get(size_t index, std::string_view name, Value fallback) const;
   /// The argument at this position or with this name. Fault: it is missing.
   Value get(size_t index, std::string_view name) const;
-  /// Checks the arguments. `names`: the names of the parameters, by position. Fault: there are more
-  /// than `most` positional arguments, a name is not in `names`, or a parameter has two arguments.
+  /// Checks the arguments. `names`: the names of the parameters, by position; a parameter without a
+  /// name in `names` cannot be named. Fault: there are more than `most` positional arguments, a
+  /// name is not in `names`, or a parameter has two arguments.
   void check(size_t most, std::initializer_list<std::string_view> names) const;
 
  private:
@@ -239,19 +247,20 @@ struct Callable {
 Value make_callable(std::string name, std::function<Value(const Arguments&)> call,
                     std::function<std::optional<Value>(std::string_view name)> member = {});
 
-/// Converts JSON. `inside`: number of lists and dicts around `json`. Fault: an integer is beyond 64
-/// bits (Python would accept it), or the value is nested too deeply (make_sequence).
+/// Converts JSON. `inside`: number of lists and dicts around `json`. Fault: an integer is beyond
+/// the range of int64 (Python would accept it), or the value is nested too deeply (make_sequence).
 Value from_json(const OrderedJson& json, int inside = 0);
 
 /// Python's str(value) and repr(value). Fault: the value is or contains a generator, a namespace or
-/// a callable, whose text Python would make from an address.
+/// a callable. (Their text in Python has an address.)
 std::string to_text(const Value& value);
 std::string representation(const Value& value);
 
+/// The arguments of json.dumps that the filter `tojson` sets.
 struct JsonStyle {
   bool ensure_ascii = false, sort_keys = false;
-  bool pretty = false;
-  std::string indent;  ///< indentation per level, if pretty
+  bool pretty = false;  ///< each item is on its own line
+  std::string indent;   ///< indentation for each level, if pretty
   std::string item_separator = ", ", key_separator = ": ";
 };
 /// Python's json.dumps(value). Fault: the value or one of its items is not None, a bool, a number,
@@ -263,8 +272,11 @@ std::string to_json_text(const Value& value, const JsonStyle& style);
 /// item of an undefined value. A generator is empty afterwards. Fault: the value is not iterable,
 /// or is a Marked text, which is not supported.
 Values iterate(const Value& value);
-/// First takes the steps for traversing the items from `budget`.
+/// The same, but first takes the steps for traversing the items from `budget`. Fault also if the
+/// budget is used up.
 Values iterate(const Value& value, Budget& budget);
+/// Whether Python can iterate over the value; false for a Loop. True for a Marked text, although
+/// `iterate` does not support it.
 bool is_iterable(const Value& value);
 /// Python's len(value); 0 for an undefined value. Fault: the value has no length.
 std::int64_t length(const Value& value);

@@ -3,12 +3,12 @@
 
 namespace pardec {
 
-/// A finite number below all attention scores, used instead of -infinity.
+/// A finite number below all attention scores. Attention uses it instead of -infinity.
 constexpr float kNothing = -3.0e38f;
 
-/// e^x; x is first clamped to [-87, 88]. With x = n ln(2) + r and |r| <= ln(2) / 2, the result is
-/// 2^n times the Taylor polynomial of e^r of degree 7. The relative error of this polynomial is
-/// below 6e-9, before rounding to float32.
+/// e^x; x is first clamped to [-87, 88], and NaN stays NaN. With x = n ln(2) + r and
+/// |r| <= ln(2) / 2, the result is 2^n times the Taylor polynomial of degree 7 of e^r. The relative
+/// error of this polynomial is below 6e-9, before rounding to float32.
 static inline float exponential(float x) {
   x = x < -87.0f ? -87.0f : x;
   x = x > 88.0f ? 88.0f : x;

@@ -5,7 +5,8 @@
 namespace pardec {
 
 // The layout of packed weights: panels of 32 outputs, with the inputs in pairs. A product reads a
-// panel from front to back. Missing outputs and inputs of a panel are zero.
+// panel from front to back. A panel is padded with zeros if the matrix has too few outputs or an
+// odd number of inputs. Below, w[o][i] is the weight of output o of the panel and input i.
 //
 // bf16: a pair of inputs takes 128 bytes, i.e. two registers with 16 outputs each.
 //   pair k:  { w[0][2 k], w[0][2 k + 1],  w[1][2 k], w[1][2 k + 1], ... w[31][2 k + 1] }
@@ -24,23 +25,24 @@ namespace pardec {
 //   i and p are 0 or 1).
 //
 // q4_0, q4_1, q4_k, q8_0: the numbers of a GGUF file (ggml-common.h), rearranged. A weight is
-// scale * q + least; 32 inputs of an output share the scale and `least`. In q4_0, q is 4 bits minus
-// 8; in q4_1 and q4_k, 4 bits; in q8_0, a signed byte. `least` is 0 in q4_0 and q8_0. The inputs
-// are a multiple of 32 (q4_k: 256). A block of 32 inputs:
+// scale * q + least. Blocks of 32 inputs of an output share the scale and the minimum, `least`. The
+// number q is stored as a code: 4 bits for q + 8 in q4_0, 4 bits for q in q4_1 and q4_k, a signed
+// byte in q8_0. In q4_0 and q8_0, `least` is 0. The number of inputs is a multiple of 32 (q4_k: of
+// 256). A panel stores for each block of 32 inputs:
 //   q4_0: float16 scale[32], codes
 //   q4_1: float16 scale[32], float16 least[32], codes
 //   q8_0: float16 scale[32], then the pairs as for int8, with one byte q per number
-//   q4_k: before the first of 8 blocks, float16 d[32], float16 m[32]; then per block: uint8 s[32],
+//   q4_k: before each 8 blocks, float16 d[32], float16 m[32]; then for each block uint8 s[32],
 //         uint8 l[32], codes. scale = d * s, least = -(m * l).
 // Codes of 4 bits take 8 lines of 64 bytes, with two pairs of inputs each. A line has 32 words of
-// 16 bits. Word 2 o + i contains, from bit 4 (2 p + h) on, q of output 16 h + o and input i of pair
-// p (o = 0 ... 15; h, i and p are 0 or 1).
+// 16 bits. In word 2 o + i, the four bits from bit 4 (2 p + h) on are the code of output 16 h + o
+// and of input i of pair p (o = 0 ... 15; h, i and p are 0 or 1).
 
 inline constexpr std::int64_t kPanel = 32;     ///< outputs of a panel
 inline constexpr std::int64_t kNf4Block = 64;  ///< inputs that share a scale in nf4
 
-inline constexpr std::int64_t kScaleBytes = kPanel * 4;  ///< bytes of one scale for each output
-/// bytes of one NF4 block for all outputs of a panel
+inline constexpr std::int64_t kScaleBytes = kPanel * 4;  ///< bytes of a float32 for each output
+/// bytes of a block of 64 inputs in nf4, for all outputs of a panel
 inline constexpr std::int64_t kNf4Bytes = kScaleBytes + kPanel * kNf4Block / 2;
 
 /// inputs that share a scale in the types of GGUF files
@@ -48,8 +50,8 @@ inline constexpr std::int64_t kSharedInputs = 32;
 inline constexpr std::int64_t kHalfBytes = kPanel * 2;  ///< bytes of a float16 for each output
 /// bytes of the 4-bit codes of a block of 32 inputs, for all outputs of a panel
 inline constexpr std::int64_t kNibbleBytes = kPanel * kSharedInputs / 2;
-/// bytes of a block of 32 inputs for all outputs of a panel. q4_k: kQ4KPartBytes is the part of one
-/// block, and kQ4KBytes is a group of 8 blocks with their common factors d and m.
+/// bytes of a block of 32 inputs, for all outputs of a panel. q4_k: a block has kQ4KPartBytes, and
+/// 8 blocks with their common factors d and m have kQ4KBytes.
 inline constexpr std::int64_t kQ40Bytes = kHalfBytes + kNibbleBytes,
                               kQ41Bytes = 2 * kHalfBytes + kNibbleBytes,
                               kQ80Bytes = kHalfBytes + kPanel * kSharedInputs,
@@ -59,9 +61,9 @@ inline constexpr std::int64_t kQ40Bytes = kHalfBytes + kNibbleBytes,
 /// The number type of packed weights. The comment at the beginning of this file describes each.
 enum class WeightType { bf16, int8, nf4, q4_0, q4_1, q4_k, q8_0 };
 
-/// Whether the type is one of a GGUF file.
+/// Whether the type is a type of GGUF files.
 static constexpr bool in_blocks(WeightType type) { return type >= WeightType::q4_0; }
-/// Whether the type has a minimum for each 32 inputs.
+/// Whether the type has a minimum for each block of 32 inputs (`least`).
 static constexpr bool has_least(WeightType type) {
   return type == WeightType::q4_1 || type == WeightType::q4_k;
 }
@@ -86,7 +88,7 @@ inline constexpr float kNf4[16] = {
     1.0f,
 };
 
-/// The packed weights of a linear map. The struct does not own the memory.
+/// The packed weights of a linear map. This struct does not own the memory.
 struct PackedMatrix {
   const std::byte* panels = nullptr;
   std::int64_t outputs = 0, inputs = 0;
@@ -98,11 +100,12 @@ struct PackedMatrix {
   const std::byte* panel(std::int64_t p) const { return panels + p * panel_bytes(); }
 };
 
-/// The size of a block of a row in a GGUF file: `inputs` numbers are stored in `bytes` bytes.
+/// The size of a block in a GGUF file: a row of a matrix is stored in blocks of `inputs` numbers,
+/// which take `bytes` bytes each.
 struct FileBlock {
   std::int64_t inputs, bytes;
 };
-/// The blocks of a type. REQUIRES: in_blocks(type).
+/// The size of the blocks of a type. REQUIRES: in_blocks(type).
 FileBlock file_block(WeightType type);
 
 /// The parts of a block of 32 inputs in a panel.
@@ -141,8 +144,9 @@ std::int64_t packed_bytes(std::int64_t outputs, std::int64_t inputs, WeightType 
 /// Number of bytes of weights and scales, without the padding of panels.
 std::int64_t weight_bytes(std::int64_t outputs, std::int64_t inputs, WeightType type);
 
-/// Packs 32 rows into one panel. A row is the bytes that a GGUF file has for it; a null row is
-/// packed as zeros. REQUIRES: in_blocks(type); `inputs` is a multiple of file_block(type).inputs.
+/// Packs 32 rows into one panel of PackedMatrix::panel_bytes() bytes. A row is given as its bytes
+/// in the GGUF file. A null row is packed as zeros. REQUIRES: in_blocks(type); `inputs` is a
+/// multiple of file_block(type).inputs.
 void pack_blocks(WeightType type, const std::byte* const* rows, std::int64_t inputs,
                  std::byte* panel);
 

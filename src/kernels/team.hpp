@@ -9,16 +9,17 @@
 
 namespace pardec {
 
-/// Decides how many members of a team take part in loops while other programs compete for the
-/// cores. If a member has begun a piece of work but has no core, all others wait for it. A wait of
-/// at least 1 ms that is also at least twice as long as the caller's own work counts as a delay.
+/// Decides how many members of a Team take part in loops while other programs compete for the
+/// cores. If a member has begun a piece of work but has no core, all other members wait for it. A
+/// wait is a delay if it takes at least 1 ms and at least twice as long as the caller's own work in
+/// the loop.
 ///
-/// After a delay, one member is left out of the following loops for twice the length of the delay.
-/// If another delay follows soon after a member's return, the next member is left out for four
-/// times as long as before. The longest time is one second. No member is left out if the team
-/// worked long enough before the delay: more than 4 (members + 1) times the length of the delay,
-/// counted from the previous delay or from the last return of a member. In that time, the late
-/// member saved more than its delay cost.
+/// After a delay, one member is left out of the following loops, for twice the length of the delay.
+/// After each further delay, one more member is left out, for four times as long as the previous
+/// member, but at most for one second. This ends if the team has worked long enough before a delay:
+/// for more than 4 (members + 1) times the length of the delay, counted from the previous delay or
+/// from the last return of a member. In that time, the late member saved more than its delay cost.
+/// So after such a delay nobody is left out, and the next delay counts as the first.
 ///
 /// Thus delays cost little on a machine that is always busy, and after a single disturbance the
 /// member is soon back.
@@ -53,7 +54,8 @@ class Attendance {
 /// threads, which are started by the first loop. A loop is divided into pieces. Each member begins
 /// with its own share of the pieces, and then takes pieces from other members. Therefore a member
 /// without a core delays at most the piece that it has begun, and a member that still sleeps delays
-/// nothing. Idle helpers spin for a while, then sleep.
+/// nothing. Idle helpers spin for about 0.1 ms, then sleep. More than one thread may call run() at
+/// the same time.
 class Team {
  public:
   /// REQUIRES: members >= 1; otherwise std::logic_error. One member means no helpers.
@@ -67,10 +69,11 @@ class Team {
   /// otherwise std::logic_error.
   void resize(int members);
 
-  /// Reserves the team for the current thread while this object exists. Meanwhile, each loop of
-  /// another thread runs on that thread alone. A Hold makes many short loops cheaper: without a
+  /// Reserves the team for the current thread while this object exists. Meanwhile, a loop of any
+  /// other thread runs on that other thread alone. A Hold makes many short loops cheaper: without a
   /// Hold, each loop reserves the team, and waits until the caller's previous writes are visible to
-  /// all threads. Has no effect if the team is already reserved.
+  /// all threads. Has no effect if the team is already reserved, or while a loop is running.
+  /// REQUIRES: the thread that made this object also destroys it.
   class Hold {
    public:
     explicit Hold(Team& team) : team_(team), holds_(!team.taken_.exchange(true)) {
@@ -93,11 +96,15 @@ class Team {
   /// [first, last). A piece has at least `grain` items, unless `count` is smaller. `member` is the
   /// number of the member that computes the piece: 0 for the caller, otherwise less than members().
   /// A member computes one piece at a time. Returns when all pieces are done and their writes are
-  /// visible. If a piece throws, no more pieces are begun, and the exception is rethrown here after
-  /// all begun pieces have ended. The caller computes everything in one call, as member 0, if there
-  /// is only one piece or one member, if the loop is nested in another loop, while another thread's
-  /// loop or Hold has the team, or if all helpers are left out (Attendance). If `count` is 0,
-  /// `work` is not called. std::system_error: the system cannot start the helpers.
+  /// visible. If `count` is 0, `work` is not called.
+  ///
+  /// The caller computes everything in one call, as member 0, if there is only one piece or one
+  /// member, if the loop is nested in another loop, while a loop or Hold of another thread has the
+  /// team, or if all helpers are left out (Attendance).
+  ///
+  /// If a piece throws, no more pieces are begun. The exception is rethrown here when all begun
+  /// pieces have ended. If several pieces throw, this is the first exception. std::system_error:
+  /// the system cannot start the helpers; `work` was not called.
   template <typename Work>
   void run(std::int64_t count, std::int64_t grain, const Work& work) {
     const std::int64_t pieces = count <= grain ? 1 : pieces_of(count, grain);
@@ -115,10 +122,12 @@ class Team {
   }
 
   /// Total time in nanoseconds, since the last `resize`, for which helpers were left out because
-  /// other programs used their cores (Attendance), summed over helpers.
+  /// other programs used their cores (Attendance), summed over helpers. REQUIRES: no loop is
+  /// running.
   std::int64_t left_out_ns() const;
-  /// Total time in nanoseconds that callers waited for helpers, over the loops in which the caller
-  /// went to sleep. For each loop, at most the caller's own working time counts.
+  /// Total time in nanoseconds that callers waited for helpers, in those loops in which the caller
+  /// went to sleep. Counts from the construction of the team. For each loop, at most the caller's
+  /// own working time counts.
   std::int64_t slept_ns() const { return slept_ns_.load(std::memory_order_relaxed); }
   /// Number of helpers that are asleep, i.e. neither computing nor spinning.
   int sleeping() const;
@@ -130,8 +139,8 @@ class Team {
     std::int64_t count, pieces;
   };
   /// The memory of one member: the pieces [next, end) of the member's share of a loop. Any member
-  /// may take these pieces. An idle helper watches this cache line only, and call() writes it to
-  /// start a loop. (Moving a cache line from core to core takes about 50 ns.)
+  /// may take these pieces. An idle helper watches this cache line only. call() writes the line to
+  /// start a loop. (It takes about 50 ns to move a cache line from core to core.)
   struct alignas(64) Place {
     // number of the loop (32 bits), next and end (16 bits each)
     std::atomic<std::uint64_t> pieces = 0;
@@ -168,7 +177,7 @@ class Team {
   void wake(Place& place);
 
   int members_ = 1;
-  std::vector<Place> places_;         // one per member
+  std::vector<Place> places_;         // one for each member
   std::vector<std::thread> helpers_;  // members 1, 2, ...
   std::atomic<bool> taken_ = false;   // a loop is running, or a thread holds the team
   std::atomic<std::thread::id> holder_{};

@@ -4,13 +4,13 @@
 
 namespace pardec {
 
-/// One allocation for packed weights, in large pages if the system provides them. (With small
-/// pages, address translation makes a product a tenth slower.) The memory is zero until it is
-/// written.
+/// One allocation for packed weights, from which pieces are taken. The allocation is in large pages
+/// if the system provides them. (With small pages, address translation makes a product a tenth
+/// slower.) The memory is zero until it is written.
 class WeightMemory {
  public:
   WeightMemory() = default;
-  /// RunError: the system refuses the allocation.
+  /// `bytes`: the sum of taken() over all pieces. RunError: the system refuses the allocation.
   explicit WeightMemory(std::int64_t bytes);
   ~WeightMemory();
   WeightMemory(WeightMemory&& other) noexcept;
@@ -19,9 +19,9 @@ class WeightMemory {
   /// The size given to the constructor.
   std::int64_t bytes() const { return bytes_; }
 
-  /// Takes the next `bytes` bytes of the memory, aligned to a cache line. They remain valid as long
-  /// as this object, or the object to which it is moved. REQUIRES: enough memory is left; otherwise
-  /// std::logic_error.
+  /// Takes the next `bytes` bytes of the memory, aligned to a cache line. These bytes remain valid
+  /// as long as this object, or the object to which it is moved. REQUIRES: enough memory is left;
+  /// otherwise std::logic_error.
   std::byte* take(std::int64_t bytes);
   /// The number of bytes that take(bytes) uses: `bytes` rounded up to whole cache lines.
   static std::int64_t taken(std::int64_t bytes);

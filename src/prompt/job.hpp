@@ -11,7 +11,8 @@
 namespace pardec {
 
 /// The form of an answer. Each decoder has one form, but open prompts are always answered in form
-/// `free` (form_on). Apart from the form, decoders do not depend on the wording of prompts.
+/// `free` (see form_on in tasks/request.hpp). The wording of prompts depends on the decoder only
+/// through the form.
 enum class Form {
   json,   ///< one JSON object with all fields of all contexts, inside <result></result>
   value,  ///< the value of a single field
@@ -19,10 +20,11 @@ enum class Form {
 };
 std::string_view name(Form form);
 
-/// The default name of a context's `number`-th field, counted from 1: "q1", "q2", ...
+/// The default name of a context's field: "q1", "q2", ... `number`: the field's number, from 1.
 std::string nameless_key(size_t number);
 
-/// A field of a context: the name of an attribute, or a question, possibly with choices.
+/// A field of a context: the name of an attribute, or a question, possibly with choices. The
+/// question is empty if only the name is asked for.
 struct Field {
   std::string name;
   std::string question;
@@ -37,7 +39,8 @@ struct Context {
   std::vector<Field> fields;
 };
 
-/// A worked example of one field in the prompt (few-shot).
+/// A worked example of one field, for the prompt (few-shot): a context's text, what is asked about
+/// it, and the answer.
 struct Shot {
   std::string context, field, answer;
 };
@@ -50,9 +53,9 @@ struct WorkedAnswer {
 
 /// The maximum numbers of generated tokens.
 struct Limits {
-  /// per answer to an open prompt, or per answer in which all fields are answered together
+  /// for an answer to an open prompt, or for an answer that has the values of all fields
   int max_new_tokens = 512;
-  int per_field = 64;  ///< per field, if fields are answered one by one
+  int per_field = 64;  ///< for each field, if fields are answered one by one
 };
 
 /// The input of a decoder. job.schema.json has its JSON form.
@@ -60,11 +63,11 @@ struct Job {
   std::string id;
   std::string instruction;
   std::vector<Shot> shots;
-  /// For json form: worked examples from a dataset.
+  /// Worked examples from a dataset. Used only in json form.
   std::vector<WorkedAnswer> worked = {};
   std::vector<Context> contexts;
-  /// Whether the job is a conversation: the fields of its only context are the user's turns, each
-  /// asked after the answers before it.
+  /// Whether the job is a conversation. Then there is one context, and its fields are the user's
+  /// turns. Each turn is asked after the answers to the earlier turns.
   bool conversation = false;
   Limits limits;
   Sampling sampling;
@@ -74,16 +77,17 @@ struct Job {
 };
 
 /// Parses a Job in the form of job.schema.json. Fields without a name get a default name
-/// (nameless_key). `where`: the Job's name for errors. `defaults`: the limits, sampling and seed
-/// that are used for missing keys. ConfigError: a key is unknown, a value has the wrong type or is
-/// out of range, there is no context, a context has no field or two fields with the same name, or a
-/// conversation has several contexts or an empty turn.
+/// (nameless_key). `where`: the Job's name for errors. `defaults`: the limits, sampling, seed and
+/// system message that are used for missing keys. ConfigError: a key is unknown, a value has the
+/// wrong type or is out of range, there is no context, a context has no field or two fields with
+/// the same name, a field has neither a name nor a question, or a conversation has several contexts
+/// or an empty turn.
 Job parse_job(const Json& json, const std::string& where, Job defaults = {});
 /// The Job in the form of job.schema.json, which has no key for Job::worked.
 OrderedJson to_json(const Job& job);
 
-/// Checks sampling settings. ConfigError, which starts with `where`: the settings do not define a
-/// distribution.
+/// Checks sampling settings. `where`: what the error begins with. ConfigError: temperature or top_k
+/// is negative, or top_p is not in (0, 1].
 void check_sampling(const Sampling& sampling, const std::string& where);
 
 }  // namespace pardec

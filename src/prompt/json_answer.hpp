@@ -8,9 +8,10 @@
 
 namespace pardec {
 
-/// The JSON answer of attribute extraction: an object from context number to field name to value,
-/// between result tags. A segment is the fixed text between two values. The exact text is this
-/// project's choice, since the HPD paper does not give it.
+/// The JSON answer of attribute extraction, between result tags: an object whose keys are the
+/// numbers of the contexts, from 1. The value of each key is an object that maps field names to
+/// values. A segment is the fixed text before a value. The exact text is this project's choice,
+/// since the paper of HPD (decoders/hpd) does not give it.
 ///   <result>                      opening; it is a part of the prompt
 ///   \n{\n  "1": {\n    "A1":      segment 1, then value 1, e.g. ` "Nike",`
 ///   \n    "A2":                   segment 2, then value 2, e.g. ` "n/a"`
@@ -26,29 +27,32 @@ struct JsonSkeleton {
   std::string tail;
 };
 
-/// The fixed text of an answer. ConfigError: the contexts do not all have the same fields.
+/// The fixed text of the answer for these contexts. ConfigError: the contexts do not all have the
+/// same field names in the same order.
 JsonSkeleton json_skeleton(const std::vector<Context>& contexts);
 
 /// The text of a value between two segments, without the line break: ` "Nike",`. `value`: none is
-/// written as kAbsent. `last`: whether it is the last value of its context, which has no comma.
+/// written as kAbsent. `last`: whether the value is the last of its context, which has no comma.
 std::string json_value(const std::optional<std::string>& value, bool last);
 
-/// The whole answer with these values ([context][field]), from the opening tag to the closing tag.
-/// ConfigError: see json_skeleton.
+/// The whole answer with these values, from the opening tag to the closing tag. ConfigError: see
+/// json_skeleton. REQUIRES: `values` is [context][field], with all fields of all contexts.
 std::string json_answer(const std::vector<Context>& contexts,
                         const std::vector<std::vector<std::optional<std::string>>>& values);
 
-/// Parses the generated text of a value. Cuts it at the first line break, and removes white space
-/// and one comma at the end. The rest is a JSON string (whose closing quote may be missing), a
-/// number (returned as written), or a text without quotes. None: the value is absent (null, n/a,
-/// empty).
+/// Parses the generated text of a value. Cuts the text at the first line break, and removes white
+/// space and one comma at the end. The rest is a JSON string (whose closing quote may be missing),
+/// another JSON value (returned as written), or a text without quotes. None: the value is absent
+/// (null, n/a, empty).
 std::optional<std::string> parse_json_value(std::string_view raw);
 
-/// Parses an answer in value form: its first line that is not blank. None: the value is absent.
+/// Parses an answer in value form. Returns its first line that is not blank, without white space at
+/// the ends. None: the value is absent (null, n/a, empty).
 std::optional<std::string> parse_plain_value(std::string_view raw);
 
-/// Whether an absent value is stated explicitly, as null or n/a, with or without quotes. False for
-/// an empty text.
+/// Whether a generated value, in json or value form, states explicitly that the value is absent:
+/// its first line that is not blank is null or n/a, with or without quotes. False for an empty
+/// text.
 bool says_absent(std::string_view raw);
 
 /// The values in a JSON answer.
@@ -56,13 +60,14 @@ struct JsonAnswer {
   /// [context][field]; none: the value is absent
   std::vector<std::vector<std::optional<std::string>>> values;
   std::vector<std::vector<bool>> said_absent;  ///< [context][field]: the value is null or n/a
-  std::vector<bool> parsed;                    ///< per context: whether its object could be parsed
+  std::vector<bool> parsed;  ///< for each context: whether its object could be parsed
 };
 
-/// Parses an answer, given as the text after the opening tag, context by context. Text after a
-/// closing tag is ignored. If one context cannot be parsed, only its own values are absent. Numbers
-/// are returned as written, `true` and `false` as texts. The values in a list or an object are
-/// returned as one text, joined by ", ".
+/// Parses an answer, context by context. `text`: the answer after the opening tag. Text after a
+/// closing tag is ignored. If the object of one context cannot be parsed, the values of the other
+/// contexts are still read. A field that its object lacks is absent. Real numbers are returned as
+/// written, `true` and `false` as texts. The values in a list or an object are returned as one
+/// text, joined by ", ".
 JsonAnswer parse_json_answer(std::string_view text, const std::vector<Context>& contexts);
 
 }  // namespace pardec

@@ -11,26 +11,27 @@
 namespace pardec {
 
 /// The token ids of a job's prompts, in pieces. Each prompt is tokenized as one text, as
-/// transformers' `apply_chat_template` does. Its ids are then divided into pieces; a token that
-/// crosses a border belongs to the later piece. Only the later turns of a conversation are
-/// tokenized separately, since they follow generated ids. Decoders concatenate pieces and do not
-/// tokenize, so that all decoders see the same ids.
+/// transformers' `apply_chat_template` does. Its ids are then divided into pieces. A token that
+/// crosses a border belongs to the later piece. Texts that follow generated tokens are tokenized
+/// separately: the segments of a JSON answer, and the later turns of a conversation. Decoders
+/// concatenate pieces and do not tokenize, so that all decoders see the same ids.
 struct Pieces {
-  Tokens prefix;  ///< beginning of all prompts: chat start, system message, instruction, shots
+  Tokens prefix;  ///< beginning of all prompts: markup, system message, instruction, shots
   /// value and free form: for each context, the part that all of its prompts contain
   std::vector<Tokens> contexts;
-  /// whether prompts of fields show the choices with letters (shows_choices)
+  /// whether the prompts of single fields show the choices with letters (shows_choices)
   bool lettered = true;
-  /// value and free form, [context][field]: question, end of turn, assistant header. For a later
-  /// turn of a conversation: everything between two answers
+  /// value and free form, [context][field]: the question, the end of the turn, and the header of
+  /// the assistant's answer. For a later turn of a conversation: everything between two answers
   std::vector<std::vector<Tokens>> fields;
-  Tokens rest;  ///< json form: contexts, end of turn, assistant header, <result>
+  Tokens rest;  ///< json form: contexts, end of the turn, header of the answer, <result>
   /// json form: the segment before each value (JsonSkeleton::segments)
   std::vector<Tokens> segments;
 
-  /// For decoders that make their own requests (free form only). `turn_opening` and `turn_closing`:
-  /// the chat markup before and after the user's content. `said`: in a later turn of a
-  /// conversation, the ids before this markup.
+  /// For decoders that make their own requests (free form only). `turn_opening`: everything before
+  /// the user's content, i.e. earlier messages and markup. `turn_closing`: the markup after the
+  /// user's content. `said`: in a later turn of a conversation, the ids before `turn_opening`;
+  /// make_pieces leaves it empty.
   Tokens said;
   std::string turn_opening, turn_closing;
   /// whether prompts begin with the tokenizer's special tokens (Tokenizer::encode_piece)
@@ -52,39 +53,42 @@ struct PromptWords {
   std::string text;  ///< the messages with the chat template's markup
 };
 
-/// The prompts of a job as text, in the order in which ar asks them: one prompt in json form,
-/// otherwise one for each field of each context. For a later turn of a conversation, only the part
-/// after the last answer. ConfigError: see make_pieces.
+/// The prompts of a job as text, in the order in which the decoder `ar` asks them: one prompt in
+/// json form, otherwise one prompt for each field of each context. For a later turn of a
+/// conversation, the prompt is only the part after the last answer. ConfigError: see make_pieces;
+/// but different fields of contexts are not an error.
 std::vector<PromptWords> make_words(const Job& job, Form form, const PromptFile& prompt,
                                     const ChatTemplate& chat);
 
-/// The content of the user's turn in the prompt of a JSON answer. ConfigError: see make_pieces.
+/// The content of the user's turn in the prompt of a JSON answer. ConfigError: see make_words.
 std::string user_content(const Job& job, const PromptFile& prompt);
 
 /// The length of the common prefix of two lists.
 size_t common(const Tokens& a, const Tokens& b);
 
-/// Tokenizes the prompts of a job. ConfigError: in json form, contexts have different fields; the
-/// job has shots, but the prompt file has no [shot] section (not in free form); a slot of the
-/// prompt file is unknown; or the chat template refuses the conversation.
+/// Tokenizes the prompts of a job. REQUIRES: the job has a context with a field. ConfigError: in
+/// json form, contexts have different fields; in json and value form, the job has shots, but the
+/// prompt file has no [shot] section; a slot of the prompt file is unknown; or the chat template
+/// refuses the conversation (ChatTemplate::open_turn).
 Pieces make_pieces(const Job& job, Form form, const PromptFile& prompt, const ChatTemplate& chat,
                    const Tokenizer& tokenizer);
 
-/// An answer within a conversation.
+/// An answer within a conversation: the generated ids, and their text.
 struct Spoken {
   Tokens ids;
   std::string text;
 };
 /// Counts the later turns of a conversation in which the prompt's ids differ from the ids of the
-/// whole text, tokenized at once. They can differ, because earlier answers keep their generated
-/// ids, while a tokenizer may join the end of an answer with the text after it. `answers`: the
-/// answers to the first turns; turns whose preceding turn has no answer do not count.
+/// whole text, tokenized at once. These ids can differ, because earlier answers keep their
+/// generated ids, while a tokenizer may join the end of an answer with the text after it.
+/// `answers`: the answers to the first turns. A turn does not count if the turn before it has no
+/// answer. Returns 0 for a job that is not a conversation.
 int turns_off_text(const Pieces& pieces, const std::vector<Spoken>& answers,
                    const Tokenizer& tokenizer);
 
 /// The first prompt of a job as one text, as make_pieces tokenizes it: in json form the job's only
 /// prompt, otherwise the prompt of the first field of the first context. ConfigError: see
-/// make_pieces.
+/// make_words.
 std::string prompt_text(const Job& job, Form form, const PromptFile& prompt,
                         const ChatTemplate& chat);
 

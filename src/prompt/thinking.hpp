@@ -6,7 +6,7 @@
 #include "src/support/thought.hpp"
 #include "src/tokenizer/tokenizer.hpp"
 
-/// Finds out from a checkpoint's chat template and tokenizer how the network writes its thinking.
+/// How a network writes its thinking, as its chat template and tokenizer show.
 namespace pardec {
 
 /// How to treat thinking (--thinking).
@@ -19,16 +19,17 @@ enum class Thinking {
 /// Parses `keep`, `strip` or `off`. ConfigError: the text is none of these.
 Thinking parse_thinking(const std::string& text);
 
-/// How to find thinking in answers. The marks are those of published model families, marks at which
-/// the template splits earlier answers (`content.split('</reflect>')`), and pairs of the
-/// tokenizer's tokens ("<reflect>", "</reflect>"). ThoughtReading::opened is set if prompts of the
-/// template end after an opening mark. `tokenizer` may be null.
+/// How to find thinking in answers. The marks are known_thought_marks(), marks at which the
+/// template splits earlier answers (`content.split('</reflect>')`), and pairs of the tokenizer's
+/// tokens whose text names thinking ("<reflect>", "</reflect>"; see names_thought).
+/// ThoughtReading::opened is set if the header of the answer opens the thinking. `tokenizer`: null
+/// if there is none.
 ThoughtReading thought_reading(const ChatTemplate& chat, const Tokenizer* tokenizer,
                                Thinking thinking);
 
-/// The setting KEY=VALUE with which a checkpoint's own default template asks for an answer without
-/// thinking, e.g. enable_thinking=false. Empty: it is another template, the template does not
-/// support thinking, or `settings` already set the variable. ConfigError: the template supports
+/// The setting KEY=VALUE (see choose_chat_template) with which a checkpoint's own template asks for
+/// an answer without thinking, e.g. enable_thinking=false. Empty: the template is built-in, does
+/// not support thinking, or `settings` already set the variable. ConfigError: the template supports
 /// thinking, but has no such variable.
 std::string setting_without_thought(const ChatTemplate& chat,
                                     const std::vector<std::string>& settings);
