@@ -12,7 +12,7 @@ inline constexpr std::string_view kMarkupFormat = "aspd";
 struct MarkupPart {
   struct Branch {
     std::string title;
-    std::string content;  ///< the text after "TITLE:" in the branch, including the space
+    std::string content;  ///< the text after "TITLE:", including the space after the colon
   };
   std::string serial;
   std::vector<Branch> branches;

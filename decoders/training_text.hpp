@@ -18,7 +18,7 @@ inline std::optional<Token> end_of_answer(const ModelConfig& config) {
 /// A turn of a conversation that a network is trained on: the tokens before the answer, and the
 /// answer.
 struct TrainingTurn {
-  Tokens given;  ///< in the first turn the prompt, in later turns all tokens between two answers
+  Tokens given;  ///< in the first turn the prompt, in later turns all tokens since the last answer
   std::string text;  ///< text of the answer
   /// the answer's ids; the last is the end of sequence, unless the answer is cut or unfinished
   Tokens answer;

@@ -28,10 +28,11 @@ struct AparTokens {
   Token fork = 0, child = 0;
 };
 
-/// Finds the control tokens: the tokens named in the options, or else the vocabulary's tokens
-/// `[Fork]` and `[Child]`, or else the tokens with the names used in the official checkpoints.
-/// `trains`: see ControlToken::to_train. ConfigError: see find_control_token; or both tokens have
-/// the same id.
+/// Finds the control tokens. Each is the token in the options, or, if the option is empty, the
+/// first of these names that is in the tokenizer: `[Fork]`, `<|fork|>`, `[SplitMask]`; and
+/// `[Child]`, `<|child|>`, `[SplitSop]`. (The last names are those of the official checkpoints.)
+/// `tokenizer`, `vocab_size`: see find_control_token. `trains`: see ControlToken::to_train.
+/// ConfigError: see find_control_token; or both tokens have the same id.
 AparTokens apar_tokens(const AparOptions& options, const Tokenizer* tokenizer, int vocab_size,
                        bool trains = false);
 

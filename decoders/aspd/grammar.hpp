@@ -18,9 +18,10 @@ struct AspdTokens {
 };
 
 /// Finds the control tokens. `given`: six ids or texts in the order of AspdTokens, separated by
-/// commas; empty: the tokens are found by their names. `tokenizer`: null: only ids can be given.
-/// `trains`: see ControlToken::to_train. ConfigError: `given` does not have six parts, or two of
-/// the tokens have the same id; and see find_control_token.
+/// commas; empty: the tokens are found by their names, e.g. `<Title>`, or else `<|title|>` as in
+/// the official checkpoints. `tokenizer`: null: only ids can be given. `trains`: see
+/// ControlToken::to_train. ConfigError: `given` does not have six parts, or two of the tokens have
+/// the same id; and see find_control_token.
 AspdTokens find_aspd_tokens(const std::string& given, const Tokenizer* tokenizer, int vocab_size,
                             bool trains = false);
 
@@ -34,8 +35,8 @@ class AspdGrammar {
  public:
   explicit AspdGrammar(const AspdTokens& tokens) : tokens_(tokens) {}
 
-  /// Adds the next token of the main branch. If <Para> begins a block of branches, the next token
-  /// of the main branch, after the block, must be </Para>.
+  /// Adds the next token of the main branch; tokens of branches are not added. REQUIRES: after a
+  /// <Para> that begins a block (begins_block), the next added token is the block's </Para>.
   void take(Token token);
   /// The ids that must not come next.
   std::vector<Token> banned() const;

@@ -19,7 +19,7 @@ struct LookaheadOptions {
 class NgramPool {
  public:
   explicit NgramPool(int G) : G_(G) {}
-  /// Adds an n-gram as the newest one with its first token. REQUIRES: it is not empty.
+  /// Adds an n-gram as the newest n-gram with its first token. REQUIRES: the n-gram is not empty.
   void add(const Tokens& ngram);
   /// The n-grams that begin with `first`, each without this token, the newest first.
   std::vector<Tokens> starting_with(Token first) const;
