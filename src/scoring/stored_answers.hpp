@@ -42,13 +42,14 @@ struct Agreement {
 };
 
 /// For runs with an oracle: counts the tokens at which the networks of both arms choose the same
-/// token by themselves. In each field, tokens are compared up to and including the first at which
-/// the two arms were forced to different tokens.
+/// token by themselves. In each field, tokens are compared up to and including the first place at
+/// which the two arms were forced to different tokens.
 void add_unforced(Agreement& agreement, const Answered& baseline, const Answered& method);
 
-/// The IPPD paper's EM: the share of fields that equal the baseline's, if fields are asked one by
-/// one. The token ids of the fields are compared, without the end of sequence. This is slightly
-/// stricter than the paper's comparison of decoded strings. Failed answers do not count.
+/// For the IPPD paper's EM, the share of fields that equal the baseline's fields, if fields are
+/// asked one by one: counts the fields. Their token ids are compared, without the end of sequence.
+/// This is slightly stricter than the paper's comparison of decoded strings. Failed answers do not
+/// count.
 void add_exact(Agreement& agreement, const Answered& baseline, const Answered& method);
 
 /// The agreement over all answers to `samples` that both runs have. `samples`: ids in table
