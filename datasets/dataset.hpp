@@ -101,7 +101,7 @@ const std::vector<DatasetEntry>& datasets();
 const DatasetEntry& find_dataset(std::string_view name);
 
 /// The entry for a dataset name that a run stored. A name that is not in the registry belongs to a
-/// user's own file; its entry is that of `jsonl`.
+/// user's own file. For this name, the result is the entry of `jsonl`.
 const DatasetEntry& stored_dataset(std::string_view name);
 
 /// A user's own file, given as `--dataset NAME=FILE`. FILE may be followed by `:PROMPT` or

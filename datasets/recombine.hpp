@@ -43,8 +43,8 @@ class Recombiner {
 
 /// Replaces each word of more than three letters in `value` by an invented word of a similar
 /// length, and each digit by a random digit (never 0 at the beginning of a number). An invented
-/// word is in capitals if the word is, and has a capital first letter if the word has one.
-/// Everything else is unchanged. Only ASCII letters count as letters.
+/// word is in capitals if the replaced word is in capitals, and begins with a capital if the
+/// replaced word does. Everything else is unchanged. Only ASCII letters count as letters.
 std::string invent(const std::string& value, Rng& rng);
 
 }  // namespace pardec

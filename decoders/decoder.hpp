@@ -66,13 +66,13 @@ struct FieldResult : Chosen {
     std::optional<std::int64_t> tokens = std::nullopt;
     bool open = false;  ///< the thinking has no end
   };
-  /// None: the text contains no thinking. If one JSON text answers all fields, the thinking is
-  /// stored in the first field only, and not at all if it is kept as a part of the answer.
+  /// None: the text contains no thinking. If one JSON text answers all fields, the first field has
+  /// the thinking of the text; no field has it if thinking is kept as a part of the answer.
   std::optional<Written> thought = std::nullopt;
 };
 
-/// The result of a decoder. If the whole answer is a single stream, the members of Chosen are its
-/// tokens; otherwise they are empty.
+/// The result of a decoder. If the whole answer is a single stream, the members of Chosen are the
+/// tokens of this stream; otherwise they are empty.
 struct Answers : Chosen {
   std::vector<std::vector<FieldResult>> fields;  ///< [context][field]
   std::string text;                              ///< the whole answer as one text
@@ -88,8 +88,8 @@ struct Answers : Chosen {
 
 /// The tokens that are chosen regardless of the logits. With an oracle, speed can be measured with
 /// an untrained network of the right shape. The tokens are the references in the decoder's own
-/// answer form, including terminators (`--oracle references`), or those of a stored run (`--oracle
-/// recorded:RUN`).
+/// answer form, including terminators (`--oracle references`), or the tokens of a stored run
+/// (`--oracle recorded:RUN`).
 struct Oracle {
   /// The tokens of each stream. There is one stream per field, in the order of contexts and fields,
   /// or a single stream if the whole JSON answer is generated as one text (ask=together).
@@ -108,8 +108,8 @@ struct Request {
   Form form = Form::json;
   Pieces pieces;
   std::optional<Oracle> oracle;  ///< the tokens to choose; none: the network chooses
-  /// The prompt file for requests that only the decoder makes (Decoder::wording); null if it makes
-  /// none. REQUIRES: it outlives the request.
+  /// The prompt file for requests that only this decoder makes (Decoder::wording); null: there are
+  /// no such requests. REQUIRES: the prompt file outlives the request.
   const PromptFile* wording = nullptr;
   /// For `--oracle accept...`: decides which guesses are accepted, regardless of the logits. None:
   /// the network's logits decide.
@@ -148,8 +148,8 @@ struct DecoderContext {
   /// The source of streams for decoders with DecoderEntry::elsewhere; null: there is none.
   StreamSource* elsewhere = nullptr;
 
-  /// The ids that end a stream: the network's end-of-sequence ids and those in more_eos; none with
-  /// ignore_eos.
+  /// The ids that end a stream: the network's end-of-sequence ids and the ids in more_eos; none
+  /// with ignore_eos.
   std::vector<Token> eos() const {
     if (ignore_eos) return {};
     std::vector<Token> all = engine.model().config().eos;
@@ -173,7 +173,8 @@ class Decoder {
   /// Maximum number of contexts per job. In json form, all contexts of a job have the same
   /// category.
   virtual int stack() const { return 1; }
-  /// The name of the prompt file for requests that only this decoder makes; empty: it makes none.
+  /// The name of the prompt file for requests that only this decoder makes; empty: there are no
+  /// such requests.
   virtual std::string_view wording() const { return {}; }
   /// Converts references ([context][field]) to an oracle in the decoder's own answer form.
   /// REQUIRES: the decoder's entry has the oracle `references`; otherwise std::logic_error.
@@ -182,7 +183,8 @@ class Decoder {
       const std::vector<std::vector<std::optional<std::string>>>& references,
       const DecoderContext& context) const;
   /// Why an oracle of a supported kind cannot be used with these options, as the end of a sentence
-  /// about the decoder, e.g. "chooses in another order than the recording". Empty: it can be used.
+  /// about the decoder, e.g. "chooses in another order than the recording". Empty: the oracle can
+  /// be used.
   /// Called before a network is loaded.
   virtual std::string why_not_forced(std::string_view /*oracle*/) const { return {}; }
   /// Maximum number of consecutive guesses that a pass verifies. None: the decoder makes no
@@ -204,7 +206,7 @@ class Decoder {
   }
   /// The minimum number of positions that a request needs: the length of its longest prompt (of a
   /// conversation: of all turns, without answers); hpd and ar with forced_keys add the skeleton of
-  /// the answer, and hpd also its gaps. If the network has fewer positions, the request fails
+  /// the answer, and hpd also adds the gaps. If the network has fewer positions, the request fails
   /// (context overflow). Does not need weights.
   virtual std::int64_t positions_needed(const Request& request) const;
   /// Decodes a request. REQUIRES: both arguments outlive the task. ModelError: context overflow.
@@ -268,16 +270,16 @@ struct DecoderEntry {
   std::vector<Option> options;  ///< names without the decoder's prefix, e.g. "k_max"
   /// Creates the decoder. ConfigError: the values of the options do not fit together.
   std::unique_ptr<Decoder> (*make)(Options options);
-  bool free_running = true;  ///< whether it supports any prompt, not only structured jobs
+  bool free_running = true;  ///< whether the decoder supports any prompt, not only structured jobs
   /// The supported kinds of --oracle: "references", "recorded", "accept".
   std::vector<std::string_view> oracles = {};
   /// Whether the network must be trained for the decoder (`train --format`). With other networks,
   /// the text that is generated in parallel is noise.
   bool trained = false;
-  bool drafts_with_model = false;  ///< whether it needs --draft-model
+  bool drafts_with_model = false;  ///< whether the decoder needs --draft-model
   /// Whether a service outside this process writes the streams, so that no network runs here.
   bool elsewhere = false;
-  /// Whether greedy answers in fp32 equal those of ar. In bf16, they are equal only if the decoder
+  /// Whether greedy answers in fp32 equal ar's answers. In bf16, they are equal only if the decoder
   /// keeps rows in the cache in the same order as ar: another order of summation may change the
   /// choice between two almost equal logits.
   bool exact = false;
@@ -327,7 +329,7 @@ struct DecoderChoice {
 };
 /// How suitable `other` is as the default baseline of `method`: a larger number is better, and 0
 /// means that it is not suitable. Only ar with one example per prompt and without forced_keys is
-/// suitable. The number depends on its option `ask`:
+/// suitable. The number depends on the option `ask` of `other`:
 ///   `open` (the prompts are open)       2 with `together`, otherwise 1
 ///   DecoderEntry::baseline_asks is set  1 with this value, otherwise 0
 ///   otherwise                           2 with the value of `method` (`together` if `method` has

@@ -76,7 +76,8 @@ std::vector<std::string> names_of(const std::vector<Option>& table);
 /// Joins names to a text: "none, values or products".
 std::string alternatives(const std::vector<std::string_view>& names);
 
-/// The values of all options of a table: those that the user set, and defaults for the others.
+/// The values of all options of a table: the values that the user set, and the defaults of the
+/// other options.
 class Options {
  public:
   /// Options of a decoder. `decoder`: the decoder's name, which must outlive the result. `given`:

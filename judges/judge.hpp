@@ -109,7 +109,7 @@ struct JudgeProtocol {
   /// Reading::problem of this reply.
   std::function<Inquiry(Inquiry, const std::string& reply, const std::string& problem)> ask_again;
 
-  /// The data of the kind of verdict if it is `Verdict`; otherwise null.
+  /// The member `verdict` if it has the type `Verdict`; otherwise null.
   template <typename Verdict>
   const Verdict* asks_for() const {
     return std::get_if<Verdict>(&verdict);

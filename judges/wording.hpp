@@ -56,7 +56,7 @@ Inquiry asked_again(const Wording& wording, Inquiry inquiry, const std::string& 
                     const std::string& problem);
 
 /// Completes a protocol: sets `hash` and `ask_again`, and adds name, wording and schema to
-/// `record`. A protocol without `lacks` gets one that finds nothing lacking.
+/// `record`. A protocol without `lacks` gets a function that finds nothing lacking.
 JudgeProtocol with_wording(JudgeProtocol protocol, const Wording& wording, const Json& schema);
 
 }  // namespace pardec

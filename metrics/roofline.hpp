@@ -46,7 +46,7 @@ struct PassWork {
 struct PassBound {
   double memory_seconds = 0, compute_seconds = 0, link_seconds = 0;
   double seconds() const { return std::max({memory_seconds, compute_seconds, link_seconds}); }
-  /// The resource that limits the pass; of equal ones, the first.
+  /// The resource that limits the pass; if times are equal, the first of memory, compute and link.
   const char* limit() const {
     return memory_seconds >= seconds()    ? "memory"
            : compute_seconds >= seconds() ? "compute"

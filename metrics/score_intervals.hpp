@@ -34,7 +34,7 @@ class ClusterMean {
     double value, share;
   };
   /// The mean is the sum of value times share, divided by the sum of shares. `range`: the range of
-  /// values; it is widened to include all given values. Clusters with share 0 are ignored.
+  /// values, which is widened to include all given values. Clusters with share 0 are ignored.
   /// REQUIRES: shares are not negative.
   ClusterMean(std::vector<Value> values, ScoreRange range);
 

@@ -9,7 +9,7 @@ namespace pardec {
 
 /// The options of APAR. In the three limits, 0 means no limit.
 struct AparOptions {
-  /// Maximum number of running threads. If a fork would exceed it, [Fork] is banned.
+  /// Maximum number of running threads. If a fork would exceed this number, [Fork] is banned.
   int max_threads = 32;
   /// Maximum depth of threads. The prompt's own thread has depth 1. At this depth, [Fork] is
   /// banned.

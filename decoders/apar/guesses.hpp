@@ -42,7 +42,7 @@ class Guesses {
   std::vector<int> accepted_;
 };
 
-/// Makes the guesses for all threads of a sequence. With an empty tree, it makes none.
+/// Makes the guesses for all threads of a sequence. With an empty tree, there are no guesses.
 class Guesser {
  public:
   /// `never`: an id that is never guessed. `sequence` must outlive this object.

@@ -13,7 +13,7 @@ namespace pardec {
 /// The control tokens <Title> </Title> <Branch> </Branch> <Para> </Para>.
 struct AspdTokens {
   Token title, title_end, branch, branch_end, para, para_end;
-  /// Whether `token` is one of the six.
+  /// Whether `token` is one of the six control tokens.
   bool has(Token token) const;
 };
 
@@ -46,8 +46,8 @@ class AspdGrammar {
   std::vector<Token> banned_in_branch() const;
   /// The titles named since the last block, in order, without duplicates.
   const std::vector<Tokens>& titles() const { return titles_; }
-  /// Whether `token` would begin a block of branches if it came next: it is <Para>, directly after
-  /// a title.
+  /// Whether `token` would begin a block of branches as the next token. Only <Para> directly after
+  /// a title does.
   bool begins_block(Token token) const;
   /// Whether the last token is a part of the answer's text, i.e. not a control token and not in a
   /// title.

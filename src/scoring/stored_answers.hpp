@@ -28,9 +28,10 @@ struct RunAnswers {
 RunAnswers read_answers(Store& store, RowId run, const SampleIds& only = std::nullopt);
 
 /// Compares the texts of the fields of two answers; answers without fields are compared as a whole.
-/// If a field differs and `same_ids` holds (equal ids mean equal tokens in both networks), the
-/// result has the index of the first token that differs, counted over the tokens of all fields of
-/// `method`. If known, it also has the gap between the two best logits of `method` there.
+/// `same_ids`: whether equal ids mean equal tokens in both networks. If this is so and a field
+/// differs, the result has the index of the first token that differs, counted over the tokens of
+/// all fields of `method`. If known, the result also has the gap between the two best logits of
+/// `method` at this token.
 Identity compare_fields(const Answered& baseline, const Answered& method, bool same_ids);
 
 /// The number of compared items, and of equal items.
