@@ -86,7 +86,7 @@ class StreamSource {
  public:
   virtual ~StreamSource() = default;
   /// Gets the tokens of one stream. REQUIRES: `context` and the source outlive the task. RunError:
-  /// the source gives no answer.
+  /// the source gives no answer, or an answer that cannot be used.
   virtual Task<Stream> stream(StreamRequest request, const DecoderContext& context) = 0;
 };
 

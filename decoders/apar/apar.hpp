@@ -1,4 +1,6 @@
 #pragma once
+// Auto-Parallel Auto-Regressive Decoding. The paper is Liu et al., arXiv:2401.06761;
+// decoders/apar/README.md explains the method.
 #include <string>
 
 #include "decoders/apar/tree.hpp"

@@ -1,4 +1,6 @@
 #pragma once
+// Intra-Prompt Parallel Decoding. The paper is "Intra-Prompt Parallel Decoding for Common-Context
+// Question Answering"; decoders/ippd/README.md explains the method. Letters are the paper's.
 #include "decoders/decoder.hpp"
 
 namespace pardec {

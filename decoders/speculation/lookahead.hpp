@@ -1,4 +1,6 @@
 #pragma once
+// Lookahead decoding (Fu et al. 2024, arXiv:2402.02057); decoders/speculation/lookahead.md explains
+// the method. Letters are the paper's.
 #include <list>
 #include <map>
 #include <span>

@@ -1,4 +1,6 @@
 #pragma once
+// Self-speculative decoding (Zhang et al. 2023, arXiv:2309.08168);
+// decoders/speculation/self-speculative.md explains the method.
 #include <string>
 #include <vector>
 

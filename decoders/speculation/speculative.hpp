@@ -1,4 +1,6 @@
 #pragma once
+// Speculative decoding with a draft network (Leviathan et al. 2023, arXiv:2211.17192);
+// decoders/speculation/speculative.md explains the method.
 #include <algorithm>
 
 #include "decoders/decoder.hpp"
