@@ -34,10 +34,11 @@ Dataset load_attribute_extraction(std::string_view name, const std::filesystem::
                                   std::string_view split, Inspection* inspection = nullptr);
 
 /// Reads records of the same format from another file, e.g. more titles for training. The
-/// attributes of a category are first those in the files `lists` (train.jsonl of datasets), in
-/// their order, then those that only `file` has. Ids are STEM-N, where STEM is the name of the file
-/// without its ending; STEM is also the name of the result. Its split is "train". ConfigError:
-/// `file` is missing. DataError: see load_attribute_extraction; or one of `lists` cannot be read.
+/// attributes of a category are first the attributes in the files `lists` (train.jsonl of
+/// datasets), in the order of these files, then the attributes that only `file` has. Ids are
+/// STEM-N, where STEM is the name of the file without its ending. The result has the name STEM and
+/// the split "train". ConfigError: `file` is missing. DataError: see load_attribute_extraction; or
+/// one of `lists` cannot be read.
 Dataset load_attribute_extraction_file(const std::filesystem::path& file,
                                        const std::vector<std::filesystem::path>& lists);
 

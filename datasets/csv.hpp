@@ -15,27 +15,29 @@ struct CsvRow {
   std::string file;
   long line = 0;  ///< first line of the record; quoted fields may span several lines
 
-  /// The value of a column. DataError: it is blank. REQUIRES: the file has this column.
+  /// The value of a column. DataError: the value is blank. REQUIRES: the file has this column.
   const std::string& text(const std::string& column) const;
 };
 
 /// Calls `take` for each record of a CSV file. The format is RFC 4180: quoted fields may contain
 /// commas, doubled quotes, and line breaks. Quotes inside a field that does not begin with a quote
 /// are read literally. Between records, blank lines are skipped; if tabs separate the fields, a
-/// line of tabs is a record. The first record is the header. The separator is a comma. In a .tsv
-/// file, or if the header has no comma, it is the tab or semicolon that the header contains, as
-/// spreadsheets write in many countries. `columns`: columns that must exist.
+/// line of tabs is a record. The first record is the header. The separator is a comma. But if the
+/// header has no comma, or in a .tsv file, the separator is the tab or else the semicolon that the
+/// header contains. (In many countries, spreadsheets write semicolons.) `columns`: columns that
+/// must exist.
 ///
 /// DataError: the file cannot be read or is empty; a line is not UTF-8; the header lacks one of the
-/// columns or has it twice; a record has another number of fields than the header, or is longer
-/// than kLongestLine; quotes are not closed, or text follows them; or `take` throws. With an
-/// inspection, the error is noted there. Then reading continues after a wrong number of fields and
-/// after errors of `take`, and stops after all other errors.
+/// columns or has it twice; a record has another number of fields than the header; a line or a
+/// record is longer than kLongestLine; quotes are not closed, or text follows them; or `take`
+/// throws a DataError. With an inspection, the error is noted there. Then reading continues after a
+/// wrong number of fields, after a line that is too long, and after errors of `take`. Reading stops
+/// after all other errors.
 void each_row(const std::filesystem::path& file, const std::vector<std::string>& columns,
               Inspection* inspection, const std::function<void(const CsvRow&)>& take);
 
-/// Calls `take` for each record of a CSV file without a header. All records have these columns, in
-/// this order, separated by commas. Errors: see each_row.
+/// Calls `take` for each record of a CSV file without a header. All records have the columns
+/// `columns`, in this order, separated by commas. Errors: see each_row.
 void each_row_without_header(const std::filesystem::path& file,
                              const std::vector<std::string>& columns, Inspection* inspection,
                              const std::function<void(const CsvRow&)>& take);

@@ -8,8 +8,8 @@
 
 namespace pardec {
 
-/// One field of an example: a question about its text (or the name of an attribute), and the
-/// accepted answers.
+/// One field of an example: a question about the example's text (or the name of an attribute), and
+/// the accepted answers.
 struct ExampleField {
   std::string name;      ///< unique in its example: an attribute, or e.g. "q1", "turn 2", "answer"
   std::string question;  ///< the question or prompt; empty: there is only a name
@@ -44,7 +44,7 @@ struct Example {
 /// A column (key) of the user's own records that is not read.
 struct UnreadColumn {
   std::string name;
-  std::string first;         ///< message about its first occurrence: `file:line: unknown key ...`
+  std::string first;  ///< message about the first occurrence, e.g. `file:line: unknown key ...`
   std::int64_t records = 0;  ///< number of records that have it
 };
 
@@ -74,12 +74,12 @@ struct Inspection {
 /// An entry of the registry of datasets.
 struct DatasetEntry {
   std::string_view name;
-  /// possible names of its folder in --data-root; the first that exists is read
+  /// possible names of the dataset's folder in --data-root; the first that exists is read
   std::vector<std::string_view> folders;
-  std::string_view prompt;                ///< name of its prompt file in datasets/prompts
-  std::string_view unit;                  ///< what tables call its examples, e.g. "products"
-  std::vector<std::string_view> metrics;  ///< its metrics, the headline metric first
-  std::vector<std::string_view> splits;   ///< its splits, the default split first
+  std::string_view prompt;                ///< name of the prompt file in datasets/prompts
+  std::string_view unit;                  ///< what tables call the examples, e.g. "products"
+  std::vector<std::string_view> metrics;  ///< names of metrics, the headline metric first
+  std::vector<std::string_view> splits;   ///< names of splits, the default split first
   /// For fields that are asked one by one (IPPD paper, section B.3): the default maximum number of
   /// tokens of an answer, and the default number of few-shot examples from split train. 0: the
   /// dataset has no such default.
@@ -101,7 +101,7 @@ const std::vector<DatasetEntry>& datasets();
 const DatasetEntry& find_dataset(std::string_view name);
 
 /// The entry for a dataset name that a run stored. A name that is not in the registry belongs to a
-/// user's own file; its entry is that of `jsonl`.
+/// user's own file. For this name, the result is the entry of `jsonl`.
 const DatasetEntry& stored_dataset(std::string_view name);
 
 /// A user's own file, given as `--dataset NAME=FILE`. FILE may be followed by `:PROMPT` or
@@ -112,7 +112,7 @@ struct OwnFile {
   std::string prompt;     ///< column of prompts; empty: `prompt`
   std::string reference;  ///< column of references; empty: none is named
 };
-/// Parses the text after --dataset. None: it has no `=`. ConfigError: the name or the file is
+/// Parses the text after --dataset. None: the text has no `=`. ConfigError: the name or the file is
 /// empty, there are more than two columns, or the name is in the registry.
 std::optional<OwnFile> parse_own_file(std::string_view text);
 /// Reads a user's own file (read_own_file), and checks its ids. The split is "test". ConfigError:
@@ -120,7 +120,7 @@ std::optional<OwnFile> parse_own_file(std::string_view text);
 /// With an inspection, DataErrors are noted there and not thrown.
 Dataset load_own_file(const OwnFile& own, Inspection* inspection = nullptr);
 
-/// The folder of a dataset in `root`; none: it does not exist.
+/// The folder of a dataset in `root`; none: there is no such folder.
 std::optional<std::filesystem::path> dataset_folder(const DatasetEntry& entry,
                                                     const std::filesystem::path& root);
 
@@ -147,9 +147,9 @@ std::int64_t leave_out_seen(std::vector<Example>& examples, const std::vector<Ex
 /// the first `offset` examples are skipped, and the next `limit` are the sample (0: all after the
 /// offset; fewer if there are not enough).
 ///
-/// Thus the sample for a larger limit contains the one for a smaller limit, samples at consecutive
-/// offsets are disjoint, and counts per category differ by at most `together` until a category is
-/// exhausted. ConfigError: `limit` or `offset` is negative.
+/// Thus the sample for a larger limit contains the sample for a smaller limit. Samples with offsets
+/// 0, `limit`, 2 `limit`, ... are disjoint. The categories' numbers of examples differ by at most
+/// `together`, until a category is exhausted. ConfigError: `limit` or `offset` is negative.
 std::vector<Example> select(const std::vector<Example>& examples, std::int64_t limit,
                             std::int64_t offset, std::uint64_t seed, int together = 1);
 

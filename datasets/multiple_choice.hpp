@@ -7,9 +7,9 @@
 // Datasets of single multiple-choice questions. Each example has one field with choices; the
 // reference is the letter of the right choice. All loaders except load_agieval read rows as
 // published on the Hugging Face Hub (SPLIT.jsonl or SPLIT.parquet, see find_rows). If there are no
-// such files, they read the publisher's own files, where these are described. Other keys are
-// ignored. ConfigError: there is no such split, or its files are missing. DataError `file:line:
-// what`: a record is invalid.
+// such files, they read the publisher's own files, if the loader's comment describes such files.
+// Other keys are ignored. ConfigError: there is no such split, or its files are missing. DataError
+// `file:line: what`: a record is invalid.
 namespace pardec {
 
 /// MMLU (Hendrycks et al. 2020). Rows:

@@ -46,6 +46,7 @@ Dataset load_cip(const std::filesystem::path& folder, std::string_view split,
 ///   {"document": D, "summary": S, "id": I}
 /// The text is the document, i.e. the article without its first sentence (RESTBODY). The reference
 /// is the summary, i.e. the first sentence (FIRST-SENTENCE). Splits: train, validation, test.
+/// DataError: a member is invalid; or a .summary file cannot be read or lacks one of the two parts.
 Dataset load_xsum(const std::filesystem::path& folder, std::string_view split,
                   Inspection* inspection);
 

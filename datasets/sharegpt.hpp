@@ -23,13 +23,14 @@ ResponseForm form_of(std::string_view response);
 /// copies have different names; the alphabetically first file (except kStandinNote) is read:
 ///   [{"id": I, "conversations": [{"from": "human", "value": P}, {"from": "gpt", "value": A},
 ///   ...]}]
-/// The fields are the person's turns; the references are the responses. Turns before the person's
-/// first turn are left out. From there on, turns are kept as long as person and response alternate
-/// and are not blank. A last turn without a response is left out, and so is a conversation without
-/// any remaining turn. The category is "structured" if the first response is an ordered list or
-/// paragraphs, otherwise "unstructured". Thus `select` draws equally many of both, as APAR does.
-/// The only split is test. ConfigError: there is no such split or no file. DataError: a member is
-/// invalid.
+/// ("user" and "chatgpt" are read as "human" and "gpt".) The fields are the person's turns; the
+/// references are the responses. Turns before the person's first turn are left out. After that,
+/// turns are kept as long as person and response alternate and are not blank. A last turn without a
+/// response is left out, and so is a conversation without any remaining turn.
+///
+/// The category is "structured" if the first response is an ordered list or paragraphs, otherwise
+/// "unstructured". Thus `select` draws equally many of both, as APAR does. The only split is test.
+/// ConfigError: there is no such split or no file. DataError: a member is invalid.
 Dataset load_sharegpt(const std::filesystem::path& folder, std::string_view split,
                       Inspection* inspection);
 

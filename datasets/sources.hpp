@@ -22,25 +22,25 @@ struct SourceFile {
   Packing packing = Packing::none;
   int strip = 0;  ///< for archives: number of leading folders to remove from names
   std::vector<std::string_view> makes = {};  ///< files or folders that exist after unpacking
-  std::string_view split = "";               ///< the only split that needs it; empty: all
+  std::string_view split = "";               ///< the only split that needs the file; empty: all
 };
 
 /// Where a dataset comes from.
 struct Source {
   std::string_view dataset;  ///< DatasetEntry::name
   std::string_view page;     ///< the publisher's web page
-  std::string_view licence;  ///< short description; with ~, it was not checked
+  std::string_view licence;  ///< short description; begins with ~ if the licence was not checked
   std::vector<SourceFile> files;
   /// what the user must do by hand; empty: nothing
   std::string_view by_hand = "";
-  /// Whether `data fetch` was tested with these addresses. (They were written on a machine without
-  /// internet access.)
+  /// Whether `data fetch` was tested with these addresses.
   bool verified = false;
 };
 
 /// The sources of datasets that `data fetch` knows.
 const std::vector<Source>& sources();
-/// The source of a dataset; null: `data fetch` knows none, e.g. for aime or the user's own records.
+/// The source of a dataset; null: `data fetch` does not know the source, e.g. of aime or of the
+/// user's own records.
 const Source* find_source(std::string_view dataset);
 
 }  // namespace pardec

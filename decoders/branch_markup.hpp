@@ -12,13 +12,13 @@ inline constexpr std::string_view kMarkupFormat = "aspd";
 struct MarkupPart {
   struct Branch {
     std::string title;
-    std::string content;  ///< the text after "TITLE:" in the branch, including the space
+    std::string content;  ///< the text after "TITLE:", including the space after the colon
   };
   std::string serial;
   std::vector<Branch> branches;
 };
 
-/// Parses an answer in the markup of ASPD's data (paper, section 3.1). It is serial text, then
+/// Parses an answer in the markup of ASPD's data (arXiv:2508.08895, section 3.1): serial text, then
 /// `<Title>a</Title><Title>b</Title><Para><Branch>a: ...</Branch><Branch>b: ...</Branch></Para>`,
 /// then serial text, and so on. A text without titles is one serial part. ConfigError, whose
 /// message starts with `where`: the markup is invalid.

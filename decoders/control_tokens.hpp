@@ -8,8 +8,8 @@ namespace pardec {
 
 /// A token that controls a decoder (apar: [Fork], [Child]; aspd: <Branch> and others).
 struct ControlToken {
-  /// for messages: name of the decoder's option, e.g. "apar.fork_token", or of a setting of
-  /// training
+  /// for messages: name of the decoder's option, e.g. "apar.fork_token", or of the training
+  /// setting (name_by_setting)
   std::string option;
   std::string given;               ///< the option's value: an id or a token's text; may be empty
   std::vector<std::string> names;  ///< names in checkpoints; the first that exists is used
@@ -19,18 +19,18 @@ struct ControlToken {
   bool to_train = false;
 };
 
-/// Prepares a token for training: sets to_train, and lets messages name the setting of training
-/// `name` (with `value` as the placeholder of its value) instead of the decoder's option.
+/// Prepares a token for training: sets to_train. Messages then name the training setting `name`
+/// instead of the decoder's option. `value`: the placeholder for the setting's value in messages.
 void name_by_setting(ControlToken& token, const std::string& name,
                      const std::string& value = "TOKEN");
 
-/// Finds the id of a control token: the option's value, or, if it is empty, the first of `names`
-/// that is in the tokenizer.
-///   tokenizer   null: the option must be an id
+/// Finds the id of a control token: the token in `given`, or, if `given` is empty, the first of
+/// `names` that is in the tokenizer.
+///   tokenizer   null: `given` must be an id
 ///   vocab_size  vocabulary size of the network
-/// ConfigError, which names the option: no value is given and no name is found; the given text is
-/// not a token; there is no tokenizer and no id is given; or the id is not in the network's
-/// vocabulary.
+/// ConfigError, which names the option: `given` is empty and no name is found; `given` is a text
+/// that is not a token; there is no tokenizer and `given` is not an id; or the id is not in the
+/// network's vocabulary.
 Token find_control_token(const ControlToken& token, const Tokenizer* tokenizer, int vocab_size);
 
 /// Describes the tokens as text, e.g. "[Fork] is 4089, [Child] 4090". `ids[i]` is the id of

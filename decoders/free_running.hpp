@@ -56,8 +56,8 @@ struct StreamRequest {
   PromptWords words = {};                   ///< the prompt as text, if the request has it
 };
 
-/// The request's rule. With an oracle, the limit is lowered to the number of its tokens, so that
-/// the stream ends when they are used up.
+/// The request's rule. With an oracle, the limit is at most the oracle's number of tokens, so that
+/// the stream ends when these tokens are used up.
 StopRule ends_with_oracle(const StreamRequest& request);
 
 /// The seed of a job's stream number `index`. The first stream has the job's own seed.
@@ -76,8 +76,8 @@ struct Stream : Chosen {
   /// None: the text is the concatenation of all tokens.
   std::optional<Written> written;
   Stop stop = Stop::limit;  ///< why the stream ended
-  int last_row = 0;         ///< the row that chose the last token, which has no row of its own
-  std::vector<int> passes;  ///< per forward pass of the network: number of tokens that it gave
+  int last_row = 0;         ///< the row from whose logits the last token was chosen
+  std::vector<int> passes;  ///< per forward pass of the network: number of tokens that it added
   Counters counters;        ///< the counters of the stream's sequences
 };
 
@@ -86,7 +86,7 @@ class StreamSource {
  public:
   virtual ~StreamSource() = default;
   /// Gets the tokens of one stream. REQUIRES: `context` and the source outlive the task. RunError:
-  /// the source gives no answer.
+  /// the source gives no answer, or an answer that cannot be used.
   virtual Task<Stream> stream(StreamRequest request, const DecoderContext& context) = 0;
 };
 
@@ -100,23 +100,23 @@ class StreamWriter {
                const DecoderContext& context, int stream = 0);
 
   /// Adds the tokens that one forward pass gave, up to the end of the stream. choices[i] was made
-  /// by row rows[i]. All tokens except the last are accepted guesses. `rejected`: the rejected
-  /// guesses, in order; the first was the guess for the place of the last token. Returns the number
-  /// of added tokens.
+  /// from the logits of row rows[i]. All tokens except the last are accepted guesses. `rejected`:
+  /// the rejected guesses, in order; the first was the guess for the place of the last token.
+  /// Returns the number of added tokens.
   int add(std::span<const Choice> choices, std::span<const int> rows,
           std::span<const Token> rejected = {});
   bool ended() const { return ended_; }
 
-  /// The maximum number of guesses after the newest token that are worth verifying: together with
-  /// the network's own token after them, they fill the stream up to its limit, or to the network's
-  /// last position. 0: no guesses.
+  /// The maximum number of guesses after the newest token that the next pass can use: the guesses
+  /// and the network's own token after them do not exceed the stream's limit, and no guess is
+  /// beyond the network's last position. 0: no guesses.
   int room() const;
   /// The end-of-sequence ids that end this stream.
   const std::vector<Token>& eos() const { return eos_; }
   const Tokens& tokens() const { return stream_.tokens; }
 
-  /// Adds the stream to the sequence's counters, and returns it. Stream::counters is not set,
-  /// because a sequence may have several streams.
+  /// Adds the stream to the sequence's counters, and returns the stream. Stream::counters is not
+  /// set, because a sequence may have several streams.
   Stream finish();
 
  private:
@@ -132,8 +132,9 @@ class StreamWriter {
   Stream stream_;
 };
 
-/// Checks the length of a prompt. `tokens`: its number of tokens. ConfigError: the prompt has no
-/// token. ModelError: the prompt has more tokens than the network has positions.
+/// Checks the length of a prompt. `name`: the name of the request, for messages. `tokens`: the
+/// prompt's number of tokens. ConfigError: the prompt has no token. ModelError: the prompt has more
+/// tokens than the network has positions.
 void check_prompt(const RequestName& name, size_t tokens, const ModelConfig& config);
 
 // For fields that are asked one by one (value and free form):
@@ -158,8 +159,9 @@ std::vector<Tokens> field_references(
 Counters shared_cost(const std::vector<Stream>& streams);
 
 /// Makes an answer from the streams of its fields. `streams`: one per field, in the order of
-/// contexts and fields. The answer's text is all texts joined by line breaks. If there is a single
-/// stream, its tokens are also those of the answer.
+/// contexts and fields. `counters`: the counters of the answer. The answer's text is all texts
+/// joined by line breaks. If there is a single stream, its tokens are also the answer's tokens
+/// (Answers::tokens).
 Answers field_answers(const Request& request, std::vector<Stream> streams, Counters counters);
 
 /// A decoder that can continue any prompt. REQUIRES: its table of options has `ask`.

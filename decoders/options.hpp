@@ -30,7 +30,8 @@ struct Named {
 };
 
 /// An option of a decoder or of training: its name, type, default and valid values. The checks of
-/// given values, the help text and the stored values are derived from it.
+/// given values, the help text and the stored values are derived from an Option. Texts are views,
+/// usually of string literals. They must outlive the Option and each Options object made from it.
 struct Option {
   enum class Type { whole, number, flag, text, token };
 
@@ -75,12 +76,13 @@ std::vector<std::string> names_of(const std::vector<Option>& table);
 /// Joins names to a text: "none, values or products".
 std::string alternatives(const std::vector<std::string_view>& names);
 
-/// The values of all options of a table: those that the user set, and defaults for the others.
+/// The values of all options of a table: the values that the user set, and the defaults of the
+/// other options.
 class Options {
  public:
-  /// Options of a decoder. `given`: an object option -> value. Messages name an option as
-  /// `hpd.k_max`. ConfigError: an option is unknown (the message suggests similar names), or a
-  /// value has the wrong type or is out of range.
+  /// Options of a decoder. `decoder`: the decoder's name, which must outlive the result. `given`:
+  /// an object option -> value. Messages name an option as `hpd.k_max`. ConfigError: an option is
+  /// unknown (the message suggests similar names), or a value has the wrong type or is not valid.
   static Options of_decoder(std::string_view decoder, const std::vector<Option>& table,
                             const Json& given);
   /// Options of training. Messages name an option as a setting in backquotes, e.g. `k_max` for the

@@ -30,8 +30,9 @@ std::vector<std::string> usual_formats(bool extra_heads);
 
 /// Creates the formats with these names. `extra_heads`: whether extra heads are trained, and not
 /// the network. The objects in `scene` must outlive the formats. ConfigError: there are no names,
-/// or one is unknown; extra heads cannot be trained on a format (FormatEntry::plain_text); an
-/// option is invalid; or the network lacks something that a format needs.
+/// or a name is unknown; extra heads cannot be trained on one of the formats
+/// (FormatEntry::plain_text); an option is invalid; or the network lacks something that a format
+/// needs.
 std::vector<std::unique_ptr<TrainingFormat>> make_formats(const std::vector<std::string>& names,
                                                           const Options& options,
                                                           const FormatScene& scene,
@@ -42,10 +43,10 @@ std::vector<std::unique_ptr<TrainingFormat>> make_formats(const std::vector<std:
 OrderedJson recorded_options(const std::vector<std::string>& names, const Options& options);
 
 /// The decoder options with which a network was trained: an object option -> value. `settings`: the
-/// settings in the network's training record. `ask` is included only if all trained formats of the
-/// decoder have the same value. For a decoder that needs no training and has no formats, the plain
-/// decoder's formats count, since both generate the same text. Empty: the network was not trained
-/// on any of these formats.
+/// settings in the network's training record. `ask` is included only if all formats of the decoder
+/// on which the network was trained have the same value (FormatEntry::asks). A decoder that needs
+/// no training and has no formats generates the same text as the plain decoder, so the plain
+/// decoder's formats count for it. Empty: the network was not trained on any of these formats.
 Json trained_options(const DecoderEntry& decoder, const Json& settings);
 
 /// The options in `options` whose values differ from those of the training, as text, e.g. "stack 6,

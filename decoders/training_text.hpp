@@ -18,7 +18,7 @@ inline std::optional<Token> end_of_answer(const ModelConfig& config) {
 /// A turn of a conversation that a network is trained on: the tokens before the answer, and the
 /// answer.
 struct TrainingTurn {
-  Tokens given;  ///< in the first turn the prompt, in later turns all tokens between two answers
+  Tokens given;  ///< in the first turn the prompt, in later turns all tokens since the last answer
   std::string text;  ///< text of the answer
   /// the answer's ids; the last is the end of sequence, unless the answer is cut or unfinished
   Tokens answer;
@@ -42,10 +42,11 @@ TrainingText training_text(const TrainingExample& example, const Tokenizer& toke
 /// answers. REQUIRES: there are at least `end` turns.
 TrainingSample causal_turns(const TrainingText& text, size_t end);
 
-/// Splits an answer into threads by the rules of APAR's data (paper, section 3.1). The answer must
-/// be an ordered list of at least three points `NUMBER. ROOT: DETAIL`, or have at least three
-/// paragraphs of several sentences. In a list, each detail is a thread, and the last one ends at an
-/// empty line. In paragraphs, everything after the first sentence of a paragraph is a thread.
+/// Splits an answer into threads by the rules of APAR's data (arXiv:2401.06761, section 3.1). The
+/// answer must be an ordered list of at least three points `NUMBER. ROOT: DETAIL`, or have at least
+/// three paragraphs of several sentences. In a list, each detail is a thread, and the last detail
+/// ends at an empty line. In paragraphs, everything after the first sentence of a paragraph is a
+/// thread.
 ///
 /// A list in which a detail has fewer than 10 bytes or contains a numbered line, or in which no
 /// empty line follows the last detail, is treated as paragraphs. None: the answer has neither

@@ -51,7 +51,7 @@ struct JudgeVerdict {
 };
 
 /// The verdicts in a reply. If the reply has no valid verdict, `verdicts` is empty, and `problem`
-/// describes why.
+/// says why; otherwise `problem` is empty.
 struct Reading {
   std::vector<JudgeVerdict> verdicts;
   std::string problem;
@@ -73,8 +73,9 @@ struct GradeVerdict {
   struct Range {
     int least, most;
   };
-  /// The range of a number, including both ends. None: the verdict is a label, or only the schema
-  /// defines the range. In the second case, people cannot be judges.
+  /// The range of a number, including both ends. None: the verdict is a label, true or false, or a
+  /// number whose range only the schema of a template defines. People cannot give verdicts of the
+  /// last kind.
   std::optional<Range> range;
 };
 /// One of several classes for each field of an example.
@@ -102,13 +103,13 @@ struct JudgeProtocol {
   /// Makes the inquiry about a subject. The order is only used for pairs. ConfigError: see
   /// Wording::filled. REQUIRES: the subject lacks nothing.
   std::function<Inquiry(const Subject&, Order)> ask;
-  /// Reads the reply to `ask` with the same subject and order.
+  /// Reads the reply to the inquiry that `ask` made with the same subject and order.
   std::function<Reading(const Subject&, Order, std::string_view reply)> read;
   /// Makes the inquiry for asking again after a reply without a verdict. `problem`:
   /// Reading::problem of this reply.
   std::function<Inquiry(Inquiry, const std::string& reply, const std::string& problem)> ask_again;
 
-  /// The data of the kind of verdict if it is `Verdict`; otherwise null.
+  /// The member `verdict` if it has the type `Verdict`; otherwise null.
   template <typename Verdict>
   const Verdict* asks_for() const {
     return std::get_if<Verdict>(&verdict);

@@ -4,6 +4,7 @@
 #include "judges/judge.hpp"
 
 /// The built-in protocols, each in its own source file. Their wordings are in judges/prompts.
+/// Errors: see read_wording.
 namespace pardec {
 
 /// Assigns each value of an example to one of five classes, based on the example's text only (HPD
@@ -25,13 +26,17 @@ JudgeProtocol pairwise(ShowReferences references);
 ///    "prompt": "... {question} ... {answer} ...", "schema": {...}, "verdict": "polite",
 ///    "values": {"yes": 1, "no": 0}}
 /// `verdict` is the name of the schema's property with the verdict: a number, a boolean, or a
-/// string with an enum. `values` gives numbers to the labels of an enum; without it, there is no
-/// score. `system`, `compares` and `values` may be missing. The slots are {category} {text}
-/// {question} {reference} {answer}. For pairs (`compares`), {answer_a} and {answer_b} replace
+/// string with an enum. `values` gives numbers to the labels of an enum; an enum without `values`
+/// gives no score. `system`, `compares` and `values` may be missing.
+///
+/// The slots are {category} {text} {question} {reference} {answer} {mark}. {mark} is a word that
+/// the judged texts do not contain. For pairs (`compares`), {answer_a} and {answer_b} replace
 /// {answer}, and the enum is "A", "B", "tie". If all fields are judged together (without
 /// Subject::turn), {question} is a list of the fields, {reference} is empty, and an answer is a
-/// JSON object of values. {mark} is a word that the judged texts do not contain. ConfigError, which
-/// names the file: the template is invalid. DataError: the file cannot be read, or is not JSON.
+/// JSON object of values.
+///
+/// ConfigError, which names the file: the template is invalid. DataError: the file cannot be read,
+/// or is not JSON.
 JudgeProtocol from_template(const std::filesystem::path& file);
 
 }  // namespace pardec

@@ -27,9 +27,9 @@ std::map<std::string, std::string> shown_context(const Wording& wording, const S
                                                  const std::string& mark,
                                                  ShowReferences references);
 
-/// The value of the slot {conversation} (or {first}, {second}): the turns up to the judged turn,
-/// or, without Subject::turn, all fields. The answers are those of the arm `shown`. `mark`: see
-/// mark_of. ConfigError: see Wording::filled.
+/// The value of the slot {conversation} (or {first}, {second}): the turns up to and including the
+/// judged turn, or, without Subject::turn, all fields. The answers are from the arm `shown`.
+/// `mark`: see mark_of. ConfigError: see Wording::filled.
 std::string shown_conversation(const Wording& wording, const Subject& subject,
                                const std::string& mark, Shown shown);
 

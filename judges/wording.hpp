@@ -26,8 +26,9 @@ struct Wording {
 /// the file cannot be read.
 Wording read_wording(const std::string& name, const std::vector<std::string>& sections);
 
-/// A mark for these texts: a part of their own hash, so that they practically never contain it.
-/// Judged texts are placed between marks, so that an answer cannot end its own section.
+/// A mark for these texts: 12 hexadecimal digits of a hash of the texts, so that the texts
+/// practically never contain the mark. Judged texts are placed between marks, so that an answer
+/// cannot end its own section.
 std::string mark_of(const std::vector<std::string>& texts);
 /// The mark for all texts of a subject.
 std::string mark_of(const Subject& subject);
@@ -35,17 +36,18 @@ std::string mark_of(const Subject& subject);
 /// The answers to all fields as one JSON object; missing answers are null. `other`: whether to use
 /// the baseline's answers.
 std::string answers_as_json(const Subject& subject, bool other);
-/// A list of all fields, one per line: name and question.
+/// A list of all fields, with one line `- NAME: QUESTION` for each field.
 std::string fields_as_list(const Subject& subject);
 
 /// Whether a judge sees this field's reference.
 bool shows_reference(const Subject& subject, const JudgedField& field, ShowReferences references);
 
-/// Converts "A" or "B" in a judge's reply to "method" or "baseline"; "tie" stays "tie".
+/// Converts "A" (the answer shown first) or "B" in a judge's reply to "method" or "baseline"; "tie"
+/// stays "tie". REQUIRES: `said` is one of these three.
 std::string winner_label(const std::string& said, Order order);
 
-/// The schema of an object with these properties, all of them required. Judges write them in this
-/// order, so that explanations precede decisions.
+/// The schema of an object with these properties (name -> schema), all of them required. Judges
+/// write properties in this order, so put explanations before decisions.
 OrderedJson object_schema(const OrderedJson& properties);
 
 /// The inquiry for asking again after a reply without a verdict. It adds the reply, and a message
@@ -54,7 +56,7 @@ Inquiry asked_again(const Wording& wording, Inquiry inquiry, const std::string& 
                     const std::string& problem);
 
 /// Completes a protocol: sets `hash` and `ask_again`, and adds name, wording and schema to
-/// `record`. A protocol without `lacks` gets one that finds nothing lacking.
+/// `record`. A protocol without `lacks` gets a function that finds nothing lacking.
 JudgeProtocol with_wording(JudgeProtocol protocol, const Wording& wording, const Json& schema);
 
 }  // namespace pardec

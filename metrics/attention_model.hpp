@@ -27,17 +27,18 @@ AttentionSize pcpa_subsequent_prefill(double p, double c, double x);
 AttentionSize pcpa_decode(double p, double c, double x, double y);
 
 /// Table 3, row IPPD: the prefill of a context with all questions, and one decoding step of its
-/// unfinished answers. sum_x, sum_y: sums over questions. open: number of unfinished answers (M*).
+/// unfinished answers. sum_x, sum_y: sums over all questions, including those with finished
+/// answers. open: number of unfinished answers (M*).
 AttentionSize ippd_prefill(double p, double c, double sum_x);
 AttentionSize ippd_decode(double p, double c, double sum_x, double sum_y, double open);
 
-/// A.2.1: FLOPs of IPPD's prefill divided by those of PC+PA's first prefill, (p+c+sum x)^2 /
+/// A.2.1: FLOPs of IPPD's prefill divided by FLOPs of PC+PA's first prefill, (p+c+sum x)^2 /
 /// (p+c+x)^2. PC+PA's M - 1 later prefills are not included; pcpa_cost includes them.
 double prefill_flop_factor(double p, double c, double x, double sum_x);
-/// A.2.1: memory accesses of PC+PA's prefills divided by those of IPPD's, M (p+c+x) / (p+c+sum x).
-/// The paper rounds this to M.
+/// A.2.1: memory accesses of all M prefills of PC+PA divided by the accesses of IPPD's prefill,
+/// M (p+c+x) / (p+c+sum x). The paper rounds this to M.
 double prefill_access_ratio(double p, double c, double x, double sum_x, double m);
-/// A.2.2: FLOPs per decoded token of IPPD divided by those of PC+PA, (p+c+sum(x+y)) / (p+c+x+y).
+/// A.2.2: IPPD's FLOPs per decoded token divided by PC+PA's, (p+c+sum(x+y)) / (p+c+x+y).
 double decode_flop_factor(double p, double c, double x, double y, double sum_x, double sum_y);
 
 /// A context of length c, the lengths x of its questions, and the lengths y of their answers. An

@@ -32,7 +32,7 @@ struct AttributeScores {
 };
 
 /// The counts of one prediction, or sums of several predictions with the same category, attribute
-/// and `annotated`. With them, scores can be computed without the texts.
+/// and `annotated`. Scores can be computed from outcomes, without the texts.
 struct AttributeOutcome {
   std::string category, attribute;
   bool annotated = true;  ///< AttributePrediction::annotated

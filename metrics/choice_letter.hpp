@@ -23,8 +23,8 @@ namespace pardec {
 /// do not count. A choice that is named by its number ("option 2", "the second option") counts as
 /// its capital letter. Lists of all choices, and ranges such as "A to D", do not count. If the
 /// answer continues with a line "Question:", as base models do, the text before this line is
-/// searched first. `choices`: the texts of the choices. None: there is no letter, or there are
-/// several at once ("A or B"); both count as wrong.
+/// searched first. `choices`: the texts of the choices. The result is a capital letter. None: the
+/// answer names no letter, or several letters at once ("A or B"); both count as wrong.
 std::optional<char> chosen_letter(std::string_view text, const std::vector<std::string>& choices);
 
 /// Whether an answer names (chosen_letter) the letter of one of the references. A reference is a

@@ -12,10 +12,10 @@ namespace pardec {
 using BranchLengths = std::vector<std::int64_t>;
 
 /// The number of padding tokens that a padded implementation computes for a batch of prompts (HPD
-/// paper, 4.3.6). In each step t >= 2, all prompts' inputs are as wide as the widest one. A branch
-/// r is open in step t if t <= K_r. The result is the sum over t of (b * largest number of open
-/// branches of a prompt - number of open branches of all prompts), where b is the number of
-/// prompts.
+/// paper, 4.3.6). In each step t >= 2, the inputs of all prompts are padded to the largest number
+/// of open branches of a prompt. A branch r is open in step t if t <= K_r. The result is the sum
+/// over t of (b * largest number of open branches of a prompt - number of open branches of all
+/// prompts), where b is the number of prompts.
 std::int64_t pad_columns(std::span<const BranchLengths> batch);
 
 /// The price of 1,000 examples in US dollars, from the throughput of a device and the device's

@@ -6,8 +6,8 @@
 /// Short answers to mathematical problems, as in MATH500, AIME and AMC. Pure functions.
 namespace pardec {
 
-/// The content of the last \boxed{...} or \fbox{...} in a text. None: there is none, or its bracket
-/// is not closed.
+/// The content of the last \boxed{...} or \fbox{...} in a text. None: the text has neither, or the
+/// bracket is not closed.
 std::optional<std::string> boxed(std::string_view text);
 
 /// Whether two answers in LaTeX or plain text are equal. Both are normalised as in Hendrycks et al.

@@ -7,7 +7,8 @@
 
 /// Compares arms by a judge's preferences between pairs of answers. Deterministic, pure functions.
 /// Intervals are jackknife intervals over clusters (jackknife_interval; all clusters count
-/// equally). With more than 200 clusters, they are over 200 groups of clusters.
+/// equally). With more than 200 clusters, the clusters are joined into 200 groups, and intervals
+/// are over groups.
 namespace pardec {
 
 /// The number of pairs that the method won, tied and lost against its baseline.
@@ -34,9 +35,10 @@ struct Game {
 
 /// The Bradley-Terry strengths of arms (Bradley and Terry 1952). A tie is half a win for each arm.
 /// Strengths are natural logarithms with mean 0: if arms a and b have strengths s and t, e^(s - t)
-/// are the odds that a's answer is preferred to b's. All are NaN if some set of arms never lost a
-/// point to the other arms, because the strengths are then unbounded. There are no intervals if
-/// this is so without one of the clusters. Returns one interval per arm.
+/// are the odds that a's answer is preferred to b's. All strengths are NaN if some set of arms
+/// never lost a point to the other arms, because the strengths are then unbounded. If they are
+/// unbounded after one of the clusters is left out, the strengths have no intervals. Returns one
+/// interval per arm.
 /// `arms`, `clusters`: numbers of arms and clusters. REQUIRES: 0 <= a, b < arms, and a != b.
 std::vector<Interval> bradley_terry(std::span<const Game> games, int arms, std::int32_t clusters,
                                     double confidence = 0.95);
@@ -44,17 +46,18 @@ std::vector<Interval> bradley_terry(std::span<const Game> games, int arms, std::
 /// One pair of answers, and the difference of their lengths in any unit.
 struct LengthPair {
   double score;          ///< 1 if the method's answer was better, 0.5 for a tie, otherwise 0
-  double difference;     ///< length of the method's answer minus the baseline's
+  double difference;     ///< length of the method's answer minus length of the baseline's answer
   std::int32_t cluster;  ///< from 0
 };
 
-/// The win rate that would be expected for answers of equal length. It is a logistic regression of
-/// the outcome on an intercept and tanh(difference / standard deviation of the differences),
-/// evaluated at difference 0. If all differences are equal, the regression has only the intercept.
-/// The idea is AlpacaEval's (Dubois et al. 2024). Unlike AlpacaEval's length-controlled win rate,
-/// the regression has no term for the difficulty of prompts. The result is NaN if the outcomes do
-/// not determine the regression, and there is no interval if they do not determine it without one
-/// of the clusters. `clusters`: number of clusters.
+/// The win rate that would be expected for answers of equal length, from 0 to 1. The result is a
+/// logistic regression of the outcome on an intercept and tanh(difference / standard deviation of
+/// the differences), evaluated at difference 0. If all differences are equal, the regression has
+/// only the intercept. The idea is AlpacaEval's (Dubois et al. 2024). Unlike AlpacaEval's
+/// length-controlled win rate, the regression has no term for the difficulty of prompts. The result
+/// is NaN if the outcomes do not determine the regression, e.g. if the method wins all pairs. If
+/// this is so after one of the clusters is left out, there is no interval. `clusters`: number of
+/// clusters.
 Interval length_adjusted_win_rate(std::span<const LengthPair> pairs, std::int32_t clusters,
                                   double confidence = 0.95);
 

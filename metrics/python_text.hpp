@@ -20,7 +20,7 @@ std::string python_strip(std::string_view text);
 /// A part of a text: a run of characters that match \w in Python's re (Unicode letters and numbers,
 /// and the underscore), or a run of other characters. All parts in order make up the text.
 struct WordStretch {
-  bool word;  ///< whether it is a run of \w characters
+  bool word;  ///< whether the part is a run of \w characters
   std::string text;
 };
 std::vector<WordStretch> word_stretches(std::string_view text);

@@ -46,7 +46,7 @@ struct PassWork {
 struct PassBound {
   double memory_seconds = 0, compute_seconds = 0, link_seconds = 0;
   double seconds() const { return std::max({memory_seconds, compute_seconds, link_seconds}); }
-  /// The resource that limits the pass; of equal ones, the first.
+  /// The resource that limits the pass; if times are equal, the first of memory, compute and link.
   const char* limit() const {
     return memory_seconds >= seconds()    ? "memory"
            : compute_seconds >= seconds() ? "compute"
@@ -55,9 +55,9 @@ struct PassBound {
 };
 
 /// The lower bounds for one pass. Several devices share memory traffic and computation equally.
-///   memory   all weights once (those of the head only if there are rows with logits), the
-///            embedding of each row, the visible cached keys and values, and the new rows' keys and
-///            values. Activations are assumed to stay in caches.
+///   memory   all weights once (of experts, those that one row uses; of the head, only if there are
+///            rows with logits), the embedding of each row, the visible cached keys and values, and
+///            the new rows' keys and values. Activations are assumed to stay in caches.
 ///   compute  two operations per weight and row, and attention
 ///   link     with n > 1 devices, each sends 2 (n - 1) / n of the summed values (ring all-reduce)
 ///            while it reads and computes; latencies are not included

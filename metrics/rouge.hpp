@@ -14,12 +14,12 @@ namespace pardec {
 std::vector<std::string> rouge_tokens(std::string_view text, bool stem);
 
 /// The tokens of texts in all scripts (script_words). Tokens of only a-z and 0-9 are stemmed as in
-/// rouge_tokens, so that texts with only these have the same tokens.
+/// rouge_tokens, so that a text with only such tokens has the same tokens in both functions.
 std::vector<std::string> unicode_tokens(std::string_view text, bool stem);
 
 /// Whether rouge_tokens ignores much of a text. rouge_tokens treats characters other than a-z, A-Z
 /// and 0-9 as separators. The result is true if at least a third of the words (unicode_tokens)
-/// contain such characters, or if most characters of the words are such.
+/// contain such characters, or if more than half of the words' characters are of this kind.
 bool is_outside_rouge(std::string_view text);
 
 struct RougeScore {

@@ -34,7 +34,7 @@ class ClusterMean {
     double value, share;
   };
   /// The mean is the sum of value times share, divided by the sum of shares. `range`: the range of
-  /// values; it is widened to include all given values. Clusters with share 0 are ignored.
+  /// values, which is widened to include all given values. Clusters with share 0 are ignored.
   /// REQUIRES: shares are not negative.
   ClusterMean(std::vector<Value> values, ScoreRange range);
 
@@ -50,14 +50,14 @@ class ClusterMean {
   /// (empirical likelihood, Owen 1988). For right and wrong answers, the result is Wilson's
   /// interval (1927); for differences of right and wrong answers, it is Tango's interval of paired
   /// proportions (1998). The critical value is Student's, with clusters() - 1 degrees of freedom.
-  /// The interval has a positive width even if all values are equal: for n differences of 0, it is
-  /// about [-4 / n, 4 / n]. There is no interval (NaN) with fewer than two clusters, or if the
-  /// range is unknown and all values are equal.
+  /// The interval has a positive width even if all values are equal: for n differences of 0 with
+  /// the range -1 to 1, the 95 % interval is about [-4 / n, 4 / n]. There is no interval (NaN) with
+  /// fewer than two clusters, or if the range is unknown and all values are equal.
   Interval interval(double confidence = 0.95) const;
 
-  /// The number of clusters, similar to these, that would give an interval above `limit`. None: the
-  /// mean is not above `limit`, `limit` is not above the range's lower end, there are fewer than
-  /// two clusters, or more than a million clusters are needed.
+  /// The number of clusters, similar to these clusters, with which the whole interval would be
+  /// above `limit`. None: the mean is not above `limit`, `limit` is not above the range's lower
+  /// end, there are fewer than two clusters, or more than a million clusters are needed.
   std::optional<std::int64_t> clusters_above(double limit, double confidence = 0.95) const;
 
   /// This mean with all values, and the range, negated.

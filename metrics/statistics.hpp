@@ -25,16 +25,16 @@ struct BlockPair {
 /// Student's t interval of the logarithm of the ratio, with the standard error of the jackknife
 /// over blocks (Efron and Tibshirani 1993, chapter 11), which leaves out both arms of a block
 /// together. The degrees of freedom are effective_count() of the blocks' shares of the totals,
-/// minus 1. Thus, if a few long blocks make up most of the time, the interval is that of few
-/// blocks. With one block, there is no interval. Repeats of a block are not new blocks; sum them
-/// first. REQUIRES: costs are not negative; 0 < confidence < 1.
+/// minus 1. Thus, if a few long blocks make up most of the time, the interval is as wide as for few
+/// blocks. With one block, there is no interval. Repeats of a block are not new blocks; add up
+/// their costs first. REQUIRES: costs are not negative; 0 < confidence < 1.
 Interval ratio_of_totals(std::span<const BlockPair> blocks, double confidence = 0.95);
 
 /// ratio_of_totals with a check for disturbances that slowed down only one arm. A block is an
 /// outlier if the logarithm of its ratio differs from the median by more than 0.1, and by more than
 /// 3.5 robust standard deviations (1.4826 times the median distance from the median; Iglewicz and
-/// Hoaglin 1993). If there are outliers, the interval is widened so that it also covers the
-/// interval that is computed without them.
+/// Hoaglin 1993). If there are outliers, the interval is widened to cover the interval without
+/// outliers, too.
 struct RobustRatio {
   Interval ratio;
   Interval without_outliers;       ///< ratio_of_totals without outliers
@@ -101,11 +101,11 @@ double mcnemar_exact(std::int64_t only_baseline_right, std::int64_t only_method_
 
 /// The p-value of an exact two-sided test of paired right and wrong answers that depend on each
 /// other within a cluster: a sign-flip permutation test (Fisher 1935). `differences`: per cluster,
-/// the number of right answers of one arm minus that of the other. Under the null hypothesis, each
-/// difference is equally likely to have the other sign. p is the share of the 2^n sign combinations
-/// with a sum at least as far from 0 as the observed sum. With one pair per cluster, p equals
-/// mcnemar_exact. If the absolute differences sum to more than 20,000, the normal approximation is
-/// used.
+/// the number of right answers of one arm minus the number of right answers of the other arm. Under
+/// the null hypothesis, both signs of a difference are equally likely. p is the share of the 2^n
+/// sign combinations with a sum at least as far from 0 as the observed sum. With one pair per
+/// cluster, p equals mcnemar_exact. If the absolute differences sum to more than 20,000, the normal
+/// approximation is used.
 double clustered_mcnemar(std::span<const std::int64_t> differences);
 
 /// The p-values adjusted for multiple tests with Holm's step-down method (Holm 1979): at most 1, in
@@ -122,8 +122,8 @@ inline double share_of(std::int64_t part, std::int64_t whole) {
 double quantile(std::vector<double> samples, double q);
 
 /// The density of samples at each place, by Gaussian kernels with Scott's bandwidth: the standard
-/// deviation (n - 1) times n^(-1/5), as scipy's gaussian_kde. Empty if all samples are equal.
-/// REQUIRES: samples are finite.
+/// deviation (n - 1) times n^(-1/5), as scipy's gaussian_kde. Empty if there are fewer than two
+/// samples, or if all samples are equal. REQUIRES: samples are finite.
 std::vector<double> kernel_density(std::span<const double> samples, std::span<const double> places);
 
 }  // namespace pardec

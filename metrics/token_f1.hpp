@@ -25,8 +25,8 @@ struct TokenScores {
 /// is right if a reference normalises to `null`.
 TokenScores squad_scores(std::string_view prediction, const std::vector<std::string>& references);
 
-/// The scores of one question, and whether it has a reference (even one that normalises to an empty
-/// text).
+/// The scores of one question, and whether the question has a reference (even a reference that
+/// normalises to an empty text).
 struct SquadQuestion {
   TokenScores scores;
   bool has_answer = true;

@@ -1,4 +1,6 @@
 #pragma once
+// Auto-Parallel Auto-Regressive Decoding. The paper is Liu et al., arXiv:2401.06761;
+// decoders/apar/README.md explains the method.
 #include <string>
 
 #include "decoders/apar/tree.hpp"
@@ -9,7 +11,7 @@ namespace pardec {
 
 /// The options of APAR. In the three limits, 0 means no limit.
 struct AparOptions {
-  /// Maximum number of running threads. If a fork would exceed it, [Fork] is banned.
+  /// Maximum number of running threads. If a fork would exceed this number, [Fork] is banned.
   int max_threads = 32;
   /// Maximum depth of threads. The prompt's own thread has depth 1. At this depth, [Fork] is
   /// banned.
@@ -28,10 +30,11 @@ struct AparTokens {
   Token fork = 0, child = 0;
 };
 
-/// Finds the control tokens: the tokens named in the options, or else the vocabulary's tokens
-/// `[Fork]` and `[Child]`, or else the tokens with the names used in the official checkpoints.
-/// `trains`: see ControlToken::to_train. ConfigError: see find_control_token; or both tokens have
-/// the same id.
+/// Finds the control tokens. Each is the token in the options, or, if the option is empty, the
+/// first of these names that is in the tokenizer: `[Fork]`, `<|fork|>`, `[SplitMask]`; and
+/// `[Child]`, `<|child|>`, `[SplitSop]`. (The last names are those of the official checkpoints.)
+/// `tokenizer`, `vocab_size`: see find_control_token. `trains`: see ControlToken::to_train.
+/// ConfigError: see find_control_token; or both tokens have the same id.
 AparTokens apar_tokens(const AparOptions& options, const Tokenizer* tokenizer, int vocab_size,
                        bool trains = false);
 

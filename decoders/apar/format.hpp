@@ -38,10 +38,10 @@ AparLayout lay_out(const Tokens& prompt, const ParagraphTree& tree, const AparTo
 /// sees it. `prompt_length`: number of rows of the prompt.
 TrainingSample apar_sample(const AparLayout& layout, int prompt_length);
 
-/// The targets of apar_sample without a tree mask, as in the official training: one causal sequence
-/// per thread. The sequence of the prompt's own thread has its whole text after the prompt as
-/// targets. The sequence of another thread repeats the text before the thread, and has targets only
-/// after its last [Child].
+/// The same targets as in apar_sample, but without a tree mask, as in the official training: one
+/// causal sequence per thread. The sequence of the prompt's own thread has the thread's whole text
+/// after the prompt as targets. The sequence of another thread repeats the text before the thread,
+/// and has targets only after its last [Child].
 std::vector<TrainingSample> apar_threads(const Tokens& prompt, const ParagraphTree& tree,
                                          const AparTokens& control, const AparEnds& ends);
 
@@ -61,11 +61,13 @@ struct AparFormatOptions {
 /// Creates the training format. `tokenizer` must outlive it. In examples with fields, the text of
 /// an absent reference is "n/a". Open examples (free form) follow the rules of APAR's data, which
 /// look only at the first answer. If the answer has a paragraph tree (paragraph_tree), the tree
-/// becomes a sequence, or one sequence per thread if `unrolled`. It is left out if it exceeds
-/// `context_length` positions, or if the answer is unfinished and is the only one. If the answer
-/// shows that no fork is needed (teaches_no_fork), the whole conversation becomes one causal
-/// sequence. Otherwise there is no sequence. The format's `samples` throws ConfigError if the tree
-/// of a JSON answer exceeds `context_length` positions.
+/// becomes a sequence, or one sequence per thread if `unrolled`. The example is left out if the
+/// tree exceeds `context_length` positions, or if the answer is unfinished and is the only answer.
+/// If the answer shows that no fork is needed (teaches_no_fork), the whole conversation becomes one
+/// causal sequence. Otherwise there is no sequence.
+///
+/// The format's `samples` throws ConfigError if the tree of a JSON answer exceeds `context_length`
+/// positions, or if the contexts have different fields.
 std::unique_ptr<TrainingFormat> make_apar_format(const AparFormatOptions& options,
                                                  const Tokenizer& tokenizer, int context_length);
 

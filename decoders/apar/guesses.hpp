@@ -21,8 +21,8 @@ class Guesses {
 
   int count() const { return static_cast<int>(tokens_.size()); }
   /// Adds the guesses to a step, after the thread's last token, which has position `position` and
-  /// row number `row`. segments[i]: segment of the guess at node i. REQUIRES: at least count()
-  /// segments.
+  /// row number `row` in the sequence. segments[i]: segment of the guess at node i. REQUIRES: the
+  /// thread's last token is the last token of the step; at least count() segments.
   void feed(Step& step, int position, int row, std::span<const int> segments);
   /// Accepts the guess `token` after the last accepted guess (at first, after the thread's last
   /// token), and returns its index. None: there is no such guess.
@@ -42,7 +42,7 @@ class Guesses {
   std::vector<int> accepted_;
 };
 
-/// Makes the guesses for all threads of a sequence. With an empty tree, it makes none.
+/// Makes the guesses for all threads of a sequence. With an empty tree, there are no guesses.
 class Guesser {
  public:
   /// `never`: an id that is never guessed. `sequence` must outlive this object.

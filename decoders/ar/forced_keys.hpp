@@ -4,10 +4,10 @@
 namespace pardec {
 
 /// Option `forced_keys` of ar: inserts the keys of the JSON answer, and decodes the values one
-/// after another, each up to a line break or the limit Limits::per_field. With an oracle, its
-/// streams are the values. ConfigError: there is no tokenizer. ModelError: context overflow. Other
-/// errors: see Sequence::forward. REQUIRES: the request has json form; both arguments outlive the
-/// task.
+/// after another, each up to a line break or the limit Limits::per_field. An oracle has one stream
+/// for each value (forced_key_references). ConfigError: there is no tokenizer. ModelError: context
+/// overflow. Other errors: see Sequence::forward. REQUIRES: the request has json form; both
+/// arguments outlive the task.
 Task<Answers> decode_forced_keys(const Request& request, const DecoderContext& context);
 
 /// The oracle `references` for forced_keys. For each value, in the order of the answer: the ids of

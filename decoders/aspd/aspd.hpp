@@ -1,4 +1,6 @@
 #pragma once
+// Adaptive Serial-Parallel Decoding. The paper is Chen et al., arXiv:2508.08895;
+// decoders/aspd/README.md explains the method.
 #include <string>
 
 #include "decoders/aspd/grammar.hpp"

@@ -48,8 +48,9 @@ struct AspdFormatOptions {
 
 /// Creates the training format. `tokenizer` must outlive it. The text of an absent value is "n/a".
 /// Of a conversation, only the first answer is used, and only if it is complete. An example that
-/// needs more than `context_length` positions is left out. ConfigError: see find_aspd_tokens. The
-/// format's `samples` throws ConfigError if an answer has invalid markup, if a block has too many
+/// needs more than `context_length` positions is left out. `vocab_size`: see find_control_token.
+/// ConfigError: see find_aspd_tokens. The format's `samples` throws ConfigError if an answer has
+/// invalid markup, if the contexts of a JSON answer have different fields, if a block has too many
 /// branches for the shared mask, or if an open answer has no `eos`.
 std::unique_ptr<TrainingFormat> make_aspd_format(const AspdFormatOptions& options,
                                                  const Tokenizer& tokenizer, int context_length,

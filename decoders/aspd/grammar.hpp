@@ -13,14 +13,15 @@ namespace pardec {
 /// The control tokens <Title> </Title> <Branch> </Branch> <Para> </Para>.
 struct AspdTokens {
   Token title, title_end, branch, branch_end, para, para_end;
-  /// Whether `token` is one of the six.
+  /// Whether `token` is one of the six control tokens.
   bool has(Token token) const;
 };
 
 /// Finds the control tokens. `given`: six ids or texts in the order of AspdTokens, separated by
-/// commas; empty: the tokens are found by their names. `tokenizer`: null: only ids can be given.
-/// `trains`: see ControlToken::to_train. ConfigError: `given` does not have six parts, or two of
-/// the tokens have the same id; and see find_control_token.
+/// commas; empty: the tokens are found by their names, e.g. `<Title>`, or else `<|title|>` as in
+/// the official checkpoints. `tokenizer`: null: only ids can be given. `trains`: see
+/// ControlToken::to_train. ConfigError: `given` does not have six parts, or two of the tokens have
+/// the same id; and see find_control_token.
 AspdTokens find_aspd_tokens(const std::string& given, const Tokenizer* tokenizer, int vocab_size,
                             bool trains = false);
 
@@ -34,8 +35,8 @@ class AspdGrammar {
  public:
   explicit AspdGrammar(const AspdTokens& tokens) : tokens_(tokens) {}
 
-  /// Adds the next token of the main branch. If <Para> begins a block of branches, the next token
-  /// of the main branch, after the block, must be </Para>.
+  /// Adds the next token of the main branch; tokens of branches are not added. REQUIRES: after a
+  /// <Para> that begins a block (begins_block), the next added token is the block's </Para>.
   void take(Token token);
   /// The ids that must not come next.
   std::vector<Token> banned() const;
@@ -45,8 +46,8 @@ class AspdGrammar {
   std::vector<Token> banned_in_branch() const;
   /// The titles named since the last block, in order, without duplicates.
   const std::vector<Tokens>& titles() const { return titles_; }
-  /// Whether `token` would begin a block of branches if it came next: it is <Para>, directly after
-  /// a title.
+  /// Whether `token` would begin a block of branches as the next token. Only <Para> directly after
+  /// a title does.
   bool begins_block(Token token) const;
   /// Whether the last token is a part of the answer's text, i.e. not a control token and not in a
   /// title.

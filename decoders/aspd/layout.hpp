@@ -34,9 +34,9 @@ std::string name(const AspdPositions& positions);
 /// which tokens are generated, and training in flattened order (branch after branch).
 ///
 /// Each token has a decoding time t, which increases by one per token of the main branch. Token r
-/// of each branch of a block has time (first time of the block) + r. Each serial stage and each
-/// branch is a segment that sees all earlier stages (Eq. 2 and 3). A token's order is t, and its
-/// rank is 0.
+/// of each branch of a block has time (first time of the block) + r. The main branch continues at
+/// (first time of the block) + max L_k. Each serial stage and each branch is a segment that sees
+/// all earlier stages (Eq. 2 and 3). A token's order is t, and its rank is 0.
 ///
 /// With the shared mask, all branches of a block are one segment. The order of a token is 64 t + b,
 /// and its rank is 64 t + 63 - b, where b is the number of its branch (0: the main branch; 64 is

@@ -6,11 +6,12 @@
 
 namespace pardec {
 
-/// HPD's training sequence in the order of the text: p, seg_1, v_1, seg_2, v_2, ... The labels are
-/// those of `layout`. `values[r]` are the ids of value r, as in decoding (hpd_values). Each id of a
-/// value is a target: the first id is the target of row end(seg_r), and each later id is the target
-/// of the row of the preceding id. The last id of a value is a target only and never an input, as
-/// in decoding. `unknown`: per value, whether its ids are no targets; empty: all are targets.
+/// HPD's training sequence in the order of the text: p, seg_1, v_1, seg_2, v_2, ... The rows have
+/// the labels of `layout`. `values[r]` are the ids of value r, as in decoding (hpd_values). Each id
+/// of a value is a target: the first id is the target of row end(seg_r), and each later id is the
+/// target of the row of the preceding id. The last id of a value is a target only and never an
+/// input, as in decoding. `unknown`: per value, whether the ids of the value are no targets; empty:
+/// the ids of all values are targets.
 TrainingSample hpd_sample(const HpdLayout& layout, const std::vector<Tokens>& values,
                           const std::vector<bool>& unknown = {});
 

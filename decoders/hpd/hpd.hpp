@@ -1,11 +1,13 @@
 #pragma once
+// Hyper-Parallel Decoding. The paper is Glavas et al., "Breaking the Autoregressive Chain";
+// decoders/hpd/README.md explains the method. Letters are the paper's.
 #include "decoders/decoder.hpp"
 
 namespace pardec {
 
 /// Which values are isolated from each other, i.e. do not see each other. The default is `none`, as
-/// in the paper's text, algorithm and figure. (By the paper's equations 4 to 6, no value would see
-/// another.)
+/// in the paper's text (section 4.3.2), algorithm and figure 3. (By the paper's equations 4 to 6,
+/// no value would see another.)
 enum class HpdIsolation {
   none,      ///< as in the paper: token k of a value sees the tokens 1 to k of earlier values
   values,    ///< no value sees another

@@ -1,4 +1,6 @@
 #pragma once
+// Intra-Prompt Parallel Decoding. The paper is "Intra-Prompt Parallel Decoding for Common-Context
+// Question Answering"; decoders/ippd/README.md explains the method. Letters are the paper's.
 #include "decoders/decoder.hpp"
 
 namespace pardec {
@@ -19,8 +21,8 @@ struct IppdLayout {
   int instruction_length = 0;          ///< |p|
   std::vector<std::vector<int>> sees;  ///< [n - 1]: the segments that segment n sees besides itself
   struct Question {
-    /// The row that predicts y_1: that of the last token of x_jk. If x_jk is empty, that of the
-    /// last token of c_j, or of p if c_j is empty too.
+    /// The row that predicts y_1: the row of the last token of x_jk; if x_jk is empty, of c_j; if
+    /// c_j is empty too, of p.
     int end;
     int segment;   ///< segment of x_jk and its answer
     int position;  ///< |p| + |c_j| + |x_jk|: position of y_1

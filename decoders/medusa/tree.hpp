@@ -59,14 +59,14 @@ ExpectedTree likeliest_tree(std::span<const std::vector<double>> measured, int n
 std::string needed_heads(const MedusaTree& tree, std::string_view option,
                          const ModelConfig& config);
 
-/// Adds a segment to the sequence for each node. A node's segment sees the segments `sees`, and
-/// those of the node's ancestors in the tree. Returns the segments, in the order of the nodes.
+/// Adds a segment to the sequence for each node. A node's segment sees the segments `sees`, and the
+/// segments of the node's ancestors in the tree. Returns the segments, in the order of the nodes.
 std::vector<int> add_tree_segments(Sequence& sequence, const MedusaTree& tree,
                                    const std::vector<int>& sees);
 
 /// The outputs of extra heads to request for token `index` of the step: one per level of the tree,
-/// but at most `depth`. From them, fill_tree gets the guesses after the next token. Ids in `banned`
-/// are never guessed.
+/// but at most `depth`. The token chosen from this row's own logits becomes the root. fill_tree
+/// makes the guesses after the root from the outputs. Ids in `banned` are never guessed.
 std::vector<OutputRequest> ask_heads(const MedusaTree& tree, int index, int depth,
                                      const std::vector<Token>& banned = {});
 

@@ -1,4 +1,6 @@
 #pragma once
+// Skeleton-of-Thought (Ning et al., arXiv:2307.15337); decoders/skeleton_of_thought/README.md
+// explains the method.
 #include "decoders/decoder.hpp"
 
 namespace pardec {

@@ -1,4 +1,6 @@
 #pragma once
+// Smart Parallel Auto-Correct Decoding. The paper is Yi et al., "Generation Meets Verification";
+// decoders/space/README.md explains the method. Letters are the paper's.
 #include "decoders/free_running.hpp"
 #include "decoders/speculation/verification.hpp"
 

@@ -20,7 +20,7 @@ struct AcceptanceLaw {
   double length = 0;
 };
 
-/// Makes the decisions of a law for one stream. As a condition, it is true if there is a law.
+/// Makes the decisions of a law for one stream. An object is true as a condition if it has a law.
 class ForcedAcceptance {
  public:
   /// Without a law: the network's logits decide.

@@ -1,4 +1,6 @@
 #pragma once
+// Lookahead decoding (Fu et al. 2024, arXiv:2402.02057); decoders/speculation/lookahead.md explains
+// the method. Letters are the paper's.
 #include <list>
 #include <map>
 #include <span>
@@ -19,7 +21,7 @@ struct LookaheadOptions {
 class NgramPool {
  public:
   explicit NgramPool(int G) : G_(G) {}
-  /// Adds an n-gram as the newest one with its first token. REQUIRES: it is not empty.
+  /// Adds an n-gram as the newest n-gram with its first token. REQUIRES: the n-gram is not empty.
   void add(const Tokens& ngram);
   /// The n-grams that begin with `first`, each without this token, the newest first.
   std::vector<Tokens> starting_with(Token first) const;

@@ -1,4 +1,5 @@
 #pragma once
+// Prompt lookup decoding (Saxena 2023); decoders/speculation/prompt-lookup.md explains the method.
 #include "decoders/decoder.hpp"
 
 namespace pardec {

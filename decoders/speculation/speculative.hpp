@@ -1,4 +1,6 @@
 #pragma once
+// Speculative decoding with a draft network (Leviathan et al. 2023, arXiv:2211.17192);
+// decoders/speculation/speculative.md explains the method.
 #include <algorithm>
 
 #include "decoders/decoder.hpp"
@@ -8,7 +10,8 @@ namespace pardec {
 /// How the number of guesses per draft changes.
 enum class GammaSchedule {
   constant,  ///< always gamma
-  /// begins with gamma; 2 more if all guesses were accepted, otherwise 1 less, at least 1
+  /// gamma in the first draft; 2 more after a draft that was accepted completely, otherwise 1 less,
+  /// but at least 1
   heuristic,
   /// at most gamma; a draft ends with the first guess whose probability is below the threshold
   dynamic,

@@ -17,7 +17,7 @@ struct Candidates {
   /// Per token: the distribution from which it was drawn, [vocab], after the same temperature,
   /// top-k and top-p as the target network's distribution. An empty distribution stands for
   /// probability 1 of the token (greedy draft, n-gram). If there are fewer distributions than
-  /// tokens, the missing ones count as empty.
+  /// tokens, missing distributions count as empty.
   std::vector<std::vector<double>> proposals;
 
   int size() const { return static_cast<int>(tokens.size()); }

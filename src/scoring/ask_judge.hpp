@@ -35,8 +35,8 @@ JudgeProgress judge_by(Store& store, const std::string& invocation, const std::s
                        const AskJudgeOptions& how);
 
 /// Calls judge_by for each protocol that the scores of the invocation's datasets need
-/// (protocol_for). Datasets whose scores need no judge are left out. Only the member `failed` of
-/// the result is set: its sum over all protocols. Errors: see judge_by.
+/// (protocol_for). Datasets whose scores need no judge are left out. In the result, only the member
+/// `failed` is set: the number of failed votes over all protocols. Errors: see judge_by.
 JudgeProgress judge_run(Store& store, const std::string& invocation,
                         const chat::ServiceSpec& service, const AskJudgeOptions& how);
 

@@ -32,7 +32,8 @@ struct JudgeTask {
 
 /// One item to judge: an answer, a turn of an answer, or a pair of answers.
 struct JudgeUnit {
-  RowId run = 0, generation = 0, baseline = 0;  ///< baseline: the baseline's answer; 0: no pair
+  /// ids in this database: of the run, of the answer, and of the baseline's answer (0: no pair)
+  RowId run = 0, generation = 0, baseline = 0;
   std::string run_uuid, baseline_uuid, sample;  ///< the same in every database
   int repeat = 0;
   std::string field;  ///< empty: the whole example
@@ -56,22 +57,24 @@ struct JudgeUnits {
 /// empty name stands for the whole example.
 std::vector<std::string> verdict_fields(const JudgeProtocol& protocol, const JudgeUnit& unit);
 
-/// Finds all items of the task in the invocation's runs and shards. ConfigError: there are no
-/// items, there is no such baseline or dataset, or a stored example lacks the fields of its answer.
+/// Finds all items of the task in the invocation's runs, including the runs of all its shards.
+/// ConfigError: there are no items, there is no such baseline or dataset, or a stored example lacks
+/// the fields of its answer.
 JudgeUnits judge_units(Store& store, const JudgeTask& task);
 
-/// The protocol that the score `total` is computed from. Empty: the score needs no judge, or comes
-/// from the user's own template.
+/// The name of the built-in protocol whose verdicts the total `total` is computed from. Empty: the
+/// total needs no judge, or needs the user's own template.
 std::string protocol_for(std::string_view total);
-/// The protocol that a dataset's scores are computed from. Empty: its metrics need no judge.
+/// The name of the built-in protocol that a dataset's metrics need. Empty: they need no judge.
 std::string protocol_for(const DatasetEntry& dataset);
 
 /// Progress of a task.
 struct JudgeProgress {
   std::int64_t votes = 0;   ///< number of votes in the task
   std::int64_t before = 0;  ///< votes that were stored before
-  std::int64_t cached = 0;  ///< votes from replies to equal questions, which cost nothing more
-  std::int64_t equal = 0;   ///< ties between equal answers, without a judge
+  /// votes that cost nothing, because an equal question already has a reply
+  std::int64_t cached = 0;
+  std::int64_t equal = 0;  ///< ties between equal answers, without a judge
   /// new votes by result (VoteState), including those in `cached`
   std::int64_t scored = 0, unscored = 0, refused = 0, failed = 0;
   std::int64_t calls = 0;  ///< number of replies received
@@ -80,8 +83,8 @@ struct JudgeProgress {
   std::int64_t done() const { return scored + unscored + refused + failed; }
 };
 
-/// An estimate of the requests that are still to be made. Equal questions share one call. Not
-/// included are the additional calls after replies without a verdict.
+/// An estimate of the requests that are still to be made. Equal questions share one call. The
+/// additional calls after replies without a verdict are not included.
 struct JudgePlan {
   JudgeProgress progress;  ///< `cached`: votes for which an equal question has a stored reply
   std::int64_t calls = 0;  ///< number of calls to make
@@ -98,10 +101,10 @@ JudgePlan plan_judging(Store& store, const JudgeTask& task, const JudgeUnits& un
 std::vector<JudgmentRow> equal_ties(const JudgeTask& task, const JudgeUnits& units, RowId judge,
                                     RowId protocol);
 
-/// Obtains all missing votes, and votes that ended in an error before. Each reply is stored with
-/// its votes as it arrives, so that nothing is lost if the process is killed. At the end, the
-/// resulting scores are stored, even if `ask` throws. Errors of `ask` are passed on. `ask`: sends
-/// the calls to a service. `progress`: called after each reply.
+/// Obtains all missing votes, and obtains votes again that ended in an error. Each reply is stored
+/// with its votes as it arrives, so that nothing is lost if the process is killed. At the end, the
+/// resulting scores are stored (store_judged_scores), even if `ask` throws. Exceptions of `ask`
+/// pass through. `ask`: sends the calls to a service. `progress`: called after each reply.
 JudgeProgress judge_answers(Store& store, const JudgeTask& task, const JudgeUnits& units,
                             const AskService& ask,
                             const std::function<void(const JudgeProgress&)>& progress = {});
@@ -111,8 +114,8 @@ JudgeProgress judge_answers(Store& store, const JudgeTask& task, const JudgeUnit
 std::string shared_family(const std::string& judge, const std::string& model);
 
 /// Combines the votes of one judge on one item: the mean of the grades (NaN if a vote has no
-/// grade), and the most frequent label. Among equally frequent labels, the one with the earliest
-/// vote wins. Only votes with VoteState::scored count. None: there is no such vote.
+/// grade), and the most frequent label. Among equally frequent labels, the label with the earliest
+/// vote wins. Only votes with VoteState::scored count. None: no vote has this state.
 std::optional<JudgeVerdict> verdict_of(const std::vector<VoteRow>& votes);
 
 /// Combines the two orders of each vote of one judge on one pair of answers. The result has one
@@ -129,9 +132,9 @@ bool are_equal(const std::vector<JudgmentRow>& rows);
 std::optional<Winner> winner_of(const std::vector<JudgmentRow>& rows, bool one_order);
 
 /// Computes the scores judge_class, judge_score, judge_preference or judge_template from the task's
-/// verdicts, and stores them for `compare`, `report` and claims of papers. They replace scores from
-/// another judge. Does nothing if the protocol has no score, or if the task's judge has given no
-/// verdict.
+/// verdicts, and stores the scores for `compare`, `report` and claims of papers. The new scores
+/// replace scores from another judge. Does nothing if the protocol has no score, or if the task's
+/// judge has given no verdict.
 void store_judged_scores(Store& store, const JudgeTask& task);
 
 }  // namespace pardec

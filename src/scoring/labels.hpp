@@ -34,26 +34,26 @@ struct Sheet {
 
 /// Makes a sheet of all units, without pairs of equal answers. `seed`: determines the order of the
 /// items, and of the two answers in each pair. ConfigError: the protocol is not suitable for people
-/// (a template that has neither labels nor a range of numbers).
+/// (a template whose verdict is a number, or true or false).
 Sheet make_sheet(const JudgeTask& task, const JudgeUnits& units, std::uint64_t seed);
 
 /// A person's verdict on an item.
 struct Label {
   std::string item, verdict, comment;  ///< item: SheetItem::id
-  std::string file;                    ///< the file that it was read from
+  std::string file;                    ///< the file from which the label was read
   long line = 0;                       ///< line in this file; 0: not known
 };
 
 /// Reads a completed sheet: CSV with columns item and verdict, or the file that the HTML page
 /// saves (`.json`). Items without a verdict are left out; in a page's file, their verdict is
-/// missing, null or empty. DataError: the file cannot be read or is invalid, or a page saved it for
-/// another protocol. ConfigError: a label in a page's file lacks `item`, or has a value of the
-/// wrong type.
+/// missing, null or empty. DataError: the file cannot be read or is invalid, or a page's file
+/// belongs to a protocol other than `protocol`. ConfigError: a label in a page's file lacks `item`,
+/// or has a value of the wrong type.
 std::vector<Label> read_labels(const std::filesystem::path& file, const std::string& protocol);
 
 /// Stores labels as votes of the task's judge, and pairs of equal answers as ties. A new label for
-/// an item replaces the old one. DataError, before anything is stored: an item is not in `units`,
-/// appears twice, or has an invalid verdict.
+/// an item replaces the stored label. DataError, before anything is stored: an item is not in
+/// `units`, appears twice, or has an invalid verdict. ConfigError: see make_sheet.
 void import_labels(Store& store, const JudgeTask& task, const JudgeUnits& units,
                    const std::vector<Label>& labels);
 

@@ -90,11 +90,11 @@ class ScoreTable {
   std::map<std::string, Column, std::less<>> columns_;
 };
 
-/// Reads the stored scores of each run: one table per run, in the order of figures.runs. Scores of
-/// unknown metrics are left out.
+/// Reads the stored scores of each run: one table per run, in the order of figures.runs. Only the
+/// rows that some metric reads (TaskMetric::reads), and the rows `parsed`, are read.
 std::vector<ScoreTable> read_scores(Store& store, const Figures& figures);
 
-/// The scores in `generations`, e.g. those of rescore(). They need not be stored.
+/// The scores in `generations`, e.g. the result of rescore(). The scores need not be stored.
 ScoreTable score_table(const std::vector<StoredGeneration>& generations);
 
 }  // namespace pardec

@@ -28,9 +28,10 @@ struct RunAnswers {
 RunAnswers read_answers(Store& store, RowId run, const SampleIds& only = std::nullopt);
 
 /// Compares the texts of the fields of two answers; answers without fields are compared as a whole.
-/// If a field differs and `same_ids` holds (equal ids mean equal tokens in both networks), the
-/// result has the index of the first token that differs, counted over the tokens of all fields of
-/// `method`. If known, it also has the gap between the two best logits of `method` there.
+/// `same_ids`: whether equal ids mean equal tokens in both networks. If this is so and a field
+/// differs, the result has the index of the first token that differs, counted over the tokens of
+/// all fields of `method`. If known, the result also has the gap between the two best logits of
+/// `method` at this token.
 Identity compare_fields(const Answered& baseline, const Answered& method, bool same_ids);
 
 /// The number of compared items, and of equal items.
@@ -42,13 +43,14 @@ struct Agreement {
 };
 
 /// For runs with an oracle: counts the tokens at which the networks of both arms choose the same
-/// token by themselves. In each field, tokens are compared up to and including the first at which
-/// the two arms were forced to different tokens.
+/// token by themselves. In each field, tokens are compared up to and including the first place at
+/// which the two arms were forced to different tokens.
 void add_unforced(Agreement& agreement, const Answered& baseline, const Answered& method);
 
-/// The IPPD paper's EM: the share of fields that equal the baseline's, if fields are asked one by
-/// one. The token ids of the fields are compared, without the end of sequence. This is slightly
-/// stricter than the paper's comparison of decoded strings. Failed answers do not count.
+/// For the IPPD paper's EM, the share of fields that equal the baseline's fields, if fields are
+/// asked one by one: counts the fields. Their token ids are compared, without the end of sequence.
+/// This is slightly stricter than the paper's comparison of decoded strings. Failed answers do not
+/// count.
 void add_exact(Agreement& agreement, const Answered& baseline, const Answered& method);
 
 /// The agreement over all answers to `samples` that both runs have. `samples`: ids in table

@@ -67,7 +67,7 @@ struct MetricTotal {
 struct ScoredPart {
   std::int32_t answer;  ///< index in ScoreTable::answers
   std::int32_t field;   ///< number of the field's name
-  std::int64_t group;   ///< an arbitrary number per group
+  std::int64_t group;   ///< any number, which is equal for the parts of a group
   double numerator, denominator;
 };
 
@@ -107,7 +107,7 @@ struct TaskMetric {
   std::string_view name;  ///< name for --metric
   /// one line about what the metric measures
   std::string_view what;
-  std::vector<std::string_view> totals;  ///< names of its totals; datasets name some of them
+  std::vector<std::string_view> totals;  ///< DatasetEntry::metrics has names of totals
   std::string_view needs;  ///< what an example must have to be scored, as text; empty for ByJudge
   MetricSource source;
   /// the stored rows that `total` and `parts` read
@@ -142,8 +142,8 @@ const std::vector<TaskMetric>& task_metrics();
 /// annotated.
 std::vector<AttributeOutcome> attribute_outcomes(const ScoreTable& stored);
 
-/// A message with the share of stored answers whose references `rouge` largely ignores
-/// (is_outside_rouge). Empty: their share is 0 or below `least`.
+/// A message with the number of stored answers whose references `rouge` largely ignores
+/// (is_outside_rouge). Empty: there are no such answers, or their share is below `least`.
 std::string outside_rouge(const ScoreTable& stored, double least = 0);
 
 /// Finds a metric by name. ConfigError: there is no such metric; the message suggests similar
@@ -156,7 +156,7 @@ bool lower_is_better(std::string_view total);
 /// The range of one answer's score for this total; kNoRange if no metric has this total.
 ScoreRange range_of(std::string_view total);
 
-/// Whether some metric has a total with this name.
+/// Whether a metric has a total with this name.
 bool computes(std::string_view total);
 /// Whether the total is computed from a judge's verdicts.
 bool needs_judge(std::string_view total);
