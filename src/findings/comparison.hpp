@@ -15,15 +15,18 @@
 #include "src/scoring/score_table.hpp"
 #include "src/store/store.hpp"
 
+/// The comparison of an invocation's arms with their baselines: speeds, scores, and reasons to
+/// distrust them. results/statistics.md explains the methods. Every function with a Store may also
+/// throw a StoreError or DataError (store.hpp).
 namespace pardec {
 
 /// The smallest number of blocks (or clusters of examples) for an interval. Intervals over fewer
-/// units are not reliable: with two units, half of all comparisons of equal arms would show a
-/// difference.
+/// units are not reliable. If two arms are equal, all n units favour the same arm with a
+/// probability of 2 / 2^n: 50 % for two units, 3 % for six.
 inline constexpr std::int64_t kFewestBlocks = 6;
 
-/// Returns `interval`. The ends are replaced by NaN if `units`, the number of blocks or clusters
-/// behind it, is below kFewestBlocks.
+/// Returns `interval`. The ends are replaced by NaN if `units` is below kFewestBlocks. `units`: the
+/// number of blocks or clusters that the interval was computed from.
 Interval with_ends_of(Interval interval, std::int64_t units);
 
 /// ratio_of_totals over `blocks`. The ends are NaN if there are fewer than kFewestBlocks blocks.
@@ -33,9 +36,12 @@ Interval interval_over(const std::vector<BlockPair>& blocks, double confidence);
 struct CompareOptions {
   std::string baseline;  ///< label of an arm; empty: the baseline that each run recorded
   double confidence = 0.95;
-  double margin = 0.05;  ///< a score that is lower by less than this counts as not worse
+  /// how far a score may be below the baseline's score and still count as not worse
+  /// (ScoreFinding::verdict)
+  double margin = 0.05;
   /// Machines, in the notation of read_hardware. Shares of the roofline are computed for the first
-  /// machine. The largest possible speedup is computed for every machine, from `traced`.
+  /// machine. The largest possible speedup is computed for every machine, from `traced`. Empty: no
+  /// rooflines.
   std::vector<std::string> hardware;
   std::vector<TraceWork> traced;  ///< traces of the same arms, possibly from another run
 };
@@ -45,15 +51,15 @@ void check_compare_options(const CompareOptions& options);
 
 /// A reason to distrust a number.
 struct Warning {
-  std::string code;          ///< for programs, e.g. "hit_limit"; results/table.md lists all codes
+  std::string code;          ///< e.g. "hit_limit"; results/table.md lists all codes
   std::string dataset, arm;  ///< empty: the warning applies to all
   std::string found;         ///< what was found, as text
   /// what the finding means and what to do, the same for all arms; may be empty
   std::string advice;
 };
 
-/// How many concurrent jobs, or how many examples of a stack, were processed together on average,
-/// and how many were requested.
+/// A mean number of items that were processed together, and the requested number. The items are
+/// jobs in a forward pass, or examples in a stack.
 struct Reached {
   double reached;  ///< mean; NaN: not known
   int asked;       ///< requested number
@@ -61,31 +67,30 @@ struct Reached {
   bool short_of_it() const { return reached < 0.8 * asked; }
 };
 
-/// The baseline's total time divided by the method's, over the blocks for which both have a time.
-/// Repeats of a block count as one block. The ends of an interval over fewer than kFewestBlocks
-/// blocks are NaN.
+/// The baseline's total time divided by the method's total time, over the blocks that one process
+/// measured for both. The times of all repeats of a block are summed, so that they count as one
+/// block. The ends of an interval over fewer than kFewestBlocks blocks are NaN.
 struct Speedup {
-  Interval ratio;                  ///< over all measurements; see RobustRatio
-  std::int64_t slow_baseline = 0;  ///< number of blocks in which only the baseline is an outlier
-  /// number of blocks in which only the method is an outlier (RobustRatio)
-  std::int64_t slow_method = 0;
-  Interval without_outliers{};    ///< the ratio without the blocks of these two counts
-  std::int64_t blocks;            ///< number of distinct blocks
-  std::int64_t measurements = 0;  ///< number of measurements of these blocks, including repeats
-  /// number of measurements for which it is known how much core time others took from both arms
+  Interval ratio;                  ///< over all measurements (RobustRatio)
+  std::int64_t slow_baseline = 0;  ///< number of outliers in which the baseline was slow
+  std::int64_t slow_method = 0;    ///< number of outliers in which the method was slow
+  Interval without_outliers{};     ///< the ratio without these outliers
+  std::int64_t blocks;             ///< number of distinct blocks
+  std::int64_t measurements = 0;   ///< number of measurements of these blocks, including repeats
+  /// number of measurements for which it is known how much core time was taken from both arms
   /// (taken_share)
   std::int64_t load_known = 0;
-  /// number of measurements during which others took at least kDisturbedShare of the core time of
-  /// one of the two arms
+  /// number of measurements during which at least kDisturbedShare of the core time of one of the
+  /// two arms was taken
   std::int64_t disturbed = 0;
   std::int64_t repaired = 0;         ///< disturbed measurements that were repeated by `--repair`
   std::int64_t disturbed_again = 0;  ///< repaired measurements that were disturbed again
-  /// The ratio without disturbed measurements; none: no measurement was disturbed. A disturbed
-  /// measurement is replaced by its repetition. It is left out if it was not repeated, or if its
-  /// repetition was disturbed too.
+  /// The ratio without disturbed measurements. A disturbed measurement is replaced by its
+  /// repetition. It is left out if it was not repeated, or if its repetition was disturbed too.
+  /// None: no measurement was disturbed. NaN: no measurement is left.
   std::optional<Interval> quiet;
   std::int64_t quiet_blocks = 0;   ///< number of distinct blocks in `quiet`
-  std::vector<double> of_repeats;  ///< the ratio of each repeat, if there are several repeats
+  std::vector<double> of_repeats;  ///< the ratio of each repeat; empty: there is only one repeat
   /// whether a trace was written during one of the measurements, which takes time
   bool traced = false;
 };
@@ -102,14 +107,15 @@ struct Percentiles {
   double p50, p95, p99;
 };
 
-/// Common measures of speed. NaN: not known, or not comparable between arms (see `speeds_of`).
+/// Common measures of speed. NaN: not known, or not comparable between arms (see `speeds_of`). The
+/// first three are over the wall time of the measured blocks.
 struct Speeds {
-  double tokens_per_second;  ///< generated tokens per second of wall time, over all concurrent jobs
-  double forwards_per_second;  ///< forward passes of the network per second of the blocks' time
+  double tokens_per_second;    ///< generated tokens per second
+  double forwards_per_second;  ///< forward passes of the network per second
   /// least time of the counted work on the hardware (least_seconds), divided by the measured time
   double roofline_share;
-  /// Prompt tokens divided by the time until the end of the job's first pass. Only with batch size
-  /// 1.
+  /// Prompt tokens divided by the time from the start of their job until the end of its first pass.
+  /// NaN unless the batch size is 1.
   double prompt_tokens_per_second;
   /// from a job's start until its answers are complete; none: all jobs failed
   std::optional<Percentiles> latency;
@@ -117,39 +123,44 @@ struct Speeds {
   std::optional<Percentiles> first_token;
 };
 
-/// One score of an arm. The ends are NaN if there are fewer than kFewestBlocks clusters of
-/// examples.
+/// One score of an arm. The ends of an interval are NaN if there are fewer than kFewestBlocks
+/// clusters of examples, or if no interval was requested (Overview::scores). Here, an answer is the
+/// answer to one field, or to a whole example, as the metric counts.
 struct ScoreFinding {
   Interval value;
-  std::int64_t count;  ///< number of answers with this score
-  /// Difference from the baseline's score, over the answers for which both arms have a score.
-  /// Repeated answers to one example count as one answer, with the mean of their scores. A failed
-  /// answer counts as wrong. None: there is no baseline, the baseline has no such score, or no
-  /// difference was requested (Overview::scores).
+  std::int64_t count;  ///< number of scored answers, over all repeats (MetricTotal::count)
+  /// The arm's score minus the baseline's score, over the answers for which both arms have a score.
+  /// Repeated answers count as one answer, with the mean of their scores. A failed answer counts as
+  /// wrong. None: there is no baseline, the baseline has no such score, or no difference was
+  /// requested (Overview::scores).
   std::optional<Interval> difference;
   std::int64_t pairs = 0;     ///< number of pairs of answers that `difference` compares
-  std::int64_t left_out = 0;  ///< answers for which only one arm has a score
-  /// An estimate of the number of independent examples that would be enough to show that the score
-  /// is not worse by more than the margin, if they are like these examples. None: the estimated
-  /// difference is beyond the margin, or more than a million examples would be needed.
+  std::int64_t left_out = 0;  ///< number of answers for which only one arm has a score
+  /// An estimate of the number of clusters that would be enough for the verdict `not_worse`, if
+  /// they were like the clusters of this run (ClusterMean::clusters_above). None: the estimated
+  /// loss is at least the margin, more than a million clusters would be needed, or there is no
+  /// difference over at least two clusters.
   std::optional<std::int64_t> would_do;
   /// The p-value of an exact test over right and wrong answers by cluster (clustered_mcnemar),
-  /// adjusted with Holm's method. None: there is no difference, or the score is not a share of
-  /// right answers.
+  /// adjusted with Holm's method. Of repeated answers, only the first counts. None: there is no
+  /// difference, or the score is not a share of right answers.
   std::optional<double> p;
   bool lower_is_better = false;
 
   /// Compares the interval of the difference with the margin. `not_worse`: the whole interval lies
-  /// above -margin. `worse`: it lies below -margin. `open`: it contains -margin, or there is no
-  /// difference or no interval. If lower scores are better, the sign is reversed first.
+  /// above -margin. `worse`: the whole interval lies below -margin. `open`: the interval contains
+  /// -margin, or there is no difference or no interval. If lower scores are better, the sign of the
+  /// difference is reversed first.
   enum class Verdict { not_worse, worse, open };
   Verdict verdict(double margin) const;
 };
 
-/// How many of an arm's answers differ from the baseline's.
+/// How many of an arm's answers differ from the baseline's, and how close the network's choices
+/// were where they first differ.
 struct Departure {
   std::int64_t departed, compared;  ///< number of answers that differ; number of answers compared
-  /// gap between the two largest logits at an answer's first different token; none: not known
+  /// Median and minimum, over these answers, of the gap between the arm's two largest logits at the
+  /// first different token. None: no gap is known.
   std::optional<double> median_gap, least_gap;
   std::int64_t without_gap;  ///< number of differing answers with an unknown gap
 };
@@ -157,18 +168,18 @@ struct Departure {
 /// The value F1 of one attribute, over all product categories.
 struct AttributeFinding {
   std::string attribute;
-  long values;  ///< number of values in the references
-  double f1;    ///< micro average, counted as in ExtractGPT
+  long values;  ///< number of scored answers whose reference has a value
+  double f1;    ///< micro average, counted as in ExtractGPT (extractgpt_f1), from 0 to 1
 };
 
 /// Findings about one arm on one dataset: the part that headlines and warnings use.
 struct ArmFinding {
   RunSummary run;
-  std::optional<size_t> baseline;  ///< index in Comparison::arms
+  std::optional<size_t> baseline;  ///< index in Overview::arms; none: the arm has no baseline
   bool is_baseline = false;        ///< whether other arms are compared with this arm
-  Reached jobs{}, stack{};         ///< jobs: number of concurrent jobs; stack: examples per job
-  /// mean number of experts that a layer with experts reads in a pass; NaN: the network has no
-  /// experts, or it is not known
+  Reached jobs{}, stack{};         ///< jobs: jobs in a forward pass; stack: examples in a job
+  /// mean number of experts whose weights a layer with experts reads in a pass; NaN: the network
+  /// has no experts, or the number is not known
   double experts = 0;
   /// mean number of streams that choose a token in a pass; NaN: not known. A stream is an answer,
   /// or a part of an answer that is decoded in parallel.
@@ -178,23 +189,26 @@ struct ArmFinding {
   Interval examples_per_second{};
   std::int64_t blocks = 0;        ///< number of distinct blocks that were measured completely
   std::int64_t measurements = 0;  ///< number of measurements of its blocks, including repeats
-  /// number of measurements during which others took at least kDisturbedShare of the core time
-  std::int64_t disturbed = 0;
-  /// share of the core time of the arm's threads that others took (taken_share), over the
-  /// measurements for which it is known; 0 if it is never known
+  std::int64_t disturbed = 0;  ///< number of these measurements that were disturbed (is_disturbed)
+  /// Share, from 0 to 1, of the core time of the arm's threads that was taken from them
+  /// (taken_share), over the measurements for which the share is known. 0: it is never known.
   double taken = 0;
   AnswerState state;
-  std::optional<Speedup> speedup;  ///< none: no baseline, or no measured block in common with it
+  /// none: the arm has no baseline, or no measured block in common with it
+  std::optional<Speedup> speedup;
   /// Share of the answers that equal the baseline's; NaN: not compared. Under an oracle: share of
-  /// the network's own (unforced) choices that equal the baseline's; NaN: the networks of the two
-  /// arms have different token ids (same_ids).
+  /// the network's own (unforced) choices that equal the baseline's (add_unforced); NaN: there is
+  /// no baseline, or equal token ids mean different tokens in the two networks (same_ids).
   double likeness = 0;
-  /// IPPD's EM. NaN unless there is a baseline, the networks of both arms have the same token ids
-  /// (same_ids), and both arms ask for one field at a time (both_ask_one_by_one).
+  /// IPPD's EM, the share of fields with the baseline's tokens (add_exact). NaN unless there is a
+  /// baseline, equal token ids mean equal tokens in both networks (same_ids), and both arms ask for
+  /// one field at a time (both_ask_one_by_one).
   double exact_match = 0;
-  /// The keys are names of totals, e.g. "f1_micro". A total is a score of a whole run.
+  /// All totals with stored scores. The keys are names of totals, e.g. "f1_micro". A total is a
+  /// score of a whole run. Empty if an arm of the comparison has an oracle.
   std::map<std::string_view, ScoreFinding> scores;
-  std::optional<Departure> departure;  ///< none: no answer differs, or the arm has an oracle
+  /// none: there is no baseline, no answer differs, or the arm has an oracle
+  std::optional<Departure> departure;
 
   bool broken() const { return state.mostly_broken(); }
 };
@@ -204,18 +218,21 @@ struct ArmDetails {
   Speeds speeds{};
   /// none: traces of the same examples by both arms, or the sizes of their networks, are not known
   std::optional<Allowed> allowed;
-  Interval tokens_per_forward{};             ///< generated tokens per pass, over jobs
+  Interval tokens_per_forward{};             ///< generated tokens per forward pass, over jobs
   std::vector<AttributeFinding> attributes;  ///< sorted by name; empty: values have no scores
-  /// histogram: tokens emitted by a forward pass -> number of such passes
+  /// histogram: number of tokens that a forward pass added to an answer -> number of such passes
   std::map<std::int64_t, std::int64_t> emitted;
-  /// For each decoder in Comparison::own: one value for each of its own columns.
+  /// For each decoder in Comparison::own: the values of its own columns for this arm. NaN: there is
+  /// no value.
   std::vector<std::vector<double>> own;
 };
 
 /// A metric of a dataset for which at least one arm with answers has no score yet.
 struct Uncomputed {
   std::string dataset;
-  std::string_view metric;  ///< name for `score --metric`; empty: the metric needs a judge
+  std::string_view metric;  ///< name for `score --metric`; empty: the metrics that need a judge
+  /// the totals that are missing: those of the metric, or those in the dataset's list of scores
+  /// that need a judge
   std::vector<std::string_view> totals;
 };
 
@@ -235,10 +252,10 @@ struct Overview {
   /// (dataset, arm) -> reason, for arms that could not be run on a dataset.
   std::map<std::pair<std::string, std::string>, std::string> not_applicable;
 
-  /// The distinct oracles of the arms. (An `ar` arm has none if the run's oracle only forces the
-  /// acceptance of guesses: give_oracle.)
+  /// The distinct oracles of the arms. An `ar` arm has no oracle if the run's oracle only decides
+  /// which guesses are accepted (give_oracle).
   std::vector<std::string> oracles() const;
-  /// Whether there is an entry in oracles().
+  /// Whether an arm has an oracle.
   bool forced() const { return !oracles().empty(); }
   const ArmFinding* baseline_of(const ArmFinding& arm) const {
     return arm.baseline ? &arms[*arm.baseline] : nullptr;
@@ -252,18 +269,19 @@ struct Overview {
 };
 
 /// Everything that the tables, figures and page of an invocation show, read from the store once.
-/// `scores` has the totals of the datasets' own metrics, and of other metrics that were computed on
-/// request.
+/// Here, Overview::scores has the totals of the datasets' own metrics, and of other metrics that
+/// were computed on request.
 struct Comparison : Overview {
-  std::vector<ArmDetails> details;  ///< one per entry of `arms`
-  std::vector<Uncomputed> uncomputed;
-  std::vector<JudgedShare> judged;
+  std::vector<ArmDetails> details;     ///< one for each entry of `arms`
+  std::vector<Uncomputed> uncomputed;  ///< empty if an arm has an oracle
+  std::vector<JudgedShare> judged;     ///< of all arms
   /// `machines`: the first entry of CompareOptions::hardware, once for each dtype of the arms.
-  /// `other_machines`: the other entries, once for each dtype.
+  /// `other_machines`: the other entries, once for each dtype. The member `machines` hides
+  /// Overview::machines, the machines on which blocks were measured.
   std::vector<Hardware> machines, other_machines;
   /// CompareOptions::hardware; empty if no arm has ArmDetails::allowed
   std::vector<std::string> allowing;
-  /// The decoders of the arms that have columns of their own.
+  /// The decoders of the arms that have columns of their own (DecoderEntry::own_columns).
   std::vector<const DecoderEntry*> own;
 
   /// REQUIRES: `arm` is an element of `arms`.
@@ -275,36 +293,40 @@ struct Comparison : Overview {
 /// The stored data that a comparison is computed from.
 struct Measurements {
   Figures figures;
-  std::vector<ScoreTable> scores;  ///< one per run in `figures`
+  std::vector<ScoreTable> scores;  ///< one for each run in `figures`
 };
-/// Reads the data of an invocation. ConfigError: there is no such invocation.
+/// Reads the data of an invocation in one transaction. `invocation`: its whole id. ConfigError:
+/// there is no such invocation.
 Measurements measurements_of(Store& store, const std::string& invocation);
 
 /// Computes the part of a comparison that headlines and warnings use. To save time, only one score
-/// per dataset is compared: the first of the dataset's scores that can have an interval.
-/// ConfigError: there is no such invocation, or no arm has the label `options.baseline`.
+/// of each dataset gets an interval and a difference: the first of the dataset's scores that `run`
+/// computes. The hardware and the traces in `options` are not used. ConfigError: there is no such
+/// invocation, or no arm has the label `options.baseline`. REQUIRES: check_compare_options accepts
+/// `options`.
 Overview overview(Store& store, const std::string& invocation, const CompareOptions& options = {});
 
 /// Computes a whole comparison. ConfigError: there is no such invocation; no arm has the label
-/// `options.baseline`; the margin is so large that no score can differ by more; or the hardware is
-/// invalid (add_rooflines).
+/// `options.baseline`; or the margin is so large that no score can differ by more. Errors about the
+/// hardware: see add_rooflines. REQUIRES: check_compare_options accepts `options`.
 Comparison compare(Store& store, const std::string& invocation, const CompareOptions& options = {});
-/// Computes a whole comparison from data that was already read. Errors: see the function without
-/// `measured`. REQUIRES: `measured` is measurements_of(store, invocation).
+/// Computes a whole comparison from data that was already read. Errors and requirements: see the
+/// function without `measured`. REQUIRES: `measured` is measurements_of(store, invocation).
 Comparison compare(Store& store, const std::string& invocation, const CompareOptions& options,
                    const Measurements& measured);
 
-/// An answer that differs from the baseline's answer to the same example, and where it first
-/// differs.
+/// An answer that differs from the baseline's answer to the same example, and the place of the
+/// first difference.
 struct DifferingAnswer {
   DatasetRow dataset;
-  std::string arm, sample;
-  /// name of the first different field, and the texts of this field in both answers; empty: the
-  /// texts of all fields are equal
+  std::string arm, sample;  ///< label of the arm, and key of the example
+  /// Name of the first different field, and the texts of this field in the baseline's answer and in
+  /// the arm's answer. All three are empty if the texts of all fields are equal.
   std::string field, baseline, answer;
-  /// index of the first different token among the tokens of the field; none: not known
+  /// index of the first different token, counted over the tokens of all fields of the arm's answer
+  /// (Identity::first_difference); none: not known
   std::optional<std::int64_t> token;
-  double gap;  ///< gap between the two largest logits there; infinite: not known
+  double gap;  ///< gap between the arm's two largest logits there; infinite: not known
   /// number of repeats in which the answer differs; the other members describe the repeat with the
   /// smallest gap
   int repeats = 1;
@@ -314,11 +336,12 @@ struct DifferingAnswers {
   std::int64_t count = 0;     ///< number of differing answers
   std::int64_t examples = 0;  ///< number of (arm, example) pairs with a differing answer
   bool repeated = false;      ///< whether examples were answered more than once
-  /// one entry per (arm, example), the smallest gap first
+  /// one entry for each of these pairs, the smallest gap first; at most `most` entries
   std::vector<DifferingAnswer> first;
 };
-/// The answers that differ from those of the baseline that each run recorded. Arms with an oracle
-/// and failed answers are left out. `most`: the largest number of entries in `first`.
+/// Finds the answers that differ from the answers of the baseline that each run recorded. Arms with
+/// an oracle and failed answers are left out. `most`: the largest number of entries in
+/// DifferingAnswers::first. REQUIRES: `measured` was read from `store`.
 DifferingAnswers differing_answers(Store& store, const Measurements& measured, int most);
 
 }  // namespace pardec

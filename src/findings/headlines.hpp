@@ -20,15 +20,15 @@ enum class QualityShown {
   same,       ///< by construction, all answers must equal the baseline's; they do, and none failed
   not_worse,  ///< by the first score of the dataset, with the comparison's margin
   worse,
-  open,      ///< the interval of the difference allows both
-  unknown,   ///< there is no score, or the tokens were forced
+  open,      ///< the interval of the difference allows both, or there is no interval
+  unknown,   ///< there is no difference of scores, or the arm has an oracle
   noise,     ///< the network of the arm or of its baseline is untrained
   broken,    ///< most answers of the arm or of its baseline are unusable
   baseline,  ///< the arm has no baseline
 };
 QualityShown quality_shown(const Overview& comparison, const ArmFinding& arm);
 
-/// The score that quality_shown is based on; null: there is none.
+/// The score that quality_shown is based on (headline_score); null: there is none.
 const ScoreFinding* first_score(const ArmFinding& arm);
 
 /// An arm that has a baseline, and the evidence about its speed and quality.
@@ -37,7 +37,7 @@ struct ArmStanding {
   SpeedShown speed;
   QualityShown quality;
 
-  /// Whether the arm is shown to be faster and not worse.
+  /// Whether the arm is shown to be faster, with answers that are the same or not worse.
   bool is_shown() const;
   /// Whether more examples would not change the recommendation, because the arm is slower, is
   /// worse, is broken, or has an untrained network.
@@ -47,17 +47,20 @@ struct ArmStanding {
 /// The main result on one dataset.
 struct Headline {
   std::string dataset;
-  const ArmFinding* best = nullptr;  ///< the fastest arm with is_shown(); null: no arm has it
-  /// other arms with is_shown(), the same baseline, and a speedup interval that overlaps the best
-  /// arm's
+  /// The fastest arm with is_shown(); null: there is no such arm. Arms with the same baseline are
+  /// compared by speedup, other arms by examples per second.
+  const ArmFinding* best = nullptr;
+  /// other arms with is_shown() and the best arm's baseline, and with a speedup interval that
+  /// overlaps the best arm's interval
   std::vector<const ArmFinding*> ties;
   /// all arms that take part except the best, in the order of the comparison
   std::vector<ArmStanding> arms;
 };
 
-/// One headline per dataset. An arm takes part if it has a baseline, and if the baseline has
-/// another decoder or the same network. Arms that are services do not take part. Datasets on which
-/// no arm takes part have no headline. `comparison` must outlive the result.
+/// One headline for each dataset. An arm takes part if it has a baseline, unless more than the
+/// decoder differs: arms that run the baseline's decoder on another network do not take part, and
+/// neither do arms that a service answers. Datasets on which no arm takes part have no headline.
+/// REQUIRES: `comparison` outlives the result.
 std::vector<Headline> headlines_of(const Overview& comparison);
 
 }  // namespace pardec

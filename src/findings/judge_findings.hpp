@@ -17,65 +17,68 @@
 /// Summaries of judges' verdicts on stored answers, and of their reliability.
 namespace pardec {
 
-/// Numbers of votes by their state (VoteState).
+/// Numbers of votes in each state (VoteState).
 struct VerdictCounts {
   std::int64_t scored = 0, refused = 0, unscored = 0, errors = 0;
 
   std::int64_t all() const { return scored + refused + unscored + errors; }
 };
 
-/// The agreement between the votes of one judge on the same item: flip_rate, Fleiss' kappa and
-/// Krippendorff's alpha (metrics/agreement.hpp). All three are NaN if no item has two votes; kappa
-/// and alpha also if all votes have the same label.
+/// The agreement between the votes of one judge on the same item (metrics/agreement.hpp):
+/// flip_rate, Fleiss' kappa, and Krippendorff's alpha with the ordinal metric. All three are NaN if
+/// no item has two votes. Kappa and alpha are also NaN if all votes have the same label. Pairs of
+/// equal answers are left out.
 struct VoteAgreement {
   /// the largest number of votes on one item; for pairs, the two orders together are one vote
   std::int64_t votes = 1;
   double flips, fleiss, alpha;
 };
 
-/// The verdicts of one judge on one arm under one protocol. For pairs, this arm is compared with
-/// `baseline`.
+/// The verdicts of one judge on one arm under one protocol. An item is a value, a turn of an
+/// answer, a whole answer, or a pair of answers of `arm` and `baseline`.
 struct JudgedArm {
   DatasetRow dataset;
   std::string arm, protocol, judge;
-  std::string baseline;  ///< for pairs; otherwise empty
+  std::string baseline;  ///< label of the other arm of the pairs; empty: the items are not pairs
   VerdictCounts votes;   ///< a pair has votes for each of its two orders
-  /// number of items (values, turns or pairs), and of items with a verdict
+  /// number of items with votes, and number of items with a verdict
   std::int64_t items = 0, scored = 0;
   /// number of pairs of equal answers: ties, for which the judge is not asked
   std::int64_t equal = 0;
-  /// mean grade, F1 or win rate, over scored items; the ends are NaN if these items have fewer than
-  /// kFewestBlocks clusters
+  /// Over items with a verdict: for pairs the win rate (Outcomes), for the protocol five-classes
+  /// LLM-F1 (JudgeCounts), otherwise the mean grade. The ends are NaN if these items have fewer
+  /// than kFewestBlocks clusters.
   Interval score;
   std::map<std::string, std::int64_t> classes;  ///< label -> number of items with this verdict
-  std::optional<JudgeCounts> rates;             ///< for protocols with five labels
+  std::optional<JudgeCounts> rates;             ///< for the protocol five-classes
   std::optional<Outcomes> outcomes;             ///< for pairs
   std::optional<PositionBias> bias;             ///< for pairs that a network judged
-  /// for pairs: win rate adjusted for differences in length (characters); NaN: too few clusters
+  /// for pairs: win rate adjusted for differences in length, in characters
+  /// (length_adjusted_win_rate); NaN: fewer than kFewestBlocks clusters
   std::optional<Interval> length_adjusted;
   VoteAgreement agreement;
 };
 
-/// Agreement between two judges on the same items of one dataset and protocol, over all arms.
+/// Agreement between two judges on the same items of one dataset and protocol, over all arms. A
+/// verdict is a label, a grade or the winner of a pair. If all votes on an item are whole grades,
+/// their mean is rounded to a whole grade. Pairs of equal answers are left out.
 struct JudgesAgreement {
   DatasetRow dataset;
-  std::string protocol, first, second;
-  std::int64_t items = 0;  ///< number of items on which both judges have a verdict
-  /// Share of items with equal verdicts (labels, grades or winners), and Cohen's kappa of the
-  /// verdicts.
-  double agreement, kappa;
+  std::string protocol, first, second;  ///< first, second: names of the judges
+  std::int64_t items = 0;               ///< number of items on which both judges have a verdict
+  double agreement, kappa;              ///< share of items with equal verdicts, and Cohen's kappa
   std::int64_t decided = 0;  ///< for pairs: number of pairs on which neither judge says tie
   /// share of the `decided` pairs with the same winner; NaN: there are no such pairs
   double decided_agreement = 0;
 };
 
-/// The strengths of a dataset's arms, from one judge's verdicts on pairs.
+/// The strengths of a dataset's arms, from one judge's verdicts on pairs under one protocol.
 struct ArmStrengths {
   DatasetRow dataset;
   std::string protocol, judge;
   std::vector<std::string> arms;
-  /// Bradley-Terry strengths, as natural logarithms; the ends are NaN for fewer than kFewestBlocks
-  /// clusters
+  /// Bradley-Terry strengths of `arms`, as natural logarithms with mean 0 (bradley_terry); the ends
+  /// are NaN for fewer than kFewestBlocks clusters
   std::vector<Interval> strengths;
 };
 
@@ -83,12 +86,12 @@ struct ArmStrengths {
 struct WithoutVerdict {
   DatasetRow dataset;
   std::string arm, protocol, judge;
-  std::optional<VoteState> state;  ///< none: votes in several states (the last entry of a list)
+  std::optional<VoteState> state;  ///< none: this entry combines several reasons (kMostReasons)
   std::string reason;              ///< for a refusal: the text of the refusal
-  std::int64_t votes = 0;
+  std::int64_t votes = 0;          ///< number of votes that ended for this reason
 };
-/// The largest number of reasons listed for a judge and an arm. If there are more reasons, the last
-/// entry combines all further reasons.
+/// The largest number of entries for a judge and an arm under one protocol. If there are more
+/// reasons, the last entry combines all further reasons.
 inline constexpr std::size_t kMostReasons = 6;
 
 struct JudgeFindings {
@@ -96,12 +99,13 @@ struct JudgeFindings {
   std::vector<WithoutVerdict> without;  ///< sorted by arm, then the most frequent reason first
   /// the judged shares that `compare`, `report` and claims also use
   std::vector<JudgedShare> compared;
-  std::vector<JudgesAgreement> judges;  ///< people first
-  std::vector<ArmStrengths> strengths;  ///< for groups of at least three arms
+  std::vector<JudgesAgreement> judges;  ///< in each pair, people come first
+  std::vector<ArmStrengths> strengths;  ///< if pairs of at least three arms were judged
 };
 
-/// The findings about an invocation and its shards. Different judges (or protocols) with the same
-/// name are numbered: "gpt-4.1", "gpt-4.1 (2)". ConfigError: there is no such invocation.
+/// The findings about an invocation and the other shards of its run. `invocation`: its whole id.
+/// Different judges (or protocols) with the same name are numbered: "gpt-4.1", "gpt-4.1 (2)".
+/// ConfigError: there is no such invocation. StoreError: the database cannot be read.
 JudgeFindings judge_findings(Store& store, const std::string& invocation, double confidence);
 
 }  // namespace pardec

@@ -11,21 +11,25 @@
 
 namespace pardec {
 
-/// The judge who gave the verdicts of an arm's judged score, and how many of the arm's items
-/// (values, turns or pairs) have a verdict. Some items may be in `of` and in none of the other
-/// counts: items that were not judged, items of failed answers, and items with a label that has no
-/// number.
+/// The judge whose verdicts an arm's judged score is computed from, and how many of the arm's items
+/// (answers, values, turns or pairs) have a verdict of this judge.
 struct JudgedShare {
   std::string dataset, arm;
-  /// The service that judged last. For pairs, the protocol includes the baseline.
+  /// Names of the judge and of the protocol. For pairs, the text of the protocol also names the
+  /// baseline.
   std::string judge, protocol;
-  std::vector<std::string> others;  ///< other judges of the arm, including people
+  std::vector<std::string> others;  ///< names of the arm's other judges, including people
   std::string_view total;           ///< the metric's first total
+  /// Numbers of items with a score, and of items without a score by the state of a vote
+  /// (VoteState).
   std::int64_t scored = 0, refused = 0, unscored = 0, errors = 0;
-  std::int64_t of = 0;  ///< all items, including failed answers
+  /// Number of all items. Some are in none of the other counts: items that were not judged, items
+  /// of failed answers, and items with a label that has no number.
+  std::int64_t of = 0;
 };
 
-/// One entry for each judged metric with scores for this run.
+/// One entry for each judged metric that has stored scores for this run. `scores`: the scores of
+/// the run.
 std::vector<JudgedShare> judged_shares(Store& store, const RunFigures& run,
                                        const ScoreTable& scores);
 

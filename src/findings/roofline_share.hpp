@@ -9,26 +9,28 @@ namespace pardec {
 struct CountedWork {
   std::int64_t passes = 0;    ///< number of passes of the network
   std::int64_t fed = 0;       ///< number of rows computed
-  std::int64_t chosen = 0;    ///< number of tokens chosen: a lower bound on the rows with logits
+  std::int64_t chosen = 0;    ///< number of generated tokens: a lower bound on rows with logits
   std::int64_t cached = 0;    ///< cached rows after each pass, summed over sequences and passes
   std::int64_t attended = 0;  ///< number of (query row, key row) pairs in attention
   std::int64_t experts = 0;   ///< number of experts read, summed over layers and passes
 };
 
-/// The least time for this work, in seconds. It is the larger of two times: for memory traffic (all
-/// weights once per pass, of the experts those that the passes read, and the attended keys and
-/// values), and for computation. The bound from a trace is higher, because it takes the larger of
-/// the two for each pass; but of the experts it counts those of one row, since a trace does not
-/// have the others.
+/// The least time for this work on one device, in seconds: the larger of the time for memory
+/// traffic and the time for computation. Memory traffic is all weights once for each pass (of the
+/// experts, those that the passes read), and the attended keys and values. The bound from a trace
+/// (roofline.hpp) is usually higher, because it takes the larger of the two times for each pass.
+/// For networks with experts it can be lower: a trace does not record which experts were read, so
+/// that bound counts only the experts of one row.
 double least_seconds(const CountedWork& work, const NetworkSize& network, const Hardware& hardware);
 
-/// Adds the comparison's machines and, for the first machine in `options.hardware`, the arms'
-/// Speeds::roofline_share. Arms have no share if they are services, if they were not measured as a
-/// whole, if they had failures, passes of a draft network or skipped sublayers, or if their network
-/// is no longer at its path. Also adds the largest possible speedup on each machine, for arms whose
-/// traces in `options.traced` have the same examples as the baseline's traces. ConfigError: the
-/// hardware is `here`, but the runs were measured on another machine or on a GPU. Other errors: see
-/// read_hardware.
+/// Adds to `comparison` the machines in `options.hardware`, Speeds::roofline_share of the arms on
+/// the first machine, and ArmDetails::allowed on all machines. An arm has no share if it is a
+/// service, has blocks without a time or failed jobs, has a draft network, or has drafting passes
+/// that are in no trace. It has none either if its network is no longer at its path. `allowed`
+/// needs traces in `options.traced` with the same examples for the arm and its baseline. If a
+/// machine is `here`, sets the number of threads of this process to that of the run. ConfigError: a
+/// machine is `here`, but an arm was measured on another machine or on a GPU. Other errors: see
+/// read_hardware. REQUIRES: `options.hardware` is not empty.
 void add_rooflines(Comparison& comparison, const CompareOptions& options);
 
 }  // namespace pardec

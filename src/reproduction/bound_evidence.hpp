@@ -12,18 +12,20 @@
 
 namespace pardec {
 
-/// Settings of bounds by the roofline: networks, machines, and the number of concurrent jobs of
-/// each arm. The time of a pass is computed as if that many equal passes were batched.
+/// Settings of bounds by the roofline.
 struct BoundSetting {
   struct Network {
     std::string name;
     NetworkSize size;
-    std::optional<NetworkSize> draft;
+    std::optional<NetworkSize> draft;  ///< size of the draft network; none: there is none
   };
   std::vector<Network> networks;
   std::vector<Hardware> machines;
-  std::map<std::string, int> batches;  ///< concurrent jobs by arm; missing arms have 1
-  std::string baseline;                ///< denominator of speedups; assumed to reach its roofline
+  /// Label of an arm -> number of concurrent jobs; 1 for other arms. The time of a pass is computed
+  /// as if so many jobs made equal passes at the same time, and then divided by their number.
+  std::map<std::string, int> batches;
+  /// label of the baseline, assumed to reach its roofline at least as nearly as the other arms do
+  std::string baseline;
 };
 
 /// Evidence from the roofline: bounds that are computed from traces, not measured. A place is
@@ -37,18 +39,19 @@ struct BoundSetting {
 ///   rows_per_pass       computed rows per pass
 ///   length              generated tokens per example
 ///
-/// A speed is an upper bound. The ratio of an arm's speed to the baseline's is an upper bound too,
-/// if the baseline reaches its own roofline at least as nearly as the arm does. The ratio of the
-/// baseline's speed to an arm's is then a lower bound. All other ratios of speeds, and all
-/// differences of speeds, are neither upper nor lower bounds. Counts from the traces are exact.
+/// A speed is an upper bound. An arm's speed divided by the baseline's speed is an upper bound too,
+/// under the assumption about BoundSetting::baseline. Then the baseline's speed divided by an arm's
+/// speed is a lower bound. All other ratios of speeds, and all differences of speeds, are neither
+/// upper nor lower bounds (Standing::nothing). Counts from the traces, e.g. tokens_per_forward, are
+/// estimates of the quantity itself.
 ///
-/// Intervals are a jackknife over units, and need at least kFewestBlocks units. A unit is an
-/// example, or all examples that some arm put into the same prompt.
+/// Intervals are jackknife intervals over units, and need at least kFewestBlocks units. A unit is
+/// an example, or all examples that some arm put into the same prompt.
 class BoundEvidence : public Evidence {
  public:
-  /// `traces`: by dataset. `lacking`: the arms and datasets that could not be traced, and why.
-  /// `made`: the runs that wrote the traces. `smaller`: whether the network is smaller than the
-  /// paper's, or only some of the paper's examples were run.
+  /// `traces`: dataset -> traces of all arms. `lacking`: the arms and datasets that could not be
+  /// traced, and why. `made`: the runs that wrote the traces. `smaller`: whether the network of
+  /// these runs is smaller than the paper's, or only some of the paper's examples were run.
   BoundEvidence(const std::map<std::string, std::vector<Trace>>& traces,
                 const BoundSetting& setting, Lacking lacking, std::vector<Overview> made = {},
                 bool smaller = false);

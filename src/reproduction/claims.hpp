@@ -11,14 +11,16 @@ namespace pardec {
 
 /// The result of testing a claim at one scale.
 struct ClaimFinding {
+  /// One measured quantity that the claim is about, e.g. on one dataset.
   struct Part {
     std::string label;  ///< e.g. "squad", "squad, code", "k5 > k2"; unique among the parts
-    std::string rule;   ///< the limit for `measured`, e.g. "above 1"
+    std::string rule;   ///< what the claim says of `measured`, as text, e.g. "above 1"
     Measured measured;
     ClaimVerdict verdict = ClaimVerdict::open;
-    /// for claims about identical answers: their counts
+    /// the counts of equal answers; none: the test is not ClaimTest::Kind::identity
     std::optional<IdentityCount> identity = std::nullopt;
-    std::string unfit = "";  ///< why `measured` cannot decide the claim; empty: it can
+    /// the warning that makes `measured` unfit for a verdict, as text; empty: there is none
+    std::string unfit = "";
     /// the dataset and the network on which `measured` was measured; empty: several, or not known
     std::string dataset = "", network = "";
   };
@@ -29,19 +31,19 @@ struct ClaimFinding {
   std::vector<Part> parts;
   std::vector<std::string> lacks;  ///< what is missing for parts that could not be measured
   std::vector<Caveat> caveats;     ///< the warnings about the numbers, without duplicates
-  /// Why the claim is open although parts of it are refuted: their passes have more rows than the
-  /// machine can compute while it reads the weights (ClaimTest::below_balance). Empty: this did not
-  /// happen.
+  /// Why a test is open although parts of it are refuted: their passes are too large
+  /// (ClaimTest::below_balance). Empty: there is no such test.
   std::string note;
 
   /// Whether the verdict is a decision (neither open nor not testable) that differs from the
-  /// expected verdict.
+  /// expected verdict (Claim::expect).
   bool unexpected() const;
   /// Why the claim cannot fail at this scale; empty: it can.
   std::string by_construction() const;
-  /// The paper's numbers for the tested parts, as (dataset, numbers). The numbers are {"least",
-  /// "most"} or {"at"}. If the claim does not have them by dataset, the dataset is empty. If no
-  /// part was tested, these are the numbers for all datasets of the claim.
+  /// The paper's numbers for the tested parts: pairs of a dataset and its numbers, which are
+  /// {"least", "most"} or {"at"} (Claim::published). If the claim does not give numbers by dataset,
+  /// the only pair has an empty dataset. If no part was tested, the result has the numbers for all
+  /// datasets of the claim.
   std::vector<std::pair<std::string, Json>> published() const;
   /// The reasons for the verdict as text: the results of the parts, and what is missing.
   std::string why() const;
@@ -50,12 +52,13 @@ struct ClaimFinding {
 /// Tests a claim against measurements. A part with an unfit number is open. If some parts could not
 /// be measured, the claim is refuted if a measured part is refuted, and open otherwise. If no part
 /// could be measured, the claim is not testable. Several tests of a claim share the error
-/// probability of one decision (VerdictRules::confidence).
+/// probability of one decision: each test gets an equal part (VerdictRules::confidence). REQUIRES:
+/// `claim` outlives the result.
 ClaimFinding test_claim(const Claim& claim, const std::string& scale, const Evidence& evidence);
 
-/// The number of claims per verdict, as text: "claims: 3 confirmed, 1 open; apart from these, that
-/// cannot fail: 2 confirmed". Claims that cannot fail are those with by_construction(). Without
-/// findings: "nothing is claimed".
+/// The number of claims with each verdict, as text: "claims: 3 confirmed, 1 open; apart from these,
+/// that cannot fail: 2 confirmed". The claims after "apart from these" are those with
+/// by_construction(). Without findings: "nothing is claimed".
 std::string counts_text(const std::vector<const ClaimFinding*>& findings);
 
 }  // namespace pardec

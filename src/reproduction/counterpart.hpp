@@ -12,20 +12,21 @@ namespace pardec {
 /// A measured quantity that corresponds to a printed number: the printed number is compared with
 /// `times` * quantity + `plus`.
 struct Counterpart {
-  std::vector<std::string> datasets;    ///< several: the mean over the datasets is used
+  std::vector<std::string> datasets;    ///< if there are several: the mean over them is used
   std::vector<std::string> categories;  ///< measured together; empty: all categories
   std::string metric;
-  /// The arms whose quantity is measured, each relative to its `over` if that is not empty.
-  /// Several: `extreme` selects one.
+  /// The arms whose quantity is measured. If ArmPair::over is not empty, the quantity of `arm` is
+  /// measured relative to the quantity of `over`. If there are several arms, `extreme` selects one.
   std::vector<ArmPair> arms;
-  /// whether `over` is subtracted from the arm; otherwise the arm is divided by `over`
+  /// how the two quantities of an ArmPair are compared; true: their difference, false: their ratio
   bool difference = false;
   /// whether each category is measured separately; `extreme` then selects one
   bool each_category = false;
-  /// Selects one of several quantities: the smallest or the largest.
+  /// Selects the smallest or the largest of several quantities.
   enum class Extreme { none, least, most } extreme = Extreme::none;
   double times = 1, plus = 0;
-  /// what would be needed to measure the quantity; then all other members are unset. Empty: nothing
+  /// What would be needed to measure the quantity. If it is set, no other member is. Empty: nothing
+  /// is needed.
   std::string lacks;
 
   /// Labels of all arms that the quantity is computed from.
@@ -35,13 +36,14 @@ struct Counterpart {
 /// Finds the counterparts of an item's cells at one scale.
 class Matching {
  public:
-  /// `match`: PaperItem::match_at the scale. `item` must outlive this object.
+  /// `match`: the result of PaperItem::match_at for the scale. `item` must outlive this object.
   Matching(const PaperItem& item, Json match) : item_(item), match_(std::move(match)) {}
 
-  /// Whether the cell is compared: for each key to which `match` gives a text, the cell has this
-  /// value.
+  /// Whether the cell is compared. It is not if `match` has a text for one of its keys, and the
+  /// cell has another value (PaperItem::match).
   bool shown(const PublishedCell& cell) const;
-  /// The counterpart of a cell. None: the cell has no counterpart.
+  /// The counterpart of a cell. None: `match` has no entry for a value of the cell, the project
+  /// does not have the cell's dataset, or no arm or metric is named.
   std::optional<Counterpart> of(const PublishedCell& cell) const;
 
  private:
@@ -52,8 +54,9 @@ class Matching {
 };
 
 /// The measured quantity, in the unit of the printed number, or what is missing. With
-/// Counterpart::extreme, the interval is that of the selected arm or category. For a mean over
-/// datasets, the datasets are treated as independent.
+/// Counterpart::extreme, the interval belongs to the selected arm or category, and does not include
+/// the uncertainty of the selection. For a mean over datasets, the datasets are treated as
+/// independent.
 Found measured(const Counterpart& counterpart, const Evidence& evidence);
 
 }  // namespace pardec

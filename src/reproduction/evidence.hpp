@@ -16,14 +16,14 @@ namespace pardec {
 
 /// Where a quantity was measured.
 struct Scope {
-  std::string dataset;                       ///< name of a place; see Evidence::places
+  std::string dataset;                       ///< name of a place (Evidence::places)
   std::vector<std::string> categories = {};  ///< measured together; empty: all categories
 };
 
-/// A quantity; or, if it was not measured, what is missing, e.g. "dataset narrativeqa".
+/// A measured quantity, or what is missing to measure it.
 struct Found {
   std::optional<Measured> measured;
-  std::string lacks;
+  std::string lacks;  ///< e.g. "dataset narrativeqa"; empty: nothing is missing
 };
 
 /// An arm, and the arm by whose quantity its own quantity is divided; empty `over`: none.
@@ -31,7 +31,7 @@ struct ArmPair {
   std::string arm, over;
 };
 
-/// The score whose verdicts a metric counts: judge_win_rate for judge_wins, judge_ties and
+/// The stored score from which a metric is computed: judge_win_rate for judge_wins, judge_ties and
 /// judge_losses (shares of pairs). Other metrics are returned as they are.
 std::string score_of(const std::string& metric);
 
@@ -47,30 +47,31 @@ struct Qualifiers {
 
   /// For example "forced, stand-in". "measured": no condition differs from the paper's.
   std::string text() const;
-  /// The qualifiers of a number that is computed from two numbers, with `*this` and `other`.
+  /// All conditions of `*this` and of `other`, e.g. for a number that is computed from two numbers.
   Qualifiers with(const Qualifiers& other) const;
 };
 
 /// The load of an arm in a window of time.
 struct LoadWindow {
-  double cached_rows;        ///< rows in the cache, mean over the time of the window
-  double tokens_per_second;  ///< tokens generated in the window, by its length
+  double cached_rows;        ///< rows in the KV cache, mean over the time of the window
+  double tokens_per_second;  ///< generated tokens of the window, divided by its length
 };
 
-/// Windows of 3 seconds from the loads of blocks (block.load). As in Figure 5 of the APAR paper,
-/// the first third of a block is left out, and all windows after the last one in which jobs waited.
+/// Windows of 3 seconds, as in Figure 5 of the APAR paper. `blocks`: the loads of blocks
+/// (Store::loads_of). The first third of a block is left out, and so is the time after the last
+/// moment in which jobs waited.
 std::vector<LoadWindow> load_windows(const std::vector<Json>& blocks);
 
-/// A source of measurements. Metrics have the names in experiments/papers/README.md. Unknown
-/// metrics, arms that were not run, and scores of forced answers are not errors: they are reported
-/// in Found::lacks.
+/// A source of measurements. Arms are given by their labels. experiments/papers/README.md lists the
+/// metrics. Unknown metrics, arms that were not run, and scores of forced answers are not errors:
+/// they are reported in Found::lacks.
 class Evidence {
  public:
   virtual ~Evidence() = default;
-  /// The names of places: the measured datasets, or, for bounds, combinations of dataset, network
-  /// and machine.
+  /// The names of places. A place is a dataset or, for bounds, a combination of dataset, network
+  /// and machine. Datasets that are missing may be included.
   virtual std::vector<std::string> places() const = 0;
-  /// The places of one dataset; empty: the dataset was not measured.
+  /// The places of one dataset; empty: there are none.
   virtual std::vector<std::string> places_of(const std::string& dataset) const;
   /// The dataset of a place.
   virtual std::string dataset_of(const std::string& place) const { return place; }
@@ -82,23 +83,25 @@ class Evidence {
   /// The value of `metric` for one arm.
   virtual Found level(const Scope& place, const std::string& arm,
                       const std::string& metric) const = 0;
-  /// `arm` divided by `other`, over the examples that both have.
+  /// The value of `metric` for `arm` divided by the value for `other`, over the examples that both
+  /// arms answered.
   virtual Found ratio(const Scope& place, const std::string& arm, const std::string& other,
                       const std::string& metric) const = 0;
   /// The ratio of pair `a` divided by the ratio of pair `b`. The default implementation treats the
   /// two ratios as independent.
   virtual Found ratio_of_ratios(const Scope& place, const ArmPair& a, const ArmPair& b,
                                 const std::string& metric) const;
-  /// `arm` minus `other`, over the examples that both have.
+  /// The value of `metric` for `arm` minus the value for `other`, over the examples that both arms
+  /// answered.
   virtual Found difference(const Scope& place, const std::string& arm, const std::string& other,
                            const std::string& metric) const = 0;
-  /// How many answers of `arm` equal those of `other`. Counts fields for metric `em`, and whole
-  /// answers for `identical`. None: there are no answers to compare.
+  /// How many answers of `arm` have the texts of `other`'s answers. The metric `em` counts fields,
+  /// and `identical` counts whole answers. None: there are no answers to compare.
   virtual std::optional<IdentityCount> identity(const Scope& place, const std::string& arm,
                                                 const std::string& other,
                                                 const std::string& metric) const = 0;
-  /// The value of `metric` for each answer of `arm`, e.g. the `length` of each turn; for metrics of
-  /// jobs, one value for each job. Empty: it was not measured for single answers.
+  /// The value of `metric` for each answer of `arm`, e.g. the `length` of each turn. For metrics of
+  /// jobs, there is one value for each job. Empty: the metric has no values for single answers.
   virtual std::vector<double> values(const Scope& /*place*/, const std::string& /*arm*/,
                                      const std::string& /*metric*/) const {
     return {};
@@ -109,7 +112,7 @@ class Evidence {
                                        const std::string& /*arm*/) const {
     return {};
   }
-  /// The conditions of the measurements at a place; empty: at all places together.
+  /// The conditions of the measurements at a place. `place`: empty for all places together.
   virtual Qualifiers qualifiers(const std::string& place) const = 0;
   /// The warnings about the values of `metric` that are computed from the measurements of `arms` at
   /// a place.
@@ -125,12 +128,12 @@ class Evidence {
   virtual double balance() const = 0;
 };
 
-/// The arms and datasets that were not run, with a text about what is missing for each, e.g. its
-/// network. The empty dataset name stands for all datasets.
+/// The arms and datasets that were not run.
 struct Lacking {
+  /// Label of an arm, or name of a dataset -> text about what is missing, e.g. a network. The empty
+  /// dataset name stands for all datasets.
   std::map<std::string, std::string> arms, datasets;
-  /// What is missing for the scale's baseline. No other arm replaces the baseline. Empty: it was
-  /// run.
+  /// What is missing for the scale's baseline. No other arm replaces the baseline. Empty: nothing.
   std::string baseline = "";
 };
 
@@ -159,10 +162,11 @@ class NoEvidence : public Evidence {
   Lacking lacking_;
 };
 
-/// Evidence from counts, one per dataset and quantity. Counts do not depend on arms, so that a
-/// ratio or difference of two arms is the count itself.
+/// Evidence from counts, one for each dataset and metric. Counts do not depend on arms. So a ratio
+/// or difference of two arms is the count itself.
 class CountedEvidence : public NoEvidence {
  public:
+  /// dataset -> metric -> count; NaN: there is no such count
   using Counts = std::map<std::string, std::map<std::string, double>>;
   CountedEvidence(Counts counts, Qualifiers qualifiers, Lacking lacking)
       : NoEvidence(std::move(lacking)), counts_(std::move(counts)), qualifiers_(qualifiers) {}
@@ -176,11 +180,13 @@ class CountedEvidence : public NoEvidence {
   Qualifiers qualifiers_;
 };
 
-/// A stored invocation of `run` with its answers. It is read once for all items.
+/// A stored invocation of `run` with its answers. Several items that were measured in one run can
+/// share this object.
 class StoredRun {
  public:
-  /// `baseline`: see CompareOptions::baseline. ConfigError: there is no such invocation, or no arm
-  /// has the label `baseline`.
+  /// Reads everything; `store` is not used later. `baseline`: see CompareOptions::baseline.
+  /// ConfigError: there is no such invocation, or no arm has the label `baseline`. StoreError: the
+  /// database cannot be read.
   StoredRun(Store& store, const std::string& invocation, const std::string& baseline);
   ~StoredRun();
 
@@ -194,13 +200,15 @@ class StoredRun {
 };
 
 /// Evidence from a stored invocation. A metric without values for single answers or jobs, e.g.
-/// `latency`, has no difference, and its ratio is the quotient of the two levels. `smaller`:
-/// whether the networks are smaller than the paper's, or only some of the paper's examples were
-/// run. `balance`: see Evidence::balance. `warnings`: warnings in addition to those of the
-/// comparison. `meant`: codes of warnings about what the scale is meant to show; these warnings
-/// make no number unfit.
+/// `latency`, has no difference, and its ratio is the quotient of the two levels. Arms whose
+/// answers say nothing about their decoder have no values: most answers are broken, or the network
+/// is untrained and not forced.
 class StoredEvidence : public Evidence {
  public:
+  /// `lacking`: what was not run. `smaller`: whether the networks are smaller than the paper's, or
+  /// only some of the paper's examples were run. `balance`: see Evidence::balance. `warnings`:
+  /// warnings in addition to those of the comparison. `meant`: codes of warnings about what the
+  /// scale is meant to show; these warnings make no number unfit.
   StoredEvidence(std::shared_ptr<const StoredRun> run, Lacking lacking, bool smaller,
                  double balance, std::vector<Warning> warnings = {},
                  std::set<std::string> meant = {});

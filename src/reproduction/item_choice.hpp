@@ -11,24 +11,25 @@
 /// Selects items of papers, and reads their stored verdicts.
 namespace pardec {
 
-/// Findings by item name and claim id. The catalogue must outlive them.
+/// Name of an item -> id of a claim -> finding. The catalogue must outlive the findings.
 using StoredVerdicts = std::map<std::string, std::map<std::string, ClaimFinding>>;
 
-/// The verdicts on claims in the database `db`; empty if the file does not exist. For each
-/// experiment (the work of an item at a scale), these are the verdicts of the newest invocation
-/// that could test at least one claim; older invocations are not used. The verdict
-/// ClaimVerdict::not_testable is used only if there is no other verdict. StoreError: the file
-/// cannot be read.
+/// The verdicts on claims, from the runs in the database `db`. Empty: the file does not exist. For
+/// each work (work_of), the verdicts come from the newest invocation that could test at least one
+/// claim. Older invocations of this work are not used. A claim may be tested by several works, at
+/// different scales. Then the newest verdict counts that is not ClaimVerdict::not_testable.
+/// StoreError: the file cannot be read.
 StoredVerdicts stored_verdicts(const PaperCatalogue& papers, const std::string& db);
 
-/// `paper`: "all" selects the items of all papers. `item`: empty selects all items of the paper.
-/// ConfigError: there is no such paper or item, or an item is given with "all".
+/// Selects items. `paper`: "all" selects the items of all papers. `item`: empty selects all items
+/// of the paper; otherwise see find_item. ConfigError: there is no such paper or item, or an item
+/// is given with "all".
 std::vector<const PaperItem*> chosen_items(const PaperCatalogue& papers, const std::string& paper,
                                            const std::string& item);
 
-/// The items whose results come from every N-th run, beginning with run I. Runs are counted in the
-/// order of `items`; several items may share a run (work_of). Items that need no run belong to no
-/// shard.
+/// The items that belong to a shard. The runs that the items need are numbered in the order of
+/// `items`; several items may share a run (work_of). A shard has every N-th run (Shard::has). Items
+/// that need no run belong to no shard.
 std::vector<const PaperItem*> items_of_shard(const std::vector<const PaperItem*>& items,
                                              const std::string& scale, const Shard& shard);
 

@@ -11,8 +11,8 @@
 /// that both have.
 namespace pardec {
 
-/// The contribution of some answers to a quantity. The answers are one scored field, or a job with
-/// all its examples.
+/// The contribution of some answers to a quantity: of one scored field, or of a job with all its
+/// examples. The quantity is computed from numerators and denominators as in ScorePart.
 struct QuantityPart {
   std::vector<std::string> answers;   ///< names of examples, or of fields of examples
   std::vector<std::string> clusters;  ///< the clusters that these answers belong to
@@ -22,23 +22,27 @@ struct QuantityPart {
 
 /// The parts of two arms for the answers that both have. Answers that one arm generated in one job
 /// (a stack of examples) stay together: if the other arm lacks one of them, all of them are left
-/// out of both arms. Repeated answers count as their mean. Clusters that share a job are one unit.
+/// out of both arms. Repeated answers count as one answer, with their mean.
 struct PairedParts {
-  std::vector<ScorePart> arm, other;
+  std::vector<ScorePart> arm, other;  ///< ScorePart::cluster is the number of the unit
+  /// Number of units. A unit is a cluster; clusters that share a job are one unit.
   std::int32_t units = 0;
-  /// number of answers that both arms have, and of answers that are left out
+  /// number of answers that both arms have, and number of answers that are left out
   std::int64_t answers = 0, left_out = 0;
 };
-/// Pairs the parts of two arms; see PairedParts.
+/// Pairs the parts of two arms.
 PairedParts paired(const std::vector<QuantityPart>& arm, const std::vector<QuantityPart>& other);
 
-/// The quantity of one arm, with an interval. `range`: the range of a single answer's score. None:
-/// the quantity is not a score; then its interval has width 0 if all parts are equal.
+/// The quantity of one arm, with an interval (score_intervals). `range`: the range of a single
+/// answer's score. None: the quantity is not a score. Then the interval has width 0 if all parts
+/// are equal.
 Measured level_of(const std::vector<QuantityPart>& parts, std::optional<ScoreRange> range);
-/// `arm` minus `other`. Without shared answers: NaN, with 0 units.
+/// The quantity of `arm` minus the quantity of `other`, over the answers that both have. If there
+/// are no such answers: NaN, with 0 units.
 Measured difference_of(const std::vector<QuantityPart>& arm, const std::vector<QuantityPart>& other,
                        std::optional<ScoreRange> range);
-/// `arm` divided by `other`. Without shared answers: NaN, with 0 units.
+/// The quantity of `arm` divided by the quantity of `other`, over the answers that both have. If
+/// there are no such answers: NaN, with 0 units.
 Measured ratio_of(const std::vector<QuantityPart>& arm, const std::vector<QuantityPart>& other,
                   std::optional<ScoreRange> range);
 

@@ -8,7 +8,7 @@
 
 namespace pardec {
 
-/// A difference between our measurement and the paper's.
+/// A difference between a measurement and the paper's measurement.
 struct Difference {
   enum class Of {
     network,
@@ -26,28 +26,28 @@ struct Difference {
     budget,  ///< the time limit ended the run
     bound    ///< the settings of a bound by the roofline
   };
-  /// The condition that differs. None: the text is not about a difference, but about a doubt in the
-  /// paper's number, or about why there is no measured number.
+  /// The condition that differs. None: the text is about a doubt in the paper's numbers, or says
+  /// why there is no measured number.
   std::optional<Of> of;
-  std::string text;  ///< one line
+  std::string text;  ///< one line, e.g. "differs: type: fp32 (paper: bf16)"
 
   bool operator==(const Difference&) const = default;
 };
 
-/// Whether a network has less than 90 % of the parameters of the paper's, or only some of the
-/// examples were run.
+/// Whether a network of the run has less than 90 % of the parameters of the paper's network, or
+/// only some of the examples were run.
 bool is_smaller(const PaperItem& item, const Overview& comparison);
 
 /// Warnings with code `untaught`, one for each arm whose network was trained with other settings
-/// than in the paper (`training` in the item's setting). Only arms without an oracle that need a
-/// trained network are checked, and only settings in the network's training record. An arm with
-/// such a difference measures another method than the paper's.
+/// than in the paper (`training` in Published::setting). Such an arm measures another method than
+/// the paper's. Only arms without an oracle whose decoder needs a trained network are checked, and
+/// only settings that the network's training record has.
 std::vector<Warning> unlike_papers_training(const PaperItem& item, const Overview& comparison);
 
-/// The conditions of a run next to those of the paper's measurement. Network, dtype, machine, data
-/// and batch are always listed. Sampling, limits, options, judges, oracles and missing training are
-/// listed only if they differ. The doubts about the paper's numbers come last. `judged`: the
-/// judges' verdicts on the run.
+/// The conditions of a run that differ from the paper's text about them (Published::setting), each
+/// with this text. Conditions that the paper does not state count as different. Judges, oracles and
+/// arms with an untrained network are always listed. The doubts about the paper's numbers come
+/// last. `judged`: the judges' verdicts on the run.
 std::vector<Difference> differences_from(const PaperItem& item, const Overview& comparison,
                                          const std::vector<JudgedShare>& judged);
 

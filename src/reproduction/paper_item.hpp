@@ -14,20 +14,22 @@ namespace pardec {
 
 /// A number printed in a paper.
 struct PublishedCell {
-  std::vector<Json> at;  ///< one value per entry of Published::keys
+  std::vector<Json> at;  ///< one value for each entry of Published::keys
   double value;
 };
 
 /// A doubt about a number in the paper.
 struct Doubt {
-  Json at;  ///< the cells: one value per key, "*" for any; null: all cells
+  Json at;  ///< the cells in doubt: one value for each key, "*" for any; null: all cells
   std::string why;
 };
 
 /// The numbers of a table or figure.
 struct Published {
-  std::string unit, source;  ///< source: printed, stated in the text, or derived
-  Json setting;              ///< conditions of the numbers: hardware, dtype, batch and others
+  /// source: whether the numbers are printed, stated in the text, or derived from other numbers or
+  /// formulas of the paper
+  std::string unit, source;
+  Json setting;  ///< conditions of the numbers: hardware, dtype, batch and others
   /// names of the values that identify a cell, e.g. method and dataset
   std::vector<std::string> keys;
   /// The paper's name of a dataset -> the project's name; none: the project does not have the
@@ -44,7 +46,7 @@ struct Published {
 /// An arm on a dataset whose quantity a claim tests. With `over`, the quantity of `arm` is divided
 /// by the quantity of arm `over`, or compared with it in another way (ClaimTest::Kind).
 struct Point {
-  std::string arm, over;                ///< labels
+  std::string arm, over;                ///< labels; `over` may be empty
   std::string dataset;                  ///< empty: each dataset of ClaimTest::in
   std::vector<std::string> categories;  ///< measured together; empty: all categories
 };
@@ -55,25 +57,26 @@ struct ClaimTest {
     ratio,       ///< each point, divided by its `over`, satisfies `limit`
     bound,       ///< each point satisfies `limit`; `over` may be empty
     difference,  ///< each point's arm minus its `over` satisfies `limit`
-    order,       ///< each point divided by the next one satisfies `limit`
-    trend,       ///< the quantity rises or falls along the points: the ratios satisfy `limit`
+    order,       ///< each point divided by the next point satisfies `limit`
+    trend,       ///< the quantity rises or falls along the points: of each two neighbours, the one
+                 ///< that should be larger, divided by the other one, satisfies `limit`
     optimum,     ///< the largest quantity belongs to an arm in `among`
     identity,    ///< the share of answers that equal the answers of `over` satisfies `limit`
   };
   Kind kind;
-  std::string label;  ///< follows the labels of its parts if the claim has several tests
-  std::string metric;
-  /// one part per point; order and trend have one part per pair of neighbours
+  std::string label;   ///< of the test, if the claim has several tests; otherwise empty
+  std::string metric;  ///< experiments/papers/README.md lists the metrics
+  /// The test has one part for each point, or, for order and trend, for each pair of neighbours.
   std::vector<Point> points;
   /// optimum: the claim is that the best point has one of these arms
   std::vector<std::string> among;
   std::vector<std::string> in;  ///< datasets; empty: all
-  bool each_category = false;   ///< whether there is one part per category
+  bool each_category = false;   ///< whether each category has parts of its own
   bool rises = false;           ///< trend: whether the quantity rises along the points, or falls
   Limit limit{Limit::Relation::above, 1};  ///< for order and trend: of the ratio of neighbours
-  /// Whether the claim holds only below the balance: refuted parts whose passes have more rows than
-  /// the machine can compute while it reads the weights (Evidence::balance) do not refute the
-  /// claim. If no other part is refuted, the test is open.
+  /// Whether parts with large passes cannot refute the claim. A pass is large if it has more rows
+  /// than the machine can compute while it reads the weights (Evidence::balance). If only such
+  /// parts are refuted, the test is open.
   bool below_balance = false;
 };
 
@@ -81,13 +84,14 @@ struct ClaimTest {
 struct Claim {
   /// says: the sentence. where: its place in the paper.
   std::string id, says, where;
-  /// The paper's numbers: {"least", "most"}, {"at"}, or {"by"} if `published_by` has them. Null: no
-  /// numbers are given.
+  /// The paper's numbers: {"least": X, "most": Y} for a range, {"at": X} for a single number, or
+  /// {"by": ...} for the numbers in `published_by`. Null: the claim has no numbers.
   Json published;
-  /// The paper's numbers by the project's dataset and then by network. Empty: the claim does not
-  /// give them by dataset.
+  /// The paper's numbers: dataset (the project's name) -> network -> number. Empty: `published` has
+  /// no key `by`.
   std::map<std::string, std::map<std::string, double>> published_by;
-  /// scale -> the paper's network whose shape the scale uses (`shapes`); empty: not known
+  /// scale -> the paper's network whose shape the scale uses (key `shapes`); an empty network: not
+  /// known
   std::map<std::string, std::string> networks;
   std::vector<ClaimTest> tests;  ///< all of them must hold
   std::vector<std::string> scales;
@@ -100,29 +104,30 @@ struct Claim {
 
   /// Whether the claim is tested at this scale.
   bool tested_at(const std::string& scale) const;
-  /// The paper's numbers for a dataset (empty: all datasets) and network: {"least", "most"}, of all
-  /// networks if the paper has none for this one. If the numbers are not given by dataset, the
-  /// result is `published`. Null: there are no numbers.
+  /// The range {"least", "most"} of the paper's numbers for a dataset (empty: all datasets) and a
+  /// network. Where the paper has no number for this network, the numbers of all networks count. If
+  /// the numbers are not given by dataset, the result is `published`. Null: there are no numbers.
   Json published_of(const std::string& dataset, const std::string& network) const;
 };
 
-/// How a figure of a paper is drawn, or one panel of it. Its values are measured quantities.
+/// How a figure of a paper, or one of its panels, is drawn with measured quantities.
 struct PrintedFigure {
   enum class Form {
-    /// `metric` over the setting `along` of the arms; one line per series
+    /// a metric over the setting `along` of the arms, e.g. batch_size; one line for each series
     lines,
-    /// bars of `metric`; groups are datasets, or the categories of one dataset (`along`)
+    /// bars of a metric; groups are datasets, or the categories of one dataset (`along`)
     bars,
-    /// one bar per arm, with the quantities `parts`, which add up to 1
+    /// one bar for each arm, made of the quantities `parts`, which add up to 1
     stacked,
-    /// `metric` by the settings `along` (columns) and `by` (rows)
+    /// a metric by the settings `along` (columns) and `by` (rows)
     heat,
-    /// the density of `metric` over answers; one curve per series
+    /// the density of a metric over answers; one curve for each series
     density,
-    /// `metric` over the quantity `along`; one mark per arm
+    /// a metric over the metric `along`; one mark for each arm
     scatter,
-    /// mean and quartiles of the throughput over windows of time, over the mean of the cache in use
-    /// in these windows; one mark per arm, joined within a series
+    /// Throughput against the used cache (Figure 5 of the APAR paper). For each arm, a mark with
+    /// mean and quartiles of the tokens per second over windows of time (load_windows), at the mean
+    /// number of cached rows. The marks of a series are joined.
     cache,
   };
   /// Arms that belong together, with the paper's name for them.
@@ -134,52 +139,56 @@ struct PrintedFigure {
     std::string name, metric;
   };
   Form form;
-  std::string title;                 ///< which panel it is; empty: there is only one
-  std::vector<std::string> metrics;  ///< one figure for each
-  std::string along, by;
+  std::string title;                 ///< name of the panel; empty: there is only one panel
+  std::vector<std::string> metrics;  ///< each metric has a figure of its own
+  std::string along, by;             ///< see Form
   std::vector<Series> series;
-  std::vector<Part> parts;
+  std::vector<Part> parts;  ///< see Form::stacked
   std::string x_label, y_label;
-  double times = 1;             ///< the values are drawn times this, e.g. 100 for percent
-  bool inverse = false;         ///< `times` divided by the value is drawn, e.g. a time per token
-  std::vector<std::string> in;  ///< datasets; empty: all. One figure for each, unless along them
-  std::string note;             ///< in what the drawing differs from the paper's; empty: nothing
+  double times = 1;      ///< factor by which values are multiplied, e.g. 100 for percent
+  bool inverse = false;  ///< whether `times` is divided by the value, e.g. for a time per token
+  /// Datasets; empty: all datasets of the scale. Each dataset has a figure of its own, unless
+  /// `along` is "dataset".
+  std::vector<std::string> in;
+  std::string note;  ///< in what the drawing differs from the paper's; empty: nothing
 };
 
 /// One table or figure of a paper.
 struct PaperItem {
   std::filesystem::path file;
-  std::string name;         ///< e.g. ippd-table5
-  std::string paper, item;  ///< e.g. ippd, Table 5
+  std::string name;         ///< e.g. "ippd-table5"
+  std::string paper, item;  ///< e.g. "ippd", "Table 5"
   /// The key `class`. A or B: pardec can measure the whole item. C: the item needs something that
   /// pardec does not do. D: the item needs weights, hardware or people that are not available.
   std::string item_class;
   /// section: the section of the paper. measures: what the table or figure measures.
   std::string section, measures;
   Published published;
-  /// How published cells correspond to measurements. For each key of the cells except `dataset`, it
-  /// has a text (only cells with this value are compared), or an object that maps the key's values
-  /// to arms, categories or metrics. If no key determines the arm or the metric, `arm` and `metric`
-  /// name them for all cells. A cell is compared on its own dataset only (Published::datasets).
+  /// How published cells correspond to measurements (experiments/papers/README.md, "Files"). It is
+  /// an object with an entry for each of Published::keys except `dataset`. If the entry is a text,
+  /// only cells with this value are compared. If it is an object, it maps the key's values to arms,
+  /// categories or metrics. Entries `arm` and `metric` apply to all cells. A cell is compared only
+  /// on its own dataset (Published::datasets).
   Json match;
-  Json scales;  ///< name -> scale, in the form of an experiment file
+  Json scales;  ///< name -> scale, in the form of an experiment file with more keys
   /// what is missing to measure the item, e.g. a corpus; empty if there are scales
   std::string lacks;
   std::vector<Claim> claims;
   std::vector<PrintedFigure> figures;  ///< the panels of a figure; empty: it is not drawn
 
-  /// A scale by name. If a scale has the key `like`, all keys that it lacks are taken from the
-  /// scale named there: SCALE of this item, or PAPER/ITEM#SCALE of another one. Objects that both
-  /// scales have are merged key by key; null removes a key. ConfigError: there is no such scale, or
-  /// more than ten scales follow one another by `like`. DataError: the file of the other item
-  /// cannot be read or is not JSON.
+  /// A scale by name, without its key `like`. This key names another scale: SCALE of this item, or
+  /// PAPER/ITEM#SCALE of another item. All keys that the scale lacks are taken from that scale.
+  /// Objects that both scales have are merged key by key, and null removes a key. ConfigError:
+  /// there is no such scale, or more than ten scales follow one another by `like`. DataError: the
+  /// file of the other item cannot be read or is not JSON.
   Json scale(const std::string& which) const;
-  /// `match`, with the keys that this scale replaces. ConfigError: see `scale`.
+  /// `match`, with the keys that this scale replaces. Errors: see `scale`.
   Json match_at(const std::string& which) const;
 };
 
-/// Reads the file of an item. ConfigError, which names file and key: the file is invalid.
-/// DataError: the file cannot be read or is not JSON.
+/// Reads the file of an item. ConfigError, which names file and key: the file is invalid, or a
+/// claim or figure names an arm that its scales do not have. DataError: the file cannot be read or
+/// is not JSON.
 PaperItem read_paper_item(const std::filesystem::path& file);
 
 /// A table or figure that is not measured here, e.g. a picture without numbers.
@@ -199,9 +208,9 @@ PaperCatalogue read_papers();
 /// not measured here (the message says why).
 const PaperItem& find_item(const PaperCatalogue& papers, const std::string& paper,
                            const std::string& item);
-/// The numbers of a published table about datasets: dataset -> quantity -> number. `table`: the
-/// item's file in experiments/papers. Errors: see read_paper_item. REQUIRES: the keys of the table
-/// are a dataset and a quantity.
+/// The numbers of a published table about datasets: dataset -> object {quantity: number}. `table`:
+/// the item's file in experiments/papers, e.g. "ippd/table1.json". Errors: see read_paper_item.
+/// REQUIRES: the keys of the table are a dataset and a quantity.
 std::map<std::string, Json> published_rows(const std::string& table);
 /// The short names of the papers, e.g. "ippd". They are the names of folders in experiments/papers.
 std::vector<std::string> paper_names();

@@ -11,9 +11,10 @@
 /// Recipes: files that describe how to train the networks that claims need.
 namespace pardec {
 
-/// The content of a recipe file (experiments/smollm2/recipe.schema.json).
+/// The content of a recipe file (experiments/smollm2/recipe.schema.json). Relative paths are found
+/// as by folder_at (scale_inputs.hpp).
 struct Recipe {
-  /// A checkpoint and an adapter to merge.
+  /// Folders of a checkpoint and of an adapter that is merged into it.
   struct Merge {
     std::string model, adapter;
   };
@@ -23,16 +24,17 @@ struct Recipe {
   std::string makes;           ///< what the recipe makes, as text
   std::string model;           ///< folder of the checkpoint from which training starts
   std::optional<Merge> merge;  ///< if set, `model` is the result of this merge
-  /// the commands that create `model` or, if `merge` is set, the parts of the merge
+  /// the commands that create `model` or, if `merge` is set, its two folders
   std::vector<std::string> before;
-  std::vector<std::string> datasets;
-  /// folder of the data; `DATA` stands for the folder of the publishers' files
+  std::vector<std::string> datasets;  ///< names of the datasets to train on
+  /// folder of the data; "DATA" stands for the folder of the publishers' files
+  /// (TrainingChoice::data_root)
   std::string root;
   std::vector<std::string> made_by;  ///< commands that create the data
-  Json flags;                        ///< flags of `train`
+  Json flags;                        ///< further flags of `train`: name -> value
   std::uint64_t seed = 1;
   double minutes = 0;  ///< expected training time on one core
-  /// the loss after an earlier training with this recipe; none: it was never trained
+  /// validation loss at the end of an earlier training with this recipe; none: not known
   std::optional<double> validation_loss;
 
   /// The folder for the trained weights: for FOLDER/recipes/NAME.json, this is FOLDER/NAME.
@@ -43,23 +45,23 @@ struct Recipe {
 /// cannot be read or is not JSON.
 Recipe read_recipe(const std::filesystem::path& file);
 
-/// The recipe file for the network in folder FOLDER/NAME: FOLDER/recipes/NAME.json. The network's
-/// folder need not exist. None: there is no such recipe.
+/// The recipe file for the network in the folder `network`: for FOLDER/NAME, this is
+/// FOLDER/recipes/NAME.json. The folder `network` need not exist. None: there is no such recipe.
 std::optional<std::filesystem::path> recipe_for(const std::string& network);
 
 /// The settings of a training that a recipe leaves open.
 struct TrainingChoice {
-  std::string data_root;  ///< the folder that `DATA` stands for
+  std::string data_root;  ///< the folder that "DATA" stands for (Recipe::root)
   std::string device;     ///< empty: the recipe's device
   double minutes = 0;     ///< time limit (LoopOptions::minutes); 0: no limit
 };
 
 /// The settings of a recipe's training. If an earlier training with this recipe was stopped, the
-/// training continues it. ConfigError: the recipe's flags are invalid.
+/// new training continues it. ConfigError: the recipe's flags are invalid.
 TrainingSettings settings_of_recipe(const Recipe& recipe, const TrainingChoice& choice);
 
-/// The training of settings_of_recipe as a command line, without the options to continue an earlier
-/// training and to limit its time.
+/// The same training as a command line, without the flags that continue an earlier training and
+/// limit the time.
 std::string command_of_recipe(const Recipe& recipe, const TrainingChoice& choice);
 
 }  // namespace pardec

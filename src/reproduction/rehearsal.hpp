@@ -11,15 +11,17 @@
 
 /// Dry runs of `reproduce`: all steps for an item are run on two examples of each dataset, with
 /// small random networks of the same families. Problems appear before the real networks are run.
+/// The measured numbers mean nothing.
 namespace pardec {
 
 /// A network of a scale, and the small network that replaces it.
 struct RehearsedNetwork {
-  /// as in the scale; the folder may be replaced by ReproduceOptions::models
+  /// Label and folder of the real network, from ReproduceOptions::models or otherwise from the
+  /// scale. The folder may be empty.
   std::string label, folder;
   bool there = false;  ///< whether the folder exists and has a completely trained network
-  /// path of a config file with the network's shape; empty: the network is an adapter, or its shape
-  /// is unknown
+  /// path of a config file with the network's shape; empty: the shape is unknown, or the label
+  /// belongs to an adapter
   std::string shape;
   std::int64_t parameters = 0;  ///< parameters of the real network; 0: unknown
   /// size of the real network's weights in the scale's dtype; 0: unknown
@@ -52,13 +54,16 @@ struct Rehearsal {
 /// several items share is run once.
 class Rehearsals {
  public:
-  /// Performs the dry run of an item. It has its own database, and asks no judge and no service.
-  /// The options `db`, `judge`, `effort` and `errors_lack` are ignored; errors of the run are
-  /// thrown. A network is synthesised from the config in the scale's `shapes`, or from the config
-  /// in the network's folder. It has two small layers, the quickstart tokenizer and control tokens;
-  /// adapters are left out. An arm without an oracle gets the first one that its decoder supports:
-  /// `references`, which forces the answers (not to open prompts), or `accept:0.8`, which decides
-  /// which guesses are accepted. Errors: see reproduce().
+  /// Performs the dry run of an item. The run has its own database, and asks no judge and no
+  /// service. The options `db`, `judge`, `effort` and `errors_lack` are ignored; `models` and
+  /// `limit` only appear in the result. Errors of the run are thrown: see reproduce() and
+  /// load_dataset.
+  ///
+  /// A network is synthesised from the config in the scale's `shapes`, or from the config in the
+  /// network's folder. The network has two small layers, the quickstart tokenizer and control
+  /// tokens; adapters are left out. An arm without an oracle gets one, if its decoder supports it:
+  /// `references`, which forces the answers (not for open prompts), otherwise `accept:0.8`, which
+  /// decides which guesses are accepted.
   Rehearsal of(const PaperItem& item, const ReproduceOptions& options);
 
  private:

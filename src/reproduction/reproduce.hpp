@@ -19,23 +19,26 @@
 #include "src/support/progress.hpp"
 
 /// Reproduces tables and figures of papers: measures them, and tests the papers' claims.
+/// experiments/papers/README.md explains items, scales, claims and verdicts.
 namespace pardec {
 
 class Group;  // src/group/group.hpp
 
 /// Limits on the work for one item.
 struct Effort {
-  /// False: nothing is run; only stored results, and results made for other items, are used.
+  /// False: nothing is run. Only stored runs, of any commit of the program, and bound traces that
+  /// were made for other items are used.
   bool runs = true;
   std::optional<double> seconds = std::nullopt;  ///< time limit of a run; none: no limit
 };
 
-/// A network that replaces the one in the item's file.
+/// A network that replaces the network with this label in the item's file. `folder`: found as by
+/// folder_at (scale_inputs.hpp).
 struct GivenNetwork {
   std::string label, folder;
 };
 
-/// A service that answers an arm. `file`: the description of the service.
+/// The service that answers the arm with this label. `file`: the description of the service.
 struct GivenService {
   std::string label, file;
 };
@@ -45,20 +48,19 @@ struct ReproduceOptions {
   std::string scale = "small";
   std::string db = "results/pardec.sqlite";  ///< runs in this database are not repeated
   bool create_folders = false;               ///< whether to create folders for the database
-  std::string data_root;  ///< folder with one folder per dataset; empty: the project's samples
+  std::string data_root;  ///< folder with a folder for each dataset; empty: the project's samples
   std::string dtype;      ///< replaces the dtype in the item's file; empty: keeps it
   std::string device;     ///< device of runs and trainings; empty: as in the item's file
   std::vector<GivenNetwork> models;  ///< if a label has several, the first is used
-  /// The services for arms that a service answers. Without its service, an arm is reported as
+  /// The services for arms that a service answers. An arm without its service is reported as
   /// missing.
   std::vector<GivenService> services;
-  /// number of examples per dataset; none: as in the item's file
+  /// number of examples of each dataset; 0: all; none: as in the item's file
   std::optional<std::int64_t> limit;
   std::optional<chat::ServiceSpec> judge;  ///< for claims that need a judge; none: none is asked
   int threads = 0;                         ///< CPU threads; 0: all cores
   Effort effort;
-  /// True: errors of a run are reported in the findings as something missing. False: they are
-  /// thrown.
+  /// True: errors of a run are reported in ClaimFinding::lacks. False: they are thrown.
   bool errors_lack = false;
   std::stop_token stop;  ///< interrupts a run so that it can be resumed
   ProgressStyle progress = ProgressStyle::none;
@@ -72,13 +74,13 @@ struct ReproduceOptions {
 struct Reproduction {
   const PaperItem* item;
   std::string scale;
-  std::vector<std::string> arms;  ///< labels
-  std::string baseline;
+  std::vector<std::string> arms;         ///< labels of the scale's arms
+  std::string baseline;                  ///< label of an arm; empty: each arm has its own baseline
   std::vector<Difference> differs;       ///< differences from the paper's measurement
-  std::unique_ptr<Store> store;          ///< the store that `evidence` reads; null: a shared one
+  std::unique_ptr<Store> store;          ///< the store from which `run` was read; may be null
   std::shared_ptr<const StoredRun> run;  ///< null: nothing was run, or the run is not kept
   std::unique_ptr<Evidence> evidence;
-  std::vector<ClaimFinding> findings;
+  std::vector<ClaimFinding> findings;  ///< one for each claim that is tested at this scale
   bool judge_failed = false;  ///< whether asking the judge failed, so that verdicts may be missing
   bool shared = false;        ///< whether the processes of a group began a run together
 };
@@ -94,21 +96,22 @@ struct BoundTraces {
 /// The bound traces that this process has made. The keys are those of work_of().
 using MadeBounds = std::map<std::string, BoundTraces>;
 
-/// Runs the scale's experiment and tests the claims. A stopped run is resumed; a complete one is
-/// read from the database or from `bounds`. Stored runs count only if the settings and the commit
-/// of the program are the same. Missing networks, datasets or time are no errors; the findings
-/// report them. ConfigError: the item does not have this scale. For errors of a run, see
+/// Runs the scale's experiment and tests the claims. A stopped run is resumed. A complete run is
+/// not repeated: it is read from the database, or its traces are taken from `bounds`. A stored run
+/// counts only if its settings are the same. If Effort::runs is set, the commit of the program must
+/// be the same, too. Missing networks, datasets or time are no errors; the findings report them.
+/// ConfigError: the item does not have this scale. For errors of a run, see
 /// ReproduceOptions::errors_lack; errors of a run that several processes share are always thrown.
-/// REQUIRES: options.group is null or this process is its rank 0.
+/// REQUIRES: `item` outlives the result; options.group is null or this process is its rank 0.
 Reproduction reproduce(const PaperItem& item, const ReproduceOptions& options, MadeBounds& bounds);
-/// Reproduces an item without bound traces from earlier calls.
+/// Reproduces an item without bound traces from earlier calls. Errors and requirements: see above.
 Reproduction reproduce(const PaperItem& item, const ReproduceOptions& options);
 
 /// All work of a rank above 0: joins each run that rank 0's calls of reproduce() share, until rank
 /// 0 calls end_reproductions(). ConfigError: the rank's settings or files differ from those of rank
 /// 0. Other errors: see execute(). REQUIRES: options.group is set.
 void follow_reproductions(const PaperCatalogue& papers, const ReproduceOptions& options);
-/// Ends the other ranks' follow_reproductions(). REQUIRES: called in rank 0.
+/// Ends the calls of follow_reproductions() in the other ranks. REQUIRES: called in rank 0.
 void end_reproductions(Group& group);
 
 /// Whether enough of the scale's networks and datasets exist here to test at least one claim, or to
@@ -117,12 +120,14 @@ void end_reproductions(Group& group);
 bool runs_here(const PaperItem& item, const ReproduceOptions& options);
 
 /// A key for the work of a scale. Scales with the same key, also of different items, share one run,
-/// or the traced passes of a bound. Empty: the scale needs no run because it only counts, or it
-/// does not exist.
+/// or the traced passes of a bound. Empty: the scale only counts and needs no run, or the item does
+/// not have this scale. ConfigError and DataError: see PaperItem::scale.
 std::string work_of(const PaperItem& item, const std::string& scale);
 
 /// Tests claims against a stored invocation, without running anything. Returns one result for each
-/// item and scale that the invocation was made for. Empty: `reproduce` did not make it.
+/// item and scale for which the invocation was made. Empty: there is no such invocation, or
+/// `reproduce` did not make it. StoreError: the database cannot be read. REQUIRES: `papers`
+/// outlives the results.
 std::vector<Reproduction> reproduced(const PaperCatalogue& papers, Store& store,
                                      const std::string& invocation);
 

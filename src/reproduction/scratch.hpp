@@ -4,7 +4,8 @@
 
 namespace pardec {
 
-/// A new empty folder. The destructor removes it.
+/// A new empty folder in the folder for temporary files (TMPDIR). The destructor removes it with
+/// its content.
 class Scratch {
  public:
   /// `name`: the beginning of the folder's name. RunError: the folder cannot be created.

@@ -14,16 +14,17 @@ namespace pardec {
 class TimeShares {
  public:
   /// Starts the clock. `budget`: seconds for all items; none: no limit. `used`: seconds of the
-  /// budget that are already used.
+  /// budget that are already used. Each run that can be made here (runs_here) gets a share.
   TimeShares(std::optional<double> budget, const std::vector<const PaperItem*>& items,
              const ReproduceOptions& options, double used = 0);
 
   double used() const;  ///< used part of the budget, in seconds
-  /// The time that `item` may use now: an equal share of the remaining time, among the runs that
-  /// are still to be made. Effort::runs is false if the run that the item needs was already made,
-  /// or if no time is left. Without a budget, there is no limit.
+  /// The time that `item` may use now: the remaining time, divided by the number of runs that are
+  /// still to be made. Effort::runs is false if the run that the item needs was already made, or if
+  /// no time is left. If there is no budget, there is no limit.
   Effort effort_of(const PaperItem& item) const;
-  /// Marks the work of an item as done. Call this after each reproduction, with its result.
+  /// Removes the work of an item from the runs that are still to be made. Call this after each
+  /// reproduction, with its result and the bound traces so far.
   void take(const Reproduction& result, const MadeBounds& bounds);
 
  private:

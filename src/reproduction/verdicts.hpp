@@ -23,16 +23,16 @@ enum class Standing {
 struct Measured {
   Interval value;            ///< estimate with 95 % interval; NaN ends: no interval
   std::int64_t units = 0;    ///< number of blocks or clusters that the interval is based on
-  bool logarithmic = false;  ///< the interval is symmetric about the logarithm, as for ratios
+  bool logarithmic = false;  ///< the interval was computed for the logarithm, as for ratios
   bool exact = false;        ///< computed without sampling, so there is no uncertainty
   Standing standing = Standing::itself;
 };
 
-/// `a` divided by `b`, for quantities that were measured on different examples. The squared
-/// half-widths of the intervals of the logarithms are added. Measured::units is the smaller of the
-/// two numbers; a quantity without uncertainty (Measured::exact) does not count. If both are
-/// bounds, the standing is Standing::nothing. A quotient by an upper bound is a lower bound, and a
-/// quotient by a lower bound is an upper bound. REQUIRES: both estimates are positive.
+/// `a` divided by `b`, for quantities that are treated as independent. The squared half-widths of
+/// the intervals of the logarithms are added. Measured::units is the smaller of the two numbers; a
+/// quantity without uncertainty (Measured::exact) does not count. If both are bounds, the standing
+/// is Standing::nothing. A quotient by an upper bound is a lower bound, and a quotient by a lower
+/// bound is an upper bound. REQUIRES: both estimates are positive.
 Measured quotient(const Measured& a, const Measured& b);
 
 /// The values of a quantity that a claim allows.
@@ -64,11 +64,11 @@ std::string_view name(ClaimVerdict verdict);
 
 /// The rules for decisions.
 struct VerdictRules {
-  double confidence = 0.95;
+  double confidence = 0.95;        ///< 1 minus the error probability of a decision
   std::int64_t fewest_units = 10;  ///< with fewer units, a claim stays open
 };
 
-/// Whether `measured` has enough units for a decision.
+/// Whether `measured` has enough units for a decision, or is exact.
 bool enough(const Measured& measured, const VerdictRules& rules = {});
 
 /// The verdict on a claim, and on each of its parts (datasets, categories, neighbours in an order).
@@ -82,34 +82,38 @@ struct Decision {
 /// testable.
 ClaimVerdict together(std::span<const ClaimVerdict> parts);
 
-/// Decides the claim that all parts satisfy the limit. A part is decided if the two-sided p-value
-/// of its difference from the limit, adjusted with Holm's method for all parts, is below 1 -
-/// confidence. The part is then confirmed or refuted, depending on the side of the limit on which
-/// its estimate lies. With a single part, this means that its interval excludes the limit. An exact
-/// part (Measured::exact) is always decided. A part with too few units (see `enough`) is open. A
-/// part that is a bound is refuted if all values that the bound allows are on the wrong side. Such
-/// a part is never confirmed: it is not contradicted if the bound itself is on the right side, and
-/// open otherwise. Without parts, the claim is not testable.
+/// Decides the claim that all parts satisfy the limit. Without parts, the claim is not testable.
+///
+/// A part is decided if the two-sided p-value of its difference from the limit, adjusted with
+/// Holm's method for all parts, is below 1 - confidence. The part is then confirmed or refuted,
+/// depending on the side of the limit on which its estimate lies. With a single part, this means
+/// that its interval excludes the limit. An exact part (Measured::exact) is always decided. A part
+/// with too few units (see `enough`) is open.
+///
+/// A part that is a bound is never confirmed. If it is decided, it is not contradicted if the bound
+/// itself satisfies the limit, and refuted if no value that the bound allows satisfies the limit.
+/// Otherwise it is open.
 Decision decide(std::span<const Measured> parts, const Limit& limit,
                 const VerdictRules& rules = {});
 
 /// Decides the claim that the best of all points is among the named points. `better[i][o]`: the
-/// ratio of named point i to other point o; above 1, the named point is better. Confirmed: the
-/// named point with the best estimate is better than every other point; not contradicted: this
-/// holds for bounds. Refuted: some other point is better than every named point. Not testable:
-/// there is no named point, or no other point. Decision::parts compares the best named point with
-/// each other point. REQUIRES: all rows of `better` have the same length.
+/// quantity of named point i divided by the quantity of other point o; above 1, the named point is
+/// better. Confirmed: the named point with the best estimate is better than every other point. Not
+/// contradicted: the same, but with bounds. Refuted: the other point with the best estimate is
+/// better than every named point. Not testable: there is no named point, or no other point.
+/// Decision::parts compares the best named point with each other point. REQUIRES: all rows of
+/// `better` have the same length.
 Decision decide_optimum(const std::vector<std::vector<Measured>>& better,
                         const VerdictRules& rules = {});
 
 /// How many answers, or fields of answers, equal those of another arm.
 struct IdentityCount {
-  std::int64_t same, compared;
-  /// different answers whose first difference is at a tie: the two best logits are equal up to
-  /// rounding
+  std::int64_t same, compared;  ///< numbers of equal ones, and of all that were compared
+  /// number of different ones whose first difference is at a tie, i.e. where the two best logits
+  /// are equal up to rounding (kTieGap); not included in `same`
   std::int64_t ties;
 };
-/// The largest gap between the two best logits that counts as a tie in fp32.
+/// The largest gap between the two best logits that counts as a tie (rounding in fp32).
 inline constexpr double kTieGap = 1e-3;
 
 /// Decides the claim that all answers are the same, except at ties. One different answer refutes a
