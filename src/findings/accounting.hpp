@@ -20,9 +20,8 @@ struct ArmAccount {
   /// 4.3.6; see pad_columns). A batch has as many consecutive jobs as the run's batch size.
   std::int64_t pads;
   /// Price of 1,000 examples in US dollars. Of an arm that a service answered: from the tokens of
-  /// all its jobs. Of any other arm: from the time of the measured blocks (HPD paper,
-  /// Table 1). None: the price is not
-  /// known; NaN: nothing was measured.
+  /// all its jobs. Of any other arm: from the time of the measured blocks (HPD paper, Table 1).
+  /// None: the price is not known; NaN: nothing was measured.
   std::optional<double> usd_per_thousand;
 };
 
