@@ -38,8 +38,7 @@ struct Question {
   /// Makes the inquiry to send after a reply that is not readable. May be empty: then the first
   /// reply is the outcome.
   std::function<Inquiry(Inquiry, const std::string& reply, const std::string& problem)> ask_again;
-  /// Gets the outcome, and returns the votes to store with the reply. Called once for each
-  /// question.
+  /// Gets the outcome, and returns the votes to store with the reply. Called at most once.
   std::function<std::vector<JudgmentRow>(const QuestionOutcome&)> take;
   int asked = 1;  ///< 1: the first inquiry; 2: the inquiry from `ask_again`; at most kMostAsks
 };
