@@ -48,8 +48,8 @@ enum class UselessReply {
   /// The question is sent again; for judging. Exception: if the reply to the first inquiry is not
   /// readable, only the inquiry from Question::ask_again is sent.
   asked_anew,
-  /// The reply is the outcome, so that no question is paid for twice. If it is not readable, the
-  /// inquiry from Question::ask_again is sent, unless there is a reply to this inquiry, too.
+  /// The reply is the outcome, so that no question is paid for twice. If the reply is not readable,
+  /// the inquiry from Question::ask_again is sent, unless this inquiry has a stored reply, too.
   stands,
 };
 

@@ -58,13 +58,13 @@ class PythonSandbox {
   /// there is no filter for its system calls.
   explicit PythonSandbox(SandboxLimits limits = {});
 
-  /// Runs a program and its tests, and waits for the verdict. The program's code under `if __name__
-  /// == "__main__"` does not run, as in HumanEval's own evaluation. stdin is empty; stdout is
-  /// discarded. ConfigError: bwrap or python3 is missing, or the kernel does not allow namespaces
-  /// (the message says what to install or allow; no program runs without isolation); or the tests
-  /// cannot be run: `head` or `test` is not valid Python, `head` has no function, or the tests have
-  /// arguments that are not plain values. RunError: a process, a pipe or a file in memory cannot be
-  /// created.
+  /// Runs a program and its tests, and waits for the verdict. Code of the program under
+  /// `if __name__ == "__main__"` does not run, as in HumanEval's own evaluation. stdin is empty;
+  /// stdout is discarded. ConfigError: bwrap or python3 is missing, or the kernel does not allow
+  /// namespaces (the message says what to install or allow; no program runs without isolation); or
+  /// the tests cannot be run: `head` or `test` is not valid Python, `head` has no function, or the
+  /// tests have arguments that are not plain values. RunError: a process, a pipe or a file in
+  /// memory cannot be created.
   SandboxResult run(const PythonTask& task) const;
 
  private:

@@ -52,7 +52,7 @@ struct RunSettings {
   std::string oracle, shard;               ///< see parse_oracle and parse_shard; empty: none
   bool fresh = false;                      ///< for a sweep: whether stored results are ignored
   std::string progress = "auto";           ///< see parse_progress_style
-  bool add_baselines = true;  ///< whether missing baselines of arms are added
+  bool add_baselines = true;               ///< whether missing baselines of arms are added
   OutputSettings output;
 };
 

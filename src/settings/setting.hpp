@@ -83,7 +83,7 @@ bool takes_several(const Setting& setting);
 /// `object` is not a JSON object, a key is unknown (the message suggests similar names), or a value
 /// has the wrong type or is out of range. The message starts with `where`, and names the key, the
 /// value and the expected values. The value of an OptionEntry need only be a text, a number or a
-/// bool here; who reads the options checks it.
+/// bool here; the code that reads the options checks the value.
 std::set<std::string> read_settings(const Settings& settings, const Json& object,
                                     const std::string& where,
                                     const std::vector<std::string>& others = {},

@@ -92,7 +92,7 @@ struct RewriteTask {
 /// The outcome of an answer.
 enum class RewriteState {
   parallel,   ///< a rewrite of the answer is used
-  serial,     ///< the answer is used unchanged: its length is outside the limits, or no rewrite passed
+  serial,     ///< the answer is used unchanged: too short, too long, or no rewrite passed
   left_out,   ///< the answer is not used
   undecided,  ///< a reply is missing, or a call failed
 };

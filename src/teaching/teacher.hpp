@@ -16,8 +16,8 @@ namespace pardec {
 Inquiry ask_rewrite(const std::string& question, const std::string& answer);
 
 struct RewriteReading {
-  /// the answer in ASPD's markup, as the teacher wrote it; empty, if there is no problem: the
-  /// teacher says that no parts can be parallel
+  /// the answer in ASPD's markup, as the teacher wrote it; empty: the teacher says that no parts
+  /// can be parallel, or there is a problem
   std::string answer;
   std::string problem;  ///< why the reply is not readable; empty: it is readable
 };
