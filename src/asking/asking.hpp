@@ -38,8 +38,7 @@ struct Question {
   /// Makes the inquiry to send after a reply that is not readable. May be empty: then the first
   /// reply is the outcome.
   std::function<Inquiry(Inquiry, const std::string& reply, const std::string& problem)> ask_again;
-  /// Gets the outcome, and returns the votes to store with the reply. Called once for each
-  /// question.
+  /// Gets the outcome, and returns the votes to store with the reply. Called at most once.
   std::function<std::vector<JudgmentRow>(const QuestionOutcome&)> take;
   int asked = 1;  ///< 1: the first inquiry; 2: the inquiry from `ask_again`; at most kMostAsks
 };
@@ -49,8 +48,8 @@ enum class UselessReply {
   /// The question is sent again; for judging. Exception: if the reply to the first inquiry is not
   /// readable, only the inquiry from Question::ask_again is sent.
   asked_anew,
-  /// The reply is the outcome, so that no question is paid for twice. If it is not readable, the
-  /// inquiry from Question::ask_again is sent, unless there is a reply to this inquiry, too.
+  /// The reply is the outcome, so that no question is paid for twice. If the reply is not readable,
+  /// the inquiry from Question::ask_again is sent, unless this inquiry has a stored reply, too.
   stands,
 };
 

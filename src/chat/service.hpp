@@ -159,7 +159,8 @@ struct StopRun : RunError {
 };
 
 /// Receives the events of calls, in the thread that calls Service::ask. For each attempt, `sending`
-/// and then `settled` is called, and for each call, at last, `replied`.
+/// is called, and `settled` when the attempt has ended. `replied` is called for each call that
+/// ends.
 class Events {
  public:
   virtual ~Events() = default;

@@ -15,8 +15,8 @@ namespace pardec {
 std::string mpi_library();
 
 /// The processes that mpirun (or srun) started together. All processes must make the same calls in
-/// the same order. Exceptions are send() and receive(), and tell() and hear(): one process makes
-/// the first call of such a pair, and another process makes the second call. RunError, from any
+/// the same order. Exceptions are the pairs send() and receive(), and tell() and hear(): the sender
+/// makes the first call of a pair, and each receiver makes the second call. RunError, from any
 /// call: another process did not answer in time (the message names it), or MPI reports an error. If
 /// a process fails or is killed, MPI's launcher ends all others. Not thread-safe: all calls must
 /// come from the thread that created the group.

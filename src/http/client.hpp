@@ -13,12 +13,12 @@ namespace pardec {
 
 /// Time limits in seconds.
 struct HttpDeadlines {
-  double connect = 10;      ///< including name resolution and TLS
+  double connect = 10;  ///< including name resolution and TLS
   /// From the request's last byte (without a body: from the start) to the first byte of the
   /// answer's body.
   double first_byte = 300;
-  double stalled = 30;      ///< between two bytes of the body
-  double total = 600;       ///< for the whole request
+  double stalled = 30;  ///< between two bytes of the body
+  double total = 600;   ///< for the whole request
 };
 
 /// Whether the URL's host is localhost or a loopback address (127.*, ::1). HttpClient uses no proxy
@@ -32,7 +32,7 @@ struct HttpRequest {
   HttpMethod method = HttpMethod::post;
   std::string url;
   std::vector<std::string> headers;  ///< lines "name: value"
-  std::string body;  ///< only for `post`, otherwise empty
+  std::string body;                  ///< only for `post`, otherwise empty
   HttpDeadlines deadlines;
   /// maximum size of the answer's body in bytes; a larger answer ends with HttpFault::too_large
   std::size_t body_cap = 1 << 20;

@@ -67,8 +67,8 @@ struct Attention {
   const std::uint16_t* keys = nullptr;
   const std::uint16_t* values = nullptr;  ///< [end, dim] bf16
   std::int64_t end = 0;                   ///< number of keys in the piece
-  /// [block_count]: indices, ascending, of the piece's blocks of 32 keys of which some token sees a
-  /// key.
+  /// [block_count]: the indices, ascending, of the blocks of 32 keys in which some token sees a
+  /// key. Block 0 is the first of the piece.
   const std::int32_t* blocks = nullptr;
   std::int64_t block_count = 0;
   float scale = 1;  ///< factor of the products of queries and keys

@@ -5,13 +5,13 @@
 namespace pardec {
 
 // The layout of packed weights: panels of 32 outputs, with the inputs in pairs. A product reads a
-// panel from front to back. A panel is padded with zeros if the matrix has too few outputs or an
-// odd number of inputs. Below, w[o][i] is the weight of output o of the panel and input i.
+// panel from front to back. A panel is padded with zeros to 32 outputs, and to whole pairs of
+// inputs (nf4: whole blocks). Below, w[o][i] is the weight of output o of the panel and input i.
 //
 // bf16: a pair of inputs takes 128 bytes, i.e. two registers with 16 outputs each.
 //   pair k:  { w[0][2 k], w[0][2 k + 1],  w[1][2 k], w[1][2 k + 1], ... w[31][2 k + 1] }
 //
-// int8: quantised per output row, as in LLM.int8() (arXiv:2208.07339), but without separate
+// int8: quantised for each output, as in LLM.int8() (arXiv:2208.07339), but without separate
 // outliers. The scale of a row is its largest absolute value. A weight is q * scale / 127, where q
 // is a signed byte.
 //   float32 scale[32], then the pairs as for bf16, with one byte q per number

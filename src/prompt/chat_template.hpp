@@ -40,10 +40,10 @@ class ChatTemplate {
   /// raise an error because the roles do not alternate.
   std::string render(const std::vector<ChatMessage>& messages, bool add_generation_prompt) const;
 
-  /// Renders a conversation that ends with a user turn and the header of the assistant's answer.
-  /// Returns the text before and after the content of this turn, for any content. `messages`: the
-  /// messages before the user turn. ConfigError: see render; or the rendered text does not contain
-  /// the content exactly once and unchanged.
+  /// Renders a conversation that ends with a user turn, whose content is a placeholder, and with
+  /// the header of the assistant's answer. Returns the text before and after the placeholder.
+  /// `messages`: the messages before the user turn. ConfigError: see render; or the rendered text
+  /// does not contain the placeholder exactly once.
   Turn open_turn(std::vector<ChatMessage> messages) const;
 
   /// The text between an answer and the content of the next user turn. `messages`: the messages
@@ -83,8 +83,8 @@ ChatTemplate find_chat_template(std::string_view name);
 /// The names of the built-in templates.
 std::vector<std::string> chat_template_names();
 
-/// The files of a checkpoint folder that may contain its template or special tokens. And the
-/// subfolder with further templates, NAME.jinja.
+/// The files of a checkpoint folder that may contain its template or special tokens.
+/// kMoreChatTemplates: the subfolder with further templates, NAME.jinja.
 inline constexpr std::array kChatTemplateFiles{"chat_template.jinja", "chat_template.json",
                                                "tokenizer_config.json", "special_tokens_map.json",
                                                "added_tokens.json"};
@@ -107,9 +107,10 @@ std::optional<ChatTemplate> read_chat_template(
 /// The template for --chat-template and --chat-set. `name`: the name of a built-in template;
 /// `checkpoint:NAME`, one of the checkpoint's own templates; or `auto`, which is the checkpoint's
 /// default template if the checkpoint has any template, otherwise `plain`. (The name `checkpoint`
-/// alone is not valid.) `settings`: variables for the checkpoint's own template, as KEY=VALUE,
-/// where VALUE is JSON or plain text. ConfigError: there is no such template, a setting is invalid,
-/// or there are settings but the template is built-in. Other errors: see read_chat_template.
+/// alone is not valid.) `folder`: see read_chat_template. `settings`: variables for the
+/// checkpoint's own template, as KEY=VALUE, where VALUE is JSON or plain text. ConfigError: there
+/// is no such template, a setting is invalid, or there are settings but the template is built-in.
+/// Other errors: see read_chat_template.
 ChatTemplate choose_chat_template(const std::string& name, const std::filesystem::path& folder,
                                   const std::vector<std::string>& settings = {});
 /// Makes those checks of choose_chat_template that need no checkpoint. ConfigError: see

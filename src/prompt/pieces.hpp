@@ -69,7 +69,7 @@ size_t common(const Tokens& a, const Tokens& b);
 /// Tokenizes the prompts of a job. REQUIRES: the job has a context with a field. ConfigError: in
 /// json form, contexts have different fields; in json and value form, the job has shots, but the
 /// prompt file has no [shot] section; a slot of the prompt file is unknown; or the chat template
-/// refuses the conversation (ChatTemplate::open_turn).
+/// refuses the conversation (see ChatTemplate).
 Pieces make_pieces(const Job& job, Form form, const PromptFile& prompt, const ChatTemplate& chat,
                    const Tokenizer& tokenizer);
 

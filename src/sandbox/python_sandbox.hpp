@@ -5,8 +5,8 @@
 namespace pardec {
 
 struct SandboxLimits {
-  /// CPU time of each process, rounded up to whole seconds; above 0 and at most 3600. The limit on
-  /// wall time is 3 x `seconds`, not rounded.
+  /// CPU time of each process in seconds, above 0 and at most 3600. It is rounded up to whole
+  /// seconds. The limit on wall time is 3 x `seconds`, not rounded.
   double seconds = 10;
   long memory_megabytes = 1024;  ///< address space of each process, at least 64
 };
@@ -15,23 +15,23 @@ enum class SandboxVerdict {
   passed,  ///< the program ended normally, and all tests passed
   /// a test failed, or the program raised an exception, exited early, or was ended by a signal
   failed,
-  timeout,  ///< the program did not end within the limits
+  timeout,  ///< program and tests did not end within the limits on time
 };
 std::string_view name(SandboxVerdict verdict);
 
 struct SandboxResult {
   SandboxVerdict verdict;
-  std::string reason;  ///< one line; empty if passed
+  std::string reason;  ///< one line, without control characters; empty: passed
 };
 
 /// A program and its tests.
 struct PythonTask {
   std::string program;  ///< untrusted Python code
-  /// The text of the task, which contains top-level functions. The program must define the last
-  /// function, and each function that has no body in this text. All other functions are taken from
-  /// this text, even if the program redefines them.
+  /// The text of the task: trusted Python code with top-level functions. The program must define
+  /// the last function, and each function that has no body in this text. All other functions are
+  /// taken from this text, even if the program redefines them.
   std::string head;
-  /// Python code that calls these functions, and raises an exception if they are wrong
+  /// Trusted Python code that calls these functions, and raises an exception if they are wrong.
   std::string test;
 };
 
@@ -49,20 +49,22 @@ struct PythonTask {
 /// The tests run in a second process with the same isolation, which the program cannot reach. The
 /// program gets calls through a pipe, and returns plain values: None, numbers, text, bytes, and
 /// lists, tuples, sets and dictionaries of these. The tests' process recreates the values. Thus
-/// only correct values can pass the tests. This does not guarantee that the program computes them
-/// as the task demands, or that the tests are sufficient. Tests with arguments that are not plain
-/// values are refused. A program that returns other values has failed.
+/// only correct values can pass the tests. This does not guarantee that the program computes the
+/// values as the task demands, or that the tests are sufficient. Tests with arguments that are not
+/// plain values are refused. A program that returns other values has failed.
 class PythonSandbox {
  public:
   /// ConfigError: a limit is out of range, or this machine is neither x86-64 nor arm64, so that
   /// there is no filter for its system calls.
   explicit PythonSandbox(SandboxLimits limits = {});
 
-  /// Runs a program and its tests. Code under `if __name__ == "__main__"` does not run, as in
-  /// HumanEval's own evaluation. stdin is empty; stdout is discarded. ConfigError: bwrap or python3
-  /// is missing, or the kernel does not allow namespaces (the message says what to install or
-  /// allow; no program runs without isolation); or the tests are invalid. RunError: a process,
-  /// a pipe or a file in memory cannot be created.
+  /// Runs a program and its tests, and waits for the verdict. Code of the program under
+  /// `if __name__ == "__main__"` does not run, as in HumanEval's own evaluation. stdin is empty;
+  /// stdout is discarded. ConfigError: bwrap or python3 is missing, or the kernel does not allow
+  /// namespaces (the message says what to install or allow; no program runs without isolation); or
+  /// the tests cannot be run: `head` or `test` is not valid Python, `head` has no function, or the
+  /// tests have arguments that are not plain values. RunError: a process, a pipe or a file in
+  /// memory cannot be created.
   SandboxResult run(const PythonTask& task) const;
 
  private:

@@ -1,12 +1,14 @@
 #pragma once
 
-/// The Python code of the two processes of a PythonSandbox. Both read messages from descriptor 3
-/// and write messages to descriptor 4. A message is its length in bytes as 8 hex digits, followed
-/// by JSON. The tests' process sends calls, and the program's process sends replies.
+/// The Python code of the two processes of a PythonSandbox. Both processes read messages from
+/// descriptor 3 and write messages to descriptor 4. A message is JSON text after its length in
+/// bytes, which is written as 8 hex digits. The tests' process sends calls, and the program's
+/// process sends replies. Both processes read their input from stdin: the program, or a JSON list
+/// of PythonTask::head and test.
 namespace pardec {
 
-/// Code of both processes. Values are sent as JSON, and recreated as objects of Python's own types,
-/// so that they carry no code of the other process.
+/// The first part of the code of both processes. Values are sent as JSON, and recreated as objects
+/// of Python's own types, so that they contain no code of the other process.
 inline constexpr const char* kTransport = R"py(
 import json, os, sys
 
@@ -87,7 +89,8 @@ def describe(error):
     return " ".join(said.split())[:1000]
 )py";
 
-/// Code of the program's process: runs the program, then answers calls of its functions.
+/// The rest of the code of the program's process: runs the program, then answers calls of its
+/// functions.
 inline constexpr const char* kProgramRunner = R"py(
 def serve():
     send("started")
@@ -108,8 +111,10 @@ except EOFError:
     pass
 )py";
 
-/// Code of the tests' process. The task's functions send calls to the program's process. The
-/// verdict is the last text on descriptor 5.
+/// The rest of the code of the tests' process. The task's functions send calls to the program's
+/// process. Descriptor 5 gets the line `started`, and at the end a word with a reason: `passed`;
+/// `failed`; `task` (the tests cannot be run); `unready` (the program's process did not start);
+/// `gone` (the program's process ended too early).
 inline constexpr const char* kJudgeRunner = R"py(
 import builtins, random
 

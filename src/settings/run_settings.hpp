@@ -13,26 +13,29 @@
 /// flags, or from a program. make_run_spec converts them to a RunSpec.
 namespace pardec {
 
-/// The settings of the output after a run.
+/// The settings of what a run prints at its end.
 struct OutputSettings {
   std::string format = "text";        ///< format of the table (parse_table_format)
   ColumnChoice columns;               ///< columns of the table
   std::vector<std::string> hardware;  ///< machines for the roofline: names or files
   double fail_on_error = 0;           ///< exit code 3 if a larger share of answers failed, 0 to 1
-  std::string judge;  ///< for `run`: file with the description of a service that judges the answers
+  /// For `run`: file with the description of a service that judges the answers
+  /// (chat::read_service); empty: none.
+  std::string judge;
   /// dry_run: only the plan is printed. matrix: the table has one row for each arm and one column
   /// for each dataset. strict: exit code 3 if the table has a warning.
   bool dry_run = false, matrix = false, strict = false;
-  std::string slurm;  ///< for `sweep`: file for the script of a job array of Slurm; empty: none
-  std::optional<int> slurm_tasks;  ///< number of tasks of this array; empty: 8
+  /// For `sweep`: file for the script of a job array of Slurm that runs the sweep; empty: none.
+  std::string slurm;
+  std::optional<int> slurm_tasks;  ///< number of tasks of this array; none: 8
 };
-/// Checks the settings. ConfigError: a setting is invalid.
+/// Checks `format` and `columns`. ConfigError: one of them is invalid.
 void check(const OutputSettings& output);
 
 struct RunSettings {
-  bool sweep = false;  ///< whether these are settings of `sweep`
-  /// Settings that are stored directly in RunSpec. make_run_spec derives its members
-  /// arms, grid, answer_limits, oracle, shard, go_on, target_ci and progress from the members
+  bool sweep = false;  ///< whether these are settings of `sweep`, not of `run`
+  /// The settings that a RunSpec has in the same form. make_run_spec sets the members arms, grid,
+  /// refused, answer_limits, oracle, shard, go_on, target_ci, progress and given from the members
   /// below.
   RunSpec spec;
   std::vector<std::string> decoders;  ///< names of decoders; each becomes an arm
@@ -44,23 +47,24 @@ struct RunSettings {
   /// For a sweep: a cell stops when half the width of its speedup's interval is at most this share
   /// of the speedup, e.g. "2%" or "0.02". Empty: cells do not stop early.
   std::string target_ci;
-  std::vector<std::string> answer_tokens;  ///< NAME=N
-  int batch_size = 8;
-  std::string oracle, shard;
-  bool fresh = false;  ///< for a sweep: whether stored results are ignored
-  std::string progress = "auto";
-  bool add_baselines = true;  ///< whether missing baselines of arms are added
+  std::vector<std::string> answer_tokens;  ///< NAME=N (parse_answer_limits)
+  int batch_size = 8;                      ///< of arms that do not set their own
+  std::string oracle, shard;               ///< see parse_oracle and parse_shard; empty: none
+  bool fresh = false;                      ///< for a sweep: whether stored results are ignored
+  std::string progress = "auto";           ///< see parse_progress_style
+  bool add_baselines = true;               ///< whether missing baselines of arms are added
   OutputSettings output;
 };
 
-/// The table of settings for `run`, or, if settings.sweep is set, for `sweep`.
+/// The table of settings for `run`, or, if settings.sweep is set, for `sweep`. The rows point into
+/// `settings`, which must outlive them.
 Settings settings_of(RunSettings& settings);
 
-/// Sets the settings that an experiment file has, except those named in `given`. `where`: the
-/// file's name for errors. The key `model` has no effect if `settings` already has a model; the
-/// same holds for `datasets`, and for `decoders` if there are decoders or arms. Returns the names
-/// of the rows of settings_of(settings) that were set. ConfigError, which names the key: a setting
-/// is invalid.
+/// Changes `settings` to the values in an experiment file. `where`: the file's name for errors.
+/// `given`: names of settings that keep their values. The key `model` has no effect if `settings`
+/// already has a model. The key `datasets` has no effect if `settings` has datasets, and the key
+/// `decoders` has none if `settings` has decoders or arms. Returns the names of the rows of
+/// settings_of(settings) that were set. ConfigError, which names the key: a setting is invalid.
 std::set<std::string> read_experiment(const Json& json, const std::string& where,
                                       RunSettings& settings,
                                       const std::set<std::string>& given = {});
@@ -69,15 +73,17 @@ std::set<std::string> read_experiment(const Json& json, const std::string& where
 /// read_experiment.
 RunSettings read_run_settings(const Json& json, const std::string& where, bool sweep = false);
 
-/// The settings as an experiment file, from which read_run_settings gets the same settings.
+/// The settings as an experiment file, from which read_run_settings, with the same `sweep`, gets
+/// the same settings. ConfigError: settings.grid is invalid.
 Json json_of(const RunSettings& settings);
 
 /// The JSON schema of experiment files.
 OrderedJson experiment_schema();
 
-/// Converts the settings to a RunSpec. Reads the training records of the arms' networks if
-/// there are any. ConfigError, which names the setting in backquotes: a setting is invalid.
-/// ModelError: see read_training_record. DataError: see read_training_record and give_oracle.
+/// Converts the settings to a RunSpec. Reads the training records of the arms' networks, if there
+/// are any, because arms use the options with which their network was trained. ConfigError, which
+/// names the setting in backquotes: a setting is invalid. ModelError: see read_training_record.
+/// DataError: see read_training_record and give_oracle.
 RunSpec make_run_spec(const RunSettings& settings);
 
 }  // namespace pardec

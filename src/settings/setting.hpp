@@ -13,17 +13,17 @@
 #include "src/support/json.hpp"
 
 /// Tables of the settings of runs and trainings. A row has a setting's name, type, help text and
-/// valid values, and a pointer to the member of a struct that contains the value. JSON, JSON
-/// schema, command-line flags, environment variables, completion and the manual page all follow
+/// valid values, and a pointer to the member of a struct that contains the value. JSON keys, JSON
+/// schema, command-line flags, environment variables, completion and the manual page are all made
 /// from the rows.
 namespace pardec {
 
-/// The valid values of a number. `expected`: their description for error messages.
+/// The valid values of a number. Only finite numbers are valid.
 struct NumberRange {
   double least = -std::numeric_limits<double>::infinity();
   double most = std::numeric_limits<double>::infinity();
   bool above_least = false, below_most = false;  ///< whether the end itself is excluded
-  std::string expected = {};
+  std::string expected = {};  ///< description of the valid values, for error messages
 
   bool has(double value) const {
     return std::isfinite(value) && (above_least ? value > least : value >= least) &&
@@ -36,25 +36,27 @@ NumberRange share();          ///< from 0 to 1, inclusive
 NumberRange share_below_1();  ///< from 0 to 1, without 1
 
 /// A setting that is stored as an entry of a JSON object: an option of a decoder or a training
-/// format.
+/// format. The object has an entry only if the setting was set.
 struct OptionEntry {
   Json* object;
-  Option option;
+  Option option;  ///< its name is the key of the entry
 };
 
 /// Properties that only some rows have.
 struct SettingTraits {
   NumberRange range = {};                 ///< for one number, or for each number of a list
   std::vector<std::string> choices = {};  ///< the valid texts; empty: any text
-  /// for lists: one argument may contain several values, separated by commas
+  /// for lists: one argument of the flag may contain several values, separated by commas
   bool commas = false;
-  bool one_text = false;          ///< for lists: the flag takes one argument with commas
-  bool number_too = false;        ///< for texts: the JSON value may also be a number
-  bool shows_default = true;      ///< whether the help shows the default
-  std::string default_text = {};  ///< default for the help, if the value is only set later
-  bool checkpoint = false;        ///< a checkpoint: replaced by checkpoint_path of it
-  bool in_file = true;            ///< false: no key of experiment files has this setting
-  /// the only verb with this row; empty: all verbs with this table
+  /// for lists: the flag takes only one argument, with commas; its values may contain brackets
+  bool one_text = false;
+  bool number_too = false;    ///< for texts: the JSON value may also be a number
+  bool shows_default = true;  ///< whether the help shows the default
+  /// the default in the help, if code sets the actual default after the settings are read
+  std::string default_text = {};
+  bool checkpoint = false;  ///< the text names a checkpoint, and becomes checkpoint_path(text)
+  bool in_file = true;      ///< false: no key of experiment files has this setting
+  /// the only verb with this row, "run" or "sweep"; empty: all verbs with this table
   std::string_view only = {};
 };
 
@@ -72,15 +74,16 @@ struct Setting {
 };
 using Settings = std::vector<Setting>;
 
-/// Whether the value is a list.
+/// Whether the value of the setting is a list.
 bool takes_several(const Setting& setting);
 
 /// Sets settings to the values in a JSON object. Keys may contain - instead of _. `others`: keys of
 /// the object that are read elsewhere. `given`: names of settings that keep their values; their
 /// values in the object are ignored. Returns the names of the settings that were set. ConfigError:
-/// `object` is not an object, a key is unknown (the message suggests similar names), or a value has
-/// the wrong type or is out of range. The message starts with `where`, and names the key, the value
-/// and the expected values.
+/// `object` is not a JSON object, a key is unknown (the message suggests similar names), or a value
+/// has the wrong type or is out of range. The message starts with `where`, and names the key, the
+/// value and the expected values. The value of an OptionEntry need only be a text, a number or a
+/// bool here; the code that reads the options checks the value.
 std::set<std::string> read_settings(const Settings& settings, const Json& object,
                                     const std::string& where,
                                     const std::vector<std::string>& others = {},
@@ -97,8 +100,8 @@ OrderedJson schema_properties(const Settings& settings);
 /// A description of the valid values, e.g. "a whole number, at least 1".
 std::string expected_of(const Setting& setting);
 
-/// Checks the values of all rows. ConfigError, which names the setting in backquotes: a value is
-/// out of range, or a text is not one of the choices.
+/// Checks the values of all rows, except lists of texts and OptionEntry. ConfigError, which names
+/// the setting in backquotes: a value is out of range, or a text is not one of the choices.
 void check_settings(const Settings& settings);
 
 }  // namespace pardec

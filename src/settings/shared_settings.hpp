@@ -7,12 +7,13 @@
 #include "src/support/table_choice.hpp"
 #include "src/tasks/decode_options.hpp"
 
-/// Settings that several verbs have in common.
+/// Rows of settings that several verbs have in common. Each row points into the argument of its
+/// function, which must outlive the row.
 namespace pardec {
 
 /// The choice of a network, and how it computes.
 Settings model_settings(ModelOptions& model);
-/// What several processes share: ModelOptions::parallel.
+/// What several processes share (ModelOptions::parallel): the examples, or the network.
 Setting parallel_setting(ModelOptions& model);
 /// Options for generating answers.
 Settings decode_settings(DecodeOptions& decode);
@@ -28,11 +29,10 @@ Settings columns_settings(ColumnChoice& columns);
 Setting hardware_setting(std::vector<std::string>& hardware);
 Setting strict_setting(bool& strict);
 
-/// The keys of all columns that a comparison can have, except columns that are named after
-/// machines.
+/// The keys of all columns that a comparison can have, except the columns speedup_at_most_MACHINE.
 std::vector<std::string> known_columns();
-/// ConfigError: a name is not the key of any column (the message suggests similar names), or both
-/// `wide` and names are given.
+/// Checks a choice of columns. ConfigError: a name is not the key of any column (the message
+/// suggests similar names), or both `wide` and names are given.
 void check_columns(const ColumnChoice& columns);
 
 }  // namespace pardec

@@ -12,22 +12,23 @@
 namespace pardec {
 
 struct TrainingSettings {
-  /// Settings that are stored directly in TrainingSpec. make_training_spec derives the
-  /// formats, the progress style, and the members dtype, seed, workers and micro_tokens of
-  /// `trainer` from the members below and from spec.dtype and spec.seed.
+  /// The settings that a TrainingSpec has in the same form. make_training_spec sets `format`,
+  /// `progress`, and the members dtype, seed, workers and micro_tokens of `trainer` from the
+  /// members below and from spec.dtype and spec.seed.
   TrainingSpec spec;
-  std::vector<std::string> format;  ///< empty: usual_formats
-  /// Tokens per forward pass; none: 512 for an adapter, otherwise the default of TrainerOptions.
+  std::vector<std::string> format;  ///< NAME or NAME:SHARE (TrainingSpec); empty: usual_formats
+  /// Tokens in a forward pass; none: 512 for an adapter, otherwise the default of TrainerOptions.
   std::optional<std::int64_t> micro_tokens;
-  std::string progress = "auto";
-  int threads = 0;               ///< 0: all cores; with a GPU, one thread
-  double process_timeout = 600;  ///< in seconds; see Group::join
+  std::string progress = "auto";  ///< see parse_progress_style
+  int threads = 0;                ///< CPU threads; 0: all cores, but one thread with a GPU
+  double process_timeout = 600;   ///< in seconds; see Group::join
 };
 
 /// The table of settings for `train`. The rows point into `settings`, which must outlive them.
 Settings settings_of(TrainingSettings& settings);
 
-/// Reads the settings from a JSON object. ConfigError, which names the key: a setting is invalid.
+/// Reads the settings from a JSON object. `where`: the object's name for errors. ConfigError, which
+/// names the key: a setting is invalid.
 TrainingSettings read_training_settings(const Json& json, const std::string& where);
 
 /// A JSON object from which read_training_settings gets the same settings.

@@ -10,8 +10,8 @@
 #include "datasets/dataset.hpp"
 #include "src/asking/asking.hpp"
 
-/// Pseudo-labels, as in the HPD paper: a teacher (a chat service) gives values for the fields of
-/// texts, and these values become training data.
+/// Pseudo-labels, as in the paper of HPD (decoders/hpd): a teacher (a network behind a chat
+/// service) gives values for the fields of texts, and these values become training data.
 namespace pardec {
 
 struct LabelTask {
@@ -19,7 +19,7 @@ struct LabelTask {
   std::int64_t max_tokens = 8192;  ///< maximum number of tokens of a reply
 };
 
-/// The outcome of an example.
+/// The outcome of the labelling of an example.
 enum class LabelState {
   labelled,
   unreadable,  ///< the teacher's reply contains no valid values
@@ -36,30 +36,33 @@ std::string_view name(LabelState state);
 struct LabelledExample {
   Example example;  ///< if labelled, the references of its fields are the teacher's values
   LabelState state;
-  std::string reason;  ///< why the example is not labelled; empty if it is
+  std::string reason;  ///< why the example is not labelled; empty: it is labelled
 };
 
 struct LabelResult {
   std::vector<LabelledExample> examples;  ///< in the order of the given examples
-  std::int64_t values = 0, absent = 0;    ///< number of fields with and without a value
+  /// Number of fields of labelled examples: with a value, and without.
+  std::int64_t values = 0, absent = 0;
   /// "STATE: reason" -> number of examples that are not labelled for this reason
   std::map<std::string, std::int64_t> reasons;
-  std::int64_t calls = 0;  ///< number of replies received
+  std::int64_t calls = 0;  ///< number of new replies
 
   std::int64_t count(LabelState state) const;
 };
 
 /// Labels the examples. Each question asks for all fields of one example. A value must occur in the
-/// example's text or be one of the field's choices. After an invalid reply, the question is
-/// repeated once. Stored replies are reused. `store`: null for a dry run. `progress`: called with
-/// the number of replies so far; may be empty. Errors of `ask` are passed on.
+/// example's text or be one of the field's choices (read_values). After an unreadable reply, the
+/// question is asked once more. Stored replies are used again, and new replies are stored. `store`:
+/// null if nothing is stored and `ask` sends nothing (a dry run). `progress`: called with the
+/// number of new replies so far; may be empty. Errors: see Questioning and read_wording. Exceptions
+/// of `ask` pass through.
 LabelResult label_examples(Store* store, const LabelTask& task,
                            const std::vector<Example>& examples, const AskService& ask,
                            const std::function<void(std::int64_t calls)>& progress = {});
 
 /// The examples with state `labelled`, as JSON lines in the form of own_jsonl.hpp.
 std::string labelled_lines(const std::vector<LabelledExample>& examples);
-/// All examples with their outcomes, one JSON line each.
+/// The id and the outcome of each example, as JSON lines.
 std::string labelled_details(const std::vector<LabelledExample>& examples);
 
 }  // namespace pardec

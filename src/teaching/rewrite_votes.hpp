@@ -5,21 +5,21 @@
 
 #include "judges/judge.hpp"
 
-/// The three checks of an answer that was rewritten into branches (ASPD paper, section 3.1). Each
-/// check is asked kRewriteVotes times, and passes if every reply is yes.
+/// The three checks of an answer that was rewritten into branches (paper of ASPD, arXiv:2508.08895,
+/// section 3.1). Each check is asked kRewriteVotes times, and passes if every reply is yes.
 namespace pardec {
 
 struct RewrittenBranch {
   std::string title, content;
 };
 
-/// The content shown in a check. Independence is checked for one group of branches at a time;
-/// format and integrity are checked for the whole answer.
+/// What a check is about. Independence is checked for one group of branches at a time; format and
+/// integrity are checked for the whole answer.
 struct Rewrite {
-  std::string question;
-  std::string before;  ///< for independence: the part of the rewritten answer before the group
-  std::vector<RewrittenBranch> group;  ///< for independence
-  std::string original, rewritten;     ///< the whole answer
+  std::string question;                ///< the prompt of the answer
+  std::string before;                  ///< for independence: the rewritten answer before the group
+  std::vector<RewrittenBranch> group;  ///< for independence: the branches
+  std::string original, rewritten;     ///< the whole answer, before and after the rewrite
 };
 
 enum class RewriteCheck {
@@ -30,10 +30,10 @@ enum class RewriteCheck {
 
 inline constexpr int kRewriteVotes = 3;
 
-/// The inquiry for one vote.
+/// The inquiry for one vote. Errors: see read_wording and Wording::filled.
 Inquiry ask_about(const Rewrite& rewrite, RewriteCheck check);
-/// The inquiry to send after a reply without a verdict. `inquiry`: the one that got `reply`.
-/// `problem`: why the reply has no verdict.
+/// The inquiry to send after a reply without a verdict. `inquiry`: the inquiry that got `reply`.
+/// `problem`: why the reply has no verdict. Errors: see ask_about.
 Inquiry ask_about_again(RewriteCheck check, Inquiry inquiry, const std::string& reply,
                         const std::string& problem);
 

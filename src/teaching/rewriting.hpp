@@ -14,22 +14,25 @@
 #include "src/asking/asking.hpp"
 #include "src/tokenizer/tokenizer.hpp"
 
-/// Makes ASPD's training data (paper, section 3.1). A teacher (a chat service) rewrites answers
-/// into branches. The rewrites are checked against rules, then by votes. Of those that pass, the
-/// most parallel one becomes training data.
+/// Makes the training data of ASPD (arXiv:2508.08895, section 3.1). A teacher (a network behind a
+/// chat service) rewrites each answer into branches several times. The rewrites are checked by
+/// rules, then by votes of the teacher. The most parallel rewrite that passes becomes training
+/// data.
 namespace pardec {
 
-/// The limits of the paper's pipeline.
+/// The limits of the paper's pipeline, unless a comment says otherwise.
 struct RewriteRules {
-  int candidates = 3;            ///< number of rewrites per answer
+  int candidates = 3;            ///< number of rewrites of each answer, at least 1
   std::int64_t least_ids = 128;  ///< answers with fewer tokens are not rewritten
-  std::int64_t most_ids = 8000;  ///< answers with more tokens, including the prompt, are not either
-  size_t most_branches = 10;     ///< maximum number of branches in a group
-  /// maximum length of a title and minimum length of a branch, in characters
+  /// Answers that have more tokens, together with their prompt, are not rewritten.
+  std::int64_t most_ids = 8000;
+  size_t most_branches = 10;  ///< maximum number of branches in a group
+  /// Maximum length of a title, and minimum length of a branch, in characters. A branch must also
+  /// be longer than its title.
   std::int64_t title_chars = 10;
   /// Minimum share of the answer's words that are in the rewrite, in the same order, and of the
-  /// rewrite's words that are in the answer. (The paper allows "lightly adjusted" text, and leaves
-  /// this to the votes.)
+  /// rewrite's words that are in the answer (recall and precision of ROUGE-L). The paper has no
+  /// such limit: it allows "lightly adjusted" text, and leaves this to the votes.
   double kept_words = 0.9;
 };
 
@@ -40,13 +43,14 @@ struct Parallelism {
   /// (tokens of branches - tokens of titles) / tokens of branches; 0 without branches
   double efficiency = 0;
 };
-/// The parallelism of an answer with these parts.
+/// The parallelism of an answer with these parts. `tokenizer`: counts the tokens of each piece of
+/// text.
 Parallelism parallelism_of(const std::vector<MarkupPart>& parts, const Tokenizer& tokenizer);
 
 /// The outcome of a rewrite.
 struct RewriteOutcome {
   enum class Kind {
-    chosen,
+    chosen,        ///< becomes training data
     not_needed,    ///< a more parallel rewrite was chosen
     refused,       ///< the teacher refused
     failed,        ///< the call failed
@@ -55,7 +59,7 @@ struct RewriteOutcome {
     markup,        ///< the rewrite breaks a rule about the markup
     branches,      ///< the rewrite breaks a rule about branches
     titles,        ///< the rewrite breaks a rule about titles
-    text,          ///< the rewrite keeps too few words, or has too many others
+    text,          ///< the rewrite keeps too few words, or has too many other words
     dependent,     ///< rejected by votes: RewriteCheck::independence
     form,          ///< rejected by votes: RewriteCheck::format
     content,       ///< rejected by votes: RewriteCheck::integrity
@@ -74,7 +78,8 @@ struct CheckedRewrite {
   /// the rule that the rewrite breaks; none: it breaks no rule
   std::optional<RewriteOutcome> broken = std::nullopt;
 };
-/// Checks a rewrite. `markup`: the rewrite in ASPD's markup. `answer`: the original answer.
+/// Checks a rewrite by the rules. `markup`: the rewrite in ASPD's markup (parse_markup). `answer`:
+/// the original answer. Invalid markup is a broken rule, not an error.
 CheckedRewrite check_rewrite(const std::string& markup, const std::string& answer,
                              const RewriteRules& rules = {});
 
@@ -86,8 +91,8 @@ struct RewriteTask {
 
 /// The outcome of an answer.
 enum class RewriteState {
-  parallel,   ///< the answer was rewritten
-  serial,     ///< the answer is used unchanged
+  parallel,   ///< a rewrite of the answer is used
+  serial,     ///< the answer is used unchanged: too short, too long, or no rewrite passed
   left_out,   ///< the answer is not used
   undecided,  ///< a reply is missing, or a call failed
 };
@@ -98,9 +103,9 @@ struct RewrittenAnswer {
   std::string id, category, prompt;
   std::string answer;  ///< if parallel, the chosen rewrite in ASPD's markup; otherwise the original
   RewriteState state = RewriteState::undecided;
-  std::string reason;                    ///< why the answer is not parallel; empty if it is
-  Parallelism parallelism;               ///< if parallel
-  std::vector<RewriteOutcome> rewrites;  ///< outcomes of the rewrites that are decided
+  std::string reason;                    ///< why the answer is not parallel; empty: it is parallel
+  Parallelism parallelism;               ///< of the chosen rewrite, if parallel
+  std::vector<RewriteOutcome> rewrites;  ///< outcomes of the decided rewrites
 };
 
 /// A stage of the pipeline: `of` items reached it, and `passed` of these passed it.
@@ -111,19 +116,22 @@ struct StageCount {
 struct RewriteResult {
   std::vector<RewrittenAnswer> answers;                    ///< in the order of the given examples
   std::vector<std::pair<std::string, StageCount>> stages;  ///< (name, counts), in order
-  std::map<std::string, std::int64_t> fell;  ///< name of RewriteOutcome::Kind -> number of rewrites
+  /// name of RewriteOutcome::Kind -> number of rewrites with this outcome
+  std::map<std::string, std::int64_t> fell;
   /// "STATE: reason" -> number of answers that are not parallel for this reason
   std::map<std::string, std::int64_t> reasons;
-  std::int64_t calls = 0;  ///< number of replies that arrived
+  std::int64_t calls = 0;  ///< number of new replies
 
   std::int64_t count(RewriteState state) const;
 };
 
-/// Rewrites the answers (first references) of open prompts. Each reply is stored as it arrives, and
-/// stored replies are used again, so that the function can resume its work after the process was
-/// killed. If `ask` returns early, or a call failed permanently, the answers that depend on missing
-/// replies stay undecided. `store`: null for a dry run. `progress`: called with the number of
-/// replies so far; may be empty. Errors of `ask` are passed on.
+/// Rewrites the answers of open prompts. The answer of an example is the first reference of its
+/// first field. Each reply is stored when it arrives, and stored replies are used again, so that
+/// the function can resume its work after the process was killed. If `ask` returns early, or a call
+/// failed permanently, the answers that depend on missing replies stay undecided. `store`: null if
+/// nothing is stored and `ask` sends nothing (a dry run). `progress`: called with the number of new
+/// replies so far; may be empty. Errors: see Questioning and read_wording. Exceptions of `ask` pass
+/// through. REQUIRES: each example has a field.
 RewriteResult rewrite_answers(Store* store, const RewriteTask& task,
                               const std::vector<Example>& examples, const Tokenizer& tokenizer,
                               const AskService& ask,
@@ -132,7 +140,7 @@ RewriteResult rewrite_answers(Store* store, const RewriteTask& task,
 /// The answers as JSON lines (own_jsonl.hpp) for `train --format aspd`. Answers that are left out
 /// or undecided are not included.
 std::string rewritten_lines(const std::vector<RewrittenAnswer>& answers);
-/// All answers, one JSON line each, with their outcomes and their rewrites' outcomes.
+/// The id and the outcome of each answer, with the outcomes of its rewrites, as JSON lines.
 std::string rewritten_details(const std::vector<RewrittenAnswer>& answers);
 
 }  // namespace pardec

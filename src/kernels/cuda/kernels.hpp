@@ -58,7 +58,7 @@ struct Attention {
   /// Bit matrices of all sequences: bit s % 32 of word s / 32 in row t says whether segment t sees
   /// segment s.
   const std::uint32_t* sees;
-  const Tile* tiles;  ///< all query vectors of all sequences
+  const Tile* tiles;  ///< [tile_count]: all query vectors of all sequences
   std::int32_t tile_count;
   std::int32_t rows, heads, kv_heads;
   std::int32_t dim;     ///< a multiple of 16, at most 256
