@@ -25,7 +25,7 @@ using Instant = std::chrono::steady_clock::time_point;
 
 constexpr double kLongestWait = 120;  // maximum seconds that a service may request
 constexpr double kFirstBackOff = 0.5, kLongestBackOff = 8;
-constexpr int kMostPerhapsPaid = 2;          // attempts per call, then it is not asked again
+constexpr int kMostPerhapsPaid = 2;          // attempts; after one more, a call is given up
 constexpr int kMostFailuresInARow = 20;      // calls
 constexpr std::size_t kKeptBody = 64 << 10;  // bytes
 constexpr double kGlance = 0.2;              // seconds between checks for a stop request

@@ -226,15 +226,13 @@ Outcome request(const std::string& url, Part& part, const DownloadOptions& optio
 
   const CURLcode code = curl_easy_perform(curl.get());
   const long status = curl.status();
-  if (transfer.error) try {
-      std::rethrow_exception(transfer.error);
-    } catch (const Changed&) {
-      return Outcome::changed;
-    }
-  if (code == CURLE_OK) {
-    if (!transfer.begun) transfer.begin();  // an empty file
-    return Outcome::good;
+  try {
+    if (transfer.error) std::rethrow_exception(transfer.error);
+    if (code == CURLE_OK && !transfer.begun) transfer.begin();  // an empty body
+  } catch (const Changed&) {
+    return Outcome::changed;
   }
+  if (code == CURLE_OK) return Outcome::good;
   if (code == CURLE_HTTP_RETURNED_ERROR) {
     if (status == 416) return Outcome::changed;  // the file is shorter than the part
     fault = str("the server answered ", status,

@@ -152,7 +152,7 @@ void pack_int8(const std::uint16_t* const* rows, std::int64_t inputs, std::byte*
   for (std::int64_t o = 0; o < kPanel; ++o) {
     const float scale = rows[o] ? largest_size(rows[o], inputs) : 0.0f;
     __builtin_memcpy(panel + 4 * o, &scale, 4);
-    if (scale == 0) continue;
+    if (scale < 1e-36f) continue;  // the factor would be infinite; all codes are 0
     // in the same order as torch's division of a number by a tensor
     const float factor = 1.0f / scale * 127.0f;
     for (std::int64_t i = 0; i < inputs; ++i)

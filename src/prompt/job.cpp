@@ -1,5 +1,6 @@
 #include "src/prompt/job.hpp"
 
+#include "src/support/choice_letters.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
@@ -56,6 +57,9 @@ Job parse_job(const Json& json, const std::string& where, Job defaults) {
     each(item, "fields", [&](JsonReader& field) {
       Field f{field.optional<std::string>("name", ""), field.optional<std::string>("question", ""),
               field.optional<std::vector<std::string>>("choices", {})};
+      if (f.choices.size() > kMostChoices)
+        throw ConfigError(str(field.where("choices"), " has ", f.choices.size(),
+                              " texts, expected at most ", kMostChoices, " (A to Z)"));
       if (f.name.empty() && f.question.empty())
         throw ConfigError(
             str(field.where("name"), " and 'question' are both empty, expected one of them"));

@@ -42,6 +42,7 @@ class File:
         headers=None,
         stall=None,
         lie=0,
+        hollow=False,
     ):
         self.content, self.etag, self.modified, self.ranges, self.length = (
             content, etag, modified, ranges, length,
@@ -51,6 +52,7 @@ class File:
         self.headers = headers or {}
         self.stall = stall  # bytes after which nothing comes
         self.lie = lie  # how far from what was asked for a partial answer begins
+        self.hollow = hollow  # a partial answer has no bytes
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -77,6 +79,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_response(status)
         body = content[first:] if status in (200, 206) else b"an answer that is no file"
         if status == 206:
+            body = b"" if file.hollow else body
             self.send_header("Content-Range", f"bytes {first}-{len(content) - 1}/{len(content)}")
         for name, value in (
             ("ETag", file.etag),
@@ -381,10 +384,11 @@ def test_a_cut_file_goes_on_or_begins_anew(fetch, what):
         assert rows["test.jsonl"]["state"] == "fetched, resumed"
 
 
-def test_another_piece_than_asked_for_is_not_taken(fetch):
+@pytest.mark.parametrize("hollow", [False, True])
+def test_another_piece_than_asked_for_is_not_taken(fetch, hollow):
     root = fetch.root()
     cut(fetch, root)
-    fetch.web.files[NAME] = File(CONTENT, lie=7)
+    fetch.web.files[NAME] = File(CONTENT, lie=7, hollow=hollow)
     fetch.good("math500", root=root)
     assert (root / "math500/test.jsonl").read_bytes() == CONTENT
     assert asked(fetch) == [("bytes=100000-", '"one"'), (None, None)]
