@@ -67,7 +67,7 @@ struct Figure {
   /// codes of warnings about values of the figure; not drawn
   std::vector<std::string> warnings = {};
   /// Size in units of 1/96 inch. Long names and the legend are added to the width. The height is at
-  /// least that of the legend. Height 0: determined by the content.
+  /// least the height of the legend. Height 0: determined by the content.
   double width = 720, height = 0;
 };
 
