@@ -77,11 +77,11 @@ struct Speedup {
   Interval without_outliers{};     ///< the ratio without these outliers
   std::int64_t blocks;             ///< number of distinct blocks
   std::int64_t measurements = 0;   ///< number of measurements of these blocks, including repeats
-  /// number of measurements for which it is known how much core time was taken from both arms
-  /// (taken_share)
+  /// Number of measurements for which it is known how much core time others took from both arms
+  /// (taken_share). Others are other programs, the host of a virtual machine, or a CPU quota.
   std::int64_t load_known = 0;
-  /// number of measurements during which at least kDisturbedShare of the core time of one of the
-  /// two arms was taken
+  /// number of measurements during which others took at least kDisturbedShare of the core time of
+  /// one of the two arms
   std::int64_t disturbed = 0;
   std::int64_t repaired = 0;         ///< disturbed measurements that were repeated by `--repair`
   std::int64_t disturbed_again = 0;  ///< repaired measurements that were disturbed again
@@ -98,7 +98,7 @@ struct Speedup {
 /// The largest speedup over the baseline that the hardware allows (roofline), computed from traces
 /// of both arms.
 struct Allowed {
-  std::vector<double> speedup;  ///< one per entry of CompareOptions::hardware
+  std::vector<double> speedup;  ///< one for each entry of CompareOptions::hardware
   std::int64_t examples;        ///< number of traced examples
 };
 
@@ -190,15 +190,16 @@ struct ArmFinding {
   std::int64_t blocks = 0;        ///< number of distinct blocks that were measured completely
   std::int64_t measurements = 0;  ///< number of measurements of its blocks, including repeats
   std::int64_t disturbed = 0;  ///< number of these measurements that were disturbed (is_disturbed)
-  /// Share, from 0 to 1, of the core time of the arm's threads that was taken from them
-  /// (taken_share), over the measurements for which the share is known. 0: it is never known.
+  /// Share, from 0 to 1, of the core time of the arm's threads that others took (taken_share), over
+  /// the measurements for which the share is known. 0: it is never known.
   double taken = 0;
   AnswerState state;
   /// none: the arm has no baseline, or no measured block in common with it
   std::optional<Speedup> speedup;
-  /// Share of the answers that equal the baseline's; NaN: not compared. Under an oracle: share of
-  /// the network's own (unforced) choices that equal the baseline's (add_unforced); NaN: there is
-  /// no baseline, or equal token ids mean different tokens in the two networks (same_ids).
+  /// Share of the answers that equal the baseline's answers; NaN: no answer was compared. If the
+  /// arm has an oracle: share of the tokens at which the network's own choice equals the own choice
+  /// of the baseline's network (add_unforced); NaN: there is no baseline, or equal token ids mean
+  /// different tokens in the two networks (same_ids).
   double likeness = 0;
   /// IPPD's EM, the share of fields with the baseline's tokens (add_exact). NaN unless there is a
   /// baseline, equal token ids mean equal tokens in both networks (same_ids), and both arms ask for
@@ -231,8 +232,8 @@ struct ArmDetails {
 struct Uncomputed {
   std::string dataset;
   std::string_view metric;  ///< name for `score --metric`; empty: the metrics that need a judge
-  /// the totals that are missing: those of the metric, or those in the dataset's list of scores
-  /// that need a judge
+  /// the totals that are missing: all totals of the metric, or all totals in the dataset's list of
+  /// scores that need a judge
   std::vector<std::string_view> totals;
 };
 
@@ -245,8 +246,8 @@ struct Overview {
   std::vector<ArmFinding> arms;
   /// The names of the totals that have an interval and a difference from the baseline.
   std::vector<std::string_view> scores;
-  bool exact_matches = false;  ///< whether some arm and its baseline ask for one field at a time
-  bool stacks = false;         ///< whether some arm was to answer several examples in one prompt
+  bool exact_matches = false;  ///< whether an arm and its baseline ask for one field at a time
+  bool stacks = false;         ///< whether an arm's options ask for several examples in a prompt
   std::vector<MachineRow> machines;  ///< the machines on which blocks were measured
   std::vector<Warning> warnings;
   /// (dataset, arm) -> reason, for arms that could not be run on a dataset.

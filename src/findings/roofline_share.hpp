@@ -28,8 +28,8 @@ double least_seconds(const CountedWork& work, const NetworkSize& network, const 
 /// service, has blocks without a time or failed jobs, has a draft network, or has drafting passes
 /// that are in no trace. It has none either if its network is no longer at its path. `allowed`
 /// needs traces in `options.traced` with the same examples for the arm and its baseline. If a
-/// machine is `here`, sets the number of threads of this process to that of the run. ConfigError: a
-/// machine is `here`, but an arm was measured on another machine or on a GPU. Other errors: see
+/// machine is `here`, sets the number of threads of this process to the run's number. ConfigError:
+/// a machine is `here`, but an arm was measured on another machine or on a GPU. Other errors: see
 /// read_hardware. REQUIRES: `options.hardware` is not empty.
 void add_rooflines(Comparison& comparison, const CompareOptions& options);
 

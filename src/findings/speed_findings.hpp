@@ -10,8 +10,8 @@ namespace pardec {
 /// that were measured completely.
 void add_examples_per_second(ArmFinding& arm, const MeasuredBlocks& measured, double confidence);
 
-/// Whether at least kDisturbedShare of the core time of `threads` threads was taken from them while
-/// a block was measured (taken_share). False if the share is not known.
+/// Whether others took at least kDisturbedShare of the core time of `threads` threads while a block
+/// was measured (taken_share). False if the share is not known.
 bool is_disturbed(const BlockTime& time, int threads);
 
 /// A stored run and the measurements of its blocks.

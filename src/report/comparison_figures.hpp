@@ -7,15 +7,20 @@
 
 namespace pardec {
 
+/// A figure, the heading above it, and the caption below it.
 struct NamedFigure {
   std::string heading, caption;
   Figure figure;
 };
 
-/// The figures of a comparison: speedup; for each baseline, quality over speed with the Pareto
-/// front; throughput; tokens per forward pass, as means and, for each dataset, as a histogram; and,
-/// for each dataset with attributes, F1 of the most frequent attributes. Figures without data are
-/// left out. REQUIRES: the comparison has at least one arm.
+/// The figures of a comparison, in this order:
+///   - the speedups
+///   - for each baseline: the score over the speedup, with the Pareto front
+///   - the throughput: examples per second
+///   - the tokens per forward pass
+///   - for each dataset: a histogram of the tokens that a forward pass adds to an answer
+///   - for each dataset with attributes: F1 of the most frequent attributes
+/// Figures without data are left out. REQUIRES: the comparison has at least one arm.
 std::vector<NamedFigure> comparison_figures(const Comparison& comparison);
 
 }  // namespace pardec

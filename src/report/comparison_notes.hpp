@@ -9,8 +9,8 @@
 namespace pardec {
 
 /// A title with the main settings of an invocation: the network (or "several networks"), dtype,
-/// device, threads, "untrained" if all arms are untrained, and the oracles. REQUIRES: at least one
-/// arm.
+/// device, threads, "untrained" if all arms are untrained, and the oracles. REQUIRES: the
+/// comparison has at least one arm.
 std::string title_of(const Comparison& comparison);
 
 /// Whether the arms ran on different networks. If so, tables name the networks.
@@ -27,19 +27,18 @@ std::string network_name(const ModelRow& model);
 std::string networks_text(const RunRow& run);
 
 /// The size of the measurement as text, e.g. "n 36 to 38, 2 threads, 3 repeats"; n is the number of
-/// examples of a run. REQUIRES: `runs` is not empty.
+/// distinct examples of a run. REQUIRES: `runs` is not empty.
 std::string size_of(const std::vector<RunSummary>& runs);
 
-/// For each oracle: one or two sentences about what the oracle forced or decided, and what the
-/// numbers mean.
+/// One note for each oracle: what the oracle forced or decided, and what the numbers mean.
 std::vector<std::string> oracle_notes(const Comparison& comparison);
 
 /// A note about the arms whose answers are noise because their network is untrained. Empty: there
 /// are none.
 std::string untrained_note(const std::vector<RunSummary>& runs);
 
-/// A note about the shards that a table covers, and whether some are missing. `shards`: "I,J/N", as
-/// in Store::join_shards; not empty.
+/// A note about the shards that a table covers, and whether some are missing. `shards`: as in
+/// Store::join_shards, e.g. "0/3, 2/3". REQUIRES: `shards` is not empty.
 std::string shard_note(const std::string& shards);
 
 /// Adds notes about arms that could not be run on a dataset, with the reasons.
@@ -51,23 +50,23 @@ std::string added_baseline_note(const std::string& label, const std::vector<std:
 /// Adds a note for each baseline of the comparison that was added automatically.
 void add_added_baseline_notes(Table& table, const Comparison& comparison);
 
-/// If shares of a roofline were requested: adds notes that explain these shares and name the
-/// machines.
+/// Adds notes that explain the shares of the roofline and the largest possible speedups, and name
+/// the machines. Adds nothing if no machine was requested (CompareOptions::hardware).
 void add_roofline_notes(Table& table, const Comparison& comparison);
-/// Notes about judged scores: the judge, the number of verdicts, and other judges. One note covers
-/// all arms of a dataset.
+/// Notes about judged scores: the judge, the number of verdicts, and other judges. One note is
+/// about all arms of a dataset with the same judge and protocol.
 std::vector<std::string> judged_notes(const std::vector<JudgedShare>& judged);
-/// Adds notes about the number of answers with verdicts, and about metrics that were not computed,
+/// Adds judged_notes, and notes about metrics that were not computed yet (Comparison::uncomputed),
 /// with the command that computes them.
 void add_uncomputed_notes(Table& table, const Comparison& comparison);
-/// Quotes one argument for a shell if necessary.
+/// The argument as a word for a shell, in single quotes if necessary.
 std::string shell_word(const std::string& argument);
 
 /// Adds all warnings of the comparison, and sets Table::arms.
 void add_warnings(Table& table, const Comparison& comparison);
 /// Adds the notes that every table of scores and speeds has: training, sampling rules of the
 /// checkpoint, services, arms on other networks than their baselines, data, shards, and commit.
-/// REQUIRES: at least one arm.
+/// REQUIRES: the comparison has at least one arm.
 void add_origin_notes(Table& table, const Comparison& comparison);
 
 }  // namespace pardec

@@ -9,30 +9,33 @@
 
 namespace pardec {
 
-/// The table of `compare`, with one row per arm and dataset. Arms that could not be run have a row
-/// with the reason (csv and json) and a note. By default, text and md show the speedup with its
-/// interval, the difference of the first score with its interval, the verdict, the score, and
-/// tokens per pass. If shares of a roofline were requested, text and md also show these. The other
+/// The table of `compare`, with one row for each arm on each dataset. results/table.md explains the
+/// columns. An arm that could not be run on a dataset has a row in csv and json, with the reason,
+/// and a note. By default, text, md and latex show the speedup with its interval, the difference of
+/// the first score with its interval, the verdict, the score, and tokens per pass. If machines were
+/// requested (CompareOptions::hardware), they also show the columns about rooflines. The other
 /// columns are wide (choose_columns) or only in csv and json: concurrent jobs, speeds, share of
 /// identical answers, all scores with their differences, and the decoders' own counts. The
-/// conclusion has one recommendation per dataset. REQUIRES: at least one arm.
+/// conclusion has one recommendation for each dataset (recommendations). REQUIRES: the comparison
+/// has at least one arm.
 Table comparison_table(const Comparison& comparison);
 
-/// A table with one row per arm and one column per dataset. Each cell has the dataset's headline
-/// score, the speedup over the baseline, and the tokens per forward pass. If the arm could not be
-/// run, the cell is "n/a", and a note gives the reason. If the arm was not planned for the dataset,
-/// the cell is "-". REQUIRES: at least one arm.
+/// A table with one row for each arm and one column for each dataset. Each cell has the dataset's
+/// headline score, the speedup over the baseline, and the tokens per forward pass. If the arm could
+/// not be run, the cell is "n/a", and a note gives the reason. If the arm was not planned for the
+/// dataset, the cell is "-". REQUIRES: the comparison has at least one arm.
 Table matrix_table(const Comparison& comparison);
 
-/// A table with one row per dataset, category and arm.
+/// A table with one row for each entry of `findings`. REQUIRES: `findings` is the result of
+/// by_category for `comparison`.
 Table category_table(const Comparison& comparison, const std::vector<CategoryFinding>& findings);
 
 /// A table of the tokens that each arm computed, generated and cached, and of its seconds. If the
-/// first account has costs in USD, it has a column for them, and all accounts must have them.
-/// REQUIRES: `accounts` is not empty.
+/// first account has a price (ArmAccount::usd_per_thousand), the table has a column of prices.
+/// REQUIRES: `accounts` is not empty; either all accounts have a price, or none has one.
 Table accounting_table(const std::vector<ArmAccount>& accounts);
 
-/// A table of the differing answers in `answers.first`.
+/// A table of the differing answers in `answers.first`, with a note that counts all of them.
 Table differences_table(const DifferingAnswers& answers);
 
 /// The text in the speedup column of a baseline.

@@ -9,7 +9,8 @@
 
 namespace pardec {
 
-/// A dataset's name for readers. It says if the data are not the publisher's.
+/// A dataset's name for readers. If the data are not the publisher's, the name says so: "squad (own
+/// sample)" or "squad (stand-in)".
 std::string shown_name(const Dataset& dataset);
 std::string shown_name(const DatasetRow& dataset);
 
@@ -21,7 +22,8 @@ std::vector<Cell> dataset_cells(const Dataset& dataset);
 std::vector<Cell> dataset_cells(const DatasetRow& dataset);
 /// The cells of a dataset of which only the name is known. The other cells are no_cell().
 std::vector<Cell> dataset_cells(const std::string& name);
-/// Prepend dataset_columns() to other columns, and a dataset's cells to other cells.
+/// These functions put dataset_columns() before other columns, and a dataset's cells before other
+/// cells.
 std::vector<Column> with_dataset(std::vector<Column> others);
 std::vector<Cell> with_dataset(std::vector<Cell> dataset, std::vector<Cell> others);
 

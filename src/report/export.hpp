@@ -23,16 +23,17 @@ struct ExportedFile {
   std::int64_t rows;
 };
 
-/// Writes one invocation as flat tables, one file per table, to `folder`, which is created if
-/// necessary. The tables are comparison (with the columns of the csv of `compare`), warnings, runs,
+/// Writes one invocation as flat tables to `folder`, which is created if necessary. Each table is a
+/// file. The tables are comparison (with the columns of the csv of `compare`), warnings, runs,
 /// blocks, jobs, and the schema's views generations, score_parts, answer_pairs and speedup_pairs.
 /// If judges gave verdicts on the invocation's answers, the tables judgments, pairs, attempts and
 /// judges are added. results/export.md explains the columns. Old tables in the same format are
-/// replaced together, after all new tables are written; old tables that have no new version are
-/// removed. `wording`: applied to messages in comparison and warnings. Returns the files in the
-/// order of the tables. ConfigError: the folder cannot be created, or the format is parquet and
-/// there is no Python with pyarrow. RunError: writing or converting a table fails, or a complete
-/// table cannot be moved to its place, e.g. because the place is a folder.
+/// replaced after all new tables are written, and old tables that have no new version are removed.
+/// `wording`: applied to messages in comparison and warnings. Returns the files in the order of the
+/// tables. ConfigError: the folder cannot be created, or the format is parquet and there is no
+/// Python with pyarrow. RunError: writing or converting a table fails, or a complete table cannot
+/// be moved to its place, e.g. because the place is a folder. StoreError: the database cannot be
+/// read. REQUIRES: `comparison` was computed from `store`, and has at least one arm.
 std::vector<ExportedFile> export_tables(Store& store, const Comparison& comparison,
                                         ExportFormat format, const std::filesystem::path& folder,
                                         const Wording& wording);

@@ -10,10 +10,10 @@ namespace pardec {
 
 /// One value of a figure with its interval [low, high]. NaN ends are not drawn.
 struct FigurePoint {
-  /// a number, or the index of a category, as FigureKind says
+  /// place of the value: a number, or the index of a category (see FigureKind)
   double x = 0;
   double y = 0;  ///< the value; for `rows`, `bars` and `stacked`, its axis is horizontal
-  double low = std::numeric_limits<double>::quiet_NaN(), high = low;
+  double low = std::numeric_limits<double>::quiet_NaN(), high = low;  ///< interval of y
   std::string label = {};  ///< text next to the point; empty: no text
   double x_low = std::numeric_limits<double>::quiet_NaN(), x_high = x_low;  ///< interval of x
 };
@@ -30,14 +30,17 @@ struct FigureSeries {
 /// tell series apart.
 inline constexpr int kMarks = 12;
 
+/// The kinds of figures. In `columns`, `rows` and `bars`, each series has a bar or a mark, with its
+/// interval, at each category.
 enum class FigureKind {
   lines,    ///< points joined by lines; x is a number or a category
-  columns,  ///< categories from left to right; at each, one bar with its interval per series
-  rows,     ///< categories from top to bottom; at each, one dot with its interval per series
-  bars,     ///< categories from top to bottom; at each, one bar with its interval per series
-  scatter,  ///< one mark per point, with intervals in x and y; x is a number
+  columns,  ///< upright bars; categories from left to right
+  rows,     ///< marks; categories from top to bottom
+  bars,     ///< bars from left to right; categories from top to bottom
+  scatter,  ///< one mark for each point, with intervals in x and y; x is a number
   curves,   ///< lines without marks; x is a number
-  /// categories from top to bottom; at each, one bar whose parts are the values of the series
+  /// one bar for each category, whose parts are the values of the series; categories from top to
+  /// bottom
   stacked,
   /// A grid of coloured cells, with a label in each. Each series is a row, from top to bottom; x is
   /// the index of the column's category, and the value gives the colour.
@@ -48,22 +51,23 @@ enum class FigureKind {
 struct Figure {
   FigureKind kind = FigureKind::lines;
   std::string title;  ///< empty: none
-  /// Labels of the horizontal and of the vertical axis; empty: none. For `rows`, `bars` and
+  /// Labels of the horizontal axis and of the vertical axis; empty: none. For `rows`, `bars` and
   /// `stacked`, x_label is about the values (FigurePoint::y), and y_label is not drawn.
   std::string x_label, y_label;
   std::string value_label = {};         ///< for `heat`: label of the colours
   std::vector<std::string> categories;  ///< names of the categories; empty: x is numeric
   std::vector<FigureSeries> series;
-  /// for `scatter`: points joined by a dashed line under the marks
+  /// for `scatter`: the Pareto front, points joined by a dashed line under the marks
   std::vector<FigurePoint> front;
-  /// shows the names of series next to the plot if there are at least two, or if there is a front
+  /// whether the names of series are shown next to the plot; `heat`, and a single series without a
+  /// front, never have a legend
   bool legend = true;
   std::optional<double> reference;  ///< a dashed line at this y, e.g. 1 for a speedup
   bool from_zero = true;            ///< whether the axis of the values includes 0
   /// codes of warnings about values of the figure; not drawn
   std::vector<std::string> warnings = {};
   /// Size in units of 1/96 inch. Long names and the legend are added to the width. The height is at
-  /// least that of the legend. Height 0: determined by the content.
+  /// least the height of the legend. Height 0: determined by the content.
   double width = 720, height = 0;
 };
 
@@ -80,13 +84,14 @@ std::string gnuplot_script(const Figure& figure, FigureFormat format);
 bool can_draw();
 
 /// Draws the figure, and returns the bytes of the image. Leaves no files. ConfigError: gnuplot is
-/// missing; the message says what to install. RunError: gnuplot cannot be started, or it fails.
+/// missing; the message says what to install. RunError: gnuplot cannot be started or fails; or see
+/// run_child.
 std::string draw(const Figure& figure, FigureFormat format);
 
-/// Prepares an SVG from `draw` for an HTML page: removes the prologue, adds `prefix` to its ids,
-/// replaces its colours by CSS variables of the page (--ink, --rule, --series-0 ...), sets a
-/// minimum width that keeps texts readable, and adds `description` for screen readers. Returns an
-/// empty text if `svg` has no <svg> element.
+/// Prepares an SVG from `draw` for an HTML page: removes the prologue, puts `prefix` before its ids
+/// so that the ids of several figures differ, replaces its colours by CSS variables of the page
+/// (--ink, --rule, --series-0 ...), sets a minimum width that keeps texts readable, and adds
+/// `description` for screen readers. Returns an empty text if `svg` has no <svg> element.
 std::string inline_svg(std::string svg, std::string_view prefix, std::string_view description);
 
 }  // namespace pardec

@@ -7,15 +7,15 @@
 
 namespace pardec {
 
-/// Up to four tables: the verdicts (one row per dataset, arm, judge and protocol), the reasons why
-/// votes ended without a verdict, the agreement between judges (one row per pair of judges), and
-/// the Bradley-Terry strengths of the arms (if at least three arms were compared). The first table
-/// is always there; if nobody judged the run, it has no rows, and a note. The other tables are left
-/// out if they are empty. `confidence`: the level of the intervals in `findings`, for headers.
+/// Up to four tables: the verdicts (one row for each JudgedArm), the reasons why votes ended
+/// without a verdict, the agreement between judges (one row for each JudgesAgreement), and the
+/// Bradley-Terry strengths of the arms. The first table is always there; if nobody judged the run,
+/// it has no rows, and a note says so. The other tables are left out if they are empty.
+/// `confidence`: the level of the intervals in `findings`, for headers.
 std::vector<Table> judge_tables(const JudgeFindings& findings, double confidence);
 
-/// The requests that a judge would get, and their maximum cost. `priced`: whether the service has
-/// prices.
+/// A table of the verdicts and calls of a plan, with their maximum cost. `priced`: whether the
+/// service has prices.
 Table judge_plan_table(const JudgePlan& plan, bool priced);
 
 }  // namespace pardec

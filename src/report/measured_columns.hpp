@@ -18,10 +18,11 @@ Cell ratio_interval_cell(const Interval& ratio);
 /// A difference as text, "+0.012 [-0.010, +0.034]"; "+0.012" if the ends are not known.
 std::string difference_text(const Interval& difference);
 
-/// Columns for common measures of speed, for disturbances of the measurement, and for how answers
-/// ended. Most of these columns are in csv and json only. forwards/s is also in text if shares of a
-/// roofline were requested. If the answers of an arm contain thoughts, the tokens of the thoughts
-/// and the tokens after the thoughts have separate columns.
+/// Columns for common measures of speed (Speeds), for disturbances of the measurement (Speedup),
+/// and for how answers ended (AnswerState). Most of these columns are in csv and json only.
+/// forwards/s is also in text if a machine was requested (CompareOptions::hardware). If the answers
+/// of an arm contain thoughts, the tokens of the thoughts and the tokens after the thoughts have
+/// columns, too.
 std::vector<Column> measured_columns(const Comparison& comparison);
 /// Appends the cells of measured_columns() for one arm.
 void add_measured_cells(std::vector<Cell>& cells, const Comparison& comparison,

@@ -4,10 +4,10 @@
 
 namespace pardec {
 
-/// The title of a metric in texts for readers, derived from the metric's key (MetricTotal::name):
-/// "f1_micro" becomes "F1 micro", "rouge_l" becomes "ROUGE L", and "pass_at_1" becomes "pass@1".
-/// The names of scores of single answers (ScoreRow::metric) are accepted too. Datasets, experiment
-/// files, csv and json use the key.
+/// The title of a metric in texts for readers. `key`: the name of a total (MetricTotal::name) or of
+/// the score of a single answer (ScoreRow::metric). "f1_micro" becomes "F1 micro", "rouge_l"
+/// becomes "ROUGE L", and "pass_at_1" becomes "pass@1". Datasets, experiment files, csv and json
+/// use the key.
 std::string metric_title(std::string_view key);
 
 }  // namespace pardec

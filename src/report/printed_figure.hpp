@@ -8,9 +8,10 @@
 
 namespace pardec {
 
-/// The figures of an item in the form in which the paper prints them (PaperItem::figures), with the
-/// measured values: one for each panel, metric and dataset. What is missing is named in the
-/// caption. A figure without any value is left out. `scale`: the scale of the evidence.
+/// The figures of an item in the form in which the paper prints them (PaperItem::figures), with
+/// measured values. There is one figure for each panel, metric and dataset, except that some forms
+/// show all datasets in one figure. The caption names what is missing. A figure without any value
+/// is left out. `scale`: the scale of the evidence. Errors: see PaperItem::scale.
 std::vector<NamedFigure> printed_figures(const PaperItem& item, const std::string& scale,
                                          const Evidence& evidence);
 

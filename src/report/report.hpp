@@ -29,15 +29,20 @@ struct RowWarning {
   std::string text;     ///< the finding about this row
 };
 
+/// A table of the page.
 struct ReportTable {
-  std::string id;  ///< HTML id of the table; the JSON element has the id "ID-json"
+  /// Beginning of the HTML ids: the table has the id "ID-table", and its JSON has "ID-json".
+  /// "verdicts" stands for the table of verdicts on claims.
+  std::string id;
   std::string heading;
   Table table;
-  std::vector<std::vector<RowWarning>> warnings = {};  ///< one list per row; may be empty
-  /// Key of a column. Buttons select the rows with one text in this column. Empty: no buttons.
+  std::vector<std::vector<RowWarning>> warnings = {};  ///< a list for each row; empty: no warnings
+  /// Key of a column. For each text in this column, a button shows only the rows with this text.
+  /// Empty: no buttons.
   std::string filter = {};
 };
 
+/// A figure of the page.
 struct ReportFigure {
   std::string heading, caption;
   std::string svg;  ///< made by inline_svg
@@ -63,29 +68,29 @@ struct ReportValue {
   bool differs = false;  ///< whether it differs from the baseline's answer
 };
 
-/// Tokens that were chosen one after another: those of a whole answer, or of one field.
+/// The tokens of a whole answer or of one field, in order (ChosenLine).
 struct TokenLine {
-  std::string field;               ///< empty: the whole answer
-  std::vector<std::string> texts;  ///< the bytes of each token as text, or "#ID"
-  /// Per token: the number of the job's forward pass that chose it, counted from 1. Empty: not
-  /// known.
+  std::string field;               ///< name of the field; empty: the whole answer
+  std::vector<std::string> texts;  ///< text of each token; "#ID": the token is not known
+  /// For each token: the number of the job's forward pass that chose the token, counted from 1.
+  /// Empty: not known.
   std::vector<std::int64_t> passes;
-  /// Rejected guesses: (pass that verified the guess, its text).
+  /// Rejected guesses: (pass that verified the guess, text of the guess).
   std::vector<std::pair<std::int64_t, std::string>> rejected = {};
 };
 
 /// One arm's answer to one example.
 struct ReportAnswer {
-  std::string arm;
-  bool is_baseline = false;         ///< whether another arm is compared with it
+  std::string arm;                  ///< label
+  bool is_baseline = false;         ///< whether another arm is compared with this arm
   std::string text;                 ///< as generated
   std::string stop;                 ///< what ended the answer, e.g. "eos" or "limit"
   std::string error;                ///< why the answer failed; empty: it did not fail
   std::vector<std::string> scores;  ///< e.g. "ROUGE L 0.412"
   bool differs = false;             ///< whether it differs from the baseline's answer
-  bool limit = false;               ///< the answer or one of its fields was cut by a limit
-  bool unparsed = false;            ///< the values could not be read from the text
-  std::vector<ReportValue> values;  ///< one per field; empty: the answer failed
+  bool limit = false;               ///< whether the answer or one of its fields was cut at a limit
+  bool unparsed = false;            ///< whether the values could not be read from the text
+  std::vector<ReportValue> values;  ///< one for each field; empty: the answer failed
   /// For conversations: (offset in `text` where a turn's answer begins, name of the turn's field).
   std::vector<std::pair<std::size_t, std::string>> turns;
   std::vector<TokenLine> lines;
@@ -106,16 +111,19 @@ struct ReportExample {
   std::vector<ReportAnswer> answers;
 };
 
+/// The examples of the page.
 struct Examples {
   std::vector<std::string> notes;  ///< how the examples were selected, and what was left out
   std::vector<ReportExample> examples;
 };
 
+/// A condition of the measurement, e.g. the commit.
 struct Fact {
   std::string name, value;
   bool message = false;  ///< whether the value is a message (wording.hpp)
 };
 
+/// Facts under one heading.
 struct FactGroup {
   std::string heading;
   std::vector<Fact> facts;
@@ -134,9 +142,9 @@ struct Report {
     std::vector<std::string> more;
   };
   std::vector<Advice> advice;
-  std::vector<Highlight> highlights;  ///< per dataset: the recommended arm (Headline::best)
-  /// Verdicts on claims of papers, then the papers' tables and figures next to the measured values.
-  /// They are at the top of the page.
+  std::vector<Highlight> highlights;  ///< for each dataset: the recommended arm (Headline::best)
+  /// Verdicts on claims of papers, then the papers' tables with the printed and the measured
+  /// numbers (reproduction_tables). They are the first tables of the page.
   std::vector<ReportTable> claims;
   std::vector<ReportTable> tables;  ///< the first table is above the figures, the others are below
   std::vector<ReportFigure> figures;
@@ -146,8 +154,8 @@ struct Report {
 };
 
 /// The page as one HTML file that includes CSS, JavaScript and figures, and loads nothing. With
-/// JavaScript, a reader selects one example from a list; without JavaScript, all examples are
-/// shown. Each table is also included as JSON, equal to render(table, TableFormat::json) after
+/// JavaScript, a reader selects one example from a list. Without JavaScript, all examples are
+/// shown. The page also has each table as JSON: render(table, TableFormat::json), escaped by
 /// escape_json_script(). The attribute data-value of a cell has the cell's value in full precision.
 /// `wording`: converts the messages (worded(Report)).
 std::string render_report(Report report, const Wording& wording = {});

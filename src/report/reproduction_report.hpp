@@ -10,23 +10,24 @@
 namespace pardec {
 
 /// The tables at the top of a page: the verdicts on all claims of these items (if there are
-/// claims), the table of each item (ReproducedItem::table) if it has rows, and one table that lists
-/// all other items with the reason.
+/// claims), the table of each item (ReproducedItem::table) if that table has rows, and one table
+/// that lists all other items and says why they have no measured number.
 std::vector<ReportTable> reproduction_tables(const std::vector<ReproducedItem>& items);
 
-/// Adds the tables of the items (reproduction_tables) to the page of a run that measured these
-/// items, and their printed figures (ReproducedItem::figures) before its own. Figures are drawn as
-/// in add_figures, with its errors.
+/// Adds items to the page of the run that measured them: their tables (reproduction_tables), and
+/// their printed figures (ReproducedItem::figures) before the figures of the run. Errors: see
+/// add_figures.
 void add_items(Report& report, const std::vector<ReproducedItem>& items);
 
 /// Builds the page with the results of `reproduce` for some items.
 class ReproductionReport {
  public:
-  /// Adds the figures and facts of a run that measured items. A run that several items share is
-  /// added once. REQUIRES: the comparison has at least one arm.
+  /// Adds the figures and facts of a run that measured items. If several items share a run, this
+  /// may be called for each of them: the run is added once. REQUIRES: the comparison has at least
+  /// one arm.
   void add_run(const Comparison& comparison);
-  /// The finished page. The figures of the items precede the figures of the runs. Figures are drawn
-  /// as in add_figures, with its errors.
+  /// The finished page. The figures of the items come before the figures of the runs. Errors: see
+  /// add_figures.
   Report of(const std::vector<ReproducedItem>& items) &&;
 
  private:

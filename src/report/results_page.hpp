@@ -10,8 +10,8 @@
 /// generated.
 namespace pardec {
 
-/// One verdict as the page shows it: each member is the text of a cell. `claim` is the claim's
-/// name, `says` its statement.
+/// One verdict as the page shows it: each member is the text of a cell. `item`: PaperItem::name.
+/// `claim`: Claim::id. `says`: the statement of the claim. `published`: the paper's numbers.
 struct ResultRow {
   std::string item, claim, says, published;
   std::string verdict;               ///< name of a ClaimVerdict
@@ -27,9 +27,9 @@ struct ResultRow {
 
 /// The content of the page.
 struct ResultsPage {
-  std::string command;   ///< command that made the page
-  std::string made_utc;  ///< "2026-01-31"
-  std::string commit, machine;
+  std::string command;          ///< command that made the page
+  std::string made_utc;         ///< date on which the page was made, e.g. "2026-01-31"
+  std::string commit, machine;  ///< commit of the program and machine that made the page
   std::vector<ResultRow> rows;
 
   bool operator==(const ResultsPage&) const = default;
@@ -41,13 +41,13 @@ struct ResultsPage {
 ResultsPage results_page(const std::vector<ReproducedItem>& items, const std::string& command,
                          const Wording& wording);
 
-/// Convert the page to its export and back. ConfigError, which starts with `where`: the export is
-/// invalid.
+/// The JSON export of the page, and the page from its export. ConfigError, which starts with
+/// `where`: the export is invalid.
 OrderedJson json_of(const ResultsPage& page);
 ResultsPage read_results(const Json& json, const std::string& where);
 
-/// The page as Markdown. Refuted claims come first. Claims that cannot fail come last, and are not
-/// counted with the verdicts. Equal pages give equal bytes.
+/// The page as Markdown, with a section for each verdict. Refuted claims come first. Claims that
+/// cannot fail come last, and are not counted with the verdicts. Equal pages give equal bytes.
 std::string render_results(const ResultsPage& page);
 
 }  // namespace pardec

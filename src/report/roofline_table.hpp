@@ -8,11 +8,12 @@
 namespace pardec {
 
 /// Describes a machine, e.g. "20.4 GB/s, 0.31 TFLOP/s (measured now)". If the machine has several
-/// devices, these numbers are those of each device, and the text has the speed of the link too.
+/// devices, these numbers belong to each device, and the text also has the speed of the link.
 std::string machine_text(const Hardware& machine);
 
-/// A table with the least time of each arm on each machine. `machines`: those of the roofline, in
-/// the same order. `baseline`: the label of the baseline that the user requested, for notes.
+/// A table with the bounds of each arm on each machine (ArmRoofline). `machines`: the machines for
+/// which `roofline` was computed, in the same order. `baseline`: the label of the baseline that the
+/// user requested, for notes.
 Table roofline_table(const Roofline& roofline, const std::vector<Hardware>& machines,
                      const std::string& title, const std::string& baseline);
 

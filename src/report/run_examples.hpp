@@ -12,17 +12,18 @@ namespace pardec {
 /// Limits on the examples on a page.
 struct ExampleLimits {
   int per_dataset = 24;  ///< the largest number of examples of a dataset; 0: no examples
-  /// Approximate total size of texts and tokens. The datasets have equal parts of it, and at least
-  /// one example each.
+  /// Approximate limit on the total size of texts and tokens, in units of 10^6 bytes. Each dataset
+  /// has an equal part of it, and at least one example.
   double megabytes = 8;
   std::uint64_t seed = 1;  ///< of the random drawing
 };
 
-/// Draws a random sample of each dataset's examples, with the answers of the first repeat of every
-/// arm that has one, in the order of the dataset. Examples are drawn in turn from five groups:
-/// failed, cut by a limit, different from the baseline, wrong, and all others. REQUIRES:
-/// `comparison` was computed from `measured`, and has at least one arm. `traces`: may be empty; for
-/// jobs with a trace, the pass of each token is shown.
+/// Draws a random sample of each dataset's examples. The result is in the order of the dataset, and
+/// has the answers of all arms in the first repeat. Examples are drawn in turn from five groups by
+/// their answers: failed, cut at a limit, different from the baseline's, wrong, and all others.
+/// `traces`: traces of the invocation's jobs, from which the pass of each token is taken; may be
+/// empty. StoreError and DataError: see store.hpp. REQUIRES: `comparison` was computed from
+/// `measured`, which was read from `store`, and has at least one arm.
 Examples draw_examples(Store& store, const Measurements& measured, const Comparison& comparison,
                        const std::vector<Trace>& traces, const ExampleLimits& limits);
 

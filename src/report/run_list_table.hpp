@@ -4,12 +4,12 @@
 
 namespace pardec {
 
-/// A table of the invocations in a database, one row each.
+/// A table with one row for each invocation in `list`.
 Table run_list_table(const RunList& list);
 
-/// A table that compares several invocations, with one row per arm, dataset and invocation. Arms
-/// that were measured in several sittings have a further row that combines these. The notes say in
-/// which settings each invocation differs from the first one.
+/// A table that compares several invocations, with one row for each arm, dataset and invocation
+/// (AcrossRow). Arms with an entry in AcrossRuns::sittings have a further row, with the combined
+/// speedup. The notes say in which settings each invocation differs from the first invocation.
 Table across_table(const AcrossRuns& across);
 
 }  // namespace pardec

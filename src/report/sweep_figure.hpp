@@ -8,21 +8,28 @@ namespace pardec {
 
 /// Selects the figure that `plot` draws.
 struct Sweep {
-  /// batch_size, cache_blocks, seed, date, checkpoint, or DECODER.OPTION (an option that is a
-  /// number), e.g. hpd.k_max
+  /// What is on the horizontal axis: batch_size, cache_blocks, seed, or DECODER.OPTION (an option
+  /// that is a number), e.g. hpd.k_max; or date (the start of a run), or checkpoint (the number of
+  /// updates of the network's training).
   std::string x;
-  std::string y;             ///< key of a column of numbers in the comparison's table, e.g. speedup
-  std::string run;           ///< names an invocation (find_invocation); empty: see sweep_figure
+  std::string y;  ///< key of a column of numbers in comparison_table, e.g. speedup
+  /// names the invocation that is drawn (find_invocation); empty: several are drawn, see
+  /// sweep_figure
+  std::string run;
   double confidence = 0.95;  ///< of the intervals
 };
 
-/// Draws y over x. Arms with the same decoder and the same settings except x form one line per
-/// dataset. The names of lines have the settings that differ. If `run` is empty, all invocations
-/// with the network, dtype, device, threads and oracle of the newest invocation are used; if two
-/// invocations have the same point, the newer one counts. If `run` is empty and x is `date`, all
-/// invocations with the oracle of the newest one are used. If x is `checkpoint`, the networks may
-/// be all that lie in one folder with the newest one. ConfigError: no run has this x, the
-/// comparisons have no column of numbers y, no run has both, or there is no invocation `run`.
+/// The figure of y over x; it is not drawn yet (draw). Arms with the same dataset, the same decoder
+/// and the same settings except x form one line. The names of lines have the settings that differ.
+///
+/// If `run` is empty, all invocations are used that have the network, dtype, device, threads and
+/// oracle of the newest invocation. There are two exceptions. If x is `date`, only the oracle must
+/// be the same. If x is `checkpoint`, the networks may differ, but must be in the same folder as
+/// the newest invocation's network. If two invocations have the same point, the newer invocation
+/// counts.
+///
+/// ConfigError: no run has this x, the comparisons have no column of numbers y, no run has both,
+/// there is no invocation `run`, or the store is empty. StoreError and DataError: see store.hpp.
 Figure sweep_figure(Store& store, const Sweep& sweep);
 
 }  // namespace pardec

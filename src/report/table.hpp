@@ -12,30 +12,33 @@ namespace pardec {
 
 enum class Align { left, right };
 
+/// A column of a table.
 struct Column {
   std::string header;
   Align align = Align::left;
-  std::string key = {};  ///< name in json and jsonl; empty: the header
-  /// the column is in csv, json and jsonl only, not in text, md and latex
+  std::string key = {};  ///< name in csv, json and jsonl; empty: the header
+  /// whether the column is only in csv, json and jsonl, and not in text, md and latex
   bool data_only = false;
-  /// For columns whose values are lists: names of the items. In csv, each item is a column
-  /// KEY_NAME, except that the first column is named KEY. Without `parts`, the columns of a list
-  /// are numbered from 1.
+  /// For columns whose values are lists of numbers: names of the items. In csv, each item is a
+  /// column KEY_NAME, except that the first item is the column KEY. Items without a name are
+  /// columns KEY_1, KEY_2, ...
   std::vector<std::string> parts = {};
-  bool wide = false;    ///< in text and md only if all columns are requested (choose_columns)
-  bool brief = false;   ///< in text and md only if not all columns are requested
-  bool number = false;  ///< values are numbers, although the alignment is that of text
+  /// whether text, md and latex show the column only if all columns are requested (choose_columns)
+  bool wide = false;
+  /// whether text, md and latex show the column only if not all columns are requested
+  bool brief = false;
+  bool number = false;  ///< whether the values are numbers, although they are aligned as text
   /// In text, rows with the same text in this column are grouped, and the text is their heading. If
-  /// the rows have different texts, it is an ordinary column.
+  /// all rows have different texts, the column is shown as an ordinary column.
   bool group = false;
   bool messages = false;  ///< texts and values of the cells are messages (wording.hpp)
 };
 
-/// Whether a cell is good or bad news. Colours show it.
+/// Whether a cell is good or bad news. Its colour shows the tone.
 enum class Tone { plain, good, bad, caution };
 
-/// The text of a cell, and optionally a value. csv, json and jsonl contain the value, in full
-/// precision.
+/// The text of a cell, and optionally a value. csv, json and jsonl have the value, in full
+/// precision; if there is no value, they have the text.
 struct Cell {
   Cell(const char* shown) : text(shown) {}
   Cell(std::string shown) : text(std::move(shown)) {}
@@ -48,14 +51,14 @@ struct Cell {
 };
 
 /// A cell with a number, shown with `decimals` digits after the point. A number that is not finite
-/// is shown as "n/a"; it is null in json and empty in csv.
+/// is shown as "n/a", is null in json, and is empty in csv.
 Cell number_cell(double value, int decimals);
 Cell number_cell(std::int64_t value);
 
 /// The number as JSON; null if it is not finite.
 Json json_of(double value);
 
-/// A cell without a value: "-" as text, null in json.
+/// A cell for a value that does not exist or is not known: "-" as text, null in json.
 Cell no_cell();
 
 /// The content of a table. A row may have fewer cells than there are columns, but not more.
@@ -71,20 +74,20 @@ struct Table {
   /// A reason to distrust a number of the table. Warnings are printed before the notes.
   struct Warning {
     std::string code;          ///< the kind of warning
-    std::string dataset, arm;  ///< empty: it is not about one dataset, or not about one arm
-    std::string found;         ///< the finding
-    std::string advice = {};   ///< the same for all warnings with this code; may be empty
+    std::string dataset, arm;  ///< empty: not about one dataset, or not about one arm
+    std::string found;         ///< what was found
+    std::string advice = {};   ///< what the finding means and what to do; may be empty
 
     /// "found; advice"
     std::string text() const;
   };
   std::vector<Warning> warnings = {};
-  /// (dataset, arm) of all rows; may be empty. It serves to find warnings that are about all rows.
-  /// Such a warning is printed without a list of datasets and arms.
+  /// (dataset, arm) of all rows. With this list, a warning about all arms is printed as "all arms".
+  /// Empty: the names of the datasets and arms are always printed.
   std::vector<std::pair<std::string, std::string>> arms = {};
 };
 
-/// Warnings with the same code and advice, combined into one for text and md.
+/// Warnings with the same code and advice, combined into one for text, md, latex and pages.
 struct MergedWarning {
   struct Finding {
     std::string text;                  ///< "oa-mine + squad hpd, ippd; race ippd: found"
@@ -113,49 +116,53 @@ const std::string& key_of(const Column& column);
 /// The table without columns that are data_only.
 Table without_data_columns(const Table& table);
 
-/// Selects columns. If all columns are requested, wide columns become ordinary ones, brief columns
-/// become data_only, and wide_notes become notes. If columns are requested by name, the table gets
-/// these columns in the requested order, also those that were data_only; a note lists unknown
-/// names. Without a request, the table is unchanged.
+/// Selects columns. If all columns are requested (ColumnChoice::wide), wide columns become ordinary
+/// columns, brief columns become data_only, and wide_notes become notes. If columns are requested
+/// by name, the table has only these columns, in the requested order. They are shown in all
+/// formats, also if they were data_only. A note lists unknown names. Without a request, the table
+/// is unchanged.
 Table choose_columns(Table table, const ColumnChoice& choice);
 
 /// A table as csv has it: each value is a number, true, false, a text or null.
 struct FlatTable {
   struct Column {
     std::string name;
-    bool numbers;  ///< Column::number, alignment right, or an item of a list
+    /// whether the values are numbers: Column::number is set, the alignment is right, or the column
+    /// is a part of an interval, a difference or a list
+    bool numbers;
   };
   std::vector<Column> columns;
   std::vector<std::vector<Json>> rows;
 };
+/// Converts a table. `render` explains how intervals, differences and lists become columns.
 FlatTable flat(const Table& table);
 
-/// One line of csv, including the line feed. Numbers are written as in json. `safe`: see csv-safe
-/// of render().
+/// One line of csv, including the line feed. Numbers are written as in json. `safe`: whether to
+/// write csv-safe (see render).
 std::string csv_line(const std::vector<Json>& values, bool safe);
 
 /// Properties of the output device.
 struct Screen {
-  int width = 80;
-  bool colour = false;
+  int width = 80;       ///< in columns
+  bool colour = false;  ///< whether to use colours (escape codes)
 };
 
 /// Renders the table. The result ends with a line feed, except that an empty table in jsonl is an
-/// empty string.
-///   text   for a terminal: no line is wider than the screen (text_table.hpp). text, md and
-///          latex leave out columns that are data_only or wide
-///   md     title, columns aligned by display width, conclusion, warnings, notes
-///   csv    RFC 4180 quoting, LF line ends; header and rows only, columns by their keys in json;
-///          texts are unchanged, so a spreadsheet takes a text that begins with = + - or @ for a
-///          formula; an interval (key X_interval) is two columns X_low and X_high; a difference
-///          (X_difference) is three columns with its interval, and p if a cell has it; a list of
-///          numbers is one column per item, up to the longest list
-///   csv-safe  csv for spreadsheets: a text that begins with = + - or @, a tab
-///          or a carriage return is prefixed with '; numbers stay numbers
-///   json   {"title", "columns": [keys], "rows": [objects], "conclusion", "notes" (including
-///          wide_notes), "warnings": [{"code", "dataset", "arm", "text"}]}
-///   jsonl  one object per row
-///   latex  a booktabs table with caption, conclusion, warnings and notes
+/// empty string. text, md and latex leave out columns that are data_only or wide.
+///   text      for a terminal: no line is wider than the screen (text_table.hpp)
+///   md        title, columns aligned by display width, conclusion, warnings, notes
+///   csv       RFC 4180 quoting, LF line ends; header and rows only; columns have their keys as
+///             names. Texts are unchanged, so a spreadsheet takes a text that begins with = + - or
+///             @ for a formula. An interval (key X_interval) is two columns X_low and X_high. A
+///             difference (key X_difference) is three columns X_difference, X_difference_low and
+///             X_difference_high, and a column with p if a cell has p. A list of numbers is one
+///             column for each item of the longest list (Column::parts)
+///   csv-safe  csv for spreadsheets: ' is put before a text that begins with = + - or @, a tab or a
+///             carriage return; numbers stay numbers
+///   json      {"title", "columns": [keys], "rows": [objects], "conclusion", "notes" (including
+///             wide_notes), "warnings": [{"code", "dataset", "arm", "text"}]}
+///   jsonl     one object for each row
+///   latex     a booktabs table with caption, conclusion, warnings and notes
 /// `screen`: for text only. `wording`: converts the messages (worded(Table)).
 std::string render(const Table& table, TableFormat format, const Screen& screen = {},
                    const Wording& wording = {});

@@ -11,21 +11,23 @@
 namespace pardec {
 
 /// Shows decoders at work, from the engine's events (`--watch`). If the terminal supports colours
-/// (may_colour), it redraws a picture after each pass, with one colour per thread. Tokens of the
-/// newest pass are bold, and accepted guesses are underlined. Rejected guesses are dim and struck
-/// through; of several in a row, older passes show only the first one. Without colours, it prints
-/// one line per pass of a sequence, without escape codes.
+/// (may_colour), a picture is redrawn after each pass, with a colour for each thread of a sequence.
+/// Tokens of the newest pass are bold, and accepted guesses are underlined. Rejected guesses are
+/// dim and struck through. If several guesses in a row were rejected, all of them are shown for the
+/// newest pass, and only the first of them for older passes. Without colours, one line is printed
+/// for each pass of a sequence, without escape codes.
 class Watch {
  public:
-  /// `tokenizer`: null shows ids. `pace_ms`: minimum time for which a picture is shown before the
-  /// next one. `out` and `tokenizer` must outlive this object.
+  /// `tokenizer`: null: ids are shown instead of texts. `pace_ms`: the shortest time, in
+  /// milliseconds, for which a picture is shown. `out` and `tokenizer` must outlive this object.
   Watch(std::FILE* out, const Tokenizer* tokenizer, int pace_ms);
   /// Draws the sequences that are still in the picture once more, in full.
   ~Watch();
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
-  /// Handles an event of the engine. Sequences without a chosen token are not shown.
+  /// Handles an event of the engine. If a picture is drawn, waits until the previous picture was
+  /// shown for `pace_ms`. Sequences without a chosen token are not shown.
   void on(const Event& event);
 
  private:
@@ -67,8 +69,8 @@ class Watch {
 /// Default of `pace_ms`: long enough to read a picture.
 inline constexpr int kWatchPaceMs = 150;
 
-/// Replays a stored trace pass by pass, as Watch shows a running decoder. The parameters have the
-/// same meanings as those of Watch.
+/// Replays a stored trace pass by pass, as Watch shows a running decoder. For the parameters, see
+/// Watch::Watch.
 void show_again(const Trace& trace, std::FILE* out, const Tokenizer* tokenizer, int pace_ms);
 
 }  // namespace pardec

@@ -8,9 +8,9 @@ namespace pardec {
 struct Report;
 struct Table;
 
-/// A function that converts a message for readers. Messages have names of settings in backquotes,
-/// `batch_size` or, with a value, `dtype=bf16`. The command line replaces them by its flags
-/// (--batch-size). Empty: messages stay unchanged.
+/// A function that converts a message for readers. Messages have names of settings in backquotes:
+/// `batch_size` or, with a value, `dtype=bf16`. The command line replaces these names by its flags
+/// (--batch-size, --dtype bf16). Empty: messages stay unchanged.
 using Wording = std::function<std::string(std::string_view)>;
 
 /// Converts one message.

@@ -58,13 +58,14 @@ struct ClaimTest {
     bound,       ///< each point satisfies `limit`; `over` may be empty
     difference,  ///< each point's arm minus its `over` satisfies `limit`
     order,       ///< each point divided by the next point satisfies `limit`
-    trend,       ///< the quantity rises or falls along the points: of each two neighbours, the one
-                 ///< that should be larger, divided by the other one, satisfies `limit`
-    optimum,     ///< the largest quantity belongs to an arm in `among`
-    identity,    ///< the share of answers that equal the answers of `over` satisfies `limit`
+    /// The quantity rises or falls along the points. Of two neighbours, the point that should be
+    /// larger, divided by the other point, satisfies `limit`.
+    trend,
+    optimum,   ///< the largest quantity belongs to an arm in `among`
+    identity,  ///< the share of answers that equal the answers of `over` satisfies `limit`
   };
   Kind kind;
-  std::string label;   ///< of the test, if the claim has several tests; otherwise empty
+  std::string label;   ///< name of the test; empty: it is the claim's only test
   std::string metric;  ///< experiments/papers/README.md lists the metrics
   /// The test has one part for each point, or, for order and trend, for each pair of neighbours.
   std::vector<Point> points;

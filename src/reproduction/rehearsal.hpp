@@ -20,8 +20,8 @@ struct RehearsedNetwork {
   /// scale. The folder may be empty.
   std::string label, folder;
   bool there = false;  ///< whether the folder exists and has a completely trained network
-  /// path of a config file with the network's shape; empty: the shape is unknown, or the label
-  /// belongs to an adapter
+  /// path of a config file with the network's shape; empty: the shape is unknown, or the network is
+  /// used only as an adapter
   std::string shape;
   std::int64_t parameters = 0;  ///< parameters of the real network; 0: unknown
   /// size of the real network's weights in the scale's dtype; 0: unknown
@@ -35,7 +35,7 @@ struct RehearsedArm {
   Json options;         ///< the arm's options, without batch_size and oracle
   std::int64_t batch_size = 1;
   std::string oracle;  ///< the arm's oracle; empty: none
-  /// numbers of all answers, and of failed answers
+  /// number of all answers, and number of failed answers
   std::int64_t answers = 0, failed = 0;
   std::string lacks;  ///< why the arm did not run; empty: it ran
 };
@@ -44,7 +44,7 @@ struct RehearsedArm {
 struct Rehearsal {
   std::unique_ptr<PaperItem> item;  ///< the item, with the scale as it was run
   std::string scale;
-  std::int64_t limit = 0;  ///< examples per dataset in the real run; 0: all
+  std::int64_t limit = 0;  ///< number of examples of each dataset in the real run; 0: all
   std::vector<RehearsedNetwork> networks;
   std::vector<RehearsedArm> arms;
   Reproduction result;
@@ -55,15 +55,14 @@ struct Rehearsal {
 class Rehearsals {
  public:
   /// Performs the dry run of an item. The run has its own database, and asks no judge and no
-  /// service. The options `db`, `judge`, `effort` and `errors_lack` are ignored; `models` and
-  /// `limit` only appear in the result. Errors of the run are thrown: see reproduce() and
-  /// load_dataset.
+  /// service. The options `db`, `judge`, `effort` and `errors_lack` are ignored, and `limit` only
+  /// appears in the result. Errors of the run are thrown: see reproduce() and load_dataset.
   ///
   /// A network is synthesised from the config in the scale's `shapes`, or from the config in the
-  /// network's folder. The network has two small layers, the quickstart tokenizer and control
-  /// tokens; adapters are left out. An arm without an oracle gets one, if its decoder supports it:
-  /// `references`, which forces the answers (not for open prompts), otherwise `accept:0.8`, which
-  /// decides which guesses are accepted.
+  /// network's folder (RehearsedNetwork::folder). The network has two small layers, the quickstart
+  /// tokenizer and control tokens; adapters are left out. An arm without an oracle gets one, if its
+  /// decoder supports it: `references`, which forces the answers (not for open prompts), otherwise
+  /// `accept:0.8`, which decides which guesses are accepted.
   Rehearsal of(const PaperItem& item, const ReproduceOptions& options);
 
  private:

@@ -93,7 +93,7 @@ struct BoundTraces {
   Lacking lacking;                                   ///< what is missing
 };
 
-/// The bound traces that this process has made. The keys are those of work_of().
+/// The bound traces that this process has made: result of work_of() -> traces.
 using MadeBounds = std::map<std::string, BoundTraces>;
 
 /// Runs the scale's experiment and tests the claims. A stopped run is resumed. A complete run is

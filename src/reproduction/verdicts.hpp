@@ -106,11 +106,12 @@ Decision decide(std::span<const Measured> parts, const Limit& limit,
 Decision decide_optimum(const std::vector<std::vector<Measured>>& better,
                         const VerdictRules& rules = {});
 
-/// How many answers, or fields of answers, equal those of another arm.
+/// How many answers of an arm equal another arm's answers. Some metrics count fields instead of
+/// answers (Evidence::identity).
 struct IdentityCount {
-  std::int64_t same, compared;  ///< numbers of equal ones, and of all that were compared
-  /// number of different ones whose first difference is at a tie, i.e. where the two best logits
-  /// are equal up to rounding (kTieGap); not included in `same`
+  std::int64_t same, compared;  ///< number of equal answers, and number of compared answers
+  /// Number of different answers whose first difference is at a tie: the two best logits are equal
+  /// up to rounding (kTieGap). `same` does not include these answers.
   std::int64_t ties;
 };
 /// The largest gap between the two best logits that counts as a tie (rounding in fp32).
