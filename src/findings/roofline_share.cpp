@@ -109,7 +109,13 @@ double least_seconds(const CountedWork& work, const NetworkSize& network,
   const double flops = 2 * network.layer_weights * number(work.fed) +
                        2 * network.head_weights * number(work.chosen) +
                        network.attention_flops * number(work.attended);
-  return std::max(bytes / hardware.bytes_per_second, flops / hardware.flop_per_second);
+  const double devices = hardware.devices;
+  const double seconds = std::max(bytes / devices / hardware.bytes_per_second,
+                                  flops / devices / hardware.flop_per_second);
+  if (hardware.devices == 1) return seconds;
+  const double sent = 2 * (devices - 1) / devices * network.summed_per_row * number(work.fed) *
+                      network.bytes_per_value;
+  return std::max(seconds, sent / hardware.link_bytes_per_second);
 }
 
 void add_rooflines(Comparison& comparison, const CompareOptions& options) {

@@ -15,8 +15,8 @@ struct CountedWork {
   std::int64_t experts = 0;   ///< number of experts read, summed over layers and passes
 };
 
-/// The least time for this work on one device, in seconds: the larger of the time for memory
-/// traffic and the time for computation. Memory traffic is all weights once for each pass (of the
+/// The least time for this work on the machine, in seconds: the largest of the times for memory
+/// traffic, for computation, and for the sums that several devices exchange (pass_bound). Memory traffic is all weights once for each pass (of the
 /// experts, those that the passes read), and the attended keys and values. The bound from a trace
 /// (roofline.hpp) is usually higher, because it takes the larger of the two times for each pass.
 /// For networks with experts it can be lower: a trace does not record which experts were read, so

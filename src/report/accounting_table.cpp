@@ -95,14 +95,14 @@ Table differences_table(const DifferingAnswers& answers) {
     table.rows.push_back(with_dataset(
         dataset_cells(one.dataset),
         {one.arm, one.sample, one.field, shortened_cell(one.baseline), shortened_cell(one.answer),
-         number_cell(one.token.value_or(-1)), number_cell(one.gap, 4)}));
+         one.token ? number_cell(*one.token) : no_cell(), number_cell(one.gap, 4)}));
     if (answers.repeated) table.rows.back().push_back(number_cell(one.repeats));
   }
   table.notes.push_back(
       str(counted(answers.count, "answer"),
           answers.repeated ? str(" to ", counted(answers.examples, "example")) : "",
-          " that differ from the baseline's; token: index of the first differing token among the "
-          "tokens of the answer's value; logit gap: best logit minus second best at this token",
+          " that differ from the baseline's; token: index of the first differing token, counted "
+          "over the values of all fields of the answer; logit gap: best logit minus second best at this token",
           answers.repeated ? "; repeats: how many of an example's answers differ; the one with the "
                              "smallest gap is shown."
                            : "."));

@@ -708,6 +708,8 @@ std::optional<IdentityCount> StoredEvidence::identity(const Scope& place, const 
   const Cell *one = cell(place.dataset, arm), *two = cell(place.dataset, other);
   if (!one || !two) return std::nullopt;
   const bool ids = same_ids(one->arm->run.run.model, two->arm->run.run.model);
+  if (metric == "em" && !(ids && both_ask_one_by_one(two->arm->run.run, one->arm->run.run)))
+    return std::nullopt;
   IdentityCount count{0, 0, 0};
   for (const auto& [key, ours] : one->answers.by_sample) {
     const auto theirs = two->answers.by_sample.find(key);
@@ -718,7 +720,7 @@ std::optional<IdentityCount> StoredEvidence::identity(const Scope& place, const 
       const auto& our_fields = ours.generation.row.fields;
       const auto& their_fields = theirs->second.generation.row.fields;
       for (size_t f = 0; f < std::min(our_fields.size(), their_fields.size()); ++f) {
-        const bool same = our_fields[f].text == their_fields[f].text;
+        const bool same = same_tokens(our_fields[f], their_fields[f]);
         ++count.compared;
         count.same += same;
         count.ties += !same && ties_at(ours, f, our_fields[f].tokens, their_fields[f].tokens);

@@ -82,18 +82,22 @@ void add_unforced(Agreement& agreement, const Answered& baseline, const Answered
   }
 }
 
-void add_exact(Agreement& agreement, const Answered& baseline, const Answered& method) {
-  if (method.generation.row.error || baseline.generation.row.error) return;
+bool same_tokens(const FieldAnswer& a, const FieldAnswer& b) {
   const auto answer_ids = [](const FieldAnswer& field) {
     Tokens ids = field.tokens;
     if (field.stop == "eos" && !ids.empty()) ids.pop_back();
     return ids;
   };
+  return answer_ids(a) == answer_ids(b);
+}
+
+void add_exact(Agreement& agreement, const Answered& baseline, const Answered& method) {
+  if (method.generation.row.error || baseline.generation.row.error) return;
   const auto& our_fields = method.generation.row.fields;
   const auto& their_fields = baseline.generation.row.fields;
   for (size_t f = 0; f < std::min(our_fields.size(), their_fields.size()); ++f) {
     ++agreement.compared;
-    agreement.same += answer_ids(our_fields[f]) == answer_ids(their_fields[f]);
+    agreement.same += same_tokens(our_fields[f], their_fields[f]);
   }
 }
 

@@ -47,10 +47,12 @@ struct Agreement {
 /// which the two arms were forced to different tokens.
 void add_unforced(Agreement& agreement, const Answered& baseline, const Answered& method);
 
-/// For the IPPD paper's EM, the share of fields that equal the baseline's fields, if fields are
-/// asked one by one: counts the fields. Their token ids are compared, without the end of sequence.
-/// This is slightly stricter than the paper's comparison of decoded strings. Failed answers do not
-/// count.
+/// Whether the answers of two fields have equal token ids, without the end of sequence. This is
+/// slightly stricter than the IPPD paper's comparison of decoded strings.
+bool same_tokens(const FieldAnswer& a, const FieldAnswer& b);
+
+/// For the IPPD paper's EM, the share of fields that equal the baseline's fields (same_tokens), if
+/// fields are asked one by one: counts the fields. Failed answers do not count.
 void add_exact(Agreement& agreement, const Answered& baseline, const Answered& method);
 
 /// The agreement over all answers to `samples` that both runs have. `samples`: ids in table

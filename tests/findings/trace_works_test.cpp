@@ -55,6 +55,22 @@ TEST_CASE("the least time counts the experts that passes read") {
   CHECK(least_seconds({.passes = 3}, network, machine) == 600);
 }
 
+TEST_CASE("the least time on several devices is shared, or that of their link") {
+  NetworkSize network;
+  network.layer_weights = 1000;
+  network.bytes_per_layer_weight = 2;
+  network.summed_per_row = 100;
+  network.bytes_per_value = 2;
+  Hardware machine;
+  machine.bytes_per_second = 10;
+  machine.flop_per_second = 1e9;
+  machine.devices = 4;
+  machine.link_bytes_per_second = 1e9;
+  CHECK(least_seconds({.passes = 3, .fed = 5}, network, machine) == 150);
+  machine.link_bytes_per_second = 5;  // each device sends 3/4 of 100 values twice for a row
+  CHECK(least_seconds({.passes = 3, .fed = 5}, network, machine) == 300);
+}
+
 TEST_CASE("requests of one group share passes, whatever their names are") {
   const auto works = works_of({trace_of("first field", "job"), trace_of("second field", "job")});
   REQUIRE(works.size() == 1);
