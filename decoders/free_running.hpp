@@ -30,14 +30,14 @@ Option stack_option();
 /// A decoder's table of options: `ask`, `stack`, and then its own options.
 std::vector<Option> with_asking(const std::vector<Option>& own);
 
-/// The conditions that end a stream, and a function that gets its text. A stream also ends at the
-/// network's last position, and when the request is interrupted.
+/// The conditions that end a stream, and a callback that receives its text. A stream also ends at
+/// the network's last position, and when the request is interrupted.
 struct StopRule {
   int limit = 0;  ///< maximum number of chosen tokens
   /// the stream ends with the token that completes this text; empty: there is no such text
   std::string_view until;
   bool at_eos = true;  ///< whether an end-of-sequence id (DecoderContext::eos) ends the stream
-  /// Gets the bytes of the stream so far, after each pass. May be empty.
+  /// Called after each pass with the bytes of the stream so far. May be empty.
   std::function<void(std::string_view bytes)> reader = {};
 };
 
@@ -47,9 +47,11 @@ struct StreamRequest {
   Tokens prompt;
   StopRule rule;
   Sampling sampling;
-  std::uint64_t seed = 0;        ///< seed of the random decisions
-  std::optional<Tokens> oracle;  ///< tokens that are chosen regardless of the logits
-  /// the oracle of all streams of the request, which must outlive this object; null: none
+  std::uint64_t seed = 0;  ///< seed of the random decisions
+  /// the tokens of this stream, chosen regardless of the logits; none: no oracle
+  std::optional<Tokens> oracle;
+  /// the request's whole oracle, of which `oracle` is a part; must outlive this object. REQUIRES:
+  /// not null if `oracle` is set.
   const Oracle* oracles = nullptr;
   int index = 0;                            ///< index of this stream in oracles->streams
   std::optional<AcceptanceLaw> acceptance;  ///< see Request::acceptance
@@ -144,11 +146,13 @@ void check_prompt(const RequestName& name, size_t tokens, const ModelConfig& con
 int field_limit(const Request& request);
 
 /// One stream per field, in the order of the fields, each with its whole prompt. In traces, the
-/// streams form a group. A single stream has the request's reader.
+/// streams form a group. If there is only one stream, its rule has the request's reader. Several
+/// streams have no reader.
 std::vector<StreamRequest> field_requests(const Request& request);
 
-/// The oracle `references` for fields. For each field, in order: the ids of a space and the
-/// reference ("n/a" if the value is absent), and an end-of-sequence id if there is one
+/// The oracle `references` for fields. `references`: [context][field]; none: the value is absent.
+/// Returns one stream for each field, in the order of contexts and fields: the ids of a space and
+/// the reference ("n/a" if the value is absent), and an end-of-sequence id if there is one
 /// (DecoderContext::eos), cut at the field's limit. REQUIRES: the context has a tokenizer.
 std::vector<Tokens> field_references(
     const Request& request, const std::vector<std::vector<std::optional<std::string>>>& references,

@@ -40,8 +40,8 @@ struct OwnColumns {
   std::vector<OwnColumn> columns;  ///< empty: the decoder has none
   std::string_view note;           ///< explanation of the columns, for a note below the table
   /// Computes one value per column, from the responses of one run. `decoder`: the decoder of the
-  /// run. NaN: there is no value. Only runs of the decoder that has these columns, and of the plain
-  /// decoder as its baseline, have values. Null if there are no columns.
+  /// run. NaN: there is no value. Only runs of the decoder that has these columns, and of `ar`
+  /// as its baseline (kPlainDecoder), have values. Null if there are no columns.
   std::vector<double> (*values)(std::string_view decoder,
                                 std::span<const ResponseCounts> responses) = nullptr;
 };

@@ -16,8 +16,9 @@ std::string task_head(std::string_view prompt);
 /// [PYTHON] and [/PYTHON], <code> and </code>, or those of LaTeX listings. Blocks marked as another
 /// language count only if no other block defines the function. The code is the first of these that
 /// the answer has (results/answers.md has examples):
-///  1. the first block that defines the function (not only as a stub), after preceding blocks of
-///     definitions, and before later blocks with definitions that it needs
+///  1. the first block that defines the function (not only as a stub). Earlier blocks that consist
+///     of definitions are put in front of it. Later blocks with definitions that it needs are
+///     appended.
 ///  2. the function's definition outside the blocks, with the adjacent definitions
 ///  3. the function's definition in an interactive session, in inline code, or in a JSON string
 ///  4. a body of the function that returns a value; it is indented as in the prompt

@@ -67,10 +67,11 @@ struct AspdStreams {
   Tokens main;                   ///< the main branch
   std::vector<Tokens> branches;  ///< the branches of all blocks, in order
 };
-/// Divides the generated tokens of an answer, in flattened order (branch after branch), into
-/// streams. `lengths`: recorded number of generated tokens of each branch; may have fewer entries
-/// than there are branches. A branch without a recorded length ends with its terminator; a branch
-/// that was cut by a limit needs a length.
+/// Divides the generated tokens of an answer into streams. `flattened`: the main branch up to the
+/// beginning of a block, then the branches of the block one after another, then the main branch
+/// again, and so on. `lengths`: recorded number of generated tokens of each branch; may have fewer
+/// entries than there are branches. A branch without a recorded length ends with its terminator; a
+/// branch that was cut by a limit needs a length.
 AspdStreams split_streams(const Tokens& flattened, const AspdTokens& tokens,
                           const std::vector<Token>& eos,
                           std::span<const std::int64_t> lengths = {});

@@ -23,7 +23,8 @@ using AskService = std::function<void(const chat::NextCall& next, chat::Events& 
 /// The outcome of a question.
 struct QuestionOutcome {
   ReplyRow reply;  ///< `id` is 0 for a new reply, which is not stored yet
-  /// scored: the reply is readable; unscored: it is not readable, or was cut short
+  /// scored: the reply is readable; unscored: it is not readable, or was cut short; refused: the
+  /// judge or a filter refused to answer; error: the call failed
   VoteState state = VoteState::unscored;
   std::string problem;  ///< why the reply is not usable; empty: it is usable
 };
@@ -53,8 +54,9 @@ enum class UselessReply {
   stands,
 };
 
-/// Turns the questions of one task to one judge or teacher into calls, and stores attempts and
-/// replies. Exceptions of the store (StoreError) and of the functions in questions pass through.
+/// Makes calls from the questions to one judge or teacher, and stores attempts and replies. One
+/// object is for one command that judges, rewrites or labels. Exceptions of the store (StoreError)
+/// and of the functions in questions pass through.
 class Questioning : public chat::Events {
  public:
   /// `store`: null if there are no stored replies and no call will be sent (a dry run). `judge`:

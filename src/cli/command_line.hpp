@@ -30,9 +30,10 @@ struct Written {
 /// line. `add` declares the verb's flags, and returns a function that runs the verb and returns an
 /// exit code. If the verb has `actions`, its first positional argument is the name of an action.
 struct Verb {
-  std::string name, summary, example;
+  std::string name, summary;
+  std::string example;  ///< shell commands, one in each line
   std::function<std::function<int()>(CLI::App&)> add;
-  std::vector<std::string> actions = {};
+  std::vector<std::string> actions = {};  ///< words after the verb, e.g. `export` of `judge`
   Written written = {};
   /// Flags that environment variables cannot set, because these flags have another meaning in other
   /// verbs, or confirm an action.

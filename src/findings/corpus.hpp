@@ -28,9 +28,9 @@ struct CorpusFiles {
 std::vector<Dataset> load_splits(const DatasetEntry& entry, const CorpusFiles& files,
                                  std::vector<Inspection>* inspections = nullptr);
 
-/// The protocol that the statistics of prompts assume: the default protocol of the dataset. Adds a
-/// note to `notes` for each deviation from the dataset's own protocol. Errors: see
-/// default_protocol.
+/// How the fields of the dataset are asked by default, which the statistics of prompts assume. Adds
+/// a note to `notes` if worked examples belong in the prompts, but there are none to take (no train
+/// split, or too few examples). Errors: see default_protocol.
 Protocol protocol_of(const DatasetEntry& entry, const Dataset& dataset, const CorpusFiles& files,
                      std::vector<std::string>& notes);
 
@@ -99,10 +99,11 @@ AttentionStats attention_of(const Dataset& dataset, const Protocol& protocol,
                             const Tokenizer& tokenizer, int contexts);
 
 /// The results of the IPPD paper's cost model (appendix A.2) for mean lengths m, p, c, x, y, with
-/// one context in a prompt (attention_model.hpp). Decoding is at the place where half of an answer
-/// is decoded. FLOP factors are IPPD's FLOPs divided by PC+PA's FLOPs. The access ratio is PC+PA's
-/// memory accesses divided by IPPD's memory accesses. Intensities are FLOPs per memory access;
-/// pcpa_prefill_intensity is about a later question of a context, whose prefix is cached.
+/// one context in a prompt (attention_model.hpp). The decode_ members are for the step in
+/// which half of each answer, y / 2 tokens, is already decoded. FLOP factors are IPPD's FLOPs
+/// divided by PC+PA's FLOPs. The access ratio is PC+PA's memory accesses divided by IPPD's memory
+/// accesses. Intensities are FLOPs per memory access; pcpa_prefill_intensity is about a later
+/// question of a context, whose prefix is cached.
 struct AttentionRatios {
   double prefill_flop_factor, prefill_access_ratio, decode_flop_factor;
   double pcpa_prefill_intensity, ippd_prefill_intensity, pcpa_decode_intensity,

@@ -16,8 +16,9 @@ struct CountedWork {
 };
 
 /// The least time for this work on the machine, in seconds: the largest of the times for memory
-/// traffic, for computation, and for the sums that several devices exchange (pass_bound). Memory traffic is all weights once for each pass (of the
-/// experts, those that the passes read), and the attended keys and values. The bound from a trace
+/// traffic, for computation, and for the sums that several devices exchange (pass_bound). Memory
+/// traffic is all weights once for each pass (of the experts, those that the passes read), and the
+/// attended keys and values. The bound from a trace
 /// (roofline.hpp) is usually higher, because it takes the larger of the two times for each pass.
 /// For networks with experts it can be lower: a trace does not record which experts were read, so
 /// that bound counts only the experts of one row.

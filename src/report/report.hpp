@@ -32,7 +32,7 @@ struct RowWarning {
 /// A table of the page.
 struct ReportTable {
   /// Beginning of the HTML ids: the table has the id "ID-table", and its JSON has "ID-json".
-  /// "verdicts" stands for the table of verdicts on claims.
+  /// In Report::claims, the id "verdicts" is reserved for the table of verdicts.
   std::string id;
   std::string heading;
   Table table;
@@ -120,7 +120,8 @@ struct Examples {
 /// A condition of the measurement, e.g. the commit.
 struct Fact {
   std::string name, value;
-  bool message = false;  ///< whether the value is a message (wording.hpp)
+  bool message =
+      false;  ///< whether names of settings in backquotes are replaced (report/wording.hpp)
 };
 
 /// Facts under one heading.

@@ -24,7 +24,7 @@ class TimeShares {
   /// no time is left. If there is no budget, there is no limit.
   Effort effort_of(const PaperItem& item) const;
   /// Removes the work of an item from the runs that are still to be made. Call this after each
-  /// reproduction, with its result and the bound traces so far.
+  /// reproduction, with its result and all traces that this process has made for bounds.
   void take(const Reproduction& result, const MadeBounds& bounds);
 
  private:

@@ -57,7 +57,7 @@ struct LoopResult {
   bool out_of_time = false;            ///< whether LoopOptions::minutes ended the session
   double seconds = 0;                  ///< training time over all sessions
   double train_loss = 0;               ///< of the last update
-  /// of the last validation, or with patience of the best; none: there was no validation
+  /// loss of the last validation, or, with `patience`, of the best one; none: no validation
   std::optional<double> validation_loss;
   GuessRanks validation_ranks;  ///< empty: there are no validation samples
   /// with patience: number of the update with the best weights; 0: the last update

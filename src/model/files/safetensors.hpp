@@ -23,9 +23,10 @@ namespace pardec {
 //   rest      data, row-major, little-endian; offsets count from here; the tensors cover it
 //             without gap or overlap
 
-/// The type of a stored tensor's numbers. `rows`: the numbers are quantised, or reordered (only in
-/// GGUF files); read_rows (gguf_weights.hpp) converts them. `other`: a type that is not supported
-/// for weights.
+/// The type of a stored tensor's numbers. `rows`: the numbers must be converted, because they are
+/// quantised (in safetensors or GGUF files), or because a GGUF file has them in another order or
+/// larger by 1 (GgufForm); read_rows (gguf_weights.hpp) converts them for both kinds of files.
+/// `other`: a type that is not supported for weights.
 enum class StoredType { bf16, f16, f32, f64, rows, other };
 /// The type's name in safetensors files. REQUIRES: neither `rows` nor `other`.
 std::string_view name(StoredType type);
@@ -46,8 +47,9 @@ struct GgufForm {
 struct StoredTensor {
   StoredType type = StoredType::f32;
   std::vector<std::int64_t> shape;
-  /// For all types except `rows` and `other`: product(shape) * size_of(type) bytes, not aligned; if
-  /// there are `strides`, up to the last number.
+  /// Bytes of the file, not aligned. Without `strides`: product(shape) * size_of(type) bytes; for
+  /// `rows` and `other`, the stored bytes. With `strides`: begins at the tensor's first number, and
+  /// contains all its numbers; between and after them may be numbers of other tensors.
   std::span<std::byte> data;
   std::string dtype;  ///< name of the type as written in the file
   /// Of a tensor in a GGUF file: its type there, and how the numbers are converted. In a
@@ -56,8 +58,8 @@ struct StoredTensor {
   /// Writes the numbers of one row; only for `rows` of safetensors (quantised_weights.hpp).
   /// Thread-safe.
   std::function<void(std::int64_t row, std::span<float> out)> read_row = {};
-  /// Numbers from one index of each dimension to the next, of a part of a larger tensor. Empty: the
-  /// numbers follow one another.
+  /// If the tensor is a part of a larger tensor: for each dimension, the distance from one index to
+  /// the next, counted in numbers. Empty: the numbers follow one another.
   std::vector<std::int64_t> strides = {};
 };
 
@@ -80,9 +82,10 @@ struct TensorToWrite {
   std::function<void(std::span<std::byte>)> fill;
 };
 
-/// The tensors of a checkpoint for these weights, each under its parameter's name with its
-/// stored_shape(): weights that have a stack (Parameter::Stack) are one tensor. Tensors of other
-/// names stay as they are. std::logic_error: a part of a stack is missing.
+/// Joins weights that checkpoints store in one tensor (Parameter::Stack), e.g. the matrices of all
+/// experts of a layer. `tensors`: one for each weight, with its parameter's name and
+/// stored_shape(). Other tensors stay as they are. std::logic_error: a part of a joined tensor is
+/// missing.
 std::vector<TensorToWrite> with_stacks(std::vector<TensorToWrite> tensors,
                                        const std::vector<Parameter>& parameters);
 
