@@ -8,8 +8,6 @@
 
 namespace pardec {
 
-namespace {}  // namespace
-
 bool AspdTokens::has(Token token) const {
   return contains({title, title_end, branch, branch_end, para, para_end}, token);
 }

@@ -109,9 +109,11 @@ void choose_datasets(const Json& scale, const ReproduceOptions& options, Runnabl
   runnable.data_root = options.data_root;
   const bool standin = scale.value("standin", false);
   // Stand-ins of different sizes have different examples in a category, so each has its folder.
-  const std::int64_t examples =
-      std::max<std::int64_t>(options.limit.value_or(scale.value("limit", 24)), 24);
-  if (standin) runnable.data_root = str(options.db, ".standins/", examples);
+  const std::int64_t limit = options.limit.value_or(scale.value("limit", 24));
+  const std::int64_t examples = limit == 0 ? 0 : std::max<std::int64_t>(limit, 24);
+  if (standin)
+    runnable.data_root =
+        str(options.db, ".standins/", examples == 0 ? "published" : std::to_string(examples));
   for (const Json& one : scale.value("datasets", Json::array())) {
     const auto name = one.get<std::string>();
     const DatasetEntry& entry = find_dataset(name);
