@@ -125,15 +125,14 @@ Stream::Written as_chosen(const Stream& stream, const Tokenizer& tokenizer) {
 }
 
 /// The tokens [begin, end) of each value in a JSON answer, in the order of the text: from the end
-/// of its key up to and including the line break. The keys are searched in order; empty: a key is
-/// missing.
+/// of its key up to and including the line break. The keys are searched in order from byte `at` on;
+/// empty: a key is missing.
 std::vector<std::pair<int, int>> value_spans(const Stream& stream, const std::vector<size_t>& ends,
-                                             const std::vector<Context>& contexts) {
+                                             const std::vector<Context>& contexts, size_t at) {
   const auto token_at = [&](size_t byte) {
     return static_cast<int>(std::upper_bound(ends.begin(), ends.end(), byte) - ends.begin());
   };
   std::vector<std::pair<int, int>> spans;
-  size_t at = 0;
   for (const Context& context : contexts)
     for (const Field& field : context.fields) {
       const std::string key = dump(Json(field.name)) + ":";
@@ -198,17 +197,17 @@ Task<Answers> decode_together(const FreeRunningDecoder& decoder, const Request& 
       stream_request(request, request.job.id, request.pieces.whole_prompt(), rule, 0), context);
 
   Answers answers;
-  const std::string text = repair_utf8(stream.bytes);
   // No thought is open here, since the prompt already begins the answer.
   ThoughtReading reading = request.thinking;
   reading.opened = false;
-  const Thought thought = reading.keep ? Thought{} : thought_of(text, reading);
-  const JsonAnswer parsed = parse_json_answer(after_thought(text, thought), request.job.contexts);
+  const Thought thought = reading.keep ? Thought{} : thought_of(stream.bytes, reading);
+  const JsonAnswer parsed =
+      parse_json_answer(repair_utf8(after_thought(stream.bytes, thought)), request.job.contexts);
   const Stream::Written written =
       stream.written ? *stream.written : as_chosen(stream, *context.tokenizer);
   const auto spans = request.oracle && !request.oracle->values.empty()
                          ? request.oracle->values
-                         : value_spans(stream, written.ends, request.job.contexts);
+                         : value_spans(stream, written.ends, request.job.contexts, thought.bytes);
   size_t value = 0;
   for (size_t c = 0; c < parsed.values.size(); ++c) {
     auto& fields = answers.fields.emplace_back();
@@ -230,10 +229,11 @@ Task<Answers> decode_together(const FreeRunningDecoder& decoder, const Request& 
   if (thought.bytes > 0 && !answers.fields.empty() && !answers.fields[0].empty()) {
     const auto& ends = written.ends;
     const auto tokens = std::upper_bound(ends.begin(), ends.end(), thought.bytes) - ends.begin();
+    const std::string thinking = repair_utf8(stream.bytes.substr(0, thought.bytes));
     answers.fields[0][0].thought = {
-        {.bytes = thought.bytes, .tokens = tokens, .open = thought.open}};
+        {.bytes = thinking.size(), .tokens = tokens, .open = thought.open}};
   }
-  answers.text = std::string(kAnswerOpening) + text;
+  answers.text = std::string(kAnswerOpening) + repair_utf8(stream.bytes);
   answers.stop = stream.stop;
   answers.parsed = parsed.parsed;
   answers.counters = std::move(stream.counters);

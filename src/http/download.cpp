@@ -55,7 +55,7 @@ class Part {
       ::close(fd_);
       throw RunError(str(path_.string(), " is being written by another call; wait for its end"));
     }
-    have_ = ::lseek(fd_, 0, SEEK_END);
+    kept_ = have_ = ::lseek(fd_, 0, SEEK_END);
     if (have_ > 0) read_notes();
     if (have_ > 0 && (!version_.known() || (version_.total > 0 && have_ > version_.total))) clear();
   }
@@ -64,6 +64,8 @@ class Part {
   Part& operator=(const Part&) = delete;
 
   std::int64_t have() const { return have_; }
+  /// How many bytes of an earlier call are still there.
+  std::int64_t kept() const { return kept_; }
   const Version& version() const { return version_; }
   bool whole() const { return version_.total > 0 && have_ == version_.total; }
   const fs::path& path() const { return path_; }
@@ -71,7 +73,7 @@ class Part {
 
   void clear() {
     if (::ftruncate(fd_, 0) != 0 || ::lseek(fd_, 0, SEEK_SET) != 0) fail("cannot be emptied");
-    have_ = 0, version_ = {};
+    kept_ = have_ = 0, version_ = {};
   }
   void note(const Version& version) {
     version_ = version;
@@ -122,7 +124,7 @@ class Part {
   fs::path path_, notes_;
   std::string url_, elsewhere_;
   int fd_ = -1;
-  std::int64_t have_ = 0;
+  std::int64_t have_ = 0, kept_ = 0;
   Version version_;
 };
 
@@ -302,9 +304,10 @@ Downloaded download(const std::string& url, const fs::path& file, const std::str
   Part part(url, file, options.elsewhere);
   Downloaded result;
   try {
-    for (result.kept = part.have();; result.kept = 0) {
+    for (;;) {
       complete(url, part, options, progress);
       part.sync();
+      result.kept = part.kept();
       result.bytes = part.have();
       if (result.bytes == 0) throw RunError(str(url, ": an empty answer came, expected a file"));
       result.sha256 = sha256_file(part.path());

@@ -125,7 +125,7 @@ class Gone(BaseException):
     pass
 
 def end(verdict, reason=""):
-    os.write(5, f"{verdict} {reason}".encode(errors="replace"))
+    os.write(5, f"{verdict} {str(reason)[:1000]}".encode(errors="replace"))
     os._exit(0)
 
 def reply():

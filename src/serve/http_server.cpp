@@ -189,7 +189,7 @@ class Connection : public HttpAnswer, public std::enable_shared_from_this<Connec
     if (!busy_ || !begun_) return;
     if (!whole) keep_alive_ = false;
     if (whole && !old_) write("0\r\n\r\n");
-    finish();
+    if (busy_) finish();  // otherwise the write has closed the connection
   }
 
   void on_gone(std::function<void()> gone) override { gone_ = std::move(gone); }

@@ -294,6 +294,7 @@ class Rewriting {
   void begin(RewrittenAnswer& answer, const Example& example) const {
     answer.id = example.id;
     answer.category = example.category;
+    answer.system = example.system;
     const ExampleField& field = example.fields.front();
     using enum RewriteState;
     const auto is = [&](RewriteState state, std::string reason) {
@@ -503,12 +504,13 @@ RewriteResult rewrite_answers(Store* store, const RewriteTask& task,
 std::string rewritten_lines(const std::vector<RewrittenAnswer>& answers) {
   std::string lines;
   for (const RewrittenAnswer& answer : answers)
-    if (answer.state == RewriteState::parallel || answer.state == RewriteState::serial)
-      lines += dump(OrderedJson{{"id", answer.id},
-                                {"category", answer.category},
-                                {"prompt", answer.prompt},
-                                {"references", {answer.answer}}}) +
-               "\n";
+    if (answer.state == RewriteState::parallel || answer.state == RewriteState::serial) {
+      OrderedJson line = {{"id", answer.id}, {"category", answer.category}};
+      if (answer.system) line["system"] = *answer.system;
+      line["prompt"] = answer.prompt;
+      line["references"] = {answer.answer};
+      lines += dump(line) + "\n";
+    }
   return lines;
 }
 

@@ -101,6 +101,7 @@ std::string_view name(RewriteState state);
 /// An answer with its outcome.
 struct RewrittenAnswer {
   std::string id, category, prompt;
+  std::optional<std::string> system = {};  ///< see Example::system
   std::string answer;  ///< if parallel, the chosen rewrite in ASPD's markup; otherwise the original
   RewriteState state = RewriteState::undecided;
   std::string reason;                    ///< why the answer is not parallel; empty: it is parallel

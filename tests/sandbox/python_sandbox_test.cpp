@@ -149,6 +149,15 @@ TEST_CASE("what programs need for computing is available", "[sandbox]") {
   }
 }
 
+TEST_CASE("a program with a long message is wrong, and not the sandbox", "[sandbox]") {
+  const auto box = sandbox();
+  if (!box) return;
+  const auto long_message = box->run(
+      "import os, json\nd = json.dumps({'raised': 'E', 'text': 'a' * 20000}).encode()\n"
+      "os.write(4, b'%08x' % len(d) + d)\nos._exit(0)");
+  CHECK(long_message.verdict == SandboxVerdict::failed);
+}
+
 TEST_CASE("memory is limited", "[sandbox]") {
   const auto box = sandbox({.seconds = 60, .memory_megabytes = 256});
   if (!box) return;
