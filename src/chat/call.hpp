@@ -56,7 +56,7 @@ struct Attempt {
   /// Cost, in the currency of the prices. An upper limit in the same cases as `usage`.
   double cost = 0;
   bool outcome_unknown = false;  ///< sent and possibly charged, with an unknown result
-  std::string error;             ///< empty: an answer was received
+  std::string error;             ///< what went wrong; empty: an answer was received
   /// The received body, at most 64 KiB of it, if `error` is not empty.
   std::string body;
 };

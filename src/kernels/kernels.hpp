@@ -24,6 +24,7 @@ struct Product {
   const float* x_sums = nullptr;
   /// One float for each output, in the order of the panels, padded to whole panels; null: no bias.
   const float* bias = nullptr;
+  /// What is done with the sums, i.e. with the elements of the product.
   enum class Finish {
     store,  ///< `out` [rows, out_stride] float32 = sum + bias
     add,    ///< `out` += sum + bias
@@ -48,6 +49,7 @@ struct Product {
 /// continues from the states that the previous call wrote. The result has the same bits as one call
 /// over all keys.
 struct Attention {
+  /// A token whose queries attend to the keys.
   struct Token {
     /// [group, dim] bf16: one query for each query head that shares the key head.
     const std::uint16_t* query = nullptr;
@@ -80,8 +82,8 @@ struct Attention {
   bool first = true, last = true;  ///< whether this piece is the first, and the last
 };
 
-/// Number of floats of scratch memory that Kernels::attend needs. The memory must be aligned to 64
-/// bytes.
+/// Number of floats of scratch memory that Kernels::attend needs. `tokens`: Attention::count. The
+/// memory must be aligned to 64 bytes.
 std::int64_t attention_scratch(std::int64_t tokens, std::int64_t group, std::int64_t dim);
 /// Number of floats of a token's state between two pieces.
 std::int64_t attention_state(std::int64_t group, std::int64_t dim);
