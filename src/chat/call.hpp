@@ -4,9 +4,10 @@
 #include <string>
 #include <vector>
 
-/// Chat services over HTTP. A call has messages, and gets one reply.
+/// Chat services over HTTP. A call has messages, and ends with one reply.
 namespace pardec::chat {
 
+/// A message of a conversation.
 struct Message {
   std::string role;  ///< system | user | assistant
   std::string text;
@@ -61,6 +62,7 @@ struct Attempt {
   std::string body;
 };
 
+/// How a call ended.
 enum class ReplyState {
   kAnswered,
   kRefused,   ///< by the model, or by a filter of the service

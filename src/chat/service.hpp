@@ -138,7 +138,8 @@ struct WorstCase {
 };
 WorstCase worst_case(const ServiceSpec& spec, const Call& call);
 
-/// Limits on all spending, including that of earlier runs (`spent` of Service); none: no limit.
+/// Limits on all spending, including the spending of earlier runs (`spent` of Service); none: no
+/// limit.
 struct Budget {
   std::optional<double> money;  ///< in the currency of the prices
   std::optional<std::int64_t> tokens;

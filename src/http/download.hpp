@@ -7,6 +7,7 @@
 
 namespace pardec {
 
+/// How to download a file.
 struct DownloadOptions {
   /// maximum number of further attempts after a lost connection, a timeout, or a status that
   /// may_pass

@@ -112,8 +112,8 @@ struct Kernels {
 
   /// Computes attention. `scratch`: see attention_scratch. If a key has a NaN, the results are NaN
   /// for exactly the tokens that see the key. An infinite key has the same effect, except on a
-  /// token whose score for the key is -infinity: this token gives the key almost no weight. A value
-  /// that is not finite may make the results of all tokens NaN.
+  /// token whose score for the key is -infinity: this token gives the key almost no weight. If an
+  /// element of Attention::values is not finite, the results of all tokens may be NaN.
   void (*attend)(const Attention& attention, float* scratch);
 
   /// out = weight * x / sqrt(mean(x^2) + eps), as bf16 (rms_norm) or float32 (rms_norm_wide). `x`,

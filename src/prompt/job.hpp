@@ -50,7 +50,7 @@ struct WorkedAnswer {
   std::string answer;  ///< the complete answer
 };
 
-/// The maximum numbers of generated tokens.
+/// Limits on the number of generated tokens.
 struct Limits {
   /// for an answer to an open prompt, or for an answer that has the values of all fields
   int max_new_tokens = 512;

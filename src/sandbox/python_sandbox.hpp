@@ -12,6 +12,7 @@ struct SandboxLimits {
   long memory_megabytes = 1024;  ///< address space of each process, at least 64
 };
 
+/// The outcome of a program and its tests.
 enum class SandboxVerdict {
   passed,  ///< the program ended normally, and all tests passed
   /// a test failed, or the program raised an exception, exited early, or was ended by a signal
@@ -20,7 +21,7 @@ enum class SandboxVerdict {
 };
 std::string_view name(SandboxVerdict verdict);
 
-/// The verdict on a program.
+/// The verdict on a program, with its reason.
 struct SandboxResult {
   SandboxVerdict verdict;
   /// why the program did not pass: one line, without control characters; empty: it passed

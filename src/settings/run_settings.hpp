@@ -76,8 +76,9 @@ std::set<std::string> read_experiment(const Json& json, const std::string& where
 /// read_experiment.
 RunSettings read_run_settings(const Json& json, const std::string& where, bool sweep = false);
 
-/// The settings as an experiment file, from which read_run_settings, with the same `sweep`, gets
-/// the same settings. ConfigError: settings.grid is invalid.
+/// The settings as an experiment file, from which read_run_settings, with the same `sweep`, reads
+/// the same settings. Members without a key in experiment files, such as `add_baselines`, are left
+/// out. ConfigError: settings.grid is invalid.
 Json json_of(const RunSettings& settings);
 
 /// The JSON schema of experiment files.

@@ -23,6 +23,7 @@ struct Rewrite {
   std::string original, rewritten;     ///< the whole answer, before and after the rewrite
 };
 
+/// A check, with the condition for the verdict yes.
 enum class RewriteCheck {
   independence,  ///< no branch of the group depends on another
   format,        ///< nothing is lost or added, and the form is the same
