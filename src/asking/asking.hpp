@@ -16,8 +16,8 @@
 namespace pardec {
 
 /// Sends the calls that `next` returns to a service, and reports to `events`; see
-/// chat::Service::ask. A Questioning is both: `next` calls Questioning::next, and `events` is the
-/// Questioning.
+/// chat::Service::ask. The caller passes a Questioning for both arguments: `next` calls
+/// Questioning::next, and `events` is the Questioning itself.
 using AskService = std::function<void(const chat::NextCall& next, chat::Events& events)>;
 
 /// The outcome of a question.
@@ -32,14 +32,16 @@ struct QuestionOutcome {
 /// A question to a judge or a teacher.
 struct Question {
   Inquiry inquiry;
-  int vote = 0;   ///< number of the vote; each vote on the same inquiry is a separate question
-  int order = 0;  ///< order of two answers; each order is a separate question
+  int vote = 0;  ///< index of the vote, from 0; each vote on an inquiry is a separate question
+  /// for a pair of answers: the Order in which they are shown, as a number; otherwise 0. Each order
+  /// is a separate question.
+  int order = 0;
   /// Returns why a reply is not readable; an empty text if it is readable.
   std::function<std::string(std::string_view reply)> problem;
   /// Makes the inquiry to send after a reply that is not readable. May be empty: then the first
   /// reply is the outcome.
   std::function<Inquiry(Inquiry, const std::string& reply, const std::string& problem)> ask_again;
-  /// Gets the outcome, and returns the votes to store with the reply. Called at most once.
+  /// Called with the outcome, at most once. Returns the votes to store with the reply.
   std::function<std::vector<JudgmentRow>(const QuestionOutcome&)> take;
   int asked = 1;  ///< 1: the first inquiry; 2: the inquiry from `ask_again`; at most kMostAsks
 };
@@ -69,8 +71,9 @@ class Questioning : public chat::Events {
   /// Adds a question. It is sent before questions from `more`.
   void put(Question question) { waiting_.push_back(std::move(question)); }
 
-  /// The next call; none if there is no question at the moment. A question with a stored reply does
-  /// not become a call: it gets the stored reply. Equal questions (call_of) share one call.
+  /// The next call; none if there is no question at the moment. If a question has a stored reply,
+  /// this reply is used, and no call is made. Equal questions (with the same key, see call_of)
+  /// share one call.
   std::optional<chat::Call> next();
   std::int64_t calls() const { return calls_; }  ///< number of replies that arrived
 

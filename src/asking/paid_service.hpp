@@ -26,13 +26,13 @@ class AskingLock {
   int fd_ = -1;
 };
 
-/// Checks a service before use. `notes` gets a warning if texts or the key would be sent
+/// Checks a service before use. Passes a warning to `notes` if texts or the key would be sent
 /// unencrypted to another machine. ConfigError: see chat::check_key.
 void check_service(const chat::ServiceSpec& service, const Notes& notes);
 
 /// Creates the service, with the earlier spending that the database has for this judge. Requests
-/// that were made when the service had no prices count with the present prices. ConfigError: see
-/// chat::Service.
+/// that were made when the service had no prices count with the present prices. StoreError: the
+/// database cannot be read or written. ConfigError: see chat::Service.
 chat::Service paid_service(Store& store, const NamedRecord& judge, const chat::ServiceSpec& service,
                            const chat::Budget& budget);
 
@@ -51,7 +51,7 @@ inline constexpr const char* kStoppingNote =
     "they may still be charged";
 
 /// A sentence about the number of calls in this run (`calls`) and the cost of the service in all
-/// runs of this database. `role`: what the service is, e.g. "judge".
+/// runs of this database. `role`: what the service is, e.g. "judge". StoreError: see paid_service.
 std::string spent_note(Store& store, const NamedRecord& judge, const char* role,
                        std::int64_t calls);
 

@@ -37,7 +37,8 @@ class Adapter {
   virtual Answer read(const Json& body) const = 0;
   /// The token counts in the body of an answer.
   virtual Usage usage(const Json& body) const = 0;
-  /// Whether requests ask for a stream of events. Then `read` and `usage` get EventStream::body().
+  /// Whether requests ask for a stream of events. If so, the argument of `read` and `usage` is
+  /// EventStream::body().
   virtual bool streams() const { return false; }
 };
 

@@ -4,9 +4,10 @@
 #include <string>
 #include <vector>
 
-/// Chat services over HTTP. A call has messages, and gets one reply.
+/// Chat services over HTTP. A call has messages, and ends with one reply.
 namespace pardec::chat {
 
+/// A message of a conversation.
 struct Message {
   std::string role;  ///< system | user | assistant
   std::string text;
@@ -56,11 +57,12 @@ struct Attempt {
   /// Cost, in the currency of the prices. An upper limit in the same cases as `usage`.
   double cost = 0;
   bool outcome_unknown = false;  ///< sent and possibly charged, with an unknown result
-  std::string error;             ///< empty: an answer was received
+  std::string error;             ///< what went wrong; empty: an answer was received
   /// The received body, at most 64 KiB of it, if `error` is not empty.
   std::string body;
 };
 
+/// How a call ended.
 enum class ReplyState {
   kAnswered,
   kRefused,   ///< by the model, or by a filter of the service

@@ -18,11 +18,11 @@ namespace pardec::chat {
 /// The HTTP interface of a service. Arms of a run use the two interfaces whose names begin with
 /// kStreamed; judges and teachers use the other interfaces.
 enum class Interface {
-  kOpenAiChat,
-  kAnthropicMessages,
-  kOpenAiResponses,
-  kStreamedCompletions,
-  kStreamedChat
+  kOpenAiChat,           ///< POST /chat/completions
+  kAnthropicMessages,    ///< POST /v1/messages
+  kOpenAiResponses,      ///< POST /responses
+  kStreamedCompletions,  ///< POST /completions; the answer is a stream of events
+  kStreamedChat          ///< POST /chat/completions; the answer is a stream of events
 };
 /// The format that a request asks for, if the call has a schema; from the strictest to the least
 /// strict. kSchemaInObject (openai-chat only) is type json_object with the schema inside, as
@@ -62,11 +62,12 @@ struct ServiceSpec {
   /// separately from other faults.
   int retries = 5;
   Deadlines deadlines;
-  /// The first is used. If the service refuses a format, all later requests use the next.
+  /// Requests ask for the first format. If the service refuses a format, all later requests ask for
+  /// the next format.
   std::vector<Format> formats = {Format::kJsonSchema};
   std::int64_t body_cap = 4 << 20;  ///< maximum size of an answer's body in bytes
 
-  /// for StopRun: what happens with the calls that were not made
+  /// last words of StopRun's message: how the user gets the missing replies
   std::string go_on = "the same command asks for the rest";
   std::string file;                   ///< for errors: file with the description
   std::map<std::string, long> lines;  ///< for errors: key ("parameters.temperature") -> line
@@ -137,7 +138,8 @@ struct WorstCase {
 };
 WorstCase worst_case(const ServiceSpec& spec, const Call& call);
 
-/// Limits on all spending, including that of earlier runs (`spent` of Service); none: no limit.
+/// Limits on all spending, including the spending of earlier runs (`spent` of Service); none: no
+/// limit.
 struct Budget {
   std::optional<double> money;  ///< in the currency of the prices
   std::optional<std::int64_t> tokens;

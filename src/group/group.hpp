@@ -39,10 +39,9 @@ class Group {
   int rank() const { return rank_; }  ///< from 0
   int size() const { return size_; }  ///< number of processes
 
-  /// Replaces each number by its sum over all processes: number i by the sum of all numbers i. The
-  /// numbers are added in the order of ranks. So the sums have the same bits in all processes, and
-  /// a sum does not depend on the other numbers of the call. REQUIRES: equal lengths in all
-  /// processes.
+  /// Replaces numbers[i], for each i, by the sum of the numbers[i] of all processes. The numbers
+  /// are added in the order of ranks. So the sums have the same bits in all processes, and a sum
+  /// does not depend on the other numbers of the call. REQUIRES: equal lengths in all processes.
   void sum(std::span<float> numbers);
   void sum(std::span<double> numbers);
   /// Replaces the bytes by the bytes of rank 0. REQUIRES: equal lengths in all processes.
@@ -97,7 +96,7 @@ class Dealer {
   Dealer& operator=(const Dealer&) = delete;
 
   /// The next number that no process has taken yet. After rank 0 has begun to destroy its dealer,
-  /// the other ranks get numbers of at least 2^62. Callers must treat such a number as the end of
+  /// the result in the other ranks is at least 2^62. Callers must treat such a number as the end of
   /// the work. RunError: rank 0 does not answer within 600 seconds.
   std::int64_t next();
 

@@ -36,9 +36,9 @@ struct HttpRequest {
   HttpDeadlines deadlines;
   /// maximum size of the answer's body in bytes; a larger answer ends with HttpFault::too_large
   std::size_t body_cap = 1 << 20;
-  /// Gets each piece of the answer's body as the piece arrives, in the thread of start() or wait().
-  /// If the function returns false, the request ends here, without a fault. It must not throw. May
-  /// be empty.
+  /// Called with each piece of the answer's body when the piece arrives, in the thread that calls
+  /// start() or wait(). If the function returns false, the request ends here, without a fault. The
+  /// function must not throw. May be empty.
   std::function<bool(std::string_view piece)> more = {};
 };
 
@@ -61,7 +61,8 @@ struct HttpResult {
   bool sent = false;
   int status = 0;  ///< 0: no header of an answer was received
   HttpHeaders headers;
-  std::string body;    ///< the body of the answer, or the part that was received
+  /// the body of the answer, or the part that was received; also if HttpRequest::more received it
+  std::string body;
   double seconds = 0;  ///< from `start` to the end of the request
 };
 

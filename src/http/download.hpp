@@ -7,6 +7,7 @@
 
 namespace pardec {
 
+/// How to download a file.
 struct DownloadOptions {
   /// maximum number of further attempts after a lost connection, a timeout, or a status that
   /// may_pass
@@ -18,7 +19,8 @@ struct DownloadOptions {
   std::string elsewhere = "name another `data_root`";
 };
 
-/// Whether a request that got this HTTP status may succeed later: 408, 429 or 5xx except 501.
+/// Whether a request that was answered with this HTTP status may succeed later: 408, 429 or 5xx
+/// except 501.
 bool may_pass(int status);
 /// The seconds to wait before a request is sent again: 1, 2, 4, 8, then 16, or what the server asks
 /// for if that is longer, but at most 60. `tries`: number of requests that have failed so far, at
@@ -45,10 +47,10 @@ struct Downloaded {
 /// checks this by ETag or date (header If-Range). If the server gives neither, the length of the
 /// file is compared.
 ///
-/// RunError: the server is unreachable or refuses; the connection is lost after all retries; the
-/// answer is empty; the hash is wrong (no data is kept then); another call writes `file.part`; or
-/// the disk is full or too small (the part is kept). Exceptions of `progress` end the download and
-/// pass through. REQUIRES: the folder of `file` exists; `progress` is not empty.
+/// RunError: the server is unreachable or refuses; a temporary fault persists after all retries;
+/// the answer is empty; the hash is wrong (no data is kept then); another call writes `file.part`;
+/// or the disk is full or too small (the part is kept). Exceptions of `progress` end the download
+/// and pass through. REQUIRES: the folder of `file` exists; `progress` is not empty.
 Downloaded download(const std::string& url, const std::filesystem::path& file,
                     const std::string& sha256, const DownloadOptions& options,
                     const DownloadProgress& progress);

@@ -50,13 +50,14 @@ using HubProgress = std::function<void(const HubFile& file, std::int64_t done)>;
 /// these.
 ///
 /// Files that the cache has are not fetched again, and a file that was received in part is
-/// continued. A snapshot links only to complete files. refs/REVISION gets the commit when the
-/// snapshot has all files of this call.
+/// continued. A snapshot links only to complete files. When the snapshot has all files of this
+/// call, the commit is written to refs/REVISION.
 ///
 /// RunError: the server is unreachable or refuses (the message says what may help); a file does not
-/// have the length or the SHA-256 that the server gives; the disk is too small; the network has no
-/// file `only`, no weights that can be used, or several GGUF files to choose from. DataError: the
-/// server's list of files is not JSON. REQUIRES: `progress` is not empty.
+/// have the length or the SHA-256 that the server gives; the index of shards is invalid; the disk
+/// is too small, or the cache cannot be written; the network has no file `only`, no weights that
+/// can be used, or several GGUF files to choose from. DataError: the server's list of files is not
+/// JSON. REQUIRES: `progress` is not empty.
 HubSnapshot fetch_from_hub(const HubName& name, const std::string& only, const HubOptions& options,
                            const HubProgress& progress);
 

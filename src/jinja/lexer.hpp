@@ -5,6 +5,7 @@
 
 namespace pardec::jinja {
 
+/// A token of a template.
 struct Token {
   enum class Kind {
     data,          ///< text between tags
@@ -17,7 +18,7 @@ struct Token {
     integer,
     real,
     symbol,  ///< an operator, a bracket or punctuation
-    end
+    end      ///< after the last token of the template
   };
   Kind kind = Kind::end;
   std::string text;  ///< empty for the ends of tags; numbers are without `_`

@@ -44,6 +44,7 @@ class TokenStream {
 /// overflows the stack. Fault: more than a hundred levels.
 class Nesting {
  public:
+  /// `depth`: the current number of levels. `line`: the line for the Fault.
   Nesting(int& depth, int line) : depth_(depth) {
     if (depth_ >= 100) throw Fault{"this is nested deeper than supported", line};
     ++depth_;

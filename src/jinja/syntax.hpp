@@ -44,7 +44,7 @@ struct Expression {
   std::string text;
   Value constant;
   std::vector<ExpressionPtr> parts;
-  std::vector<std::pair<std::string, ExpressionPtr>> named;
+  std::vector<std::pair<std::string, ExpressionPtr>> named;  ///< arguments of the form name=value
   ExpressionPtr star, stars;  ///< *star and **stars in arguments; may be null
   std::vector<std::string> operators;
 };
@@ -58,6 +58,7 @@ struct Target {
 struct Statement;
 using Body = std::vector<Statement>;
 
+/// A parameter of a macro.
 struct Parameter {
   std::string name;
   ExpressionPtr fallback;  ///< the default value; may be null
@@ -80,7 +81,8 @@ struct Statement {
     capture,    ///< set target: body; `expression` has filters for the body, or is null
     with,       ///< bindings: body
     macro,      ///< macro text(parameters): body; and `implicit`
-    /// a call block: `expression` is the call, and gets the body as the macro caller(parameters)
+    /// call block: `expression` is the call; the called macro receives the body as the macro
+    /// caller(parameters)
     call,
     filter,      ///< filter block: `expression` has the filters for the body
     block,       ///< block with the name `text`: body
@@ -95,7 +97,7 @@ struct Statement {
   ExpressionPtr expression, filter;
   bool is_recursive = false;  ///< for loops
   bool is_scoped = false;     ///< for blocks: the body can read the names around the block
-  std::vector<std::pair<Target, ExpressionPtr>> bindings;
+  std::vector<std::pair<Target, ExpressionPtr>> bindings;  ///< for `with`: targets and values
   std::vector<Parameter> parameters;
   Implicit implicit;
   Body body, otherwise;

@@ -113,8 +113,8 @@ class Value {
   Loop* loop() const { return pointer<Loop*>(); }
 
   bool is_number() const { return boolean() || integer() || real(); }
-  /// The integer value of a bool or an integer. `what_for`: what needs the integer, for the error.
-  /// Fault: the value has another type.
+  /// The integer value of a bool or an integer. `what_for`: what the value is, e.g. "a slice's
+  /// step"; the error begins with this text. Fault: the value has another type.
   std::int64_t whole(std::string_view what_for) const;
   /// Python's float(value). REQUIRES: is_number().
   double as_real() const;
@@ -122,11 +122,11 @@ class Value {
   bool truth() const;
   /// Number of levels of nested sequences and dicts; 0 for other values.
   int depth() const;
-  /// The number of steps for traversing all contained values, each as often as it occurs. This is
-  /// an upper bound for printing or comparing the value.
+  /// An upper bound of the steps for printing or comparing the value. It includes all contained
+  /// values, each as often as it occurs.
   std::int64_t weight() const;
-  /// The number of steps for traversing only the value's own items, without the values in them, or
-  /// its text.
+  /// The number of steps for reading a text, or for traversing the value's own items. The content
+  /// of the items does not count.
   std::int64_t breadth() const;
   /// The name of the type in Python, e.g. "str" or "dict".
   std::string_view type() const;
@@ -146,7 +146,8 @@ class Value {
 using Values = std::vector<Value>;
 
 /// A value with ordered items: a list, a tuple, a range, a view of a dict (keys, values, items), or
-/// a generator, which can be traversed only once. Make it with make_sequence or make_range.
+/// a generator, which can be traversed only once. Make it with make_sequence or make_range. The
+/// view `items` has tuples (key, value).
 struct Sequence {
   enum class Kind { list, tuple, range, keys, values, items, generator };
   Kind kind = Kind::list;

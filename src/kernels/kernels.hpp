@@ -24,6 +24,7 @@ struct Product {
   const float* x_sums = nullptr;
   /// One float for each output, in the order of the panels, padded to whole panels; null: no bias.
   const float* bias = nullptr;
+  /// What is done with the sums, i.e. with the elements of the product.
   enum class Finish {
     store,  ///< `out` [rows, out_stride] float32 = sum + bias
     add,    ///< `out` += sum + bias
@@ -48,6 +49,7 @@ struct Product {
 /// continues from the states that the previous call wrote. The result has the same bits as one call
 /// over all keys.
 struct Attention {
+  /// A token whose queries attend to the keys.
   struct Token {
     /// [group, dim] bf16: one query for each query head that shares the key head.
     const std::uint16_t* query = nullptr;
@@ -80,8 +82,8 @@ struct Attention {
   bool first = true, last = true;  ///< whether this piece is the first, and the last
 };
 
-/// Number of floats of scratch memory that Kernels::attend needs. The memory must be aligned to 64
-/// bytes.
+/// Number of floats of scratch memory that Kernels::attend needs. `tokens`: Attention::count. The
+/// memory must be aligned to 64 bytes.
 std::int64_t attention_scratch(std::int64_t tokens, std::int64_t group, std::int64_t dim);
 /// Number of floats of a token's state between two pieces.
 std::int64_t attention_state(std::int64_t group, std::int64_t dim);
@@ -110,8 +112,8 @@ struct Kernels {
 
   /// Computes attention. `scratch`: see attention_scratch. If a key has a NaN, the results are NaN
   /// for exactly the tokens that see the key. An infinite key has the same effect, except on a
-  /// token whose score for the key is -infinity: this token gives the key almost no weight. A value
-  /// that is not finite may make the results of all tokens NaN.
+  /// token whose score for the key is -infinity: this token gives the key almost no weight. If an
+  /// element of Attention::values is not finite, the results of all tokens may be NaN.
   void (*attend)(const Attention& attention, float* scratch);
 
   /// out = weight * x / sqrt(mean(x^2) + eps), as bf16 (rms_norm) or float32 (rms_norm_wide). `x`,

@@ -23,18 +23,17 @@ std::string_view name(Form form);
 /// The default name of a context's field: "q1", "q2", ... `number`: the field's number, from 1.
 std::string nameless_key(size_t number);
 
-/// A field of a context: the name of an attribute, or a question, possibly with choices. The
-/// question is empty if only the name is asked for.
+/// A field of a context: the name of an attribute, or a question, possibly with choices.
 struct Field {
   std::string name;
-  std::string question;
-  std::vector<std::string> choices;
+  std::string question;              ///< empty: only the name is asked for
+  std::vector<std::string> choices;  ///< their texts, at most kMostChoices; empty: any answer
 };
 
 /// A text, and the fields that are asked about it.
 struct Context {
   std::string id;
-  std::string category;
+  std::string category;  ///< for the slot {category} of prompt files; may be empty
   std::string text;
   std::vector<Field> fields;
 };
@@ -51,7 +50,7 @@ struct WorkedAnswer {
   std::string answer;  ///< the complete answer
 };
 
-/// The maximum numbers of generated tokens.
+/// Limits on the number of generated tokens.
 struct Limits {
   /// for an answer to an open prompt, or for an answer that has the values of all fields
   int max_new_tokens = 512;
@@ -62,8 +61,10 @@ struct Limits {
 struct Job {
   std::string id;
   std::string instruction;
+  /// Worked examples of single fields. In free form, they are shown as earlier turns of the
+  /// conversation; in the other forms, after the instruction.
   std::vector<Shot> shots;
-  /// Worked examples from a dataset. Used only in json form.
+  /// Worked examples of whole JSON answers. Used only in json form, in addition to `shots`.
   std::vector<WorkedAnswer> worked = {};
   std::vector<Context> contexts;
   /// Whether the job is a conversation. Then there is one context, and its fields are the user's
@@ -80,8 +81,8 @@ struct Job {
 /// (nameless_key). `where`: the Job's name for errors. `defaults`: the limits, sampling, seed and
 /// system message that are used for missing keys. ConfigError: a key is unknown, a value has the
 /// wrong type or is out of range, there is no context, a context has no field or two fields with
-/// the same name, a field has neither a name nor a question, or a conversation has several contexts
-/// or an empty turn.
+/// the same name, a field has neither a name nor a question, a field has more than kMostChoices
+/// choices, or a conversation has several contexts or an empty turn.
 Job parse_job(const Json& json, const std::string& where, Job defaults = {});
 /// The Job in the form of job.schema.json, which has no key for Job::worked.
 OrderedJson to_json(const Job& job);

@@ -28,7 +28,7 @@ struct JsonSkeleton {
 };
 
 /// The fixed text of the answer for these contexts. ConfigError: the contexts do not all have the
-/// same field names in the same order.
+/// same field names in the same order. REQUIRES: each context has a field.
 JsonSkeleton json_skeleton(const std::vector<Context>& contexts);
 
 /// The text of a value between two segments, without the line break: ` "Nike",`. `value`: none is
@@ -60,7 +60,8 @@ struct JsonAnswer {
   /// [context][field]; none: the value is absent
   std::vector<std::vector<std::optional<std::string>>> values;
   std::vector<std::vector<bool>> said_absent;  ///< [context][field]: the value is null or n/a
-  std::vector<bool> parsed;  ///< for each context: whether its object could be parsed
+  /// for each context: whether its object could be parsed; if not, all its values are absent
+  std::vector<bool> parsed;
 };
 
 /// Parses an answer, context by context. `text`: the answer after the opening tag. Text after a

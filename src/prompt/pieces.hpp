@@ -39,11 +39,14 @@ struct Pieces {
 
   /// conversations: the text between an answer and the content of the user's next turn
   std::string next_turn;
-  std::vector<std::string> turns;  ///< conversations: the text of each turn's entry in `fields`
+  /// conversations, [turn]: the text of the whole first prompt; for each later turn, the text whose
+  /// ids are fields[0][turn]
+  std::vector<std::string> turns;
 
-  /// The prompt of a JSON answer: prefix and rest.
+  /// The prompt in json form: prefix and rest.
   Tokens whole_prompt() const;
-  /// The prompt of one value: prefix, one context, and one of its fields.
+  /// The prompt of one field in value or free form: prefix, its context, and the field. The indices
+  /// count from 0. (For a later turn of a conversation, this is not the whole prompt.)
   Tokens field_prompt(size_t context, size_t field) const;
 };
 
@@ -55,8 +58,8 @@ struct PromptWords {
 
 /// The prompts of a job as text, in the order in which the decoder `ar` asks them: one prompt in
 /// json form, otherwise one prompt for each field of each context. For a later turn of a
-/// conversation, the prompt is only the part after the last answer. ConfigError: see make_pieces;
-/// but different fields of contexts are not an error.
+/// conversation, the prompt is only the part after the last answer. ConfigError: see make_pieces,
+/// except that contexts may have different fields.
 std::vector<PromptWords> make_words(const Job& job, Form form, const PromptFile& prompt,
                                     const ChatTemplate& chat);
 
@@ -81,8 +84,8 @@ struct Spoken {
 /// Counts the later turns of a conversation in which the prompt's ids differ from the ids of the
 /// whole text, tokenized at once. These ids can differ, because earlier answers keep their
 /// generated ids, while a tokenizer may join the end of an answer with the text after it.
-/// `answers`: the answers to the first turns. A turn does not count if the turn before it has no
-/// answer. Returns 0 for a job that is not a conversation.
+/// `answers`: the answers to the turns so far, from the first turn on. A turn does not count if the
+/// turn before it has no answer. Returns 0 for a job that is not a conversation.
 int turns_off_text(const Pieces& pieces, const std::vector<Spoken>& answers,
                    const Tokenizer& tokenizer);
 

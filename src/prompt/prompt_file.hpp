@@ -31,7 +31,7 @@ struct PromptFile {
   std::string content;  ///< the whole file; a run records its hash
   std::string system, instruction, shot, context, field, listed;
   std::string skeleton, points, point;
-  std::map<Form, std::string> answer;
+  std::map<Form, std::string> answer;  ///< for each form, its section [answer FORM]
 };
 
 /// Parses the text of a prompt file. `name`: the file's name. ConfigError, which names the file: a

@@ -22,8 +22,8 @@ Thinking parse_thinking(const std::string& text);
 /// How to find thinking in answers. The marks are known_thought_marks(), marks at which the
 /// template splits earlier answers (`content.split('</reflect>')`), and pairs of the tokenizer's
 /// tokens whose text names thinking ("<reflect>", "</reflect>"; see names_thought).
-/// ThoughtReading::opened is set if the header of the answer opens the thinking. `tokenizer`: null
-/// if there is none.
+/// ThoughtReading::opened is set if the header of the answer opens the thinking, and
+/// ThoughtReading::keep if `thinking` is Thinking::keep. `tokenizer`: null if there is none.
 ThoughtReading thought_reading(const ChatTemplate& chat, const Tokenizer* tokenizer,
                                Thinking thinking);
 

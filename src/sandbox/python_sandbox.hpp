@@ -4,6 +4,7 @@
 
 namespace pardec {
 
+/// Limits for the program's process and for the tests' process.
 struct SandboxLimits {
   /// CPU time of each process in seconds, above 0 and at most 3600. It is rounded up to whole
   /// seconds. The limit on wall time is 3 x `seconds`, not rounded.
@@ -11,6 +12,7 @@ struct SandboxLimits {
   long memory_megabytes = 1024;  ///< address space of each process, at least 64
 };
 
+/// The outcome of a program and its tests.
 enum class SandboxVerdict {
   passed,  ///< the program ended normally, and all tests passed
   /// a test failed, or the program raised an exception, exited early, or was ended by a signal
@@ -19,9 +21,11 @@ enum class SandboxVerdict {
 };
 std::string_view name(SandboxVerdict verdict);
 
+/// The verdict on a program, with its reason.
 struct SandboxResult {
   SandboxVerdict verdict;
-  std::string reason;  ///< one line, without control characters; empty: passed
+  /// why the program did not pass: one line, without control characters; empty: it passed
+  std::string reason;
 };
 
 /// A program and its tests.
@@ -47,7 +51,7 @@ struct PythonTask {
 /// without site packages. Its hashes and the random numbers of the tests have fixed seeds.
 ///
 /// The tests run in a second process with the same isolation, which the program cannot reach. The
-/// program gets calls through a pipe, and returns plain values: None, numbers, text, bytes, and
+/// program receives calls through a pipe, and returns plain values: None, numbers, text, bytes, and
 /// lists, tuples, sets and dictionaries of these. The tests' process recreates the values. Thus
 /// only correct values can pass the tests. This does not guarantee that the program computes the
 /// values as the task demands, or that the tests are sufficient. Tests with arguments that are not

@@ -112,9 +112,9 @@ except EOFError:
 )py";
 
 /// The rest of the code of the tests' process. The task's functions send calls to the program's
-/// process. Descriptor 5 gets the line `started`, and at the end a word with a reason: `passed`;
-/// `failed`; `task` (the tests cannot be run); `unready` (the program's process did not start);
-/// `gone` (the program's process ended too early).
+/// process. The tests' process writes the line `started` to descriptor 5, and at the end a word
+/// with a reason: `passed`; `failed`; `task` (the tests cannot be run); `unready` (the program's
+/// process did not start); `gone` (the program's process ended too early).
 inline constexpr const char* kJudgeRunner = R"py(
 import builtins, random
 

@@ -13,12 +13,13 @@
 /// flags, or from a program. make_run_spec converts them to a RunSpec.
 namespace pardec {
 
-/// The settings of what a run prints at its end.
+/// The settings of the output and of the exit code of a run or sweep.
 struct OutputSettings {
   std::string format = "text";        ///< format of the table (parse_table_format)
   ColumnChoice columns;               ///< columns of the table
   std::vector<std::string> hardware;  ///< machines for the roofline: names or files
-  double fail_on_error = 0;           ///< exit code 3 if a larger share of answers failed, 0 to 1
+  /// exit code 3 if the share of failed answers is above this number, 0 to 1
+  double fail_on_error = 0;
   /// For `run`: file with the description of a service that judges the answers
   /// (chat::read_service); empty: none.
   std::string judge;
@@ -32,6 +33,7 @@ struct OutputSettings {
 /// Checks `format` and `columns`. ConfigError: one of them is invalid.
 void check(const OutputSettings& output);
 
+/// The settings of `run` or `sweep`.
 struct RunSettings {
   bool sweep = false;  ///< whether these are settings of `sweep`, not of `run`
   /// The settings that a RunSpec has in the same form. make_run_spec sets the members arms, grid,
@@ -40,8 +42,9 @@ struct RunSettings {
   RunSpec spec;
   std::vector<std::string> decoders;  ///< names of decoders; each becomes an arm
   std::vector<std::string> arms;      ///< LABEL=NAME[,OPTION=VALUE...]
-  std::vector<std::string> sets;      ///< [DECODER.]OPTION=VALUE
-  std::vector<std::string> grid;      ///< for a sweep: KEY=V1,V2...
+  /// [DECODER.]OPTION=VALUE: an option for all arms of the decoder, or for all arms that have it
+  std::vector<std::string> sets;
+  std::vector<std::string> grid;  ///< for a sweep: KEY=V1,V2...
   /// for a sweep: axes in the experiment file, used if `grid` is empty
   std::vector<GridAxis> axes;
   /// For a sweep: a cell stops when half the width of its speedup's interval is at most this share
@@ -73,8 +76,9 @@ std::set<std::string> read_experiment(const Json& json, const std::string& where
 /// read_experiment.
 RunSettings read_run_settings(const Json& json, const std::string& where, bool sweep = false);
 
-/// The settings as an experiment file, from which read_run_settings, with the same `sweep`, gets
-/// the same settings. ConfigError: settings.grid is invalid.
+/// The settings as an experiment file, from which read_run_settings, with the same `sweep`, reads
+/// the same settings. Members without a key in experiment files, such as `add_baselines`, are left
+/// out. ConfigError: settings.grid is invalid.
 Json json_of(const RunSettings& settings);
 
 /// The JSON schema of experiment files.

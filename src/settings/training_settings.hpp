@@ -11,6 +11,7 @@
 /// make_training_spec converts them to a TrainingSpec.
 namespace pardec {
 
+/// The settings of `train`.
 struct TrainingSettings {
   /// The settings that a TrainingSpec has in the same form. make_training_spec sets `format`,
   /// `progress`, and the members dtype, seed, workers and micro_tokens of `trainer` from the

@@ -14,6 +14,7 @@
 /// service) gives values for the fields of texts, and these values become training data.
 namespace pardec {
 
+/// The teacher, and the limit of its replies.
 struct LabelTask {
   NamedRecord teacher;             ///< its json has everything that may affect the replies
   std::int64_t max_tokens = 8192;  ///< maximum number of tokens of a reply
@@ -22,7 +23,7 @@ struct LabelTask {
 /// The outcome of the labelling of an example.
 enum class LabelState {
   labelled,
-  unreadable,  ///< the teacher's reply contains no valid values
+  unreadable,  ///< the teacher's reply contains no valid values, or was cut short
   refused,     ///< the teacher refused
   left_out,    ///< no question can be made from the example
   undecided,   ///< there is no reply yet, or the call failed
@@ -33,15 +34,19 @@ inline constexpr std::array<LabelState, 5> kLabelStates{
     LabelState::undecided};
 std::string_view name(LabelState state);
 
+/// An example with its outcome.
 struct LabelledExample {
-  Example example;  ///< if labelled, the references of its fields are the teacher's values
+  /// If labelled, the reference of each field is the teacher's value. A field has no reference if
+  /// the text does not state the value.
+  Example example;
   LabelState state;
   std::string reason;  ///< why the example is not labelled; empty: it is labelled
 };
 
+/// The outcomes of all examples.
 struct LabelResult {
   std::vector<LabelledExample> examples;  ///< in the order of the given examples
-  /// Number of fields of labelled examples: with a value, and without.
+  /// Counts of the fields of labelled examples: fields with a value, and fields without a value.
   std::int64_t values = 0, absent = 0;
   /// "STATE: reason" -> number of examples that are not labelled for this reason
   std::map<std::string, std::int64_t> reasons;

@@ -9,6 +9,7 @@
 /// section 3.1). Each check is asked kRewriteVotes times, and passes if every reply is yes.
 namespace pardec {
 
+/// A branch of a rewritten answer.
 struct RewrittenBranch {
   std::string title, content;
 };
@@ -22,6 +23,7 @@ struct Rewrite {
   std::string original, rewritten;     ///< the whole answer, before and after the rewrite
 };
 
+/// A check, with the condition for the verdict yes.
 enum class RewriteCheck {
   independence,  ///< no branch of the group depends on another
   format,        ///< nothing is lost or added, and the form is the same
@@ -37,11 +39,12 @@ Inquiry ask_about(const Rewrite& rewrite, RewriteCheck check);
 Inquiry ask_about_again(RewriteCheck check, Inquiry inquiry, const std::string& reply,
                         const std::string& problem);
 
-/// One vote. If the reply contains no verdict, `yes` is none, and `problem` has the reason.
+/// One vote.
 struct RewriteVote {
-  std::optional<bool> yes;
-  std::string problem;
+  std::optional<bool> yes;  ///< the verdict; none: the reply contains no verdict
+  std::string problem;      ///< why there is no verdict; empty: there is one
 };
+/// Reads the vote in a reply to ask_about or ask_about_again with the same check.
 RewriteVote read_vote(std::string_view reply, RewriteCheck check);
 
 /// Whether there are kRewriteVotes votes, and `yes` is true in all of them.

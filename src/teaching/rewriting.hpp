@@ -54,15 +54,15 @@ struct RewriteOutcome {
     not_needed,    ///< a more parallel rewrite was chosen
     refused,       ///< the teacher refused
     failed,        ///< the call failed
-    unreadable,    ///< the teacher's reply is not readable
+    unreadable,    ///< the teacher's reply is not readable, or was cut short
     not_parallel,  ///< no group has at least two branches
     markup,        ///< the rewrite breaks a rule about the markup
     branches,      ///< the rewrite breaks a rule about branches
     titles,        ///< the rewrite breaks a rule about titles
     text,          ///< the rewrite keeps too few words, or has too many other words
-    dependent,     ///< rejected by votes: RewriteCheck::independence
-    form,          ///< rejected by votes: RewriteCheck::format
-    content,       ///< rejected by votes: RewriteCheck::integrity
+    dependent,     ///< no group passed the votes on RewriteCheck::independence
+    form,          ///< the rewrite failed the votes on RewriteCheck::format
+    content,       ///< the rewrite failed the votes on RewriteCheck::integrity
   };
   Kind kind = Kind::chosen;
   std::string what = "";  ///< details, without the kind; may be empty
@@ -83,24 +83,25 @@ struct CheckedRewrite {
 CheckedRewrite check_rewrite(const std::string& markup, const std::string& answer,
                              const RewriteRules& rules = {});
 
+/// The teacher, the limit of its replies, and the limits of the pipeline.
 struct RewriteTask {
   NamedRecord teacher;             ///< its json has everything that may affect the replies
   std::int64_t max_tokens = 8192;  ///< maximum number of tokens of a reply
   RewriteRules rules;
 };
 
-/// The outcome of an answer.
+/// The outcome of an original answer.
 enum class RewriteState {
   parallel,   ///< a rewrite of the answer is used
   serial,     ///< the answer is used unchanged: too short, too long, or no rewrite passed
-  left_out,   ///< the answer is not used
+  left_out,   ///< the answer is not used: several turns, no answer, or markup in the answer
   undecided,  ///< a reply is missing, or a call failed
 };
 std::string_view name(RewriteState state);
 
 /// An answer with its outcome.
 struct RewrittenAnswer {
-  std::string id, category, prompt;
+  std::string id, category, prompt;        ///< prompt: the example's text and question
   std::optional<std::string> system = {};  ///< see Example::system
   std::string answer;  ///< if parallel, the chosen rewrite in ASPD's markup; otherwise the original
   RewriteState state = RewriteState::undecided;
@@ -114,6 +115,7 @@ struct StageCount {
   std::int64_t passed = 0, of = 0;
 };
 
+/// The outcomes of all answers.
 struct RewriteResult {
   std::vector<RewrittenAnswer> answers;                    ///< in the order of the given examples
   std::vector<std::pair<std::string, StageCount>> stages;  ///< (name, counts), in order

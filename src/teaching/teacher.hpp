@@ -15,6 +15,7 @@ namespace pardec {
 /// 3.1). `question`: the prompt of the answer.
 Inquiry ask_rewrite(const std::string& question, const std::string& answer);
 
+/// What read_rewrite finds in a reply.
 struct RewriteReading {
   /// the answer in ASPD's markup, as the teacher wrote it; empty: the teacher says that no parts
   /// can be parallel, or there is a problem
@@ -38,8 +39,9 @@ Inquiry ask_values(const std::string& category, const std::string& text,
 /// `problem`: why the reply is not readable.
 Inquiry ask_values_again(Inquiry inquiry, const std::string& reply, const std::string& problem);
 
+/// What read_values finds in a reply.
 struct ValuesReading {
-  /// one for each wanted value; none: the text does not state the value
+  /// one for each wanted value, in the same order; none: the text does not state the value
   std::vector<std::optional<std::string>> values;
   /// why the reply is not readable (then `values` is empty); empty: the reply is readable
   std::string problem;

@@ -22,14 +22,15 @@ struct Piece {
 };
 
 /// One sequence of a pass. Its keys are in one or more pieces. Each piece except the last consists
-/// of whole blocks of 32 slots. The new rows of the pass have the last `queries` keys, all of them
-/// in the last piece.
+/// of whole blocks of 32 slots. The rows that the sequence has in this pass are called its new
+/// rows. Their keys are the last `queries` keys of the sequence, and all of them are in the last
+/// piece. The first_ members are indices in the arrays of Attention.
 struct Sequence {
   std::int32_t first_query, queries;  ///< first new row in the pass; number of new rows
-  std::int32_t first_label, keys;     ///< first key's index in `labels`; number of keys
-  std::int32_t first_piece, pieces;   ///< first piece's index in `pieces`; number of pieces
-  /// The sequence's matrix in `sees`, [segments, segment_words]: index of its first word; number of
-  /// words in a row.
+  std::int32_t first_label, keys;     ///< first key in `labels`; number of keys
+  std::int32_t first_piece, pieces;   ///< first piece in `pieces`; number of pieces
+  /// The sequence's matrix in `sees` has the shape [segments, segment_words]. first_word: its first
+  /// word. segment_words: number of words in a row.
   std::int32_t first_word, segment_words;
 };
 
@@ -58,10 +59,10 @@ struct Attention {
   /// Bit matrices of all sequences: bit s % 32 of word s / 32 in row t says whether segment t sees
   /// segment s.
   const std::uint32_t* sees;
-  const Tile* tiles;  ///< [tile_count]: all query vectors of all sequences
+  const Tile* tiles;  ///< [tile_count]; together they contain all query vectors of the pass
   std::int32_t tile_count;
-  std::int32_t rows, heads, kv_heads;
-  std::int32_t dim;     ///< a multiple of 16, at most 256
+  std::int32_t rows, heads, kv_heads;  ///< number of rows, of query heads, and of key heads
+  std::int32_t dim;                    ///< a multiple of 16, at most 256
   std::int32_t window;  ///< a query sees only keys less than this many positions back; 0: no limit
   float scale;          ///< factor of the products of queries and keys
   /// Number of parts into which the keys of each sequence are split. With several parts, even few
