@@ -65,7 +65,7 @@ struct Norm {
   at::Tensor bias;    ///< [n], or undefined
 };
 
-/// For a network of which each of several processes has a part.
+/// This process's part of a network that several processes compute together (tensor parallel).
 struct NetworkSplit {
   Ranks& ranks;
   Group& group;
@@ -81,14 +81,14 @@ struct Expert {
 /// The weights of one layer. A network has only some of them, depending on its config.
 struct Layer {
   Norm input_norm;  ///< [hidden]
-  /// q: [heads * head_dim, hidden], k and v: [kv_heads * head_dim, hidden], o: [hidden, heads *
-  /// head_dim]
-  /// If BlockSpec::qkv is not `apart`, q, k and v are undefined, and their rows are in `qkv`.
+  /// q: [heads * head_dim, hidden], k and v: [kv_heads * head_dim, hidden],
+  /// o: [hidden, heads * head_dim]. If BlockSpec::qkv is not `apart`, q, k and v are undefined, and
+  /// their rows are in `qkv`.
   Linear q, k, v, o;
   at::Tensor sinks;  ///< [heads] (BlockSpec::sinks), or undefined
   Linear qkv;        ///< [q, k and v rows, hidden], in the order of BlockSpec::qkv, or undefined
-  /// With QkNorm::heads, [head_dim]. With QkNorm::whole, [heads * head_dim] and [kv_heads *
-  /// head_dim].
+  /// With QkNorm::heads, both are [head_dim]. With QkNorm::whole, q_norm is [heads * head_dim], and
+  /// k_norm is [kv_heads * head_dim].
   Norm q_norm, k_norm;
   /// Norm before the MLP: [hidden]; input_norm if the sublayers share it (BlockSpec::two_norms).
   Norm post_norm;
@@ -99,11 +99,12 @@ struct Layer {
   Linear shared_router;  ///< [1, hidden], or undefined
   std::vector<Expert> experts;
   Norm after_attention, after_mlp;  ///< norms after the sublayers: [hidden]
-  /// The stacked matrix of the checkpoint, or undefined. If it is defined, the weights of gate and
-  /// up are views of it.
+  /// Gate and up as one matrix, if the checkpoint stores them so (BlockSpec::fused_gate_up): [2 *
+  /// inner, hidden], gate first. The weights of `gate` and `up` are then views of this matrix.
+  /// Otherwise undefined.
   at::Tensor gate_up;
-  /// If set, this is a part of the layer: the outputs of o and of the MLP are summed over
-  /// processes.
+  /// Null: this process computes the whole layer. Otherwise it computes a part, and the outputs of
+  /// o and of the MLP must be summed over the processes.
   const NetworkSplit* split = nullptr;
 };
 
@@ -196,9 +197,10 @@ inline at::Tensor on_device(const Model::Network& network,
   return at::tensor(values, at::kLong).to(network.device);
 }
 
-/// The weights of a checkpoint by name, in `type`. The tensors may use the memory of the mapped
-/// file. The mapping is private: writing to a tensor never changes the file. ModelError: see
-/// read_model_config and CheckpointFiles.
+/// The weights of a checkpoint folder or GGUF file, converted to `type`, by the names of
+/// `parameters(config)`. The tensors may use the memory of the mapped file. The mapping is private:
+/// writing to a tensor never changes the file. ModelError: see read_model_config and
+/// CheckpointFiles.
 std::map<std::string, at::Tensor> load_weights(const std::filesystem::path& folder,
                                                at::ScalarType type);
 

@@ -54,9 +54,9 @@ class AdapterConfig {
   };
 
   /// Whether the module has low-rank factors. `stored`: whether the adapter's file contains factors
-  /// for the module. If the config does not name target modules, `stored` is the result, except for
-  /// modules that are excluded or saved whole. ModelError: evaluating a regular expression takes
-  /// too long.
+  /// for the module. If the config does not name target modules, the result is `stored`, or false
+  /// for modules that are excluded or saved whole. ModelError: evaluating a regular expression
+  /// takes too long.
   bool targets(const std::string& module, bool stored) const;
   /// The rank of the module's factors. Errors: see `targets`.
   int rank(const std::string& module) const;

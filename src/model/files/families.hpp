@@ -18,9 +18,10 @@ enum class QkNorm { none, heads, whole };
 /// normal distribution; or gelu(x) with tanh, i.e. x / (1 + e^-2u) with
 /// u = sqrt(2 / pi) * (x + 0.044715 x^3).
 enum class Activation { silu, gelu, gelu_tanh };
-/// How a checkpoint stores q, k and v: as three matrices; as one matrix, first all rows of q, then
-/// of k, then of v; or as one matrix, key head by key head: the rows of the query heads that share
-/// the key head, then of its keys, then of its values.
+/// How a checkpoint stores q, k and v. `apart`: as three matrices. `stacked`: as one matrix with
+/// all rows of q, then all rows of k, then all rows of v. `by_key_head`: as one matrix that has for
+/// each key head, one after another, the q rows of all query heads that use the key head, then its
+/// k rows, then its v rows.
 enum class Qkv { apart, stacked, by_key_head };
 
 /// The architecture of a network's layers, embedding and head. ModelConfig adds the layers' sliding
@@ -43,8 +44,9 @@ struct BlockSpec {
   bool learned_positions = false;
   Activation activation = Activation::silu;
   bool gated = true;  ///< down(act(gate x) * up x); otherwise down(act(up x))
-  /// If not 0, act(g) * u of an MLP with a gate becomes g' * sigmoid(swiglu_slope * g') * (u' + 1),
-  /// where g' is g, at most this limit, and u' is u, at most this limit in size.
+  /// If not 0, an MLP with a gate computes g' * sigmoid(swiglu_slope * g') * (u' + 1) instead of
+  /// act(g) * u. Here g' = min(g, limit), u' is u clamped to [-limit, limit], and limit is this
+  /// number.
   double swiglu_limit = 0;
   double swiglu_slope = 1;
   Qkv qkv = Qkv::apart;         ///< how the file stores q, k, v
@@ -57,9 +59,10 @@ struct BlockSpec {
   /// Each query head has a learned score, which counts in the softmax of its scores like a key
   /// without a value (Role::sinks).
   bool sinks = false;
-  /// Attention scores are q k / sqrt(query_scalar). In a Family: the default of the config's key
-  /// `query_pre_attn_scalar`; 0: the family does not have this key, and query_scalar becomes
-  /// head_dim, or 1 / attention_multiplier^2 in families with Family::multipliers.
+  /// Attention scores are q k / sqrt(query_scalar). In Family::block, this is the default of the
+  /// config's key `query_pre_attn_scalar`. 0 there: the family does not have this key;
+  /// ModelConfig::block then has head_dim here, or 1 / attention_multiplier^2 in families with
+  /// Family::multipliers.
   double query_scalar = 0;
   double attention_cap = 0;    ///< an attention score s becomes cap * tanh(s / cap); 0: no cap
   double logit_cap = 0;        ///< cap of output logits, also those of extra heads; 0: no cap
@@ -112,8 +115,9 @@ struct RoleName {
   const char* module;
 };
 
-/// The layers with a sliding window if config.json has no key `layer_types`. With this key, the
-/// last three kinds allow any layers; for the first three, the key must name the same layers.
+/// The layers that have a sliding window if config.json has no key `layer_types`. If it has this
+/// key, the key selects the layers for the last three kinds; for the first three kinds, it must
+/// name the same layers as the kind.
 enum class Windows {
   none,
   every_layer,

@@ -23,11 +23,11 @@ std::string read_ggml_types();
 /// `blocks` consists of n whole blocks of type.bytes bytes each; out.size() = n * type.block.
 void dequantise(const GgmlType& type, std::span<const std::byte> blocks, std::span<float> out);
 
-/// The packed type that stores the same numbers as this type; nothing: there is none.
+/// The packed type that stores the same numbers as this type. None: there is no such packed type.
 std::optional<WeightType> packed_type(const GgmlType& type);
 /// The type in which a weight of a GGUF file is packed if the network computes with the file's
-/// numbers (Dtype::gguf). Nothing: the weight is widened, because it is no matrix, because its type
-/// has no kernel, because it is a router, or because gate and up, which are packed together, have
+/// numbers (Dtype::gguf). None: the weight is converted to bf16, because it is no matrix, is a
+/// router or has a type without a kernel, or because gate and up, which are packed together, have
 /// different types.
 std::optional<WeightType> packed_type(const Parameter& parameter, const ModelConfig& config);
 
