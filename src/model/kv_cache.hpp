@@ -13,8 +13,8 @@ class Model;
 /// The KV cache of one sequence: keys, values and labels of its rows. Rows are numbered from 0 in
 /// the order in which they are computed, and a row keeps its number permanently. A row is alive
 /// until it is dropped; dropped rows are invisible to all later rows. The memory of dropped rows is
-/// reclaimed when they are the last rows, or when there are many of them and they outnumber the
-/// live rows. A cache can be moved; only `fork` and `share` copy it.
+/// reclaimed when no live row follows them, or when they are many and outnumber the live rows. A
+/// cache can be moved; only `fork` and `share` copy it.
 class KvCache {
  public:
   /// When the cache is full, its capacity grows by this factor, or to the needed size if that is

@@ -106,7 +106,8 @@ struct FurtherRows {
 /// layers with skipped attention, the pass writes no keys and values for its rows. Therefore only
 /// passes that skip the same sublayers may attend to these rows.
 struct SkippedSublayers {
-  std::vector<bool> attention, mlp;  ///< per layer: whether it is skipped; empty: none is skipped
+  /// [layer]: whether the layer's attention or MLP is skipped; empty: none is skipped
+  std::vector<bool> attention, mlp;
   bool skips_attention(size_t layer) const { return !attention.empty() && attention[layer]; }
   bool skips_mlp(size_t layer) const { return !mlp.empty() && mlp[layer]; }
   bool any() const;  ///< whether at least one sublayer is skipped
@@ -134,6 +135,7 @@ struct SequenceStep {
 /// forward pass at a time.
 class Model {
  public:
+  /// How a model is loaded and computed.
   struct Options {
     Dtype dtype = Dtype::fp32;
     std::string device = "cpu";  ///< "cpu", "cuda" or "cuda:i"

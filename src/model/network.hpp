@@ -137,8 +137,8 @@ struct TokenRows {
 /// A network's weights by their roles, all of one type on one device.
 struct Model::Network {
   std::string path;  ///< for errors
-  /// The network's shape. In a network that is a part of another one (`split`), heads and columns
-  /// are those of the part, but the size of the vocabulary is that of the whole network.
+  /// The network's shape. If this process has only a part of the network (`split`), heads and
+  /// columns are counted in this part, but vocab_size is that of the whole network.
   ModelConfig config;
   Model::Options options;
   at::Device device{at::kCPU};
@@ -284,8 +284,8 @@ at::Tensor logits(const Model::Network& network, std::span<const Token> tokens,
 /// One of several sequences in a training pass. A row sees only rows of its own sequence.
 struct PackedSequence {
   std::span<const Token> tokens;
-  std::span<const RowLabel> labels;  ///< one per token
-  const Segments* segments = nullptr;
+  std::span<const RowLabel> labels;    ///< one per token
+  const Segments* segments = nullptr;  ///< not null
 };
 
 /// How a training pass is computed.
@@ -299,11 +299,11 @@ struct TrainingPass {
 };
 
 /// For training: the inputs of the heads, [rows.size(), hidden]. These are the last layer's outputs
-/// after the final norm. All sequences are computed in one pass without padding. `rows`: the rows
-/// to return, counted over all sequences, one sequence after another. The result is differentiable
-/// with respect to all weights that require gradients. ModelError: a token id or a position is out
-/// of range. std::logic_error: the network's backend took over its weights (PackedBackend), or see
-/// check_rows.
+/// after the final norm. All sequences are computed in one pass without padding. `rows`: the
+/// indices of the rows to return, counted over all sequences, one sequence after another. The
+/// result is differentiable with respect to all weights that require gradients. ModelError: a token
+/// id or a position is out of range. std::logic_error: the network's backend took over its weights
+/// (PackedBackend), or see check_rows.
 at::Tensor head_inputs(const Model::Network& network, std::span<const PackedSequence> sequences,
                        const std::vector<std::int64_t>& rows, const TrainingPass& pass = {});
 /// Logits [m, vocab] of the network's own head for training, from the result of `head_inputs`

@@ -24,6 +24,7 @@ ProgressStyle parse_progress_style(std::string_view name);
 /// terminal, even if mpirun's own output goes to a file.)
 bool may_colour(int fd);
 
+/// The size of a terminal, in characters.
 struct TerminalSize {
   int columns = 80, rows = 24;
 };

@@ -21,8 +21,8 @@ FilePlace place_of(const std::filesystem::path& path);
 class ReadFiles {
  public:
   /// Adds the file `path`, which is the value of the setting `name`. For a folder, adds the files
-  /// in the folder and its direct subfolders whose extension is one of a checkpoint or adapter
-  /// (.json, .safetensors, .gguf and similar). Files that do not exist are ignored.
+  /// in the folder and in its direct subfolders that have an extension of checkpoint files (.json,
+  /// .safetensors, .gguf and similar). Files that do not exist are ignored.
   void add(std::string_view name, const std::filesystem::path& path);
   /// Adds a database and its side files (-wal, -shm and -journal), even if they do not exist yet.
   void add_database(const std::filesystem::path& path);

@@ -35,8 +35,8 @@ std::string repair_utf8(std::string_view text);
 /// `lines`: line breaks and tabs are kept.
 std::string visible_text(std::string_view bytes, bool lines = false);
 
-/// The text if it has at most `most` bytes. Otherwise its first characters, at most `most` bytes of
-/// them, followed by "...".
+/// The text if it has at most `most` bytes. Otherwise its first characters, which have at most
+/// `most` bytes, followed by "...".
 std::string shortened(std::string_view text, size_t most);
 
 /// Suggestions for a mistyped name: the candidates with a small edit distance from `name`, at most

@@ -30,6 +30,7 @@ class CheckpointFiles {
   /// Whether there is a GGUF file, model.safetensors or model.safetensors.index.json.
   static bool there(const std::filesystem::path& folder);
 
+  /// A tensor, with the file that contains it.
   struct Entry {
     StoredTensor tensor;
     std::shared_ptr<const MappedFile> mapping;  ///< keeps the bytes alive

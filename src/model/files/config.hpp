@@ -82,8 +82,9 @@ struct ModelConfig {
   /// Only of a GGUF file: the types of the weights that are stored in blocks, by their names.
   std::map<std::string, const GgmlType*> blocks;
   std::optional<Token> bos;  ///< the id that begins a text; none: there is none
-  /// The ids that end a text: eos_token_id of generation_config.json if this file has it, else of
-  /// config.json, else the family's default. Ids outside the vocabulary are left out.
+  /// The ids that end a text, from the first of these sources that exists: eos_token_id in
+  /// generation_config.json, eos_token_id in config.json, the family's default. Ids outside the
+  /// vocabulary are left out.
   std::vector<Token> eos;
   GenerationRules generation;  ///< from generation_config.json if it exists, else from config.json
   /// Number of extra heads (parameters.hpp), such as Medusa's. They have the same input as the

@@ -155,8 +155,8 @@ struct BiasKey {
   bool mlp = false;       ///< the key is about the matrices of the MLP
 };
 
-/// The keys about experts in config.json. Each number is the default of a key: its value if the key
-/// is missing.
+/// The keys about experts in config.json. Each number is the default of a key: the value that
+/// counts if the key is missing.
 struct ExpertKeys {
   int count = 0;  ///< default of `num_experts` or `num_local_experts`; 0: no experts in the family
   int used = 0;   ///< default of `num_experts_per_tok`
@@ -172,7 +172,7 @@ struct ExpertKeys {
 };
 
 /// One supported `model_type`: the architecture of its networks, and the keys of its config.json. A
-/// default is the value of a key that config.json does not have. The defaults are those of
+/// default is the value that counts if config.json does not have the key. The defaults are those of
 /// transformers' configuration class.
 struct Family {
   const char* model_type;    ///< the value of `model_type` in config.json

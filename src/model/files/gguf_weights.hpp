@@ -35,10 +35,11 @@ std::optional<WeightType> packed_type(const Parameter& parameter, const ModelCon
 /// and those of GGUF files.
 inline bool is_turned(const StoredTensor& tensor) { return tensor.read_row || tensor.form.type; }
 
-/// The number of rows of a tensor of the type StoredType::rows. A vector is one row; if its numbers
-/// are reordered (GgufForm::heads), each number is a row.
+/// The number of rows of a tensor of the type StoredType::rows: all indices but the last. A vector
+/// is one row; if its numbers are reordered (GgufForm::heads), each number is a row.
 std::int64_t row_count(const StoredTensor& tensor);
-/// The number of numbers in a row of a tensor of the type StoredType::rows.
+/// The width of each of these rows: how many numbers it has. REQUIRES: the tensor has at least one
+/// dimension.
 std::int64_t row_width(const StoredTensor& tensor);
 /// The bytes of a row of a tensor in a GGUF file. Rows are numbered as in transformers.
 std::span<std::byte> row_bytes(const StoredTensor& tensor, std::int64_t row);

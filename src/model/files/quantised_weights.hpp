@@ -38,7 +38,8 @@ struct Quantisation {
 };
 
 /// The quantisation of a checkpoint with this config.json; none: its weights are not quantised.
-/// ModelError, which starts with `where`, and names method and key: it is not supported.
+/// ModelError, which starts with `where`, and names method and key: the quantisation is not
+/// supported.
 std::optional<Quantisation> parse_quantisation(const Json& config, const std::string& where);
 
 /// Replaces the tensors of each quantised weight by one tensor NAME.weight (NAME for mxfp4) of the
