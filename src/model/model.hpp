@@ -40,10 +40,11 @@ struct OutputRequest {
   bool confidence = false;  ///< whether RowLogits::confidence is wanted
   int head = 0;             ///< 0: the network's own head; h: its h-th extra head, from 1 on
   int top = 0;              ///< how many ids are wanted in RowLogits::top
-  /// Step 1: the ids, and the bias added to the logit of each.
+  /// Step 1: ids, each with the bias that is added to its logit. If an id occurs more than once,
+  /// all its biases are added.
   std::vector<std::pair<Token, double>> biased = {};
   /// Step 2: positive logits of these ids are divided by the penalty, negative logits are
-  /// multiplied by the penalty.
+  /// multiplied by the penalty. An id that occurs more than once counts once.
   Tokens repeated = {};
   double repetition_penalty = 1;
   std::vector<Token> banned;   ///< step 3: ids that cannot be chosen
@@ -122,9 +123,9 @@ struct Profile;
 /// The new tokens of one sequence in one forward pass. `cache` and `segments` must not be null, and
 /// no two steps of a pass may have the same cache.
 struct SequenceStep {
-  KvCache* cache = nullptr;            ///< the new rows are appended to this cache as live rows
-  const Segments* segments = nullptr;  ///< the segments to which the labels refer
-  std::span<const Token> tokens;
+  KvCache* cache = nullptr;                ///< the new rows are appended to this cache as live rows
+  const Segments* segments = nullptr;      ///< the segments to which the labels refer
+  std::span<const Token> tokens;           ///< may be empty
   std::span<const RowLabel> labels;        ///< one per token
   std::span<const OutputRequest> outputs;  ///< their indices count the step's tokens
   HiddenRows* hidden = nullptr;  ///< if not null, receives the last layer's outputs for the step

@@ -25,7 +25,7 @@ enum class Activation { silu, gelu, gelu_tanh };
 enum class Qkv { apart, stacked, by_key_head };
 
 /// The architecture of a network's layers, embedding and head. ModelConfig adds the layers' sliding
-/// windows and the rotary embeddings.
+/// windows and the rotary embeddings. The comment of a bool says what holds if it is true.
 struct BlockSpec {
   Norms norms = Norms::before;
   QkNorm qk_norm = QkNorm::none;
@@ -60,9 +60,8 @@ struct BlockSpec {
   /// without a value (Role::sinks).
   bool sinks = false;
   /// Attention scores are q k / sqrt(query_scalar). In Family::block, this is the default of the
-  /// config's key `query_pre_attn_scalar`. 0 there: the family does not have this key;
-  /// ModelConfig::block then has head_dim here, or 1 / attention_multiplier^2 in families with
-  /// Family::multipliers.
+  /// config's key `query_pre_attn_scalar`; 0: the family does not have this key. For such a family,
+  /// ModelConfig::block has head_dim, or, with Family::multipliers, 1 / attention_multiplier^2.
   double query_scalar = 0;
   double attention_cap = 0;    ///< an attention score s becomes cap * tanh(s / cap); 0: no cap
   double logit_cap = 0;        ///< cap of output logits, also those of extra heads; 0: no cap
@@ -124,7 +123,7 @@ enum class Windows {
   if_used,       ///< every layer, but only with `use_sliding_window`
   later_layers,  ///< only with `use_sliding_window`: the layers from `max_window_layers` on
   even_layers,   ///< only with `use_sliding_window`: layers 0, 2, ... below `max_window_layers`
-  all_but_nth,   ///< all except every n-th layer
+  all_but_nth,   ///< all except every n-th layer (Family::window_pattern)
 };
 
 /// The form in which config.json describes the rotary embedding: as for most families (read_rope),
