@@ -145,13 +145,14 @@ struct NeutralKey {
   const char* value;  ///< as JSON
 };
 
-/// A boolean key of config.json. If it is true, matrices of every layer have biases.
+/// A boolean key of config.json. If its value is true, the matrices named by `qkv`, `o` and `mlp`
+/// have biases in every layer.
 struct BiasKey {
   const char* key;
   bool fallback = false;  ///< the value if the key is missing
-  bool qkv = false;       ///< the key is about q, k and v
-  bool o = false;         ///< the key is about o
-  bool mlp = false;       ///< the key is about the matrices of the MLP
+  bool qkv = false;       ///< q, k and v have biases
+  bool o = false;         ///< o has a bias
+  bool mlp = false;       ///< the matrices of the MLP have biases
 };
 
 /// The keys about experts in config.json. Each number is the default of a key: the value that
@@ -212,9 +213,10 @@ struct Family {
   double logit_scale = 0;  ///< default of the key `logit_scale`, a factor of the logits; 0: no key
   /// Layers without the sliding window do not rotate.
   bool full_layers_unrotated = false;
-  /// Keys that would change the network. Other families ignore these keys.
+  /// Keys whose other values would change the network, and are refused. Other families ignore these
+  /// keys.
   std::span<const NeutralKey> neutral = {};
-  std::span<const KeyName> keys = {};  ///< keys with names of their own
+  std::span<const KeyName> keys = {};  ///< keys that have another name in this family
   Windows windows = Windows::none;     ///< which layers have a sliding window
   /// Default of `sliding_window`; 0: no window. If the key is null, there is no window either.
   int window = 4096;
@@ -239,8 +241,8 @@ struct Family {
   /// The file stores the layers' matrices as [in, out].
   bool transposed = false;
   /// The file stores each kind of the experts' matrices of a layer in one tensor [experts, in, out]
-  /// (Parameter::Stack). `gate_up_proj` has gate and up: outputs 2i and 2i + 1 are output i of
-  /// each.
+  /// (Parameter::Stack). `gate_up_proj` has gate and up: its output 2i is output i of gate, and its
+  /// output 2i + 1 is output i of up.
   bool stacked_experts = false;
 
   /// The family's name for a key of config.json that is called `usual` in most families; `usual`
