@@ -41,8 +41,8 @@ std::string low_rank_name(const Parameter& matrix, char factor);
 std::string token_rows_name(const Family& family, Role role);
 
 /// The matrices of a network's layers that an adapter of AdapterShape can change, by the last parts
-/// of their module names: "q_proj", "k_proj", ... They are those of layer 0, without routers and
-/// without experts (except a shared expert).
+/// of their module names: "q_proj", "k_proj", ... These are the matrices of layer 0, except routers
+/// and the matrices of experts. Those of a shared expert are included. Each name occurs once.
 std::vector<std::string> adapter_targets(const ModelConfig& config);
 /// The matrices in parameters(config) that `shape` adapts.
 std::vector<Parameter> adapted_matrices(const ModelConfig& config, const AdapterShape& shape);
@@ -50,8 +50,8 @@ std::vector<Parameter> adapted_matrices(const ModelConfig& config, const Adapter
 /// in the adapter's file.
 std::vector<Parameter> adapter_parameters(const ModelConfig& config, const AdapterShape& shape);
 
-/// Writes kAdapterConfig to `folder`, which must exist. `config`: of the network. `base`: path or
-/// name of the checkpoint that the adapter belongs to. RunError: writing fails.
+/// Writes kAdapterConfig to `folder`, which must exist. `config`: the network's config. `base`: the
+/// path or name of the checkpoint to which the adapter belongs. RunError: writing fails.
 void write_adapter_config(const AdapterShape& shape, const ModelConfig& config,
                           const std::string& base, const std::filesystem::path& folder);
 
@@ -64,9 +64,10 @@ bool holds_low_rank(const std::filesystem::path& folder);
 /// is adapted.
 int adapted_layers(const std::filesystem::path& folder);
 
-/// A low-rank adapter, read from its folder and interpreted as peft does (adapter_config.hpp).
-/// Beyond AdapterShape, it may have a rank and a scale per module, adapt embedding and head, scale
-/// rows (DoRA, Liu et al. 2024, arXiv:2402.09353), and replace whole weights and biases.
+/// A low-rank adapter, read from its folder and interpreted as peft does (adapter_config.hpp). It
+/// may also have features that AdapterShape cannot express: another rank and scale for each module,
+/// factors for embedding and head, scaled rows (DoRA, Liu et al. 2024, arXiv:2402.09353), and whole
+/// weights and biases that replace the network's.
 class Adapter {
  public:
   /// REQUIRES: `config` was read together with the adapter (read_model_config). ModelError: a file
@@ -75,8 +76,10 @@ class Adapter {
   /// names has no tensors; the adapter has more layers than the network.
   static Adapter load(const std::filesystem::path& folder, const ModelConfig& config);
 
-  /// The adapter's shape. `targets` lists every matrix that is adapted in at least one layer.
-  /// `tokens` lists the tokens whose embedding rows are replaced. `dropout` is not read, and is 0.
+  /// The adapter's shape. `rank` is the general rank of the adapter's config, and alpha / rank is
+  /// its general factor of B A (AdapterConfig::scale). `targets` lists every matrix that is adapted
+  /// in at least one layer. `tokens` lists the tokens whose embedding rows are replaced. `dropout`
+  /// is not read, and is 0.
   AdapterShape shape() const;
   /// The features of the adapter that AdapterShape cannot express, each as a config key
   /// ("use_dora") or as a short text ("2 whole weights"). An adapter with such features can be
@@ -89,7 +92,7 @@ class Adapter {
   /// `weight`, the function returns `weight` itself.
   at::Tensor merged(const Parameter& parameter, const at::Tensor& weight) const;
 
-  struct Parts;
+  struct Parts;  // defined and used only in adapter.cpp
 
  private:
   explicit Adapter(std::shared_ptr<const Parts> parts) : parts_(std::move(parts)) {}

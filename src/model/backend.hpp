@@ -14,15 +14,17 @@ namespace pardec {
 /// The new rows of one sequence in one forward pass. The cache has room for these rows after its
 /// last slot.
 struct NewRows {
-  KvCache::Storage* cache = nullptr;
-  std::span<const Token> tokens;     ///< at least one
-  std::span<const RowLabel> labels;  ///< one per token
-  const Segments* segments = nullptr;
+  KvCache::Storage* cache = nullptr;   ///< not null
+  std::span<const Token> tokens;       ///< at least one
+  std::span<const RowLabel> labels;    ///< one per token
+  const Segments* segments = nullptr;  ///< not null
 };
 
 /// Memory layout of caches.
 struct CacheForm {
-  bool key_panels = false;  ///< keys in panels: [kv_heads, capacity / 32, head_dim / 2, 32, 2]
+  /// true: keys are stored in panels, [kv_heads, capacity / 32, head_dim / 2, 32, 2]; false: keys
+  /// are stored like values, [kv_heads, capacity, head_dim]
+  bool key_panels = false;
   /// true: kernels read whole blocks of slots, so even unwritten slots must contain finite numbers
   bool whole_blocks = false;
 };
@@ -31,8 +33,7 @@ struct CacheForm {
 /// operations. PackedBackend uses this project's CPU kernels on packed weights. CudaBackend uses
 /// this project's GPU kernels for attention, and replays recorded passes. All backends follow the
 /// same visibility rule; they differ in speed and in rounding. The virtual calls cost little:
-/// `layers` is called once per pass, and each of the other functions once per head for many rows at
-/// a time.
+/// `layers` is called once per pass, and the other functions compute many rows per call.
 class Backend {
  public:
   virtual ~Backend() = default;

@@ -8,9 +8,9 @@ namespace pardec {
 
 class Team;
 
-/// The program's compute threads. Unless set_threads was called, there are as many as libtorch
-/// would choose. From the first call of this function on (also through the two functions below), a
-/// libtorch operation runs only on the thread that calls the operation.
+/// The program's compute threads. Their number is libtorch's default number of threads, unless
+/// set_threads was called. From the first call of `team`, `set_threads` or `threads` on, a libtorch
+/// operation runs only on the thread that calls the operation.
 Team& team();
 /// Sets the number of compute threads. A number of 0 or less keeps the current number. REQUIRES: no
 /// forward pass is running.

@@ -13,8 +13,8 @@ class Model;
 /// The KV cache of one sequence: keys, values and labels of its rows. Rows are numbered from 0 in
 /// the order in which they are computed, and a row keeps its number permanently. A row is alive
 /// until it is dropped; dropped rows are invisible to all later rows. The memory of dropped rows is
-/// reclaimed when they are the last rows, or when there are many of them and they outnumber the
-/// live rows. The cache can be moved. It is copied only by `fork` and, in part, by `share`.
+/// reclaimed when no live row follows them, or when they are many and outnumber the live rows. A
+/// cache can be moved; only `fork` and `share` copy it.
 class KvCache {
  public:
   /// When the cache is full, its capacity grows by this factor, or to the needed size if that is
@@ -31,11 +31,12 @@ class KvCache {
   /// An independent copy with the same rows and row numbers.
   KvCache fork() const;
 
-  /// Like `fork`, but both caches then share the keys and values of all whole blocks of 32 rows. A
-  /// forward pass reads shared keys and values once for all caches that get new rows.
+  /// Like `fork`, but the two caches use the same memory for the keys and values of all slots up to
+  /// the last multiple of 32. Only the slots after that are copied. A forward pass reads shared
+  /// keys and values once for all of its sequences that share them.
   KvCache share();
 
-  /// A slot of memory: the row in it, and whether that row is alive.
+  /// A slot of memory: the number of the row in it, whether that row is alive, and its label.
   struct Slot {
     int row;
     bool alive;
@@ -45,7 +46,8 @@ class KvCache {
   /// valid until the cache changes.
   std::span<const Slot> slots() const;
 
-  /// Number of rows computed so far. This is the number of the next new row, except after `evict`.
+  /// Number of rows computed so far, including dropped rows, but without retracted rows. The next
+  /// new row has this number, except after `evict`.
   int rows_fed() const;
   /// Number of live rows.
   int rows_alive() const;
@@ -64,9 +66,10 @@ class KvCache {
   /// differs.
   void relabel(int row, const RowLabel& label);
 
-  /// Frees all rows, and returns the slots of the rows that were alive. The next rows that are
-  /// computed get the numbers of these rows, in the returned order. So a caller can compute the
-  /// same rows again under their old numbers. This object no longer uses shared memory.
+  /// Frees all rows, and returns the slots of the rows that were alive, in ascending order of rows.
+  /// The next rows that are computed get the numbers of these rows, in the returned order. So a
+  /// caller can compute the same rows again under their old numbers. This object no longer uses
+  /// shared memory.
   std::vector<Slot> evict();
   /// Moves the cache's own memory to the host (CPU). Shared memory stays where it is. A forward
   /// pass cannot use a cache on the host if the model is on a GPU.

@@ -18,7 +18,7 @@
 namespace pardec {
 
 /// The number type of a network. With int8 and nf4, the layers' weights are quantised while they
-/// are loaded. With gguf, the matrices of a GGUF file keep the file's blocks (packed_type). In
+/// are loaded. With gguf, the matrices of a GGUF file keep the file's blocks (packed_type). With
 /// these three types, computation uses bf16 (src/kernels/packed_matrix.hpp; CPU only). fp64 is for
 /// tests against references.
 enum class Dtype { fp32, bf16, int8, nf4, gguf, fp64 };
@@ -40,10 +40,11 @@ struct OutputRequest {
   bool confidence = false;  ///< whether RowLogits::confidence is wanted
   int head = 0;             ///< 0: the network's own head; h: its h-th extra head, from 1 on
   int top = 0;              ///< how many ids are wanted in RowLogits::top
-  /// Step 1: the ids, and the bias added to the logit of each.
+  /// Step 1: ids, each with the bias that is added to its logit. If an id occurs more than once,
+  /// all its biases are added.
   std::vector<std::pair<Token, double>> biased = {};
   /// Step 2: positive logits of these ids are divided by the penalty, negative logits are
-  /// multiplied by the penalty.
+  /// multiplied by the penalty. An id that occurs more than once counts once.
   Tokens repeated = {};
   double repetition_penalty = 1;
   std::vector<Token> banned;   ///< step 3: ids that cannot be chosen
@@ -55,14 +56,17 @@ struct OutputRequest {
 /// outputs are copied to the host.
 struct RowLogits {
   Token best = 0, second = 0;  ///< ids of the two largest logits; the lower id wins a tie
+  /// their logits; second_logit is -infinity if only one id can be chosen
   float best_logit = 0, second_logit = 0;
   double confidence = 0;      ///< probability of `best` at temperature 1; only on request
   std::vector<float> logits;  ///< [vocab], only on request
-  Tokens top;  ///< the best ids, the best first; the lower id wins a tie; only on request
+  /// The OutputRequest::top best ids, the best first; the lower id wins a tie. Fewer if the
+  /// vocabulary is smaller. Ids that cannot be chosen come last.
+  Tokens top;
   std::vector<double> probabilities;  ///< [vocab], only when sampling; sums to 1
 
-  /// Only if OutputRequest::allowed is not empty: the ids that ranked higher than `best` before
-  /// bans were applied, ascending.
+  /// Only if OutputRequest::allowed is not empty: the ids that ranked higher than `best` after
+  /// steps 1 and 2, before step 3 removed them, in ascending order of ids.
   Tokens outrank;
 
   /// Whether an id can be chosen. False: the logit of an id that is not banned is NaN or +infinity,
@@ -98,12 +102,13 @@ struct FurtherRows {
   std::span<const OutputRequest> outputs;  ///< their indices count from the first row of `hidden`
 };
 
-/// Sublayers that a forward pass skips: the residual stream passes them unchanged. A network that
-/// drafts for itself uses this (self-speculative decoding, arXiv:2309.08168). In layers with
-/// skipped attention, the pass writes no keys and values for its rows. Therefore only passes that
-/// skip the same sublayers may attend to these rows.
+/// Sublayers that a forward pass skips: their outputs are not added to the residual stream. A
+/// network that drafts for itself uses this (self-speculative decoding, arXiv:2309.08168). In
+/// layers with skipped attention, the pass writes no keys and values for its rows. Therefore only
+/// passes that skip the same sublayers may attend to these rows.
 struct SkippedSublayers {
-  std::vector<bool> attention, mlp;  ///< per layer: whether it is skipped; empty: none is skipped
+  /// [layer]: whether the layer's attention or MLP is skipped; empty: none is skipped
+  std::vector<bool> attention, mlp;
   bool skips_attention(size_t layer) const { return !attention.empty() && attention[layer]; }
   bool skips_mlp(size_t layer) const { return !mlp.empty() && mlp[layer]; }
   bool any() const;  ///< whether at least one sublayer is skipped
@@ -118,9 +123,9 @@ struct Profile;
 /// The new tokens of one sequence in one forward pass. `cache` and `segments` must not be null, and
 /// no two steps of a pass may have the same cache.
 struct SequenceStep {
-  KvCache* cache = nullptr;            ///< the new rows are appended to this cache as live rows
-  const Segments* segments = nullptr;  ///< the segments to which the labels refer
-  std::span<const Token> tokens;
+  KvCache* cache = nullptr;                ///< the new rows are appended to this cache as live rows
+  const Segments* segments = nullptr;      ///< the segments to which the labels refer
+  std::span<const Token> tokens;           ///< may be empty
   std::span<const RowLabel> labels;        ///< one per token
   std::span<const OutputRequest> outputs;  ///< their indices count the step's tokens
   HiddenRows* hidden = nullptr;  ///< if not null, receives the last layer's outputs for the step
@@ -131,6 +136,7 @@ struct SequenceStep {
 /// forward pass at a time.
 class Model {
  public:
+  /// How a model is loaded and computed.
   struct Options {
     Dtype dtype = Dtype::fp32;
     std::string device = "cpu";  ///< "cpu", "cuda" or "cuda:i"

@@ -65,7 +65,7 @@ struct Norm {
   at::Tensor bias;    ///< [n], or undefined
 };
 
-/// For a network of which each of several processes has a part.
+/// This process's part of a network that several processes compute together (tensor parallel).
 struct NetworkSplit {
   Ranks& ranks;
   Group& group;
@@ -81,14 +81,14 @@ struct Expert {
 /// The weights of one layer. A network has only some of them, depending on its config.
 struct Layer {
   Norm input_norm;  ///< [hidden]
-  /// q: [heads * head_dim, hidden], k and v: [kv_heads * head_dim, hidden], o: [hidden, heads *
-  /// head_dim]
-  /// If BlockSpec::qkv is not `apart`, q, k and v are undefined, and their rows are in `qkv`.
+  /// q: [heads * head_dim, hidden], k and v: [kv_heads * head_dim, hidden],
+  /// o: [hidden, heads * head_dim]. If BlockSpec::qkv is not `apart`, q, k and v are undefined, and
+  /// their rows are in `qkv`.
   Linear q, k, v, o;
   at::Tensor sinks;  ///< [heads] (BlockSpec::sinks), or undefined
   Linear qkv;        ///< [q, k and v rows, hidden], in the order of BlockSpec::qkv, or undefined
-  /// With QkNorm::heads, [head_dim]. With QkNorm::whole, [heads * head_dim] and [kv_heads *
-  /// head_dim].
+  /// With QkNorm::heads, both are [head_dim]. With QkNorm::whole, q_norm is [heads * head_dim], and
+  /// k_norm is [kv_heads * head_dim].
   Norm q_norm, k_norm;
   /// Norm before the MLP: [hidden]; input_norm if the sublayers share it (BlockSpec::two_norms).
   Norm post_norm;
@@ -99,11 +99,12 @@ struct Layer {
   Linear shared_router;  ///< [1, hidden], or undefined
   std::vector<Expert> experts;
   Norm after_attention, after_mlp;  ///< norms after the sublayers: [hidden]
-  /// The stacked matrix of the checkpoint, or undefined. If it is defined, the weights of gate and
-  /// up are views of it.
+  /// Gate and up as one matrix, if the checkpoint stores them so (BlockSpec::fused_gate_up): [2 *
+  /// inner, hidden], gate first. The weights of `gate` and `up` are then views of this matrix.
+  /// Otherwise undefined.
   at::Tensor gate_up;
-  /// If set, this is a part of the layer: the outputs of o and of the MLP are summed over
-  /// processes.
+  /// Null: this process computes the whole layer. Otherwise it computes a part, and the outputs of
+  /// o and of the MLP must be summed over the processes.
   const NetworkSplit* split = nullptr;
 };
 
@@ -136,8 +137,8 @@ struct TokenRows {
 /// A network's weights by their roles, all of one type on one device.
 struct Model::Network {
   std::string path;  ///< for errors
-  /// The network's shape. In a network that is a part of another one (`split`), heads and columns
-  /// are those of the part, but the size of the vocabulary is that of the whole network.
+  /// The network's shape. If this process has only a part of the network (`split`), heads and
+  /// columns are counted in this part, but vocab_size is that of the whole network.
   ModelConfig config;
   Model::Options options;
   at::Device device{at::kCPU};
@@ -196,9 +197,10 @@ inline at::Tensor on_device(const Model::Network& network,
   return at::tensor(values, at::kLong).to(network.device);
 }
 
-/// The weights of a checkpoint by name, in `type`. The tensors may use the memory of the mapped
-/// file. The mapping is private: writing to a tensor never changes the file. ModelError: see
-/// read_model_config and CheckpointFiles.
+/// The weights of a checkpoint folder or GGUF file, converted to `type`, by the names of
+/// `parameters(config)`. The tensors may use the memory of the mapped file. The mapping is private:
+/// writing to a tensor never changes the file. ModelError: see read_model_config and
+/// CheckpointFiles.
 std::map<std::string, at::Tensor> load_weights(const std::filesystem::path& folder,
                                                at::ScalarType type);
 
@@ -282,8 +284,8 @@ at::Tensor logits(const Model::Network& network, std::span<const Token> tokens,
 /// One of several sequences in a training pass. A row sees only rows of its own sequence.
 struct PackedSequence {
   std::span<const Token> tokens;
-  std::span<const RowLabel> labels;  ///< one per token
-  const Segments* segments = nullptr;
+  std::span<const RowLabel> labels;    ///< one per token
+  const Segments* segments = nullptr;  ///< not null
 };
 
 /// How a training pass is computed.
@@ -297,11 +299,11 @@ struct TrainingPass {
 };
 
 /// For training: the inputs of the heads, [rows.size(), hidden]. These are the last layer's outputs
-/// after the final norm. All sequences are computed in one pass without padding. `rows`: the rows
-/// to return, counted over all sequences, one sequence after another. The result is differentiable
-/// with respect to all weights that require gradients. ModelError: a token id or a position is out
-/// of range. std::logic_error: the network's backend took over its weights (PackedBackend), or see
-/// check_rows.
+/// after the final norm. All sequences are computed in one pass without padding. `rows`: the
+/// indices of the rows to return, counted over all sequences, one sequence after another. The
+/// result is differentiable with respect to all weights that require gradients. ModelError: a token
+/// id or a position is out of range. std::logic_error: the network's backend took over its weights
+/// (PackedBackend), or see check_rows.
 at::Tensor head_inputs(const Model::Network& network, std::span<const PackedSequence> sequences,
                        const std::vector<std::int64_t>& rows, const TrainingPass& pass = {});
 /// Logits [m, vocab] of the network's own head for training, from the result of `head_inputs`

@@ -6,17 +6,18 @@ namespace pardec {
 
 /// The result of a program that was run.
 struct ChildRun {
-  /// 0: the program was started. Otherwise the errno of the failed start; ENOENT: there is no such
-  /// program.
+  /// 0: the program was started. Otherwise the errno of the failed start, e.g. ENOENT if there is
+  /// no such program; then the other members have no meaning.
   int error = 0;
-  int status = 0;              ///< status from waitpid; 0: the program ended with exit code 0
+  int status = 0;              ///< status as from waitpid; 0: the program exited with code 0
   std::string out, complaint;  ///< the program's stdout and stderr
 
   bool good() const { return error == 0 && status == 0; }
 };
 
-/// The environment that child programs get, as "NAME=value". Contains only the variables of an
-/// allow list (paths, language, fonts and similar), because other variables may contain API keys.
+/// The environment for child programs: texts "NAME=value". Contains only this process's variables
+/// on an allow list (paths, language, fonts and similar), because other variables may contain API
+/// keys.
 std::vector<std::string> child_environment();
 
 /// A null-terminated list of pointers to the texts, for exec. Valid as long as `texts` is

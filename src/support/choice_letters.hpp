@@ -21,9 +21,9 @@ inline std::string choice_letter(std::size_t index) {
 /// - the text of a choice;
 /// - a letter with the text of its choice: "B) blue", "(B) blue", "B. blue" or "B: blue".
 /// ASCII case is ignored, and so is ASCII white space at both ends of the reference and of each
-/// choice. If the reference is the text of more than one choice, a choice with the reference's case
-/// is preferred, and otherwise the first one counts. None: the reference has none of these forms.
-/// REQUIRES: at most kMostChoices choices.
+/// choice. If, without regard to case, more than one choice has the reference's text, the choice
+/// with the same case counts, or else the first of these choices. None: the reference has none of
+/// these forms. REQUIRES: at most kMostChoices choices.
 std::optional<char> reference_letter(std::string_view reference,
                                      const std::vector<std::string>& choices);
 

@@ -4,7 +4,7 @@
 
 namespace pardec {
 
-/// A monotonic clock. Code whose times are tested gets a Clock as a parameter, so that tests can
+/// A monotonic clock. Code whose times are tested takes a Clock as a parameter, so that tests can
 /// set the time.
 class Clock {
  public:
@@ -13,6 +13,7 @@ class Clock {
   virtual std::int64_t now_ns() const = 0;
 };
 
+/// The clock of the system (std::chrono::steady_clock).
 class SteadyClock final : public Clock {
  public:
   std::int64_t now_ns() const override {

@@ -9,8 +9,8 @@
 #include "src/support/json.hpp"
 
 /// The counters of a generation, which are the same for all decoders. The table kCounters defines
-/// the meaning of each counter, how it is summed up, and where it is stored. Sums, JSON, the
-/// columns of table `job` (results/schema.sql), merge and export follow from this table.
+/// for each counter what it counts, how its values are combined, and where it is stored. Sums,
+/// JSON, the columns of table `job` (results/schema.sql), merge and export follow from this table.
 namespace pardec {
 
 /// The counters that are single numbers. kCounters has their meanings.
@@ -30,8 +30,9 @@ struct Counts {
 
 /// All counters of a generation. kCounters has their meanings.
 struct Counters : Counts {
-  std::vector<std::int64_t> branch_lengths;
-  std::map<std::int64_t, std::int64_t> emitted;
+  std::vector<std::int64_t> branch_lengths;      ///< one entry for each stream
+  std::map<std::int64_t, std::int64_t> emitted;  ///< tokens that a pass added -> number of passes
+  /// numbers of guesses; index: place of the guess in its pass, from 0
   std::vector<std::int64_t> drafted, accepted;
 
   /// Counts one stream of the answer, with `chosen_ids` generated tokens.
@@ -60,7 +61,7 @@ OrderedJson to_json(const Counters& counters);
 
 /// How the values of a counter for two parts are combined.
 enum class Adding {
-  sum,       ///< the sum; for lists per element, for histograms per key
+  sum,       ///< the sum; of lists element by element, of histograms (maps) key by key
   most,      ///< the larger value
   earliest,  ///< the smaller value; a value 0 means none (NULL in the database) and is ignored
   first,     ///< the value of the earlier part
@@ -68,6 +69,7 @@ enum class Adding {
   anew,      ///< computed again from the summed counters
 };
 
+/// A row of the table kCounters: one counter.
 struct Counter {
   std::string_view name;  ///< name of the member in Counters, and in JSON
   std::string_view unit;
@@ -147,7 +149,8 @@ inline constexpr std::array kCounters = [] {
   });
 }();
 
-/// The member of a counter that is a single number; null for other counters.
+/// The member of Counts that has the value of `counter`. Null: the counter is not a single stored
+/// number.
 constexpr std::int64_t Counts::*const* number(const Counter& counter) {
   return std::get_if<std::int64_t Counts::*>(&counter.value);
 }

@@ -25,15 +25,15 @@ using FileSink = std::function<void(const void* bytes, std::size_t count)>;
 /// Writes a file so that the file is either complete or unchanged. `fill` is called once, with a
 /// sink that writes to `file.tmp`; then `file.tmp` is synced and renamed. The permissions of an
 /// existing file are kept. If `file` is a link, the target of the link is replaced. If `fill`
-/// throws, the temporary file is removed, and the caller gets the exception. RunError: the file
-/// cannot be written, e.g. because its folder does not exist or the disk is full; or `file` is a
-/// folder, device, pipe or socket, or a link that leads to itself.
+/// throws, the temporary file is removed, and the exception passes to the caller. RunError: the
+/// file cannot be written, e.g. because its folder does not exist or the disk is full; or `file` is
+/// a folder, device, pipe or socket, or a link that leads to itself.
 void write_file(const std::filesystem::path& file,
                 const std::function<void(const FileSink&)>& fill);
 
 /// Writes `file` directly, without a temporary file and without a sync. For callers that write many
 /// files and sync them together. An existing file is overwritten at once. If `fill` throws, an
-/// incomplete file remains, and the caller gets the exception. RunError: see write_file.
+/// incomplete file remains, and the exception passes to the caller. RunError: see write_file.
 void write_unsynced(const std::filesystem::path& file,
                     const std::function<void(const FileSink&)>& fill);
 

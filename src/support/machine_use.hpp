@@ -11,8 +11,9 @@ namespace pardec {
 /// it. A value is none if the system does not report it.
 struct MachineUse {
   std::optional<std::int64_t> cpu_ns;  ///< CPU time of this process
-  /// Time, summed over the compute threads, for which they were ready to run but other processes
-  /// used the cores. Includes the time for which the whole process was stalled (see MachineMeter).
+  /// Time for which a compute thread was ready to run but other processes used the cores, summed
+  /// over the compute threads. Includes stalls of the whole process (see MachineMeter), counted for
+  /// each compute thread that has a core.
   std::optional<std::int64_t> waited_ns;
   /// Core time that the host of a virtual machine took, or that a CPU quota of the process's
   /// control group withheld.
@@ -20,9 +21,8 @@ struct MachineUse {
   std::optional<double> mhz;  ///< mean clock frequency of the cores at the end
 };
 
-/// The share, from 0 to 1, of the core time of `threads` threads during `wall_ns` that others took:
-/// the sum of waited_ns and stolen_ns, divided by wall_ns * threads. NaN: both are unknown, or
-/// wall_ns is 0.
+/// The share of core time that others took, from 0 to 1: (waited_ns + stolen_ns) / (wall_ns *
+/// threads). If one of the two is none, it counts as 0. NaN: both are none, or wall_ns is 0.
 double taken_share(const MachineUse& use, std::int64_t wall_ns, int threads);
 
 /// Waits for `time`. Returns the mean number of cores that other processes left free in this time.

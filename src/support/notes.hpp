@@ -4,8 +4,8 @@
 
 namespace pardec {
 
-/// A function that gets messages for the user during long work, one line at a time. Empty: messages
-/// are dropped.
+/// A callback that receives messages for the user during long work, one line per call. If it is
+/// empty, messages are dropped (`tell`).
 using Notes = std::function<void(const std::string& line)>;
 
 /// Passes `line` to `notes`, unless `notes` is empty.

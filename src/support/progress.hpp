@@ -6,6 +6,7 @@
 
 namespace pardec {
 
+/// How progress is shown on stderr.
 enum class ProgressStyle {
   /// bar if stderr is a terminal, TERM is not "dumb", and no launcher (launch.hpp) started this
   /// process; otherwise plain
@@ -23,11 +24,12 @@ ProgressStyle parse_progress_style(std::string_view name);
 /// terminal, even if mpirun's own output goes to a file.)
 bool may_colour(int fd);
 
+/// The size of a terminal, in characters.
 struct TerminalSize {
   int columns = 80, rows = 24;
 };
-/// The size that the terminal of `fd` reports. If it reports none: $COLUMNS and $LINES; if these
-/// are not set: 80 columns and 24 rows.
+/// The size that the terminal of `fd` reports. A number that the terminal does not report is taken
+/// from $COLUMNS or $LINES, or, if the variable is not set, is 80 columns or 24 rows.
 TerminalSize terminal_size(int fd);
 
 /// Shows the progress of long work on stderr. The destructor shows the last state, with the total

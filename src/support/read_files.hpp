@@ -11,17 +11,18 @@ namespace pardec {
 
 /// Identifies a file: device and inode. Zeros: the file does not exist.
 using FilePlace = std::pair<std::uint64_t, std::uint64_t>;
-/// The place of the file to which a path leads. Links are followed.
+/// The place of the file to which `path` leads, after links are followed.
 FilePlace place_of(const std::filesystem::path& path);
 
 /// The files that a command must not overwrite: the files that it reads, its database, and each
-/// file that it writes for another setting. Files are identified by device and inode, so that a
-/// link counts as its target.
+/// file that it writes for another setting. Existing files are identified by device and inode, so
+/// that a link counts as its target. Files that are to be written are identified by their path
+/// after links are followed.
 class ReadFiles {
  public:
   /// Adds the file `path`, which is the value of the setting `name`. For a folder, adds the files
-  /// in the folder and its direct subfolders whose extension is one of a checkpoint or adapter
-  /// (.json, .safetensors, .gguf and similar). Files that do not exist are ignored.
+  /// in the folder and in its direct subfolders that have an extension of checkpoint files (.json,
+  /// .safetensors, .gguf and similar). Files that do not exist are ignored.
   void add(std::string_view name, const std::filesystem::path& path);
   /// Adds a database and its side files (-wal, -shm and -journal), even if they do not exist yet.
   void add_database(const std::filesystem::path& path);

@@ -14,6 +14,7 @@ namespace pardec {
 /// very long time (see Searches).
 class RegularExpression {
  public:
+  /// The syntax of an expression, as Oniguruma implements it.
   enum class Syntax { ruby, python };
   /// ConfigError, which starts with `where`: the expression is invalid in this syntax.
   RegularExpression(const std::string& expression, Syntax syntax, const std::string& where);

@@ -12,7 +12,7 @@ namespace pardec {
 /// not JSON (read_json), it has no `weight_map` of tensors, or the file of a tensor is not a plain
 /// file name.
 std::map<std::string, std::string> read_shard_index(const std::filesystem::path& index);
-/// The files of such an index, each once.
+/// The names of the files in an index from read_shard_index, each once.
 std::set<std::string> shard_files(const std::map<std::string, std::string>& index);
 
 }  // namespace pardec

@@ -20,8 +20,10 @@ inline constexpr const char* kTableFormats =
 
 /// Which columns a table shows.
 struct ColumnChoice {
-  bool wide = false;               ///< all columns, even in text, md and latex
-  std::vector<std::string> names;  ///< keys of the columns to show; empty: see `wide`
+  bool wide = false;  ///< if `names` is empty: all columns are shown, even in text, md and latex
+  /// Keys of the columns to show. Empty: all columns with `wide`, otherwise the format's usual
+  /// ones.
+  std::vector<std::string> names;
 };
 
 }  // namespace pardec

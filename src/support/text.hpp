@@ -35,14 +35,14 @@ std::string repair_utf8(std::string_view text);
 /// `lines`: line breaks and tabs are kept.
 std::string visible_text(std::string_view bytes, bool lines = false);
 
-/// The text if it has at most `most` bytes. Otherwise its first characters, at most `most` bytes of
-/// them, followed by "...".
+/// The text if it has at most `most` bytes. Otherwise its first characters, which have at most
+/// `most` bytes, followed by "...".
 std::string shortened(std::string_view text, size_t most);
 
 /// Suggestions for a mistyped name: the candidates with a small edit distance from `name`, at most
-/// three, the nearest first. The distance counts inserted, deleted, replaced and exchanged
-/// neighbouring bytes. It is small if it is at most 1 plus a third of the length of the shorter
-/// name, and exceeds the distance of the nearest candidate by at most 1.
+/// three, the nearest first. The distance counts insertions, deletions and replacements of a byte,
+/// and exchanges of two neighbouring bytes. A distance is small if it is at most 1 plus a third of
+/// the length of the shorter name, and at most 1 more than the distance of the nearest candidate.
 std::vector<std::string> near_names(std::string_view name,
                                     const std::vector<std::string>& candidates);
 

@@ -23,8 +23,9 @@ bool names_thought(std::string_view token);
 /// How thinking is recognised in an answer.
 struct ThoughtReading {
   std::vector<ThoughtMarks> marks = known_thought_marks();
-  bool opened = false;  ///< the prompt ends after an opening mark
-  /// Thinking counts as part of the answer. Callers must check this flag: thought_of ignores it.
+  bool opened = false;  ///< whether the prompt ends inside the thinking, after an opening mark
+  /// Whether thinking counts as part of the answer. Callers must check this flag: thought_of
+  /// ignores it.
   bool keep = false;
 };
 
@@ -33,7 +34,7 @@ struct Thought {
   /// Length in bytes, from the beginning of the text to the end of the last closing mark that
   /// counts, or to the end of the text if `open`; 0: no thinking.
   std::size_t bytes = 0;
-  bool open = false;  ///< the thinking has no end, so the text contains no answer
+  bool open = false;  ///< whether the thinking has no end, so that the text contains no answer
 };
 
 /// Finds the thinking at the beginning of a text. The thinking ends with the last closing mark that

@@ -14,8 +14,8 @@ inline std::size_t utf8_bytes(char lead) {
   return byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
 }
 
-/// Returns the code point at offset `at`, and moves `at` to the next one. REQUIRES: at <
-/// text.size(), and `at` is a code point boundary.
+/// Returns the code point at offset `at`, and moves `at` to the end of this code point. REQUIRES:
+/// at < text.size(), and `at` is a code point boundary.
 inline char32_t next_code_point(std::string_view text, std::size_t& at) {
   const auto byte = [&](std::size_t i) {
     return static_cast<char32_t>(static_cast<unsigned char>(text[at + i]));
@@ -31,8 +31,8 @@ inline char32_t next_code_point(std::string_view text, std::size_t& at) {
   return code;
 }
 
-/// Returns the code point before offset `end`, and moves `end` to its first byte. REQUIRES: end >
-/// 0, and `end` is a code point boundary.
+/// Returns the code point that ends at offset `end`, and moves `end` to the beginning of this code
+/// point. REQUIRES: end > 0, and `end` is a code point boundary.
 inline char32_t previous_code_point(std::string_view text, std::size_t& end) {
   do --end;
   while ((static_cast<unsigned char>(text[end]) & 0xC0) == 0x80);

@@ -52,11 +52,11 @@ class AddedTokens {
   std::optional<Token> id(std::string_view token) const;
   /// The token's text; null if the id is not an added token.
   const std::string* token(Token id) const;
-  /// The text that is passed to decoders. For a token with the flag `normalized`, it is the
-  /// normalised text. Null if the id is not an added token.
+  /// The text that decoding passes to the TokenDecoder: the token's text, or, with the flag
+  /// `normalized`, its normalised text. Null if the id is not an added token.
   const std::string* decoded(Token id) const;
-  /// Whether Tokenizer::decode with skip_special leaves out the id. As in PyPI `tokenizers`, a
-  /// special token is not left out if decoded() differs from token().
+  /// Whether Tokenizer::decode with skip_special leaves out the id. As in PyPI `tokenizers`, only
+  /// an id whose decoded() is the text of a special token is left out.
   bool is_skipped(Token id) const;
   bool is_special(Token id) const;
   /// All tokens as the array `added_tokens` of a tokenizer.json, with all flags, sorted by id.

@@ -15,9 +15,10 @@ namespace pardec {
 // functions that read them. A new component needs one class and one table row. All errors are
 // ConfigErrors; Tokenizer::load converts them to a ModelError with the file's name.
 
+/// A row of a table of component types.
 template <typename Component>
 struct ComponentEntry {
-  const char* type;
+  const char* type;  ///< the value of "type"
   /// Reads the component's options. `where`: the component's name for errors.
   std::unique_ptr<Component> (*read)(JsonReader& options, const std::string& where);
 };
@@ -46,9 +47,9 @@ std::unique_ptr<Component> read_component(const Json& json, const std::string& w
   throw ConfigError(str(where, " '", type, "' is not supported; supported: ", join(known, ", ")));
 }
 
-/// Reads the components of a Sequence, which are in its array `key`. `read(json, where)` reads one
-/// component. ConfigError, which starts with `where`: there is no such array, or a component is
-/// null or invalid.
+/// Reads the components of a Sequence from the array under `key` in its `options`. `read(json,
+/// where)` reads one component; null: the JSON is null. ConfigError, which starts with `where`:
+/// there is no such array, or a component is null or invalid.
 template <typename Component, typename Read>
 std::vector<std::unique_ptr<Component>> read_components(JsonReader& options, const char* key,
                                                         const std::string& where, Read read) {

@@ -15,14 +15,16 @@ class TokenDecoder {
   /// answer. RunError: see Pattern::split and check_growth.
   virtual void apply(std::vector<std::string>& tokens) const = 0;
 
-  /// A token in the middle of an answer. Rules for the beginning and end of an answer do not apply
-  /// to it.
+  /// A token in the middle of an answer, to which the rules for an answer's beginning and end do
+  /// not apply.
   struct Piece {
-    std::string bytes;
-    bool fused = false;  ///< after a Fuse: Strip applies only to the ends of the whole answer
+    std::string bytes;  ///< the token's text, which the components rewrite one after another
+    /// whether a Fuse was applied; Strip then applies only to the ends of the whole answer, so not
+    /// to this token
+    bool fused = false;
   };
-  /// Rewrites a token in the middle of an answer to the bytes that it stands for. RunError: see
-  /// apply().
+  /// Rewrites a token in the middle of an answer. After the outermost component, `piece.bytes` is
+  /// the token's part of the answer's text. RunError: see apply().
   virtual void apply_inside(Piece& piece) const = 0;
 };
 

@@ -12,9 +12,10 @@ namespace pardec {
 
 /// The content of a tokenizer.json that is equivalent to the tokenizer in a GGUF file's metadata.
 /// Supported models (`tokenizer.ggml.model`) are `llama` (SentencePiece's BPE) and `gpt2` (BPE over
-/// bytes), the latter with the pre-tokenizers (`tokenizer.ggml.pre`) gpt-2, smollm, llama-bpe,
-/// gpt-4o and qwen2. ModelError: the model or pre-tokenizer is not supported; two tokens are equal;
-/// or an entry of the metadata is missing, has another type, or does not fit the other entries.
+/// bytes). With `gpt2`, supported pre-tokenizers (`tokenizer.ggml.pre`) are gpt-2, smollm,
+/// llama-bpe, gpt-4o and qwen2. ModelError: the model or pre-tokenizer is not supported; two tokens
+/// are equal; or an entry of the metadata is missing, has another type, or does not fit the other
+/// entries.
 Json gguf_tokenizer(const Gguf& gguf);
 
 /// (name, text) of `bos_token`, `eos_token`, `unk_token` and `pad_token`; names that the metadata

@@ -9,8 +9,8 @@
 
 namespace pardec {
 
-/// Which stretches of text get the replacement character as a prefix. `first`: only a stretch at
-/// the beginning of the input.
+/// The stretches of text to which the pre-tokenizer adds the replacement character as a prefix.
+/// `first`: only a stretch at the beginning of the input.
 enum class PrependScheme { always, first, never };
 
 /// The options that the pre-tokenizer and the decoder 'Metaspace' share.

@@ -7,8 +7,8 @@
 
 namespace pardec {
 
-/// A component that rewrites the text between two added tokens before it is split into words.
-/// Immutable.
+/// A component that rewrites the text between two added tokens before this text is split into
+/// words. Immutable.
 class Normalizer {
  public:
   virtual ~Normalizer() = default;

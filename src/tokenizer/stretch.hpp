@@ -8,9 +8,12 @@ namespace pardec {
 /// Where a stretch is in its text. Some components treat the beginning and the end of a text
 /// differently from the rest.
 enum class Place {
-  /// the text is tokenized as a whole; every stretch has the rules for a beginning and an end
+  /// the text is tokenized as a whole; the rules for a text's beginning and end apply to every
+  /// stretch
   whole,
-  first,  ///< the stretch begins a text or follows an added token, and a later piece continues it
+  /// the stretch begins a text or follows an added token, and a later piece continues the stretch:
+  /// the rules for an end do not apply
+  first,
   /// the stretch continues an earlier piece: no prefix is added, and nothing is stripped
   later
 };

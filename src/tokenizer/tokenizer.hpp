@@ -21,10 +21,10 @@ namespace pardec {
 /// text, or components enlarge a text too much.
 class Tokenizer {
  public:
-  /// Reads a tokenizer.json, tokenizer.model or GGUF file. The tokens in the files next to it are
-  /// added only if its name is tokenizer.json or tokenizer.model. ModelError, which names the file
-  /// at fault: the file is missing or malformed, or uses an unsupported component; or a file next
-  /// to it is malformed.
+  /// Reads a tokenizer.json, tokenizer.model or GGUF file. The tokens in the files next to this
+  /// file are added only if its name is tokenizer.json or tokenizer.model. ModelError, which names
+  /// the file at fault: the file is missing or malformed, or uses an unsupported component; or
+  /// another file in its folder is malformed.
   static Tokenizer load(const std::filesystem::path& tokenizer_json);
 
   Tokenizer(Tokenizer&&) noexcept;
@@ -37,7 +37,7 @@ class Tokenizer {
   Tokens encode(std::string_view text, bool add_special) const;
 
   /// The ids of one piece of a text that is tokenized piece by piece. `first`: whether this is the
-  /// first piece that is not empty.
+  /// first piece that is not empty. `add_special`: see the first rule.
   /// - Only the first piece gets the additions for the beginning of a text: the dummy prefix
   ///   (Prepend, Metaspace, or ByteLevel's add_prefix_space) before its first stretch of plain
   ///   text, and, with `add_special`, the post-processor's leading tokens. No piece gets the
@@ -57,8 +57,8 @@ class Tokenizer {
   /// the tokens are joined with spaces.
   std::string decode(const Tokens& ids, bool skip_special) const;
 
-  /// The bytes that a token stands for in the middle of a text ("▁" is a space, "<0x0A>" a line
-  /// break). Empty for unknown ids and for special tokens, except marks of thoughts such as <think>
+  /// The bytes that a token adds in the middle of a text ("▁" adds a space, "<0x0A>" a line break).
+  /// Empty for unknown ids and for special tokens, except marks of thoughts such as <think>
   /// (names_thought). If the file has a decoder, the concatenated bytes of an answer's tokens are
   /// the answer's text before invalid UTF-8 is replaced; a space at the beginning that decode
   /// removes is still there. Thus stop strings can be found while tokens are generated.

@@ -23,7 +23,7 @@ struct NewToken {
 /// special_tokens_map.json and added_tokens.json.
 struct TokensBeside {
   /// Tokens to add to those of tokenizer.json, in transformers' order. If tokenizer.json already
-  /// has a token, the token gets these flags.
+  /// has one of these tokens, the flags given here replace its flags.
   std::vector<NewToken> added;
   /// (name, text) of `bos_token`, `eos_token` and others; the standard names first.
   std::vector<std::pair<std::string, std::string>> named;

@@ -31,7 +31,8 @@ class Unigram {
 
  private:
   struct Step;
-  /// For each position in the word, the last step of the best way to it.
+  /// For each byte offset in the word, the last token of the best division of the word up to this
+  /// offset.
   std::vector<Step> best_steps(std::string_view word) const;
   /// Calls `found(id, bytes)` for each token with which `text` begins.
   template <typename Found>

@@ -36,7 +36,8 @@ class Vocabulary {
   std::unordered_map<std::string_view, Token> ids_;  // keys point into tokens_
 };
 
-/// The token of a byte in vocabularies that have them: "<0x00>" to "<0xFF>".
+/// The token for a byte, in vocabularies with such tokens: "<0x00>" to "<0xFF>". REQUIRES: 0 <=
+/// byte < 256.
 std::string byte_token(int byte);
 
 /// Reads an id. ConfigError, which starts with `where`: it is not an integer from 0 to kMaxId.

@@ -21,7 +21,7 @@ struct PassShape {
   bool operator==(const PassShape&) const = default;
 };
 
-/// The kernels' inputs of one pass (src/kernels/cuda/kernels.hpp), on the host.
+/// The kernels' inputs for one pass (src/kernels/cuda/kernels.hpp), on the host.
 struct GpuPass {
   /// REQUIRES: at least one row.
   GpuPass(const Model::Network& network, std::span<const NewRows> sequences);
@@ -55,7 +55,8 @@ class GpuAttention {
   GpuAttention(const Model::Network& network, const PassShape& shape, Gpu& gpu);
 
   /// Copies the inputs of a pass to the GPU. Later calls of `attend` compute this pass. REQUIRES:
-  /// no size of the pass is larger than that of `shape`, except `longest`.
+  /// no size of the pass is larger than the same size in the constructor's `shape`, except
+  /// `longest`.
   void set_pass(GpuPass pass);
 
   /// Token ids and positions of the rows on the GPU, [shape.rows] int64 each.

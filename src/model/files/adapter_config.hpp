@@ -48,15 +48,15 @@ class AdapterConfig {
   enum class Taken {
     nothing,
     principal,  ///< PiSSA: the best approximation of W by a matrix of the adapter's rank
-    /// OLoRA: scale * Q R, where W = Q R; of Q only the first columns are used, of R only the first
-    /// rows, as many as the adapter's rank
+    /// OLoRA: scale * Q' R'. Here W = Q R is the QR decomposition, Q' is the first r columns of Q,
+    /// R' is the first r rows of R, and r is the adapter's rank
     orthogonal,
   };
 
   /// Whether the module has low-rank factors. `stored`: whether the adapter's file contains factors
-  /// for the module. If the config does not name target modules, `stored` is the result, except for
-  /// modules that are excluded or saved whole. ModelError: evaluating a regular expression takes
-  /// too long.
+  /// for the module. Modules that the config excludes or saves whole have none. If the config does
+  /// not name target modules, the result for the other modules is `stored`. ModelError: evaluating
+  /// a regular expression takes too long.
   bool targets(const std::string& module, bool stored) const;
   /// The rank of the module's factors. Errors: see `targets`.
   int rank(const std::string& module) const;
@@ -80,6 +80,7 @@ class AdapterConfig {
   const std::vector<std::string>& beyond_plain() const { return beyond_plain_; }
 
  private:
+  /// A value for the modules whose names match an expression.
   struct Pattern {
     RegularExpression modules;
     double value;

@@ -15,12 +15,13 @@
 namespace pardec {
 
 /// A mixture of experts (Shazeer et al. 2017, arXiv:1701.06538) replaces the MLP in some layers. A
-/// router gives each row a probability of each expert. The row's output is a weighted sum over its
-/// most probable experts: probability times output of the expert's MLP. A shared expert (Qwen2-MoE)
-/// is added to the sum for every row: the output of its MLP times the sigmoid of its own router.
+/// router gives each row a probability of each expert. The row's output is a weighted sum of the
+/// outputs of its most probable experts' MLPs, in which each weight is the expert's probability. A
+/// shared expert (Qwen2-MoE) is added to the sum for every row: the output of its MLP times the
+/// sigmoid of its own router.
 struct Experts {
-  int count = 0;             ///< per layer; 0: no layer has experts
-  int used = 0;              ///< per row
+  int count = 0;             ///< experts in a layer; 0: no layer has experts
+  int used = 0;              ///< experts that compute each row
   int inner = 0;             ///< intermediate size of one expert's MLP
   int shared_inner = 0;      ///< intermediate size of the shared expert's MLP; 0: there is none
   bool normalised = false;   ///< the probabilities of the used experts are divided by their sum
@@ -72,8 +73,8 @@ struct ModelConfig {
   /// Only with an adapter: whether the head is a separate matrix that is initialised from the
   /// embedding.
   bool head_from_embedding = false;
-  /// torch_dtype or dtype as written, e.g. "bfloat16"; empty: neither is given. Of a GGUF file: the
-  /// type of most numbers (main_type), with torch's name if there is one.
+  /// torch_dtype or dtype as written, e.g. "bfloat16"; empty: neither is given. For a GGUF file,
+  /// this is the type of most numbers (main_type), with torch's name if there is one.
   std::string dtype;
   /// How a safetensors checkpoint stores its quantised weights, e.g. "GPTQ, 4 bits"; empty: they
   /// are not quantised.
@@ -81,8 +82,9 @@ struct ModelConfig {
   /// Only of a GGUF file: the types of the weights that are stored in blocks, by their names.
   std::map<std::string, const GgmlType*> blocks;
   std::optional<Token> bos;  ///< the id that begins a text; none: there is none
-  /// The ids that end a text: eos_token_id of generation_config.json if this file has it, else of
-  /// config.json, else the family's default. Ids outside the vocabulary are left out.
+  /// The ids that end a text, from the first of these sources that exists: eos_token_id in
+  /// generation_config.json, eos_token_id in config.json, the family's default. Ids outside the
+  /// vocabulary are left out.
   std::vector<Token> eos;
   GenerationRules generation;  ///< from generation_config.json if it exists, else from config.json
   /// Number of extra heads (parameters.hpp), such as Medusa's. They have the same input as the

@@ -18,13 +18,14 @@ enum class QkNorm { none, heads, whole };
 /// normal distribution; or gelu(x) with tanh, i.e. x / (1 + e^-2u) with
 /// u = sqrt(2 / pi) * (x + 0.044715 x^3).
 enum class Activation { silu, gelu, gelu_tanh };
-/// How a checkpoint stores q, k and v: as three matrices; as one matrix, first all rows of q, then
-/// of k, then of v; or as one matrix, key head by key head: the rows of the query heads that share
-/// the key head, then of its keys, then of its values.
+/// How a checkpoint stores q, k and v. `apart`: as three matrices. `stacked`: as one matrix with
+/// all rows of q, then all rows of k, then all rows of v. `by_key_head`: as one matrix that has for
+/// each key head, one after another, the q rows of all query heads that use the key head, then its
+/// k rows, then its v rows.
 enum class Qkv { apart, stacked, by_key_head };
 
 /// The architecture of a network's layers, embedding and head. ModelConfig adds the layers' sliding
-/// windows and the rotary embeddings.
+/// windows and the rotary embeddings. The comment of a bool says what holds if it is true.
 struct BlockSpec {
   Norms norms = Norms::before;
   QkNorm qk_norm = QkNorm::none;
@@ -43,8 +44,9 @@ struct BlockSpec {
   bool learned_positions = false;
   Activation activation = Activation::silu;
   bool gated = true;  ///< down(act(gate x) * up x); otherwise down(act(up x))
-  /// If not 0, act(g) * u of an MLP with a gate becomes g' * sigmoid(swiglu_slope * g') * (u' + 1),
-  /// where g' is g, at most this limit, and u' is u, at most this limit in size.
+  /// If not 0, an MLP with a gate computes g' * sigmoid(swiglu_slope * g') * (u' + 1) instead of
+  /// act(g) * u. Here g' = min(g, limit), u' is u clamped to [-limit, limit], and limit is this
+  /// number.
   double swiglu_limit = 0;
   double swiglu_slope = 1;
   Qkv qkv = Qkv::apart;         ///< how the file stores q, k, v
@@ -57,9 +59,9 @@ struct BlockSpec {
   /// Each query head has a learned score, which counts in the softmax of its scores like a key
   /// without a value (Role::sinks).
   bool sinks = false;
-  /// Attention scores are q k / sqrt(query_scalar). In a Family: the default of the config's key
-  /// `query_pre_attn_scalar`; 0: the family does not have this key, and query_scalar becomes
-  /// head_dim, or 1 / attention_multiplier^2 in families with Family::multipliers.
+  /// Attention scores are q k / sqrt(query_scalar). In Family::block, this is the default of the
+  /// config's key `query_pre_attn_scalar`; 0: the family does not have this key. For such a family,
+  /// ModelConfig::block has head_dim, or, with Family::multipliers, 1 / attention_multiplier^2.
   double query_scalar = 0;
   double attention_cap = 0;    ///< an attention score s becomes cap * tanh(s / cap); 0: no cap
   double logit_cap = 0;        ///< cap of output logits, also those of extra heads; 0: no cap
@@ -112,15 +114,16 @@ struct RoleName {
   const char* module;
 };
 
-/// The layers with a sliding window if config.json has no key `layer_types`. With this key, the
-/// last three kinds allow any layers; for the first three, the key must name the same layers.
+/// The layers that have a sliding window if config.json has no key `layer_types`. If it has this
+/// key, the key selects the layers for the last three kinds; for the first three kinds, it must
+/// name the same layers as the kind.
 enum class Windows {
   none,
   every_layer,
   if_used,       ///< every layer, but only with `use_sliding_window`
   later_layers,  ///< only with `use_sliding_window`: the layers from `max_window_layers` on
   even_layers,   ///< only with `use_sliding_window`: layers 0, 2, ... below `max_window_layers`
-  all_but_nth,   ///< all except every n-th layer
+  all_but_nth,   ///< all except every n-th layer (Family::window_pattern)
 };
 
 /// The form in which config.json describes the rotary embedding: as for most families (read_rope),
@@ -142,17 +145,18 @@ struct NeutralKey {
   const char* value;  ///< as JSON
 };
 
-/// A boolean key of config.json. If it is true, matrices of every layer have biases.
+/// A boolean key of config.json. If its value is true, the matrices named by `qkv`, `o` and `mlp`
+/// have biases in every layer.
 struct BiasKey {
   const char* key;
   bool fallback = false;  ///< the value if the key is missing
-  bool qkv = false;       ///< the key is about q, k and v
-  bool o = false;         ///< the key is about o
-  bool mlp = false;       ///< the key is about the matrices of the MLP
+  bool qkv = false;       ///< q, k and v have biases
+  bool o = false;         ///< o has a bias
+  bool mlp = false;       ///< the matrices of the MLP have biases
 };
 
-/// The keys about experts in config.json. Each number is the default of a key: its value if the key
-/// is missing.
+/// The keys about experts in config.json. Each number is the default of a key: the value that
+/// counts if the key is missing.
 struct ExpertKeys {
   int count = 0;  ///< default of `num_experts` or `num_local_experts`; 0: no experts in the family
   int used = 0;   ///< default of `num_experts_per_tok`
@@ -168,7 +172,7 @@ struct ExpertKeys {
 };
 
 /// One supported `model_type`: the architecture of its networks, and the keys of its config.json. A
-/// default is the value of a key that config.json does not have. The defaults are those of
+/// default is the value that counts if config.json does not have the key. The defaults are those of
 /// transformers' configuration class.
 struct Family {
   const char* model_type;    ///< the value of `model_type` in config.json
@@ -209,9 +213,10 @@ struct Family {
   double logit_scale = 0;  ///< default of the key `logit_scale`, a factor of the logits; 0: no key
   /// Layers without the sliding window do not rotate.
   bool full_layers_unrotated = false;
-  /// Keys that would change the network. Other families ignore these keys.
+  /// Keys whose other values would change the network, and are refused. Other families ignore these
+  /// keys.
   std::span<const NeutralKey> neutral = {};
-  std::span<const KeyName> keys = {};  ///< keys with names of their own
+  std::span<const KeyName> keys = {};  ///< keys that have another name in this family
   Windows windows = Windows::none;     ///< which layers have a sliding window
   /// Default of `sliding_window`; 0: no window. If the key is null, there is no window either.
   int window = 4096;
@@ -236,8 +241,8 @@ struct Family {
   /// The file stores the layers' matrices as [in, out].
   bool transposed = false;
   /// The file stores each kind of the experts' matrices of a layer in one tensor [experts, in, out]
-  /// (Parameter::Stack). `gate_up_proj` has gate and up: outputs 2i and 2i + 1 are output i of
-  /// each.
+  /// (Parameter::Stack). `gate_up_proj` has gate and up: its output 2i is output i of gate, and its
+  /// output 2i + 1 is output i of up.
   bool stacked_experts = false;
 
   /// The family's name for a key of config.json that is called `usual` in most families; `usual`

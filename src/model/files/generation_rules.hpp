@@ -14,22 +14,24 @@ namespace pardec {
 /// The rules come from a checkpoint's generation_config.json. If this file does not exist, they
 /// come from config.json. Sampling settings are not included: they are the user's choice.
 struct GenerationRules {
-  /// Per entry (ids, bias): the bias is added to the logit of the last id if the other ids come
-  /// directly before it.
+  /// Entries (ids, bias). The bias is added to the logit of the last id of `ids` where the other
+  /// ids are the last tokens of the text so far.
   std::vector<std::pair<Tokens, double>> sequence_bias;
   double repetition_penalty = 1;  ///< for ids that are already in the text; 1: no penalty
   int no_repeat_ngram_size = 0;   ///< length of n-grams that must not occur twice; 0: no limit
   /// Sequences of ids that must not occur. A sequence of one id is ignored if the id ends answers.
   std::vector<Tokens> bad_words;
-  int min_length = 0;      ///< minimum length of prompt and answer together, in tokens
-  int min_new_tokens = 0;  ///< minimum length of the answer, in tokens
+  /// minimum length of prompt and answer together, in tokens; until then, no id ends the answer
+  int min_length = 0;
+  int min_new_tokens = 0;  ///< minimum length of the answer, in tokens, in the same way
   /// Forced as the second token of the text. (It is the answer's first token if the prompt has one
   /// token.)
   std::optional<Token> forced_bos;
   /// The last token before the length limit must be one of these ids; empty: no rule. The smallest
   /// id is used.
   Tokens forced_eos;
-  /// Ids that cannot be chosen; ids that cannot be the first token of the answer.
+  /// `suppress`: ids that cannot be chosen. `begin_suppress`: ids that cannot be the first token of
+  /// the answer.
   Tokens suppress, begin_suppress;
 
   std::string file;               ///< name of the file with the rules, without its folder

@@ -23,11 +23,11 @@ std::string read_ggml_types();
 /// `blocks` consists of n whole blocks of type.bytes bytes each; out.size() = n * type.block.
 void dequantise(const GgmlType& type, std::span<const std::byte> blocks, std::span<float> out);
 
-/// The packed type that stores the same numbers as this type; nothing: there is none.
+/// The packed type that stores the same numbers as this type. None: there is no such packed type.
 std::optional<WeightType> packed_type(const GgmlType& type);
 /// The type in which a weight of a GGUF file is packed if the network computes with the file's
-/// numbers (Dtype::gguf). Nothing: the weight is widened, because it is no matrix, because its type
-/// has no kernel, because it is a router, or because gate and up, which are packed together, have
+/// numbers (Dtype::gguf). None: the weight is converted to bf16, because it is no matrix, is a
+/// router or has a type without a kernel, or because gate and up, which are packed together, have
 /// different types.
 std::optional<WeightType> packed_type(const Parameter& parameter, const ModelConfig& config);
 
@@ -35,10 +35,11 @@ std::optional<WeightType> packed_type(const Parameter& parameter, const ModelCon
 /// and those of GGUF files.
 inline bool is_turned(const StoredTensor& tensor) { return tensor.read_row || tensor.form.type; }
 
-/// The number of rows of a tensor of the type StoredType::rows. A vector is one row; if its numbers
-/// are reordered (GgufForm::heads), each number is a row.
+/// The number of rows of a tensor of the type StoredType::rows: all indices but the last. A vector
+/// is one row; if its numbers are reordered (GgufForm::heads), each number is a row.
 std::int64_t row_count(const StoredTensor& tensor);
-/// The number of numbers in a row of a tensor of the type StoredType::rows.
+/// The width of each of these rows: how many numbers it has. REQUIRES: the tensor has at least one
+/// dimension.
 std::int64_t row_width(const StoredTensor& tensor);
 /// The bytes of a row of a tensor in a GGUF file. Rows are numbered as in transformers.
 std::span<std::byte> row_bytes(const StoredTensor& tensor, std::int64_t row);

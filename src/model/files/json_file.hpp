@@ -8,8 +8,8 @@
 namespace pardec {
 
 /// Converts `error` to a ModelError with the same message. The new message starts with `where`,
-/// also if the old message did not, and has `where` only once. A number of a line that follows
-/// `where` becomes "line N".
+/// exactly once, whether or not the old message did. If a line number N follows `where`, it becomes
+/// "line N".
 ModelError as_model_error(const Error& error, const std::string& where);
 
 /// A value from a file as text that fits into a message: on one line, escaped, and shortened to

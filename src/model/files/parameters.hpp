@@ -18,24 +18,26 @@ struct Parameter {
   bool bias = false;        ///< whether this is the bias of the matrix or norm with this role
   int expert = -1;          ///< expert of the weight; -1: it belongs to no expert
   bool transposed = false;  ///< whether checkpoints store the matrix as [in, out] (GPT-2)
-  /// A tensor of a checkpoint that has this weight of all experts. Its last dimension has `size`
-  /// entries, of which this weight has those from `first` on in steps of `step`.
+  /// A checkpoint's tensor that contains this weight for all `experts` experts of the layer (see
+  /// stack_shape). This weight has the entries first, first + step, first + 2 * step, ... of the
+  /// tensor's last dimension, which has `size` entries.
   struct Stack {
     std::string name;
     std::int64_t experts = 0, size = 0, first = 0, step = 1;
   };
   std::optional<Stack> stack = {};
 
-  /// The weight's shape as a checkpoint stores it, without the dimension of experts in a stack.
+  /// The weight's shape as a checkpoint stores it; for a weight in a stack, without the dimension
+  /// of experts.
   std::vector<std::int64_t> stored_shape() const;
-  /// The shape of the stack: [experts, stored_shape() with `size` as last]. REQUIRES: `stack` is
-  /// set.
+  /// The shape of the stack: `experts`, then stored_shape() with `size` as its last dimension.
+  /// REQUIRES: `stack` is set.
   std::vector<std::int64_t> stack_shape() const;
   std::int64_t elements() const;  ///< number of elements
   bool matrix() const { return shape.size() == 2; }
 };
 
-/// The name of a weight in the checkpoint. `layer`, `bias` and `expert`: see Parameter.
+/// The name of a weight in a checkpoint. `layer`, `bias` and `expert`: see Parameter.
 /// std::logic_error: see module_name.
 std::string parameter_name(const Family& family, Role role, int layer = -1, bool bias = false,
                            int expert = -1);
@@ -43,8 +45,8 @@ std::string parameter_name(const Family& family, Role role, int layer = -1, bool
 /// The name of a weight's module without the prefix for layer and expert, e.g. "lm_head",
 /// "self_attn.q_proj" or "gate_proj". std::logic_error: the role has no name (extra heads).
 const char* module_name(const Family& family, Role role);
-/// Where the number of the layer begins in the name of a weight or a module of any family, which
-/// may lack its first part ("model."); 0: it is of no layer.
+/// The index of the layer's number in `name`, the name of a weight or module of any family. The
+/// name may lack its first part ("model."). 0: the weight or module belongs to no layer.
 size_t layer_number_at(std::string_view name);
 /// The last part of a module's name, e.g. "lm_head", "q_proj".
 std::string last_part(const std::string& module);
@@ -55,8 +57,8 @@ std::vector<Parameter> parameters(const ModelConfig& config);
 
 /// Extra heads, as in Medusa: residual blocks z + SiLU(W z + b), then a matrix to the vocabulary.
 struct ExtraHeadShape {
-  int heads = 0;   ///< 0: no extra heads
-  int blocks = 1;  ///< per head
+  int heads = 0;   ///< number of extra heads
+  int blocks = 1;  ///< number of blocks of each head
   /// True: a head consists only of blocks, and uses the matrix of the network's own head; at least
   /// one block is required. False: each head has its own matrix.
   bool shares_head = false;

@@ -11,7 +11,7 @@
 namespace pardec {
 
 /// How a safetensors checkpoint stores its quantised weights, as `quantization_config` of its
-/// config.json says. Row r and column c of a weight have the number
+/// config.json says. The number in row r and column c of a weight is
 ///   (q[r, c] - zero[r, g]) * scale[r, g],  where g is the group of column c.
 /// Which weights are quantised, and how their scales are arranged, follows from the tensors.
 struct Quantisation {
@@ -25,17 +25,21 @@ struct Quantisation {
     mxfp4,
   };
   Method method = Method::fp8;
-  std::string name;    ///< the method for messages, e.g. "GPTQ, 4 bits"
-  std::set<int> bits;  ///< bits of an integer; empty: there are none
-  /// GPTQ and AWQ: columns of a group; 0: one group has all columns.
+  std::string name;  ///< the method for messages, e.g. "GPTQ, 4 bits"
+  /// The numbers of bits that the stored integers may have. If there is more than one, the shapes
+  /// of a weight's tensors decide. Empty: no weights are stored as integers.
+  std::set<int> bits;
+  /// GPTQ and AWQ: number of columns in a group; 0: one group has all columns.
   std::int64_t group = 0;
-  /// Rows and columns that share a scale, if scales are given for blocks; 0: they are not.
+  /// Numbers of rows and columns of a block, whose numbers share one scale; 0: scales are not given
+  /// for blocks.
   std::int64_t block_rows = 0, block_columns = 0;
   bool zero_less_one = false;  ///< GPTQ's first format, which stores zero points less 1
 };
 
 /// The quantisation of a checkpoint with this config.json; none: its weights are not quantised.
-/// ModelError, which starts with `where`, and names method and key: it is not supported.
+/// ModelError, which starts with `where`, and names method and key: the quantisation is not
+/// supported.
 std::optional<Quantisation> parse_quantisation(const Json& config, const std::string& where);
 
 /// Replaces the tensors of each quantised weight by one tensor NAME.weight (NAME for mxfp4) of the

@@ -43,8 +43,8 @@ struct Rope {
 
 /// The values of a family's rotary embedding that are used if config.json has no others.
 struct RopeDefaults {
-  /// As in Phi-3: only the types `default` and `longrope` are accepted, the latter also under its
-  /// older names `su` and `yarn`. The key `original_max_position_embeddings` is at the top level of
+  /// As in Phi-3: only the types `default` and `longrope` are accepted, and `su` and `yarn` as
+  /// older names of `longrope`. The key `original_max_position_embeddings` is at the top level of
   /// config.json; its default is 4096.
   bool phi3 = false;
   double theta = 10000;

@@ -8,7 +8,7 @@ namespace pardec {
 
 /// A tensor of a checkpoint with values that are not finite.
 struct NotFinite {
-  std::string file, tensor;
+  std::string file, tensor;   ///< path of the file, name of the tensor
   std::int64_t nan = 0;       ///< number of NaN values
   std::int64_t infinite = 0;  ///< number of infinite values and of values beyond float32's range
   std::int64_t elements = 0;  ///< number of all values

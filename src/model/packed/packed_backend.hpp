@@ -24,7 +24,7 @@ WeightType weight_type(Dtype dtype);
 /// The matrices of a GGUF file, including embedding and head, may keep the file's blocks.
 class PackedBackend final : public Backend {
  public:
-  /// Whether the kernels support the network: its type, its device and every part of it.
+  /// Whether the kernels support the network's type, its device and all of its parts.
   static bool fits(const Model::Network& network);
 
   /// Packs the weights one tensor after another, and removes each packed tensor from `network`.

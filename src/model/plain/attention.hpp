@@ -78,9 +78,9 @@ inline void write_new_rows(const KvCache::Storage& cache, const at::Tensor& into
   into.narrow(1, cache.own(), count).copy_(rows.narrow(0, begin, count).transpose(0, 1));
 }
 
-/// Attention of one forward pass over the caches of its sequences and the new rows. Memory that
-/// several caches share is read in one product for all of these caches (cascade inference, as in
-/// Hydragen, arXiv:2402.05099, section 3.1). Hydragen joins two partial softmaxes; here, one
+/// Attention of one forward pass over the caches of its sequences and the new rows. If several
+/// caches share memory, one matrix product reads this memory for all of them (cascade inference, as
+/// in Hydragen, arXiv:2402.05099, section 3.1). Hydragen joins two partial softmaxes; here, one
 /// softmax covers all scores of a row. Both methods are exact.
 class CachedAttention {
  public:

@@ -19,8 +19,9 @@ inline at::ScalarType wide(at::ScalarType type) {
 /// If norm.weight is undefined, the network has no such norm, and the function returns `x` itself.
 at::Tensor normed(const at::Tensor& x, const Norm& norm, const ModelConfig& config);
 
-/// As `normed`, for the norm of all heads' queries or keys (QkNorm::whole). x [n, columns] has the
-/// columns of this process. `keys`: whether x contains keys, and not queries. RunError: see summed.
+/// As `normed`, but for the norm over all heads' queries or keys together (QkNorm::whole). `x`: [n,
+/// columns], the columns of this process's heads. `keys`: whether x contains keys, and not queries.
+/// RunError: see summed.
 at::Tensor normed_over_heads(const at::Tensor& x, const Norm& norm, const Layer& layer,
                              const ModelConfig& config, bool keys);
 
@@ -87,8 +88,9 @@ struct Projections {
 Projections projected(const Layer& layer, const ModelConfig& config, const at::Tensor& h);
 
 /// Applies a layer's attention sublayer to x [n, hidden], and returns x plus the output, [n,
-/// hidden]. `attend(q, k, v)` gets q [n, heads, head_dim], and k and v [n, kv_heads, head_dim]; it
-/// returns [n, heads * head_dim]. q and k are rotated, and q is multiplied by the attention scale.
+/// hidden]. `attend(q, k, v)` receives q [n, heads, head_dim], and k and v [n, kv_heads, head_dim],
+/// and returns [n, heads * head_dim]. The q and k that it receives are already rotated, and q is
+/// already multiplied by the attention scale.
 template <typename Attend>
 at::Tensor apply_attention(const Layer& layer, const ModelConfig& config, const at::Tensor& x,
                            const Rotation& turn, Attend&& attend) {
@@ -111,9 +113,9 @@ at::Tensor apply_attention(const Layer& layer, const ModelConfig& config, const 
 }
 
 /// Applies a layer's MLP sublayer (or its experts) to x [n, hidden], and returns x plus the output,
-/// [n, hidden]. The sublayer reads x. If BlockSpec::parallel is set, it reads `input` [n, hidden],
-/// the layer's input, instead. If `experts_read` is not null, the number of experts that were
-/// computed is added to it.
+/// [n, hidden]. The sublayer reads x, or, if BlockSpec::parallel is set, the layer's input `input`
+/// [n, hidden]. If `experts_read` is not null, the number of experts that were computed is added to
+/// it.
 at::Tensor apply_mlp(const Layer& layer, const ModelConfig& config, const at::Tensor& x,
                      const at::Tensor& input, std::int64_t* experts_read = nullptr);
 

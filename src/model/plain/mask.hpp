@@ -22,6 +22,7 @@ class MaskRows {
 
   int keys() const { return keys_; }  ///< number of keys, including dropped slots
 
+  /// The keys that one row sees.
   struct Summary {
     int visible = 0;  ///< number of visible keys
     int end = 0;      ///< index of the last visible key, plus one; 0: no key is visible
@@ -32,8 +33,8 @@ class MaskRows {
   /// Sets the bits of the keys visible to new row `query`: bit k % 32 of word k / 32 for key k.
   /// REQUIRES: all words are zero.
   Summary write_bits(int query, std::uint32_t* words) const;
-  /// Number of keys visible to a row with this label. The time is proportional to the number of
-  /// stretches of consecutive visible keys.
+  /// Number of keys visible to a row with this label, which need not be a new row. Counts stretches
+  /// of consecutive keys, not single keys, so this is fast.
   int count_seen_by(const RowLabel& row) const;
 
  private:
@@ -57,12 +58,12 @@ class MaskRows {
   std::vector<size_t> first_run_;
 };
 
-/// Checks for each new row that the sliding window hides a visible key only if at least `window`
-/// visible rows are nearer. This was so when the network was trained, because positions had no
-/// gaps. A decoder may leave gaps between positions (K_max of hpd), and may hide or drop rows. Then
-/// the window could hide a key although fewer rows are nearer, a case that the network has never
-/// seen. ModelError, which starts with `where`: there is such a key. If `window` is 0, there is
-/// nothing to check.
+/// Checks each new row: if the sliding window hides a key that `visible` permits, at least `window`
+/// permitted keys must be inside the window. This was so when the network was trained, because
+/// positions had no gaps. A decoder may leave gaps between positions (K_max of hpd), and may hide
+/// or drop rows. Then the window could hide a key although fewer rows are nearer, a case that the
+/// network has never seen. ModelError, which starts with `where`: there is such a key. If `window`
+/// is 0, there is nothing to check.
 void check_window(const std::string& where, int window, std::span<const KvCache::Slot> slots,
                   std::span<const RowLabel> labels, const Segments& segments);
 

@@ -8,8 +8,9 @@
 
 namespace pardec {
 
-/// What a message is about. A text that rank 0 sends (Group::tell) has one or several messages. A
-/// message begins with one of these kinds and, except for `end`, the number of a model or cache.
+/// What a message is about. Each call of Group::tell sends one or more messages, one after another.
+/// A message has one of these kinds, then (except for `end`) the number of a model or cache, then
+/// the arguments of the function of Ranks that wrote the message.
 enum class Said : std::uint8_t {
   load,
   open_cache,
@@ -18,7 +19,7 @@ enum class Said : std::uint8_t {
   retract,
   relabel,
   evict,
-  forget,  ///< of a model or cache
+  forget,  ///< rank 0 destroyed the model or cache
   pass,
   heads,
   end,

@@ -20,15 +20,16 @@ class RankCopy;
 /// The processes that compute networks together (tensor parallel): each has a part of the weights
 /// and of the caches (share.hpp). Rank 0 runs the program. The other ranks call follow(): they load
 /// the networks that rank 0 loads with Model::Options::ranks, repeat its changes of caches, and
-/// compute their part of its passes. Must outlive all networks that were loaded with it, and their
-/// caches. Not thread-safe, as Group.
+/// compute their part of its passes. A Ranks object must outlive all networks that were loaded with
+/// it, and their caches. Like Group, it is not thread-safe.
 class Ranks {
  public:
-  /// Joins the processes that mpirun started. Null: this process was started alone. Errors: see
-  /// Group::join.
+  /// Joins this process to the others that mpirun started. Returns null if this process was started
+  /// alone. Errors: see Group::join.
   static std::unique_ptr<Ranks> join();
-  /// In rank 0: ends follow() in the other ranks. Does not do so if it is destroyed because of an
-  /// exception, or after a pass or a load that failed; then the launcher ends them.
+  /// In rank 0: ends follow() in the other ranks, unless this object is destroyed because of an
+  /// exception, or after a pass or a load that failed. In these cases, the launcher must end the
+  /// other ranks.
   ~Ranks();
   Ranks(const Ranks&) = delete;
   Ranks& operator=(const Ranks&) = delete;
@@ -37,13 +38,15 @@ class Ranks {
   bool leads() const;  ///< whether this is rank 0
   int size() const;
 
-  // What rank 0 says to the other ranks. Models and caches have numbers. Changes of caches are
-  // sent with the next call of a begin function; the calls for caches cannot fail. REQUIRES: called
-  // in rank 0, except begin_load and end_load, which all ranks call.
+  // What rank 0 tells the other ranks. Models and caches are identified by numbers (RankCopy). The
+  // functions for caches send nothing themselves, and cannot fail: the next begin function sends
+  // what they record. REQUIRES: called in rank 0, except begin_load and end_load, which all ranks
+  // call.
 
-  /// The other ranks begin to load a network. In ranks above 0, does nothing and returns null. Its
-  /// last call must be end_load(). RunError: a rank does not answer; or an earlier load or pass
-  /// failed in one of the processes, so that they no longer work together.
+  /// Makes the other ranks begin to load a network. In ranks above 0, does nothing and returns
+  /// null. The caller must call end_load() when the load ends. RunError: a rank does not answer; or
+  /// an earlier load or pass failed in one of the processes, so that the processes no longer work
+  /// together.
   std::shared_ptr<const RankCopy> begin_load(const std::filesystem::path& folder,
                                              const Model::Options& options);
   /// All ranks call this at the end of loading. `error`: the message of this rank's own error,
@@ -51,20 +54,23 @@ class Ranks {
   /// answer; or, in rank 0 and only if `error` is empty, another rank has an error. The message
   /// contains that rank's error.
   void end_load(const std::string& error);
-  /// The other ranks create an empty cache of `model`.
+  /// Makes the other ranks create an empty cache of `model`.
   std::shared_ptr<const RankCopy> open_cache(const RankCopy& model);
-  /// The other ranks copy `cache`. `shares`: with KvCache::share instead of KvCache::fork.
+  /// Makes the other ranks copy `cache`. `shares`: whether with KvCache::share instead of
+  /// KvCache::fork.
   std::shared_ptr<const RankCopy> fork_cache(const RankCopy& cache, bool shares);
-  // The other ranks call the KvCache function of the same name.
+  // These make the other ranks call the KvCache function of the same name.
   void drop(const RankCopy& cache, std::span<const int> rows);
   void retract(const RankCopy& cache, int first);
   void relabel(const RankCopy& cache, int row, const RowLabel& label);
   void evict(const RankCopy& cache);
-  /// The other ranks begin a pass. Its last call must be end_pass(). Errors: see begin_load.
+  /// Makes the other ranks begin a pass. The caller must call end_pass() if the pass succeeds.
+  /// Errors: see begin_load. REQUIRES: the steps' caches are of `model`.
   void begin_pass(const RankCopy& model, std::span<const SequenceStep> steps,
                   const SkippedSublayers& skipped);
-  /// The other ranks compute the heads of more rows. `rows` [m, hidden], with one head and one
-  /// request per row. Its last call must be end_pass(). Errors: see begin_load.
+  /// Makes the other ranks compute the heads for more rows (Model::further). `rows`: [m, hidden];
+  /// `heads` and `requests` have one entry per row. The caller must call end_pass() if this
+  /// succeeds. Errors: see begin_load.
   void begin_heads(const RankCopy& model, const at::Tensor& rows, const std::vector<int>& heads,
                    std::span<const OutputRequest* const> requests);
   /// Ends a pass that succeeded. Without this call, the next begin function throws RunError.
@@ -97,9 +103,9 @@ class RankCopy {
   const int number;
 };
 
-/// Does what rank 0 says, until rank 0 destroys its Ranks. An error in loading a network is told to
-/// rank 0 and not thrown here. Errors in a pass: see Model::forward and Model::further. REQUIRES:
-/// not called in rank 0.
+/// Does what rank 0 says, until rank 0 destroys its Ranks. If this rank cannot load a network, the
+/// error is reported to rank 0, and not thrown here. Errors in a pass: see Model::forward and
+/// Model::further. REQUIRES: not called in rank 0.
 void follow(Ranks& ranks);
 
 }  // namespace pardec

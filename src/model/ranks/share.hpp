@@ -11,32 +11,37 @@ struct ItemRange {
 };
 
 /// The part of a network that one of several processes computes, as in Megatron-LM (Shoeybi et al.
-/// 2019, arXiv:1909.08053). A process has some query heads, with the key-value heads that they read
-/// and these heads' part of the cache; some columns of each MLP, i.e. rows of gate and up; and the
-/// rows of embedding and head of some ids. The outputs of attention and of the MLP are sums over
-/// all processes. Norms, routers and the blocks of extra heads are in every process.
+/// 2019, arXiv:1909.08053). A process has a range of query heads, with the key-value heads that
+/// they read, and caches the keys and values of these key-value heads. It also has a range of each
+/// MLP's inner columns (rows of gate and up, columns of down), and the rows of embedding and head
+/// for a range of ids. The outputs of attention and of the MLP are summed over all processes.
+/// Norms, routers and the blocks of extra heads are in every process.
 struct Share {
   ItemRange heads;
-  /// If there are more processes than key-value heads, several processes have the same one.
+  /// If there are more processes than key-value heads, each process has one key-value head, which
+  /// more than one process may have.
   ItemRange kv_heads;
-  ItemRange inner;         ///< of intermediate_size
-  ItemRange expert_inner;  ///< of Experts::inner
-  ItemRange shared_inner;  ///< of Experts::shared_inner
+  ItemRange inner;         ///< columns, of ModelConfig::intermediate_size
+  ItemRange expert_inner;  ///< columns of each expert, of Experts::inner
+  ItemRange shared_inner;  ///< columns of the shared expert, of Experts::shared_inner
   ItemRange vocab;         ///< ids
-  /// Whether no process of a lower rank has the same key-value head.
+  /// Whether this process is the first that has its key-value heads. Only this process counts them
+  /// in a norm over all heads (QkNorm::whole).
   bool counts_keys = true;
-  /// Whether this process adds the biases of the maps whose outputs are summed (rank 0).
+  /// Whether this process adds the biases of o and down, whose outputs are summed. Only rank 0
+  /// does.
   bool adds_bias = true;
 };
 
-/// The part of the process of rank `rank` of `size`. Parts are as even as whole heads allow.
-/// `unit`: columns of an MLP are divided in multiples of this number, if there are enough of them.
-/// ConfigError: the network has fewer query heads, fewer columns of an MLP, or fewer than two ids
-/// per process. REQUIRES: 0 <= rank < size.
+/// The part of a network that process `rank` of `size` processes computes. Parts are as even as
+/// whole heads allow. `unit`: the number of an MLP's columns in each part is a multiple of this
+/// number, except in the last part, if the MLP has at least unit * size columns. ConfigError: the
+/// network has fewer query heads than processes, fewer columns of an MLP than processes, or fewer
+/// than two ids for each process. REQUIRES: 0 <= rank < size.
 Share share_of(const ModelConfig& config, int rank, int size, std::int64_t unit = 32);
 
-/// The config of a network that has only this part. `config`: of the whole network. The size of its
-/// vocabulary stays that of the whole network.
+/// The config of a network that has only this part. `config`: the config of the whole network.
+/// vocab_size is not changed.
 ModelConfig part_of(ModelConfig config, const Share& share);
 
 }  // namespace pardec

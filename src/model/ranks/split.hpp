@@ -1,5 +1,6 @@
 #pragma once
-// A network of which each of several processes has a part (share.hpp).
+// Functions for a network that several processes compute together, each with a part of it
+// (share.hpp).
 #include <span>
 #include <string>
 #include <vector>
@@ -8,8 +9,9 @@
 
 namespace pardec {
 
-/// The part of one weight, in its place in the network of part_of(config, share). `whole`: the
-/// weight of the whole network of `config`, as in parameters(config) or extra_head_parameters. The
+/// This share's part of one weight, in the shape that the weight has in a network of
+/// part_of(config, share). `config`: the config of the whole network. `whole`: the weight
+/// `parameter` of the whole network, an element of parameters(config) or extra_head_parameters. The
 /// result may use the memory of `whole`.
 at::Tensor part_of(const Parameter& parameter, const at::Tensor& whole, const ModelConfig& config,
                    const Share& share);
@@ -20,10 +22,11 @@ at::Tensor part_of(const Parameter& parameter, const at::Tensor& whole, const Mo
 /// tensors of one shape and type.
 at::Tensor sum_over(Group& group, at::Tensor x);
 
-/// As reduce_logits, from the logits of each process's own ids [m, Share::vocab.count]. The results
-/// are in rank 0; those of other ranks have no meaning. Whole rows of logits are collected in rank
-/// 0 only if their requests need more than the two best ids. RunError: another process does not
-/// answer. REQUIRES: all processes call this with the same requests.
+/// As reduce_logits, but each process passes the logits of its own ids only, [m,
+/// Share::vocab.count]. The results are valid in rank 0; in other ranks, they have no meaning.
+/// Whole rows of logits are collected in rank 0 only if their requests need more than the two best
+/// ids. RunError: another process does not answer. REQUIRES: all processes call this with the same
+/// requests.
 std::vector<RowLogits> reduce_split_logits(const NetworkSplit& split, const at::Tensor& logits,
                                            std::span<const OutputRequest* const> requests);
 
