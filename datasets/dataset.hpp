@@ -17,8 +17,9 @@ struct ExampleField {
   /// Whether annotators labelled this field. ExtractGPT's F1 skips fields without annotation; the
   /// strict F1 treats them as absent.
   bool annotated = true;
-  /// Accepted answers, in file order. Empty, if `annotated`: the value is absent; the right answer
-  /// is that there is none. Empty, if not `annotated`: the right answer is not known.
+  /// Accepted answers, in file order. If the list is empty and `annotated` is true, the right
+  /// answer is that there is no value. If the list is empty and `annotated` is false, the right
+  /// answer is not known.
   std::vector<std::string> references;
   std::string id;  ///< the publisher's id of the question, for its scorer; may be empty
   /// for programming tasks: code that is run after text and answer, and fails if the answer is
@@ -29,9 +30,9 @@ struct ExampleField {
 /// One example of a dataset. All datasets have this form, so that decoders do not depend on
 /// datasets.
 struct Example {
-  std::string id;  ///< unique in its dataset and split, e.g. "test-17"
-  std::string category;
-  std::string text;
+  std::string id;        ///< unique in its dataset and split, e.g. "test-17"
+  std::string category;  ///< e.g. a product category or a subject
+  std::string text;      ///< the text that the fields ask about; empty: there is none
   std::vector<ExampleField> fields;
   std::string cluster;        ///< equal for examples with the same text, which are not independent
   bool conversation = false;  ///< fields are the user's turns, asked one after another
@@ -55,6 +56,7 @@ enum class Shape {
   open,        ///< one open prompt (text, question or both) per example, or a conversation
 };
 
+/// The examples of one split of a dataset.
 struct Dataset {
   std::string name, split;
   bool sample = false;   ///< the project's small sample, not the publisher's data

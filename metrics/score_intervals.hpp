@@ -15,7 +15,7 @@ namespace pardec {
 /// and attribute is a group; for micro F1 and plain means, there is a single group. In plain means,
 /// denominators are 1. A group whose denominators sum to 0 is left out.
 struct ScorePart {
-  std::int32_t cluster, group;  ///< from 0
+  std::int32_t cluster, group;  ///< numbers of the cluster and the group, from 0
   double numerator, denominator;
 };
 
@@ -30,6 +30,7 @@ inline constexpr ScoreRange kNoRange{-std::numeric_limits<double>::infinity(),
 /// A weighted mean over independent clusters.
 class ClusterMean {
  public:
+  /// The value of one cluster, and its share (weight) in the mean.
   struct Value {
     double value, share;
   };

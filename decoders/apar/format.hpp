@@ -22,6 +22,7 @@ struct AparRow {
   /// token), or ends a thread.
   std::optional<Token> target;
 };
+/// A prompt and a paragraph tree, laid out as one sequence by lay_out.
 struct AparLayout {
   std::vector<AparRow> rows;
   Segments segments;  ///< segment n belongs to node n of the tree
@@ -51,6 +52,7 @@ std::vector<TrainingSample> apar_threads(const Tokens& prompt, const ParagraphTr
 /// ConfigError: see json_answer_ids.
 ParagraphTree json_answer_tree(const TrainingExample& example, const Tokenizer& tokenizer);
 
+/// Options of APAR's training sequences.
 struct AparFormatOptions {
   int stack = 1;          ///< number of contexts in one prompt
   bool unrolled = false;  ///< whether sequences are made by apar_threads instead of apar_sample

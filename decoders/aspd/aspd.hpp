@@ -9,6 +9,7 @@
 
 namespace pardec {
 
+/// The options of ASPD.
 struct AspdOptions {
   AspdPositions positions;
   bool shared = false;   ///< mask=shared: the branches of a block see each other

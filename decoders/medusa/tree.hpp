@@ -49,8 +49,8 @@ struct ExpectedTree {
 /// pass (appendix C). Heads are assumed to be independent, so the probability of a node is the
 /// product of the shares on its path. The most probable node is added repeatedly, until there are
 /// `nodes` nodes, or all other nodes have probability 0.
-///   measured  [heads, ranks]: the share of targets that equal the guess with this rank of this
-///             head. If shares of a head increase with the rank, they are smoothed first.
+///   measured  [head][rank]: the share of targets that equal the guess with this rank of this head.
+///             If shares of a head increase with the rank, they are smoothed first.
 ExpectedTree likeliest_tree(std::span<const std::vector<double>> measured, int nodes);
 
 /// Describes the extra heads that the tree needs, e.g. "2 of 4 extra heads"; empty: it needs none.
@@ -89,7 +89,7 @@ Tokens first_path(const MedusaTree& tree, const Tokens& tokens, int node);
 /// them.
 struct TreeVerdict {
   std::vector<int> nodes;       ///< accepted nodes, from the root down
-  std::vector<Choice> choices;  ///< [nodes + 1]: by the root's row, then by each node's row
+  std::vector<Choice> choices;  ///< [nodes + 1]: from the root's row, then from each node's row
 };
 
 /// Verifies a tree exactly. Beginning at the root, a row makes a choice, greedily or by drawing

@@ -20,7 +20,7 @@ struct SpaceOptions {
 struct SpaceGrid {
   std::vector<RowLabel> labels;
   std::vector<int> reals;               ///< [i]: index of cell (i, 0)
-  std::vector<std::vector<int>> masks;  ///< [i][j - 1]: index of cell (i, j)
+  std::vector<std::vector<int>> masks;  ///< [i][j - 1]: index of cell (i, j), if the mask exists
 };
 
 /// Lays out the cells for x_l, which is at position n, and `candidates` candidates after it, with k

@@ -15,9 +15,9 @@ namespace pardec {
 struct Candidates {
   Tokens tokens;
   /// Per token: the distribution from which it was drawn, [vocab], after the same temperature,
-  /// top-k and top-p as the target network's distribution. An empty distribution stands for
-  /// probability 1 of the token (greedy draft, n-gram). If there are fewer distributions than
-  /// tokens, missing distributions count as empty.
+  /// top-k and top-p as the target network's distribution. An empty distribution means that the
+  /// token had probability 1 (greedy draft, n-gram). If there are fewer distributions than tokens,
+  /// missing distributions count as empty.
   std::vector<std::vector<double>> proposals;
 
   int size() const { return static_cast<int>(tokens.size()); }
@@ -38,7 +38,7 @@ enum class Extra {
 /// chooses after them.
 struct Verdict {
   int accepted = 0;             ///< number of accepted candidates
-  std::vector<Choice> choices;  ///< [accepted + 1]; choice i was made by row i
+  std::vector<Choice> choices;  ///< [accepted + 1]; choice i was made from row i
 };
 
 /// The residual distribution norm(max(0, p - q)); p itself if no weight is left. q may be shorter

@@ -17,7 +17,7 @@ struct ScoredAnswer {
   std::int32_t sample;             ///< index in ExampleNames::keys
   std::int32_t cluster, category;  ///< numbers in ExampleNames
   std::int32_t repeat;
-  std::int32_t fields;  ///< number of its fields
+  std::int32_t fields;  ///< number of the answer's fields
 };
 
 /// One stored row of table `score`.
@@ -25,8 +25,8 @@ struct ScoreFigure {
   std::int32_t answer;   ///< index in ScoreTable::answers
   std::int32_t field;    ///< number of the field's name; for the whole answer, the number of ""
   std::int32_t details;  ///< index in ScoreColumn::details
-  std::int32_t version;
-  double value;  ///< NaN if the stored value is no number
+  std::int32_t version;  ///< version of the metric's definition
+  double value;          ///< NaN if the stored value is no number
 };
 
 /// The rows of one metric, sorted by answer.
