@@ -86,9 +86,10 @@ struct DatasetEntry {
   /// tokens of an answer, and the default number of few-shot examples from split train. 0: the
   /// dataset has no such default.
   int answer_ids = 0, shots = 0;
-  /// Reads a split from `folder`. ConfigError: there is no such split, or a file is missing.
-  /// DataError: a record is invalid; with an inspection, the error is noted there, and the record
-  /// is left out.
+  /// Reads a split from `folder`. ConfigError: there is no such split, a file is missing, or a
+  /// Parquet file cannot be converted. RunError: see each_raw_line (reading.hpp). DataError: a
+  /// record is invalid; with an inspection, the error is noted there, and the record is left out.
+  /// `inspection` may be null.
   Dataset (*load)(const std::filesystem::path& folder, std::string_view split,
                   Inspection* inspection);
 };
@@ -128,9 +129,10 @@ std::optional<std::filesystem::path> dataset_folder(const DatasetEntry& entry,
 
 /// Reads a split of a dataset from `data_root`, or, if `data_root` is none, the project's sample
 /// from `samples` (the folder datasets/samples). `split`: empty means the default split.
-/// ConfigError: the split does not exist, or its folder or files are missing (the message has their
-/// paths). DataError: a record is invalid, an id occurs twice, or there are no records. With an
-/// inspection, DataErrors are noted there and not thrown.
+/// ConfigError: the split does not exist, its folder or files are missing (the message has their
+/// paths), or a Parquet file cannot be converted. RunError: see each_raw_line (reading.hpp).
+/// DataError: a record is invalid, an id occurs twice, or there are no records. With an inspection,
+/// DataErrors are noted there and not thrown.
 Dataset load_dataset(const DatasetEntry& entry,
                      const std::optional<std::filesystem::path>& data_root, std::string_view split,
                      const std::filesystem::path& samples, Inspection* inspection = nullptr);

@@ -47,9 +47,9 @@ std::ifstream open_data(const std::filesystem::path& file);
 /// the file is empty.
 ///
 /// ConfigError: the file is Parquet and cannot be converted, e.g. because there is no Python with
-/// pyarrow. RunError: the temporary file for the rows cannot be created. DataError: the file cannot
-/// be read (open_data), or a line is longer than kLongestLine. With an inspection, a line that is
-/// too long is a fault, and is left out. Exceptions of `take` pass through.
+/// pyarrow. RunError: the temporary file for the rows cannot be created or written. DataError: the
+/// file cannot be read (open_data), or a line is longer than kLongestLine. With an inspection, a
+/// line that is too long is a fault, and is left out. Exceptions of `take` pass through.
 bool each_raw_line(const std::filesystem::path& file, Inspection* inspection,
                    const std::function<void(std::string& text, long number)>& take);
 

@@ -49,8 +49,8 @@ OrderedJson recorded_options(const std::vector<std::string>& names, const Option
 /// decoders generate the same text. Empty: the network was not trained on any of these formats.
 Json trained_options(const DecoderEntry& decoder, const Json& settings);
 
-/// The options in `options` whose values differ from those of the training, as text, e.g. "stack 6,
-/// trained with 2". Smaller values are left out if the training covers them
+/// The options in `options` whose values differ from the values in training, as text, e.g. "stack
+/// 6, trained with 2". Smaller values are left out if the training covers them
 /// (TrainingOption::smaller_too). `settings`: see trained_options.
 std::vector<std::string> options_beyond_training(const DecoderEntry& decoder, const Json& options,
                                                  const Json& settings);

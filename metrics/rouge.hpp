@@ -22,6 +22,7 @@ std::vector<std::string> unicode_tokens(std::string_view text, bool stem);
 /// contain such characters, or if more than half of the words' characters are of this kind.
 bool is_outside_rouge(std::string_view text);
 
+/// Precision, recall and their harmonic mean, from 0 to 1.
 struct RougeScore {
   double precision = 0, recall = 0, f1 = 0;
 };

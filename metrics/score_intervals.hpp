@@ -46,14 +46,15 @@ class ClusterMean {
   double effective() const { return effective_; }
 
   /// The score interval of a mean of bounded values: all candidate means that a score test does not
-  /// reject. The test's variance for a candidate mean is that of the most likely distribution with
-  /// this mean. This distribution may include the ends of the range, even if they were not observed
-  /// (empirical likelihood, Owen 1988). For right and wrong answers, the result is Wilson's
-  /// interval (1927); for differences of right and wrong answers, it is Tango's interval of paired
-  /// proportions (1998). The critical value is Student's, with clusters() - 1 degrees of freedom.
-  /// The interval has a positive width even if all values are equal: for n differences of 0 with
-  /// the range -1 to 1, the 95 % interval is about [-4 / n, 4 / n]. There is no interval (NaN) with
-  /// fewer than two clusters, or if the range is unknown and all values are equal.
+  /// reject. The test's variance for a candidate mean is the variance of the most likely
+  /// distribution with this mean. This distribution may include the ends of the range, even if they
+  /// were not observed (empirical likelihood, Owen 1988). For right and wrong answers, the result
+  /// is Wilson's interval (1927); for differences of right and wrong answers, it is Tango's
+  /// interval of paired proportions (1998). The critical value is Student's, with clusters() - 1
+  /// degrees of freedom. The interval has a positive width even if all values are equal: for n
+  /// differences of 0 with the range -1 to 1, the 95 % interval is about [-4 / n, 4 / n]. There is
+  /// no interval (NaN) with fewer than two clusters, or if the range is unknown and all values are
+  /// equal.
   Interval interval(double confidence = 0.95) const;
 
   /// The number of clusters, similar to these clusters, with which the whole interval would be

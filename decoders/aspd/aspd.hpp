@@ -24,6 +24,7 @@ struct AspdOptions {
 /// parallel stage.
 OwnColumns aspd_columns();
 
+/// The decoder's entry in the registry (decoders()).
 DecoderEntry aspd_entry();
 
 }  // namespace pardec

@@ -14,6 +14,7 @@ enum class HpdIsolation {
   products,  ///< values see each other only within a product
 };
 
+/// The options of HPD.
 struct HpdOptions {
   /// K_max: number of positions reserved for a value, and its maximum number of tokens
   int k_max = 30;
@@ -60,6 +61,7 @@ std::vector<Tokens> hpd_values(
     const std::vector<std::vector<std::optional<std::string>>>& references, int k_max,
     const Tokenizer& tokenizer);
 
+/// The decoder's entry in the registry (decoders()).
 DecoderEntry hpd_entry();
 
 }  // namespace pardec

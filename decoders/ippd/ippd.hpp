@@ -5,6 +5,7 @@
 
 namespace pardec {
 
+/// The options of IPPD.
 struct IppdOptions {
   int contexts = 6;           ///< number of contexts per prompt (l in the paper, also C/P)
   bool prefix_cache = false;  ///< compute the instruction p once for all prompts (section 4.4)
@@ -37,6 +38,7 @@ struct IppdLayout {
 /// with `where`: instruction, context and question are all empty for one of the questions.
 IppdLayout lay_out(const Pieces& pieces, const std::string& where);
 
+/// The decoder's entry in the registry (decoders()).
 DecoderEntry ippd_entry();
 
 }  // namespace pardec

@@ -85,7 +85,7 @@ int find_child(const MedusaTree& tree, const Tokens& tokens, int node, Token tok
 /// The tokens on the path of first children after `node` (-1: the root).
 Tokens first_path(const MedusaTree& tree, const Tokens& tokens, int node);
 
-/// The result of verifying a tree: the accepted nodes, and one token of the network's own after
+/// The result of verifying a tree: the accepted nodes, and one token that the network chooses after
 /// them.
 struct TreeVerdict {
   std::vector<int> nodes;       ///< accepted nodes, from the root down
@@ -96,8 +96,8 @@ struct TreeVerdict {
 /// from its distribution. If the choice equals one of the guesses after this row, this guess is
 /// accepted, and its row makes the next choice. Thus all choices are the network's own. With
 /// `forced`, the law decides at each row whether the best guess after it is accepted; the token
-/// after the accepted guesses is the network's own choice. REQUIRES: one row more than tokens
-/// (std::logic_error).
+/// after the accepted guesses is the network's own choice. REQUIRES: the number of rows is the
+/// number of tokens plus 1 (std::logic_error).
 ///   tokens  the guesses at the nodes (fill_tree)
 ///   rows    [tokens + 1]: the row of the root, then the rows of the nodes
 TreeVerdict accept_exact(const MedusaTree& tree, const Tokens& tokens,
@@ -108,7 +108,7 @@ TreeVerdict accept_exact(const MedusaTree& tree, const Tokens& tokens,
 /// 0.3 exp(-H(p))), where p is the distribution of its parent's row and H(p) its entropy. The
 /// longest path of good guesses is accepted; of several longest paths, the first. The token after
 /// it is drawn from the network's distribution. The result as a whole does not have the network's
-/// distribution. REQUIRES: one row more than tokens (std::logic_error).
+/// distribution. REQUIRES: the number of rows is the number of tokens plus 1 (std::logic_error).
 ///   rows  [tokens + 1]: the row of the root, then the rows of the nodes, all with probabilities
 TreeVerdict accept_typical(const MedusaTree& tree, const Tokens& tokens,
                            std::span<const RowLogits> rows, Chance& chance);

@@ -31,6 +31,7 @@ struct ServiceOptions {
 /// contains all options of service_entry().
 ServiceOptions service_options(const OrderedJson& options);
 
+/// The entry that service_decoder() returns.
 DecoderEntry service_entry();
 
 }  // namespace pardec

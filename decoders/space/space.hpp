@@ -6,6 +6,7 @@
 
 namespace pardec {
 
+/// The options of SPACE.
 struct SpaceOptions {
   /// Number of masks per group, and maximum number of candidates per step. It may be smaller than
   /// in training.
@@ -38,6 +39,7 @@ RowLabel space_mask(int real, int i, int j);
 Token space_mask_token(const std::string& given, const Tokenizer* tokenizer, int vocab_size,
                        bool trains = false);
 
+/// The decoder's entry in the registry (decoders()).
 DecoderEntry space_entry();
 
 }  // namespace pardec

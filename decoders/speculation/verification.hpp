@@ -1,8 +1,9 @@
 #pragma once
 // Verification of a sequence of candidates by the target network. Source: Leviathan et al. 2023,
-// arXiv:2211.17192, Algorithm 1; Chen et al. 2023, arXiv:2302.01318. Greedy tokens equal those of
-// plain greedy decoding. Sampled tokens have the same distribution as plain sampling (proofs in the
-// papers' appendices A.1 and 1).
+// arXiv:2211.17192, Algorithm 1; Chen et al. 2023, arXiv:2302.01318. With greedy verification, the
+// tokens equal the tokens of greedy decoding without guesses. With sampling and Extra::residual,
+// they have the same distribution as tokens sampled without guesses (proofs in the papers'
+// appendices A.1 and 1).
 #include <span>
 #include <vector>
 
@@ -49,8 +50,8 @@ std::vector<double> residual(const std::vector<double>& p, const std::vector<dou
 std::vector<double> residual(const std::vector<double>& p, Token token);
 
 /// Greedy verification: candidate i is accepted if it is the best id of row i. The token after the
-/// accepted candidates is the best id of the next row. std::logic_error: there is not one row more
-/// than candidates.
+/// accepted candidates is the best id of the next row. std::logic_error: the number of rows is not
+/// the number of candidates plus 1.
 ///   rows  [candidates + 1]: row 0 belongs to the last token of the text, row i + 1 to candidate i
 Verdict accept_greedy(std::span<const RowLogits> rows, const Candidates& candidates);
 
