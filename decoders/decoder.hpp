@@ -39,7 +39,8 @@ struct Chosen {
   Tokens unforced;  ///< per token: the network's own choice; empty without an oracle of any kind
   std::vector<float> gaps;  ///< per token: largest logit minus second largest; empty: not known
 
-  /// Appends the tokens of `more`, with their own choices and gaps.
+  /// Appends the tokens of `more`, and the elements of `unforced` and `gaps` that belong to these
+  /// tokens.
   void append(const Chosen& more);
 };
 

@@ -17,8 +17,8 @@ std::string task_head(std::string_view prompt);
 /// another language count only if no other block defines the function. The code is the first of
 /// these that the answer has (results/answers.md has examples):
 ///  1. the first block that defines the function (not only as a stub). Earlier blocks that consist
-///     of definitions are put in front of it. Later blocks with definitions that it needs are
-///     appended.
+///     of definitions are put in front of this block. Later blocks with definitions that this block
+///     needs are appended.
 ///  2. the function's definition outside the blocks, with the adjacent definitions
 ///  3. the function's definition in an interactive session, in inline code, or in a JSON string
 ///  4. a body of the function that returns a value; it is indented as in the prompt

@@ -48,8 +48,8 @@ std::vector<TrainingSample> apar_threads(const Tokens& prompt, const ParagraphTr
 
 /// The JSON answer of ask=together as a tree, without control tokens and ends. Each key is a
 /// paragraph, and its value is the paragraph's details. The rest of the answer, up to `</result>`,
-/// is the last paragraph. Keys and values are tokenized separately, as in json_answer_ids.
-/// ConfigError: see json_answer_ids.
+/// is the last paragraph. Keys and values are tokenized separately, as in json_answer_ids. REQUIRES
+/// and ConfigError: see json_answer_ids.
 ParagraphTree json_answer_tree(const TrainingExample& example, const Tokenizer& tokenizer);
 
 /// Options of APAR's training sequences.

@@ -37,7 +37,8 @@ struct JsonAnswerIds {
   /// TrainingExample::unknown, [context][field]; if `of` is empty, the result is empty too.
   std::vector<bool> unknown(const std::vector<std::vector<bool>>& of) const;
 };
-/// The ids of an example's reference answer. ConfigError: the contexts have different fields.
+/// The ids of an example's reference answer. REQUIRES: the example has json form. ConfigError: the
+/// contexts have different fields.
 JsonAnswerIds json_answer_ids(const TrainingExample& example, const Tokenizer& tokenizer);
 
 /// Creates the training format. `tokenizer` must outlive it. The text of an absent value is "n/a".
