@@ -33,7 +33,8 @@ enum class Stop {
 };
 std::string_view name(Stop stop);
 
-/// The chosen tokens of a stream, in the order in which they were chosen.
+/// The chosen tokens of a stream, in the order in which they were chosen. In aspd, parallel
+/// branches follow each other, one whole branch after another.
 struct Chosen {
   Tokens tokens;
   Tokens unforced;  ///< per token: the network's own choice; empty without an oracle of any kind
@@ -93,8 +94,9 @@ struct Answers : Chosen {
 /// answer form, including terminators (`--oracle references`), or the tokens of a stored run
 /// (`--oracle recorded:RUN`).
 struct Oracle {
-  /// The tokens of each stream. There is one stream per field, in the order of contexts and fields,
-  /// or a single stream if the whole JSON answer is generated as one text (ask=together).
+  /// The tokens of each stream, in the order of Chosen::tokens. There is one stream per field, in
+  /// the order of contexts and fields, or a single stream if the whole JSON answer is generated as
+  /// one text (ask=together).
   std::vector<Tokens> streams;
   /// For ar with ask=together: for each value, in the order of contexts and fields, the range
   /// [begin, end) of the value's tokens in the stream. Empty: the values are searched for in the

@@ -32,8 +32,8 @@ struct ScoreFigure {
 /// The rows of one metric, sorted by answer.
 struct ScoreColumn {
   std::vector<ScoreFigure> rows;
-  std::vector<Json> details;  ///< distinct details; an element is null if rows have no details, or
-                              ///< if the details are not read
+  /// distinct details; an element is null if rows have no details, or if the details are not read
+  std::vector<Json> details;
 
   /// Calls `of` once for each of the distinct details that rows use. Entry i is the result for
   /// details[i], or Value() if no row uses details[i].
