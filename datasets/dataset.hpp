@@ -17,8 +17,9 @@ struct ExampleField {
   /// Whether annotators labelled this field. ExtractGPT's F1 skips fields without annotation; the
   /// strict F1 treats them as absent.
   bool annotated = true;
-  /// Accepted answers, in file order. Empty, if `annotated`: the value is absent; the right answer
-  /// is that there is none. Empty, if not `annotated`: the right answer is not known.
+  /// Accepted answers, in file order. If the list is empty and `annotated` is true, the right
+  /// answer is that there is no value. If the list is empty and `annotated` is false, the right
+  /// answer is not known.
   std::vector<std::string> references;
   std::string id;  ///< the publisher's id of the question, for its scorer; may be empty
   /// for programming tasks: code that is run after text and answer, and fails if the answer is
@@ -29,9 +30,9 @@ struct ExampleField {
 /// One example of a dataset. All datasets have this form, so that decoders do not depend on
 /// datasets.
 struct Example {
-  std::string id;  ///< unique in its dataset and split, e.g. "test-17"
-  std::string category;
-  std::string text;
+  std::string id;        ///< unique in its dataset and split, e.g. "test-17"
+  std::string category;  ///< e.g. a product category or a subject
+  std::string text;      ///< the text that the fields ask about; empty: there is none
   std::vector<ExampleField> fields;
   std::string cluster;        ///< equal for examples with the same text, which are not independent
   bool conversation = false;  ///< fields are the user's turns, asked one after another
@@ -55,6 +56,7 @@ enum class Shape {
   open,        ///< one open prompt (text, question or both) per example, or a conversation
 };
 
+/// The examples of one split of a dataset.
 struct Dataset {
   std::string name, split;
   bool sample = false;   ///< the project's small sample, not the publisher's data
@@ -84,9 +86,10 @@ struct DatasetEntry {
   /// tokens of an answer, and the default number of few-shot examples from split train. 0: the
   /// dataset has no such default.
   int answer_ids = 0, shots = 0;
-  /// Reads a split from `folder`. ConfigError: there is no such split, or a file is missing.
-  /// DataError: a record is invalid; with an inspection, the error is noted there, and the record
-  /// is left out.
+  /// Reads a split from `folder`. ConfigError: there is no such split, a file is missing, or a
+  /// Parquet file cannot be converted. RunError: see each_raw_line (reading.hpp). DataError: a
+  /// record is invalid; with an inspection, the error is noted there, and the record is left out.
+  /// `inspection` may be null.
   Dataset (*load)(const std::filesystem::path& folder, std::string_view split,
                   Inspection* inspection);
 };
@@ -126,9 +129,10 @@ std::optional<std::filesystem::path> dataset_folder(const DatasetEntry& entry,
 
 /// Reads a split of a dataset from `data_root`, or, if `data_root` is none, the project's sample
 /// from `samples` (the folder datasets/samples). `split`: empty means the default split.
-/// ConfigError: the split does not exist, or its folder or files are missing (the message has their
-/// paths). DataError: a record is invalid, an id occurs twice, or there are no records. With an
-/// inspection, DataErrors are noted there and not thrown.
+/// ConfigError: the split does not exist, its folder or files are missing (the message has their
+/// paths), or a Parquet file cannot be converted. RunError: see each_raw_line (reading.hpp).
+/// DataError: a record is invalid, an id occurs twice, or there are no records. With an inspection,
+/// DataErrors are noted there and not thrown.
 Dataset load_dataset(const DatasetEntry& entry,
                      const std::optional<std::filesystem::path>& data_root, std::string_view split,
                      const std::filesystem::path& samples, Inspection* inspection = nullptr);

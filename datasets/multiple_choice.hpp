@@ -6,10 +6,10 @@
 
 // Datasets of single multiple-choice questions. Each example has one field with choices; the
 // reference is the letter of the right choice. All loaders except load_agieval read rows as
-// published on the Hugging Face Hub (SPLIT.jsonl or SPLIT.parquet, see find_rows). If there are no
-// such files, they read the publisher's own files, if the loader's comment describes such files.
-// Other keys are ignored. ConfigError: there is no such split, or its files are missing. DataError
-// `file:line: what`: a record is invalid.
+// published on the Hugging Face Hub (SPLIT.jsonl or SPLIT.parquet, see find_rows). Some loaders can
+// also read the publisher's own files; the comments of these loaders describe the files, which are
+// read only if there are no rows. Other keys are ignored. ConfigError: there is no such split, or
+// its files are missing. DataError `file:line: what`: a record is invalid.
 namespace pardec {
 
 /// MMLU (Hendrycks et al. 2020). Rows:
@@ -37,8 +37,9 @@ Dataset load_commonsense_qa(const std::filesystem::path& folder, std::string_vie
                             Inspection* inspection);
 
 /// BoolQ (Clark et al. 2019). Rows, and records of the publisher's dev.jsonl and train.jsonl:
-///   {"passage": P, "question": Q, "answer": true}     or "label": true, 1 (SuperGLUE)
-/// A question mark is added to the question if it has none. The choices are yes and no. Splits:
+///   {"passage": P, "question": Q, "answer": true}
+/// Instead of "answer", a row may have "label" (SuperGLUE). Its value is true or 1 for yes. A
+/// question mark is added to the question if it has none. The choices are yes and no. Splits:
 /// validation, train.
 Dataset load_boolq(const std::filesystem::path& folder, std::string_view split,
                    Inspection* inspection);
@@ -55,8 +56,8 @@ Dataset load_piqa(const std::filesystem::path& folder, std::string_view split,
 ///   {"sentence1": T, "sentence2": H, "label": 0}      0: entailment; or
 ///   {"premise": T, "hypothesis": H, "label": "entailment"}
 /// The publishers' files: dev.tsv and train.tsv with the columns index, sentence1, sentence2, label
-/// (GLUE; preferred to rows); val.jsonl and train.jsonl (SuperGLUE). The choices are True and
-/// False. Splits: validation, train.
+/// (GLUE; read instead of rows if both exist); val.jsonl and train.jsonl (SuperGLUE). The choices
+/// are True and False. Splits: validation, train.
 Dataset load_rte(const std::filesystem::path& folder, std::string_view split,
                  Inspection* inspection);
 

@@ -11,8 +11,8 @@ namespace pardec {
 ///   summaries.csv, or third_party/wikipedia/summaries.csv     document_id,set,summary,...
 ///   documents.csv (optional)                                  document_id,set,kind,...
 ///
-/// or, if there is no qaps.csv, Hugging Face's export, SPLIT.jsonl or Parquet (also with the name
-/// validation for split valid), with one question per line:
+/// If there is no qaps.csv, reads Hugging Face's export: SPLIT.jsonl, or Parquet files (find_rows),
+/// with one question per row. For split valid, the files may also have the name validation.
 ///   {"document": {"id": I, "kind": K, "summary": {"text": T}}, "question": {"text": Q},
 ///    "answers": [{"text": A}, {"text": B}]}
 ///

@@ -33,8 +33,8 @@ Dataset load_vicuna_bench(const std::filesystem::path& folder, std::string_view 
 Dataset load_humaneval_x(const std::filesystem::path& folder, std::string_view split,
                          Inspection* inspection);
 
-/// CIP (chatbot instruction prompts): test.jsonl, or train.jsonl for split train, with its two
-/// columns as keys:
+/// CIP (chatbot instruction prompts): SPLIT.jsonl, with the two columns of the published table as
+/// keys. Splits: test, train.
 ///   {"prompt": P, "response": R}
 Dataset load_cip(const std::filesystem::path& folder, std::string_view split,
                  Inspection* inspection);

@@ -5,9 +5,10 @@
 
 namespace pardec {
 
-/// A message with both counts, if a dataset has fewer examples (or questions) than the publisher's
-/// files. Empty: there are enough, the published count for this split is not known, or the data are
-/// not the publisher's.
+/// Compares the dataset's number of examples (for some datasets, of questions) with the number that
+/// the publisher's files have. If the dataset has fewer, the result is a message with both numbers.
+/// Empty: there are enough, the published number for this split is not known, or the data are not
+/// the publisher's.
 std::string fewer_than_published(const Dataset& dataset);
 
 }  // namespace pardec

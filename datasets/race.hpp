@@ -17,9 +17,9 @@ namespace pardec {
 /// The category is middle or high. Splits: train, dev, test, and each of them with -middle or -high
 /// for one category only. Files are read in the order of their numbers, middle first.
 ///
-/// Or, if there is no folder SPLIT (train, dev or test), Hugging Face's export, SPLIT.jsonl or
-/// Parquet (also with the name validation for dev), with one question per line. Questions about the
-/// same passage form one example:
+/// If there is no folder SPLIT (train, dev or test), reads Hugging Face's export: SPLIT.jsonl, or
+/// Parquet files (find_rows), with one question per row. For dev, the files may also have the name
+/// validation. Questions about the same passage form one example:
 ///
 ///   {"example_id": "high1.txt", "article": T, "question": Q, "options": [A, B, C, D],
 ///    "answer": "D"}

@@ -47,9 +47,9 @@ std::ifstream open_data(const std::filesystem::path& file);
 /// the file is empty.
 ///
 /// ConfigError: the file is Parquet and cannot be converted, e.g. because there is no Python with
-/// pyarrow. RunError: the temporary file for the rows cannot be created. DataError: the file cannot
-/// be read (open_data), or a line is longer than kLongestLine. With an inspection, a line that is
-/// too long is a fault, and is left out. Exceptions of `take` pass through.
+/// pyarrow. RunError: the temporary file for the rows cannot be created or written. DataError: the
+/// file cannot be read (open_data), or a line is longer than kLongestLine. With an inspection, a
+/// line that is too long is a fault, and is left out. Exceptions of `take` pass through.
 bool each_raw_line(const std::filesystem::path& file, Inspection* inspection,
                    const std::function<void(std::string& text, long number)>& take);
 
@@ -151,15 +151,15 @@ void each_record(const std::vector<std::filesystem::path>& files, Inspection* in
                  const std::function<void(const Record& record)>& take);
 
 /// The files with the rows of a split, as published on the Hugging Face Hub. `names`: possible
-/// names of the split. The result is the first file NAME.jsonl that exists; otherwise, for the
-/// first name that has any, the Parquet files NAME.parquet, NAME-00000-of-00002.parquet and so on,
-/// in order. Empty: there are no such files.
+/// names of the split. If a file NAME.jsonl exists for one of the names, the result is the first
+/// such file. Otherwise, the result is all Parquet files of the first name for which there are any
+/// (NAME.parquet, NAME-00000-of-00002.parquet, ...), sorted. Empty: there are no such files.
 std::vector<std::filesystem::path> find_rows(const std::filesystem::path& folder,
                                              const std::vector<std::string>& names);
 
-/// The files with the rows of a dataset: the files that find_rows finds for `name`, or, if there
-/// are none, the publisher's file `own` (empty: the publisher has no such file). ConfigError, which
-/// lists all names: none exists.
+/// The files with the rows of a dataset. `name`: name of the split in file names. The result is the
+/// files that find_rows finds for `name`, or, if there are none, the publisher's file `own` (empty:
+/// the publisher has no such file). ConfigError, which lists all names: none exists.
 std::vector<std::filesystem::path> rows_of(const Dataset& dataset,
                                            const std::filesystem::path& folder,
                                            const std::string& name, const std::string& own = "");

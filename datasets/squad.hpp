@@ -18,9 +18,9 @@ namespace pardec {
 /// the paragraph in the file, from 0. The category is the title of the article. Paragraphs without
 /// questions are left out.
 ///
-/// Or, if the authors' files are missing, Hugging Face's export, SPLIT.jsonl or Parquet (also with
-/// the name validation for dev), with one question per line. Questions about the same context form
-/// one example:
+/// For the splits train and dev, if the authors' files are missing, reads Hugging Face's export:
+/// SPLIT.jsonl, or Parquet files (find_rows), with one question per row. For dev, the files may
+/// also have the name validation. Questions about the same context form one example:
 ///
 ///   {"id": I, "title": T, "context": C, "question": Q,
 ///    "answers": {"text": [A, ...], "answer_start": [N, ...]}}       [] if there is no answer

@@ -23,8 +23,8 @@ namespace pardec {
 
 /// Why a stream ended.
 enum class Stop {
-  /// the decoder's terminator was chosen: a line break (hpd), `</result>` (ar with ask=together);
-  /// or the answer is one of given choices (ar with option `choose`)
+  /// the stream's terminator was chosen, e.g. a line break (hpd) or `</result>` (ask=together); or
+  /// the answer is one of given choices (ar with option `choose`)
   terminator,
   eos,          ///< an end-of-sequence id was chosen (DecoderContext::eos)
   limit,        ///< a limit of tokens was reached, e.g. max_new_tokens, per_field or K_max
@@ -33,13 +33,15 @@ enum class Stop {
 };
 std::string_view name(Stop stop);
 
-/// The chosen tokens of a stream, in the order in which they were chosen.
+/// The chosen tokens of a stream, in the order in which they were chosen. In aspd, parallel
+/// branches follow each other, one whole branch after another.
 struct Chosen {
   Tokens tokens;
   Tokens unforced;  ///< per token: the network's own choice; empty without an oracle of any kind
   std::vector<float> gaps;  ///< per token: largest logit minus second largest; empty: not known
 
-  /// Appends the tokens of `more`, with their own choices and gaps.
+  /// Appends the tokens of `more`, and the elements of `unforced` and `gaps` that belong to these
+  /// tokens.
   void append(const Chosen& more);
 };
 
@@ -61,13 +63,14 @@ struct FieldResult : Chosen {
     /// length in bytes in FieldResult::text; 0 if FieldResult::text is a parsed value without the
     /// thinking
     std::size_t text_bytes = 0;
-    /// number of tokens; none: not known; the caller counts the tokens from FieldResult::tokens
-    /// and `bytes`
+    /// number of tokens; none: not counted; the text of FieldResult::tokens begins with the `bytes`
+    /// bytes of the thinking, so that the caller can count the tokens
     std::optional<std::int64_t> tokens = std::nullopt;
     bool open = false;  ///< the thinking has no end
   };
-  /// None: the text contains no thinking. If one JSON text answers all fields, the first field has
-  /// the thinking of the text; no field has it if thinking is kept as a part of the answer.
+  /// None: the text contains no thinking. If one JSON text answers all fields, only the first field
+  /// has the thinking of the text, and no field has it if thinking is kept as a part of the answer
+  /// (ThoughtReading::keep).
   std::optional<Written> thought = std::nullopt;
 };
 
@@ -91,14 +94,16 @@ struct Answers : Chosen {
 /// answer form, including terminators (`--oracle references`), or the tokens of a stored run
 /// (`--oracle recorded:RUN`).
 struct Oracle {
-  /// The tokens of each stream. There is one stream per field, in the order of contexts and fields,
-  /// or a single stream if the whole JSON answer is generated as one text (ask=together).
+  /// The tokens of each stream, in the order of Chosen::tokens. There is one stream per field, in
+  /// the order of contexts and fields, or a single stream if the whole JSON answer is generated as
+  /// one text (ask=together).
   std::vector<Tokens> streams;
-  /// For ar with ask=together: the range [begin, end) of each value in the stream, without its
-  /// terminator. Empty: the values are searched for in the stream.
+  /// For ar with ask=together: for each value, in the order of contexts and fields, the range
+  /// [begin, end) of the value's tokens in the stream. Empty: the values are searched for in the
+  /// stream's text.
   std::vector<std::pair<int, int>> values;
-  /// For recorded runs: the number of tokens of each branch (Counters::branch_lengths). Empty: each
-  /// branch ends with its terminator.
+  /// For recorded runs: the number of generated tokens of each branch, in the order of
+  /// Counters::branch_lengths. Used only by aspd. Empty: each branch ends with its terminator.
   std::vector<std::int64_t> branch_lengths;
 };
 
@@ -114,14 +119,15 @@ struct Request {
   /// For `--oracle accept...`: decides which guesses are accepted, regardless of the logits. None:
   /// the network's logits decide.
   std::optional<AcceptanceLaw> acceptance;
-  /// Gets the text so far after each pass that extends it, for displaying the answer while it is
-  /// generated. The last character may be incomplete. It is only called if the answer is a single
-  /// stream that is generated in order (StreamWriter, aspd). May be empty.
+  /// Called after each pass that adds tokens to the answer, with the whole text so far. Used to
+  /// display the answer while it is generated. The last character of the text may be incomplete.
+  /// Only called if the answer is a single stream that is generated in order (StreamWriter, aspd).
+  /// May be empty.
   std::function<void(std::string_view text)> reader = {};
   /// How thinking is separated from the answer.
   ThoughtReading thinking = {};
-  /// The prompts as text, in the order of the streams. Empty unless the decoder has
-  /// DecoderEntry::elsewhere.
+  /// The prompts as text, in the order of the streams. Empty unless DecoderEntry::elsewhere is true
+  /// for the decoder.
   std::vector<PromptWords> words = {};
 };
 
@@ -145,7 +151,8 @@ struct DecoderContext {
 
   std::vector<Token> more_eos = {};  ///< further end-of-sequence ids (`--eos`)
 
-  /// The source of streams for decoders with DecoderEntry::elsewhere; null: there is none.
+  /// The source of streams for decoders for which DecoderEntry::elsewhere is true; null: there is
+  /// none.
   StreamSource* elsewhere = nullptr;
 
   /// The ids that end a stream: the network's end-of-sequence ids and the ids in more_eos; none
@@ -159,8 +166,8 @@ struct DecoderContext {
 };
 
 /// A decoder: an algorithm that turns prompts into answers. It handles token ids, positions and
-/// logits. Caches, batches, clocks and storage are the engine's and the runner's task. A decoder
-/// has no state except its options.
+/// logits. The engine and the runner handle caches, batches, clocks and storage. A decoder has no
+/// state except its options.
 class Decoder {
  public:
   explicit Decoder(Options options) : options_(std::move(options)) {}
@@ -176,16 +183,16 @@ class Decoder {
   /// The name of the prompt file for requests that only this decoder makes; empty: there are no
   /// such requests.
   virtual std::string_view wording() const { return {}; }
-  /// Converts references ([context][field]) to an oracle in the decoder's own answer form.
-  /// REQUIRES: the decoder's entry has the oracle `references`; otherwise std::logic_error.
+  /// Converts references to an oracle in the decoder's own answer form. `references`:
+  /// [context][field]; none: the value is absent. REQUIRES: the decoder's entry has the oracle
+  /// `references` (otherwise std::logic_error); the context has a tokenizer.
   virtual Oracle reference_oracle(
       const Request& request,
       const std::vector<std::vector<std::optional<std::string>>>& references,
       const DecoderContext& context) const;
-  /// Why an oracle of a supported kind cannot be used with these options, as the end of a sentence
-  /// about the decoder, e.g. "chooses in another order than the recording". Empty: the oracle can
-  /// be used.
-  /// Called before a network is loaded.
+  /// Why an oracle of this kind (one of DecoderEntry::oracles) cannot be used with these options,
+  /// as the end of a sentence about the decoder, e.g. "chooses in another order than the
+  /// recording". Empty: the oracle can be used. Called before a network is loaded.
   virtual std::string why_not_forced(std::string_view /*oracle*/) const { return {}; }
   /// Maximum number of consecutive guesses that a pass verifies. None: the decoder makes no
   /// guesses, their number varies, or each of several threads has its own guesses (apar).
@@ -204,10 +211,10 @@ class Decoder {
   virtual void check(const DecoderContext& context) const {
     needs(context.tokenizer, context.engine.model().config());
   }
-  /// The minimum number of positions that a request needs: the length of its longest prompt (of a
-  /// conversation: of all turns, without answers); hpd and ar with forced_keys add the skeleton of
-  /// the answer, and hpd also adds the gaps. If the network has fewer positions, the request fails
-  /// (context overflow). Does not need weights.
+  /// The minimum number of positions that a request needs: the length of its longest prompt. The
+  /// prompt of a conversation's last turn counts without the earlier answers. hpd and ar with
+  /// forced_keys add the skeleton of the answer, and hpd also adds the gaps. If the network has
+  /// fewer positions, the request fails (context overflow). Does not need weights.
   virtual std::int64_t positions_needed(const Request& request) const;
   /// Decodes a request. REQUIRES: both arguments outlive the task. ModelError: context overflow.
   /// ConfigError: the decoder does not support the request. RunError: a service gave no answer.
@@ -260,7 +267,7 @@ struct TrainingOption {
   bool smaller_too = false;
 };
 
-/// The plain decoder, with which others are compared by default.
+/// The name of the autoregressive decoder, with which other decoders are compared by default.
 inline constexpr const char* kPlainDecoder = "ar";
 
 /// An entry of the registry, with all properties of a decoder that other code uses.
@@ -296,7 +303,7 @@ struct DecoderEntry {
   std::vector<TrainingOption> training_options = {};
 };
 
-/// A value for DecoderEntry::make, for decoders with a constructor that takes Options.
+/// Creates a decoder of class D from its options. Can be used as DecoderEntry::make.
 template <typename D>
 std::unique_ptr<Decoder> make_as(Options options) {
   return std::make_unique<D>(std::move(options));
@@ -304,8 +311,8 @@ std::unique_ptr<Decoder> make_as(Options options) {
 
 /// All decoders that run a network in this process.
 const std::vector<DecoderEntry>& decoders();
-/// The pseudo-decoder of arms that a service answers (decoders/service/service.hpp). It has the
-/// plain decoder's prompts.
+/// The pseudo-decoder of arms that a service answers (decoders/service/service.hpp). The service
+/// receives the same prompts as `ar`.
 const DecoderEntry& service_decoder();
 /// Finds an entry of decoders(), or service_decoder(), by name. ConfigError: there is no such
 /// decoder; the message suggests similar names.
@@ -345,8 +352,8 @@ std::string bytes_of(const Tokens& tokens, const Tokenizer& tokenizer);
 std::int64_t positions_with_skeleton(const Request& request);
 
 /// The ids of `text` up to and including the first id whose text contains a line break, but at most
-/// `limit` ids.
-/// A decoder whose values end at a line break (hpd, ar with forced_keys) generates these ids.
+/// `limit` ids. These are the ids that a decoder generates for a value if its values end at a line
+/// break (hpd, ar with forced_keys).
 Tokens ids_through_line_break(const std::string& text, int limit, const Tokenizer& tokenizer);
 
 }  // namespace pardec

@@ -68,8 +68,9 @@ std::uint64_t stream_seed(std::uint64_t seed, int index);
 /// The result of one stream.
 struct Stream : Chosen {
   std::string bytes;  ///< the text as bytes, which may be invalid UTF-8; empty without a tokenizer
-  /// The places of tokens in a text that is not the concatenation of all tokens, e.g. because
-  /// branches were generated in parallel. Empty lists: the places are not known.
+  /// The places of tokens in `bytes`, for a text that is not the concatenation of all tokens in the
+  /// order of choice, e.g. because branches were generated in parallel. Empty lists: the places are
+  /// not known.
   struct Written {
     /// indices in `tokens` of the text's tokens, in the order of the text
     std::vector<size_t> choices;
@@ -87,8 +88,8 @@ struct Stream : Chosen {
 class StreamSource {
  public:
   virtual ~StreamSource() = default;
-  /// Gets the tokens of one stream. REQUIRES: `context` and the source outlive the task. RunError:
-  /// the source gives no answer, or an answer that cannot be used.
+  /// Obtains the tokens of one stream. REQUIRES: `context` and the source outlive the task.
+  /// RunError: the source gives no answer, or an answer that cannot be used.
   virtual Task<Stream> stream(StreamRequest request, const DecoderContext& context) = 0;
 };
 
@@ -145,9 +146,9 @@ void check_prompt(const RequestName& name, size_t tokens, const ModelConfig& con
 /// for an open answer.
 int field_limit(const Request& request);
 
-/// One stream per field, in the order of the fields, each with its whole prompt. In traces, the
-/// streams form a group. If there is only one stream, its rule has the request's reader. Several
-/// streams have no reader.
+/// One stream per field, in the order of contexts and fields, each with the field's whole prompt.
+/// In traces, the streams form a group. If there is only one stream, its rule has the request's
+/// reader. Several streams have no reader.
 std::vector<StreamRequest> field_requests(const Request& request);
 
 /// The oracle `references` for fields. `references`: [context][field]; none: the value is absent.

@@ -16,7 +16,8 @@ struct ResponseCounts : Counts {
   /// Number of answers: 1 for a JSON answer and for a turn, otherwise one per field.
   std::int64_t answers = 1;
 
-  /// The counts of serial and parallel stages. None: the decoder has no stages.
+  /// The counts of serial and parallel stages. None: the decoder counts no stages (`generated` is
+  /// 0).
   std::optional<ParallelCounts> parallel() const {
     if (generated == 0) return std::nullopt;
     return ParallelCounts{generated, branch_tokens, groups, group_branches, decode_ns, parallel_ns};

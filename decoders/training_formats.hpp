@@ -25,14 +25,14 @@ std::vector<std::string_view> formats_that(bool FormatEntry::*property);
 
 /// All formats as text: "ar (JSON answer), ar-value (one field), ...".
 std::string format_meanings();
-/// The default formats. `extra_heads`: whether extra heads are trained, and not the network.
+/// The default formats. `extra_heads`: whether only extra heads are trained, and the network is
+/// unchanged.
 std::vector<std::string> usual_formats(bool extra_heads);
 
-/// Creates the formats with these names. `extra_heads`: whether extra heads are trained, and not
-/// the network. The objects in `scene` must outlive the formats. ConfigError: there are no names,
-/// or a name is unknown; extra heads cannot be trained on one of the formats
-/// (FormatEntry::plain_text); an option is invalid; or the network lacks something that a format
-/// needs.
+/// Creates the formats with these names. `extra_heads`: see usual_formats. The objects in `scene`
+/// must outlive the formats. ConfigError: there are no names, or a name is unknown; extra heads
+/// cannot be trained on one of the formats (FormatEntry::plain_text); an option is invalid; or the
+/// network lacks something that a format needs.
 std::vector<std::unique_ptr<TrainingFormat>> make_formats(const std::vector<std::string>& names,
                                                           const Options& options,
                                                           const FormatScene& scene,
@@ -43,14 +43,14 @@ std::vector<std::unique_ptr<TrainingFormat>> make_formats(const std::vector<std:
 OrderedJson recorded_options(const std::vector<std::string>& names, const Options& options);
 
 /// The decoder options with which a network was trained: an object option -> value. `settings`: the
-/// settings in the network's training record. `ask` is included only if all formats of the decoder
-/// on which the network was trained have the same value (FormatEntry::asks). A decoder that needs
-/// no training and has no formats generates the same text as the plain decoder, so the plain
-/// decoder's formats count for it. Empty: the network was not trained on any of these formats.
+/// settings in the network's training record. A network may be trained on several of the decoder's
+/// formats; `ask` is included only if these formats have the same value (FormatEntry::asks). For a
+/// decoder that needs no training and has no formats, the formats of `ar` are used, because both
+/// decoders generate the same text. Empty: the network was not trained on any of these formats.
 Json trained_options(const DecoderEntry& decoder, const Json& settings);
 
-/// The options in `options` whose values differ from those of the training, as text, e.g. "stack 6,
-/// trained with 2". Smaller values are left out if the training covers them
+/// The options in `options` whose values differ from the values in training, as text, e.g. "stack
+/// 6, trained with 2". Smaller values are left out if the training covers them
 /// (TrainingOption::smaller_too). `settings`: see trained_options.
 std::vector<std::string> options_beyond_training(const DecoderEntry& decoder, const Json& options,
                                                  const Json& settings);

@@ -34,7 +34,7 @@ struct TrainingText {
 /// `context_length` inputs (the last id of an answer is only a target) is cut: within an answer, or
 /// before a turn whose prompt would not fit. The last answer of an unfinished example
 /// (TrainingExample::unfinished) has no end of sequence. `eos`: the id at the end of each answer.
-/// ConfigError: `eos` is none.
+/// REQUIRES: the example has form `free`. ConfigError: `eos` is none.
 TrainingText training_text(const TrainingExample& example, const Tokenizer& tokenizer,
                            std::optional<Token> eos, int context_length);
 

@@ -39,7 +39,7 @@ enum class Order { method_first, baseline_first };
 /// The messages to a judge, and the required form of the reply.
 struct Inquiry {
   std::vector<chat::Message> messages;
-  OrderedJson schema;       ///< the JSON schema of the reply, for services that enforce one
+  OrderedJson schema;       ///< the JSON schema of the reply, for services that enforce schemas
   std::string schema_name;  ///< the schema's name in the request
 };
 
@@ -121,7 +121,8 @@ struct JudgeProtocol {
   }
 };
 
-/// The maximum number of requests for one verdict, including those that ask again.
+/// The maximum number of requests for one verdict, including the requests that ask again
+/// (JudgeProtocol::ask_again).
 inline constexpr int kMostAsks = 2;
 
 /// The names of the built-in protocols.

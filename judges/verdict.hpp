@@ -11,6 +11,7 @@ namespace pardec {
 inline constexpr std::string_view kVerdictOpens = "<pardec:verdict>";
 inline constexpr std::string_view kVerdictCloses = "</pardec:verdict>";
 
+/// The result of find_verdict.
 struct FoundVerdict {
   Json value;           ///< the verdict; null if none was found
   std::string problem;  ///< why there is no valid verdict; empty: `value` satisfies the schema

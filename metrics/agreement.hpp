@@ -18,7 +18,7 @@ using LabelPair = std::pair<int, int>;
 /// items, or both judges gave all items the same label, so that chance agreement is 1.
 double cohen_kappa(std::span<const LabelPair> pairs);
 
-/// The labels of all votes on one item. None: a vote is missing.
+/// The labels of all votes on one item, one entry per vote. None: the vote is missing.
 using Votes = std::vector<std::optional<double>>;
 
 /// Fleiss' kappa (Fleiss 1971). Items with missing votes are left out. NaN: there are no items,

@@ -41,8 +41,9 @@ double prefill_access_ratio(double p, double c, double x, double sum_x, double m
 /// A.2.2: IPPD's FLOPs per decoded token divided by PC+PA's, (p+c+sum(x+y)) / (p+c+x+y).
 double decode_flop_factor(double p, double c, double x, double y, double sum_x, double sum_y);
 
-/// A context of length c, the lengths x of its questions, and the lengths y of their answers. An
-/// answer has at least one token; its last token is never an input.
+/// A context of length c, the lengths x of its questions, and the lengths y of their answers. y[k]
+/// belongs to the question with length x[k]. An answer has at least one token; its last token is
+/// never an input. REQUIRES: x and y have the same length.
 struct CommonContext {
   std::int64_t c = 0;
   std::vector<std::int64_t> x, y;
@@ -55,6 +56,7 @@ struct AttentionCost {
   void add(const AttentionSize& one) { flops += one.flops(), accesses += one.accesses(); }
   double intensity() const { return flops / accesses; }
 };
+/// The costs of the prefill and of decoding.
 struct StagedCost {
   AttentionCost prefill, decode;
 };

@@ -8,13 +8,15 @@ namespace pardec {
 /// The prediction for one attribute of one product.
 struct AttributePrediction {
   std::string category, attribute;
-  bool annotated = true;                ///< annotators labelled this attribute, possibly with "n/a"
-  std::vector<std::string> references;  ///< accepted values; empty, or "n/a" as the first: absent
-  std::optional<std::string> prediction;  ///< none, "n/a" or "None": absent
+  bool annotated = true;  ///< annotators labelled this attribute, possibly with "n/a"
+  /// accepted values; absent: the list is empty, or its first value is "n/a"
+  std::vector<std::string> references;
+  std::optional<std::string> prediction;  ///< no value, or the text "n/a" or "None": absent
 };
 
-/// Counts with ExtractGPT's names. The first letter is about the reference, the second about the
-/// prediction: n none, v value, c correct, w wrong.
+/// Numbers of predictions, with ExtractGPT's names. The first letter is about the reference (n:
+/// absent, v: a value), the second about the prediction (n: absent, v: a value, c: a correct value,
+/// w: a wrong value).
 struct AttributeCounts {
   long nn = 0, nv = 0, vn = 0, vc = 0, vw = 0;
   double precision() const;  ///< vc / (nv + vc + vw); 0 without predicted values
@@ -23,6 +25,7 @@ struct AttributeCounts {
   AttributeCounts& operator+=(const AttributeCounts& other);
 };
 
+/// The scores of a set of predictions, from 0 to 1.
 struct AttributeScores {
   /// Sum over all (category, attribute) pairs with at least one reference value or predicted value.
   AttributeCounts micro;
@@ -49,9 +52,10 @@ AttributeCounts counts_of(const std::string& letters);
 
 /// Value F1 as in ExtractGPT (Brinkmann et al. 2024, pieutils/evaluation.py), from 0 to 1. A
 /// prediction is correct if it equals an accepted value. References are stripped, predictions are
-/// not. Predictions for attributes without annotation are ignored. Macro F1 is the mean of the
-/// pairs' F1. The only difference: ExtractGPT rounds percentages to two digits at each stage (per
-/// pair, then the means; precision and recall before F1); here, nothing is rounded.
+/// not. Predictions for attributes without annotation are ignored. Macro F1 is the mean of the F1
+/// of the (category, attribute) pairs. There is one difference: ExtractGPT rounds percentages to
+/// two digits at each stage (for each pair, then the means; precision and recall before F1). This
+/// function rounds nothing.
 AttributeScores extractgpt_f1(const std::vector<AttributePrediction>& predictions);
 AttributeScores extractgpt_f1(const std::vector<AttributeOutcome>& outcomes);
 

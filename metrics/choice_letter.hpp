@@ -4,9 +4,9 @@
 #include <string_view>
 #include <vector>
 
-/// Finds the choice that an answer to a multiple-choice question names. Pure functions. The letters
-/// of choices are those of src/support/choice_letters.hpp. The text of a choice is empty if it is
-/// not known.
+/// Finds the choice that an answer to a multiple-choice question names. Pure functions.
+/// src/support/choice_letters.hpp defines the letters of choices. The text of a choice is empty if
+/// it is not known.
 namespace pardec {
 
 /// The letter that an answer names. The first of these rules that finds a letter decides

@@ -11,7 +11,7 @@
 /// are over groups.
 namespace pardec {
 
-/// The number of pairs that the method won, tied and lost against its baseline.
+/// The numbers of pairs that the method won, tied and lost against its baseline.
 struct Outcomes {
   std::int64_t wins = 0, ties = 0, losses = 0;
 
@@ -30,7 +30,7 @@ struct Outcomes {
 struct Game {
   int a, b;              ///< the arms, numbered from 0
   double score;          ///< 1 if arm `a` was better, 0.5 for a tie, 0 if arm `b` was better
-  std::int32_t cluster;  ///< from 0
+  std::int32_t cluster;  ///< number of the pair's cluster, from 0
 };
 
 /// The Bradley-Terry strengths of arms (Bradley and Terry 1952). A tie is half a win for each arm.
@@ -38,8 +38,8 @@ struct Game {
 /// are the odds that a's answer is preferred to b's. All strengths are NaN if some set of arms
 /// never lost a point to the other arms, because the strengths are then unbounded. If they are
 /// unbounded after one of the clusters is left out, the strengths have no intervals. Returns one
-/// interval per arm.
-/// `arms`, `clusters`: numbers of arms and clusters. REQUIRES: 0 <= a, b < arms, and a != b.
+/// interval per arm, in the order of the arms' numbers. `arms`, `clusters`: how many arms and
+/// clusters there are. REQUIRES: there is at least one arm; 0 <= a, b < arms, and a != b.
 std::vector<Interval> bradley_terry(std::span<const Game> games, int arms, std::int32_t clusters,
                                     double confidence = 0.95);
 
@@ -47,7 +47,7 @@ std::vector<Interval> bradley_terry(std::span<const Game> games, int arms, std::
 struct LengthPair {
   double score;          ///< 1 if the method's answer was better, 0.5 for a tie, otherwise 0
   double difference;     ///< length of the method's answer minus length of the baseline's answer
-  std::int32_t cluster;  ///< from 0
+  std::int32_t cluster;  ///< number of the pair's cluster, from 0
 };
 
 /// The win rate that would be expected for answers of equal length, from 0 to 1. The result is a
@@ -56,8 +56,8 @@ struct LengthPair {
 /// only the intercept. The idea is AlpacaEval's (Dubois et al. 2024). Unlike AlpacaEval's
 /// length-controlled win rate, the regression has no term for the difficulty of prompts. The result
 /// is NaN if the outcomes do not determine the regression, e.g. if the method wins all pairs. If
-/// this is so after one of the clusters is left out, there is no interval. `clusters`: number of
-/// clusters.
+/// this is so after one of the clusters is left out, there is no interval. `clusters`: how many
+/// clusters there are.
 Interval length_adjusted_win_rate(std::span<const LengthPair> pairs, std::int32_t clusters,
                                   double confidence = 0.95);
 

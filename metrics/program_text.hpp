@@ -13,12 +13,12 @@ std::string task_head(std::string_view prompt);
 /// The Python code in an answer to `prompt`. The prompt ends with the head of the function to
 /// write. Blocks are fenced with ``` or ~~~ (as in CommonMark); they may be nested, quoted, or
 /// inside a list. In an answer without such fences, blocks are the texts between marks such as
-/// [PYTHON] and [/PYTHON], <code> and </code>, or those of LaTeX listings. Blocks marked as another
-/// language count only if no other block defines the function. The code is the first of these that
-/// the answer has (results/answers.md has examples):
+/// [PYTHON] and [/PYTHON], <code> and </code>, or the marks of LaTeX listings. Blocks marked as
+/// another language count only if no other block defines the function. The code is the first of
+/// these that the answer has (results/answers.md has examples):
 ///  1. the first block that defines the function (not only as a stub). Earlier blocks that consist
-///     of definitions are put in front of it. Later blocks with definitions that it needs are
-///     appended.
+///     of definitions are put in front of this block. Later blocks with definitions that this block
+///     needs are appended.
 ///  2. the function's definition outside the blocks, with the adjacent definitions
 ///  3. the function's definition in an interactive session, in inline code, or in a JSON string
 ///  4. a body of the function that returns a value; it is indented as in the prompt

@@ -4,8 +4,8 @@
 #include <vector>
 
 /// Functions with the semantics of Python's str, for metrics that are defined by a Python program.
-/// Texts are UTF-8; invalid bytes count as U+FFFD. Pure functions. The Unicode version is that of
-/// the installed utf8proc (2.8: Unicode 15; Python 3.11 has Unicode 14).
+/// Texts are UTF-8; invalid bytes count as U+FFFD. Pure functions. The Unicode version is the
+/// version of the installed utf8proc (2.8: Unicode 15; Python 3.11 has Unicode 14).
 namespace pardec {
 
 /// str.lower(): the full lower case of every character, with the final form of the Greek sigma.

@@ -20,12 +20,12 @@ struct Hardware {
 /// The size of a network, for the cost of a pass. Unless stated otherwise, members are numbers of
 /// values.
 struct NetworkSize {
-  double layer_weights = 0;    ///< weights of all layers; of experts, those that one row uses
+  double layer_weights = 0;    ///< weights of all layers, but only of the experts that one row uses
   double head_weights = 0;     ///< weights of the head, tied or not
   double hidden = 0;           ///< values of a row of the embedding
   double cached_per_row = 0;   ///< keys and values of one row, over all layers
   double attention_flops = 0;  ///< FLOPs per query row and key row, over all layers
-  double bytes_per_value = 0;
+  double bytes_per_value = 0;  ///< of embeddings, cached keys and values, and exchanged sums
   double bytes_per_layer_weight = 0;  ///< smaller than bytes_per_value if the layers are quantised
   double bytes_per_head_weight = 0;   ///< smaller if the head is quantised
   double summed_per_row = 0;          ///< values per row that devices exchange: two sums per layer
@@ -55,9 +55,10 @@ struct PassBound {
 };
 
 /// The lower bounds for one pass. Several devices share memory traffic and computation equally.
-///   memory   all weights once (of experts, those that one row uses; of the head, only if there are
-///            rows with logits), the embedding of each row, the visible cached keys and values, and
-///            the new rows' keys and values. Activations are assumed to stay in caches.
+///   memory   the weights of the layers (NetworkSize::layer_weights) once, the weights of the head
+///            once if there are rows with logits, the embedding of each row, the visible cached
+///            keys and values, and the new rows' keys and values. Activations are assumed to stay
+///            in caches.
 ///   compute  two operations per weight and row, and attention
 ///   link     with n > 1 devices, each sends 2 (n - 1) / n of the summed values (ring all-reduce)
 ///            while it reads and computes; latencies are not included

@@ -22,6 +22,7 @@ std::vector<std::string> unicode_tokens(std::string_view text, bool stem);
 /// contain such characters, or if more than half of the words' characters are of this kind.
 bool is_outside_rouge(std::string_view text);
 
+/// Precision, recall and their harmonic mean, from 0 to 1.
 struct RougeScore {
   double precision = 0, recall = 0, f1 = 0;
 };
@@ -35,12 +36,12 @@ RougeScore rouge_n(const std::vector<std::string>& reference,
 RougeScore rouge_l(const std::vector<std::string>& reference,
                    const std::vector<std::string>& prediction);
 
-/// The scores of a prediction. Each is the score for the reference with the best F1, as HELM scores
-/// NarrativeQA. Zeros if there are no references. `tokens`: rouge_tokens or unicode_tokens. `stem`:
-/// see rouge_tokens.
+/// The scores of a prediction. Each of the three scores is the score for the reference with the
+/// best F1, as HELM scores NarrativeQA. Zeros if there are no references.
 struct RougeScores {
   RougeScore rouge1, rouge2, rougel;
 };
+/// Scores a prediction. `stem`: see rouge_tokens. `tokens`: rouge_tokens or unicode_tokens.
 RougeScores rouge(std::string_view prediction, const std::vector<std::string>& references,
                   bool stem,
                   std::vector<std::string> (*tokens)(std::string_view, bool) = rouge_tokens);

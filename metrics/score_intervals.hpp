@@ -15,7 +15,7 @@ namespace pardec {
 /// and attribute is a group; for micro F1 and plain means, there is a single group. In plain means,
 /// denominators are 1. A group whose denominators sum to 0 is left out.
 struct ScorePart {
-  std::int32_t cluster, group;  ///< from 0
+  std::int32_t cluster, group;  ///< numbers of the cluster and the group, from 0
   double numerator, denominator;
 };
 
@@ -30,6 +30,7 @@ inline constexpr ScoreRange kNoRange{-std::numeric_limits<double>::infinity(),
 /// A weighted mean over independent clusters.
 class ClusterMean {
  public:
+  /// The value of one cluster, and its share (weight) in the mean.
   struct Value {
     double value, share;
   };
@@ -45,14 +46,15 @@ class ClusterMean {
   double effective() const { return effective_; }
 
   /// The score interval of a mean of bounded values: all candidate means that a score test does not
-  /// reject. The test's variance for a candidate mean is that of the most likely distribution with
-  /// this mean. This distribution may include the ends of the range, even if they were not observed
-  /// (empirical likelihood, Owen 1988). For right and wrong answers, the result is Wilson's
-  /// interval (1927); for differences of right and wrong answers, it is Tango's interval of paired
-  /// proportions (1998). The critical value is Student's, with clusters() - 1 degrees of freedom.
-  /// The interval has a positive width even if all values are equal: for n differences of 0 with
-  /// the range -1 to 1, the 95 % interval is about [-4 / n, 4 / n]. There is no interval (NaN) with
-  /// fewer than two clusters, or if the range is unknown and all values are equal.
+  /// reject. The test's variance for a candidate mean is the variance of the most likely
+  /// distribution with this mean. This distribution may include the ends of the range, even if they
+  /// were not observed (empirical likelihood, Owen 1988). For right and wrong answers, the result
+  /// is Wilson's interval (1927); for differences of right and wrong answers, it is Tango's
+  /// interval of paired proportions (1998). The critical value is Student's, with clusters() - 1
+  /// degrees of freedom. The interval has a positive width even if all values are equal: for n
+  /// differences of 0 with the range -1 to 1, the 95 % interval is about [-4 / n, 4 / n]. There is
+  /// no interval (NaN) with fewer than two clusters, or if the range is unknown and all values are
+  /// equal.
   Interval interval(double confidence = 0.95) const;
 
   /// The number of clusters, similar to these clusters, with which the whole interval would be

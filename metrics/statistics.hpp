@@ -80,7 +80,7 @@ struct RandomEffects {
   double between;
 };
 /// Random-effects meta-analysis. The variation between repetitions is estimated as by DerSimonian
-/// and Laird (1986). The interval of the mean is that of Hartung and Knapp (2001), a Student's t
+/// and Laird (1986). The interval of the mean follows Hartung and Knapp (2001): a Student's t
 /// interval with n - 1 degrees of freedom. Their factor for the variance of the mean is raised to 1
 /// if it is smaller (Roever et al. 2015), so that it never makes the interval narrower. With fewer
 /// than two estimates, there is no interval. REQUIRES: all variances are above 0.

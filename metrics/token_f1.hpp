@@ -14,6 +14,7 @@ namespace pardec {
 /// an and the, with single spaces between words.
 std::string normalise_answer(std::string_view text);
 
+/// Exact match and F1 of one prediction, from 0 to 1.
 struct TokenScores {
   double exact = 0, f1 = 0;
 };

@@ -32,7 +32,7 @@ struct AparTokens {
 
 /// Finds the control tokens. Each is the token in the options, or, if the option is empty, the
 /// first of these names that is in the tokenizer: `[Fork]`, `<|fork|>`, `[SplitMask]`; and
-/// `[Child]`, `<|child|>`, `[SplitSop]`. (The last names are those of the official checkpoints.)
+/// `[Child]`, `<|child|>`, `[SplitSop]`. (The official checkpoints use the last name of each list.)
 /// `tokenizer`, `vocab_size`: see find_control_token. `trains`: see ControlToken::to_train.
 /// ConfigError: see find_control_token; or both tokens have the same id.
 AparTokens apar_tokens(const AparOptions& options, const Tokenizer* tokenizer, int vocab_size,
@@ -43,6 +43,7 @@ AparTokens apar_tokens(const AparOptions& options, const Tokenizer* tokenizer, i
 /// answers), and attended tokens per token of the text.
 OwnColumns apar_columns();
 
+/// The decoder's entry in the registry (decoders()).
 DecoderEntry apar_entry();
 
 }  // namespace pardec

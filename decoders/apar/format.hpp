@@ -22,6 +22,7 @@ struct AparRow {
   /// token), or ends a thread.
   std::optional<Token> target;
 };
+/// A prompt and a paragraph tree, laid out as one sequence by lay_out.
 struct AparLayout {
   std::vector<AparRow> rows;
   Segments segments;  ///< segment n belongs to node n of the tree
@@ -47,10 +48,11 @@ std::vector<TrainingSample> apar_threads(const Tokens& prompt, const ParagraphTr
 
 /// The JSON answer of ask=together as a tree, without control tokens and ends. Each key is a
 /// paragraph, and its value is the paragraph's details. The rest of the answer, up to `</result>`,
-/// is the last paragraph. Keys and values are tokenized separately, as in json_answer_ids.
-/// ConfigError: see json_answer_ids.
+/// is the last paragraph. Keys and values are tokenized separately, as in json_answer_ids. REQUIRES
+/// and ConfigError: see json_answer_ids.
 ParagraphTree json_answer_tree(const TrainingExample& example, const Tokenizer& tokenizer);
 
+/// Options of APAR's training sequences.
 struct AparFormatOptions {
   int stack = 1;          ///< number of contexts in one prompt
   bool unrolled = false;  ///< whether sequences are made by apar_threads instead of apar_sample

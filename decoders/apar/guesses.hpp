@@ -25,11 +25,11 @@ class Guesses {
   /// thread's last token is the last token of the step; at least count() segments.
   void feed(Step& step, int position, int row, std::span<const int> segments);
   /// Accepts the guess `token` after the last accepted guess (at first, after the thread's last
-  /// token), and returns its index. None: there is no such guess.
+  /// token), and returns the index of the guess's node. None: no guess at this place is `token`.
   std::optional<int> accept(Token token);
   /// The tokens on the path of first children (the best guesses) after the last accepted guess.
   Tokens first_line() const;
-  /// The row number of a guess. REQUIRES: feed() was called.
+  /// The row number of the guess at node `guess`. REQUIRES: feed() was called.
   int row(int guess) const { return root_ + 1 + guess; }
   /// Call this after the last accept(): drops the rows of the guesses that were not accepted, and
   /// counts this check in the sequence's counters (Counters::count_draft).
@@ -54,7 +54,7 @@ class Guesser {
   /// Whether it makes guesses, i.e. the tree is not empty.
   bool guesses() const { return tree_.depth() > 0; }
   /// Adds the next node of the paragraph tree (decoders/apar/tree.hpp). Nodes are numbered from 0.
-  /// `sees`: the segments that the tokens of this node see.
+  /// `sees`: the segments that the tokens of this node see, including their own segment.
   void open_node(const std::vector<int>& sees);
   /// The outputs of extra heads to request for token `index` of the step: one per level of the
   /// tree, but at most `room`. `room`: maximum number of consecutive guesses that can still be

@@ -1,4 +1,5 @@
 #pragma once
+// Autoregressive decoding: one token per forward pass. decoders/ar/README.md explains the options.
 #include "decoders/free_running.hpp"
 
 namespace pardec {
@@ -18,6 +19,7 @@ Task<Stream> continue_from(Sequence& sequence, StepResult seen, Chooser chooser,
 Task<Stream> continue_prompt(Sequence sequence, StreamRequest request,
                              const DecoderContext& context);
 
+/// The decoder's entry in the registry (decoders()).
 DecoderEntry ar_entry();
 
 }  // namespace pardec

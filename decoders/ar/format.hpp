@@ -28,16 +28,17 @@ TrainingSample causal_sample(const Tokens& prompt, const Tokens& answer,
 /// trained on both formats. (If values ended with `",` in one format and with `",\n` in the other,
 /// the network could not know from a prompt with one field which end is expected.)
 struct JsonAnswerIds {
-  std::vector<Tokens> keys, values;  ///< by context, then field
+  std::vector<Tokens> keys, values;  ///< one per field, in the order of contexts and fields
   Tokens tail;                       ///< the ids after the last value
 
   /// The ids of the answer: key, value, key, value, ..., tail.
   Tokens joined() const;
-  /// For each id of joined(), whether it belongs to an unknown value. `of`:
-  /// TrainingExample::unknown; if it is empty, the result is empty too.
+  /// For each id of joined(), whether the id belongs to an unknown value. `of`:
+  /// TrainingExample::unknown, [context][field]; if `of` is empty, the result is empty too.
   std::vector<bool> unknown(const std::vector<std::vector<bool>>& of) const;
 };
-/// The ids of an example's reference answer. ConfigError: the contexts have different fields.
+/// The ids of an example's reference answer. REQUIRES: the example has json form. ConfigError: the
+/// contexts have different fields.
 JsonAnswerIds json_answer_ids(const TrainingExample& example, const Tokenizer& tokenizer);
 
 /// Creates the training format. `tokenizer` must outlive it. The text of an absent value is "n/a".

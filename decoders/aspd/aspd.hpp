@@ -9,6 +9,7 @@
 
 namespace pardec {
 
+/// The options of ASPD.
 struct AspdOptions {
   AspdPositions positions;
   bool shared = false;   ///< mask=shared: the branches of a block see each other
@@ -23,6 +24,7 @@ struct AspdOptions {
 /// parallel stage.
 OwnColumns aspd_columns();
 
+/// The decoder's entry in the registry (decoders()).
 DecoderEntry aspd_entry();
 
 }  // namespace pardec

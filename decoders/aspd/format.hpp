@@ -11,10 +11,11 @@
 
 namespace pardec {
 
-/// Converts the JSON answer with these references (json_answer.hpp) to parts. The values of a
-/// context form a block (the branches between <Para> and </Para>). Each branch is the line of one
-/// value, and the branch's title is the field's name. The text without markup is the answer that AR
-/// is trained on. ConfigError: the contexts have different fields.
+/// Converts the JSON answer with these references (json_answer.hpp) to parts. `references`:
+/// [context][field]; none: the value is absent. The values of a context form a block (the branches
+/// between <Para> and </Para>). Each branch is the line of one value, and the branch's title is the
+/// field's name. The text without markup is the answer that AR is trained on. ConfigError: the
+/// contexts have different fields.
 std::vector<MarkupPart> aspd_json_parts(
     const std::vector<Context>& contexts,
     const std::vector<std::vector<std::optional<std::string>>>& references);
@@ -39,6 +40,7 @@ TrainingSample aspd_sample(const Tokens& prompt, const std::vector<AspdIds>& ans
                            const AspdOptions& options, const AspdTokens& tokens,
                            const Tokenizer& tokenizer);
 
+/// Options of ASPD's training sequences.
 struct AspdFormatOptions {
   AspdOptions decoder;
   /// True: one JSON answer. False: the text of one field, which ends with `eos`.

@@ -18,6 +18,7 @@ enum class AspdScheme {
   fix,  ///< Fix-N: token r of branch k is at s + k N + r; </Para> is at s + K N
 };
 
+/// A scheme of positions, with its parameter.
 struct AspdPositions {
   AspdScheme scheme = AspdScheme::same_seq;
   int n = 0;  ///< N of Fix-N

@@ -14,6 +14,7 @@ enum class HpdIsolation {
   products,  ///< values see each other only within a product
 };
 
+/// The options of HPD.
 struct HpdOptions {
   /// K_max: number of positions reserved for a value, and its maximum number of tokens
   int k_max = 30;
@@ -46,19 +47,21 @@ struct HpdLayout {
   int last_position() const { return static_cast<int>(tokens.size()) - 1 + values() * k_max; }
 };
 
-/// Lays out a prompt and the skeleton of its answer. `segments`: J * N skeleton segments, by
-/// product, then field. `products`: J, the number of products. ConfigError: a segment has no
-/// tokens.
+/// Lays out a prompt and the skeleton of its answer. `segments`: the J * N skeleton segments, in
+/// the order of products and fields. `products`: J, the number of products. ConfigError: a segment
+/// has no tokens.
 HpdLayout lay_out(const Tokens& prompt, const std::vector<Tokens>& segments, int products,
                   const HpdOptions& options);
 
-/// The ids of each reference value ("n/a" if it is absent) as they are in the JSON answer, by
-/// product, then field: up to and including the first id with a line break, but at most `k_max`
-/// ids. Used for oracles and in training.
+/// The ids of each reference value ("n/a" if the value is absent) as they are in the JSON answer,
+/// up to and including the first id with a line break, but at most `k_max` ids. `references`:
+/// [product][field]; none: the value is absent. The result has one entry per value, in the order of
+/// products and fields. Used for oracles and in training.
 std::vector<Tokens> hpd_values(
     const std::vector<std::vector<std::optional<std::string>>>& references, int k_max,
     const Tokenizer& tokenizer);
 
+/// The decoder's entry in the registry (decoders()).
 DecoderEntry hpd_entry();
 
 }  // namespace pardec

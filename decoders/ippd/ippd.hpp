@@ -5,6 +5,7 @@
 
 namespace pardec {
 
+/// The options of IPPD.
 struct IppdOptions {
   int contexts = 6;           ///< number of contexts per prompt (l in the paper, also C/P)
   bool prefix_cache = false;  ///< compute the instruction p once for all prompts (section 4.4)
@@ -21,8 +22,8 @@ struct IppdLayout {
   int instruction_length = 0;          ///< |p|
   std::vector<std::vector<int>> sees;  ///< [n - 1]: the segments that segment n sees besides itself
   struct Question {
-    /// The row that predicts y_1: the row of the last token of x_jk; if x_jk is empty, of c_j; if
-    /// c_j is empty too, of p.
+    /// The row that predicts y_1: the row of the last token of x_jk. If x_jk is empty: the row of
+    /// the last token of c_j; if c_j is empty too, the row of the last token of p.
     int end;
     int segment;   ///< segment of x_jk and its answer
     int position;  ///< |p| + |c_j| + |x_jk|: position of y_1
@@ -37,6 +38,7 @@ struct IppdLayout {
 /// with `where`: instruction, context and question are all empty for one of the questions.
 IppdLayout lay_out(const Pieces& pieces, const std::string& where);
 
+/// The decoder's entry in the registry (decoders()).
 DecoderEntry ippd_entry();
 
 }  // namespace pardec

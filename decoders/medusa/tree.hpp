@@ -49,8 +49,8 @@ struct ExpectedTree {
 /// pass (appendix C). Heads are assumed to be independent, so the probability of a node is the
 /// product of the shares on its path. The most probable node is added repeatedly, until there are
 /// `nodes` nodes, or all other nodes have probability 0.
-///   measured  [heads, ranks]: the share of targets that equal the guess with this rank of this
-///             head. If shares of a head increase with the rank, they are smoothed first.
+///   measured  [head][rank]: the share of targets that equal the guess with this rank of this head.
+///             If shares of a head increase with the rank, they are smoothed first.
 ExpectedTree likeliest_tree(std::span<const std::vector<double>> measured, int nodes);
 
 /// Describes the extra heads that the tree needs, e.g. "2 of 4 extra heads"; empty: it needs none.
@@ -85,19 +85,19 @@ int find_child(const MedusaTree& tree, const Tokens& tokens, int node, Token tok
 /// The tokens on the path of first children after `node` (-1: the root).
 Tokens first_path(const MedusaTree& tree, const Tokens& tokens, int node);
 
-/// The result of verifying a tree: the accepted nodes, and one token of the network's own after
+/// The result of verifying a tree: the accepted nodes, and one token that the network chooses after
 /// them.
 struct TreeVerdict {
   std::vector<int> nodes;       ///< accepted nodes, from the root down
-  std::vector<Choice> choices;  ///< [nodes + 1]: by the root's row, then by each node's row
+  std::vector<Choice> choices;  ///< [nodes + 1]: from the root's row, then from each node's row
 };
 
 /// Verifies a tree exactly. Beginning at the root, a row makes a choice, greedily or by drawing
 /// from its distribution. If the choice equals one of the guesses after this row, this guess is
 /// accepted, and its row makes the next choice. Thus all choices are the network's own. With
 /// `forced`, the law decides at each row whether the best guess after it is accepted; the token
-/// after the accepted guesses is the network's own choice. REQUIRES: one row more than tokens
-/// (std::logic_error).
+/// after the accepted guesses is the network's own choice. REQUIRES: the number of rows is the
+/// number of tokens plus 1 (std::logic_error).
 ///   tokens  the guesses at the nodes (fill_tree)
 ///   rows    [tokens + 1]: the row of the root, then the rows of the nodes
 TreeVerdict accept_exact(const MedusaTree& tree, const Tokens& tokens,
@@ -108,7 +108,7 @@ TreeVerdict accept_exact(const MedusaTree& tree, const Tokens& tokens,
 /// 0.3 exp(-H(p))), where p is the distribution of its parent's row and H(p) its entropy. The
 /// longest path of good guesses is accepted; of several longest paths, the first. The token after
 /// it is drawn from the network's distribution. The result as a whole does not have the network's
-/// distribution. REQUIRES: one row more than tokens (std::logic_error).
+/// distribution. REQUIRES: the number of rows is the number of tokens plus 1 (std::logic_error).
 ///   rows  [tokens + 1]: the row of the root, then the rows of the nodes, all with probabilities
 TreeVerdict accept_typical(const MedusaTree& tree, const Tokens& tokens,
                            std::span<const RowLogits> rows, Chance& chance);

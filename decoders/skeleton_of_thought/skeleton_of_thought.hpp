@@ -5,6 +5,7 @@
 
 namespace pardec {
 
+/// The options of Skeleton-of-Thought.
 struct SkeletonOptions {
   bool shared_prefix = false;  ///< whether question and skeleton are computed once for all points
 };
@@ -19,6 +20,7 @@ struct SkeletonPoint {
 /// At most the first ten points are returned.
 std::vector<SkeletonPoint> parse_skeleton(std::string_view skeleton);
 
+/// The decoder's entry in the registry (decoders()).
 DecoderEntry skeleton_of_thought_entry();
 
 }  // namespace pardec

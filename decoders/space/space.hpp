@@ -6,6 +6,7 @@
 
 namespace pardec {
 
+/// The options of SPACE.
 struct SpaceOptions {
   /// Number of masks per group, and maximum number of candidates per step. It may be smaller than
   /// in training.
@@ -20,7 +21,7 @@ struct SpaceOptions {
 struct SpaceGrid {
   std::vector<RowLabel> labels;
   std::vector<int> reals;               ///< [i]: index of cell (i, 0)
-  std::vector<std::vector<int>> masks;  ///< [i][j - 1]: index of cell (i, j)
+  std::vector<std::vector<int>> masks;  ///< [i][j - 1]: index of cell (i, j), if the mask exists
 };
 
 /// Lays out the cells for x_l, which is at position n, and `candidates` candidates after it, with k
@@ -38,6 +39,7 @@ RowLabel space_mask(int real, int i, int j);
 Token space_mask_token(const std::string& given, const Tokenizer* tokenizer, int vocab_size,
                        bool trains = false);
 
+/// The decoder's entry in the registry (decoders()).
 DecoderEntry space_entry();
 
 }  // namespace pardec

@@ -11,6 +11,7 @@
 
 namespace pardec {
 
+/// The options of lookahead decoding.
 struct LookaheadOptions {
   int W = 7;  ///< number of columns of the window: future positions that are guessed in parallel
   int N = 5;  ///< length of n-grams in tokens; the window keeps the last N - 1 guesses per column
@@ -52,6 +53,7 @@ PathVerdict verify_paths(const RowLogits& root, const std::vector<std::vector<Ro
                          const std::vector<Tokens>& paths, Chance& chance,
                          ForcedAcceptance forced = {});
 
+/// The decoder's entry in the registry (decoders()).
 DecoderEntry lookahead_entry();
 
 }  // namespace pardec

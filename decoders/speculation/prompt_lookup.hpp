@@ -10,6 +10,7 @@ namespace pardec {
 /// not occur earlier.
 Tokens look_up(const Tokens& text, int ngram, int draft);
 
+/// The decoder's entry in the registry (decoders()).
 DecoderEntry prompt_lookup_entry();
 
 }  // namespace pardec

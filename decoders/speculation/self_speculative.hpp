@@ -14,6 +14,7 @@ namespace pardec {
 /// `where`: the text has another form, or names a layer that the network does not have.
 std::vector<bool> parse_layers(const std::string& text, int layers, const std::string& where);
 
+/// The decoder's entry in the registry (decoders()).
 DecoderEntry self_speculative_entry();
 
 }  // namespace pardec

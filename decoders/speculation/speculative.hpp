@@ -44,6 +44,7 @@ class DraftLength {
   double threshold_;
 };
 
+/// The decoder's entry in the registry (decoders()).
 DecoderEntry speculative_entry();
 
 }  // namespace pardec

@@ -1,8 +1,9 @@
 #pragma once
 // Verification of a sequence of candidates by the target network. Source: Leviathan et al. 2023,
-// arXiv:2211.17192, Algorithm 1; Chen et al. 2023, arXiv:2302.01318. Greedy tokens equal those of
-// plain greedy decoding. Sampled tokens have the same distribution as plain sampling (proofs in the
-// papers' appendices A.1 and 1).
+// arXiv:2211.17192, Algorithm 1; Chen et al. 2023, arXiv:2302.01318. With greedy verification, the
+// tokens equal the tokens of greedy decoding without guesses. With sampling and Extra::residual,
+// they have the same distribution as tokens sampled without guesses (proofs in the papers'
+// appendices A.1 and 1).
 #include <span>
 #include <vector>
 
@@ -15,9 +16,9 @@ namespace pardec {
 struct Candidates {
   Tokens tokens;
   /// Per token: the distribution from which it was drawn, [vocab], after the same temperature,
-  /// top-k and top-p as the target network's distribution. An empty distribution stands for
-  /// probability 1 of the token (greedy draft, n-gram). If there are fewer distributions than
-  /// tokens, missing distributions count as empty.
+  /// top-k and top-p as the target network's distribution. An empty distribution means that the
+  /// token had probability 1 (greedy draft, n-gram). If there are fewer distributions than tokens,
+  /// missing distributions count as empty.
   std::vector<std::vector<double>> proposals;
 
   int size() const { return static_cast<int>(tokens.size()); }
@@ -38,7 +39,7 @@ enum class Extra {
 /// chooses after them.
 struct Verdict {
   int accepted = 0;             ///< number of accepted candidates
-  std::vector<Choice> choices;  ///< [accepted + 1]; choice i was made by row i
+  std::vector<Choice> choices;  ///< [accepted + 1]; choice i was made from row i
 };
 
 /// The residual distribution norm(max(0, p - q)); p itself if no weight is left. q may be shorter
@@ -49,8 +50,8 @@ std::vector<double> residual(const std::vector<double>& p, const std::vector<dou
 std::vector<double> residual(const std::vector<double>& p, Token token);
 
 /// Greedy verification: candidate i is accepted if it is the best id of row i. The token after the
-/// accepted candidates is the best id of the next row. std::logic_error: there is not one row more
-/// than candidates.
+/// accepted candidates is the best id of the next row. std::logic_error: the number of rows is not
+/// the number of candidates plus 1.
 ///   rows  [candidates + 1]: row 0 belongs to the last token of the text, row i + 1 to candidate i
 Verdict accept_greedy(std::span<const RowLogits> rows, const Candidates& candidates);
 

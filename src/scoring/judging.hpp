@@ -32,13 +32,15 @@ struct JudgeTask {
 
 /// One item to judge: an answer, a turn of an answer, or a pair of answers.
 struct JudgeUnit {
-  /// ids in this database: of the run, of the answer, and of the baseline's answer (0: no pair)
+  /// ids in this database: of the run, of the answer, and of the baseline's answer (0: not a pair)
   RowId run = 0, generation = 0, baseline = 0;
-  std::string run_uuid, baseline_uuid, sample;  ///< the same in every database
+  /// uuids of the two runs, and key of the example: unlike the ids, the same in every database
+  std::string run_uuid, baseline_uuid, sample;
   int repeat = 0;
-  std::string field;  ///< empty: the whole example
+  std::string field;  ///< name of the judged turn's field; empty: the whole example
   Subject subject;
-  /// For pairs: whether the two texts for the judge are equal. Then the answers count as equal.
+  /// For pairs: whether the judge would see the same text in both orders. Then the answers count as
+  /// equal.
   bool equal = false;
 };
 
@@ -53,8 +55,9 @@ struct JudgeUnits {
   std::map<std::string, std::int64_t> left_out;
 };
 
-/// The fields for which a vote on the unit has verdicts. Each verdict is stored as one row. An
-/// empty name stands for the whole example.
+/// The names of the fields that a vote on the unit judges separately. Each field has its own
+/// verdict, which is stored as one row. The name is empty if the verdict is about the whole
+/// example.
 std::vector<std::string> verdict_fields(const JudgeProtocol& protocol, const JudgeUnit& unit);
 
 /// Finds all items of the task in the invocation's runs, including the runs of all its shards.
@@ -72,7 +75,7 @@ std::string protocol_for(const DatasetEntry& dataset);
 struct JudgeProgress {
   std::int64_t votes = 0;   ///< number of votes in the task
   std::int64_t before = 0;  ///< votes that were stored before
-  /// votes that cost nothing, because an equal question already has a reply
+  /// new votes without a call of their own, because the reply to an equal question is used
   std::int64_t cached = 0;
   std::int64_t equal = 0;  ///< ties between equal answers, without a judge
   /// new votes by result (VoteState), including those in `cached`
@@ -97,14 +100,16 @@ struct JudgePlan {
 JudgePlan plan_judging(Store& store, const JudgeTask& task, const JudgeUnits& units,
                        const std::function<chat::WorstCase(const chat::Call&)>& worst_case);
 
-/// The votes on pairs of equal answers: for each vote and order, a tie.
+/// The votes on pairs of equal answers: for each vote and order, a tie. `judge`, `protocol`: ids of
+/// the stored records (put_judge, put_protocol).
 std::vector<JudgmentRow> equal_ties(const JudgeTask& task, const JudgeUnits& units, RowId judge,
                                     RowId protocol);
 
-/// Obtains all missing votes, and obtains votes again that ended in an error. Each reply is stored
-/// with its votes as it arrives, so that nothing is lost if the process is killed. At the end, the
-/// resulting scores are stored (store_judged_scores), even if `ask` throws. Exceptions of `ask`
-/// pass through. `ask`: sends the calls to a service. `progress`: called after each reply.
+/// Obtains all missing votes. Votes that ended in an error are missing too; with JudgeTask::retry,
+/// so are votes without a verdict. Each reply is stored with its votes as it arrives, so that
+/// nothing is lost if the process is killed. At the end, the resulting scores are stored
+/// (store_judged_scores), even if `ask` throws. Exceptions of `ask` pass through. `ask`: sends the
+/// calls to a service. `progress`: called after each reply.
 JudgeProgress judge_answers(Store& store, const JudgeTask& task, const JudgeUnits& units,
                             const AskService& ask,
                             const std::function<void(const JudgeProgress&)>& progress = {});
@@ -118,8 +123,9 @@ std::string shared_family(const std::string& judge, const std::string& model);
 /// vote wins. Only votes with VoteState::scored count. None: no vote has this state.
 std::optional<JudgeVerdict> verdict_of(const std::vector<VoteRow>& votes);
 
-/// Combines the two orders of each vote of one judge on one pair of answers. The result has one
-/// entry per vote, sorted by the number of the vote.
+/// Combines the two orders of each vote of one judge on one pair of answers. `rows`: one row for
+/// each vote and order. The result has one entry for each vote, sorted by the number of the vote. A
+/// verdict is none if its row is missing, or if the row's state is not VoteState::scored.
 std::vector<PairVerdict> pair_verdicts(const std::vector<JudgmentRow>& rows);
 
 /// Whether these are votes on equal answers (kEqualAnswers).

@@ -14,7 +14,8 @@ namespace pardec {
 /// order.
 struct SheetItem {
   /// text: the example's text. question: the questions; for a later turn of a conversation, also
-  /// the turns before it. reference: the accepted answers to the judged turn of an open prompt or
+  /// the turns before it (for pairs, only the questions; the earlier answers are in `answer` and
+  /// `other`). reference: the accepted answers to the judged turn of an open prompt or
   /// conversation; otherwise empty
   std::string id, category, text, question, reference;
   std::string answer;  ///< for pairs: answer A

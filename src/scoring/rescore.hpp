@@ -11,7 +11,8 @@ namespace pardec {
 /// The new scores of one run.
 struct Rescored {
   std::vector<StoredGeneration> generations;  ///< their `scores` are the new scores only
-  /// for each metric: number of new scores that are not stored with the same value and details
+  /// for each metric: number of new scores that are not stored with the same version, value and
+  /// details
   std::map<const TaskMetric*, std::int64_t> changed;
   /// metrics that gave no score, although some answers did not fail
   std::vector<const TaskMetric*> unfit;

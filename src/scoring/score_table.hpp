@@ -17,7 +17,7 @@ struct ScoredAnswer {
   std::int32_t sample;             ///< index in ExampleNames::keys
   std::int32_t cluster, category;  ///< numbers in ExampleNames
   std::int32_t repeat;
-  std::int32_t fields;  ///< number of its fields
+  std::int32_t fields;  ///< number of the answer's fields
 };
 
 /// One stored row of table `score`.
@@ -25,14 +25,15 @@ struct ScoreFigure {
   std::int32_t answer;   ///< index in ScoreTable::answers
   std::int32_t field;    ///< number of the field's name; for the whole answer, the number of ""
   std::int32_t details;  ///< index in ScoreColumn::details
-  std::int32_t version;
-  double value;  ///< NaN if the stored value is no number
+  std::int32_t version;  ///< version of the metric's definition
+  double value;          ///< NaN if the stored value is no number
 };
 
 /// The rows of one metric, sorted by answer.
 struct ScoreColumn {
   std::vector<ScoreFigure> rows;
-  std::vector<Json> details;  ///< distinct details; null: there are none, or they are not read
+  /// distinct details; an element is null if rows have no details, or if the details are not read
+  std::vector<Json> details;
 
   /// Calls `of` once for each of the distinct details that rows use. Entry i is the result for
   /// details[i], or Value() if no row uses details[i].

@@ -9,7 +9,7 @@
 /// Reads the answers of stored runs, and compares two arms' answers to the same examples.
 namespace pardec {
 
-/// An answer and its place in its job.
+/// An answer, and the answer's place in the job that it belongs to.
 struct Answered {
   const StoredGeneration& generation;
   const JobRow* job;
