@@ -15,29 +15,30 @@ namespace pardec {
 
 /// The files of the datasets to read, and the tokenizer that measures lengths.
 struct CorpusFiles {
-  /// folder that contains one folder per dataset; empty: the project's samples
+  /// folder that contains a folder for each dataset; empty: the project's samples
   std::string data_root;
   std::string split;      ///< empty: all splits that exist
   std::string tokenizer;  ///< a tokenizer.json or its folder; empty: the quickstart model's
 };
 
 /// Loads the splits of a dataset. Splits that load_dataset rejects with a ConfigError, e.g. because
-/// they have no files, are left out. `inspections`: if not null, gets one entry for each loaded
-/// split. ConfigError: no split can be loaded (the message is about the first split). Other errors:
-/// see load_dataset.
+/// they have no files, are left out. `inspections`: an entry for each loaded split is appended to
+/// this list; may be null. ConfigError: no split can be loaded (the message is about the first
+/// split). Other errors: see load_dataset.
 std::vector<Dataset> load_splits(const DatasetEntry& entry, const CorpusFiles& files,
                                  std::vector<Inspection>* inspections = nullptr);
 
-/// How the fields of the dataset are asked by default, which the statistics of prompts assume. Adds
-/// a note to `notes` if worked examples belong in the prompts, but there are none to take (no train
-/// split, or too few examples). Errors: see default_protocol.
+/// The form and wording in which the dataset's fields are asked by default. The statistics of
+/// prompts below assume this protocol. Adds a note to `notes` if the prompts should have few-shot
+/// examples, but none are available (there is no train split, or it has too few examples). Errors:
+/// see default_protocol.
 Protocol protocol_of(const DatasetEntry& entry, const Dataset& dataset, const CorpusFiles& files,
                      std::vector<std::string>& notes);
 
 /// Loads the tokenizer `files.tokenizer`. Errors: see Tokenizer::load.
 Tokenizer tokenizer_of(const CorpusFiles& files);
 
-/// The mean of the values that were added; NaN: none were added.
+/// The mean of the values that were added; NaN: no value was added.
 struct Mean {
   double sum = 0, count = 0;
   void add(double value) { sum += value, ++count; }
@@ -92,8 +93,8 @@ struct AttentionStats {
   Mean m, p, c, x, y;
   StagedCost pcpa, ippd;  ///< sums over all examples (pcpa_cost, ippd_cost)
 };
-/// Computes the cost for a dataset, with its reference answers. `contexts`: number of examples that
-/// IPPD has in a prompt. If the wording names the category, these are examples of one category. The
+/// Computes the cost for a dataset, with its reference answers. `contexts`: number of examples in a
+/// prompt of IPPD. If the wording names the category, these are examples of one category. The
 /// last prompts may have fewer. ConfigError: see make_job and make_pieces.
 AttentionStats attention_of(const Dataset& dataset, const Protocol& protocol,
                             const Tokenizer& tokenizer, int contexts);
@@ -116,9 +117,9 @@ double total_flop_factor(const AttentionStats& stats);
 /// PC+PA's memory accesses divided by IPPD's, over prefill and decoding of all examples.
 double total_access_ratio(const AttentionStats& stats);
 
-/// The number of token ids of a field's answer, with a space before the text, counted as in the
-/// IPPD paper. `choices`: whether the field is a multiple-choice question. If so, only the answer
-/// (a letter) counts. Otherwise, the end of sequence counts too.
+/// The number of tokens of a field's answer with a space before the text, counted as in the IPPD
+/// paper. `choices`: whether the field is a multiple-choice question, so that `answer` is a letter.
+/// For other questions, the token that ends the sequence is counted, too.
 std::size_t answer_ids(const std::string& answer, bool choices, const Tokenizer& tokenizer);
 
 }  // namespace pardec
