@@ -51,13 +51,13 @@ struct ReproduceOptions {
   std::string data_root;  ///< folder with a folder for each dataset; empty: the project's samples
   std::string dtype;      ///< replaces the dtype in the item's file; empty: keeps it
   std::string device;     ///< device of runs and trainings; empty: as in the item's file
-  std::vector<GivenNetwork> models;  ///< if a label has several, the first is used
+  std::vector<GivenNetwork> models;  ///< of several entries with a label, the first counts
   /// The services for arms that a service answers. An arm without its service is reported as
   /// missing.
   std::vector<GivenService> services;
   /// number of examples of each dataset; 0: all; none: as in the item's file
   std::optional<std::int64_t> limit;
-  std::optional<chat::ServiceSpec> judge;  ///< for claims that need a judge; none: none is asked
+  std::optional<chat::ServiceSpec> judge;  ///< for claims that need a judge; none: ask no judge
   int threads = 0;                         ///< CPU threads; 0: all cores
   Effort effort;
   /// True: errors of a run are reported in ClaimFinding::lacks. False: they are thrown.
@@ -82,18 +82,19 @@ struct Reproduction {
   std::unique_ptr<Evidence> evidence;
   std::vector<ClaimFinding> findings;  ///< one for each claim that is tested at this scale
   bool judge_failed = false;  ///< whether asking the judge failed, so that verdicts may be missing
-  bool shared = false;        ///< whether the processes of a group began a run together
+  /// whether all processes of the group began a run together (ReproduceOptions::group)
+  bool shared = false;
 };
 
 /// The traces for a scale with the key `bound`.
 struct BoundTraces {
-  std::map<std::string, std::vector<Trace>> traces;  ///< by dataset
+  std::map<std::string, std::vector<Trace>> traces;  ///< dataset -> traces of all arms
   std::vector<Overview> made;                        ///< the runs that made the traces
-  std::vector<std::string> unfinished;               ///< datasets whose run ended early
-  Lacking lacking;                                   ///< what is missing
+  std::vector<std::string> unfinished;               ///< names of datasets whose run ended early
+  Lacking lacking;                                   ///< arms and datasets without traces, and why
 };
 
-/// The bound traces that this process has made: result of work_of() -> traces.
+/// The traces that this process has made for bounds: key of the work (work_of) -> traces.
 using MadeBounds = std::map<std::string, BoundTraces>;
 
 /// Runs the scale's experiment and tests the claims. A stopped run is resumed. A complete run is
