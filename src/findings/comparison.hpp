@@ -79,7 +79,7 @@ struct Speedup {
   Interval without_outliers{};     ///< the ratio without the outliers
   std::int64_t blocks;             ///< number of distinct blocks
   std::int64_t measurements = 0;   ///< number of measurements of these blocks, including repeats
-  /// Number of measurements for which it is known how much core time others took from both arms
+  /// Number of measurements for which the core time that others took is known for both arms
   /// (taken_share). Others are other programs, the host of a virtual machine, or a CPU quota.
   std::int64_t load_known = 0;
   /// number of measurements during which others took at least kDisturbedShare of the core time of
@@ -88,7 +88,7 @@ struct Speedup {
   std::int64_t repaired = 0;         ///< disturbed measurements that were repeated by `--repair`
   std::int64_t disturbed_again = 0;  ///< repaired measurements that were disturbed again
   /// The ratio without disturbed measurements. A disturbed measurement is replaced by its
-  /// repetition. It is left out if it was not repeated, or if its repetition was disturbed too.
+  /// repetition. A disturbed measurement without an undisturbed repetition is left out.
   /// None: no measurement was disturbed. NaN: no measurement is left.
   std::optional<Interval> quiet;
   std::int64_t quiet_blocks = 0;   ///< number of distinct blocks in `quiet`
@@ -180,8 +180,8 @@ struct ArmFinding {
   std::optional<size_t> baseline;  ///< index in Overview::arms; none: the arm has no baseline
   bool is_baseline = false;        ///< whether other arms are compared with this arm
   Reached jobs{}, stack{};         ///< jobs: jobs in a forward pass; stack: examples in a job
-  /// mean number of experts whose weights a layer with experts reads in a pass; NaN: the network
-  /// has no experts, or the number is not known
+  /// mean number of experts that a pass reads in one layer with experts; NaN: the network has no
+  /// experts, or the number is not known
   double experts = 0;
   /// mean number of streams that choose a token in a pass; NaN: not known. A stream is an answer,
   /// or a part of an answer that is decoded in parallel.
@@ -223,7 +223,7 @@ struct ArmDetails {
   std::optional<Allowed> allowed;
   Interval tokens_per_forward{};             ///< generated tokens per forward pass, over jobs
   std::vector<AttributeFinding> attributes;  ///< sorted by name; empty: values have no scores
-  /// histogram: number of tokens that a forward pass added to an answer -> number of such passes
+  /// histogram: number of tokens that a forward pass added to an answer, from 0 -> number of passes
   std::map<std::int64_t, std::int64_t> emitted;
   /// Values of the columns that only some decoders have: [decoder, in the order of
   /// Comparison::own][column, in the order of DecoderEntry::own_columns]. NaN: the arm has no

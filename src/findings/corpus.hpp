@@ -74,8 +74,8 @@ SplitStats stats_of(const Dataset& dataset, const Protocol& protocol, const Toke
 struct StructureStats {
   std::int64_t answers = 0;  ///< number of answers: the first reference of each field
   /// marked: number of answers with branches in ASPD's markup (parse_markup). by_rules: number of
-  /// other answers that APAR's rules divide (paragraph_tree). Such an answer counts as one group,
-  /// and its details are the branches.
+  /// other answers that APAR's rules divide (paragraph_tree). Here, such an answer is one group,
+  /// and the details in the tree are its branches.
   std::int64_t marked = 0, by_rules = 0;
   Mean tokens;              ///< number of tokens of an answer
   ParallelMetrics metrics;  ///< PPD, DP and ABN; the speeds are 0

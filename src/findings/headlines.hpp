@@ -11,13 +11,14 @@ enum class SpeedShown {
   faster,   ///< the speedup's interval lies above 1
   slower,   ///< the interval lies below 1
   open,     ///< the interval contains 1
-  unknown,  ///< there is no interval
+  unknown,  ///< there is no interval, e.g. because the arm has no baseline
 };
+
 SpeedShown speed_shown(const ArmFinding& arm);
 
 /// The evidence about the quality of an arm's answers relative to its baseline's.
 enum class QualityShown {
-  same,       ///< by construction, all answers must equal the baseline's; they do, and none failed
+  same,       ///< all answers equal the baseline's, as they must by construction; none failed
   not_worse,  ///< by the first score of the dataset, with the comparison's margin
   worse,
   open,      ///< the interval of the difference allows both, or there is no interval
@@ -26,6 +27,7 @@ enum class QualityShown {
   broken,    ///< most answers of the arm or of its baseline are unusable
   baseline,  ///< the arm has no baseline
 };
+/// `comparison`: the comparison to which `arm` belongs.
 QualityShown quality_shown(const Overview& comparison, const ArmFinding& arm);
 
 /// The score that quality_shown is based on (headline_score); null: there is none.

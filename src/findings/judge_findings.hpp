@@ -95,6 +95,7 @@ struct WithoutVerdict {
 /// reasons, the last entry combines all further reasons.
 inline constexpr std::size_t kMostReasons = 6;
 
+/// All findings about the verdicts on an invocation's answers.
 struct JudgeFindings {
   std::vector<JudgedArm> arms;
   std::vector<WithoutVerdict> without;  ///< in the order of `arms`; the most frequent reason first

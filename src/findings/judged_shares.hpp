@@ -11,10 +11,10 @@
 
 namespace pardec {
 
-/// The judge whose verdicts an arm's judged score is computed from, and how many of the arm's items
-/// (answers, values, turns or pairs) have a verdict of this judge.
+/// How one judged score of an arm was computed: from which judge's verdicts, and over how many of
+/// the arm's items (answers, values, turns or pairs).
 struct JudgedShare {
-  std::string dataset, arm;
+  std::string dataset, arm;  ///< name of the dataset, and label of the arm
   /// Names of the judge and of the protocol. For pairs, the text of the protocol also names the
   /// baseline.
   std::string judge, protocol;

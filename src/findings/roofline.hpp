@@ -57,9 +57,10 @@ void add_work(std::vector<TraceWork>& works, const Trace& trace);
 /// The work of the traces in a file written by `--trace`. Errors: see each_trace.
 std::vector<TraceWork> read_works(const std::filesystem::path& file);
 
-/// The least time in seconds for all of `works`. The first `setting.batch_size` entries share their
-/// passes, then the next ones do, and so on. These groups run one after another. The work of a
-/// draft network is grouped separately. It is left out if `setting` has no draft.
+/// The least time in seconds for all of `works`. The entries are divided, in order, into groups of
+/// `setting.batch_size` entries. The entries of a group share passes. The groups run one after
+/// another. The work of a draft network is grouped separately, and left out if `setting` has no
+/// draft.
 double least_seconds(const std::vector<const TraceWork*>& works, const RooflineSetting& setting,
                      const Hardware& machine);
 
@@ -70,7 +71,7 @@ bool drafts_untraced(const TraceWork& work);
 /// The bounds of one arm on one machine. `chosen`, `sequences`, `passes` and `rows_per_pass` do not
 /// include a draft network; the times do (RooflineSetting::draft).
 struct ArmRoofline {
-  std::string arm;
+  std::string arm;         ///< label
   std::int64_t sequences;  ///< number of traced requests
   std::int64_t chosen;     ///< number of generated tokens
   std::int64_t passes;     ///< number of forward passes

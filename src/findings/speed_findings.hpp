@@ -50,7 +50,7 @@ Speeds speeds_of(const ArmFinding& arm, const ArmFinding* baseline, const RunFig
 bool same_by_construction(const RunRow& run, const RunRow& other);
 
 /// Whether same_by_construction holds, every answer was compared with the baseline's answer and
-/// equals it, no answer failed, and `run` has no oracle.
+/// equals it, no answer failed, and `run` has no oracle. ConfigError: see same_by_construction.
 bool gave_same_answers(const RunSummary& run, const RunRow& baseline);
 
 /// Whether both arms ask for one field at a time (form value), and `run` has no oracle. Only then

@@ -13,9 +13,9 @@ namespace pardec {
 /// columns. An arm that could not be run on a dataset has a row in csv and json, with the reason,
 /// and a note. By default, text, md and latex show the speedup with its interval, the difference of
 /// the first score with its interval, the verdict, the score, and tokens per pass. If machines were
-/// requested (CompareOptions::hardware), they also show the columns about rooflines. The other
-/// columns are wide (choose_columns) or only in csv and json: concurrent jobs, speeds, share of
-/// identical answers, all scores with their differences, and the decoders' own counts. The
+/// requested (CompareOptions::hardware), these formats also show the columns about rooflines. The
+/// other columns are wide (choose_columns) or only in csv and json: concurrent jobs, speeds, share
+/// of identical answers, all scores with their differences, and the decoders' own counts. The
 /// conclusion has one recommendation for each dataset (recommendations). REQUIRES: the comparison
 /// has at least one arm.
 Table comparison_table(const Comparison& comparison);

@@ -27,7 +27,7 @@ struct Column {
   bool wide = false;
   /// whether text, md and latex show the column only if not all columns are requested
   bool brief = false;
-  bool number = false;  ///< whether the values are numbers, although they are aligned as text
+  bool number = false;  ///< whether the values are numbers, although `align` is left
   /// In text, rows with the same text in this column are grouped, and the text is their heading. If
   /// all rows have different texts, the column is shown as an ordinary column.
   bool group = false;
@@ -89,6 +89,7 @@ struct Table {
 
 /// Warnings with the same code and advice, combined into one for text, md, latex and pages.
 struct MergedWarning {
+  /// One finding, and the warnings that have this finding.
   struct Finding {
     std::string text;  ///< datasets, arms and finding: "oa-mine + squad hpd; race ippd: found"
     std::vector<std::size_t> members;  ///< indices in Table::warnings
@@ -118,13 +119,14 @@ Table without_data_columns(const Table& table);
 
 /// Selects columns. If all columns are requested (ColumnChoice::wide), wide columns become ordinary
 /// columns, brief columns become data_only, and wide_notes become notes. If columns are requested
-/// by name, the table has only these columns, in the requested order. They are shown in all
-/// formats, also if they were data_only. A note lists unknown names. Without a request, the table
+/// by name, the table has only these columns, in the requested order. All formats show these
+/// columns, even if they were data_only. A note lists unknown names. Without a request, the table
 /// is unchanged.
 Table choose_columns(Table table, const ColumnChoice& choice);
 
 /// A table as csv has it: each value is a number, true, false, a text or null.
 struct FlatTable {
+  /// A column of csv.
   struct Column {
     std::string name;
     /// whether the values are numbers: Column::number is set, the alignment is right, or the column

@@ -83,6 +83,7 @@ class BoundEvidence : public Evidence {
   double balance() const override;
 
  private:
+  /// Totals over the examples of a unit.
   struct Sums {
     double examples = 0, seconds = 0, chosen = 0, passes = 0, rows = 0;
     double decoded = 0, decode_seconds = 0;  ///< without the prompt's pass and its token

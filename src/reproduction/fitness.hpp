@@ -14,7 +14,7 @@ namespace pardec {
 enum class Quantity {
   answer_speed,  ///< time per answer: speed, seconds_per_job
   token_speed,   ///< time per token: tokens_per_second, tps
-  passes,        ///< numbers of passes, and work per pass: forwards_per_job, tokens_per_forward
+  passes,        ///< count of passes, and work of a pass: forwards_per_job, tokens_per_forward
   length,        ///< tokens per answer: length
   structure,     ///< threads, branches, and the rows that they cache and attend to: max_cached, dp
   score,         ///< quality of answers: headline

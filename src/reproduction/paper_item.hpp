@@ -55,6 +55,7 @@ struct Point {
 
 /// How a claim is tested.
 struct ClaimTest {
+  /// What must hold for the quantities of `points`.
   enum class Kind {
     ratio,       ///< each point, divided by its `over`, satisfies `limit`
     bound,       ///< each point satisfies `limit` (not a bound by the roofline); no `over` needed
@@ -101,8 +102,9 @@ struct Claim {
   std::map<std::string, ClaimVerdict> expect;  ///< scale -> expected verdict
   /// scale -> why the claim cannot fail at this scale
   std::map<std::string, std::string> by_construction;
-  /// The project's datasets for which the paper has numbers: those of `published_by`, otherwise
-  /// those of the item. On any other dataset, the verdict has Qualifiers::other_data.
+  /// The project's datasets for which the paper has numbers: the datasets in `published_by`, or, if
+  /// this is empty, the datasets of the item. On any other dataset, the verdict has
+  /// Qualifiers::other_data.
   std::set<std::string> datasets;
 
   /// Whether the claim is tested at this scale.
@@ -116,6 +118,7 @@ struct Claim {
 
 /// How a figure of a paper, or one of its panels, is drawn with measured quantities.
 struct PrintedFigure {
+  /// What is drawn. Names in backquotes are members of PrintedFigure.
   enum class Form {
     /// a metric over the setting `along` of the arms, e.g. batch_size; one line for each series
     lines,

@@ -49,6 +49,7 @@ struct Limit {
 /// begins with `where`.
 Limit parse_limit(std::string_view op, double value, const std::string& where);
 
+/// The verdict on a claim, or on a part of a claim.
 enum class ClaimVerdict {
   confirmed,
   refuted,
@@ -60,6 +61,7 @@ enum class ClaimVerdict {
 inline constexpr std::array<ClaimVerdict, 5> kClaimVerdicts{
     ClaimVerdict::confirmed, ClaimVerdict::refuted, ClaimVerdict::not_contradicted,
     ClaimVerdict::open, ClaimVerdict::not_testable};
+/// The verdict in words, e.g. "not contradicted".
 std::string_view name(ClaimVerdict verdict);
 
 /// The rules for decisions.

@@ -30,11 +30,11 @@ struct WantedNetwork {
 };
 
 /// The networks that claims of these items need at the scale in `options`, and that have a recipe.
-/// Only networks are listed that are missing or not completely trained, or whose merged checkpoint
-/// (Recipe::merge) is missing. Each network is listed once. Networks whose training has begun come
-/// first, then those with the most claims per minute of training. The training data of each network
-/// are read. ConfigError: a recipe is invalid. DataError: a recipe cannot be read or is not JSON.
-/// Other errors: see PaperItem::scale.
+/// A network is listed, once, if it is missing or not completely trained, or if its merged
+/// checkpoint (Recipe::merge) is missing. Networks whose training has begun come first. Both these
+/// networks and the others are sorted by claims per minute of training, the most first. The
+/// training data of each network are read. ConfigError: a recipe is invalid. DataError: a recipe
+/// cannot be read or is not JSON. Other errors: see PaperItem::scale.
 std::vector<WantedNetwork> wanted_networks(const std::vector<const PaperItem*>& items,
                                            const ReproduceOptions& options);
 
