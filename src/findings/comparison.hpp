@@ -88,8 +88,8 @@ struct Speedup {
   std::int64_t repaired = 0;         ///< disturbed measurements that were repeated by `--repair`
   std::int64_t disturbed_again = 0;  ///< repaired measurements that were disturbed again
   /// The ratio without disturbed measurements. A disturbed measurement is replaced by its
-  /// repetition. A disturbed measurement without an undisturbed repetition is left out.
-  /// None: no measurement was disturbed. NaN: no measurement is left.
+  /// repetition. A disturbed measurement without an undisturbed repetition is left out. None: no
+  /// measurement was disturbed. NaN: no measurement is left.
   std::optional<Interval> quiet;
   std::int64_t quiet_blocks = 0;   ///< number of distinct blocks in `quiet`
   std::vector<double> of_repeats;  ///< the ratio in each repeat; empty: there is only one repeat

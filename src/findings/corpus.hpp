@@ -100,11 +100,11 @@ AttentionStats attention_of(const Dataset& dataset, const Protocol& protocol,
                             const Tokenizer& tokenizer, int contexts);
 
 /// The results of the IPPD paper's cost model (appendix A.2) for mean lengths m, p, c, x, y, with
-/// one context in a prompt (attention_model.hpp). The decode_ members are for the step in
-/// which half of each answer, y / 2 tokens, is already decoded. FLOP factors are IPPD's FLOPs
-/// divided by PC+PA's FLOPs. The access ratio is PC+PA's memory accesses divided by IPPD's memory
-/// accesses. Intensities are FLOPs per memory access; pcpa_prefill_intensity is about a later
-/// question of a context, whose prefix is cached.
+/// one context in a prompt (attention_model.hpp). The decode_ members are for the step in which
+/// half of each answer, y / 2 tokens, is already decoded. FLOP factors are IPPD's FLOPs divided by
+/// PC+PA's FLOPs. The access ratio is PC+PA's memory accesses divided by IPPD's memory accesses.
+/// Intensities are FLOPs per memory access; pcpa_prefill_intensity is about a later question of a
+/// context, whose prefix is cached.
 struct AttentionRatios {
   double prefill_flop_factor, prefill_access_ratio, decode_flop_factor;
   double pcpa_prefill_intensity, ippd_prefill_intensity, pcpa_decode_intensity,

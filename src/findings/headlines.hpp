@@ -62,8 +62,7 @@ struct Headline {
 /// One headline for each dataset. An arm takes part if it has a baseline. There are two exceptions:
 /// an arm that runs the baseline's decoder on another network, and an arm that a service answers.
 /// These arms do not take part, because more than the decoder differs. Datasets on which no arm
-/// takes part have no headline.
-/// REQUIRES: `comparison` outlives the result.
+/// takes part have no headline. REQUIRES: `comparison` outlives the result.
 std::vector<Headline> headlines_of(const Overview& comparison);
 
 }  // namespace pardec
