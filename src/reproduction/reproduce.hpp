@@ -79,8 +79,8 @@ struct Reproduction {
   std::vector<Difference> differs;       ///< differences from the paper's measurement
   std::unique_ptr<Store> store;          ///< the store from which `run` was read; may be null
   std::shared_ptr<const StoredRun> run;  ///< null: nothing was run, or the run is not kept
-  std::unique_ptr<Evidence> evidence;
-  std::vector<ClaimFinding> findings;  ///< one for each claim that is tested at this scale
+  std::unique_ptr<Evidence> evidence;    ///< not null; NoEvidence: nothing could be measured
+  std::vector<ClaimFinding> findings;    ///< one for each claim that is tested at this scale
   bool judge_failed = false;  ///< whether asking the judge failed, so that verdicts may be missing
   /// whether all processes of the group began a run together (ReproduceOptions::group)
   bool shared = false;
@@ -103,7 +103,8 @@ using MadeBounds = std::map<std::string, BoundTraces>;
 /// be the same, too. Missing networks, datasets or time are no errors; the findings report them.
 /// ConfigError: the item does not have this scale. For errors of a run, see
 /// ReproduceOptions::errors_lack; errors of a run that several processes share are always thrown.
-/// REQUIRES: `item` outlives the result; options.group is null or this process is its rank 0.
+/// REQUIRES: `item` outlives the result. If options.group is set, this process is rank 0 of the
+/// group.
 Reproduction reproduce(const PaperItem& item, const ReproduceOptions& options, MadeBounds& bounds);
 /// Reproduces an item without bound traces from earlier calls. Errors and requirements: see above.
 Reproduction reproduce(const PaperItem& item, const ReproduceOptions& options);
@@ -116,8 +117,8 @@ void follow_reproductions(const PaperCatalogue& papers, const ReproduceOptions& 
 void end_reproductions(Group& group);
 
 /// Whether enough of the scale's networks and datasets exist here to test at least one claim, or to
-/// run an item without claims at this scale. False also if the scale or a file is invalid. May
-/// generate stand-ins (runnable_of).
+/// run an item without claims at this scale. The result is also false if the scale or a file is
+/// invalid. May generate stand-ins (runnable_of).
 bool runs_here(const PaperItem& item, const ReproduceOptions& options);
 
 /// A key for the work of a scale. Scales with the same key, also of different items, share one run,
