@@ -9,7 +9,7 @@ namespace pardec {
 /// Notes about how answers ended are shown only if at least this share of the answers is affected.
 inline constexpr double kWorthSaying = 0.1;
 
-/// How the answers of an arm on a dataset ended: numbers of answers, and mean lengths.
+/// How the answers of an arm on a dataset ended: counts of answers, and mean lengths.
 struct AnswerState {
   std::int64_t answers = 0;  ///< number of answers, over all repeats
   /// Number of answers that ended with an error. `hit_limit`, `unparsed` and `empty` do not include

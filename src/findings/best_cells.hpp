@@ -7,9 +7,9 @@
 namespace pardec {
 
 /// The best arm of a dataset: the fastest of its candidates. Candidates are the arms without a
-/// baseline, and the arms whose answers are shown to be the same as, or not worse than, the
-/// baseline's (quality_shown). Broken arms and arms without measured blocks are not candidates. Two
-/// arms are compared by their times on the blocks that both measured (speedup_of).
+/// baseline, and the arms whose answers are shown to be the same as the baseline's, or not worse
+/// (quality_shown). Broken arms and arms without measured blocks are not candidates. Two arms are
+/// compared by their times on the blocks that were measured for both arms (speedup_of).
 struct BestCell {
   /// Another candidate with a time that is not shown to be longer than the best arm's.
   struct Tie {

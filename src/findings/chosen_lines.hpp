@@ -10,10 +10,11 @@
 
 namespace pardec {
 
-/// The tokens of a whole answer or of one field, in order, and the forward passes that chose them.
+/// The tokens of a whole answer or of one field, in order, and the forward pass that chose each
+/// token.
 struct ChosenLine {
   std::string field;  ///< name of the field; empty: the whole answer
-  Tokens tokens;
+  Tokens tokens;      ///< ids
   /// For each token: the number of the job's forward pass that chose the token, counted from 1.
   /// Empty: not known.
   std::vector<std::int64_t> passes;
@@ -23,12 +24,15 @@ struct ChosenLine {
 };
 
 /// The lines of one answer: one line for a whole answer, or one line for each field with tokens.
-/// `answers`: the answers of the run. `trace`: the trace of the answer's job, or null. Without a
-/// trace, the passes are inferred from the job's histogram of tokens per pass (Counters::emitted).
-/// It determines them in two cases. Either all lines began in the first pass, and each pass chose
-/// one token for each unfinished line. Or each pass chose one token, and the lines followed one
-/// another. If the answer is only a part of the job's single stream (a stack of examples), the
-/// passes are not known, even with a trace.
+/// `answers`: all answers of the run. `answer`: one of them. `trace`: the trace of the answer's
+/// job; null: there is none.
+///
+/// Without a trace, the passes are inferred from the job's histogram of tokens per pass
+/// (Counters::emitted). This is possible in two cases. In the first case, all lines began in the
+/// first pass, and each pass chose one token for each unfinished line. In the second case, each
+/// pass chose one token, and each line began after the previous line was complete. In all other
+/// cases, the passes are not known. If the answer is only a part of the job's single stream (a
+/// stack of examples), the passes are not known, even with a trace.
 std::vector<ChosenLine> chosen_lines(const RunAnswers& answers, const Answered& answer,
                                      const Trace* trace);
 

@@ -39,9 +39,9 @@ struct CompareOptions {
   /// how far a score may be below the baseline's score and still count as not worse
   /// (ScoreFinding::verdict)
   double margin = 0.05;
-  /// Machines, in the notation of read_hardware. Shares of the roofline are computed for the first
-  /// machine. The largest possible speedup is computed for every machine, from `traced`. Empty: no
-  /// rooflines.
+  /// Machines, in the notation of read_hardware. Speeds::roofline_share is computed for the first
+  /// machine. ArmDetails::allowed is computed for every machine, from `traced`. Empty: no rooflines
+  /// are computed.
   std::vector<std::string> hardware;
   std::vector<TraceWork> traced;  ///< traces of the same arms, possibly from another run
 };
@@ -52,14 +52,14 @@ void check_compare_options(const CompareOptions& options);
 /// A reason to distrust a number.
 struct Warning {
   std::string code;          ///< e.g. "hit_limit"; results/table.md lists all codes
-  std::string dataset, arm;  ///< empty: the warning applies to all
+  std::string dataset, arm;  ///< names; empty: the warning applies to all datasets or all arms
   std::string found;         ///< what was found, as text
   /// what the finding means and what to do, the same for all arms; may be empty
   std::string advice;
 };
 
 /// A mean number of items that were processed together, and the requested number. The items are
-/// jobs in a forward pass, or examples in a stack.
+/// jobs in a forward pass, or examples in a job.
 struct Reached {
   double reached;  ///< mean; NaN: not known
   int asked;       ///< requested number
@@ -68,16 +68,18 @@ struct Reached {
 };
 
 /// The baseline's total time divided by the method's total time, over the blocks that one process
-/// measured for both. The times of all repeats of a block are summed, so that they count as one
-/// block. The ends of an interval over fewer than kFewestBlocks blocks are NaN.
+/// measured for both. The times of all repeats of a block are summed, so that all repeats of a
+/// block count as one block. The ends of an interval over fewer than kFewestBlocks blocks are NaN.
+/// Some blocks are outliers (robust_ratio_of_totals): one of the two arms was unusually slow in
+/// them.
 struct Speedup {
-  Interval ratio;                  ///< over all measurements (RobustRatio)
-  std::int64_t slow_baseline = 0;  ///< number of outliers in which the baseline was slow
-  std::int64_t slow_method = 0;    ///< number of outliers in which the method was slow
-  Interval without_outliers{};     ///< the ratio without these outliers
+  Interval ratio;                  ///< over all blocks; covers `without_outliers`
+  std::int64_t slow_baseline = 0;  ///< number of blocks in which the baseline was slow (outliers)
+  std::int64_t slow_method = 0;    ///< number of blocks in which the method was slow (outliers)
+  Interval without_outliers{};     ///< the ratio without the outliers
   std::int64_t blocks;             ///< number of distinct blocks
   std::int64_t measurements = 0;   ///< number of measurements of these blocks, including repeats
-  /// Number of measurements for which it is known how much core time others took from both arms
+  /// Number of measurements for which the core time that others took is known for both arms
   /// (taken_share). Others are other programs, the host of a virtual machine, or a CPU quota.
   std::int64_t load_known = 0;
   /// number of measurements during which others took at least kDisturbedShare of the core time of
@@ -86,11 +88,11 @@ struct Speedup {
   std::int64_t repaired = 0;         ///< disturbed measurements that were repeated by `--repair`
   std::int64_t disturbed_again = 0;  ///< repaired measurements that were disturbed again
   /// The ratio without disturbed measurements. A disturbed measurement is replaced by its
-  /// repetition. It is left out if it was not repeated, or if its repetition was disturbed too.
-  /// None: no measurement was disturbed. NaN: no measurement is left.
+  /// repetition. A disturbed measurement without an undisturbed repetition is left out. None: no
+  /// measurement was disturbed. NaN: no measurement is left.
   std::optional<Interval> quiet;
   std::int64_t quiet_blocks = 0;   ///< number of distinct blocks in `quiet`
-  std::vector<double> of_repeats;  ///< the ratio of each repeat; empty: there is only one repeat
+  std::vector<double> of_repeats;  ///< the ratio in each repeat; empty: there is only one repeat
   /// whether a trace was written during one of the measurements, which takes time
   bool traced = false;
 };
@@ -155,12 +157,12 @@ struct ScoreFinding {
   Verdict verdict(double margin) const;
 };
 
-/// How many of an arm's answers differ from the baseline's, and how close the network's choices
-/// were where they first differ.
+/// How many of an arm's answers differ from the baseline's answers, and how close the arm's choice
+/// was at the first different token.
 struct Departure {
   std::int64_t departed, compared;  ///< number of answers that differ; number of answers compared
-  /// Median and minimum, over these answers, of the gap between the arm's two largest logits at the
-  /// first different token. None: no gap is known.
+  /// Median and minimum, over the differing answers, of the gap between the arm's two largest
+  /// logits at the first different token. None: no gap is known.
   std::optional<double> median_gap, least_gap;
   std::int64_t without_gap;  ///< number of differing answers with an unknown gap
 };
@@ -169,7 +171,7 @@ struct Departure {
 struct AttributeFinding {
   std::string attribute;
   long values;  ///< number of scored answers whose reference has a value
-  double f1;    ///< micro average, counted as in ExtractGPT (extractgpt_f1), from 0 to 1
+  double f1;    ///< micro average from 0 to 1, counted as in ExtractGPT (extractgpt_f1)
 };
 
 /// Findings about one arm on one dataset: the part that headlines and warnings use.
@@ -178,8 +180,8 @@ struct ArmFinding {
   std::optional<size_t> baseline;  ///< index in Overview::arms; none: the arm has no baseline
   bool is_baseline = false;        ///< whether other arms are compared with this arm
   Reached jobs{}, stack{};         ///< jobs: jobs in a forward pass; stack: examples in a job
-  /// mean number of experts whose weights a layer with experts reads in a pass; NaN: the network
-  /// has no experts, or the number is not known
+  /// mean number of experts that a pass reads in one layer with experts; NaN: the network has no
+  /// experts, or the number is not known
   double experts = 0;
   /// mean number of streams that choose a token in a pass; NaN: not known. A stream is an answer,
   /// or a part of an answer that is decoded in parallel.
@@ -188,7 +190,7 @@ struct ArmFinding {
   /// kFewestBlocks blocks
   Interval examples_per_second{};
   std::int64_t blocks = 0;        ///< number of distinct blocks that were measured completely
-  std::int64_t measurements = 0;  ///< number of measurements of its blocks, including repeats
+  std::int64_t measurements = 0;  ///< number of measurements of these blocks, including repeats
   std::int64_t disturbed = 0;  ///< number of these measurements that were disturbed (is_disturbed)
   /// Share, from 0 to 1, of the core time of the arm's threads that others took (taken_share), over
   /// the measurements for which the share is known. 0: it is never known.
@@ -221,10 +223,11 @@ struct ArmDetails {
   std::optional<Allowed> allowed;
   Interval tokens_per_forward{};             ///< generated tokens per forward pass, over jobs
   std::vector<AttributeFinding> attributes;  ///< sorted by name; empty: values have no scores
-  /// histogram: number of tokens that a forward pass added to an answer -> number of such passes
+  /// histogram: number of tokens that a forward pass added to an answer, from 0 -> number of passes
   std::map<std::int64_t, std::int64_t> emitted;
-  /// For each decoder in Comparison::own: the values of its own columns for this arm. NaN: there is
-  /// no value.
+  /// Values of the columns that only some decoders have: [decoder, in the order of
+  /// Comparison::own][column, in the order of DecoderEntry::own_columns]. NaN: the arm has no
+  /// value.
   std::vector<std::vector<double>> own;
 };
 
@@ -239,22 +242,22 @@ struct Uncomputed {
 
 /// Findings about all arms of one invocation: the part that headlines and warnings use.
 struct Overview {
-  std::string db, invocation;
+  std::string db, invocation;  ///< path of the database, and id
   double confidence, margin;
   /// what an example is called, e.g. "products"; "examples" if this differs between the datasets
   std::string unit;
-  std::vector<ArmFinding> arms;
+  std::vector<ArmFinding> arms;  ///< one for each arm on each dataset
   /// The names of the totals that have an interval and a difference from the baseline.
   std::vector<std::string_view> scores;
   bool exact_matches = false;  ///< whether an arm and its baseline ask for one field at a time
   bool stacks = false;         ///< whether an arm's options ask for several examples in a prompt
   std::vector<MachineRow> machines;  ///< the machines on which blocks were measured
   std::vector<Warning> warnings;
-  /// (dataset, arm) -> reason, for arms that could not be run on a dataset.
+  /// (name of a dataset, label of an arm) -> why the arm could not be run on the dataset
   std::map<std::pair<std::string, std::string>, std::string> not_applicable;
 
-  /// The distinct oracles of the arms. An `ar` arm has no oracle if the run's oracle only decides
-  /// which guesses are accepted (give_oracle).
+  /// The distinct oracles of the arms. If the run's oracle only decides which guesses are accepted,
+  /// `ar` arms have no oracle (give_oracle).
   std::vector<std::string> oracles() const;
   /// Whether an arm has an oracle.
   bool forced() const { return !oracles().empty(); }
@@ -275,14 +278,15 @@ struct Overview {
 struct Comparison : Overview {
   std::vector<ArmDetails> details;     ///< one for each entry of `arms`
   std::vector<Uncomputed> uncomputed;  ///< empty if an arm has an oracle
-  std::vector<JudgedShare> judged;     ///< of all arms
-  /// `machines`: the first entry of CompareOptions::hardware, once for each dtype of the arms.
-  /// `other_machines`: the other entries, once for each dtype. The member `machines` hides
-  /// Overview::machines, the machines on which blocks were measured.
+  std::vector<JudgedShare> judged;     ///< judged_shares of all arms, in the order of `arms`
+  /// The machines of the rooflines. `machines`: the first entry of CompareOptions::hardware, once
+  /// for each dtype of the arms. `other_machines`: for each dtype, the other entries in their
+  /// order. The member `machines` hides Overview::machines, the machines on which blocks were
+  /// measured.
   std::vector<Hardware> machines, other_machines;
   /// CompareOptions::hardware; empty if no arm has ArmDetails::allowed
   std::vector<std::string> allowing;
-  /// The decoders of the arms that have columns of their own (DecoderEntry::own_columns).
+  /// Those decoders of the arms that have columns of their own (DecoderEntry::own_columns).
   std::vector<const DecoderEntry*> own;
 
   /// REQUIRES: `arm` is an element of `arms`.
@@ -320,7 +324,7 @@ Comparison compare(Store& store, const std::string& invocation, const CompareOpt
 /// first difference.
 struct DifferingAnswer {
   DatasetRow dataset;
-  std::string arm, sample;  ///< label of the arm, and key of the example
+  std::string arm, sample;  ///< label of the arm, and the example's key in the dataset
   /// Name of the first different field, and the texts of this field in the baseline's answer and in
   /// the arm's answer. All three are empty if the texts of all fields are equal.
   std::string field, baseline, answer;

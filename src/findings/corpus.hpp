@@ -15,29 +15,30 @@ namespace pardec {
 
 /// The files of the datasets to read, and the tokenizer that measures lengths.
 struct CorpusFiles {
-  /// folder that contains one folder per dataset; empty: the project's samples
+  /// folder that contains a folder for each dataset; empty: the project's samples
   std::string data_root;
   std::string split;      ///< empty: all splits that exist
   std::string tokenizer;  ///< a tokenizer.json or its folder; empty: the quickstart model's
 };
 
 /// Loads the splits of a dataset. Splits that load_dataset rejects with a ConfigError, e.g. because
-/// they have no files, are left out. `inspections`: if not null, gets one entry for each loaded
-/// split. ConfigError: no split can be loaded (the message is about the first split). Other errors:
-/// see load_dataset.
+/// they have no files, are left out. `inspections`: an entry for each loaded split is appended to
+/// this list; may be null. ConfigError: no split can be loaded (the message is about the first
+/// split). Other errors: see load_dataset.
 std::vector<Dataset> load_splits(const DatasetEntry& entry, const CorpusFiles& files,
                                  std::vector<Inspection>* inspections = nullptr);
 
-/// How the fields of the dataset are asked by default, which the statistics of prompts assume. Adds
-/// a note to `notes` if worked examples belong in the prompts, but there are none to take (no train
-/// split, or too few examples). Errors: see default_protocol.
+/// The form and wording in which the dataset's fields are asked by default. The statistics of
+/// prompts below assume this protocol. Adds a note to `notes` if the prompts should have few-shot
+/// examples, but none are available (there is no train split, or it has too few examples). Errors:
+/// see default_protocol.
 Protocol protocol_of(const DatasetEntry& entry, const Dataset& dataset, const CorpusFiles& files,
                      std::vector<std::string>& notes);
 
 /// Loads the tokenizer `files.tokenizer`. Errors: see Tokenizer::load.
 Tokenizer tokenizer_of(const CorpusFiles& files);
 
-/// The mean of the values that were added; NaN: none were added.
+/// The mean of the values that were added; NaN: no value was added.
 struct Mean {
   double sum = 0, count = 0;
   void add(double value) { sum += value, ++count; }
@@ -73,8 +74,8 @@ SplitStats stats_of(const Dataset& dataset, const Protocol& protocol, const Toke
 struct StructureStats {
   std::int64_t answers = 0;  ///< number of answers: the first reference of each field
   /// marked: number of answers with branches in ASPD's markup (parse_markup). by_rules: number of
-  /// other answers that APAR's rules divide (paragraph_tree). Such an answer counts as one group,
-  /// and its details are the branches.
+  /// other answers that APAR's rules divide (paragraph_tree). Here, such an answer is one group,
+  /// and the details in the tree are its branches.
   std::int64_t marked = 0, by_rules = 0;
   Mean tokens;              ///< number of tokens of an answer
   ParallelMetrics metrics;  ///< PPD, DP and ABN; the speeds are 0
@@ -92,18 +93,18 @@ struct AttentionStats {
   Mean m, p, c, x, y;
   StagedCost pcpa, ippd;  ///< sums over all examples (pcpa_cost, ippd_cost)
 };
-/// Computes the cost for a dataset, with its reference answers. `contexts`: number of examples that
-/// IPPD has in a prompt. If the wording names the category, these are examples of one category. The
+/// Computes the cost for a dataset, with its reference answers. `contexts`: number of examples in a
+/// prompt of IPPD. If the wording names the category, these are examples of one category. The
 /// last prompts may have fewer. ConfigError: see make_job and make_pieces.
 AttentionStats attention_of(const Dataset& dataset, const Protocol& protocol,
                             const Tokenizer& tokenizer, int contexts);
 
 /// The results of the IPPD paper's cost model (appendix A.2) for mean lengths m, p, c, x, y, with
-/// one context in a prompt (attention_model.hpp). The decode_ members are for the step in
-/// which half of each answer, y / 2 tokens, is already decoded. FLOP factors are IPPD's FLOPs
-/// divided by PC+PA's FLOPs. The access ratio is PC+PA's memory accesses divided by IPPD's memory
-/// accesses. Intensities are FLOPs per memory access; pcpa_prefill_intensity is about a later
-/// question of a context, whose prefix is cached.
+/// one context in a prompt (attention_model.hpp). The decode_ members are for the step in which
+/// half of each answer, y / 2 tokens, is already decoded. FLOP factors are IPPD's FLOPs divided by
+/// PC+PA's FLOPs. The access ratio is PC+PA's memory accesses divided by IPPD's memory accesses.
+/// Intensities are FLOPs per memory access; pcpa_prefill_intensity is about a later question of a
+/// context, whose prefix is cached.
 struct AttentionRatios {
   double prefill_flop_factor, prefill_access_ratio, decode_flop_factor;
   double pcpa_prefill_intensity, ippd_prefill_intensity, pcpa_decode_intensity,
@@ -116,9 +117,9 @@ double total_flop_factor(const AttentionStats& stats);
 /// PC+PA's memory accesses divided by IPPD's, over prefill and decoding of all examples.
 double total_access_ratio(const AttentionStats& stats);
 
-/// The number of token ids of a field's answer, with a space before the text, counted as in the
-/// IPPD paper. `choices`: whether the field is a multiple-choice question. If so, only the answer
-/// (a letter) counts. Otherwise, the end of sequence counts too.
+/// The number of tokens of a field's answer with a space before the text, counted as in the IPPD
+/// paper. `choices`: whether the field is a multiple-choice question, so that `answer` is a letter.
+/// For other questions, the token that ends the sequence is counted, too.
 std::size_t answer_ids(const std::string& answer, bool choices, const Tokenizer& tokenizer);
 
 }  // namespace pardec

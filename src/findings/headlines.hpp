@@ -11,21 +11,23 @@ enum class SpeedShown {
   faster,   ///< the speedup's interval lies above 1
   slower,   ///< the interval lies below 1
   open,     ///< the interval contains 1
-  unknown,  ///< there is no interval
+  unknown,  ///< there is no interval, e.g. because the arm has no baseline
 };
+
 SpeedShown speed_shown(const ArmFinding& arm);
 
 /// The evidence about the quality of an arm's answers relative to its baseline's.
 enum class QualityShown {
-  same,       ///< by construction, all answers must equal the baseline's; they do, and none failed
+  same,       ///< all answers equal the baseline's, as they must by construction; none failed
   not_worse,  ///< by the first score of the dataset, with the comparison's margin
   worse,
   open,      ///< the interval of the difference allows both, or there is no interval
   unknown,   ///< there is no difference of scores, or the arm has an oracle
-  noise,     ///< the network of the arm or of its baseline is untrained
+  noise,     ///< the network of the arm or of its baseline is untrained, so answers are noise
   broken,    ///< most answers of the arm or of its baseline are unusable
   baseline,  ///< the arm has no baseline
 };
+/// `comparison`: the comparison to which `arm` belongs.
 QualityShown quality_shown(const Overview& comparison, const ArmFinding& arm);
 
 /// The score that quality_shown is based on (headline_score); null: there is none.
@@ -39,8 +41,8 @@ struct ArmStanding {
 
   /// Whether the arm is shown to be faster, with answers that are the same or not worse.
   bool is_shown() const;
-  /// Whether more examples would not change the recommendation, because the arm is slower, is
-  /// worse, is broken, or has an untrained network.
+  /// Whether the arm is slower, worse, broken, or has an untrained network. More examples would not
+  /// lead to a recommendation of such an arm.
   bool is_ruled_out() const;
 };
 
@@ -50,17 +52,17 @@ struct Headline {
   /// The fastest arm with is_shown(); null: there is no such arm. Arms with the same baseline are
   /// compared by speedup, other arms by examples per second.
   const ArmFinding* best = nullptr;
-  /// other arms with is_shown() and the best arm's baseline, and with a speedup interval that
-  /// overlaps the best arm's interval
+  /// the other arms that have is_shown(), the same baseline as the best arm, and a speedup interval
+  /// that overlaps the best arm's interval
   std::vector<const ArmFinding*> ties;
   /// all arms that take part except the best, in the order of the comparison
   std::vector<ArmStanding> arms;
 };
 
-/// One headline for each dataset. An arm takes part if it has a baseline, unless more than the
-/// decoder differs: arms that run the baseline's decoder on another network do not take part, and
-/// neither do arms that a service answers. Datasets on which no arm takes part have no headline.
-/// REQUIRES: `comparison` outlives the result.
+/// One headline for each dataset. An arm takes part if it has a baseline. There are two exceptions:
+/// an arm that runs the baseline's decoder on another network, and an arm that a service answers.
+/// These arms do not take part, because more than the decoder differs. Datasets on which no arm
+/// takes part have no headline. REQUIRES: `comparison` outlives the result.
 std::vector<Headline> headlines_of(const Overview& comparison);
 
 }  // namespace pardec

@@ -17,17 +17,17 @@
 /// Summaries of judges' verdicts on stored answers, and of their reliability.
 namespace pardec {
 
-/// Numbers of votes in each state (VoteState).
+/// The number of votes in each state (VoteState).
 struct VerdictCounts {
   std::int64_t scored = 0, refused = 0, unscored = 0, errors = 0;
 
   std::int64_t all() const { return scored + refused + unscored + errors; }
 };
 
-/// The agreement between the votes of one judge on the same item (metrics/agreement.hpp):
-/// flip_rate, Fleiss' kappa, and Krippendorff's alpha with the ordinal metric. All three are NaN if
-/// no item has two votes. Kappa and alpha are also NaN if all votes have the same label. Pairs of
-/// equal answers are left out.
+/// The agreement between the votes of one judge on the same item (metrics/agreement.hpp). `flips`:
+/// flip_rate. `fleiss`: Fleiss' kappa. `alpha`: Krippendorff's alpha with the ordinal metric. All
+/// three are NaN if no item has two votes. Kappa and alpha are also NaN if all votes have the same
+/// label. Pairs of equal answers are left out.
 struct VoteAgreement {
   /// the largest number of votes on one item; for pairs, the two orders together are one vote
   std::int64_t votes = 1;
@@ -45,16 +45,17 @@ struct JudgedArm {
   std::int64_t items = 0, scored = 0;
   /// number of pairs of equal answers: ties, for which the judge is not asked
   std::int64_t equal = 0;
-  /// Over items with a verdict: for pairs the win rate (Outcomes), for the protocol five-classes
-  /// LLM-F1 (JudgeCounts), otherwise the mean grade. The ends are NaN if these items have fewer
-  /// than kFewestBlocks clusters.
+  /// Over the items with a verdict. For pairs, this is the win rate (Outcomes). For the protocol
+  /// `five-classes`, this is LLM-F1 (JudgeCounts). For all other protocols, this is the mean grade.
+  /// The ends are NaN if the items belong to fewer than kFewestBlocks clusters.
   Interval score;
   std::map<std::string, std::int64_t> classes;  ///< label -> number of items with this verdict
-  std::optional<JudgeCounts> rates;             ///< for the protocol five-classes
-  std::optional<Outcomes> outcomes;             ///< for pairs
-  std::optional<PositionBias> bias;             ///< for pairs that a network judged
-  /// for pairs: win rate adjusted for differences in length, in characters
-  /// (length_adjusted_win_rate); NaN: fewer than kFewestBlocks clusters
+  std::optional<JudgeCounts> rates;             ///< none: the protocol is not `five-classes`
+  std::optional<Outcomes> outcomes;             ///< none: the items are not pairs
+  std::optional<PositionBias> bias;             ///< only for pairs that a network judged
+  /// win rate, adjusted for differences between the lengths of the two answers in characters
+  /// (length_adjusted_win_rate); NaN: fewer than kFewestBlocks clusters; none: the items are not
+  /// pairs
   std::optional<Interval> length_adjusted;
   VoteAgreement agreement;
 };
@@ -66,7 +67,7 @@ struct JudgesAgreement {
   DatasetRow dataset;
   std::string protocol, first, second;  ///< first, second: names of the judges
   std::int64_t items = 0;               ///< number of items on which both judges have a verdict
-  double agreement, kappa;              ///< share of items with equal verdicts, and Cohen's kappa
+  double agreement, kappa;              ///< share of `items` with equal verdicts; Cohen's kappa
   std::int64_t decided = 0;  ///< for pairs: number of pairs on which neither judge says tie
   /// share of the `decided` pairs with the same winner; NaN: there are no such pairs
   double decided_agreement = 0;
@@ -76,9 +77,9 @@ struct JudgesAgreement {
 struct ArmStrengths {
   DatasetRow dataset;
   std::string protocol, judge;
-  std::vector<std::string> arms;
-  /// Bradley-Terry strengths of `arms`, as natural logarithms with mean 0 (bradley_terry); the ends
-  /// are NaN for fewer than kFewestBlocks clusters
+  std::vector<std::string> arms;  ///< labels
+  /// for each entry of `arms`: its Bradley-Terry strength (bradley_terry), a natural logarithm; the
+  /// mean of all strengths is 0; the ends are NaN if there are fewer than kFewestBlocks clusters
   std::vector<Interval> strengths;
 };
 
@@ -87,20 +88,24 @@ struct WithoutVerdict {
   DatasetRow dataset;
   std::string arm, protocol, judge;
   std::optional<VoteState> state;  ///< none: this entry combines several reasons (kMostReasons)
-  std::string reason;              ///< for a refusal: the text of the refusal
+  std::string reason;              ///< as in VoteRow::reason, or "3 other reasons"
   std::int64_t votes = 0;          ///< number of votes that ended for this reason
 };
 /// The largest number of entries for a judge and an arm under one protocol. If there are more
 /// reasons, the last entry combines all further reasons.
 inline constexpr std::size_t kMostReasons = 6;
 
+/// All findings about the verdicts on an invocation's answers.
 struct JudgeFindings {
   std::vector<JudgedArm> arms;
-  std::vector<WithoutVerdict> without;  ///< sorted by arm, then the most frequent reason first
-  /// the judged shares that `compare`, `report` and claims also use
+  std::vector<WithoutVerdict> without;  ///< in the order of `arms`; the most frequent reason first
+  /// for all arms: the judged shares, which `compare`, `report` and claims use, too
   std::vector<JudgedShare> compared;
-  std::vector<JudgesAgreement> judges;  ///< in each pair, people come first
-  std::vector<ArmStrengths> strengths;  ///< if pairs of at least three arms were judged
+  /// for each pair of judges with verdicts on the same items; if a person and a network are a pair,
+  /// the person is `first`
+  std::vector<JudgesAgreement> judges;
+  /// for each dataset, judge and protocol with verdicts on pairs of at least three arms
+  std::vector<ArmStrengths> strengths;
 };
 
 /// The findings about an invocation and the other shards of its run. `invocation`: its whole id.

@@ -11,29 +11,30 @@
 
 namespace pardec {
 
-/// The judge whose verdicts an arm's judged score is computed from, and how many of the arm's items
-/// (answers, values, turns or pairs) have a verdict of this judge.
+/// How one judged score of an arm was computed: from which judge's verdicts, and over how many of
+/// the arm's items (answers, values, turns or pairs).
 struct JudgedShare {
-  std::string dataset, arm;
+  std::string dataset, arm;  ///< name of the dataset, and label of the arm
   /// Names of the judge and of the protocol. For pairs, the text of the protocol also names the
   /// baseline.
   std::string judge, protocol;
   std::vector<std::string> others;  ///< names of the arm's other judges, including people
-  std::string_view total;           ///< the metric's first total
-  /// Numbers of items with a score, and of items without a score by the state of a vote
-  /// (VoteState).
+  std::string_view total;           ///< name of the judged metric's first total
+  /// `scored`: number of items with a score. The others count the items without a score, by the
+  /// state of a vote on the item (VoteState).
   std::int64_t scored = 0, refused = 0, unscored = 0, errors = 0;
-  /// Number of all items. Some are in none of the other counts: items that were not judged, items
-  /// of failed answers, and items with a label that has no number.
+  /// Number of all items. Some items are in none of the other counts: items that were not judged,
+  /// items of failed answers, and items whose verdict is a label without a numeric value.
   std::int64_t of = 0;
 };
 
 /// One entry for each judged metric that has stored scores for this run. `scores`: the scores of
-/// the run.
+/// the run. StoreError: the database cannot be read.
 std::vector<JudgedShare> judged_shares(Store& store, const RunFigures& run,
                                        const ScoreTable& scores);
 
-/// A name for each id. Equal names of different records are numbered: "gpt-4.1", "gpt-4.1 (2)".
+/// Id of a judge or protocol -> its name. Equal names of different records are numbered: "gpt-4.1",
+/// "gpt-4.1 (2)".
 std::map<RowId, std::string> names_of(const std::map<RowId, NamedRecord>& records);
 
 }  // namespace pardec

@@ -7,10 +7,9 @@
 
 namespace pardec {
 
-/// The counts of a job, divided into responses to prompts. `turns`: the counts of each turn of a
-/// conversation; each turn is one response. If `turns` is empty, the job is one response.
-/// `answers`: the number of its answers; not used for a conversation, in which each response has
-/// one answer.
+/// Divides the counts of a job into responses to prompts. `turns`: for a conversation, the counts
+/// of each turn. Each turn is a response with one answer, and `answers` is not used. For any other
+/// job, `turns` is empty, and the job is one response with `answers` answers.
 std::vector<ResponseCounts> responses_of(const Counts& job, std::span<const Counts> turns,
                                          std::int64_t answers);
 

@@ -44,12 +44,12 @@ struct RooflineSetting {
 /// parallel, e.g. fields of a job that are asked separately.
 struct TraceWork {
   std::string decoder, arm, dataset;
-  std::set<std::string> examples;  ///< ids of examples; for a prompt that is no example, its name
+  std::set<std::string> examples;  ///< ids; for a prompt that is no example, name of the request
   bool drafts;                     ///< whether the trace belongs to the draft network
   std::int64_t chosen;             ///< number of generated tokens
   std::vector<PassWork> passes;    ///< in order; requests that run in parallel share passes
   std::set<std::string> requests;  ///< names of the requests
-  std::string group;               ///< see Trace::group
+  std::string group;               ///< Trace::group of all these traces
 };
 /// Adds the work of a trace to the entry of its group. If there is no such entry, or if the trace
 /// has no group, appends an entry. Rows that several forks inherit from one prefix count once.
@@ -57,9 +57,10 @@ void add_work(std::vector<TraceWork>& works, const Trace& trace);
 /// The work of the traces in a file written by `--trace`. Errors: see each_trace.
 std::vector<TraceWork> read_works(const std::filesystem::path& file);
 
-/// The least time in seconds for all of `works`. The first `setting.batch_size` entries share their
-/// passes, then the next ones do, and so on. These groups run one after another. The work of a
-/// draft network is grouped separately. It is left out if `setting` has no draft.
+/// The least time in seconds for all of `works`. The entries are divided, in order, into groups of
+/// `setting.batch_size` entries. The entries of a group share passes. The groups run one after
+/// another. The work of a draft network is grouped separately, and left out if `setting` has no
+/// draft.
 double least_seconds(const std::vector<const TraceWork*>& works, const RooflineSetting& setting,
                      const Hardware& machine);
 
@@ -70,10 +71,10 @@ bool drafts_untraced(const TraceWork& work);
 /// The bounds of one arm on one machine. `chosen`, `sequences`, `passes` and `rows_per_pass` do not
 /// include a draft network; the times do (RooflineSetting::draft).
 struct ArmRoofline {
-  std::string arm;
+  std::string arm;         ///< label
   std::int64_t sequences;  ///< number of traced requests
   std::int64_t chosen;     ///< number of generated tokens
-  std::int64_t passes;
+  std::int64_t passes;     ///< number of forward passes
   double rows_per_pass;
   double seconds;            ///< lower bound of the time of all passes
   double memory_bound;       ///< share of `seconds` in passes that memory bandwidth limits
@@ -88,8 +89,10 @@ struct ArmRoofline {
 struct Roofline {
   std::vector<std::vector<ArmRoofline>> by_machine;  ///< one list of arms for each machine
   bool has_baseline = false;                         ///< whether a trace is of the baseline
-  std::vector<std::string> other_examples;   ///< arms with examples other than the baseline's
-  std::vector<std::string> drafts_untraced;  ///< arms with passes that are in no trace
+  /// labels of the arms that were traced on other examples than the baseline
+  std::vector<std::string> other_examples;
+  /// labels of the arms with drafting passes that are in no trace
+  std::vector<std::string> drafts_untraced;
 };
 /// Computes the bounds of all arms on each machine.
 Roofline roofline_of(const std::vector<Trace>& traces, const RooflineSetting& setting,

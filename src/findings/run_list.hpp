@@ -12,7 +12,7 @@ namespace pardec {
 struct RunListFilter {
   std::string dataset;
   std::string model;    ///< a part of the network's path, or a prefix of its hash
-  std::string decoder;  ///< the decoder or the label of an arm
+  std::string decoder;  ///< name of an arm's decoder, or label of an arm
   /// Only runs that started at this time or later. The beginning of an ISO 8601 time in UTC, from
   /// the year on, e.g. 2026-01-31 or 2026-01-31T18:00.
   std::string since;
@@ -20,8 +20,9 @@ struct RunListFilter {
 
 /// A short description of one invocation. Here, a run is one arm on one dataset.
 struct ListedRun {
+  /// invocation: its id. name, note: given by the user; may be empty. started_utc: ISO 8601 time.
   std::string invocation, name, note, started_utc, commit;
-  /// running if a run of the invocation is running; otherwise failed if one of its runs failed
+  /// `running` if a run of the invocation is running; otherwise `failed` if a run failed
   RunStatus status = RunStatus::done;
   std::vector<ModelRow> models;   ///< the distinct networks of the arms
   std::string dtype, shard;       ///< of the first run
@@ -61,12 +62,12 @@ RunList list_runs(Store& store, const RunListFilter& filter, int limit);
 struct AcrossRow {
   size_t invocation;  ///< index in AcrossRuns::invocations
   const ArmFinding* arm;
-  std::string_view score_name;  ///< the arm's headline_score; empty: there is none
+  std::string_view score_name;  ///< name of the arm's first score (headline_score); empty: none
   /// This score minus the score of the same arm in the first invocation. None: this is the first
-  /// invocation, the first one lacks the arm or the score, or the files of the dataset differ.
+  /// invocation, the first invocation lacks the arm or the score, or the dataset's files differ.
   std::optional<Interval> difference;
   /// Share of the answers that equal the answers of the same arm in the first invocation. None:
-  /// this is the first invocation, or the first one has no answers to the same examples.
+  /// this is the first invocation, or the first invocation has no answers to the same examples.
   std::optional<double> identical;
 };
 
@@ -85,7 +86,7 @@ struct Sittings {
 /// A comparison of several invocations. Their arms did not take turns, so differences in speed can
 /// come from the machine.
 struct AcrossRuns {
-  std::vector<Comparison> invocations;
+  std::vector<Comparison> invocations;  ///< in the order of the call
   /// for each invocation: its name; if it has no name, the first 8 characters of its id
   std::vector<std::string> names;
   /// Sorted by dataset and arm (in the order of their first occurrence), then by invocation. The
@@ -94,8 +95,9 @@ struct AcrossRuns {
   /// One entry for each arm that has a speedup with an interval in at least two invocations. Only
   /// invocations without `differences` are combined.
   std::vector<Sittings> sittings;
-  /// For each invocation: the settings and machines that differ from those of the first invocation,
-  /// e.g. "threads: 1, now 2". If only some arms differ, dataset and arm come first.
+  /// For each invocation: a list of texts about the settings and machines that differ from those of
+  /// the first invocation, e.g. "threads: 1, now 2". If only some arms differ, the text begins with
+  /// their datasets and labels.
   std::vector<std::vector<std::string>> differences;
 };
 

@@ -17,16 +17,16 @@ namespace pardec {
 /// and within a run in the order of metrics_of().
 std::vector<std::string_view> totals_from_text(const std::vector<RunSummary>& runs);
 
-/// Adds the names of totals that were computed on request (verbs `score` and `judge`): `scores` has
-/// them, although the verb `run` does not compute their metrics for the dataset of `run`. `scores`:
-/// the stored scores of `run`.
+/// Appends to `totals` the names of the totals that were computed on request (verbs `score` and
+/// `judge`). These are the totals in `scores` whose metrics the verb `run` does not compute for the
+/// dataset of `run`. `scores`: the stored scores of `run`.
 void add_asked_for(std::vector<std::string_view>& totals, const RunSummary& run,
                    const ScoreTable& scores);
 
-/// The metrics in the datasets' lists of scores that need a judge or run the answer's code, and for
-/// which at least one arm with answers has no score yet. Only the verbs `judge` and `score` compute
-/// them. The metrics of a dataset that need a judge form one entry. An arm with a score of one of
-/// these metrics counts as judged.
+/// The metrics that only the verbs `judge` and `score` compute, and for which at least one arm with
+/// answers has no score yet. These metrics are in a dataset's list of scores, and need a judge or
+/// run the answer's code. All metrics of a dataset that need a judge form one entry. An arm with a
+/// score of one of these metrics counts as judged.
 std::vector<Uncomputed> uncomputed_in(const std::vector<ArmFinding>& arms);
 
 /// The first name in the dataset's list of scores for which the arm has a score; empty: none.

@@ -25,20 +25,23 @@ struct MeasuredRun {
 std::optional<Speedup> speedup_of(const MeasuredRun& baseline, const MeasuredRun& method,
                                   double confidence);
 
-/// The speedup of `method` over `baseline`, with the measurements that are read from the store.
-/// None: the runs have no measured block in common. StoreError: the database cannot be read.
+/// The same, but reads the measurements from the store. StoreError: the database cannot be read.
 std::optional<Speedup> speedup_of(Store& store, const RunRow& baseline, const RunRow& method,
                                   double confidence);
 
-/// Whether half the width of the interval is at most `share` times the estimate. False if the ends
-/// are NaN.
+/// Whether half the width of the interval is at most `share` times the estimate, e.g. `share` 0.02
+/// for 2 %. False if the ends are NaN.
 bool is_within(const Interval& ratio, double share);
 
-/// The measures of an arm's speed, except roofline_share, which add_rooflines sets. An answer has
-/// the latency of its job. `baseline`: null if the arm has none. `figures`: the numbers of the arm.
-/// Tokens per second are set only for arms whose numbers of tokens can be compared: arms without a
-/// baseline; services; arms with an exact decoder that generate the baseline's ids by construction;
-/// and arms that ask field by field, like their baseline, on the same network.
+/// The measures of an arm's speed, except roofline_share, which add_rooflines sets. The latency of
+/// an answer is the latency of its job. `baseline`: null if the arm has none. `figures`: the stored
+/// counts and times of the arm. Tokens per second are set only for arms whose numbers of tokens can
+/// be compared with the baseline's:
+///   - arms without a baseline
+///   - services
+///   - arms with an exact decoder that generate the baseline's ids (same_by_construction)
+///   - arms that ask field by field and run the baseline's network, if the baseline asks field by
+///     field, too
 Speeds speeds_of(const ArmFinding& arm, const ArmFinding* baseline, const RunFigures& figures);
 
 /// Whether both runs generate the same ids by construction: they have the same network and the same
@@ -47,7 +50,7 @@ Speeds speeds_of(const ArmFinding& arm, const ArmFinding* baseline, const RunFig
 bool same_by_construction(const RunRow& run, const RunRow& other);
 
 /// Whether same_by_construction holds, every answer was compared with the baseline's answer and
-/// equals it, no answer failed, and `run` has no oracle.
+/// equals it, no answer failed, and `run` has no oracle. ConfigError: see same_by_construction.
 bool gave_same_answers(const RunSummary& run, const RunRow& baseline);
 
 /// Whether both arms ask for one field at a time (form value), and `run` has no oracle. Only then

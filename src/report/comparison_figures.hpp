@@ -15,7 +15,7 @@ struct NamedFigure {
 
 /// The figures of a comparison, in this order:
 ///   - the speedups
-///   - for each baseline: the score over the speedup, with the Pareto front
+///   - for each baseline: the headline score over the speedup, with the Pareto front
 ///   - the throughput: examples per second
 ///   - the tokens per forward pass
 ///   - for each dataset: a histogram of the tokens that a forward pass adds to an answer

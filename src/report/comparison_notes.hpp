@@ -15,7 +15,7 @@ std::string title_of(const Comparison& comparison);
 
 /// Whether the arms ran on different networks. If so, tables name the networks.
 bool several_networks(const std::vector<RunSummary>& runs);
-/// The runs of the arms, in the order of the arms.
+/// ArmFinding::run of each arm, in the order of the arms.
 std::vector<RunSummary> runs_of(const Comparison& comparison);
 
 /// Whether arms of one dataset have different baselines, as in a sweep.
@@ -34,18 +34,18 @@ std::string size_of(const std::vector<RunSummary>& runs);
 std::vector<std::string> oracle_notes(const Comparison& comparison);
 
 /// A note about the arms whose answers are noise because their network is untrained. Empty: there
-/// are none.
+/// are no such arms.
 std::string untrained_note(const std::vector<RunSummary>& runs);
 
-/// A note about the shards that a table covers, and whether some are missing. `shards`: as in
-/// Store::join_shards, e.g. "0/3, 2/3". REQUIRES: `shards` is not empty.
+/// A note that names the shards that a table covers, and says whether other shards are missing.
+/// `shards`: as in Store::join_shards, e.g. "0/3, 2/3". REQUIRES: `shards` is not empty.
 std::string shard_note(const std::string& shards);
 
 /// Adds notes about arms that could not be run on a dataset, with the reasons.
 void add_not_applicable_notes(Table& table, const Comparison& comparison);
 
-/// A note that the baseline `label` was added automatically. `serves`: the arms that are compared
-/// with it.
+/// A note that the baseline `label` was added automatically. `serves`: labels of the arms that are
+/// compared with this baseline.
 std::string added_baseline_note(const std::string& label, const std::vector<std::string>& serves);
 /// Adds a note for each baseline of the comparison that was added automatically.
 void add_added_baseline_notes(Table& table, const Comparison& comparison);
@@ -53,8 +53,8 @@ void add_added_baseline_notes(Table& table, const Comparison& comparison);
 /// Adds notes that explain the shares of the roofline and the largest possible speedups, and name
 /// the machines. Adds nothing if no machine was requested (CompareOptions::hardware).
 void add_roofline_notes(Table& table, const Comparison& comparison);
-/// Notes about judged scores: the judge, the number of verdicts, and other judges. One note is
-/// about all arms of a dataset with the same judge and protocol.
+/// Notes about judged scores: the judge, the number of verdicts, and other judges. There is one
+/// note for each metric, dataset, judge and protocol, about all arms.
 std::vector<std::string> judged_notes(const std::vector<JudgedShare>& judged);
 /// Adds judged_notes, and notes about metrics that were not computed yet (Comparison::uncomputed),
 /// with the command that computes them.

@@ -13,9 +13,9 @@ namespace pardec {
 /// columns. An arm that could not be run on a dataset has a row in csv and json, with the reason,
 /// and a note. By default, text, md and latex show the speedup with its interval, the difference of
 /// the first score with its interval, the verdict, the score, and tokens per pass. If machines were
-/// requested (CompareOptions::hardware), they also show the columns about rooflines. The other
-/// columns are wide (choose_columns) or only in csv and json: concurrent jobs, speeds, share of
-/// identical answers, all scores with their differences, and the decoders' own counts. The
+/// requested (CompareOptions::hardware), these formats also show the columns about rooflines. The
+/// other columns are wide (choose_columns) or only in csv and json: concurrent jobs, speeds, share
+/// of identical answers, all scores with their differences, and the decoders' own counts. The
 /// conclusion has one recommendation for each dataset (recommendations). REQUIRES: the comparison
 /// has at least one arm.
 Table comparison_table(const Comparison& comparison);
@@ -26,8 +26,8 @@ Table comparison_table(const Comparison& comparison);
 /// dataset, the cell is "-". REQUIRES: the comparison has at least one arm.
 Table matrix_table(const Comparison& comparison);
 
-/// A table with one row for each entry of `findings`. REQUIRES: `findings` is the result of
-/// by_category for `comparison`.
+/// A table of the speeds and scores of each arm on the examples of each category, with one row for
+/// each entry of `findings`. REQUIRES: `findings` is the result of by_category for `comparison`.
 Table category_table(const Comparison& comparison, const std::vector<CategoryFinding>& findings);
 
 /// A table of the tokens that each arm computed, generated and cached, and of its seconds. If the
@@ -41,8 +41,8 @@ Table differences_table(const DifferingAnswers& answers);
 /// The text in the speedup column of a baseline.
 inline constexpr const char* kBaselineSpeedup = "baseline";
 
-/// "7.4 of 8": the mean number of jobs in a forward pass, and the requested batch size. If the mean
-/// is not known: only the batch size.
+/// The mean number of jobs in a forward pass and the requested batch size, e.g. "7.4 of 8". If the
+/// mean is not known: only the batch size.
 std::string shown_in_flight(const ArmFinding& arm);
 
 }  // namespace pardec

@@ -18,11 +18,12 @@ struct FigurePoint {
   double x_low = std::numeric_limits<double>::quiet_NaN(), x_high = x_low;  ///< interval of x
 };
 
+/// Values of a figure that are drawn with the same mark and colour, e.g. the values of one arm.
 struct FigureSeries {
   std::string name;
   std::vector<FigurePoint> points;
-  /// index of mark and colour, at least 0; 0 is grey, for baselines; indices from kMarks on repeat
-  /// the marks
+  /// index of mark and colour, at least 0; 0 is grey, for baselines; kMarks and higher indices
+  /// start again with the first mark
   int colour = 0;
 };
 
@@ -30,8 +31,8 @@ struct FigureSeries {
 /// tell series apart.
 inline constexpr int kMarks = 12;
 
-/// The kinds of figures. In `columns`, `rows` and `bars`, each series has a bar or a mark, with its
-/// interval, at each category.
+/// The kinds of figures. In `columns`, `rows` and `bars`, each series has one bar or mark, with an
+/// interval, for each category.
 enum class FigureKind {
   lines,    ///< points joined by lines; x is a number or a category
   columns,  ///< upright bars; categories from left to right
@@ -62,7 +63,7 @@ struct Figure {
   /// whether the names of series are shown next to the plot; `heat`, and a single series without a
   /// front, never have a legend
   bool legend = true;
-  std::optional<double> reference;  ///< a dashed line at this y, e.g. 1 for a speedup
+  std::optional<double> reference;  ///< a dashed line at this value of y, e.g. 1 for a speedup
   bool from_zero = true;            ///< whether the axis of the values includes 0
   /// codes of warnings about values of the figure; not drawn
   std::vector<std::string> warnings = {};

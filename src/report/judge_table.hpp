@@ -14,8 +14,8 @@ namespace pardec {
 /// `confidence`: the level of the intervals in `findings`, for headers.
 std::vector<Table> judge_tables(const JudgeFindings& findings, double confidence);
 
-/// A table of the verdicts and calls of a plan, with their maximum cost. `priced`: whether the
-/// service has prices.
+/// A table with one row: the number of verdicts and of calls in a plan, and the maximum cost.
+/// `priced`: whether the service has prices.
 Table judge_plan_table(const JudgePlan& plan, bool priced);
 
 }  // namespace pardec

@@ -10,7 +10,7 @@ namespace pardec {
 /// A cell with the text "[low, high]" followed by `more`, and with ends_of() as its value. If the
 /// ends are not known: no_cell().
 Cell interval_cell(const Interval& interval, int decimals, const std::string& more = "");
-/// The list [low, high]; an end that is not known is null.
+/// The JSON list [low, high]; an end that is not known is null.
 Json ends_of(const Interval& interval);
 /// A cell with the interval of a ratio. The text says whether the interval contains 1. If the ends
 /// are not known: no_cell().

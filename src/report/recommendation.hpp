@@ -18,7 +18,8 @@ struct Recommendation {
   std::string undecided;
   std::string against;  ///< "Ruled out: ...": see ArmStanding::is_ruled_out(); may be empty
 
-  /// The complete text, beginning with its conditions.
+  /// The complete text. It begins with the conditions: the compared arms, this machine, the
+  /// dataset.
   std::string text() const;
 };
 

@@ -11,7 +11,7 @@ namespace pardec {
 
 /// A number in large type at the top of the page, e.g. a speedup.
 struct Highlight {
-  std::string value, range;         ///< "2.46×", "[2.40, 2.49]"
+  std::string value, range;         ///< e.g. "2.46×" and "[2.40, 2.49]"
   std::string label;                ///< meaning of the number
   std::vector<std::string> beside;  ///< facts shown next to the number, e.g. "identical 97.1 %"
 };
@@ -19,7 +19,7 @@ struct Highlight {
 /// A kind of warning about numbers of the page.
 struct ReportWarning {
   std::string title;                  ///< the kind: the warning's code in words
-  std::vector<std::string> findings;  ///< each names its datasets and arms
+  std::vector<std::string> findings;  ///< texts, each with the names of datasets and arms
   std::string advice = {};            ///< may be empty
 };
 
@@ -36,7 +36,7 @@ struct ReportTable {
   std::string id;
   std::string heading;
   Table table;
-  std::vector<std::vector<RowWarning>> warnings = {};  ///< a list for each row; empty: no warnings
+  std::vector<std::vector<RowWarning>> warnings = {};  ///< [row][warning]; empty: no warnings
   /// Key of a column. For each text in this column, a button shows only the rows with this text.
   /// Empty: no buttons.
   std::string filter = {};
@@ -48,9 +48,9 @@ struct ReportFigure {
   std::string svg;  ///< made by inline_svg
 };
 
-/// Whether an answer is right according to the dataset's own metric. It is unknown if the metric is
-/// not binary or was not computed, if the field is not annotated or was not asked, or if both the
-/// answer and the right answer are that the value is absent.
+/// Whether an answer is right according to the dataset's own metric. `unknown`: the metric is not
+/// binary or was not computed; the field is not annotated or was not asked; or both the arm and the
+/// dataset say that the value is absent.
 enum class Correctness { unknown, right, wrong };
 
 /// One field of an example, with its question.
@@ -90,10 +90,10 @@ struct ReportAnswer {
   bool differs = false;             ///< whether it differs from the baseline's answer
   bool limit = false;               ///< whether the answer or one of its fields was cut at a limit
   bool unparsed = false;            ///< whether the values could not be read from the text
-  std::vector<ReportValue> values;  ///< one for each field; empty: the answer failed
+  std::vector<ReportValue> values;  ///< one for each ReportExample::fields; empty: it failed
   /// For conversations: (offset in `text` where a turn's answer begins, name of the turn's field).
   std::vector<std::pair<std::size_t, std::string>> turns;
-  std::vector<TokenLine> lines;
+  std::vector<TokenLine> lines;  ///< the tokens of the answer, or of each field with tokens
 
   /// Whether one of the values is wrong.
   bool wrong() const;
@@ -108,7 +108,7 @@ struct ReportExample {
   /// wrong
   bool open = false;
   std::vector<ReportField> fields;
-  std::vector<ReportAnswer> answers;
+  std::vector<ReportAnswer> answers;  ///< of the arms with an answer, in the order of the arms
 };
 
 /// The examples of the page.
@@ -120,8 +120,8 @@ struct Examples {
 /// A condition of the measurement, e.g. the commit.
 struct Fact {
   std::string name, value;
-  bool message =
-      false;  ///< whether names of settings in backquotes are replaced (report/wording.hpp)
+  /// whether `value` is a message: names of settings in backquotes are converted (wording.hpp)
+  bool message = false;
 };
 
 /// Facts under one heading.
@@ -136,14 +136,15 @@ struct Report {
   /// Facts shown before any number, e.g. that the network is untrained.
   std::vector<std::string> marks;
   std::vector<ReportWarning> warnings;
-  /// The recommendation for one dataset. `more`: texts about undecided arms, and about arms that
-  /// are ruled out.
+  /// The recommendation for one dataset. `said`: the recommendation with its conditions. `more`:
+  /// texts about undecided arms, and about arms that are ruled out.
   struct Advice {
     std::string said;
     std::vector<std::string> more;
   };
   std::vector<Advice> advice;
-  std::vector<Highlight> highlights;  ///< for each dataset: the recommended arm (Headline::best)
+  /// the speedup of the recommended arm (Headline::best) of each dataset that has one
+  std::vector<Highlight> highlights;
   /// Verdicts on claims of papers, then the papers' tables with the printed and the measured
   /// numbers (reproduction_tables). They are the first tables of the page.
   std::vector<ReportTable> claims;

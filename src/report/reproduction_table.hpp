@@ -15,11 +15,11 @@
 namespace pardec {
 
 /// A table with a paper's numbers next to the measured numbers, which have the paper's unit.
-/// `scale`: the scale of the evidence; empty: the item has no scale. The paper's numbers that
-/// Matching::shown excludes are left out, and a note counts them. The paper's numbers without a
-/// measured number have "-" in the measured columns; with `measured_only`, their rows are left out,
-/// and a note counts them. `differs`: differences from the paper's measurement, shown as notes.
-/// Errors: see PaperItem::match_at.
+/// `scale`: the scale of the evidence; empty: the item has no scale. Numbers of the paper for which
+/// Matching::shown is false are left out, and a note counts them. Numbers of the paper that have no
+/// measured number have "-" in the measured columns. If `measured_only` is set, the rows of these
+/// numbers are left out, and a note counts them. `differs`: differences from the paper's
+/// measurement, shown as notes. Errors: see PaperItem::match_at.
 Table published_table(const PaperItem& item, const std::string& scale, const Evidence& evidence,
                       const std::vector<Difference>& differs, bool measured_only = false);
 

@@ -8,7 +8,7 @@
 namespace pardec {
 
 /// Describes a machine, e.g. "20.4 GB/s, 0.31 TFLOP/s (measured now)". If the machine has several
-/// devices, these numbers belong to each device, and the text also has the speed of the link.
+/// devices, these are the numbers of one device, and the text also has the speed of the link.
 std::string machine_text(const Hardware& machine);
 
 /// A table with the bounds of each arm on each machine (ArmRoofline). `machines`: the machines for

@@ -19,7 +19,7 @@ struct Sweep {
   double confidence = 0.95;  ///< of the intervals
 };
 
-/// The figure of y over x; it is not drawn yet (draw). Arms with the same dataset, the same decoder
+/// The figure of y over x, to be drawn with draw(). Arms with the same dataset, the same decoder
 /// and the same settings except x form one line. The names of lines have the settings that differ.
 ///
 /// If `run` is empty, all invocations are used that have the network, dtype, device, threads and

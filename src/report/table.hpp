@@ -19,15 +19,15 @@ struct Column {
   std::string key = {};  ///< name in csv, json and jsonl; empty: the header
   /// whether the column is only in csv, json and jsonl, and not in text, md and latex
   bool data_only = false;
-  /// For columns whose values are lists of numbers: names of the items. In csv, each item is a
-  /// column KEY_NAME, except that the first item is the column KEY. Items without a name are
-  /// columns KEY_1, KEY_2, ...
+  /// For columns whose values are lists of numbers: names of the items of a list, in order. In csv,
+  /// the first item is the column KEY, and each further item is a column KEY_NAME. Items without a
+  /// name are columns KEY_N, where N is the place in the list, counted from 1.
   std::vector<std::string> parts = {};
   /// whether text, md and latex show the column only if all columns are requested (choose_columns)
   bool wide = false;
   /// whether text, md and latex show the column only if not all columns are requested
   bool brief = false;
-  bool number = false;  ///< whether the values are numbers, although they are aligned as text
+  bool number = false;  ///< whether the values are numbers, although `align` is left
   /// In text, rows with the same text in this column are grouped, and the text is their heading. If
   /// all rows have different texts, the column is shown as an ordinary column.
   bool group = false;
@@ -65,7 +65,7 @@ Cell no_cell();
 struct Table {
   std::string title;
   std::vector<Column> columns;
-  std::vector<std::vector<Cell>> rows;
+  std::vector<std::vector<Cell>> rows;  ///< [row][column]
   std::vector<std::string> notes;
   /// Conclusions from the table, printed directly below it.
   std::vector<std::string> conclusion = {};
@@ -89,13 +89,14 @@ struct Table {
 
 /// Warnings with the same code and advice, combined into one for text, md, latex and pages.
 struct MergedWarning {
+  /// One finding, and the warnings that have this finding.
   struct Finding {
-    std::string text;                  ///< "oa-mine + squad hpd, ippd; race ippd: found"
+    std::string text;  ///< datasets, arms and finding: "oa-mine + squad hpd; race ippd: found"
     std::vector<std::size_t> members;  ///< indices in Table::warnings
   };
-  std::string code;
-  std::vector<Finding> findings;
-  std::string advice;
+  std::string code;               ///< Table::Warning::code
+  std::vector<Finding> findings;  ///< one for each distinct Table::Warning::found
+  std::string advice;             ///< Table::Warning::advice
 
   /// One line with the first findings, the number of other findings, and the advice.
   std::string text() const;
@@ -118,13 +119,14 @@ Table without_data_columns(const Table& table);
 
 /// Selects columns. If all columns are requested (ColumnChoice::wide), wide columns become ordinary
 /// columns, brief columns become data_only, and wide_notes become notes. If columns are requested
-/// by name, the table has only these columns, in the requested order. They are shown in all
-/// formats, also if they were data_only. A note lists unknown names. Without a request, the table
+/// by name, the table has only these columns, in the requested order. All formats show these
+/// columns, even if they were data_only. A note lists unknown names. Without a request, the table
 /// is unchanged.
 Table choose_columns(Table table, const ColumnChoice& choice);
 
 /// A table as csv has it: each value is a number, true, false, a text or null.
 struct FlatTable {
+  /// A column of csv.
   struct Column {
     std::string name;
     /// whether the values are numbers: Column::number is set, the alignment is right, or the column
@@ -132,7 +134,7 @@ struct FlatTable {
     bool numbers;
   };
   std::vector<Column> columns;
-  std::vector<std::vector<Json>> rows;
+  std::vector<std::vector<Json>> rows;  ///< [row][column]
 };
 /// Converts a table. `render` explains how intervals, differences and lists become columns.
 FlatTable flat(const Table& table);

@@ -12,19 +12,22 @@
 
 namespace pardec {
 
-/// Settings of bounds by the roofline.
+/// Settings of bounds by the roofline. Bounds are computed for each arm, network and machine.
 struct BoundSetting {
+  /// A network for which passes are timed, whatever network wrote the traces.
   struct Network {
-    std::string name;
+    std::string name;  ///< for the names of places
     NetworkSize size;
     std::optional<NetworkSize> draft;  ///< size of the draft network; none: there is none
   };
   std::vector<Network> networks;
   std::vector<Hardware> machines;
-  /// Label of an arm -> number of concurrent jobs; 1 for other arms. The time of a pass is computed
-  /// as if so many jobs made equal passes at the same time, and then divided by their number.
+  /// Label of an arm -> number of concurrent jobs. Arms that are not in the map have 1. The time of
+  /// a pass is computed as if this number of jobs shared the pass with equal work, and then divided
+  /// by this number.
   std::map<std::string, int> batches;
-  /// label of the baseline, assumed to reach its roofline at least as nearly as the other arms do
+  /// Label of the baseline. The bounds assume that the baseline comes at least as close to its
+  /// roofline as the other arms come to theirs.
   std::string baseline;
 };
 
@@ -34,7 +37,7 @@ struct BoundSetting {
 ///   fields_per_second   only as a ratio; equals the ratio of `speed`, since both arms answer the
 ///                       same fields
 ///   tokens_per_second   generated tokens, including control tokens, per second
-///   decode_speed        tokens per second without the prompt's pass and the token chosen from it
+///   decode_speed        tokens per second, without the first pass and the token that it chooses
 ///   tokens_per_forward  generated tokens per pass
 ///   rows_per_pass       computed rows per pass
 ///   length              generated tokens per example
@@ -49,9 +52,9 @@ struct BoundSetting {
 /// an example, or all examples that some arm put into the same prompt.
 class BoundEvidence : public Evidence {
  public:
-  /// `traces`: dataset -> traces of all arms. `lacking`: the arms and datasets that could not be
-  /// traced, and why. `made`: the runs that wrote the traces. `smaller`: whether the network of
-  /// these runs is smaller than the paper's, or only some of the paper's examples were run.
+  /// `traces`: name of a dataset -> traces of all arms. `lacking`: the arms and datasets that could
+  /// not be traced, and why. `made`: the runs that wrote the traces. `smaller`: whether the network
+  /// of these runs is smaller than the paper's, or only some of the paper's examples were run.
   BoundEvidence(const std::map<std::string, std::vector<Trace>>& traces,
                 const BoundSetting& setting, Lacking lacking, std::vector<Overview> made = {},
                 bool smaller = false);
@@ -80,14 +83,15 @@ class BoundEvidence : public Evidence {
   double balance() const override;
 
  private:
+  /// Totals over the examples of a unit.
   struct Sums {
     double examples = 0, seconds = 0, chosen = 0, passes = 0, rows = 0;
     double decoded = 0, decode_seconds = 0;  ///< without the prompt's pass and its token
     Sums& operator+=(const Sums& other);
     Sums operator-(const Sums& other) const;
   };
-  /// One entry per unit of the dataset. If the arm did not answer all examples of a unit, the entry
-  /// has no examples.
+  /// One entry for each unit of the dataset. If the arm did not answer all examples of a unit,
+  /// Sums::examples of the entry is 0.
   using Bound = std::vector<Sums>;
   static Bound bound_of(const std::vector<TraceWork>& works,
                         const std::vector<std::set<std::string>>& units,
@@ -105,8 +109,10 @@ class BoundEvidence : public Evidence {
   /// Null: there is no bound; `lacks` is set to the reason.
   const Bound* bound(const Scope& place, const std::string& arm, std::string& lacks) const;
   using Members = std::vector<std::pair<Scope, std::string>>;  ///< (place, arm)
-  /// Computes `of` from the totals of the members, with an interval. Totals are over the units that
-  /// all members have. `logarithmic`: see Measured. REQUIRES: all places have the same dataset.
+  /// Computes a quantity from the totals of the members, with an interval. Totals are over the
+  /// units that all members have. `of`: computes the quantity; its argument has the total of each
+  /// member, in the order of `members`. `logarithmic`: see Measured. REQUIRES: all places have the
+  /// same dataset.
   Found over_units(const Members& members, bool logarithmic,
                    const std::function<double(const std::vector<Sums>&)>& of) const;
   /// The standing of `arm`'s speed divided by `other`'s speed.

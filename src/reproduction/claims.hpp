@@ -15,7 +15,7 @@ struct ClaimFinding {
   struct Part {
     std::string label;  ///< e.g. "squad", "squad, code", "k5 > k2"; unique among the parts
     std::string rule;   ///< what the claim says of `measured`, as text, e.g. "above 1"
-    Measured measured;
+    Measured measured;  ///< for order, trend and optimum: the quotient of two points
     ClaimVerdict verdict = ClaimVerdict::open;
     /// the counts of equal answers; none: the test is not ClaimTest::Kind::identity
     std::optional<IdentityCount> identity = std::nullopt;
@@ -29,7 +29,7 @@ struct ClaimFinding {
   ClaimVerdict verdict;
   Qualifiers qualifiers;
   std::vector<Part> parts;
-  std::vector<std::string> lacks;  ///< what is missing for parts that could not be measured
+  std::vector<std::string> lacks;  ///< for parts that could not be measured: what is missing
   std::vector<Caveat> caveats;     ///< the warnings about the numbers, without duplicates
   /// Why a test is open although parts of it are refuted: their passes are too large
   /// (ClaimTest::below_balance). Empty: there is no such test.
@@ -40,10 +40,10 @@ struct ClaimFinding {
   bool unexpected() const;
   /// Why the claim cannot fail at this scale; empty: it can.
   std::string by_construction() const;
-  /// The paper's numbers for the tested parts: pairs of a dataset and its numbers, which are
-  /// {"least", "most"} or {"at"} (Claim::published). If the claim does not give numbers by dataset,
-  /// the only pair has an empty dataset. If no part was tested, the result has the numbers for all
-  /// datasets of the claim.
+  /// The paper's numbers for the tested parts: pairs (dataset, numbers). The numbers are an object
+  /// {"least": X, "most": Y} or {"at": X} (Claim::published). If the claim does not give numbers by
+  /// dataset, there is one pair with an empty dataset. If no part was tested, the result has the
+  /// numbers for all datasets of the claim. Empty: the claim has no numbers.
   std::vector<std::pair<std::string, Json>> published() const;
   /// The reasons for the verdict as text: the results of the parts, and what is missing.
   std::string why() const;
@@ -57,8 +57,8 @@ struct ClaimFinding {
 ClaimFinding test_claim(const Claim& claim, const std::string& scale, const Evidence& evidence);
 
 /// The number of claims with each verdict, as text: "claims: 3 confirmed, 1 open; apart from these,
-/// that cannot fail: 2 confirmed". The claims after "apart from these" are those with
-/// by_construction(). Without findings: "nothing is claimed".
+/// that cannot fail: 2 confirmed". The claims after "apart from these" have a by_construction()
+/// text. If `findings` is empty, the text is "nothing is claimed".
 std::string counts_text(const std::vector<const ClaimFinding*>& findings);
 
 }  // namespace pardec

@@ -12,21 +12,21 @@ namespace pardec {
 /// A measured quantity that corresponds to a printed number: the printed number is compared with
 /// `times` * quantity + `plus`.
 struct Counterpart {
-  std::vector<std::string> datasets;    ///< if there are several: the mean over them is used
+  std::vector<std::string> datasets;    ///< if there are several: their mean is compared
   std::vector<std::string> categories;  ///< measured together; empty: all categories
   std::string metric;
   /// The arms whose quantity is measured. If ArmPair::over is not empty, the quantity of `arm` is
-  /// measured relative to the quantity of `over`. If there are several arms, `extreme` selects one.
+  /// compared with the quantity of `over`. If there are several entries, `extreme` selects one.
   std::vector<ArmPair> arms;
-  /// how the two quantities of an ArmPair are compared; true: their difference, false: their ratio
+  /// true: the difference of the two quantities of an ArmPair is measured; false: their ratio
   bool difference = false;
   /// whether each category is measured separately; `extreme` then selects one
   bool each_category = false;
   /// Selects the smallest or the largest of several quantities.
   enum class Extreme { none, least, most } extreme = Extreme::none;
   double times = 1, plus = 0;
-  /// What would be needed to measure the quantity. If it is set, no other member is. Empty: nothing
-  /// is needed.
+  /// What would be needed to measure the quantity. If this is not empty, the other members are not
+  /// used. Empty: nothing is needed.
   std::string lacks;
 
   /// Labels of all arms that the quantity is computed from.
@@ -39,8 +39,8 @@ class Matching {
   /// `match`: the result of PaperItem::match_at for the scale. `item` must outlive this object.
   Matching(const PaperItem& item, Json match) : item_(item), match_(std::move(match)) {}
 
-  /// Whether the cell is compared. It is not if `match` has a text for one of its keys, and the
-  /// cell has another value (PaperItem::match).
+  /// Whether a cell is compared with a measurement. A cell is left out if `match` has a text for
+  /// one of Published::keys, and the cell has another value for this key (PaperItem::match).
   bool shown(const PublishedCell& cell) const;
   /// The counterpart of a cell. None: `match` has no entry for a value of the cell, the project
   /// does not have the cell's dataset, or no arm or metric is named.

@@ -26,13 +26,15 @@ struct Found {
   std::string lacks;  ///< e.g. "dataset narrativeqa"; empty: nothing is missing
 };
 
-/// An arm, and the arm by whose quantity its own quantity is divided; empty `over`: none.
+/// Two arms whose quantities are compared: usually, the quantity of `arm` divided by the quantity
+/// of `over`. Empty `over`: the quantity of `arm` alone.
 struct ArmPair {
   std::string arm, over;
 };
 
-/// The stored score from which a metric is computed: judge_win_rate for judge_wins, judge_ties and
-/// judge_losses (shares of pairs). Other metrics are returned as they are.
+/// The name of the stored score from which a metric is computed: judge_win_rate for judge_wins,
+/// judge_ties and judge_losses (shares of pairs). The names of all other metrics are returned
+/// unchanged.
 std::string score_of(const std::string& metric);
 
 /// The conditions under which a verdict was reached.
@@ -57,9 +59,9 @@ struct LoadWindow {
   double tokens_per_second;  ///< generated tokens of the window, divided by its length
 };
 
-/// Windows of 3 seconds, as in Figure 5 of the APAR paper. `blocks`: the loads of blocks
-/// (Store::loads_of). The first third of a block is left out, and so is the time after the last
-/// moment in which jobs waited.
+/// Divides blocks into windows of 3 seconds, as in Figure 5 of the APAR paper. `blocks`: the loads
+/// of blocks (Store::loads_of). Two parts of a block are left out: its first third, and its end, in
+/// which no job waited.
 std::vector<LoadWindow> load_windows(const std::vector<Json>& blocks);
 
 /// A source of measurements. Arms are given by their labels. experiments/papers/README.md lists the
@@ -68,8 +70,8 @@ std::vector<LoadWindow> load_windows(const std::vector<Json>& blocks);
 class Evidence {
  public:
   virtual ~Evidence() = default;
-  /// The names of places. A place is a dataset or, for bounds, a combination of dataset, network
-  /// and machine. Datasets that are missing may be included.
+  /// The names of all places. A place is a dataset or, for bounds, a combination of dataset,
+  /// network and machine. The result may have datasets that are missing.
   virtual std::vector<std::string> places() const = 0;
   /// The places of one dataset; empty: there are none.
   virtual std::vector<std::string> places_of(const std::string& dataset) const;
@@ -95,13 +97,14 @@ class Evidence {
   /// answered.
   virtual Found difference(const Scope& place, const std::string& arm, const std::string& other,
                            const std::string& metric) const = 0;
-  /// How many answers of `arm` have the texts of `other`'s answers. The metric `em` counts fields,
-  /// and `identical` counts whole answers. None: there are no answers to compare.
+  /// How many answers of `arm` equal the answers of `other` to the same examples. The metric `em`
+  /// counts fields, and `identical` counts whole answers. None: there are no answers to compare.
   virtual std::optional<IdentityCount> identity(const Scope& place, const std::string& arm,
                                                 const std::string& other,
                                                 const std::string& metric) const = 0;
-  /// The value of `metric` for each answer of `arm`, e.g. the `length` of each turn. For metrics of
-  /// jobs, there is one value for each job. Empty: the metric has no values for single answers.
+  /// The value of `metric` for each answer of `arm`, e.g. the `length` of each turn. If the metric
+  /// measures jobs, there is one value for each job. Empty: the metric has no values for single
+  /// answers or jobs.
   virtual std::vector<double> values(const Scope& /*place*/, const std::string& /*arm*/,
                                      const std::string& /*metric*/) const {
     return {};
@@ -130,10 +133,11 @@ class Evidence {
 
 /// The arms and datasets that were not run.
 struct Lacking {
-  /// Label of an arm, or name of a dataset -> text about what is missing, e.g. a network. The empty
-  /// dataset name stands for all datasets.
+  /// Label of an arm, or name of a dataset -> text about what is missing, e.g. a network. An entry
+  /// with an empty dataset name is about all datasets.
   std::map<std::string, std::string> arms, datasets;
-  /// What is missing for the scale's baseline. No other arm replaces the baseline. Empty: nothing.
+  /// What is missing for the scale's baseline; empty: nothing. If the baseline is missing, no other
+  /// arm takes its place.
   std::string baseline = "";
 };
 
@@ -162,8 +166,8 @@ class NoEvidence : public Evidence {
   Lacking lacking_;
 };
 
-/// Evidence from counts, one for each dataset and metric. Counts do not depend on arms. So a ratio
-/// or difference of two arms is the count itself.
+/// Evidence from counts, with one count for each dataset and metric. Counts do not depend on arms.
+/// So ratio() and difference() of two arms return the count itself.
 class CountedEvidence : public NoEvidence {
  public:
   /// dataset -> metric -> count; NaN: there is no such count
@@ -180,8 +184,8 @@ class CountedEvidence : public NoEvidence {
   Qualifiers qualifiers_;
 };
 
-/// A stored invocation of `run` with its answers. Several items that were measured in one run can
-/// share this object.
+/// A stored invocation of the verb `run` with its answers. Several items that were measured in one
+/// invocation can share this object.
 class StoredRun {
  public:
   /// Reads everything; `store` is not used later. `baseline`: see CompareOptions::baseline.
@@ -200,15 +204,15 @@ class StoredRun {
 };
 
 /// Evidence from a stored invocation. A metric without values for single answers or jobs, e.g.
-/// `latency`, has no difference, and its ratio is the quotient of the two levels. Arms whose
-/// answers say nothing about their decoder have no values: most answers are broken, or the network
-/// is untrained and not forced.
+/// `latency`, has no difference, and its ratio is the quotient of the two levels. Two kinds of arms
+/// have no values, because their answers say nothing about their decoder: arms of which most
+/// answers are unusable (ArmFinding::broken), and arms with an untrained network and no oracle.
 class StoredEvidence : public Evidence {
  public:
   /// `lacking`: what was not run. `smaller`: whether the networks are smaller than the paper's, or
   /// only some of the paper's examples were run. `balance`: see Evidence::balance. `warnings`:
-  /// warnings in addition to those of the comparison. `meant`: codes of warnings about what the
-  /// scale is meant to show; these warnings make no number unfit.
+  /// warnings in addition to those of the comparison. `meant`: codes of the warnings whose effect
+  /// the scale is meant to show; these warnings make no number unfit.
   StoredEvidence(std::shared_ptr<const StoredRun> run, Lacking lacking, bool smaller,
                  double balance, std::vector<Warning> warnings = {},
                  std::set<std::string> meant = {});

@@ -14,7 +14,7 @@ namespace pardec {
 enum class Quantity {
   answer_speed,  ///< time per answer: speed, seconds_per_job
   token_speed,   ///< time per token: tokens_per_second, tps
-  passes,        ///< numbers of passes, and work per pass: forwards_per_job, tokens_per_forward
+  passes,        ///< count of passes, and work of a pass: forwards_per_job, tokens_per_forward
   length,        ///< tokens per answer: length
   structure,     ///< threads, branches, and the rows that they cache and attend to: max_cached, dp
   score,         ///< quality of answers: headline
@@ -23,8 +23,8 @@ enum class Quantity {
 /// The kind of a metric; unknown metrics are scores.
 Quantity quantity_of(std::string_view metric);
 
-/// A view of measurements. Despite some warnings (Effect::undisturbed, Effect::by_token), a
-/// decision counts if it is the same in another view.
+/// A view of measurements. Some warnings (Effect::undisturbed, Effect::by_token) make a number
+/// unfit only if another view leads to another decision.
 enum class MeasuredView {
   all,          ///< all measurements
   undisturbed,  ///< without disturbed measurements (is_disturbed)
@@ -34,11 +34,12 @@ enum class MeasuredView {
 /// The effect of a warning on the use of a number.
 enum class Effect {
   none,         ///< the warning is about something else
-  beside,       ///< the number decides; the warning is reported next to the verdict
+  beside,       ///< the number can decide; the warning is reported next to the verdict
   unfit,        ///< the number decides nothing
-  undisturbed,  ///< the number decides if MeasuredView::undisturbed gives the same decision
-  by_token,     ///< the number decides if MeasuredView::by_token gives the same decision
+  undisturbed,  ///< the number can decide if MeasuredView::undisturbed gives the same decision
+  by_token,     ///< the number can decide if MeasuredView::by_token gives the same decision
 };
+/// A text for readers.
 std::string_view name(Effect effect);
 /// The effect of a warning on a quantity. `code`: a code in results/table.md; for unknown codes,
 /// the effect is Effect::beside.

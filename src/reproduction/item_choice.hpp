@@ -17,8 +17,8 @@ using StoredVerdicts = std::map<std::string, std::map<std::string, ClaimFinding>
 /// The verdicts on claims, from the runs in the database `db`. Empty: the file does not exist. For
 /// each work (work_of), the verdicts come from the newest invocation that could test at least one
 /// claim. Older invocations of this work are not used. A claim may be tested by several works, at
-/// different scales. Then the newest verdict counts that is not ClaimVerdict::not_testable.
-/// StoreError: the file cannot be read.
+/// different scales. The result then has the newest of its verdicts that are not
+/// ClaimVerdict::not_testable. StoreError: the file cannot be read.
 StoredVerdicts stored_verdicts(const PaperCatalogue& papers, const std::string& db);
 
 /// Selects items. `paper`: "all" selects the items of all papers. `item`: empty selects all items

@@ -8,20 +8,20 @@
 
 namespace pardec {
 
-/// The contribution of one unit, i.e. of one example or of some that stay together, to a level. A
-/// level is the sum of the numerators divided by the sum of the denominators.
+/// The contribution of one unit to a level. A unit is one example, or several examples that stay
+/// together. A level is the sum of the numerators divided by the sum of the denominators.
 struct UnitPart {
   std::string unit;  ///< name of the unit; several parts may have the same name
   double numerator, denominator;
 };
 
 /// Computes a quantity from several levels, with a jackknife interval that leaves out one unit from
-/// all levels at once. Example: a speedup divided by a prediction from other levels. `levels`: the
-/// parts of each level; at least two levels. Only units of the first level that the second level
-/// has too are used; the other levels may lack some of these units. If there are no such units, the
+/// all levels at once. Example: a speedup divided by a prediction from other levels. `levels`:
+/// [level][part], with at least two levels. Only the units that both the first and the second level
+/// have are used; the other levels may lack some of these units. If there are no such units, the
 /// quantity is NaN. `of`: computes the quantity from the values of the levels, in the order of
 /// `levels`. `logarithmic`: whether the interval is computed for the logarithm of the quantity.
-/// REQUIRES: the quantity is positive if `logarithmic`.
+/// REQUIRES: if `logarithmic`, the quantity is positive.
 Measured joint_quantity(const std::vector<std::vector<UnitPart>>& levels, bool logarithmic,
                         const std::function<double(std::span<const double>)>& of);
 
@@ -34,10 +34,10 @@ enum StageLevel { kTps, kSequentialTps, kParallelTps, kDp, kPpd, kAbn };
 
 /// The metric serial_parallel_law: the relative deviation of the arm's speedup from a prediction,
 /// speedup / prediction - 1. The prediction is 1 / (1 - PPD DP (1 - 1/r)), where r is the speedup
-/// of the parallel stages. `levels`: see StageLevel.
+/// of the parallel stages. `levels`: one value for each StageLevel, in the order of the enum.
 double law_of_stages(std::span<const double> levels);
 /// The metric stage_speedup_per_branch: the speedup of the parallel stages divided by ABN.
-/// `levels`: see StageLevel.
+/// `levels`: as in law_of_stages.
 double stage_speedup_per_branch(std::span<const double> levels);
 
 }  // namespace pardec

@@ -11,11 +11,11 @@
 /// that both have.
 namespace pardec {
 
-/// The contribution of some answers to a quantity: of one scored field, or of a job with all its
-/// examples. The quantity is computed from numerators and denominators as in ScorePart.
+/// The contribution of one scored field, or of a job with all its examples, to a quantity. The
+/// quantity is computed from numerators and denominators as in ScorePart.
 struct QuantityPart {
-  std::vector<std::string> answers;   ///< names of examples, or of fields of examples
-  std::vector<std::string> clusters;  ///< the clusters that these answers belong to
+  std::vector<std::string> answers;   ///< names of examples, or of their fields; not empty
+  std::vector<std::string> clusters;  ///< names of the clusters of these answers; not empty
   std::string group;                  ///< see ScorePart::group
   double numerator, denominator;
 };
@@ -24,7 +24,7 @@ struct QuantityPart {
 /// (a stack of examples) stay together: if the other arm lacks one of them, all of them are left
 /// out of both arms. Repeated answers count as one answer, with their mean.
 struct PairedParts {
-  std::vector<ScorePart> arm, other;  ///< ScorePart::cluster is the number of the unit
+  std::vector<ScorePart> arm, other;  ///< ScorePart::cluster: number of the unit, from 0
   /// Number of units. A unit is a cluster; clusters that share a job are one unit.
   std::int32_t units = 0;
   /// number of answers that both arms have, and number of answers that are left out
@@ -34,8 +34,8 @@ struct PairedParts {
 PairedParts paired(const std::vector<QuantityPart>& arm, const std::vector<QuantityPart>& other);
 
 /// The quantity of one arm, with an interval (score_intervals). `range`: the range of a single
-/// answer's score. None: the quantity is not a score. Then the interval has width 0 if all parts
-/// are equal.
+/// answer's score; none: the quantity is not a score. If all parts are equal and there is no range,
+/// the interval has width 0.
 Measured level_of(const std::vector<QuantityPart>& parts, std::optional<ScoreRange> range);
 /// The quantity of `arm` minus the quantity of `other`, over the answers that both have. If there
 /// are no such answers: NaN, with 0 units.

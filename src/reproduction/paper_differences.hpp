@@ -10,6 +10,7 @@ namespace pardec {
 
 /// A difference between a measurement and the paper's measurement.
 struct Difference {
+  /// What differs.
   enum class Of {
     network,
     type,  ///< dtype
@@ -40,14 +41,15 @@ bool is_smaller(const PaperItem& item, const Overview& comparison);
 
 /// Warnings with code `untaught`, one for each arm whose network was trained with other settings
 /// than in the paper (`training` in Published::setting). Such an arm measures another method than
-/// the paper's. Only arms without an oracle whose decoder needs a trained network are checked, and
-/// only settings that the network's training record has.
+/// the paper's. Only arms that have no oracle and whose decoder needs a trained network are
+/// checked. Only settings that the network's training record has are compared.
 std::vector<Warning> unlike_papers_training(const PaperItem& item, const Overview& comparison);
 
-/// The conditions of a run that differ from the paper's text about them (Published::setting), each
-/// with this text. Conditions that the paper does not state count as different. Judges, oracles and
-/// arms with an untrained network are always listed. The doubts about the paper's numbers come
-/// last. `judged`: the judges' verdicts on the run.
+/// Compares the conditions of a run with the texts in Published::setting, and returns an entry with
+/// both texts for each condition that differs. Conditions that the paper does not state count as
+/// different. Judges, oracles and arms with an untrained network are always listed. The doubts
+/// about the paper's numbers (Published::doubts) come last. `judged`: counts of the judges'
+/// verdicts on the run.
 std::vector<Difference> differences_from(const PaperItem& item, const Overview& comparison,
                                          const std::vector<JudgedShare>& judged);
 

@@ -20,14 +20,16 @@ struct PublishedCell {
 
 /// A doubt about a number in the paper.
 struct Doubt {
-  Json at;  ///< the cells in doubt: one value for each key, "*" for any; null: all cells
+  /// the cells in doubt: a list with one value for each entry of Published::keys, where "*" means
+  /// any value; null: all cells
+  Json at;
   std::string why;
 };
 
 /// The numbers of a table or figure.
 struct Published {
-  /// source: whether the numbers are printed, stated in the text, or derived from other numbers or
-  /// formulas of the paper
+  /// unit: the unit of the numbers, as text. source: whether the numbers are printed, stated in the
+  /// text, or derived from other numbers or formulas of the paper.
   std::string unit, source;
   Json setting;  ///< conditions of the numbers: hardware, dtype, batch and others
   /// names of the values that identify a cell, e.g. method and dataset
@@ -53,9 +55,10 @@ struct Point {
 
 /// How a claim is tested.
 struct ClaimTest {
+  /// What must hold for the quantities of `points`.
   enum class Kind {
     ratio,       ///< each point, divided by its `over`, satisfies `limit`
-    bound,       ///< each point satisfies `limit`; `over` may be empty
+    bound,       ///< each point satisfies `limit` (not a bound by the roofline); no `over` needed
     difference,  ///< each point's arm minus its `over` satisfies `limit`
     order,       ///< each point divided by the next point satisfies `limit`
     /// The quantity rises or falls along the points. Of two neighbours, the point that should be
@@ -71,9 +74,9 @@ struct ClaimTest {
   std::vector<Point> points;
   /// optimum: the claim is that the best point has one of these arms
   std::vector<std::string> among;
-  std::vector<std::string> in;  ///< datasets; empty: all
-  bool each_category = false;   ///< whether each category has parts of its own
-  bool rises = false;           ///< trend: whether the quantity rises along the points, or falls
+  std::vector<std::string> in;             ///< datasets; empty: all
+  bool each_category = false;              ///< whether each category is tested separately
+  bool rises = false;                      ///< trend: whether the claim is a rise; false: a fall
   Limit limit{Limit::Relation::above, 1};  ///< for order and trend: of the ratio of neighbours
   /// Whether parts with large passes cannot refute the claim. A pass is large if it has more rows
   /// than the machine can compute while it reads the weights (Evidence::balance). If only such
@@ -83,36 +86,39 @@ struct ClaimTest {
 
 /// A sentence of a paper that measurements can confirm or refute.
 struct Claim {
-  /// says: the sentence. where: its place in the paper.
+  /// id: e.g. "D1", unique in the item. says: the sentence. where: its place in the paper.
   std::string id, says, where;
   /// The paper's numbers: {"least": X, "most": Y} for a range, {"at": X} for a single number, or
-  /// {"by": ...} for the numbers in `published_by`. Null: the claim has no numbers.
+  /// {"by": ...} for numbers by dataset, which `published_by` has. Null: the claim has no numbers.
   Json published;
-  /// The paper's numbers: dataset (the project's name) -> network -> number. Empty: `published` has
-  /// no key `by`.
+  /// The paper's numbers by dataset: dataset (the project's name) -> name of the paper's network ->
+  /// number. Empty: `published` has no key `by`.
   std::map<std::string, std::map<std::string, double>> published_by;
-  /// scale -> the paper's network whose shape the scale uses (key `shapes`); an empty network: not
-  /// known
+  /// scale -> name of the paper's network whose shape the scale uses (key `shapes`); empty name:
+  /// not known
   std::map<std::string, std::string> networks;
-  std::vector<ClaimTest> tests;  ///< all of them must hold
-  std::vector<std::string> scales;
+  std::vector<ClaimTest> tests;                ///< all of them must hold
+  std::vector<std::string> scales;             ///< at which the claim is tested
   std::map<std::string, ClaimVerdict> expect;  ///< scale -> expected verdict
   /// scale -> why the claim cannot fail at this scale
   std::map<std::string, std::string> by_construction;
-  /// The project's datasets for which the paper has numbers: those of `published_by`, otherwise
-  /// those of the item. On any other dataset, the verdict has Qualifiers::other_data.
+  /// The project's datasets for which the paper has numbers: the datasets in `published_by`, or, if
+  /// this is empty, the datasets of the item. On any other dataset, the verdict has
+  /// Qualifiers::other_data.
   std::set<std::string> datasets;
 
   /// Whether the claim is tested at this scale.
   bool tested_at(const std::string& scale) const;
-  /// The range {"least", "most"} of the paper's numbers for a dataset (empty: all datasets) and a
-  /// network. Where the paper has no number for this network, the numbers of all networks count. If
-  /// the numbers are not given by dataset, the result is `published`. Null: there are no numbers.
+  /// The range {"least": X, "most": Y} of the paper's numbers for a network on a dataset (empty: on
+  /// all datasets). If the paper has no number for this network on a dataset, the numbers for all
+  /// networks on this dataset count. If the numbers are not given by dataset, the result is
+  /// `published`. Null: there are no numbers.
   Json published_of(const std::string& dataset, const std::string& network) const;
 };
 
 /// How a figure of a paper, or one of its panels, is drawn with measured quantities.
 struct PrintedFigure {
+  /// What is drawn. Names in backquotes are members of PrintedFigure.
   enum class Form {
     /// a metric over the setting `along` of the arms, e.g. batch_size; one line for each series
     lines,
@@ -131,11 +137,12 @@ struct PrintedFigure {
     /// number of cached rows. The marks of a series are joined.
     cache,
   };
-  /// Arms that belong together, with the paper's name for them.
+  /// Arms whose values form one line, curve or group of marks, with the paper's name for them.
   struct Series {
     std::string name;
     std::vector<Point> arms;  ///< arms that the scale does not have are left out
   };
+  /// One part of a stacked bar: its name in the legend, and the metric that it shows.
   struct Part {
     std::string name, metric;
   };
@@ -146,12 +153,12 @@ struct PrintedFigure {
   std::vector<Series> series;
   std::vector<Part> parts;  ///< see Form::stacked
   std::string x_label, y_label;
-  double times = 1;      ///< factor by which values are multiplied, e.g. 100 for percent
-  bool inverse = false;  ///< whether `times` is divided by the value, e.g. for a time per token
+  double times = 1;      ///< the drawn number is `times` * value, e.g. 100 for percent
+  bool inverse = false;  ///< true: the drawn number is `times` / value, e.g. a time per token
   /// Datasets; empty: all datasets of the scale. Each dataset has a figure of its own, unless
   /// `along` is "dataset".
   std::vector<std::string> in;
-  std::string note;  ///< in what the drawing differs from the paper's; empty: nothing
+  std::string note;  ///< how the drawing differs from the paper's; empty: it does not differ
 };
 
 /// One table or figure of a paper.
@@ -171,17 +178,18 @@ struct PaperItem {
   /// categories or metrics. Entries `arm` and `metric` apply to all cells. A cell is compared only
   /// on its own dataset (Published::datasets).
   Json match;
-  Json scales;  ///< name -> scale, in the form of an experiment file with more keys
+  Json scales;  ///< name -> scale, in the form of an experiment file with further keys
   /// what is missing to measure the item, e.g. a corpus; empty if there are scales
   std::string lacks;
   std::vector<Claim> claims;
   std::vector<PrintedFigure> figures;  ///< the panels of a figure; empty: it is not drawn
 
-  /// A scale by name, without its key `like`. This key names another scale: SCALE of this item, or
-  /// PAPER/ITEM#SCALE of another item. All keys that the scale lacks are taken from that scale.
-  /// Objects that both scales have are merged key by key, and null removes a key. ConfigError:
-  /// there is no such scale, or more than ten scales follow one another by `like`. DataError: the
-  /// file of the other item cannot be read or is not JSON.
+  /// A scale by name, with its key `like` resolved and removed. This key names another scale: SCALE
+  /// of this item, or PAPER/ITEM#SCALE of another item. The result has all keys of the other scale
+  /// that the scale itself lacks. If both scales have an object for a key, the objects are merged
+  /// key by key. Null in the scale removes a key of the other scale. ConfigError: there is no such
+  /// scale, or more than ten scales follow one another by `like`. DataError: the file of the other
+  /// item cannot be read or is not JSON.
   Json scale(const std::string& which) const;
   /// `match`, with the keys that this scale replaces. Errors: see `scale`.
   Json match_at(const std::string& which) const;

@@ -21,10 +21,10 @@ struct Recipe {
 
   std::filesystem::path file;
   std::string name;            ///< name of the network and of its folder
-  std::string makes;           ///< what the recipe makes, as text
+  std::string makes;           ///< a description of the trained network, for readers
   std::string model;           ///< folder of the checkpoint from which training starts
   std::optional<Merge> merge;  ///< if set, `model` is the result of this merge
-  /// the commands that create `model` or, if `merge` is set, its two folders
+  /// the commands that create `model` or, if `merge` is set, the two folders of `merge`
   std::vector<std::string> before;
   std::vector<std::string> datasets;  ///< names of the datasets to train on
   /// folder of the data; "DATA" stands for the folder of the publishers' files

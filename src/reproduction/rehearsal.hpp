@@ -16,8 +16,8 @@ namespace pardec {
 
 /// A network of a scale, and the small network that replaces it.
 struct RehearsedNetwork {
-  /// Label and folder of the real network, from ReproduceOptions::models or otherwise from the
-  /// scale. The folder may be empty.
+  /// Label and folder of the real network. The folder is taken from ReproduceOptions::models, or
+  /// otherwise from the scale. Empty folder: the scale names none.
   std::string label, folder;
   bool there = false;  ///< whether the folder exists and has a completely trained network
   /// path of a config file with the network's shape; empty: the shape is unknown, or the network is
@@ -55,8 +55,9 @@ struct Rehearsal {
 class Rehearsals {
  public:
   /// Performs the dry run of an item. The run has its own database, and asks no judge and no
-  /// service. The options `db`, `judge`, `effort` and `errors_lack` are ignored, and `limit` only
-  /// appears in the result. Errors of the run are thrown: see reproduce() and load_dataset.
+  /// service. The options `db`, `judge`, `effort` and `errors_lack` are ignored. `limit` has no
+  /// effect on the dry run; Rehearsal::limit repeats it. Errors of the run are thrown: see
+  /// reproduce() and load_dataset.
   ///
   /// A network is synthesised from the config in the scale's `shapes`, or from the config in the
   /// network's folder (RehearsedNetwork::folder). The network has two small layers, the quickstart

@@ -51,13 +51,13 @@ struct ReproduceOptions {
   std::string data_root;  ///< folder with a folder for each dataset; empty: the project's samples
   std::string dtype;      ///< replaces the dtype in the item's file; empty: keeps it
   std::string device;     ///< device of runs and trainings; empty: as in the item's file
-  std::vector<GivenNetwork> models;  ///< if a label has several, the first is used
+  std::vector<GivenNetwork> models;  ///< of several entries with a label, the first counts
   /// The services for arms that a service answers. An arm without its service is reported as
   /// missing.
   std::vector<GivenService> services;
   /// number of examples of each dataset; 0: all; none: as in the item's file
   std::optional<std::int64_t> limit;
-  std::optional<chat::ServiceSpec> judge;  ///< for claims that need a judge; none: none is asked
+  std::optional<chat::ServiceSpec> judge;  ///< for claims that need a judge; none: ask no judge
   int threads = 0;                         ///< CPU threads; 0: all cores
   Effort effort;
   /// True: errors of a run are reported in ClaimFinding::lacks. False: they are thrown.
@@ -79,21 +79,22 @@ struct Reproduction {
   std::vector<Difference> differs;       ///< differences from the paper's measurement
   std::unique_ptr<Store> store;          ///< the store from which `run` was read; may be null
   std::shared_ptr<const StoredRun> run;  ///< null: nothing was run, or the run is not kept
-  std::unique_ptr<Evidence> evidence;
-  std::vector<ClaimFinding> findings;  ///< one for each claim that is tested at this scale
+  std::unique_ptr<Evidence> evidence;    ///< not null; NoEvidence: nothing could be measured
+  std::vector<ClaimFinding> findings;    ///< one for each claim that is tested at this scale
   bool judge_failed = false;  ///< whether asking the judge failed, so that verdicts may be missing
-  bool shared = false;        ///< whether the processes of a group began a run together
+  /// whether all processes of the group began a run together (ReproduceOptions::group)
+  bool shared = false;
 };
 
 /// The traces for a scale with the key `bound`.
 struct BoundTraces {
-  std::map<std::string, std::vector<Trace>> traces;  ///< by dataset
+  std::map<std::string, std::vector<Trace>> traces;  ///< dataset -> traces of all arms
   std::vector<Overview> made;                        ///< the runs that made the traces
-  std::vector<std::string> unfinished;               ///< datasets whose run ended early
-  Lacking lacking;                                   ///< what is missing
+  std::vector<std::string> unfinished;               ///< names of datasets whose run ended early
+  Lacking lacking;                                   ///< arms and datasets without traces, and why
 };
 
-/// The bound traces that this process has made: result of work_of() -> traces.
+/// The traces that this process has made for bounds: key of the work (work_of) -> traces.
 using MadeBounds = std::map<std::string, BoundTraces>;
 
 /// Runs the scale's experiment and tests the claims. A stopped run is resumed. A complete run is
@@ -102,7 +103,8 @@ using MadeBounds = std::map<std::string, BoundTraces>;
 /// be the same, too. Missing networks, datasets or time are no errors; the findings report them.
 /// ConfigError: the item does not have this scale. For errors of a run, see
 /// ReproduceOptions::errors_lack; errors of a run that several processes share are always thrown.
-/// REQUIRES: `item` outlives the result; options.group is null or this process is its rank 0.
+/// REQUIRES: `item` outlives the result. If options.group is set, this process is rank 0 of the
+/// group.
 Reproduction reproduce(const PaperItem& item, const ReproduceOptions& options, MadeBounds& bounds);
 /// Reproduces an item without bound traces from earlier calls. Errors and requirements: see above.
 Reproduction reproduce(const PaperItem& item, const ReproduceOptions& options);
@@ -115,8 +117,8 @@ void follow_reproductions(const PaperCatalogue& papers, const ReproduceOptions& 
 void end_reproductions(Group& group);
 
 /// Whether enough of the scale's networks and datasets exist here to test at least one claim, or to
-/// run an item without claims at this scale. False also if the scale or a file is invalid. May
-/// generate stand-ins (runnable_of).
+/// run an item without claims at this scale. The result is also false if the scale or a file is
+/// invalid. May generate stand-ins (runnable_of).
 bool runs_here(const PaperItem& item, const ReproduceOptions& options);
 
 /// A key for the work of a scale. Scales with the same key, also of different items, share one run,

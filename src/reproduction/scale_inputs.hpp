@@ -16,7 +16,8 @@ struct Runnable {
   Json experiment;  ///< as in an experiment file for `run -c`
   Lacking lacking;
   std::string data_root;  ///< folder of the datasets; empty: the project's samples
-  /// whether something can be run: a dataset, and at least two arms (or the only arm of the scale)
+  /// whether there is something to run: at least one dataset, and at least two arms or the scale's
+  /// only arm
   bool any = false;
 };
 
@@ -40,8 +41,8 @@ std::string lacking_service(const std::string& label);
 RunSpec spec_of(const Runnable& runnable, const std::string& name,
                 const std::filesystem::path& where, const ReproduceOptions& options);
 
-/// The folder or file at path `named`, which is relative to the current folder, or otherwise to the
-/// project's folder. None: it does not exist.
+/// Looks for the folder or file `named`, first relative to the current folder, then relative to the
+/// project's folder. None: there is no such folder or file.
 std::optional<std::filesystem::path> folder_at(const std::string& named);
 
 /// The folder of a network, found as by folder_at. None: the folder does not exist, or contains an

@@ -20,8 +20,8 @@ class TimeShares {
 
   double used() const;  ///< used part of the budget, in seconds
   /// The time that `item` may use now: the remaining time, divided by the number of runs that are
-  /// still to be made. Effort::runs is false if the run that the item needs was already made, or if
-  /// no time is left. If there is no budget, there is no limit.
+  /// still to be made. Effort::runs is false if the item's run was already made, or if no time is
+  /// left. Without a budget, there is no limit.
   Effort effort_of(const PaperItem& item) const;
   /// Removes the work of an item from the runs that are still to be made. Call this after each
   /// reproduction, with its result and all traces that this process has made for bounds.

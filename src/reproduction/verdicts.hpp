@@ -28,18 +28,18 @@ struct Measured {
   Standing standing = Standing::itself;
 };
 
-/// `a` divided by `b`, for quantities that are treated as independent. The squared half-widths of
-/// the intervals of the logarithms are added. Measured::units is the smaller of the two numbers; a
-/// quantity without uncertainty (Measured::exact) does not count. If both are bounds, the standing
-/// is Standing::nothing. A quotient by an upper bound is a lower bound, and a quotient by a lower
-/// bound is an upper bound. REQUIRES: both estimates are positive.
+/// `a` divided by `b`. The two quantities are treated as independent: the squared half-widths of
+/// the intervals of their logarithms are added. Measured::units of the result is the smaller of the
+/// two numbers of units; a quantity without uncertainty (Measured::exact) is not considered. If
+/// only `b` is a bound, the result is a bound in the opposite direction. If both are bounds, the
+/// result is Standing::nothing. REQUIRES: both estimates are positive.
 Measured quotient(const Measured& a, const Measured& b);
 
 /// The values of a quantity that a claim allows.
 struct Limit {
   enum class Relation { above, at_least, below, at_most, within };
   Relation relation;
-  double value;  ///< for `within`: the largest absolute value of the quantity
+  double value;  ///< for `within`: the largest allowed absolute value of the quantity
 
   /// Whether the quantity satisfies the limit.
   bool holds(double quantity) const;
@@ -49,6 +49,7 @@ struct Limit {
 /// begins with `where`.
 Limit parse_limit(std::string_view op, double value, const std::string& where);
 
+/// The verdict on a claim, or on a part of a claim.
 enum class ClaimVerdict {
   confirmed,
   refuted,
@@ -60,6 +61,7 @@ enum class ClaimVerdict {
 inline constexpr std::array<ClaimVerdict, 5> kClaimVerdicts{
     ClaimVerdict::confirmed, ClaimVerdict::refuted, ClaimVerdict::not_contradicted,
     ClaimVerdict::open, ClaimVerdict::not_testable};
+/// The verdict in words, e.g. "not contradicted".
 std::string_view name(ClaimVerdict verdict);
 
 /// The rules for decisions.
@@ -74,7 +76,7 @@ bool enough(const Measured& measured, const VerdictRules& rules = {});
 /// The verdict on a claim, and on each of its parts (datasets, categories, neighbours in an order).
 struct Decision {
   ClaimVerdict verdict;
-  std::vector<ClaimVerdict> parts;
+  std::vector<ClaimVerdict> parts;  ///< in the order of the parts
 };
 
 /// The verdict on a claim whose parts must all hold. The result is the first verdict in this list
@@ -117,9 +119,9 @@ struct IdentityCount {
 /// The largest gap between the two best logits that counts as a tie (rounding in fp32).
 inline constexpr double kTieGap = 1e-3;
 
-/// Decides the claim that all answers are the same, except at ties. One different answer refutes a
-/// part. A part without different answers is confirmed if at least `fewest_units` answers were
-/// compared, and open otherwise.
+/// Decides the claim that the answers of two arms are the same, except for differences at ties. One
+/// other difference refutes a part. A part without other differences is confirmed if at least
+/// VerdictRules::fewest_units answers were compared, and open otherwise.
 Decision decide_identity(std::span<const IdentityCount> parts, const VerdictRules& rules = {});
 
 }  // namespace pardec

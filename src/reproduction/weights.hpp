@@ -19,8 +19,8 @@ struct WantedNetwork {
   std::vector<std::string> claims;  ///< claims that need the network, e.g. "aspd-table1 D1q"
   /// progress of a training that was stopped; none: the training has not begun
   std::optional<TrainingProgress> begun;
-  /// whether the network is already trained, and only the checkpoint to which its weights belong is
-  /// missing (Recipe::model, the result of a merge)
+  /// true: the network is already trained, and only the checkpoint to which its weights belong is
+  /// missing (Recipe::model, the result of Recipe::merge)
   bool trained = false;
   double minutes = 0;                 ///< remaining training time on one core, an estimate
   std::vector<std::string> data;      ///< training data, e.g. "jsonl train.jsonl, 1,200 examples"
@@ -30,11 +30,11 @@ struct WantedNetwork {
 };
 
 /// The networks that claims of these items need at the scale in `options`, and that have a recipe.
-/// Only networks are listed that are missing or not completely trained, or whose merged checkpoint
-/// (Recipe::merge) is missing. Each network is listed once. Networks whose training has begun come
-/// first, then those with the most claims per minute of training. The training data of each network
-/// are read. ConfigError: a recipe is invalid. DataError: a recipe cannot be read or is not JSON.
-/// Other errors: see PaperItem::scale.
+/// A network is listed, once, if it is missing or not completely trained, or if its merged
+/// checkpoint (Recipe::merge) is missing. Networks whose training has begun come first. Both these
+/// networks and the others are sorted by claims per minute of training, the most first. The
+/// training data of each network are read. ConfigError: a recipe is invalid. DataError: a recipe
+/// cannot be read or is not JSON. Other errors: see PaperItem::scale.
 std::vector<WantedNetwork> wanted_networks(const std::vector<const PaperItem*>& items,
                                            const ReproduceOptions& options);
 
@@ -42,8 +42,8 @@ std::vector<WantedNetwork> wanted_networks(const std::vector<const PaperItem*>& 
 /// missing (WantedNetwork::lacks).
 double minutes_of(const std::vector<WantedNetwork>& wanted);
 
-/// The commands that create what is missing, in an order in which they can be run: pairs of a
-/// command and the names of the recipes that need it. Each command is listed once.
+/// The commands that create what is missing, in an order in which they can be run. Each pair is
+/// (command, names of the recipes that need the command). Each command is listed once.
 std::vector<std::pair<std::string, std::vector<std::string>>> commands_of(
     const std::vector<WantedNetwork>& wanted);
 
@@ -58,8 +58,8 @@ struct TrainedNetworks {
 
 /// Trains the networks one after another, each in its own folder (Recipe::out). A training that was
 /// stopped is continued. `seconds`: time limit for all networks together; none: no limit.
-/// options.notes gets a message for each network that is trained or refused, and the commands that
-/// create what is missing. An Error of a training is reported in options.notes, not thrown.
+/// options.notes receives a message for each network that is trained or refused, and the commands
+/// that create what is missing. An Error of a training is reported in options.notes, not thrown.
 TrainedNetworks train_networks(const std::vector<WantedNetwork>& wanted,
                                std::optional<double> seconds, const ReproduceOptions& options);
 
