@@ -35,18 +35,20 @@ struct Step {
   std::vector<Token> tokens;
   std::vector<RowLabel> labels;  ///< one per token
   std::vector<Origin> origins;   ///< one per token
-  std::vector<int> from;  ///< per token: the row whose logits chose it, or -1 if it was not chosen
-  /// The logits wanted. Their indices count the step's tokens.
+  /// per token: number of the row whose logits chose it; -1: it was not chosen
+  std::vector<int> from;
+  /// The requested logits. OutputRequest::index is an index in `tokens`.
   std::vector<OutputRequest> outputs;
   bool later = false;  ///< whether Sequence::later may request logits of more rows
-  /// Number of streams that use the outputs, e.g. one per value of a prompt (see Occupancy).
+  /// Number of streams that choose tokens from `outputs`, e.g. the number of values that are
+  /// decoded in parallel (see Occupancy).
   int streams = 1;
   /// If set, the network makes guesses for itself: the pass skips these sublayers. The pass's rows
   /// must be removed with Sequence::take_back_drafts before the next full pass of the sequence.
   /// Otherwise Engine::step and Engine::run throw std::logic_error.
   std::optional<SkippedSublayers> skipped;
 
-  /// Adds a token, and returns its index in the step. `from_row` is its entry in `from`.
+  /// Adds a token, and returns its index in the step. `from_row`: the token's entry in `from`.
   int add(Token token, const RowLabel& label, Origin origin, int from_row = -1);
   /// Requests the logits of the token at `index` in the step. The ids in `banned` cannot be chosen.
   /// If `allowed` is not empty, only its ids can be chosen.
@@ -67,8 +69,9 @@ Step prompt_step(const Tokens& tokens, int first);
 
 /// The result of a step (Sequence::forward).
 struct StepResult {
-  int first_row = 0;  ///< number of the step's first row; the other rows follow in order
-  std::vector<RowLogits> outputs;  ///< in the order of the requests
+  /// number of the step's first row in the sequence; the other rows follow in order
+  int first_row = 0;
+  std::vector<RowLogits> outputs;  ///< one per entry of Step::outputs, in this order
   /// The last layer's outputs for the step's rows; empty unless Step::later was set.
   HiddenRows hidden;
 };
@@ -91,12 +94,13 @@ class Sequence {
   /// its exception. These errors are thrown by co_await, not by Engine::step.
   ForwardAwaiter forward(Step step);
   /// co_await: the logits of more rows of a step that was computed with Step::later. The indices in
-  /// `outputs` count the step's tokens. Of the result, only `outputs` is new. This is not a forward
-  /// pass: only the heads are computed, in one batch for all sequences that request further rows.
-  /// Engine::set_rules does not apply. ModelError: the logits of a requested row are not finite. If
-  /// Model::further throws, all requests of the batch get its exception, e.g. std::logic_error: the
-  /// step does not have a requested row. REQUIRES: `seen` is the result of the step, no other step
-  /// of this sequence was computed after it, and this is not a sequence of a draft network.
+  /// `outputs` count the step's tokens. The result has the new `outputs`; its other members equal
+  /// those of `seen`. This is not a forward pass: only the heads are computed, in one batch for all
+  /// sequences that request further rows. Engine::set_rules does not apply. ModelError: the logits
+  /// of a requested row are not finite. If Model::further throws, all requests of the batch get its
+  /// exception, e.g. std::logic_error: the step does not have a requested row. REQUIRES: `seen` is
+  /// the result of the step, no other step of this sequence was computed after it, and this is not
+  /// a sequence of a draft network.
   ForwardAwaiter later(const StepResult& seen, std::vector<OutputRequest> outputs);
 
   /// Adds a segment that sees itself and the segments in `sees`, and returns its number. Errors:
@@ -113,14 +117,14 @@ class Sequence {
   void keep(int first, std::span<const int> rows);
   /// Changes order, segment and rank of a row. Errors: see KvCache::relabel.
   void relabel(int row, const RowLabel& label);
-  /// Removes all rows that were computed with skipped sublayers. No trace contains these rows, and
-  /// the next new rows get their numbers. Does nothing if there are no such rows.
+  /// Removes all rows that were computed with skipped sublayers. No trace contains these rows. The
+  /// next new rows have the same numbers again. Does nothing if there are no such rows.
   void take_back_drafts();
-  /// Returns a new sequence that continues from the same rows. `request` is its name in traces. The
-  /// counters of the new sequence start at zero.
+  /// Returns a new sequence that continues from the same rows. `request`: the name of the new
+  /// sequence in traces. The counters of the new sequence start at zero.
   Sequence fork(const RequestName& request);
-  /// Sets the time at which the sequence started, in nanoseconds of the engine's clock. A fork that
-  /// had to wait for its prefix thus includes the waiting in its times.
+  /// Sets the time at which the sequence started, in nanoseconds of the engine's clock. Thus the
+  /// times of a fork can include the time until its prefix was computed.
   void start_clock_at(std::int64_t ns);
   /// Opens an empty sequence of a draft network. The counters draft_forwards, draft_fed and
   /// draft_ns of this sequence count the draft network's passes. The draft sequence has its own
@@ -167,7 +171,8 @@ struct CacheBudget {
   /// Share of the blocks that stays free when a sequence is admitted next to others, from 0 to 1.
   double watermark = 0.01;
   /// Maximum number of rows that new and returning sequences may add to one forward pass (prefill).
-  /// This limit also holds without a limit of blocks. The first of these sequences may exceed it.
+  /// This limit also applies if `blocks` is 0. The first of these sequences in a pass may exceed
+  /// it.
   std::int64_t prefill_rows = 2560;
   /// Whether the rows of preempted sequences are moved to the host if they cannot be recomputed.
   /// False: these rows stay in the cache, and count as held blocks.
@@ -280,12 +285,12 @@ class Engine {
   /// Whether no job is left: all jobs were cancelled, or have ended and were reported.
   bool idle() const { return jobs_.empty(); }
 
-  /// Runs `count` jobs, at most `live` at a time (at least one). `start(i)` creates job i; it is
-  /// called for 0, 1, ... in this order. `done` is called whenever a job ends, also if the job
-  /// threw an exception (Ended::error). Returns the time spent in `done`, in nanoseconds, so that
-  /// the caller can subtract it from its measurement. An exception of `start` or of `done` ends the
-  /// run, and all jobs are cancelled. The same holds for the exceptions that `step` throws.
-  /// REQUIRES: idle(); otherwise std::logic_error.
+  /// Runs `count` jobs, at most `live` at a time (`live` < 1 counts as 1). `start(i)` creates job
+  /// i; it is called for 0, 1, ... in this order. `done` is called whenever a job ends, also if the
+  /// job threw an exception (Ended::error). Returns the time spent in `done`, in nanoseconds, so
+  /// that the caller can subtract it from its measurement. An exception of `start` or of `done`
+  /// ends the run, and all jobs are cancelled. The same holds for the exceptions that `step`
+  /// throws. REQUIRES: idle(); otherwise std::logic_error.
   std::int64_t run(int count, int live, const std::function<Task<void>(int)>& start,
                    const std::function<void(const Ended&)>& done);
 
@@ -352,7 +357,7 @@ class Engine {
 /// the frame of the waiting coroutine; destroying the frame withdraws the step.
 class Sequence::ForwardAwaiter {
  public:
-  /// `seen`: the result of the last pass for `later`; null: awaits a forward pass.
+  /// `seen`: for Sequence::later, the result of the step; null: a forward pass is awaited.
   ForwardAwaiter(State& state, Step step, const StepResult* seen = nullptr);
   ForwardAwaiter(const ForwardAwaiter&) = delete;
   ForwardAwaiter& operator=(const ForwardAwaiter&) = delete;
