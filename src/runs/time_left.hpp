@@ -20,8 +20,9 @@ class TimeLeft {
   };
   explicit TimeLeft(std::vector<Kind> kinds);
 
-  /// Reports a try, which is not part of the work: `units` of a kind took `seconds`. `kind` is here
-  /// and below an index in the list of kinds.
+  /// Reports a try, which is not part of the work: `units` of a kind took `seconds`. In this and
+  /// the next functions, `kind` is an index in the constructor's list. REQUIRES: the index is in
+  /// range.
   void tried(std::size_t kind, double units, double seconds);
   /// Reports the progress of a kind that was started `seconds` ago: since this start, `units` were
   /// completed, and `under_way` more have begun.
