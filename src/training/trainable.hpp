@@ -91,7 +91,7 @@ class Trainable {
 /// Number of elements of all trained weights.
 std::int64_t parameter_count(const Trainable& what);
 
-/// Trains all weights of the network, from the weights that the Trainer gets, with the loss of the
+/// Trains all weights of the network, from the Trainer's initial weights, with the loss of the
 /// network's language-modelling head.
 std::unique_ptr<Trainable> whole_network(const ModelConfig& config);
 

@@ -29,9 +29,10 @@ class Trainer {
           const TrainerOptions& options, Group* group = nullptr);
 
   struct Report {
-    double loss = 0;                       ///< total loss before the update
-    double gradient_norm = 0;              ///< 2-norm before clipping
-    std::int64_t tokens = 0, targets = 0;  ///< numbers in the batch; targets: over all losses
+    double loss = 0;           ///< total loss before the update
+    double gradient_norm = 0;  ///< 2-norm before clipping
+    /// numbers of tokens and of targets in the batch; a row has up to one target for each loss
+    std::int64_t tokens = 0, targets = 0;
   };
   /// Performs one update from a batch. The total loss is the sum over all losses of weight times
   /// mean cross-entropy (in nats) over the loss's targets. Nothing changes after an error.
