@@ -90,17 +90,17 @@ class Sequence {
   /// before any row is computed: an id or a position is outside the network's range, or the step
   /// does not fit the network's sliding window (check_window). ModelError, after the pass: the
   /// logits of a requested row are not finite (RowLogits::finite). RunError: the sequence does not
-  /// fit into the cache budget, even alone. If Model::forward throws, all sequences of the pass get
-  /// its exception. These errors are thrown by co_await, not by Engine::step.
+  /// fit into the cache budget, even alone. If Model::forward throws, all sequences of the pass
+  /// fail with this exception. These errors are thrown by co_await, not by Engine::step.
   ForwardAwaiter forward(Step step);
   /// co_await: the logits of more rows of a step that was computed with Step::later. The indices in
   /// `outputs` count the step's tokens. The result has the new `outputs`; its other members equal
   /// those of `seen`. This is not a forward pass: only the heads are computed, in one batch for all
   /// sequences that request further rows. Engine::set_rules does not apply. ModelError: the logits
-  /// of a requested row are not finite. If Model::further throws, all requests of the batch get its
-  /// exception, e.g. std::logic_error: the step does not have a requested row. REQUIRES: `seen` is
-  /// the result of the step, no other step of this sequence was computed after it, and this is not
-  /// a sequence of a draft network.
+  /// of a requested row are not finite. If Model::further throws, all requests of the batch fail
+  /// with this exception, e.g. std::logic_error: the step does not have a requested row. REQUIRES:
+  /// `seen` is the result of the step, no other step of this sequence was computed after it, and
+  /// this is not a sequence of a draft network.
   ForwardAwaiter later(const StepResult& seen, std::vector<OutputRequest> outputs);
 
   /// Adds a segment that sees itself and the segments in `sees`, and returns its number. Errors:
@@ -112,7 +112,7 @@ class Sequence {
   /// Drops rows that were part of the answer but are no longer needed. They are not counted in
   /// `scratch`. REQUIRES: as for `drop`.
   void release(std::span<const int> rows);
-  /// Calls `drop` for all live rows with numbers of at least `first` that are not in `rows`. Rows
+  /// Calls `drop` for all live rows whose number is at least `first`, except those in `rows`. Rows
   /// in `rows` need not be alive.
   void keep(int first, std::span<const int> rows);
   /// Changes order, segment and rank of a row. Errors: see KvCache::relabel.
@@ -236,9 +236,9 @@ class Engine {
   /// sequences no longer fit, the sequences that arrived last are preempted. The rows of a
   /// preempted sequence are freed and recomputed later if they are plain causal text and the
   /// sequence waits with a single new token. Other rows are moved to the host
-  /// (CacheBudget::swaps). If a sequence does not fit even alone, its awaiting branches get a
-  /// RunError. The budget does not include the caches of draft networks or rows computed with
-  /// skipped sublayers.
+  /// (CacheBudget::swaps). If a sequence does not fit even alone, co_await throws RunError in its
+  /// waiting branches. The budget does not include the caches of draft networks or rows computed
+  /// with skipped sublayers.
   void set_cache_budget(const CacheBudget& budget) { budget_ = budget; }
   const CacheReport& cache_report() const { return report_; }
 
@@ -254,13 +254,13 @@ class Engine {
   /// the end of an answer treat both kinds alike.
   void set_rules(GenerationRules rules, const std::vector<Token>& ends = {});
 
-  /// Sets a function that gets the trace of each sequence when the sequence is finished
+  /// Sets a function that receives the trace of each sequence when the sequence is finished
   /// (Sequence::finish). Only sequences that are opened after this call have traces. Empty: no
   /// traces are recorded.
   void set_trace_sink(std::function<void(const Trace&)> sink);
 
-  /// Sets a function that gets events as they happen. The function may submit and cancel jobs. Its
-  /// running time is included in measured times. Empty: no listener.
+  /// Sets a function that receives events as they happen. The function may submit and cancel jobs.
+  /// The running time of the function is included in measured times. Empty: no listener.
   void set_listener(std::function<void(const Event&)> listener);
 
   // The engine as a loop: while (!engine.idle()) engine.step();
