@@ -69,6 +69,7 @@ struct DisturbedBlock {
   /// cell -> id of the stored block; one process measured all of these blocks
   std::map<const RunCell*, RowId> blocks;
 };
+/// The disturbed blocks of one dataset.
 struct DisturbedBlocks {
   std::vector<DisturbedBlock> blocks;  ///< the most disturbed first
   /// number of disturbed blocks whose second measurement (`--repair`) was undisturbed
