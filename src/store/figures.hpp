@@ -13,8 +13,9 @@
 #include "src/store/names.hpp"
 #include "src/store/rows.hpp"
 
-/// The numbers of stored runs, for statistics. Texts and token ids are left out, because those of a
-/// large run would not fit into memory. Each table is read once, regardless of the number of runs.
+/// The numbers of stored runs, for statistics. Texts and token ids are left out, because the texts
+/// of a large run would not fit into memory. Each table is read once, regardless of the number of
+/// runs.
 namespace pardec {
 
 /// A run and its totals, as in the view run_summary. `totals` includes only jobs without an error.
@@ -60,8 +61,8 @@ struct BlockTime {
 struct BlockFigures {
   RowId id;
   std::int32_t key, process;  ///< indices into ExampleNames::block_keys and processes
-  int repeat, position;
-  std::int64_t examples;  ///< number of examples in the block
+  int repeat, position;       ///< as in BlockRow
+  std::int64_t examples;      ///< number of examples in the block
   BlockTime time;
 };
 

@@ -110,7 +110,7 @@ struct VoteRow {
 struct JudgmentRow {
   RowId generation = 0, baseline = 0;  ///< ids of the answer and of the baseline's answer
   bool method_first = true;            ///< for pairs: whether the method's answer was shown first
-  RowId judge = 0, protocol = 0;
+  RowId judge = 0, protocol = 0;       ///< ids of put_judge and put_protocol
   VoteRow vote;
   RowId reply = 0;  ///< 0: there is no reply
 };

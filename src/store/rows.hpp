@@ -121,6 +121,8 @@ struct RunRow {
   int repeats = 1;                    ///< --runs
   std::string order = "interleaved";  ///< interleaved or blocked
   std::string shard;                  ///< "I/N"; empty: not sharded
+  /// commit: version of the program's source. build_type: e.g. Release. prompt_hash: SHA-256 of the
+  /// wording.
   std::string commit, build_type, prompt_hash;
   std::vector<std::string> argv;
   Json environment = Json::object();  ///< machine, clocks, governor, driver, versions
