@@ -29,6 +29,7 @@ class SampleSource {
   virtual std::vector<TrainingSample> validation() const = 0;
 };
 
+/// Options of train().
 struct LoopOptions {
   /// maximum number of tokens per update; an update has at least one sample
   std::int64_t batch_tokens = 16384;
@@ -51,6 +52,7 @@ struct LoopOptions {
   double minutes = 0;
 };
 
+/// The result of train().
 struct LoopResult {
   std::int64_t steps = 0, tokens = 0;  ///< numbers of updates and tokens, over all sessions
   std::int64_t planned = 0;            ///< total number of updates of the run
