@@ -35,6 +35,7 @@ struct TrainingExamples {
 /// The stacks and the order depend only on the seed and the number of the epoch.
 class ExampleSource final : public SampleSource {
  public:
+  /// The examples and settings from which the samples are made.
   struct Parts {
     std::vector<TrainingExamples> examples;
     std::vector<SharedFormat> formats;
