@@ -102,9 +102,9 @@ std::optional<CheckpointFace> read_face(const ModelOptions& options);
 
 /// The options of the draft network (--draft-model). If its folder contains an adapter and no
 /// network, the draft network consists of the first layers of the target network with this adapter,
-/// up to the last layer that the adapter changes. Its dtype is that of the target network; for
-/// gguf, it is bf16 if the draft network has no GGUF file or has an adapter. Errors: see
-/// adapted_layers and chosen_dtype. REQUIRES: options.draft_model is not empty.
+/// up to the last layer that the adapter changes. The draft network has the dtype of the target
+/// network. Exception: gguf becomes bf16 if the draft network is not a GGUF file or has an adapter.
+/// Errors: see adapted_layers and chosen_dtype. REQUIRES: options.draft_model is not empty.
 ModelOptions draft_options(const ModelOptions& options);
 
 /// Loads the draft network of `options`, without a tokenizer, or takes it from `loaded`.
