@@ -197,7 +197,7 @@ struct Occupancy {
   std::int64_t stream_passes = 0;
   /// number of experts whose weights a pass read, summed over layers and passes
   std::int64_t experts_read = 0;
-  /// use of the cache over the time of `run`; empty outside of `run`
+  /// use of the cache over the time of the last `run`; set when `run` has ended
   std::vector<LoadSums> load = {};
 };
 

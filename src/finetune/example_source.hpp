@@ -26,7 +26,7 @@ struct TrainingExamples {
   /// Share, from 0 to 1, of the unannotated attributes that are trained as absent. The other
   /// unannotated attributes are treated as unknown.
   double unannotated = 1;
-  PromptFile prompt;
+  PromptFile prompt;                     ///< the wording
   std::vector<Example> train, held_out;  ///< for training, for validation
 };
 

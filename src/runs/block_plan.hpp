@@ -45,8 +45,8 @@ std::vector<BlockPlan> plan_blocks(const std::vector<Example>& examples,
 
 /// One block of one dataset.
 struct BlockTurn {
-  size_t dataset;   ///< index of the dataset
-  size_t position;  ///< index of the block in the dataset's plan
+  size_t dataset;   ///< index of the dataset (Workload) in the run
+  size_t position;  ///< index in Workload::blocks
   size_t number;    ///< number of blocks of the dataset that the shard runs before this block
 };
 
@@ -59,11 +59,11 @@ std::vector<BlockTurn> block_turns(const std::vector<size_t>& blocks, const Shar
 /// The minimum number of distinct blocks for an interval of a speedup.
 inline constexpr int kLeastBlocks = 6;
 
-/// The smallest block length, in examples, at which each arm's batch is full for three quarters of
-/// the arm's jobs (full_share). If this length would give more than twenty blocks, it is increased
-/// up to fourfold, so that at least twenty blocks remain. `examples`: the number of all examples.
-/// The length is at most this number, and at least 1. `stackings`, `batch_sizes`: one entry per
-/// arm.
+/// The smallest block length, in examples, at which each arm's batch is full for at least three
+/// quarters of the arm's jobs (full_share). If this length would give more than twenty blocks, it
+/// is increased up to fourfold, so that at least twenty blocks remain. `examples`: the number of
+/// all examples. The length is at most this number, and at least 1. `stackings`, `batch_sizes`: one
+/// entry per arm.
 int filling_block_examples(int examples, const std::vector<Stacking>& stackings,
                            const std::vector<int>& batch_sizes);
 

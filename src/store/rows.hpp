@@ -106,17 +106,17 @@ struct RunRow {
   std::string decoder;
   Json options = Json::object();        ///< decoder options, including defaults
   std::string form;                     ///< json, value or free
-  std::optional<std::string> baseline;  ///< label of the baseline arm; none: this arm is a baseline
+  std::optional<std::string> baseline;  ///< label of the baseline arm; none: there is no baseline
   std::optional<ExperimentRow> experiment;
   DatasetRow dataset;
   ModelRow model;
-  std::optional<ModelRow> draft;
+  std::optional<ModelRow> draft;      ///< the draft network; none: there is none
   Json config = Json::object();       ///< all settings of the run, by name
   std::string config_hash;            ///< empty: SHA-256 of `config`
   std::optional<std::string> oracle;  ///< e.g. "references"; a run with an oracle has no scores
   bool untrained = false;             ///< whether the network is not trained for the decoder
   std::uint64_t seed = 1;
-  std::string device, dtype;
+  std::string device, dtype;  ///< e.g. cpu, bf16; for a service: kService, -
   int threads = 0, batch_size = 1;
   int repeats = 1;                    ///< --runs
   std::string order = "interleaved";  ///< interleaved or blocked
@@ -127,8 +127,8 @@ struct RunRow {
   std::vector<std::string> argv;
   Json environment = Json::object();  ///< machine, clocks, governor, driver, versions
   RunStatus status = RunStatus::running;
-  std::string started_utc;  ///< empty: now
-  std::optional<std::string> ended_utc;
+  std::string started_utc;               ///< empty: now
+  std::optional<std::string> ended_utc;  ///< none: not ended
 };
 
 /// A block: an ordered list of examples that every arm of an invocation answers, one arm after
