@@ -32,10 +32,13 @@ struct ModelOptions {
   Ranks* ranks = nullptr;  ///< see Model::Options::ranks
 };
 
-/// The type that options.dtype selects. `auto` is gguf if the model is a GGUF file with blocks that
-/// a kernel computes with (packed_type), the device is the CPU and there is no adapter. Otherwise
-/// it is bf16 if the device computes bf16 fast and the checkpoint's type is bf16 or fp16, or a type
-/// of a GGUF file with fewer bits than fp32. Otherwise it is fp32, also if there is no checkpoint.
+/// The type that options.dtype selects. `auto` selects the first of these types whose condition
+/// holds:
+/// - gguf: the model is a GGUF file with blocks that a kernel computes with (packed_type), the
+///   device is the CPU, and there is no adapter.
+/// - bf16: the device computes bf16 fast, and the checkpoint's type is bf16, fp16, or a GGUF type
+///   with fewer bits than fp32.
+/// - fp32: always, also if there is no checkpoint.
 /// ConfigError: there is no such type. ModelError: the config cannot be read.
 Dtype chosen_dtype(const ModelOptions& options);
 
@@ -99,15 +102,15 @@ std::optional<CheckpointFace> read_face(const ModelOptions& options);
 
 /// The options of the draft network (--draft-model). If its folder contains an adapter and no
 /// network, the draft network consists of the first layers of the target network with this adapter,
-/// up to the last layer that the adapter changes. Its dtype is that of the target network; for
-/// gguf, it is bf16 if the draft network has no GGUF file or has an adapter. Errors: see
-/// adapted_layers and chosen_dtype. REQUIRES: options.draft_model is not empty.
+/// up to the last layer that the adapter changes. The draft network has the dtype of the target
+/// network. Exception: gguf becomes bf16 if the draft network is not a GGUF file or has an adapter.
+/// Errors: see adapted_layers and chosen_dtype. REQUIRES: options.draft_model is not empty.
 ModelOptions draft_options(const ModelOptions& options);
 
 /// Loads the draft network of `options`, without a tokenizer, or takes it from `loaded`.
-/// ModelError: its tokens differ from those of `target`. If one of them has no tokenizer, only the
-/// sizes of the vocabularies are compared. DataError: a tokenizer cannot be read. Other errors: see
-/// draft_options and load_checkpoint. REQUIRES: options.draft_model is not empty.
+/// ModelError: the two networks have different tokens. If one of the networks has no tokenizer,
+/// only the sizes of the vocabularies are compared. DataError: a tokenizer cannot be read. Other
+/// errors: see draft_options and load_checkpoint. REQUIRES: options.draft_model is not empty.
 std::shared_ptr<Checkpoint> load_draft(const ModelOptions& options, const Checkpoint& target,
                                        Checkpoints& loaded);
 

@@ -11,8 +11,8 @@ namespace pardec {
 /// file. `config`: its config, without an adapter. ModelError: a file is invalid.
 std::vector<std::string> checkpoint_notes(const std::filesystem::path& folder,
                                           const ModelConfig& config);
-/// The differences, with the config that is read from `folder`. Empty if `folder` is neither a
-/// folder nor a GGUF file. ModelError: a file is invalid.
+/// As above, with the config in `folder`. Empty if `folder` is neither a folder nor a GGUF file.
+/// ModelError: a file is invalid.
 std::vector<std::string> checkpoint_notes(const std::filesystem::path& folder);
 
 /// A line about the tokenizer's ids that are beyond the network's vocabulary. Empty: there are

@@ -8,12 +8,12 @@
 
 namespace pardec {
 
-/// Writes a checkpoint to `out`: the network in `base` with the adapter in `adapter` merged into
-/// its weights, and the extra heads (extra_heads_file). The other files (tokenizer, chat template,
-/// wordings) are copied from the adapter, or, if the adapter does not have them, from the network.
-/// The training record is copied only from the adapter. ConfigError: `out` already contains a
-/// model. ModelError: an input is invalid, or `base` is a GGUF file or has quantised weights.
-/// RunError: writing fails.
+/// Writes a checkpoint to `out`: the weights of the network in `base`, with the low-rank weights in
+/// `adapter` merged into them, and the extra heads in `adapter`, or else those in `base`
+/// (extra_heads_file). The other files (tokenizer, chat template, wordings) are copied from the
+/// adapter, or, if the adapter does not have them, from the network. The training record is copied
+/// only from the adapter. ConfigError: `out` already contains a model. ModelError: an input is
+/// invalid, or `base` is a GGUF file or has quantised weights. RunError: writing fails.
 void merge_checkpoint(const std::filesystem::path& base, const std::filesystem::path& adapter,
                       const std::filesystem::path& out);
 

@@ -20,7 +20,7 @@ struct MemoryPlan {
   int networks = 0;  ///< number of networks in memory at a time, including draft networks
   std::int64_t weight_bytes = 0;  ///< weights of all these networks, including extra heads
   std::int64_t head_bytes = 0;    ///< the part of weight_bytes for the extra heads
-  /// keys and values of one row, in the draft network too if there is one
+  /// keys and values of one row, including the draft network's row; maximum over the arms
   std::int64_t row_bytes = 0;
   std::int64_t limit = 0;  ///< of the peak memory, in bytes; 0: no limit
 
@@ -42,10 +42,11 @@ std::string shown_bytes(std::int64_t bytes);
 std::int64_t parse_bytes(const std::string& name, const std::string& text);
 
 /// Plans the memory for the networks of all `arms`, from their configs. `together`: whether all
-/// distinct networks are in memory at once; otherwise, only those of one arm at a time are. The KV
-/// cache is used by one arm at a time. ConfigError: --memory-limit is not a size, or is too small
-/// for the networks and one cache block of `block_rows` rows; or see chosen_dtype. ModelError: a
-/// config or adapter is invalid. REQUIRES: at least one arm; all arms have the same limit.
+/// distinct networks are in memory at once; otherwise, only the networks of one arm are in memory
+/// at a time. The KV cache is used by one arm at a time. ConfigError: --memory-limit is not a size,
+/// or is too small for the networks and one cache block of `block_rows` rows; or see chosen_dtype.
+/// ModelError: a config or adapter is invalid. REQUIRES: at least one arm; all arms have the same
+/// limit.
 MemoryPlan plan_memory(const std::vector<ModelOptions>& arms, int block_rows, bool together = true);
 
 /// If the plan has a limit, limits the number of blocks in `cache`. On the CPU, also limits the

@@ -5,9 +5,9 @@
 
 namespace pardec {
 
-/// The size of a network for the roofline. In layers with experts, only the weights of as many
-/// experts as one row uses are counted. Every pass reads at least these weights, so the roofline's
-/// time stays a lower bound.
+/// The size of a network for the roofline. In layers with experts, only the weights that one row
+/// uses are counted. Every pass reads at least these weights, so the roofline's time stays a lower
+/// bound.
 NetworkSize network_size(const ModelConfig& config, Dtype dtype);
 
 }  // namespace pardec

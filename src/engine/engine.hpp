@@ -35,18 +35,20 @@ struct Step {
   std::vector<Token> tokens;
   std::vector<RowLabel> labels;  ///< one per token
   std::vector<Origin> origins;   ///< one per token
-  std::vector<int> from;  ///< per token: the row whose logits chose it, or -1 if it was not chosen
-  /// The logits wanted. Their indices count the step's tokens.
+  /// per token: number of the row whose logits chose it; -1: it was not chosen
+  std::vector<int> from;
+  /// The requested logits. OutputRequest::index is an index in `tokens`.
   std::vector<OutputRequest> outputs;
   bool later = false;  ///< whether Sequence::later may request logits of more rows
-  /// Number of streams that use the outputs, e.g. one per value of a prompt (see Occupancy).
+  /// Number of streams that choose tokens from `outputs`, e.g. the number of values that are
+  /// decoded in parallel (see Occupancy).
   int streams = 1;
   /// If set, the network makes guesses for itself: the pass skips these sublayers. The pass's rows
   /// must be removed with Sequence::take_back_drafts before the next full pass of the sequence.
   /// Otherwise Engine::step and Engine::run throw std::logic_error.
   std::optional<SkippedSublayers> skipped;
 
-  /// Adds a token, and returns its index in the step. `from_row` is its entry in `from`.
+  /// Adds a token, and returns its index in the step. `from_row`: the token's entry in `from`.
   int add(Token token, const RowLabel& label, Origin origin, int from_row = -1);
   /// Requests the logits of the token at `index` in the step. The ids in `banned` cannot be chosen.
   /// If `allowed` is not empty, only its ids can be chosen.
@@ -67,8 +69,9 @@ Step prompt_step(const Tokens& tokens, int first);
 
 /// The result of a step (Sequence::forward).
 struct StepResult {
-  int first_row = 0;  ///< number of the step's first row; the other rows follow in order
-  std::vector<RowLogits> outputs;  ///< in the order of the requests
+  /// number of the step's first row in the sequence; the other rows follow in order
+  int first_row = 0;
+  std::vector<RowLogits> outputs;  ///< one per entry of Step::outputs, in this order
   /// The last layer's outputs for the step's rows; empty unless Step::later was set.
   HiddenRows hidden;
 };
@@ -87,16 +90,17 @@ class Sequence {
   /// before any row is computed: an id or a position is outside the network's range, or the step
   /// does not fit the network's sliding window (check_window). ModelError, after the pass: the
   /// logits of a requested row are not finite (RowLogits::finite). RunError: the sequence does not
-  /// fit into the cache budget, even alone. If Model::forward throws, all sequences of the pass get
-  /// its exception. These errors are thrown by co_await, not by Engine::step.
+  /// fit into the cache budget, even alone. If Model::forward throws, all sequences of the pass
+  /// fail with this exception. These errors are thrown by co_await, not by Engine::step.
   ForwardAwaiter forward(Step step);
   /// co_await: the logits of more rows of a step that was computed with Step::later. The indices in
-  /// `outputs` count the step's tokens. Of the result, only `outputs` is new. This is not a forward
-  /// pass: only the heads are computed, in one batch for all sequences that request further rows.
-  /// Engine::set_rules does not apply. ModelError: the logits of a requested row are not finite. If
-  /// Model::further throws, all requests of the batch get its exception, e.g. std::logic_error: the
-  /// step does not have a requested row. REQUIRES: `seen` is the result of the step, no other step
-  /// of this sequence was computed after it, and this is not a sequence of a draft network.
+  /// `outputs` count the step's tokens. The result has the new `outputs`; its other members equal
+  /// those of `seen`. This is not a forward pass: only the heads are computed, in one batch for all
+  /// sequences that request further rows. Engine::set_rules does not apply. ModelError: the logits
+  /// of a requested row are not finite. If Model::further throws, all requests of the batch fail
+  /// with this exception, e.g. std::logic_error: the step does not have a requested row. REQUIRES:
+  /// `seen` is the result of the step, no other step of this sequence was computed after it, and
+  /// this is not a sequence of a draft network.
   ForwardAwaiter later(const StepResult& seen, std::vector<OutputRequest> outputs);
 
   /// Adds a segment that sees itself and the segments in `sees`, and returns its number. Errors:
@@ -108,19 +112,19 @@ class Sequence {
   /// Drops rows that were part of the answer but are no longer needed. They are not counted in
   /// `scratch`. REQUIRES: as for `drop`.
   void release(std::span<const int> rows);
-  /// Calls `drop` for all live rows with numbers of at least `first` that are not in `rows`. Rows
+  /// Calls `drop` for all live rows whose number is at least `first`, except those in `rows`. Rows
   /// in `rows` need not be alive.
   void keep(int first, std::span<const int> rows);
   /// Changes order, segment and rank of a row. Errors: see KvCache::relabel.
   void relabel(int row, const RowLabel& label);
-  /// Removes all rows that were computed with skipped sublayers. No trace contains these rows, and
-  /// the next new rows get their numbers. Does nothing if there are no such rows.
+  /// Removes all rows that were computed with skipped sublayers. No trace contains these rows. The
+  /// next new rows have the same numbers again. Does nothing if there are no such rows.
   void take_back_drafts();
-  /// Returns a new sequence that continues from the same rows. `request` is its name in traces. The
-  /// counters of the new sequence start at zero.
+  /// Returns a new sequence that continues from the same rows. `request`: the name of the new
+  /// sequence in traces. The counters of the new sequence start at zero.
   Sequence fork(const RequestName& request);
-  /// Sets the time at which the sequence started, in nanoseconds of the engine's clock. A fork that
-  /// had to wait for its prefix thus includes the waiting in its times.
+  /// Sets the time at which the sequence started, in nanoseconds of the engine's clock. Thus the
+  /// times of a fork can include the time until its prefix was computed.
   void start_clock_at(std::int64_t ns);
   /// Opens an empty sequence of a draft network. The counters draft_forwards, draft_fed and
   /// draft_ns of this sequence count the draft network's passes. The draft sequence has its own
@@ -167,7 +171,8 @@ struct CacheBudget {
   /// Share of the blocks that stays free when a sequence is admitted next to others, from 0 to 1.
   double watermark = 0.01;
   /// Maximum number of rows that new and returning sequences may add to one forward pass (prefill).
-  /// This limit also holds without a limit of blocks. The first of these sequences may exceed it.
+  /// This limit also applies if `blocks` is 0. The first of these sequences in a pass may exceed
+  /// it.
   std::int64_t prefill_rows = 2560;
   /// Whether the rows of preempted sequences are moved to the host if they cannot be recomputed.
   /// False: these rows stay in the cache, and count as held blocks.
@@ -192,7 +197,7 @@ struct Occupancy {
   std::int64_t stream_passes = 0;
   /// number of experts whose weights a pass read, summed over layers and passes
   std::int64_t experts_read = 0;
-  /// use of the cache over the time of `run`; empty outside of `run`
+  /// use of the cache over the time of the last `run`; set when `run` has ended
   std::vector<LoadSums> load = {};
 };
 
@@ -231,9 +236,9 @@ class Engine {
   /// sequences no longer fit, the sequences that arrived last are preempted. The rows of a
   /// preempted sequence are freed and recomputed later if they are plain causal text and the
   /// sequence waits with a single new token. Other rows are moved to the host
-  /// (CacheBudget::swaps). If a sequence does not fit even alone, its awaiting branches get a
-  /// RunError. The budget does not include the caches of draft networks or rows computed with
-  /// skipped sublayers.
+  /// (CacheBudget::swaps). If a sequence does not fit even alone, co_await throws RunError in its
+  /// waiting branches. The budget does not include the caches of draft networks or rows computed
+  /// with skipped sublayers.
   void set_cache_budget(const CacheBudget& budget) { budget_ = budget; }
   const CacheReport& cache_report() const { return report_; }
 
@@ -249,13 +254,13 @@ class Engine {
   /// the end of an answer treat both kinds alike.
   void set_rules(GenerationRules rules, const std::vector<Token>& ends = {});
 
-  /// Sets a function that gets the trace of each sequence when the sequence is finished
+  /// Sets a function that receives the trace of each sequence when the sequence is finished
   /// (Sequence::finish). Only sequences that are opened after this call have traces. Empty: no
   /// traces are recorded.
   void set_trace_sink(std::function<void(const Trace&)> sink);
 
-  /// Sets a function that gets events as they happen. The function may submit and cancel jobs. Its
-  /// running time is included in measured times. Empty: no listener.
+  /// Sets a function that receives events as they happen. The function may submit and cancel jobs.
+  /// The running time of the function is included in measured times. Empty: no listener.
   void set_listener(std::function<void(const Event&)> listener);
 
   // The engine as a loop: while (!engine.idle()) engine.step();
@@ -280,12 +285,12 @@ class Engine {
   /// Whether no job is left: all jobs were cancelled, or have ended and were reported.
   bool idle() const { return jobs_.empty(); }
 
-  /// Runs `count` jobs, at most `live` at a time (at least one). `start(i)` creates job i; it is
-  /// called for 0, 1, ... in this order. `done` is called whenever a job ends, also if the job
-  /// threw an exception (Ended::error). Returns the time spent in `done`, in nanoseconds, so that
-  /// the caller can subtract it from its measurement. An exception of `start` or of `done` ends the
-  /// run, and all jobs are cancelled. The same holds for the exceptions that `step` throws.
-  /// REQUIRES: idle(); otherwise std::logic_error.
+  /// Runs `count` jobs, at most `live` at a time (`live` < 1 counts as 1). `start(i)` creates job
+  /// i; it is called for 0, 1, ... in this order. `done` is called whenever a job ends, also if the
+  /// job threw an exception (Ended::error). Returns the time spent in `done`, in nanoseconds, so
+  /// that the caller can subtract it from its measurement. An exception of `start` or of `done`
+  /// ends the run, and all jobs are cancelled. The same holds for the exceptions that `step`
+  /// throws. REQUIRES: idle(); otherwise std::logic_error.
   std::int64_t run(int count, int live, const std::function<Task<void>(int)>& start,
                    const std::function<void(const Ended&)>& done);
 
@@ -352,7 +357,7 @@ class Engine {
 /// the frame of the waiting coroutine; destroying the frame withdraws the step.
 class Sequence::ForwardAwaiter {
  public:
-  /// `seen`: the result of the last pass for `later`; null: awaits a forward pass.
+  /// `seen`: for Sequence::later, the result of the step; null: a forward pass is awaited.
   ForwardAwaiter(State& state, Step step, const StepResult* seen = nullptr);
   ForwardAwaiter(const ForwardAwaiter&) = delete;
   ForwardAwaiter& operator=(const ForwardAwaiter&) = delete;

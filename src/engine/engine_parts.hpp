@@ -34,18 +34,16 @@ struct Sequence::State {
   /// Number of the sequence's first forward pass in the trace. A fork continues the numbering of
   /// its original.
   int first_step = 0;
-  /// For events: names and job of the sequence; the job's stream number for each stream of the
-  /// sequence; and the rows whose choices were emitted.
-  std::string request, decoder;
-  int job = -1;
-  std::map<int, int> streams;
-  std::set<int> chose;
+  std::string request, decoder;  // names for events
+  int job = -1;                  // number of the job that opened the sequence; -1: none
+  std::map<int, int> streams;    // stream number in the sequence -> stream number in the job
+  std::set<int> chose;           // rows whose choices were emitted; only with a listener
   bool finished = false;
   State* const drafts_for;
   std::optional<int> first_draft;  // first row computed with skipped sublayers; none: no such rows
   Tokens tokens;                   // the token of each row ever computed
   std::vector<Origin> origins;     // their origins
-  int limit = 0;                   // maximum number of ids of an answer; 0: unknown
+  int limit = 0;                   // see Sequence::set_limit
   /// Whether the sequence is preempted under a cache budget. `evicted`: its rows, if they were
   /// freed and must be recomputed.
   bool aside = false;
@@ -64,8 +62,8 @@ struct Sequence::State {
   void record(const Step& step);
   void note_predictions(const Step& step, const StepResult& result);
   void tell(int row, Token token, int stream, bool guessed, bool final);
-  /// The tokens directly before the token that `row` chooses: of consecutive positions, ending at
-  /// `row`, none of them chosen or guessed; at most 65. Empty: `row` itself was chosen or guessed.
+  /// The longest run of tokens that ends at `row`, has consecutive positions, and contains no
+  /// chosen or guessed token; at most 65 tokens. Empty: the token of `row` was chosen or guessed.
   Tokens before(int row) const;
   void tell_read(bool ended) const;
   /// Counts a pass of a draft network, or a pass with skipped sublayers.
@@ -107,14 +105,15 @@ struct Engine::Waiting {
   }
 };
 
-/// The new rows of one sequence in one forward pass.
+/// The new rows of one sequence in one forward pass: the steps of its waiting branches, one after
+/// another.
 struct Engine::Packed {
   Sequence::State* sequence;
   std::vector<Waiting*> branches;
   Tokens tokens;
   std::vector<RowLabel> labels;
   std::vector<Origin> origins;
-  std::vector<OutputRequest> outputs;
+  std::vector<OutputRequest> outputs;  ///< their indices are indices in `tokens`
   HiddenRows hidden;
   bool later = false;  ///< whether some branch may request further rows
   int again = 0;       ///< number of recomputed rows, which come before the new rows

@@ -8,20 +8,21 @@
 /// Events that an engine sends while its jobs run, for streamed answers and for `--watch`.
 namespace pardec {
 
-/// A stream of chosen tokens begins: the answer of a plain decoder, a value of HPD, the answer to a
-/// question of IPPD, a thread of APAR, or a stage or branch of ASPD.
+/// A stream of chosen tokens begins: a whole answer (e.g. of `ar`), a value (`hpd`), the answer to
+/// one question (`ippd`), a thread (`apar`), or a stage or branch (`aspd`).
 struct StreamBegan {
   int job = 0;
   int stream = 0;  ///< numbered from 0 in each job, in the order in which streams begin
   std::string request, decoder;  ///< names of the stream's sequence, as in traces
-  /// The tokens directly before the first chosen token that were not chosen themselves; at most 65.
-  /// Empty: the token before the first chosen token was chosen or guessed.
+  /// The unchosen tokens that directly precede the stream's first token at consecutive positions,
+  /// e.g. the key of a value; at most 65. Empty: the token before the stream's first token was
+  /// chosen or guessed.
   Tokens before;
 };
 
 /// A token was chosen, or a guess was rejected.
 struct TokenEvent {
-  int job = 0, stream = 0;
+  int job = 0, stream = 0;  ///< as in StreamBegan
   Token token = 0;
   /// The row of the stream's sequence whose logits chose the token; for a rejected guess, the row
   /// after which it was guessed.
@@ -35,7 +36,7 @@ struct TokenEvent {
 /// been reported.
 struct PassRead {
   int job = 0;
-  std::string request, decoder;  ///< names of the sequence
+  std::string request, decoder;  ///< names of the sequence, as in traces
   /// Number of passes of the sequence so far. A fork includes the passes of its original.
   int passes = 0;
   bool ended = false;  ///< whether this was the last pass of the sequence

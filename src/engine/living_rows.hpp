@@ -12,7 +12,7 @@ namespace pardec {
 /// avoids comparing each row with the rows of every other branch.
 class LivingRows {
  public:
-  /// `slots` and `segments` must outlive this object.
+  /// `slots` and `segments` must outlive this object, and must not change meanwhile.
   LivingRows(std::span<const KvCache::Slot> slots, const Segments& segments) : segments_(segments) {
     const auto count = static_cast<size_t>(segments.count());
     begin_.resize(count + 1);

@@ -7,7 +7,7 @@ namespace pardec {
 /// Sums over a window of time.
 struct LoadSums {
   std::int64_t ns = 0;          ///< length; shorter than LoadWindows::kWindowNs in the last window
-  std::int64_t row_ns = 0;      ///< rows in the cache, each times the time that it was there
+  std::int64_t row_ns = 0;      ///< nanoseconds that a row was in the cache, summed over rows
   std::int64_t waiting_ns = 0;  ///< time in which jobs waited to start, or for room in the cache
   std::int64_t tokens = 0;      ///< tokens generated
 
@@ -26,7 +26,7 @@ class LoadWindows {
   }
   /// Adds the period from the previous call until `now`, a time in nanoseconds. In this period, the
   /// cache had `rows` rows. `waiting`: whether jobs waited. `tokens`: the number of tokens that
-  /// were generated at its end. REQUIRES: begin() was called; `now` does not go back.
+  /// were generated at the end of the period. REQUIRES: begin() was called; `now` does not go back.
   void add(std::int64_t now, std::int64_t rows, bool waiting, std::int64_t tokens);
 
   /// The windows so far; only the last one may be shorter than kWindowNs.

@@ -7,9 +7,9 @@
 
 namespace pardec {
 
-/// The natural logarithms of the probabilities of `ids` at temperature 1, without top-k or top-p.
-/// The request's biases, penalty and bans are applied. The logarithm is -infinity for an id that
-/// cannot be chosen, because it is banned or not among the allowed ids.
+/// The natural logarithms of the probabilities of `ids`, in the order of `ids`, at temperature 1,
+/// without top-k or top-p. The request's biases, penalty and bans are applied. The logarithm is
+/// -infinity for an id that cannot be chosen, because it is banned or not among the allowed ids.
 /// REQUIRES: row.finite(); the row was requested with OutputRequest::logits; the ids are in the
 /// vocabulary.
 inline std::vector<double> log_probabilities(const RowLogits& row, std::span<const Token> ids) {

@@ -18,11 +18,12 @@ struct ChoicePlace {
   std::span<const Token> banned_early = {};
 };
 
-/// Adds to `request` the biases, penalties and bans that the rules imply at this place. Also sets
-/// OutputRequest::allowed for a forced id, unless the decoder has set it. A forced id is not
-/// banned, except by GenerationRules::suppress. Source: transformers, generation/logits_process.py.
-/// `eos`: the ids that end an answer. Ids of at least `vocab` are left out, since a draft network
-/// may have a smaller vocabulary.
+/// Adds to `request` the biases, penalties and bans that the rules imply at this place. If the
+/// rules force an id (forced_bos, forced_eos), sets OutputRequest::allowed to this id, unless the
+/// decoder has already set `allowed`. A forced id is not banned, except by
+/// GenerationRules::suppress. Source: transformers, generation/logits_process.py. `eos`: the ids
+/// that end an answer. `vocab`: the size of the network's vocabulary. Ids of `vocab` or more are
+/// left out, since a draft network may have a smaller vocabulary.
 void apply(const GenerationRules& rules, const ChoicePlace& place, std::span<const Token> eos,
            int vocab, OutputRequest& request);
 

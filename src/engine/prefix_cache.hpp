@@ -30,8 +30,8 @@ class PrefixCache {
   /// sequence's clock starts when this task starts. Errors: see Sequence::forward.
   Task<Prefixed> begin(Tokens prefix, RequestName request, std::string decoder);
 
-  /// Frees the least recently used prefix whose rows are computed and that no request waits for.
-  /// Returns false if there is no such prefix.
+  /// Frees one prefix whose rows are computed and for which no request is waiting: the least
+  /// recently used one. Returns false if there is no such prefix.
   bool give_back();
 
   /// Drops all prefixes. Sequences that were opened from them keep their rows.

@@ -12,8 +12,9 @@ namespace pardec {
 /// rounding.
 Token draw(const std::vector<double>& probabilities, Rng& rng);
 
-/// The source of random decisions for one stream. Each stream has its own source, so that no stream
-/// depends on another. Tests implement it to enumerate all outcomes.
+/// The source of random decisions for one stream. Each stream has its own source, so that its
+/// choices do not depend on the choices of other streams. Tests implement this class to enumerate
+/// all outcomes.
 class Chance {
  public:
   virtual ~Chance() = default;
@@ -53,7 +54,8 @@ Choice own_choice(const RowLogits& logits, Chance& chance);
 /// Choice::unforced records the network's own choice.
 class Chooser {
  public:
-  /// `oracle`: the ids to choose; none: no oracle. `chance` must outlive this object.
+  /// `oracle`: the ids to choose, in order; none: there is no oracle. `chance` must outlive this
+  /// object.
   explicit Chooser(Chance& chance, std::optional<Tokens> oracle = std::nullopt)
       : chance_(&chance), oracle_(std::move(oracle)) {}
 

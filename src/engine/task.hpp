@@ -115,8 +115,7 @@ inline Task<void> detail::Promise<void>::get_return_object() {
 
 /// Awaits several concurrent tasks, which are started in the given order. Their steps share forward
 /// passes. The results are in the order of the tasks. If a task throws, the other tasks are
-/// destroyed, and the awaiting task gets the exception. T must not be void, and no task may be
-/// empty.
+/// destroyed, and co_await rethrows the exception. T must not be void, and no task may be empty.
 template <typename T>
 class All {
  public:

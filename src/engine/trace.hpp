@@ -18,7 +18,7 @@ struct RequestName {
   RequestName(std::string name, std::string of = {})
       : text(std::move(name)), group(std::move(of)) {}
 
-  std::string text;
+  std::string text;   ///< Trace::request
   std::string group;  ///< see Trace::group
 };
 
@@ -26,7 +26,7 @@ struct RequestName {
 /// traces to a file. Another framework can compute the same rows from a trace and compare the
 /// results.
 struct Trace {
-  std::string request, decoder;
+  std::string request, decoder;  ///< names of the request and of the decoder that answers it
   /// A name shared by all requests that one job decodes in parallel, e.g. fields that are asked
   /// separately. Empty: the job decodes no other request in parallel.
   std::string group;
@@ -43,17 +43,20 @@ struct Trace {
   std::vector<int> position;  ///< per row: RowLabel::position
   /// Per row: number of the forward pass that computed the row; 0 is the sequence's first pass.
   std::vector<int> step;
-  /// The rows visible to each row, ascending, including the row itself. In layers with a sliding
-  /// window, the window hides some of these rows.
+  /// Per row: numbers of the rows that are visible to it, ascending, including the row itself. In
+  /// layers with a sliding window, the window hides some of these rows.
   std::vector<std::vector<int>> visible;
-  /// per row: the best id; none: the row's logits were not requested
+  /// per row: the best id that could be chosen; none: the logits of the network's own head were not
+  /// requested for this row
   std::vector<std::optional<Token>> predicts;
   /// per row: the row whose logits chose the token; none: the token was not chosen
   std::vector<std::optional<int>> from;
-  /// Per row: ids that could not be chosen. If only some ids were `allowed`, these are all the ids
-  /// that ranked before the choice, so that `banned` alone leads to the same choice.
+  /// Per row: ids that could not be chosen. If only some ids were allowed (`allowed`), these are
+  /// all ids with a higher rank than `predicts`. Thus a reader that applies only `banned` finds the
+  /// same best id.
   std::vector<std::vector<Token>> banned;
-  std::vector<std::vector<Token>> allowed;  ///< per row; empty: all ids that are not banned
+  /// per row: the only ids that could be chosen; empty: all ids that are not banned
+  std::vector<std::vector<Token>> allowed;
   /// per row: the last pass before the row was dropped; none: it was not dropped
   std::vector<std::optional<int>> dropped_at;
   /// If the sequence is a fork: the number of rows at the beginning of the trace that its original

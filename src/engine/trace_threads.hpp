@@ -8,8 +8,9 @@
 namespace pardec {
 
 /// Parses the output of `to_json`. ConfigError, which starts with `where`: the JSON has another
-/// form, the columns have different lengths, it refers to a row that does not exist, or it lists
-/// more than 2^28 visible rows in total. Trace::job stays -1.
+/// form, the columns have different lengths, a number is not possible in its column, the trace
+/// refers to a row that does not exist, or it lists more than 2^28 visible rows in total.
+/// Trace::job stays -1.
 Trace parse_trace(const Json& json, const std::string& where);
 
 /// One token of a thread, in reading order.
@@ -20,19 +21,19 @@ struct TraceToken {
     rejected,  ///< a guess that the network did not choose
   };
   Token id = 0;
-  /// The row that chose the token. Rejected guesses have the row after which they were guessed.
+  /// The row whose logits chose the token; for a rejected guess, the row after which it was
+  /// guessed.
   int row = 0;
   int step = 0;  ///< number of the forward pass that computed `row`
   Fate fate = Fate::chosen;
 };
 
-/// A stream of chosen tokens: the answer of a plain decoder, a value of HPD, the answer to a
-/// question of IPPD, a thread of APAR, or a stage or branch of ASPD.
+/// A stream of chosen tokens (StreamBegan): a whole answer, or one value, question, thread, stage
+/// or branch that was decoded in parallel.
 struct TraceThread {
-  /// The tokens directly before the first chosen token that were not chosen themselves; at most 65.
-  /// Empty: the token before the first chosen token was chosen or guessed.
+  /// As StreamBegan::before.
   Tokens heading;
-  std::vector<TraceToken> tokens;
+  std::vector<TraceToken> tokens;  ///< in reading order, with rejected guesses
 };
 
 /// The threads of a complete or partial trace, in the order in which they begin. A token belongs to

@@ -26,15 +26,16 @@ struct TrainingExamples {
   /// Share, from 0 to 1, of the unannotated attributes that are trained as absent. The other
   /// unannotated attributes are treated as unknown.
   double unannotated = 1;
-  PromptFile prompt;
+  PromptFile prompt;                     ///< the wording
   std::vector<Example> train, held_out;  ///< for training, for validation
 };
 
 /// Makes training samples from examples, in the formats of several decoders. In every epoch, the
-/// product titles of each category are combined to new stacks, and all sequences are shuffled. The
-/// stacks and the order depend only on the seed and the number of the epoch.
+/// product titles of each category are combined into new stacks, and all sequences are shuffled.
+/// The stacks and the order depend only on the seed and the number of the epoch.
 class ExampleSource final : public SampleSource {
  public:
+  /// The examples and settings from which the samples are made.
   struct Parts {
     std::vector<TrainingExamples> examples;
     std::vector<SharedFormat> formats;
@@ -62,7 +63,7 @@ class ExampleSource final : public SampleSource {
     std::int64_t cut = 0;       ///< sequences that were cut at the context length
     std::int64_t left_out = 0;  ///< examples or stacks from which a format made no sequence
   };
-  /// The counts of the first epoch, whose samples are made for this. Errors: see epoch.
+  /// Makes the samples of the first epoch, and returns their counts. Errors: see epoch.
   Count count() const;
 
  private:
@@ -75,8 +76,8 @@ class ExampleSource final : public SampleSource {
 };
 
 /// Moves a share of `examples` to a second list, and returns this list. Whether an example is moved
-/// depends only on the seed and the example's text. Thus examples with equal texts are in the same
-/// list.
+/// depends only on the seed and the example's cluster. Thus examples that share a text are in the
+/// same list.
 std::vector<Example> hold_out(std::vector<Example>& examples, double share, std::uint64_t seed);
 
 }  // namespace pardec

@@ -9,7 +9,7 @@
 namespace pardec {
 
 /// Performs a training run, or continues a run that was stopped: reads the data, trains, and writes
-/// the record and the trained weights to `spec.out`. `notes` gets messages about progress and
+/// the record and the trained weights to `spec.out`. `notes` receives messages about progress and
 /// results. `group`: null for a single process; otherwise all processes of the group train
 /// together, each on its share of every batch. Then only rank 0 reads and writes `spec.out` and
 /// sends messages. ConfigError: a setting is invalid (see check, read_start, read_data), or the

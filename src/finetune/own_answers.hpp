@@ -14,7 +14,7 @@ namespace pardec {
 struct OwnAnswers {
   std::string db = "results/pardec.sqlite";  ///< the database of the run
   std::string run;          ///< names an invocation (find_invocation); empty: see there()
-  std::string arm;          ///< label of the invocation's arm; empty: it has only one
+  std::string arm;          ///< label of the arm; empty: the invocation's only arm
   std::int64_t least = 1;   ///< minimum number of tokens of an answer
   std::int64_t most = 0;    ///< maximum number of tokens of an answer; 0: no limit
   double repetition = 0.3;  ///< maximum sequence_repetition
@@ -28,7 +28,7 @@ struct OwnAnswers {
 /// Welleck et al. 2020, section 4.1). 0 for fewer than four tokens.
 double sequence_repetition(const Tokens& ids);
 
-/// The numbers of a dataset's examples by outcome.
+/// How many examples of a dataset were kept or left out, and why.
 struct OwnAnswerCount {
   std::int64_t kept = 0;
   std::int64_t cut = 0;  ///< kept examples with an answer that was cut at a limit

@@ -13,10 +13,10 @@ namespace pardec {
 /// The complete specification of one training run.
 struct TrainingSpec {
   /// `model`: a config.json for a new network, or a checkpoint folder. `tokenizer`: a
-  /// tokenizer.json or its folder; empty: that of the model, or, for a new network, that of the
-  /// quickstart. `data_root`: folder of the datasets; empty: the project's samples. `prompt_file`:
-  /// replaces the datasets' wordings; empty: no replacement. `dtype`: the name of trainer.dtype,
-  /// for the record. `out`: folder for the results.
+  /// tokenizer.json or its folder; empty: the model's tokenizer, or, for a new network, the
+  /// quickstart's tokenizer. `data_root`: folder of the datasets; empty: the project's samples.
+  /// `prompt_file`: replaces the datasets' wordings; empty: no replacement. `dtype`: the name of
+  /// trainer.dtype, for the record. `out`: folder for the results.
   std::string model, tokenizer, data_root, split = "train", chat_template = "auto", prompt_file,
                                            dtype = "fp32", out;
   /// `dataset`: names of datasets. `extra`: files with more product titles. `format`: NAME or
@@ -32,8 +32,8 @@ struct TrainingSpec {
   double recombine = 0;     ///< see ExampleSource::Parts::recombine
   /// see TrainingExamples::unannotated; one value for all datasets, or one per dataset
   std::vector<double> unannotated = {1};
-  ExtraHeadShape extra_heads;               ///< 0 heads: trains the network itself or an adapter
-  AdapterShape adapter;                     ///< `adapter_tokens` determines its tokens
+  ExtraHeadShape extra_heads;  ///< with 0 heads, the network itself or an adapter is trained
+  AdapterShape adapter;        ///< `adapter_tokens` determines its tokens
   std::vector<std::string> adapter_tokens;  ///< token ids, or texts of tokens
   /// folder of a low-rank adapter; training continues with its weights and shape
   std::string start_adapter;
@@ -51,9 +51,9 @@ struct TrainingSpec {
 
 /// The parsed values of `--format`: NAME or NAME:SHARE.
 struct FormatShares {
-  std::vector<std::string> names;
-  std::vector<double> shares;  ///< per format: how many times an epoch includes every example
-  bool given = false;          ///< whether some share is not 1
+  std::vector<std::string> names;  ///< per format
+  std::vector<double> shares;      ///< per format: how many times an epoch includes every example
+  bool given = false;              ///< whether some share is not 1
 };
 /// Parses the values of `--format`. The names are not checked. ConfigError: a share is not a
 /// positive number.

@@ -24,8 +24,8 @@ class ArmSessions {
   Session& of(const Arm& arm);
 
   /// The service that answers the arm's prompts; null if the arm's decoder runs in this process.
-  /// The first call for an arm creates its service. Errors: those of `of` and of ServiceArm's
-  /// constructor.
+  /// The first call for an arm creates its service. Errors: see `of`, and the constructor of
+  /// ServiceArm.
   ServiceArm* service(const Arm& arm);
   /// From now on, services record their requests in this database. `store` must outlive this
   /// object. REQUIRES: called before the first `run`.

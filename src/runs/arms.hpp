@@ -14,7 +14,7 @@ namespace pardec {
 
 /// One row of a comparison: a decoder with its options, on a network.
 struct Arm {
-  std::string label, decoder;
+  std::string label, decoder;      ///< unique name of the arm; name of the decoder
   Json options = Json::object();   ///< names without the decoder's prefix (k_max, not hpd.k_max)
   int batch_size = 1;              ///< maximum number of jobs that run at the same time
   bool cascade = false;            ///< see Engine::set_cascade
@@ -34,7 +34,7 @@ struct Arm {
   /// a baseline that was added without being requested (src/runs/baseline_arms.hpp)
   bool added = false;
   /// For a cell of a grid (src/runs/grid.hpp): the label of the arm that was expanded, and the
-  /// cell's value on each axis. Both are empty for other arms.
+  /// cell's value on each axis (GridAxis::key -> value). Both are empty for other arms.
   std::string expanded_from;
   std::map<std::string, Json> cell;
 };
@@ -89,12 +89,12 @@ std::vector<std::string> arms_of_experiment(const Json& decoders, const Json& mo
 /// Index of the baseline of `arms[arm]`. If `baseline` is not empty, the baseline is the arm with
 /// this label, or the nearest of the cells that were expanded from an arm with this label.
 /// Otherwise, it is the most suitable arm (baseline_rank), and among equally suitable arms the
-/// nearest one. The nearest arm is one on the same network and adapter if there is one; among
-/// several, it is the cell with the most equal values on the axes of the grid. None: there is no
-/// suitable arm, or `arms[arm]` is itself a baseline. `open`: whether the prompts are open. Added
-/// baselines (Arm::added) are not used for open prompts, because there is only one way to ask open
-/// prompts. ConfigError: `baseline` is not empty, and is neither the label of an arm nor the label
-/// of an arm that was expanded into cells.
+/// nearest one. An arm on the same network and adapter is nearer than an arm on others. If this
+/// does not decide, the arm that has the same value on more axes of the grid is nearer. None: there
+/// is no suitable arm, or `arms[arm]` is itself a baseline. `open`: whether the prompts are open.
+/// Added baselines (Arm::added) are not used for open prompts, because there is only one way to ask
+/// open prompts. ConfigError: `baseline` is not empty, and is neither the label of an arm nor the
+/// label of an arm that was expanded into cells.
 std::optional<size_t> baseline_of(const std::vector<Arm>& arms, size_t arm,
                                   const std::string& baseline, bool open = false);
 

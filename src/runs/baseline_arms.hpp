@@ -6,14 +6,14 @@
 
 namespace pardec {
 
-/// Adds missing baselines to spec.arms. The baseline of an arm is an arm with the plain decoder
-/// (ar) that asks in a certain way: its option `ask` has the value DecoderEntry::baseline_asks of
-/// the arm's decoder. If that is empty, the value must equal the arm's own `ask` (`together` for
-/// decoders without this option). If no ar arm has this value, a copy of an ar arm with this value
-/// is added after the original, e.g. "ar-separately" after "ar", as the baseline of ippd. An ar arm
-/// is not copied if the user set its `ask`, or if its network was trained on one form only. Nothing
-/// is added if the user named a baseline, or if no ar arm can be copied. ConfigError: see
-/// take_trained_options. ModelError, DataError: see read_training_record.
+/// Adds missing baselines to spec.arms. The baseline of an arm is an `ar` arm whose option `ask`
+/// has a certain value: DecoderEntry::baseline_asks of the decoder of the arm. If baseline_asks is
+/// empty, the value must equal the arm's own `ask` (`together` for decoders without this option).
+/// If no ar arm has this value, a copy of an ar arm with this value is added after the original,
+/// e.g. "ar-separately" after "ar", as the baseline of ippd. An ar arm is not copied if the user
+/// set its `ask`, or if its network was trained on one form only. Nothing is added if the user
+/// named a baseline, or if no ar arm can be copied. ConfigError: see take_trained_options.
+/// ModelError, DataError: see read_training_record.
 void add_baselines(RunSpec& spec);
 
 /// A baseline that add_baselines has added.

@@ -13,7 +13,7 @@ namespace pardec {
 /// The examples of one job of an arm.
 struct JobPlan {
   JobKey key;                 ///< ids of the examples, in order; the same in every process
-  std::vector<int> examples;  ///< indices into the selected examples
+  std::vector<int> examples;  ///< indices in Workload::examples
 };
 
 /// The unique name of a job in traces and messages. For a job with one example, it is the example's
@@ -27,7 +27,7 @@ std::uint64_t job_seed(std::uint64_t seed, const JobKey& key);
 /// A block: an ordered list of examples that all arms answer, one arm after another. All examples
 /// of a job are in the same block. No job is running when an arm begins or ends a block.
 struct BlockPlan {
-  std::vector<int> examples;               ///< indices into the selected examples
+  std::vector<int> examples;               ///< indices in Workload::examples
   std::vector<std::vector<JobPlan>> jobs;  ///< [arm]: the arm's jobs, in order
 };
 
@@ -36,17 +36,17 @@ struct BlockPlan {
 /// category. All examples of a job have the same system message and, unless
 /// Stacking::across_categories is set, the same category. The last job of a category, of a system
 /// message or of all examples may be shorter than the others. Then the examples are divided into
-/// blocks of about `block_examples` examples. No block is shorter than half of that, unless it is
-/// the only one. A block ends where jobs of all arms end, if possible between clusters (examples of
-/// one text). If there are not enough examples for two blocks, there is one block. If there are no
-/// examples, there is no block.
+/// blocks of about `block_examples` examples. No block is shorter than half of `block_examples`,
+/// unless it is the only one. At the end of a block, a job of every arm ends, and if possible also
+/// a cluster (examples of one text). If there are not enough examples for two blocks, there is one
+/// block. If there are no examples, there is no block.
 std::vector<BlockPlan> plan_blocks(const std::vector<Example>& examples,
                                    const std::vector<Stacking>& stackings, int block_examples);
 
 /// One block of one dataset.
 struct BlockTurn {
-  size_t dataset;   ///< index of the dataset
-  size_t position;  ///< index of the block in the dataset's plan
+  size_t dataset;   ///< index of the dataset (Workload) in the run
+  size_t position;  ///< index in Workload::blocks
   size_t number;    ///< number of blocks of the dataset that the shard runs before this block
 };
 
@@ -56,14 +56,14 @@ struct BlockTurn {
 /// run covers all datasets and categories.
 std::vector<BlockTurn> block_turns(const std::vector<size_t>& blocks, const Shard& shard);
 
-/// The number of distinct blocks below which a speedup has no interval.
+/// The minimum number of distinct blocks for an interval of a speedup.
 inline constexpr int kLeastBlocks = 6;
 
-/// The smallest block length, in examples, at which each arm's batch is full for three quarters of
-/// the arm's jobs (full_share). If this length would give more than twenty blocks, it is increased
-/// up to fourfold, so that at least twenty blocks remain. `examples`: the number of all examples.
-/// The length is at most this number, and at least 1. `stackings`, `batch_sizes`: one entry per
-/// arm.
+/// The smallest block length, in examples, at which each arm's batch is full for at least three
+/// quarters of the arm's jobs (full_share). If this length would give more than twenty blocks, it
+/// is increased up to fourfold, so that at least twenty blocks remain. `examples`: the number of
+/// all examples. The length is at most this number, and at least 1. `stackings`, `batch_sizes`: one
+/// entry per arm.
 int filling_block_examples(int examples, const std::vector<Stacking>& stackings,
                            const std::vector<int>& batch_sizes);
 

@@ -21,8 +21,9 @@ struct CellState {
   std::vector<std::set<JobKey>> finished;  ///< per repeat: jobs that need not be run again
   std::vector<std::set<JobKey>> failed;    ///< per repeat: finished jobs that failed as a whole
 
+  /// The measurement of one block.
   struct Measured {
-    RowId block;
+    RowId block;           ///< id of the stored block
     std::int32_t process;  ///< the process that measured the block; see BlockFigures::process
     BlockTime time;
     std::optional<BlockRepair> again;  ///< the second measurement, by --repair; none: there is none
@@ -53,8 +54,8 @@ CellBlock block_state(const RunCell& cell, const CellState& state, const BlockPl
 /// kinds of cells together: cells that need more blocks, and cells that have begun the block (any
 /// state except CellBlock::fresh). If one process measured the block for all of these cells, none
 /// of them runs the block again. Otherwise all of them run it, because times from two processes
-/// cannot be paired. Cells with state CellBlock::failed do not affect the decision. Their own value
-/// is always true, so that their jobs without a stored result are run.
+/// cannot be paired. Cells with state CellBlock::failed do not affect the decision. Their value in
+/// the result is always true, so that their jobs without a stored result are run.
 std::vector<bool> cells_to_do(const std::vector<const RunCell*>& cells,
                               const std::vector<const CellState*>& states, const BlockPlace& place,
                               std::vector<bool> more);
@@ -62,12 +63,13 @@ std::vector<bool> cells_to_do(const std::vector<const RunCell*>& cells,
 /// A block that was disturbed by other processes and has no undisturbed measurement.
 struct DisturbedBlock {
   BlockPlace place;
-  /// share of the core time of the run's threads that others took during the latest measurement
-  /// (taken_share); maximum over cells
+  /// share of the CPU time of the run's threads, from 0 to 1, that other programs took during the
+  /// latest measurement (taken_share); maximum over cells
   double taken;
-  /// cell -> its block; all of them were measured by one process
+  /// cell -> id of the stored block; one process measured all of these blocks
   std::map<const RunCell*, RowId> blocks;
 };
+/// The disturbed blocks of one dataset.
 struct DisturbedBlocks {
   std::vector<DisturbedBlock> blocks;  ///< the most disturbed first
   /// number of disturbed blocks whose second measurement (`--repair`) was undisturbed

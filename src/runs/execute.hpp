@@ -22,9 +22,9 @@ struct ExecuteOptions {
   /// A stop requested through this token takes effect after the running jobs are finished. The
   /// stored run keeps RunStatus::running, as after a kill, and can be resumed.
   std::stop_token stop = {};
-  /// If set, this token is used instead of `stop`, e.g. for a Deadline. A stop only through `until`
-  /// has the same effect, except that Execution::stopped is false. REQUIRES: a stop requested
-  /// through `stop` is also requested through `until`.
+  /// If set, this token ends the run instead of `stop`, e.g. the token of a Deadline. If a stop is
+  /// requested through `until` and not through `stop`, Execution::stopped is false. REQUIRES: a
+  /// stop requested through `stop` is also requested through `until`.
   std::optional<std::stop_token> until = std::nullopt;
   bool create_folders = false;  ///< whether to create folders for the database
   Notes notes = {};             ///< messages for the user about the run

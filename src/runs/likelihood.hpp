@@ -26,7 +26,7 @@ class AnswerLikelihood {
   /// it, has more tokens than the network has positions. A turn without a question and all later
   /// turns have no row. There are no rows at all if the example's questions are about a text.
   /// ConfigError: see ChatTemplate::render. RunError: see Tokenizer. ModelError: the network's
-  /// logits are not finite. Other errors: see Model::forward.
+  /// logits are not finite. Other errors: see Model::forward and Model::further.
   std::vector<ScoreRow> operator()(const ScoredExample& example);
 
  private:

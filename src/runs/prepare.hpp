@@ -50,11 +50,11 @@ void make_rows(const RunSpec& spec, const std::vector<Workload>& workloads, ArmS
                Store& store, std::vector<RunCell>& cells);
 
 /// Calls make_rows, and gives the rows an invocation. With spec.resume, the cells continue the
-/// newest stored run of these arms: their rows get its ids. With spec.go_on, they continue the
-/// newest stored run with the same settings if there is one. Otherwise the rows get new ids. Stores
-/// nothing. `notes` gets a message if another run could be resumed too. Returns whether a stored
-/// run is continued. ConfigError: there is no run to resume, or its settings differ. Other errors:
-/// see make_rows. REQUIRES: there is at least one cell.
+/// newest stored run of these arms: their rows have the ids of this run. With spec.go_on, they
+/// continue the newest stored run with the same settings if there is one. Otherwise the rows have
+/// new ids. Stores nothing. If another run could be resumed too, a message is sent to `notes`.
+/// Returns whether a stored run is continued. ConfigError: there is no run to resume, or its
+/// settings differ. Other errors: see make_rows. REQUIRES: there is at least one cell.
 bool prepare(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSessions& sessions,
              Store& store, std::vector<RunCell>& cells, const Notes& notes);
 

@@ -9,8 +9,8 @@
 
 namespace pardec {
 
-/// The numbers of positions that an arm's jobs need on one dataset (Decoder::positions_needed), and
-/// the numbers of jobs that would fail.
+/// How many positions an arm's jobs need on one dataset (Decoder::positions_needed), and how many
+/// of the jobs would fail.
 struct PromptSizes {
   std::optional<std::int64_t> least;  ///< smallest number of positions; none: no prompt is valid
   std::int64_t most = 0;              ///< largest number of positions; 0: no prompt is valid

@@ -42,7 +42,8 @@ JobRow job_row(const JobKey& key, const Answers& answers);
 /// the answers, in addition to the score `parsed` (1: the answer could be parsed, otherwise 0);
 /// none: the answers get no scores, e.g. under an oracle. `tokenizer`: counts thinking tokens;
 /// null: thinking whose tokens the decoder did not count has 0 tokens. Errors: see scored_example.
-/// REQUIRES: `answers` has one context per example.
+/// REQUIRES: `answers` has one context per example, and no context has more fields than its
+/// example.
 std::vector<GenerationRow> generation_rows(
     const std::vector<const Example*>& examples, const Answers& answers,
     const std::optional<std::vector<const TaskMetric*>>& metrics, const Tokenizer* tokenizer);

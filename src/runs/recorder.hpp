@@ -17,9 +17,9 @@ namespace pardec {
 /// The results of --repair on one dataset.
 struct RepairCounts {
   std::string dataset;
-  std::int64_t disturbed = 0;        ///< blocks that had no undisturbed measurement before
-  std::int64_t again = 0;            ///< number of blocks that were measured again
-  std::int64_t quiet = 0;            ///< number of these that were not disturbed again
+  std::int64_t disturbed = 0;  ///< number of blocks that were disturbed, and not repaired before
+  std::int64_t again = 0;      ///< number of these blocks that were measured again
+  std::int64_t quiet = 0;      ///< how many of the blocks in `again` were undisturbed this time
   std::int64_t repaired_before = 0;  ///< number of other blocks that were repaired earlier
 };
 
@@ -29,7 +29,7 @@ struct RunCounts {
   /// do not count if they will be run again (RunSpec::retry_errors).
   std::int64_t finished = 0;
   std::int64_t failed = 0;  ///< finished answers that failed
-  /// number of later turns of conversations whose prompts have other token ids than the same text
+  /// number of turns, of all conversations, whose prompts have other token ids than the same text
   /// tokenized at once (turns_off_text)
   std::int64_t turns_off = 0;
   /// `rerun`: number of blocks that were run again although they had stored jobs: after a stop or a
@@ -75,8 +75,8 @@ class Recorder {
   /// Stores a block that has no time yet, unless it is stored already. Returns its id.
   RowId begin_block(const BlockRow& row) { return store_.begin_block(row); }
   /// The function for Engine::set_trace_sink while these jobs run; empty: no trace was requested.
-  /// `jobs`: the keys of the jobs, by their numbers in the engine (Trace::job). A job with an empty
-  /// key is not written, because its trace was written before.
+  /// `jobs[i]`: the key of the job whose Trace::job is i. Empty key: the job's trace is not
+  /// written, because it was written before.
   std::function<void(Trace)> trace_sink(const RunCell& cell, std::vector<JobKey> jobs);
   /// Stores a job, its answers and their scores. If the scoring fails, stores the job as failed.
   /// `request`: the request that the job answered. `tokenizer`: the tokenizer of the arm's network.

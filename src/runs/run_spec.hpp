@@ -41,8 +41,8 @@ struct RunSpec {
   std::vector<Arm> arms;
   /// whether the arms are cells of a grid; then it is no error if some of them cannot run
   bool grid = false;
-  std::vector<RefusedArm> refused;  ///< the cells that cannot run
-  std::vector<std::string> datasets;
+  std::vector<RefusedArm> refused;    ///< the cells that cannot run
+  std::vector<std::string> datasets;  ///< names, or NAME=FILE for the user's own data
   /// data_root: the folder of the datasets; empty: the project's own samples. split: the split of
   /// every dataset; empty: each dataset's default split
   std::string data_root, split;
@@ -61,7 +61,7 @@ struct RunSpec {
   CacheBudget cache;
   /// warmup: number of jobs that each cell runs before the measurement. runs: number of repeats.
   int warmup = 1, runs = 1;
-  int repair = 0;  ///< maximum number of disturbed blocks per dataset to measure again
+  int repair = 0;  ///< maximum number of disturbed blocks that are measured again, per dataset
   std::string order = "interleaved";  ///< interleaved or blocked
   std::string baseline;               ///< label of an arm; empty: baseline_of chooses for each arm
   OracleSpec oracle;                  ///< for arms without an oracle of their own
@@ -84,8 +84,8 @@ struct RunSpec {
 /// ConfigError: settings contradict each other, no dataset is named, or one is named twice.
 void check(const RunSpec& spec);
 
-/// The first arm with an oracle; if `kind` is not empty, with an oracle of this kind. Null: there
-/// is none.
+/// The first arm with an oracle of this kind (OracleSpec::kind); an empty `kind` means any kind.
+/// Null: there is no such arm.
 const Arm* forced_arm(const std::vector<Arm>& arms, std::string_view kind = "");
 
 /// Checks that the oracle of the run, if there is one, applies to some arm. ConfigError: it does

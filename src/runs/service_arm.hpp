@@ -57,10 +57,10 @@ class ServiceArm final : public StreamSource, private chat::Events {
   Task<Stream> stream(StreamRequest request, const DecoderContext& context) override;
 
   /// For servers that report guesses only in total (vLLM's /metrics), and not in each reply. Adds
-  /// the guesses that the server counted during a `run` to `counters`, and the number of passes
-  /// that follows from them: the generated tokens minus the accepted guesses, since each pass adds
-  /// one token of its own. Call this in `done` for each job, with the job's counters. Only the call
-  /// for the job that ends last adds anything.
+  /// to `counters` the guesses that the server counted during `run`, and the number of passes: the
+  /// number of generated tokens minus the number of accepted guesses, since each pass adds one
+  /// token of its own. Call this in `done` for each job, with the job's counters. Only the call for
+  /// the job that ends last adds anything.
   void add_block_guesses(Counters& counters);
 
  private:
@@ -69,8 +69,8 @@ class ServiceArm final : public StreamSource, private chat::Events {
     int number;
     Task<void> task;
   };
-  /// Number of passes that verified guesses, number of guesses, and number of accepted guesses at
-  /// each place after the last token.
+  /// Counters of the server. drafts: passes that verified guesses. drafted: guesses. accepted[i]:
+  /// accepted guesses that were number i in their pass, from 0.
   struct GuessCounters {
     std::int64_t drafts = 0, drafted = 0;
     std::vector<std::int64_t> accepted;

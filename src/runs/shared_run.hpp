@@ -37,8 +37,8 @@ void begin_shared_run(Group& group, Store& store, const std::string& invocation)
 
 /// How the blocks of the other ranks ended.
 struct OthersEnd {
-  bool stopped = false;  ///< whether a stop was requested in one of them (ExecuteOptions::stop)
-  /// whether one of them may have blocks that were not run, because of `stop` or `until`
+  bool stopped = false;  ///< whether a stop was requested in another rank (ExecuteOptions::stop)
+  /// whether another rank may have left blocks that were not run, because of `stop` or `until`
   bool unfinished = false;
 };
 /// Rank 0's work after the blocks were run. Merges the databases of the other ranks into `store`,

@@ -14,14 +14,16 @@ namespace pardec {
 /// clock: callers pass all times.
 class TimeLeft {
  public:
+  /// One kind of work.
   struct Kind {
     double units = 0;       ///< total number of units, e.g. of examples
-    std::size_t group = 0;  ///< kinds in a group have similar speeds, e.g. those of an arm
+    std::size_t group = 0;  ///< kinds of one group have similar speeds, e.g. the cells of an arm
   };
   explicit TimeLeft(std::vector<Kind> kinds);
 
-  /// Reports a try, which is not part of the work: `units` of a kind took `seconds`. `kind` is here
-  /// and below an index in the list of kinds.
+  /// Reports a try, which is not part of the work: `units` of a kind took `seconds`. In this and
+  /// the next functions, `kind` is an index in the constructor's list. REQUIRES: the index is in
+  /// range.
   void tried(std::size_t kind, double units, double seconds);
   /// Reports the progress of a kind that was started `seconds` ago: since this start, `units` were
   /// completed, and `under_way` more have begun.
@@ -30,6 +32,7 @@ class TimeLeft {
   /// `seconds`.
   void finished(std::size_t kind, double units, double seconds);
 
+  /// An estimate of the remaining time.
   struct Estimate {
     double seconds = 0;  ///< remaining time
     bool whole = true;   ///< false: kinds without any known time are not included

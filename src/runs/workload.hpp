@@ -19,8 +19,8 @@ struct Workload {
   std::int64_t seen = 0;            ///< number of examples left out because of RunSpec::unseen
   std::vector<Example> examples;    ///< the selected examples
   std::vector<Protocol> protocols;  ///< one per arm, since a checkpoint may have its own wording
-  std::vector<BlockPlan> blocks;
-  int block = 0;          ///< approximate number of examples per block
+  std::vector<BlockPlan> blocks;    ///< all blocks of the dataset, for all shards
+  int block = 0;                    ///< approximate number of examples per block
   int filling_block = 0;  ///< block length at which batches are mostly full: filling_block_examples
   /// per arm: why it does not run on this dataset, as the end of a sentence about the arm; empty:
   /// it runs

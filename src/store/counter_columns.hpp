@@ -10,7 +10,7 @@
 /// The columns of table `job` that hold counters, in the order of kCounters.
 namespace pardec {
 
-/// A column and its counters: one counter, or, for a JSON column, several.
+/// A column and its counters. Only a JSON column has more than one counter.
 struct CounterColumn {
   std::string_view name;
   std::span<const Counter> counters;
@@ -38,7 +38,7 @@ std::string counter_names(bool lists = true);
 /// the counter is 0.
 void bind_counters(Statement& statement, const Counters& counters, bool failed);
 /// Reads the values of the columns of counter_names(lists) into `counters`. Derived columns are
-/// skipped. NULL is read as 0, or as an empty list.
+/// skipped. NULL is read as 0, or, in a JSON column, also as empty lists.
 void read_counters(RowReader& row, Counters& counters, bool lists = true);
 
 /// turn_json and turn_counts convert the counters of a turn of a conversation to and from the JSON

@@ -13,8 +13,9 @@
 #include "src/store/names.hpp"
 #include "src/store/rows.hpp"
 
-/// The numbers of stored runs, for statistics. Texts and token ids are left out, because those of a
-/// large run would not fit into memory. Each table is read once, regardless of the number of runs.
+/// The numbers of stored runs, for statistics. Texts and token ids are left out, because the texts
+/// of a large run would not fit into memory. Each table is read once, regardless of the number of
+/// runs.
 namespace pardec {
 
 /// A run and its totals, as in the view run_summary. `totals` includes only jobs without an error.
@@ -60,8 +61,8 @@ struct BlockTime {
 struct BlockFigures {
   RowId id;
   std::int32_t key, process;  ///< indices into ExampleNames::block_keys and processes
-  int repeat, position;
-  std::int64_t examples;
+  int repeat, position;       ///< as in BlockRow
+  std::int64_t examples;      ///< number of examples in the block
   BlockTime time;
 };
 
@@ -81,7 +82,7 @@ struct MeasuredBlocks {
 struct BlockPairRow {
   std::int32_t key;  ///< index into ExampleNames::block_keys
   int repeat;
-  std::int64_t examples;
+  std::int64_t examples;  ///< number of examples in the block
   BlockTime baseline, method;
   /// The second measurements of both arms, made by one process because the first ones were
   /// disturbed. None: there are none.
@@ -93,7 +94,7 @@ struct JobFigures : Counts {
   RowId id = 0, block = 0;  ///< block is 0 if the job belongs to no block
   int repeat = 0;
   bool failed = false;
-  /// the job's range in RunFigures::branch_lengths: first index and number
+  /// the job's range in RunFigures::branch_lengths: index of its first entry, and number of entries
   std::int32_t first_length = 0, lengths = 0;
   std::vector<Counts> turns;  ///< see JobRow::turns
 };
@@ -109,7 +110,7 @@ struct AnswerFigures {
   bool at_limit = false;               ///< whether the answer as a whole ended at a limit
   std::int64_t thought = 0;            ///< number of thinking tokens, over all fields
   bool failed = false, empty = false;  ///< empty: the text is only white space
-  std::optional<bool> identical;       ///< whether it equals the baseline's; none: not compared
+  std::optional<bool> identical;       ///< see Identity::identical; none: not compared
   std::optional<double> gap;           ///< see Identity::gap
 };
 
@@ -142,7 +143,7 @@ struct Figures {
     for (std::size_t r = 0; r < rows.size(); ++r) runs[r].summary.run = std::move(rows[r]);
   }
 
-  std::vector<RunFigures> runs;
+  std::vector<RunFigures> runs;          ///< in the order of the constructor's rows
   std::vector<ExampleFigures> examples;  ///< sorted by id
   std::shared_ptr<ExampleNames> names = std::make_shared<ExampleNames>();
 };

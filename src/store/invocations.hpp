@@ -20,9 +20,9 @@ std::unique_ptr<Store> open_to_compare(const std::string& db, std::string& run);
 std::string latest_invocation(Store& store);
 
 /// Finds an invocation by its name, by a prefix of its id, or by a prefix of the id of one of its
-/// runs. If `id` is empty, or is `latest` and no invocation has this name, it is the newest
-/// invocation. Returns its whole id. ConfigError: no invocation or several invocations match; a
-/// name that is also a prefix of another invocation's id counts as several.
+/// runs. Finds the newest invocation if `id` is empty, or if `id` is `latest` and no invocation has
+/// this name. Returns the whole id. ConfigError: no invocation or several invocations match; a name
+/// that is also a prefix of another invocation's id counts as several.
 std::string find_invocation(Store& store, const std::string& id);
 
 /// Reads the runs of an invocation, sorted by id. ConfigError: there are none.
@@ -51,8 +51,8 @@ void name_invocation(Store& store, const std::string& invocation, const std::str
 void note_invocation(Store& store, const std::string& invocation, const std::string& note);
 
 /// In one transaction, removes the rows of an invocation, and all rows that no other run uses.
-/// `invocation`: its whole id. Replies of judges are kept, because they cost money. Rows that a run
-/// in progress may use later are also kept.
+/// `invocation`: its whole id. Replies of judges are kept, because they were paid for. Rows that a
+/// run in progress may use later are also kept.
 void remove_invocation(Store& store, const std::string& invocation);
 
 }  // namespace pardec

@@ -12,7 +12,7 @@
 /// Functions with a store may throw the errors that store.hpp describes.
 namespace pardec {
 
-/// A judge, or a protocol of judging: a name, and JSON with everything that defines it.
+/// A judge, or a judging protocol (how judges are asked): a name, and JSON with all its settings.
 struct NamedRecord {
   std::string name;
   Json json;
@@ -108,9 +108,9 @@ struct VoteRow {
 
 /// One vote on an answer or, if `baseline` is not 0, on a pair of answers.
 struct JudgmentRow {
-  RowId generation = 0, baseline = 0;
-  bool method_first = true;  ///< for pairs: whether the method's answer was shown first
-  RowId judge = 0, protocol = 0;
+  RowId generation = 0, baseline = 0;  ///< ids of the answer and of the baseline's answer
+  bool method_first = true;            ///< for pairs: whether the method's answer was shown first
+  RowId judge = 0, protocol = 0;       ///< ids of put_judge and put_protocol
   VoteRow vote;
   RowId reply = 0;  ///< 0: there is no reply
 };
@@ -125,7 +125,7 @@ RowId put_votes(Store& store, RowId judge, ReplyRow reply, std::vector<JudgmentR
 /// Sorted by answer, then by baseline, judge, protocol, field and number of the vote.
 std::vector<JudgmentRow> judgments(Store& store, RowId run);
 
-/// All judges of a database, and all its protocols, by their ids.
+// All judges, or all judging protocols, of a database: id -> record.
 std::map<RowId, NamedRecord> judges_of(Store& store);
 std::map<RowId, NamedRecord> protocols_of(Store& store);
 

@@ -19,6 +19,7 @@ class NameNumbers {
     return number;
   }
   void reserve(std::size_t names) { numbers_.reserve(names); }
+  /// REQUIRES: `number` is from 0 to size() - 1.
   const std::string& name(std::int32_t number) const {
     return names_[static_cast<std::size_t>(number)];
   }

@@ -73,11 +73,13 @@ struct DatasetRow {
 /// Whether both rows are the same split of the same dataset. A stand-in never equals real data.
 bool same_split(const DatasetRow& a, const DatasetRow& b);
 
-/// One example of a dataset. `key` is unique within the dataset.
+/// One example of a dataset. `key` is unique within the dataset. Examples that share a text have
+/// the same `cluster`.
 struct SampleRow {
   std::string key, cluster, category;
   std::string text;  ///< the text that decoders read
-  /// [{"name", "annotated", "references"}]: the answers that count as right
+  /// One object per field, {"name", "annotated", "references"}: `references` are the answers that
+  /// count as right.
   Json fields = Json::array();
 };
 
@@ -104,27 +106,29 @@ struct RunRow {
   std::string decoder;
   Json options = Json::object();        ///< decoder options, including defaults
   std::string form;                     ///< json, value or free
-  std::optional<std::string> baseline;  ///< label of the baseline arm; none: this arm is a baseline
+  std::optional<std::string> baseline;  ///< label of the baseline arm; none: there is no baseline
   std::optional<ExperimentRow> experiment;
   DatasetRow dataset;
   ModelRow model;
-  std::optional<ModelRow> draft;
+  std::optional<ModelRow> draft;      ///< the draft network; none: there is none
   Json config = Json::object();       ///< all settings of the run, by name
   std::string config_hash;            ///< empty: SHA-256 of `config`
   std::optional<std::string> oracle;  ///< e.g. "references"; a run with an oracle has no scores
   bool untrained = false;             ///< whether the network is not trained for the decoder
   std::uint64_t seed = 1;
-  std::string device, dtype;
+  std::string device, dtype;  ///< e.g. cpu, bf16; for a service: kService, -
   int threads = 0, batch_size = 1;
   int repeats = 1;                    ///< --runs
   std::string order = "interleaved";  ///< interleaved or blocked
   std::string shard;                  ///< "I/N"; empty: not sharded
+  /// commit: version of the program's source. build_type: e.g. Release. prompt_hash: SHA-256 of the
+  /// wording.
   std::string commit, build_type, prompt_hash;
   std::vector<std::string> argv;
   Json environment = Json::object();  ///< machine, clocks, governor, driver, versions
   RunStatus status = RunStatus::running;
-  std::string started_utc;  ///< empty: now
-  std::optional<std::string> ended_utc;
+  std::string started_utc;               ///< empty: now
+  std::optional<std::string> ended_utc;  ///< none: not ended
 };
 
 /// A block: an ordered list of examples that every arm of an invocation answers, one arm after
@@ -163,7 +167,7 @@ using JobKey = std::vector<std::string>;
 /// A machine on which processes measured blocks of an invocation.
 struct MachineRow {
   std::string host;
-  Json environment;     ///< the environment of the latest process on this machine
+  Json environment;        ///< the environment of the latest process on this machine
   std::int64_t blocks;     ///< number of blocks measured there
   std::int64_t processes;  ///< number of processes that measured them
 };
@@ -182,7 +186,7 @@ struct JobRow {
   /// the error if the job as a whole failed; all its generations have this error
   std::optional<std::string> error;
   Counters counters;
-  /// for a conversation: the counters of each turn, as far as kCounters marks them (of_turns)
+  /// for a conversation: [turn], only the counters with Counter::of_turns; otherwise empty
   std::vector<Counts> turns;
   /// Under an oracle: the ids that the network itself would have chosen, in the form
   /// {"fields": [context][field][token], "stream": [token]}; otherwise null.
@@ -206,7 +210,7 @@ struct FieldThought {
 struct FieldAnswer {
   std::string name, text;  ///< text as generated; with an open prompt, it includes the thinking
   Tokens tokens;
-  std::string stop;
+  std::string stop;  ///< why the answer ended (Stop)
   /// Whether the answer is empty or unreadable: neither a text nor an explicit absence (null, n/a).
   bool no_value = false;
   /// none: there is no thinking, or it was not looked for
@@ -236,12 +240,13 @@ struct ScoreRow {
 struct GenerationRow {
   RowId id = 0;
   std::string sample;  ///< key of the example
+  /// JobRow::text, or, if the job has several examples, a JSON object {field: answer}
   std::string text;
-  Tokens tokens;  ///< token ids of the answer to this example
-  std::vector<FieldAnswer> fields;
-  std::string stop;
-  std::optional<std::string> error;
-  std::optional<Identity> identity;
+  Tokens tokens;                     ///< token ids of the answer to this example
+  std::vector<FieldAnswer> fields;   ///< in the order of the example's fields
+  std::string stop;                  ///< JobRow::stop; "error" if the job failed
+  std::optional<std::string> error;  ///< why there is no answer; none: there is an answer
+  std::optional<Identity> identity;  ///< none: not compared
   std::vector<ScoreRow> scores;
 };
 

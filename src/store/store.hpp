@@ -55,15 +55,15 @@ struct RunFilter {
   std::optional<bool> standin = std::nullopt;  ///< whether the dataset is a stand-in
 };
 
-/// The scores of two arms for one example or one of its fields, by one metric. NaN: the stored
-/// score is not a number.
+/// The scores of two arms by one metric, for one example or for one field. `sample`: key of the
+/// example. `field`: empty for the whole example. NaN: the stored score is not a number.
 struct ScorePair {
   std::string sample, cluster, category, field;
   int repeat;
   double baseline, method;
 };
 
-/// The answers of two arms to one example. Neither answer has an error.
+/// The answers of two arms to the example with the key `sample`. Neither answer has an error.
 struct GenerationPair {
   RowId baseline_id, method_id;
   std::string sample;
@@ -88,7 +88,7 @@ struct AnswerScores {
 
 /// A stored answer, without the counters of its job (see jobs()).
 struct StoredGeneration {
-  GenerationRow row;  ///< its scores are those of the newest version of each metric
+  GenerationRow row;  ///< `scores` has only the newest version of each metric
   int repeat;
   JobKey job;
   std::string cluster, category;
@@ -162,10 +162,10 @@ class Store {
   /// (exit code 2): the stored block has other examples.
   RowId begin_block(const BlockRow& block);
   /// Stores a job, its histogram of tokens per pass (Counters::emitted), its generations and their
-  /// scores in one transaction. If the job has an error, generations without an error get it. If a
-  /// retry replaces a job, its block counts as not measured, and comparisons of other arms' answers
-  /// with the old answers are deleted. StoreError (exit code 1): an example is not stored
-  /// (put_samples), or an answer of a run with an oracle has scores.
+  /// scores in one transaction. If the job has an error, this error is stored for generations
+  /// without an own error. If a retry replaces a job, its block counts as not measured, and
+  /// comparisons of other arms' answers with the old answers are deleted. StoreError (exit code 1):
+  /// an example is not stored (put_samples), or an answer of a run with an oracle has scores.
   Committed commit_job(const JobRow& job, std::span<const GenerationRow> generations);
   /// Stores the time in which `process` ran all jobs of the block, the occupancy of the passes, and
   /// the load over this time (`load` in table `block`, results/schema.sql; null: it was not
@@ -230,12 +230,13 @@ class Store {
   /// RunRow::shard lists all shards, e.g. "0/3, 2/3". Null: no run in the store is a shard.
   std::unique_ptr<Store> join_shards(const std::string& keep);
 
-  /// Copies the runs of another database into this one, in one transaction: all runs, or those of
-  /// `invocation`. Merging twice has the same effect as merging once. If both databases have a row,
-  /// the more advanced one is kept: a job with fewer errors, a vote with a verdict, an attempt with
-  /// a known outcome. If two invocations have the same name, the copied one gets a number after its
-  /// name, and the result has a message about this. StoreError (exit code 2): `other` is this
-  /// database, or is not a database of this program.
+  /// Copies the runs of another database into this one, in one transaction: all runs, or, if
+  /// `invocation` is not empty, only the runs of this invocation. Merging twice has the same effect
+  /// as merging once. If both databases have a row, the more advanced one is kept: a job with fewer
+  /// errors, a vote with a verdict, an attempt with a known outcome. If two invocations have the
+  /// same name, a number is appended to the name of the copied invocation. Returns a message about
+  /// each such change. StoreError (exit code 2): `other` is this database, or is not a database of
+  /// this program.
   std::vector<std::string> merge(const std::filesystem::path& other,
                                  const std::string& invocation = "");
 

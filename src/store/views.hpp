@@ -24,8 +24,8 @@ void use_own_views(Database& db);
 /// not changed, so it may be read-only.
 void use_all_columns(Database& db);
 
-/// Makes the temporary view `view` of a table of an attached file. Columns that the table lacks are
-/// NULL.
+/// Creates the temporary view `view` of the table `table` in the attached database with the schema
+/// name `file`. Columns that the table lacks are NULL.
 void view_all_columns(Database& db, const std::string& file, const std::string& table,
                       const std::string& view);
 

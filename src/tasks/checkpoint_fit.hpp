@@ -23,7 +23,8 @@ bool untrained_for(const Checkpoint& checkpoint, std::string_view decoder);
 
 /// The requirements of a decoder other than the network's weights.
 struct Needs {
-  /// the requirements, and how they are met; if they are not met, the error; "-": no requirements
+  /// The requirements, and how they are met. If they are not met: the error. "-" if there are no
+  /// requirements.
   std::string text;
   /// whether the checkpoint does not meet them; a missing draft network does not count
   bool lacking = false;

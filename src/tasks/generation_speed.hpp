@@ -21,8 +21,9 @@ struct GenerationSpeed {
   double first_token;  ///< seconds until the first token, median over answers
 };
 
-/// Computes the measures from the counters of all answers. `wall_ns`: wall time for all answers
-/// together, in nanoseconds. `in_flight`: maximum number of concurrent requests.
+/// Computes the measures from the counters of all answers, one entry per answer. `wall_ns`: wall
+/// time for all answers together, in nanoseconds. `in_flight`: maximum number of concurrent
+/// requests.
 GenerationSpeed generation_speed(const std::vector<Counters>& answers, std::int64_t wall_ns,
                                  int in_flight);
 

@@ -29,7 +29,7 @@ std::vector<Job> read_jobs(const std::string& file, const DecodeOptions& options
 struct GivenRequests {
   std::vector<Request> requests;
   std::vector<std::string> errors;  ///< one per request; empty: the request is valid
-  /// differences between the prompts and those in the network's training
+  /// how the prompts differ from the prompts of the network's training (taught_otherwise)
   std::set<std::string> notes;
   /// the prompt file for further requests that the decoder itself makes (Decoder::wording); null:
   /// it makes none

@@ -11,17 +11,19 @@
 
 namespace pardec {
 
-/// How the fields of a dataset are asked.
+/// How the fields of a dataset are asked: the wording, the few-shot examples and the limits.
+/// Prompts in value and free form show `shots`; prompts in json form show `worked`.
 struct Protocol {
   PromptFile prompt;
-  std::vector<Shot> shots;  ///< worked examples for prompts in value and free form
+  std::vector<Shot> shots;  ///< few-shot examples for prompts in value and free form
   /// for fields that are asked one by one: maximum number of tokens of an answer if no flag sets
   /// it; 0: the default
   int answer_ids = 0;
   /// maximum number of tokens of any answer on this dataset (--answer-tokens), which takes
   /// precedence over --max-new-tokens and --per-field; 0: not set
   int most_ids = 0;
-  /// category -> worked examples for prompts in json form; all categories have the same number
+  /// category -> few-shot examples for prompts in json form; each category has the same number of
+  /// examples
   std::map<std::string, std::vector<Example>> worked = {};
 };
 

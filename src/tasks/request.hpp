@@ -52,10 +52,10 @@ std::string_view prompt_name(const DatasetEntry& entry, const Dataset& dataset);
 /// choices, or turns of a conversation.
 std::string_view prompt_name(const Job& job);
 
-/// Adapts a job and a prompt file to each other. A job without an instruction gets the instruction
-/// of the prompt file. In json form, if the job's own instruction does not name every field, and
-/// the prompt file does not list the fields, the returned prompt file lists them after their
-/// context. ConfigError: see instruction_for.
+/// Adapts a job and a prompt file to each other. If the job has no instruction, sets it to the
+/// instruction of the prompt file. In json form, if the job's own instruction does not name every
+/// field, and the prompt file does not list the fields, the returned prompt file lists them after
+/// their context. ConfigError: see instruction_for.
 PromptFile worded_for(Job& job, PromptFile prompt, Form form);
 
 /// A job without contexts, with the limits, sampling and seed of `options`. ConfigError: see

@@ -55,6 +55,7 @@ class Trainable {
 
   // ---- losses; by default only the loss of the network's language-modelling head ----
 
+  /// One of the losses. The total loss is the weighted sum of all losses.
   struct Loss {
     std::string name;   ///< for display; empty if it is the only loss
     double weight = 1;  ///< factor of this loss in the total loss
@@ -91,7 +92,7 @@ class Trainable {
 /// Number of elements of all trained weights.
 std::int64_t parameter_count(const Trainable& what);
 
-/// Trains all weights of the network, from the weights that the Trainer gets, with the loss of the
+/// Trains all weights of the network, from the Trainer's initial weights, with the loss of the
 /// network's language-modelling head.
 std::unique_ptr<Trainable> whole_network(const ModelConfig& config);
 
@@ -120,10 +121,10 @@ std::unique_ptr<Trainable> extra_heads(const ModelConfig& config, const ExtraHea
 /// Trains a low-rank adapter of a frozen network, and writes it in peft's format. Initial values,
 /// unless `start` contains the weight: A is uniform in +-1 / sqrt(in), as in peft, and depends on
 /// seed and name; B is 0. The rows of shape.tokens in embedding and head are copies of the
-/// network's rows, except that tokens with (almost) equal rows get random rows. Thus the adapter
-/// initially changes no output except for these tokens. `start`: an adapter to continue, which must
-/// have the shape `shape`; none: a new adapter. ConfigError: the network has no matrix with a name
-/// in shape.targets.
+/// network's rows, except that tokens with (almost) equal rows begin with random rows. Thus the
+/// adapter initially changes no output except for these tokens. `start`: an adapter to continue,
+/// which must have the shape `shape`; none: a new adapter. ConfigError: the network has no matrix
+/// with a name in shape.targets.
 std::unique_ptr<Trainable> low_rank_adapter(const ModelConfig& config, const AdapterShape& shape,
                                             std::uint64_t seed,
                                             const std::optional<Adapter>& start = {});

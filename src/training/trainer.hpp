@@ -22,16 +22,18 @@ class Trainer {
   /// `weights`: the network's initial weights, by checkpoint name. Master weights are float32
   /// (float64 for fp64). Tensors in `weights` that already have this type and are on the device are
   /// not copied. `group`: null for a single process. With a group, every process calls the
-  /// functions below with the same samples, computes its share, and gets the results for all
+  /// functions below with the same samples, computes its share, and receives the results for all
   /// samples. `what` and `group` must outlive the trainer. ModelError: the device does not exist.
   /// c10::Error: libtorch fails, e.g. for lack of GPU memory.
   Trainer(const Trainable& what, std::map<std::string, at::Tensor> weights,
           const TrainerOptions& options, Group* group = nullptr);
 
+  /// The numbers of one update.
   struct Report {
-    double loss = 0;                       ///< total loss before the update
-    double gradient_norm = 0;              ///< 2-norm before clipping
-    std::int64_t tokens = 0, targets = 0;  ///< numbers in the batch; targets: over all losses
+    double loss = 0;           ///< total loss before the update
+    double gradient_norm = 0;  ///< 2-norm before clipping
+    /// numbers of tokens and of targets in the batch; a row has up to one target for each loss
+    std::int64_t tokens = 0, targets = 0;
   };
   /// Performs one update from a batch. The total loss is the sum over all losses of weight times
   /// mean cross-entropy (in nats) over the loss's targets. Nothing changes after an error.
@@ -48,6 +50,7 @@ class Trainer {
   /// Computes the total loss over all samples, without gradients. Errors: see measure.
   double loss(std::span<const TrainingSample* const> samples) { return measure(samples).loss; }
 
+  /// The result of `measure`.
   struct Measure {
     double loss = 0;  ///< total loss; a loss without targets counts as 0
     GuessRanks ranks;

@@ -6,6 +6,7 @@
 
 namespace pardec {
 
+/// Options of AdamW.
 struct AdamWOptions {
   double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8;
   /// Decoupled from the gradients: each update multiplies a weight by 1 - learning rate *
@@ -13,6 +14,7 @@ struct AdamWOptions {
   double weight_decay = 0.1;
 };
 
+/// Options of Trainer.
 struct TrainerOptions {
   /// type of forward and backward passes: fp32, bf16 or fp64; with fp64, also of master weights
   Dtype dtype = Dtype::fp32;

@@ -29,6 +29,7 @@ class SampleSource {
   virtual std::vector<TrainingSample> validation() const = 0;
 };
 
+/// Options of train().
 struct LoopOptions {
   /// maximum number of tokens per update; an update has at least one sample
   std::int64_t batch_tokens = 16384;
@@ -51,6 +52,7 @@ struct LoopOptions {
   double minutes = 0;
 };
 
+/// The result of train().
 struct LoopResult {
   std::int64_t steps = 0, tokens = 0;  ///< numbers of updates and tokens, over all sessions
   std::int64_t planned = 0;            ///< total number of updates of the run
@@ -59,7 +61,7 @@ struct LoopResult {
   double train_loss = 0;               ///< of the last update
   /// loss of the last validation, or, with `patience`, of the best one; none: no validation
   std::optional<double> validation_loss;
-  GuessRanks validation_ranks;  ///< empty: there are no validation samples
+  GuessRanks validation_ranks;  ///< of the same weights; empty: there are no validation samples
   /// with patience: number of the update with the best weights; 0: the last update
   std::int64_t best_step = 0;
 };
@@ -73,10 +75,10 @@ size_t batch_size(const std::vector<TrainingSample>& samples, size_t begin,
 /// training; with patience, also best.safetensors, which has the form of state.safetensors.
 /// `resume`: continues from state.safetensors. The final weights are then bitwise equal to those of
 /// an uninterrupted run, on the same machine with the same number of threads. In a group, only rank
-/// 0 reads and writes files. `report`: called after each update with its row and the total number
-/// of updates. ConfigError: there is no sample to train on. ModelError: see load_state. DataError:
-/// see LossLog::read_through. RunError: writing fails. Also the errors of Trainer::step, `source`
-/// and `report`. REQUIRES: `folder` exists.
+/// 0 reads and writes files. `report`: called after each update with the update's row and with the
+/// number of updates of the whole run. ConfigError: there is no sample to train on. ModelError: see
+/// load_state. DataError: see LossLog::read_through. RunError: writing fails. Also the errors of
+/// Trainer::step, `source` and `report`. REQUIRES: `folder` exists.
 LoopResult train(Trainer& trainer, const SampleSource& source, const LoopOptions& options,
                  const std::filesystem::path& folder, bool resume, const Clock& clock,
                  const std::function<void(const LossRow&, std::int64_t steps)>& report);
