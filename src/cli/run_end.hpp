@@ -9,9 +9,9 @@
 
 namespace pardec {
 
-/// Joins the processes that mpirun started, so that they share the blocks of runs. Null: this
-/// process was started alone. In ranks other than 0, sets `progress` to none. Errors: see
-/// Group::join.
+/// Joins the processes that mpirun started, so that these processes share the blocks of a run.
+/// Returns null if this process was started alone. In ranks other than 0, sets `progress` to
+/// ProgressStyle::none. Errors: see Group::join.
 std::unique_ptr<Group> join_group(ProgressStyle& progress);
 /// A function that prints notes to stderr in rank 0, and drops them in the other ranks. `group`:
 /// null if this process is alone.
