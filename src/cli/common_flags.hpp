@@ -35,10 +35,9 @@ struct ComparisonFlags {
 };
 void add_flags(CLI::App& app, ComparisonFlags& flags);
 
-/// Checks the flags (check_hardware). Then reads the traces of --trace into flags.compare.traced,
-/// if
-/// --trace is given. ConfigError: the file contains no trace, --trace is given without --hardware,
-/// or check_hardware fails. Other errors: see read_works.
+/// Checks the flags (check_hardware). Then, with --trace, reads the traces into
+/// flags.compare.traced. ConfigError: the file contains no trace, --trace is given without
+/// --hardware, or check_hardware fails. Other errors: see read_works.
 void read_traced(ComparisonFlags& flags);
 
 /// The exit code of a verb that showed a comparison. If `strict` is true and the comparison has
