@@ -31,7 +31,7 @@ struct Verb {
   std::string name, summary;  ///< `summary`: one line for the help
   std::string example;        ///< shell commands, one in each line
   /// Declares the verb's flags. Returns a function that runs the verb and returns an exit code.
-  /// This function is called after the command line was parsed, while the app still exists.
+  /// The returned function is called after the command line was parsed, while the app still exists.
   std::function<std::function<int()>(CLI::App&)> add;
   /// The possible first arguments of the verb, e.g. `export` of `judge`. Empty: the verb has no
   /// actions.

@@ -35,8 +35,8 @@ class Teacher {
   Store* store() { return store_ ? &*store_ : nullptr; }
 
   /// Sends the requests that `next` returns, and passes the replies to `events`. In a dry run, only
-  /// counts the requests. The parameters are those of an AskService (src/asking).
-  /// Errors: see AskingLock, paid_service and chat::Service::ask.
+  /// counts the requests. The parameters are those of an AskService (src/asking). Errors: see
+  /// AskingLock, paid_service and chat::Service::ask.
   void operator()(const chat::NextCall& next, chat::Events& events);
 
   /// Prints the counts of a dry run to stdout: the number of requests, and the maximum of their

@@ -29,10 +29,10 @@ class AnswerPrinter {
                 bool streams);
 
   /// The value for Request::reader of the request at `index`. The returned function receives the
-  /// whole text of the answer so far, and prints the part that is new. It prints only after all
-  /// earlier requests have been printed. The function is empty if no text is printed
-  /// while it is generated: `streams` is false, the format is json, or there is no tokenizer. This
-  /// object and `clock` must outlive the function.
+  /// whole text of the answer so far, and prints the part that is new. The function prints
+  /// only after all earlier requests have been printed. The function is empty if no text is printed
+  /// while the text is generated: `streams` is false, the format is json, or there is no tokenizer.
+  /// This object and `clock` must outlive the function.
   std::function<void(std::string_view)> reader(std::size_t index, const Clock& clock);
   /// Prints the finished requests that were not printed yet, up to the first request that is still
   /// running. `answers`, `errors`: one entry for each request. A finished request has either an

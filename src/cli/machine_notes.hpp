@@ -11,7 +11,8 @@ std::string available_memory();
 struct LeftByOthers {
   bool known;  ///< whether the system reports the load of other programs
   bool fits;   ///< whether each of the `threads` threads has a free core; true if not known
-  /// the number of free cores, and, if these are too few, the number of threads that fit
+  /// the number of free cores, or that this number is not known; if the cores are too few, also the
+  /// number of threads that fit
   std::string text;
 };
 /// Measures the load of other programs, which takes 0.3 s. `threads`: number of threads, each of

@@ -38,8 +38,8 @@ int merge_model(const ModelVerbFlags& flags);
 int make_draft(const ModelVerbFlags& flags);
 /// `add-tokens`: adds or renames special tokens. Other errors: see add_tokens.
 int give_tokens(const ModelVerbFlags& flags);
-/// `convert`: converts weights that torch has pickled to safetensors. Other errors: see
-/// convert_pickled_weights.
+/// `convert`: reads weights that torch has pickled, and writes these weights as safetensors. Other
+/// errors: see convert_pickled_weights.
 int convert_model(const ModelVerbFlags& flags);
 
 /// Fetches the network flags.folder (ORG/NAME[@REVISION]) from the Hub into the cache, prints a

@@ -18,8 +18,8 @@ std::unique_ptr<Group> join_group(ProgressStyle& progress);
 Notes notes_of(const Group* group);
 
 /// Handles a run that a signal stopped: prints to stderr how to resume the run (if it has begun),
-/// and returns the exit code, 128 plus the number of the signal (SIGTERM if another process got the
-/// signal).
+/// and returns the exit code, 128 plus the number of the signal (SIGTERM if another process
+/// received the signal).
 int stopped(const Execution& done, const RunSpec& spec, const SignalStop& stop);
 
 /// The exit code of a run. If the share of failed answers is above `fail_on_error` (0 to 1), prints
