@@ -26,9 +26,10 @@ std::optional<ResponseFields> response_fields(const OrderedJson& response_format
 
 /// A JSON object that satisfies the schema. `answers`: an answer for each field, in the order of
 /// ResponseFields::fields; none: the value is absent or unreadable. Such a value becomes null if
-/// the schema allows null, otherwise "n/a". If a field has choices, an answer with the letter of a
-/// choice becomes the choice. ApiError 500 with code response_format_unmet: the field's choices do
-/// not contain the answer (or the "n/a" that replaces it).
+/// the schema allows null, otherwise "n/a". If a field has choices, an answer that is not a
+/// choice but the letter of a choice becomes this choice. ApiError 500 with code
+/// response_format_unmet: the field's choices do not contain the answer (or the "n/a" that replaces
+/// it).
 std::string response_object(const ResponseFields& format,
                             const std::vector<std::optional<std::string>>& answers);
 
