@@ -6,11 +6,12 @@
 
 namespace pardec {
 
-/// Prints a comparison of several invocations to stdout: the speedup of each arm in each
-/// invocation, and one interval over all invocations. `ids`: each names an invocation
-/// (find_invocation). Returns exit code 0. ConfigError: `ids` has fewer than two entries, an entry
-/// names no invocation or several, two entries mean the same invocation, or `confidence` is not
-/// between 0 and 1 (exclusive). StoreError: the database cannot be read.
+/// Prints a comparison of several invocations to stdout (compare_across): for each arm, the speedup
+/// in each invocation, and one interval over the invocations with the same settings and machines.
+/// `ids`: each names an invocation (find_invocation). `confidence`: confidence level of all
+/// intervals. Returns exit code 0. ConfigError: `ids` has fewer than two entries, an entry names no
+/// invocation or several, two entries mean the same invocation, or `confidence` is not between 0
+/// and 1 (exclusive). StoreError: the database cannot be read.
 int print_across(const std::string& db, const std::vector<std::string>& ids, double confidence,
                  TableFormat format);
 

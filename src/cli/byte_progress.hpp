@@ -8,14 +8,15 @@
 
 namespace pardec {
 
-/// A progress bar on stderr for bytes. The bar appears at the first call, since the total is often
-/// not known before.
+/// A progress bar on stderr that counts bytes, e.g. of a download. The bar appears at the first
+/// call, since the total is often not known before.
 class ByteProgress {
  public:
   /// `what`: a text before the count, e.g. the name of a file.
   ByteProgress(ProgressStyle style, std::string what) : style_(style), what_(std::move(what)) {}
-  /// `done`: number of bytes so far. The bytes of the first call do not affect the estimate of the
-  /// remaining time. `total`: number of all bytes; 0: unknown. Totals of later calls are ignored.
+  /// Shows the progress. `done`: number of bytes so far. The bytes of the first call count as
+  /// present before the start, so they do not affect the estimate of the remaining time. `total`:
+  /// number of all bytes; 0: unknown. Totals of later calls are ignored.
   void operator()(std::int64_t done, std::int64_t total) {
     if (!bar_) bar_.emplace(style_, what_, total, done);
     bar_->update(done, "bytes");

@@ -26,17 +26,19 @@ struct Written {
   std::vector<std::string> files = {}, folders = {};
 };
 
-/// One verb of `pardec`. `summary` is one line for the help; `example` has one command on each
-/// line. `add` declares the verb's flags, and returns a function that runs the verb and returns an
-/// exit code. If the verb has `actions`, its first positional argument is the name of an action.
+/// One verb of `pardec`.
 struct Verb {
-  std::string name, summary;
-  std::string example;  ///< shell commands, one in each line
+  std::string name, summary;  ///< `summary`: one line for the help
+  std::string example;        ///< shell commands, one in each line
+  /// Declares the verb's flags. Returns a function that runs the verb and returns an exit code.
+  /// The returned function is called after the command line was parsed, while the app still exists.
   std::function<std::function<int()>(CLI::App&)> add;
-  std::vector<std::string> actions = {};  ///< words after the verb, e.g. `export` of `judge`
+  /// The possible first arguments of the verb, e.g. `export` of `judge`. Empty: the verb has no
+  /// actions.
+  std::vector<std::string> actions = {};
   Written written = {};
-  /// Flags that environment variables cannot set, because these flags have another meaning in other
-  /// verbs, or confirm an action.
+  /// Names of flags, e.g. "--model", that environment variables cannot set, because these flags
+  /// have another meaning in other verbs, or confirm an action.
   std::vector<std::string> without_variable = {};
   /// Whether mpirun may start several processes of this verb. If false, run_command_line throws an
   /// error in each of these processes.
@@ -68,12 +70,12 @@ Verb doctor_verb();
 Verb list_verb();
 
 /// Parses and runs one command line, and returns the exit code of its verb. Without a verb, or with
-/// --help or --version, the function prints a text to stdout, and returns 0. Precedence: flags,
-/// then environment variables (PARDEC_ and the flag's name in capitals), then the `-c` file, then
-/// defaults. ConfigError: the command line is invalid, an output would overwrite an input
-/// (check_written), or mpirun started several processes of a verb that does not allow this.
-/// StoreError: a database has JSON of an unexpected type. The verb's own errors pass through. The
-/// caller converts an Error to an exit code.
+/// --help or --version, the function prints a text to stdout, and returns 0. The value of a setting
+/// comes from the first of these sources that has the setting: flags, environment variables
+/// (PARDEC_ and the flag's name in capitals), the `-c` file, defaults. ConfigError: the command
+/// line is invalid, an output would overwrite an input (check_written), or mpirun started several
+/// processes of a verb that does not allow this. StoreError: a database has JSON of an unexpected
+/// type. The verb's own errors pass through. The caller converts an Error to an exit code.
 int run_command_line(const std::vector<Verb>& verbs, int argc, char** argv);
 
 /// Checks that the running verb overwrites none of its inputs, including the inputs that an

@@ -35,8 +35,8 @@ struct ComparisonFlags {
 };
 void add_flags(CLI::App& app, ComparisonFlags& flags);
 
-/// Reads the traces of --trace into flags.compare.traced, for --hardware. Without --trace, only
-/// calls check_hardware. ConfigError: the file contains no trace, --trace is given without
+/// Checks the flags (check_hardware). Then, with --trace, reads the traces into
+/// flags.compare.traced. ConfigError: the file contains no trace, --trace is given without
 /// --hardware, or check_hardware fails. Other errors: see read_works.
 void read_traced(ComparisonFlags& flags);
 
@@ -51,8 +51,8 @@ void check_hardware(const std::vector<std::string>& hardware, const std::string&
 /// Declares --strict.
 void add_strict(CLI::App& app, bool& strict);
 
-/// Declares an option with a comma-separated list of texts. (CLI11's own lists lose the brackets of
-/// "[Fork],[Child]".)
+/// Declares a flag whose value is a comma-separated list of texts. (CLI11's own lists lose the
+/// brackets of "[Fork],[Child]".) Parsing the command line writes the texts to `texts`.
 CLI::Option* add_texts(CLI::App& app, const std::string& flag, std::vector<std::string>& texts,
                        const std::string& help);
 

@@ -5,8 +5,8 @@
 
 namespace pardec {
 
-/// The verb `completion`, which prints shell completions or a manual page. It covers the verbs in
-/// `verbs` and their flags.
+/// The verb `completion`, which prints shell completions or a manual page, for the verbs in `verbs`
+/// with their flags, and for `completion` itself.
 Verb completion_verb(const std::vector<Verb>& verbs);
 
 }  // namespace pardec

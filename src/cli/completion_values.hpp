@@ -7,15 +7,17 @@
 
 namespace pardec {
 
-/// A placeholder in a list of completion words: the shell replaces it by the names and ids of the
-/// runs in the database of --db.
+/// A placeholder for completion words. A list with this placeholder has no other words. The shell
+/// replaces the placeholder by the runs in the database of --db (names_of_runs).
 inline constexpr const char* kRunWords = "@runs";
 
-/// The words that can complete a command line, for each place of the command line. The keys of the
-/// map are the places, e.g. `run:--decoder`. `VERB:FLAG` is the value of a flag. `VERB/` is the
-/// first argument of a verb, `VERB/WORD` is the argument after the first argument WORD, and
-/// `VERB/WORD/` stands for all later arguments. After a word that ends in `=` or `:`, the argument
-/// continues.
+/// The words that can complete a command line. The keys of the map are places in the command line:
+/// - `VERB:FLAG`, e.g. `run:--decoder`: the value of the flag
+/// - `VERB/`: the first argument of the verb
+/// - `VERB/WORD`: the second argument, if the first argument is WORD
+/// - `VERB/WORD/`: the arguments after the second one
+/// Places without words are left out. A word that ends in `=` or `:` is the beginning of an
+/// argument, so the shell adds no space after this word.
 std::map<std::string, std::vector<std::string>> completion_words(const std::vector<Verb>& verbs);
 
 /// The runs of a database, newest first: the name of each run, or, without a name, the first 8

@@ -42,9 +42,10 @@ struct DataFlags : CorpusFiles {
   bool dry_run = false;
 };
 
-/// Each function runs one action, and returns the exit code: 0, with these exceptions. check_data
-/// returns 2 if a run would reject a record. fetch_data returns 1 if a file could not be fetched.
-/// rewrite_data and label_data return the codes of Teacher::stopped and Teacher::end
+/// Each function runs one action, prints the result, and returns the exit code. ConfigError: a flag
+/// that the action needs is missing or invalid. The exit code is 0, with these exceptions.
+/// check_data returns 2 if a run would reject a record. fetch_data returns 1 if a file could not be
+/// fetched. rewrite_data and label_data return the codes of Teacher::stopped and Teacher::end
 /// (data_teacher.hpp).
 int list_data(const DataFlags& flags);
 int check_data(const DataFlags& flags);
@@ -66,9 +67,10 @@ void add_teacher_flags(CLI::App& app, DataFlags& flags);
 /// has no folder of a dataset.
 std::vector<const DatasetEntry*> chosen_datasets(const DataFlags& flags);
 
-/// Calls `seen` with each split of the chosen datasets (chosen_datasets). A name NAME=FILE in
-/// flags.datasets means the user's own file (parse_own_file); these files come last. Errors: see
-/// chosen_datasets, load_splits and load_own_file.
+/// Calls `seen` for each split of the chosen datasets (chosen_datasets). The Dataset in the call
+/// has the examples of this split. A name NAME=FILE in flags.datasets is a file of the user
+/// (parse_own_file); these files come last. Errors: see chosen_datasets, load_splits and
+/// load_own_file.
 void each_split(const DataFlags& flags,
                 const std::function<void(const DatasetEntry&, const Dataset&)>& seen);
 

@@ -29,14 +29,14 @@ class Teacher {
   /// chat::read_service, check_service and Store.
   explicit Teacher(const DataFlags& flags);
 
-  /// The model's name and the properties of the service that identify it in the database.
+  /// Identifies the service in the database: the model's name, and properties of the service.
   const NamedRecord& record() const { return record_; }
-  /// Null in a dry run if the database does not exist yet.
+  /// The database. Null in a dry run if the database does not exist yet.
   Store* store() { return store_ ? &*store_ : nullptr; }
 
   /// Sends the requests that `next` returns, and passes the replies to `events`. In a dry run, only
-  /// counts the requests. With this function, the object can be used as an AskService (src/asking).
-  /// Errors: see AskingLock, paid_service and chat::Service::ask.
+  /// counts the requests. The parameters are those of an AskService (src/asking). Errors: see
+  /// AskingLock, paid_service and chat::Service::ask.
   void operator()(const chat::NextCall& next, chat::Events& events);
 
   /// Prints the counts of a dry run to stdout: the number of requests, and the maximum of their
@@ -46,10 +46,10 @@ class Teacher {
   /// If a signal requested a stop: prints a message, and returns the exit code for the signal.
   /// Otherwise returns none.
   std::optional<int> stopped() const;
-  /// Prints the cost of the service to stderr. `calls`: number of calls. `undecided`: number of
-  /// examples whose calls failed. `made`: number of examples that gave a result. If an example is
-  /// undecided, or none gave a result, prints a message, and returns exit code 3. Otherwise returns
-  /// 0. REQUIRES: this is no dry run.
+  /// Prints the cost of the service to stderr, and returns the exit code. `calls`: number of calls.
+  /// `undecided`: number of examples whose calls failed. `made`: number of examples that gave a
+  /// result. If `undecided` is above 0 or `made` is 0, prints a message, and returns 3. Otherwise
+  /// returns 0. REQUIRES: this is not a dry run.
   int end(std::int64_t calls, std::int64_t undecided, std::int64_t made);
 
  private:
@@ -63,8 +63,8 @@ class Teacher {
 };
 
 /// Prints `table` to stdout in flags.format. Then prints one table for each entry of `why` that has
-/// reasons. An entry is the title of its table, and the number of cases for each reason. Each of
-/// these tables has at most 20 reasons, the most frequent first.
+/// reasons. An entry has a table's title, and a map from each reason to the number of cases. Each
+/// of these tables has at most 20 reasons, the most frequent first.
 void print_made(const Table& table,
                 const std::vector<std::pair<const char*, std::map<std::string, std::int64_t>>>& why,
                 const DataFlags& flags);

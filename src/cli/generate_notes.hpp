@@ -12,30 +12,32 @@
 /// Messages of `generate` on stderr.
 namespace pardec {
 
-/// Prints, in one line, the shares of the kinds of work in the wall time. `wall_ns`: the wall time
-/// in nanoseconds, above 0.
+/// Prints one line with the share of the wall time that each kind of work took. `wall_ns`: the wall
+/// time in nanoseconds, above 0.
 void print_profile(const Profile& profile, std::int64_t wall_ns);
 
-/// Prints the speed in one line of text or JSON. An entry of `answers` is none if the request
-/// failed; if all failed, prints nothing. `wall_ns`: wall time of all requests, in nanoseconds.
-/// `in_flight`: the largest number of requests that ran at the same time.
+/// Prints the speed in one line of text or JSON. `answers`: one entry for each request; none: the
+/// request failed or was not begun. If there is no answer, prints nothing. `wall_ns`: wall time of
+/// all requests together, in nanoseconds. `in_flight`: the largest number of requests that may run
+/// at the same time.
 void print_speed(const std::vector<std::optional<Answers>>& answers, std::int64_t wall_ns,
                  int in_flight, AnswerFormat format);
 
 /// Returns (does not print) one line about the effects of a stop: how many answers were cut, and
-/// how many prompts were not begun. `errors`: one for each entry of `answers`; empty: the request
-/// did not fail.
+/// how many prompts were not begun. `answers`: as for print_speed. `errors`: one entry for each
+/// request; empty: the request did not fail. REQUIRES: both lists have the same length.
 std::string describe_stop(const std::vector<std::optional<Answers>>& answers,
                           const std::vector<std::string>& errors);
 
-/// Prints, in one line, how many answers ended at the network's last position. Prints nothing if no
-/// answer did.
+/// Prints, in one line, how many answers ended at the network's last position (Stop::context).
+/// Prints nothing if there is no such answer. `answers`: as for print_speed. `config`: of the
+/// network.
 void print_positions_end(const std::vector<std::optional<Answers>>& answers,
                          const ModelConfig& config);
 
-/// Prints the options that were set to the values from the network's training. Options that the
-/// user set are left out. The stack is left out too, because `generate` gets its prompts from the
-/// user.
+/// Prints the options that have their values from the network's training record
+/// (Arm::trained_options). The number of examples in a stack (DecoderEntry::stack_option) is left
+/// out, because the user makes the prompts of `generate`.
 void print_trained_options(const Arm& arm);
 
 }  // namespace pardec

@@ -11,14 +11,16 @@
 
 namespace pardec {
 
+/// The values of `generate --format`.
 enum class AnswerFormat { text, json };
-/// ConfigError, which names --format: there is no such format.
+/// The format with this name. ConfigError, which names --format: there is no such format.
 AnswerFormat parse_answer_format(std::string_view name);
 
 /// Prints the answers of `generate` in the order of the requests, regardless of the order in which
 /// the answers are finished.
 class AnswerPrinter {
  public:
+  /// `out`: for answers; `err`: for errors. `decoder`: the decoder that answers the requests.
   /// `tokenizer`: if null, token ids are printed instead of text. `streams`: whether text is
   /// printed while it is generated, up to the last complete character; the whole output is the same
   /// with and without `streams`. All references and pointers must outlive this object.
@@ -26,14 +28,15 @@ class AnswerPrinter {
                 const Decoder& decoder, const Tokenizer* tokenizer, AnswerFormat format,
                 bool streams);
 
-  /// The value for Request::reader of the request at `index`. The returned function prints text
+  /// The value for Request::reader of the request at `index`. The returned function receives the
+  /// whole text of the answer so far, and prints the part that is new. The function prints
   /// only after all earlier requests have been printed. The function is empty if no text is printed
-  /// while it is generated: `streams` is false, the format is json, or there is no tokenizer. This
-  /// object and `clock` must outlive the function.
+  /// while the text is generated: `streams` is false, the format is json, or there is no tokenizer.
+  /// This object and `clock` must outlive the function.
   std::function<void(std::string_view)> reader(std::size_t index, const Clock& clock);
   /// Prints the finished requests that were not printed yet, up to the first request that is still
   /// running. `answers`, `errors`: one entry for each request. A finished request has either an
-  /// answer or a nonempty error. Errors are printed to `err`.
+  /// answer or a nonempty error; a running request has neither. Errors are printed to `err`.
   void print_ready(const std::vector<std::optional<Answers>>& answers,
                    const std::vector<std::string>& errors);
   /// Time spent in the functions that `reader` returned, in nanoseconds, so that the caller can

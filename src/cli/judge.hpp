@@ -20,17 +20,20 @@ struct JudgeFlags {
   bool dry_run = false, retry_unscored = false;
 };
 
-/// Creates the task of judging from the flags, without JudgeTask::judge, which the caller sets.
-/// ConfigError: a flag is invalid, or flags.run names no run or several. Other errors: see
-/// find_protocol.
+/// Creates a JudgeTask from the flags. The caller sets JudgeTask::judge. ConfigError: a flag is
+/// invalid, or flags.run names no run or several. Other errors: see find_protocol.
 JudgeTask judge_task(const JudgeFlags& flags, Store& store);
 
-/// Prints the verdicts on the run's answers to stdout. `invocation`: the run's whole id.
+/// Prints tables of the stored verdicts on the run's answers to stdout. `invocation`: the run's
+/// whole id. Errors: see judge_findings.
 void print_judged(Store& store, const std::string& invocation, const JudgeFlags& flags);
 
 /// Each function runs one action (`run`, `export`, `import`), and returns the exit code: 0, with
 /// two exceptions. run_judge returns 3 if a call failed or no answer got a verdict, and 128 plus
-/// the signal's number if a signal stopped it.
+/// the signal's number if a signal stopped the action. ConfigError: a flag that the action needs is
+/// missing or invalid. StoreError: the database does not exist or cannot be read. Other errors: see
+/// judge_task, judge_units and judge_findings; for run_judge, chat::read_service and ask_judge; for
+/// the sheets, read_labels, import_labels and write_file.
 int run_judge(const JudgeFlags& flags);
 int export_sheet(const JudgeFlags& flags);
 int import_sheet(const JudgeFlags& flags);

@@ -7,11 +7,12 @@ namespace pardec {
 /// it.
 std::string available_memory();
 
-/// The number of cores that other programs leave free now, as text, and whether this number is
-/// enough.
+/// Whether other programs leave enough cores free now, and a text about these cores for the user.
 struct LeftByOthers {
   bool known;  ///< whether the system reports the load of other programs
   bool fits;   ///< whether each of the `threads` threads has a free core; true if not known
+  /// the number of free cores, or that this number is not known; if the cores are too few, also the
+  /// number of threads that fit
   std::string text;
 };
 /// Measures the load of other programs, which takes 0.3 s. `threads`: number of threads, each of

@@ -21,13 +21,16 @@ struct ModelVerbFlags {
   bool weights = false;
 };
 
-/// Prints a description of a checkpoint. Returns exit code 1 if the weights were read
-/// (flags.weights) and some are not finite, otherwise 0.
+/// Prints a description of the checkpoint in flags.folder. Returns exit code 1 if the weights were
+/// read (flags.weights) and some are not finite, otherwise 0. Errors: see parse_table_format,
+/// read_model_config, Adapter::load and check_weights.
 int inspect_model(const ModelVerbFlags& flags);
-/// Prints the table of supported families. Returns exit code 0.
+/// Prints the table of supported model families. Returns exit code 0. Errors: see
+/// parse_table_format.
 int list_families(const std::string& format);
-// Each of the next four functions writes a new checkpoint to flags.out, and returns exit code 0.
-// ConfigError: a flag that the action needs is missing or invalid.
+// Each of the next four functions derives a checkpoint from the checkpoint in flags.folder, writes
+// the new checkpoint to flags.out, and returns exit code 0. ConfigError: a flag that the action
+// needs is missing or invalid.
 
 /// `merge`: merges flags.adapter into the network. Other errors: see merge_checkpoint.
 int merge_model(const ModelVerbFlags& flags);
@@ -35,13 +38,13 @@ int merge_model(const ModelVerbFlags& flags);
 int make_draft(const ModelVerbFlags& flags);
 /// `add-tokens`: adds or renames special tokens. Other errors: see add_tokens.
 int give_tokens(const ModelVerbFlags& flags);
-/// `convert`: writes weights that torch has pickled as safetensors. Other errors: see
-/// convert_pickled_weights.
+/// `convert`: reads weights that torch has pickled, and writes these weights as safetensors. Other
+/// errors: see convert_pickled_weights.
 int convert_model(const ModelVerbFlags& flags);
 
-/// Fetches a network from the Hub into the cache, prints its files, and returns exit code 0.
-/// ConfigError: the name, the revision or another flag is invalid. Other errors: see
-/// fetch_from_hub.
+/// Fetches the network flags.folder (ORG/NAME[@REVISION]) from the Hub into the cache, prints a
+/// table of its files, and returns exit code 0. ConfigError: the name, the revision or another flag
+/// is invalid. Other errors: see fetch_from_hub.
 int fetch_model(const ModelVerbFlags& flags);
 
 }  // namespace pardec

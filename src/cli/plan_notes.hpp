@@ -19,8 +19,8 @@ void add_size_notes(Table& table, const std::string& who, const PromptSizes& siz
                     std::int64_t jobs, const ModelConfig& config);
 
 /// Adds a note if an arm's batch is full during less than half of the arm's jobs. `who`: dataset
-/// and arm, for the note. `full`: share of the jobs during which the batch is full, from 0 to 1.
-/// `jobs`, `blocks`: numbers of jobs and blocks of the arm.
+/// and arm, for the note. `full`: the result of full_share, from 0 to 1. `jobs`, `blocks`: number
+/// of jobs of the arm, and number of blocks.
 void add_fill_note(Table& table, const std::string& who, double full, std::int64_t jobs,
                    std::int64_t blocks, int batch_size);
 
@@ -41,11 +41,12 @@ struct ArmFace {
 /// and parse_thinking.
 ArmFace look_at(const RunSpec& spec, const Arm& arm);
 
-/// A note with the network that all arms share, or with the networks of each arm.
+/// A note with the paths of the network that all arms share, its adapter and its draft network. If
+/// the arms have different networks, the note has these paths for each arm.
 std::string networks_note(const RunSpec& spec);
 
-/// Adds notes about the files of the arms' networks, e.g. about settings in them that are not
-/// applied. `seen`: the result of look_at for each arm.
+/// Adds notes about the files of the arms' networks, e.g. about settings in these files that are
+/// not applied. `seen`: the result of look_at for each arm.
 void add_file_notes(Table& table, const RunSpec& spec, const std::vector<ArmFace>& seen);
 
 }  // namespace pardec

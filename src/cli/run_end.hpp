@@ -9,17 +9,17 @@
 
 namespace pardec {
 
-/// Joins the processes that mpirun started, so that they share the blocks of runs. Null: this
-/// process was started alone. In ranks other than 0, sets `progress` to none. Errors: see
-/// Group::join.
+/// Joins the processes that mpirun started, so that these processes share the blocks of a run.
+/// Returns null if this process was started alone. In ranks other than 0, sets `progress` to
+/// ProgressStyle::none. Errors: see Group::join.
 std::unique_ptr<Group> join_group(ProgressStyle& progress);
 /// A function that prints notes to stderr in rank 0, and drops them in the other ranks. `group`:
 /// null if this process is alone.
 Notes notes_of(const Group* group);
 
 /// Handles a run that a signal stopped: prints to stderr how to resume the run (if it has begun),
-/// and returns the exit code, 128 plus the number of the signal (SIGTERM if another process got the
-/// signal).
+/// and returns the exit code, 128 plus the number of the signal (SIGTERM if another process
+/// received the signal).
 int stopped(const Execution& done, const RunSpec& spec, const SignalStop& stop);
 
 /// The exit code of a run. If the share of failed answers is above `fail_on_error` (0 to 1), prints

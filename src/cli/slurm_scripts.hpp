@@ -11,10 +11,11 @@ namespace pardec {
 /// A job array of Slurm. Task I of N runs pardec with `--shard I/N`, and stores the results in its
 /// own database, DB.part-I.
 struct SlurmArray {
-  std::string verb;                    ///< `sweep` or `reproduce`
-  std::string program;                 ///< path of pardec
-  std::vector<std::string> arguments;  ///< of each task: verb and flags, without --db and --shard
-  /// arguments of the call of pardec that shows the merged results, without --db
+  std::string verb;     ///< `sweep` or `reproduce`
+  std::string program;  ///< path of pardec
+  /// arguments of pardec in each task: verb and flags, without --db and --shard
+  std::vector<std::string> arguments;
+  /// arguments with which pardec shows the merged results: verb and flags, without --db
   std::vector<std::string> shown_by;
   std::filesystem::path folder;  ///< the tasks' working directory
   std::filesystem::path script;  ///< file of the array's script
@@ -28,7 +29,7 @@ struct SlurmArray {
 };
 
 /// Removes the flags `names` and their values ("--name VALUE" and "--name=VALUE") from
-/// command-line arguments.
+/// command-line arguments. REQUIRES: each of these flags has a value.
 std::vector<std::string> without(const std::vector<std::string>& arguments,
                                  const std::vector<std::string>& names);
 
@@ -45,17 +46,18 @@ std::string merge_script(const SlurmArray& array);
 /// The file for the merge script: FILE.merge.sbatch if the array's script is FILE.sbatch.
 std::filesystem::path merge_script_file(const SlurmArray& array);
 
-/// The number of tasks of an array, from the settings `slurm` (`script`, the file of the array's
-/// script) and `slurm_tasks` (`tasks`; none: 8). If both are missing, returns 1. ConfigError:
-/// `tasks` is set without `script`, or is less than 1; the name of `script` does not end in
-/// .sbatch; or mpirun started several processes, each of which would write the script.
+/// Checks the settings `slurm` and `slurm_tasks`, and returns the number of tasks of the array.
+/// `script`: value of `slurm`, the file of the array's script; empty: no array, so the result is 1.
+/// `tasks`: value of `slurm_tasks`; none: 8. ConfigError: `tasks` is set without `script`, or is
+/// less than 1; the name of `script` does not end in .sbatch; or mpirun started several processes,
+/// each of which would write the script.
 int checked_slurm_tasks(const std::string& script, const std::optional<int>& tasks);
 
-/// Writes both scripts to their files, and prints the commands that submit them to stderr.
+/// Writes both scripts to their files, and prints to stderr the commands that submit the scripts.
 /// RunError: a file cannot be written.
 void write_scripts(const SlurmArray& array);
 
-/// The shell commands that submit both scripts.
+/// The two shell commands, one in each line, that submit both scripts.
 std::string submit_commands(const SlurmArray& array);
 
 }  // namespace pardec

@@ -10,15 +10,15 @@
 
 namespace pardec {
 
-/// The memory in bytes that an arm needs: for its networks, the program, and its concurrent jobs
-/// with at most `rows` rows each in the KV cache. 0: the weights of the arm's network are not read
-/// (ModelOptions::weights). Errors: see plan_memory.
+/// The memory in bytes that an arm needs: for its networks, for the program, and for the KV cache
+/// of its concurrent jobs. `rows`: maximum number of cache rows of a job. Returns 0 if the weights
+/// of the arm's network are not read (ModelOptions::weights). Errors: see plan_memory.
 std::int64_t cell_bytes(const RunSpec& spec, const Arm& arm, std::int64_t rows);
 
 /// The expected time and memory of a sweep.
 struct SweepPlan {
-  Table table;                     ///< of `sweep --dry-run`
-  double seconds = 0;              ///< sum over all cells whose time is known
+  Table table;                     ///< for `sweep --dry-run`: a row for each cell
+  double seconds = 0;              ///< sum over all cells whose time is known, for this shard
   std::int64_t bytes = 0;          ///< memory of the process that runs all cells
   std::vector<std::string> cells;  ///< a line with time and memory for each cell
 };

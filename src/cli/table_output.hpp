@@ -22,11 +22,12 @@ bool is_for_people(TableFormat format);
 /// if the terminal supports them. If stdout is not a terminal, the width is $COLUMNS, or 80.
 void print_table(const Table& table, TableFormat format);
 
-/// Prints the tables of one command. In text and md, one table follows another. In json, `finish`
-/// prints all tables as one document: a single table as an object, several tables as a list.
+/// Prints the tables of one command. In json, `finish` prints all tables as one document: a single
+/// table as an object, several tables as a list. In the other formats, `print` prints each table
+/// immediately; in text and md, with an empty line between two tables.
 class TablePrinter {
  public:
-  /// `list`: in json, even a single table is printed as a list.
+  /// `list`: in json, even a single table is printed as a list, and no table as an empty list.
   explicit TablePrinter(TableFormat format, bool list = false) : format_(format), list_(list) {}
   /// Prints the table, or, in json, keeps it for `finish`.
   void print(const Table& table);

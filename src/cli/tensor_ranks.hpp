@@ -8,9 +8,9 @@ namespace pardec {
 
 /// If model.parallel is `tensor`: joins the processes that mpirun started, so that they compute
 /// each network together. In rank 0, also sets model.ranks to the result. The result must outlive
-/// all networks. Null: model.parallel has another value, and each process has whole networks.
-/// ConfigError: this process was started alone, or `memory_limit` is set. Other errors: see
-/// Ranks::join.
+/// all networks. If model.parallel has another value, returns null: each process has whole
+/// networks. ConfigError: this process was started alone, or `memory_limit` is set. Other errors:
+/// see Ranks::join.
 std::unique_ptr<Ranks> join_tensor_ranks(ModelOptions& model);
 
 /// The whole work of a verb in a rank above 0: computes this rank's parts of the passes until rank

@@ -4,9 +4,9 @@
 
 namespace pardec {
 
-/// While this object exists, `visible_text` is applied to each line that std::cout writes to a
-/// terminal, because answers and ids of examples may contain control characters. If stdout is not a
-/// terminal, all bytes are unchanged.
+/// Answers and ids of examples may contain control characters. While this object exists, std::cout
+/// replaces such characters by visible ones (visible_text) if stdout is a terminal. If stdout is
+/// not a terminal, all bytes are unchanged.
 class VisibleOutput : private std::streambuf {
  public:
   VisibleOutput();

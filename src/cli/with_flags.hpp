@@ -8,7 +8,7 @@ namespace pardec {
 /// Replaces names of settings by flags in a message. Code outside src/cli does not know flags, so
 /// its messages have names of settings in backquotes. `batch_size` becomes --batch-size, and
 /// `dtype=bf16` becomes --dtype bf16, if any verb has this flag. Other text in backquotes is
-/// unchanged, including the backquotes. Apply this to messages only, not to texts from networks or
+/// unchanged, and keeps its backquotes. Apply this to messages only, not to texts from networks or
 /// datasets.
 std::string with_flags(std::string_view text);
 

@@ -17,9 +17,10 @@ namespace pardec::serve {
 struct AskBounds {
   int choices = 128;              ///< maximum of (number of prompts) * `n`
   int stops = 16;                 ///< maximum number of stop strings
-  std::size_t stop_bytes = 1024;  ///< maximum length of one stop string
+  std::size_t stop_bytes = 1024;  ///< maximum length of one stop string, in bytes
 };
 
+/// /v1/completions or /v1/chat/completions.
 enum class Endpoint { completions, chat };
 
 /// The content of a request for completions or chat completions. A field that the client did not
@@ -27,8 +28,9 @@ enum class Endpoint { completions, chat };
 /// the same name in the APIs of OpenAI and vLLM.
 struct Ask {
   Endpoint endpoint = Endpoint::completions;
-  std::string model;
-  std::vector<std::variant<std::string, Tokens>> prompts;  ///< completions: at least one
+  std::string model;  ///< model id; empty: the default model
+  /// completions: at least one prompt, each as text or as token ids
+  std::vector<std::variant<std::string, Tokens>> prompts;
   std::vector<ChatMessage> messages;  ///< chat: at least one, unless `job` is set
   int n = 1;                          ///< number of answers to each prompt
   /// `max_completion_tokens`, or else `max_tokens`. 0 (only with `echo`): nothing is decoded.
@@ -37,9 +39,9 @@ struct Ask {
   std::optional<double> temperature, top_p;
   std::optional<std::uint64_t> seed;
   std::vector<std::string> stops;  ///< the answer ends before the first of these texts
-  /// If set, the reply has the log-probability of each generated token. For each of these tokens,
-  /// the reply also has the most probable ids at the same place, with their log-probabilities. This
-  /// is the number of such ids, 0 to 20.
+  /// None: the reply has no log-probabilities. K, from 0 to 20: for each generated token, the reply
+  /// has the token's log-probability, and the K most probable ids at the same place with their
+  /// log-probabilities.
   std::optional<int> logprobs;
   std::optional<int> prompt_logprobs;  ///< like `logprobs`, for the prompt's tokens
   bool echo = false;  ///< completions: text and scores of the reply include the prompt
@@ -48,22 +50,23 @@ struct Ask {
   int min_tokens = 0;                    ///< minimum number of tokens before an end of sequence
   bool stream = false;
   bool include_usage = false;  ///< the stream's last chunk has the usage of the whole request
-  /// each chunk has the usage so far: of all prompts, and of the choices that have ended
+  /// each chunk has the usage so far: the tokens of all prompts, and of the choices that have ended
   bool continuous_usage = false;
   bool return_token_ids = false;
   // The members of the request's member `pardec`:
-  std::string decoder;            ///< name of a decoder; empty: the model id's decoder
-  Json options = Json::object();  ///< {option: value}; each value replaces the model id's
+  std::string decoder;  ///< name of a decoder; empty: the model id's decoder
+  /// {option: value} for the decoder; these values replace the values of the model id
+  Json options = Json::object();
   /// chat: instead of messages, a Job in the form of src/prompt/job.schema.json
   std::optional<Json> job;
   bool events = false;               ///< a streamed reply also reports the tokens of each pass
   std::vector<std::string> ignored;  ///< names of unknown fields, which have no effect
 };
 
-/// Reads the body of a request. A field for an unsupported feature is accepted if its value does
-/// not use the feature, for example `best_of` 1. ApiError 400: the body is not a JSON object; a
-/// value has the wrong type, is out of range, or uses an unsupported feature; or two fields exclude
-/// each other.
+/// Reads the body of a request for completions. A field for an unsupported feature is accepted if
+/// its value does not use the feature, for example `best_of` 1. ApiError 400: the body is not a
+/// JSON object; a value has the wrong type, is out of range, or uses an unsupported feature; or two
+/// fields exclude each other.
 Ask parse_ask(std::string_view body, Endpoint endpoint, const AskBounds& bounds = {});
 
 /// Parses the body of a request. ApiError 400: the body is not a JSON object.
@@ -72,8 +75,9 @@ Json parse_body(std::string_view body);
 /// (read as system), user or assistant. The content is a text, a list of parts of type text, or
 /// null (read as an empty text). ApiError 400: `given` has another form.
 std::vector<ChatMessage> read_messages(const Json& given);
-/// Reads a list of token ids of any vocabulary. `param`: the request's field with this list, for
-/// the error. ApiError 400: `list` has another form.
+/// Reads a list of token ids. The ids are not compared with a vocabulary. `param`: the request's
+/// field with this list, for the error. ApiError 400: `list` is not a list of whole numbers that
+/// fit into a Token, from 0.
 Tokens read_ids(const Json& list, const std::string& param);
 
 /// Reads the fields of a body with type checks.
@@ -82,8 +86,8 @@ class BodyReader {
   /// REQUIRES: `body` is a JSON object, and outlives this object.
   explicit BodyReader(const Json& body) : body_(body) {}
 
-  /// The value of a field; null if the field is missing. This and the next four functions mark the
-  /// field as known.
+  /// The value of a field, of any type; null if the field is missing. This function and the next
+  /// four functions mark the field as known.
   const Json& any(const char* key);
   // The value of a field; none if the field is missing or null. ApiError 400: the value has the
   // wrong type, or is below `least` or above `most`.

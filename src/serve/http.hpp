@@ -17,17 +17,18 @@ struct HttpRequest {
   std::string body;
 };
 
+/// A complete reply.
 struct HttpReply {
   int status = 200;
   std::string body;
-  std::string_view content_type = "application/json";
+  std::string_view content_type = "application/json";  ///< its characters must outlive the reply
   int retry_after = 0;  ///< value of the header retry-after, in seconds; 0: no such header
 };
 
 /// The answer to one request: one reply, or a stream of server-sent events. All functions must be
-/// called on the server's thread. They do nothing after the client has disconnected. They must not
-/// be called after the answer has ended: the object may then be the answer to the next request of
-/// the same connection.
+/// called on the server's thread. After the client has disconnected, the functions do nothing.
+/// After the answer has ended, the functions must not be called: the object may then be the answer
+/// to the next request of the same connection.
 class HttpAnswer {
  public:
   virtual ~HttpAnswer() = default;
@@ -40,7 +41,7 @@ class HttpAnswer {
   /// incomplete.
   virtual void end_events(bool whole) = 0;
   /// Sets a function that is called once if the client disconnects or stops reading before the
-  /// answer has ended. It may be called while event() runs.
+  /// answer has ended. The function may be called while event() or end_events() runs.
   virtual void on_gone(std::function<void()> gone) = 0;
 };
 

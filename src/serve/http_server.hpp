@@ -10,13 +10,14 @@
 namespace pardec::serve {
 
 /// Limits on memory and time that clients can use. If the header of a request is too large, the
-/// reply has status 431, and for a body status 413. If another limit is exceeded, the connection is
-/// closed.
+/// reply has status 431. If the body is too large, the reply has status 413. If another limit is
+/// exceeded, the connection is closed.
 struct HttpBounds {
   std::size_t header_bytes = 16 << 10;
   std::size_t body_bytes = 4 << 20;
-  std::size_t unsent_bytes = 4 << 20;  ///< part of a stream that waits for the client to read
-  std::size_t connections = 1024;      ///< number of open connections
+  /// bytes of a stream that wait until the client reads
+  std::size_t unsent_bytes = 4 << 20;
+  std::size_t connections = 1024;  ///< number of open connections
   /// time for the header of a request, from its first to its last byte; also for the TLS handshake
   std::chrono::milliseconds header = std::chrono::seconds(10);
   std::chrono::milliseconds body = std::chrono::seconds(60);   ///< time for the body of a request
@@ -24,7 +25,7 @@ struct HttpBounds {
   std::chrono::milliseconds idle = std::chrono::seconds(120);  ///< time between two requests
 };
 
-/// PEM files for encrypted connections; both empty: connections are not encrypted.
+/// The paths of PEM files for encrypted connections; both empty: connections are not encrypted.
 struct TlsFiles {
   std::string certificate;  ///< certificate chain, the server's own certificate first
   std::string key;          ///< the certificate's private key, without a password
@@ -48,10 +49,11 @@ class HttpServer {
              const TlsFiles& tls = {});
   ~HttpServer();
 
-  /// The port on which the server listens.
+  /// The port on which the server listens. REQUIRES: refuse() was not called.
   int port() const;
   /// Serves requests until stop() is called. The calling thread is the server's thread. After
-  /// refuse(), also returns when no connection and no posted task is left.
+  /// refuse(), also returns when there are no more connections and no more tasks of post() and
+  /// post_after().
   void run(HttpHandler handler);
   /// Calls `task` later on the server's thread, unless stop() is called before. May be called on
   /// any thread.
@@ -64,7 +66,7 @@ class HttpServer {
   /// Accepts no more connections. Closes idle connections now, and each other connection after the
   /// answer to its current request.
   void refuse();
-  /// The number of requests whose answer is not completely sent.
+  /// The number of received requests whose answers are not completely sent.
   std::size_t busy() const;
   /// Makes `run` return as soon as possible.
   void stop();

@@ -21,12 +21,13 @@ class JobQueue {
     /// The limit does not apply to a request that arrives when no job is waiting.
     std::int64_t waiting_rows = 0;
   };
+  /// A job in the queue.
   struct Entry {
-    std::uint64_t number;
+    std::uint64_t number;  ///< identifies the job; the first job has number 1
     Job job;
     std::int64_t rows;  ///< maximum number of cache rows that the job needs
   };
-  /// Numbers of jobs.
+  /// How many jobs are in the engine, and how many wait in the queue.
   struct Load {
     std::size_t running = 0, waiting = 0;
   };
@@ -35,9 +36,9 @@ class JobQueue {
 
   // From any thread:
 
-  /// Adds the jobs of a request, and returns their numbers. `jobs`: each job with the maximum
-  /// number of cache rows that it needs. If there is no room for all jobs (Bounds), adds none and
-  /// returns an empty list.
+  /// Adds the jobs of a request, and returns a number for each job (Entry::number). `jobs`: each
+  /// job with the maximum number of cache rows that the job needs. If there is no room for all jobs
+  /// (Bounds), adds no job and returns an empty list.
   std::vector<std::uint64_t> submit(std::vector<std::pair<Job, std::int64_t>> jobs) {
     std::vector<std::uint64_t> numbers;
     {
@@ -61,8 +62,8 @@ class JobQueue {
     return has_room(1, 0);
   }
 
-  /// Requests the cancellation of jobs. The next take() removes the jobs that still wait in the
-  /// queue, and returns all `numbers` in Turn::cancelled.
+  /// Requests the cancellation of the jobs with these numbers. The next take() removes the jobs
+  /// that still wait in the queue, and returns all `numbers` in Turn::cancelled.
   void cancel(const std::vector<std::uint64_t>& numbers) {
     {
       const std::lock_guard lock(mutex_);
@@ -100,8 +101,9 @@ class JobQueue {
     std::vector<std::uint64_t> cancelled;
     bool stopping = false;  ///< stop() was called
   };
-  /// Takes jobs from the queue for the next pass. `live`: number of jobs in the engine. If `live`
-  /// is 0, the call waits for a job, a cancellation or stop().
+  /// Takes jobs from the queue for the next pass, until Bounds::live jobs are in the engine or the
+  /// queue is empty. `live`: number of jobs that are in the engine now. If `live` is 0, the call
+  /// waits for a job, a cancellation or stop().
   Turn take(std::size_t live) {
     std::unique_lock lock(mutex_);
     running_ = live;

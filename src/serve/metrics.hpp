@@ -11,7 +11,7 @@
 
 namespace pardec::serve {
 
-/// The numbers of guesses of one or more answers, counted as vLLM counts speculative decoding.
+/// Counts of the guesses in one or more answers, as vLLM counts speculative decoding.
 struct GuessCounts {
   std::int64_t steps = 0;     ///< number of passes that verified guesses
   std::int64_t drafted = 0;   ///< number of guesses
@@ -19,7 +19,7 @@ struct GuessCounts {
   /// histogram[n]: number of steps in which exactly n guesses were accepted; empty without guesses
   std::vector<std::int64_t> histogram;
 };
-/// Computes these numbers from Counters::drafted and Counters::accepted.
+/// Computes these counts from Counters::drafted and Counters::accepted.
 GuessCounts guess_counts(const Counters& counters);
 
 /// The member `metrics` of a reply: {"speculative_decoding": {...}}, in vLLM's form, which AIPerf
@@ -31,28 +31,28 @@ class Metrics {
  public:
   /// A choice (one answer of a request) that has ended without an error.
   struct Ended {
-    std::string_view finish;  ///< finish_reason
+    std::string_view finish;  ///< the choice's finish_reason (replies.hpp)
     std::int64_t prompt_tokens = 0;
     const Counters& counters;
     double queued = 0;       ///< seconds from the request's arrival to the start of decoding
     double first_token = 0;  ///< seconds from the request's arrival to the first token
     double whole = 0;        ///< seconds from the request's arrival to the end
   };
-  /// Counts a choice.
+  /// Counts a choice, its tokens, its guesses and its times.
   void add(const Ended& ended);
   /// Counts a choice that its client cancelled (`finish` is "abort"), or that ended with an error
   /// ("error").
   void add_failed(std::string_view finish) { ++finished_[std::string(finish)]; }
 
-  /// The current load of the engine, and its numbers of passes so far.
+  /// The current load of the engine, and counts of its passes so far.
   struct Engine {
-    std::size_t running = 0, waiting = 0;  ///< numbers of jobs
+    std::size_t running = 0, waiting = 0;  ///< number of jobs in the engine, and in the queue
     std::int64_t passes = 0;
     std::int64_t job_passes = 0;  ///< sum over all passes of the number of jobs in the pass
     std::int64_t held_rows = 0;   ///< number of cache rows in use
     double held_share = 0;        ///< share of the cache budget in use, 0 to 1; 0 without a budget
   };
-  /// All numbers in Prometheus' text format (version 0.0.4). `model`: the value of the label
+  /// All metrics in Prometheus' text format (version 0.0.4). `model`: the value of the label
   /// `model_name`.
   std::string text(const std::string& model, const Engine& engine) const;
 

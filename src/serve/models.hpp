@@ -13,17 +13,19 @@ namespace pardec::serve {
 struct ServedModel {
   std::string id;
   std::string decoder;  ///< name of the decoder in the registry
-  /// the options that an alias, a request or the network's training record set
+  /// {option: value}: options with values from an alias, a request or the network's training record
   Json options = Json::object();
   std::shared_ptr<const Decoder> algorithm;  ///< the decoder with these options
 };
 
-/// The model ids of a network with name NAME: NAME itself, with the first decoder; NAME:DECODER for
-/// each decoder; and the aliases, given as "ID=DECODER,OPTION=VALUE...". `taught`: the settings in
-/// the network's training record. An option that an alias does not set has its value from this
-/// record, if the record has the option. ConfigError: there is neither a decoder nor an alias, a
-/// decoder or option is unknown, a value is out of range, an id occurs twice, or another server
-/// runs the decoder (DecoderEntry::elsewhere).
+/// The models of a network, in this order:
+/// - the id `name`, with the first decoder
+/// - the id NAME:DECODER for each of `decoders`, where NAME is `name`
+/// - the id of each alias. `aliases` have the form "ID=DECODER,OPTION=VALUE...".
+/// `taught`: the settings in the network's training record. An option that an alias does not set
+/// has its value from this record, if the record has the option. ConfigError: a decoder or option
+/// is unknown, a value is out of range, an id occurs twice, or another server runs the decoder
+/// (DecoderEntry::elsewhere). REQUIRES: `decoders` is not empty.
 std::vector<ServedModel> served_models(const std::string& name,
                                        const std::vector<std::string>& decoders,
                                        const std::vector<std::string>& aliases, const Json& taught);

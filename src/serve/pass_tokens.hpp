@@ -11,27 +11,27 @@
 
 namespace pardec::serve {
 
-/// The tokens that one forward pass added to an answer, and the guesses that were rejected in this
-/// pass. For clients that show branches and guesses.
+/// The tokens that one forward pass added to an answer, and the guesses that this pass rejected.
+/// For clients that show branches and guesses.
 struct PassTokens {
   /// A stream of the answer that began in this pass.
   struct Began {
-    int stream = 0;  ///< numbered from 0 in each job
+    int stream = 0;  ///< number of the stream; the first stream of a job has number 0
     /// the text directly before the stream's first chosen token; see StreamBegan::before
     std::string before;
   };
   /// A token of the answer, or a rejected guess.
   struct Chosen {
-    int stream = 0;
+    int stream = 0;  ///< number of the stream (Began::stream)
     Token id = 0;
     /// For a token of the answer: the text that the token completes. If a character consists of
     /// several tokens, the text of the last of these tokens has the character. For a rejected
-    /// guess: the text of its bytes.
+    /// guess: the bytes of the token as text (repair_utf8).
     std::string text;
     bool guessed = false;  ///< the token was a guess in the pass that chose it
     bool accepted = true;  ///< the token is part of the answer; false: a rejected guess
   };
-  std::int64_t passes = 0;  ///< number of the answer's passes so far, including this pass
+  std::int64_t passes = 0;  ///< number of passes for the answer so far, including this pass
   std::vector<Began> began;
   std::vector<Chosen> tokens;
 };
@@ -50,7 +50,8 @@ class PassCollector {
   void add(const Event& event, std::int64_t engine_passes);
   /// Whether a token or stream was added since the last take().
   bool has_news() const { return !now_.began.empty() || !now_.tokens.empty(); }
-  /// Returns what was added since the last take().
+  /// Returns the tokens and streams that were added since the last take(). To be called after each
+  /// pass in which has_news() is true.
   PassTokens take();
 
  private:

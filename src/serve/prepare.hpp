@@ -15,14 +15,14 @@
 namespace pardec::serve {
 
 /// The default sampling of requests: temperature, top_k and top_p from generation_config.json in
-/// the checkpoint's `folder`. Values that the file does not have are 1, 0 (all tokens) and 1,
-/// respectively; so are all values if there is no such file, or if `left_out` is true. ConfigError:
-/// a value is not a number, or the file is not a JSON object. DataError: the file cannot be read or
-/// is not JSON.
+/// the checkpoint's `folder`. A value that the file does not have is 1 for temperature, 0 (all
+/// tokens) for top_k, and 1 for top_p. The result has these three values if there is no such file,
+/// or if `left_out` is true. ConfigError: a value is not a number, or the file is not a JSON
+/// object. DataError: the file cannot be read or is not JSON.
 Sampling default_sampling(const std::filesystem::path& folder, bool left_out);
 
-/// The options for decoding a request. Values that the request does not have are taken from these
-/// sources:
+/// The options for decoding a request. `server`: the server's options. `random`: a random number.
+/// Values that the request does not have are taken from these sources:
 /// - temperature, top_k and top_p: from `sampling`
 /// - the seed: `random`
 /// - the limit of tokens: 16 for completions, as in OpenAI's service; for chat, the limit in
@@ -55,8 +55,9 @@ struct Prepared {
 /// does not support such a prompt or another setting of the request; the messages have another
 /// order; the template refuses the messages; the request's Job is invalid or has too many contexts
 /// for the decoder; a prompt is empty; or an id is not in the vocabulary. ApiError 400 with code
-/// context_length_exceeded: a prompt has more tokens than the network has positions, or than fit
-/// into the cache's memory limit.
+/// context_length_exceeded: a prompt needs more positions than the network has
+/// (Decoder::positions_needed), or has more tokens than fit into the limit of the KV cache.
+/// REQUIRES: the session has a tokenizer.
 std::vector<Prepared> prepare(const Ask& ask, const ServedModel& model,
                               const DecodeOptions& options, const Session& session);
 

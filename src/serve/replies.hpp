@@ -23,19 +23,20 @@ struct ReplyHead {
   std::int64_t created = 0;  ///< seconds since 1970
 };
 
-/// A choice (one answer of a request), or, in a stream, a part of a choice.
+/// A choice (one answer of a request), or, in a stream, the next part of a choice.
 struct ChoiceText {
-  int index = 0;               ///< number of the choice in its reply, from 0
+  int index = 0;               ///< index of the choice in the reply, from 0
   std::string text = {};       ///< with `echo`, the choice's text begins with the prompt
   std::string reasoning = {};  ///< chat: the network's reasoning before the text; may be empty
-  /// finish_reason; empty: null, because more of the choice follows
+  /// finish_reason; empty (null in the reply): more parts of the choice follow
   std::string_view finish;
   std::optional<Tokens> tokens = {};      ///< `token_ids`; none: not requested
   OrderedJson logprobs = nullptr;         ///< null: not requested
   OrderedJson prompt_logprobs = nullptr;  ///< null: not requested
 };
 
-/// Numbers of tokens of the prompts and of the choices.
+/// The total number of tokens of all prompts, and of all choices. A prompt with more than one
+/// choice counts once.
 struct Usage {
   std::int64_t prompt = 0, completion = 0;
 };
@@ -44,16 +45,16 @@ struct Usage {
 /// of a stream.
 struct Decoding {
   std::string decoder;
-  OrderedJson options = OrderedJson::object();
+  OrderedJson options = OrderedJson::object();  ///< {option: value}: all options of the decoder
   Sampling sampling;
-  std::uint64_t seed = 0;
+  std::uint64_t seed = 0;            ///< of the first choice; the other seeds are derived from it
   Counters counters;                 ///< sum over all choices
   std::vector<std::string> ignored;  ///< unknown fields of the request
 };
 
-/// The answers to a Job as JSON. If the Job has one context, the result is an object {field:
+/// The answers to a Job as JSON. If the Job has one context, the result is an object {field name:
 /// value}; otherwise a list with such an object for each context. Absent and unreadable values are
-/// null.
+/// null. REQUIRES: `answers` are answers to `job`.
 std::string job_values(const Job& job, const Answers& answers);
 
 /// The `finish_reason` of a choice: "stop" or "length" as in OpenAI's service, or "abort" for an
@@ -72,9 +73,11 @@ OrderedJson chunk(const ReplyHead& head, const ChoiceText& choice, bool first);
 /// A chunk without choices that reports the usage.
 OrderedJson usage_chunk(const ReplyHead& head, const Usage& usage);
 /// A chunk without choices that reports the tokens of a pass in its member `pardec`. `choice`:
-/// index of the choice to which the tokens belong.
+/// index of the choice to which the pass added the tokens.
 OrderedJson pass_chunk(const ReplyHead& head, int choice, const PassTokens& pass);
+/// The value of the member `usage`.
 OrderedJson to_json(const Usage& usage);
+/// The value of the member `pardec` (Decoding).
 OrderedJson to_json(const Decoding& decoding);
 
 /// The members that all entries of /v1/models share.

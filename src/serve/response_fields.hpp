@@ -16,19 +16,20 @@ struct ResponseFields {
   /// A field for each property, with the property's name. The property's description is the field's
   /// question, and its enum is the field's choices.
   std::vector<Field> fields;
-  std::vector<bool> nullable;  ///< for each field: whether an absent value may be null
+  std::vector<bool> nullable;  ///< [field]: whether an absent value becomes null
 };
 
-/// Reads a `response_format`. None: `response_format` is null or has type text. ApiError 400:
-/// `response_format` has another form, or its schema has a keyword that answers to fields cannot
-/// guarantee, for example `pattern`.
+/// Reads a `response_format`. Returns none if `response_format` is null or has type text. ApiError
+/// 400: `response_format` has another form, or its schema has a keyword, for example `pattern`,
+/// whose condition pardec cannot guarantee for the values of fields.
 std::optional<ResponseFields> response_fields(const OrderedJson& response_format);
 
 /// A JSON object that satisfies the schema. `answers`: an answer for each field, in the order of
-/// ResponseFields::fields. An answer that is none becomes null if the schema allows null, otherwise
-/// "n/a". If a field has choices, an answer with the letter of a choice becomes the choice.
-/// ApiError 500 with code response_format_unmet: the field's choices do not contain the answer (or
-/// the "n/a" that replaces it).
+/// ResponseFields::fields; none: the value is absent or unreadable. Such a value becomes null if
+/// the schema allows null, otherwise "n/a". If a field has choices, an answer that is not a
+/// choice but the letter of a choice becomes this choice. ApiError 500 with code
+/// response_format_unmet: the field's choices do not contain the answer (or the "n/a" that replaces
+/// it).
 std::string response_object(const ResponseFields& format,
                             const std::vector<std::optional<std::string>>& answers);
 

@@ -18,7 +18,7 @@ namespace pardec::serve {
 
 class Completion;
 
-/// Handles the requests to all paths of the server. The functions must be called on the server's
+/// Handles all requests to the server, for any path. The functions must be called on the server's
 /// thread.
 class Service {
  public:
@@ -26,15 +26,16 @@ class Service {
   using Post = std::function<void(std::function<void()>)>;
 
   /// `models`: the first model is the default. `options`, `sampling`: defaults for requests.
-  /// `keys`: if there are any keys, requests to all paths except /health and / need one of them.
-  /// `root`: the network's folder, for /v1/models. `session` and `worker` must outlive this object.
-  /// REQUIRES: `models` is not empty.
+  /// `keys`: if there are any keys, requests to all paths except /health and / need one of the
+  /// keys. `root`: the network's folder, for /v1/models. `post`: calls functions on the server's
+  /// thread. `session` and `worker` must outlive this object. REQUIRES: `models` is not empty, and
+  /// the session has a tokenizer.
   Service(const Session& session, Worker& worker, std::vector<ServedModel> models,
           DecodeOptions options, Keys keys, Sampling sampling, std::string root, Post post);
   ~Service();
 
-  /// Handles a request, and sends its answer now or later. Errors become error replies: an ApiError
-  /// with its own status, a ConfigError with status 400, and other exceptions with status 500.
+  /// Handles a request, and sends the answer now or later. An exception becomes an error reply:
+  /// ApiError with its own status, ConfigError with status 400, other exceptions with status 500.
   void handle(const HttpRequest& request, const std::shared_ptr<HttpAnswer>& answer);
   /// From now on, new completions and /health get an error with status 503.
   void drain() { draining_ = true; }

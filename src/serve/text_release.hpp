@@ -5,10 +5,10 @@
 
 namespace pardec::serve {
 
-/// Converts a stream of bytes to text, and returns text as soon as later bytes cannot change it.
-/// Two things are held back at the end of the bytes: an incomplete character, and a text that may
-/// be the beginning of a stop string. The whole text ends before the first stop string. Invalid
-/// UTF-8 becomes U+FFFD.
+/// Converts bytes that arrive in parts to text, and returns each part of the text as soon as later
+/// bytes cannot change this part. Two things are held back at the end of the bytes: an incomplete
+/// character, and a text that may be the beginning of a stop string. The whole text ends before the
+/// stop string that is complete first. Invalid UTF-8 becomes U+FFFD.
 class TextRelease {
  public:
   /// REQUIRES: no stop string is empty.
@@ -16,7 +16,7 @@ class TextRelease {
 
   /// Adds the next bytes, and returns the further text that is now certain.
   std::string add(std::string_view bytes);
-  /// Returns the text that was held back. Call this once, at the end of the stream.
+  /// Returns the text that was held back. Call this once, after the last bytes.
   std::string finish();
   /// Whether a stop string was found. If so, later bytes are ignored.
   bool stopped() const { return stopped_; }

@@ -7,11 +7,11 @@
 namespace pardec::serve {
 
 /// Splits a streamed answer into the reasoning at its beginning and the content after the
-/// reasoning. Each piece of text is returned as soon as it is certain to which of the two it
-/// belongs. Three things are dropped: the marks around the reasoning, the white space before the
-/// opening mark, and the white space after the closing mark. The reasoning ends at the first
-/// closing mark. (With thought_of, which sees the whole answer, the reasoning ends at the last
-/// one.)
+/// reasoning. A piece of text is returned as soon as it is certain whether the piece belongs to the
+/// reasoning or to the content. Three things are dropped: the marks around the reasoning, the white
+/// space before the opening mark, and the white space after the closing mark. The reasoning ends at
+/// the first closing mark. (With thought_of, which sees the whole answer, the reasoning ends at the
+/// last closing mark.)
 class ThoughtSplit {
  public:
   /// The next text of the reasoning and of the content; either may be empty.

@@ -13,7 +13,7 @@ struct TokenScore {
   Token token = 0;
   double logprob = 0;
   int rank = 1;  ///< 1 + number of ids that are more probable at this place
-  /// The most probable ids at this place with their logprobs, the most probable first.
+  /// (id, logprob) of the most probable ids at this place, the most probable first
   std::vector<std::pair<Token, double>> top = {};
 };
 
@@ -37,7 +37,7 @@ OrderedJson completion_logprobs(const Tokens& echoed, const std::vector<TokenSco
 /// first.
 OrderedJson prompt_logprobs(const std::vector<TokenScore>& scores, const Tokenizer& tokenizer);
 /// The scores as `logprobs` of a chat completion: {content: [{token, logprob, bytes,
-/// top_logprobs}]}.
+/// top_logprobs}]}, with an element for each score.
 OrderedJson chat_logprobs(const std::vector<TokenScore>& scores, const Tokenizer& tokenizer);
 
 }  // namespace pardec::serve

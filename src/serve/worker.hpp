@@ -22,12 +22,13 @@ namespace pardec::serve {
 /// The result of a job.
 struct WorkResult {
   Answers answers;
-  std::string text;                       ///< text of the answer, up to the first stop string
-  bool at_stop = false;                   ///< whether the answer ended at a stop string
-  std::vector<TokenScore> scores;         ///< of the answer's tokens; empty: not requested
-  std::vector<TokenScore> prompt_scores;  ///< of the prompt's tokens except the first
-  std::int64_t queued_ns = 0;             ///< time in the queue, in nanoseconds
-  std::exception_ptr error;               ///< why the job failed; null: success
+  std::string text;                ///< text of the answer, up to the first stop string
+  bool at_stop = false;            ///< whether the answer ended at a stop string
+  std::vector<TokenScore> scores;  ///< of the answer's tokens; empty: not requested
+  /// of the prompt's tokens except the first; empty: not requested
+  std::vector<TokenScore> prompt_scores;
+  std::int64_t queued_ns = 0;  ///< time in the queue, in nanoseconds
+  std::exception_ptr error;    ///< why the job failed; null: success
 };
 
 /// One job for the engine. Its functions are called on the engine's thread. `text`, `pass` and
@@ -36,7 +37,7 @@ struct Work {
   std::shared_ptr<const Decoder> decoder;
   std::shared_ptr<const GivenRequests> given;  ///< contains one request
   std::uint64_t seed = 1;
-  std::vector<std::string> stops;  ///< stop strings
+  std::vector<std::string> stops;  ///< stop strings; none is empty
   bool ignore_eos = false;
   int min_tokens = 0;     ///< minimum number of tokens before an end of sequence
   std::int64_t rows = 0;  ///< maximum number of cache rows that the job needs
@@ -44,13 +45,14 @@ struct Work {
   /// The number of most probable ids in each score of the answer's tokens, and of the prompt's
   /// tokens. None: these tokens are not scored.
   std::optional<int> logprobs, prompt_logprobs;
-  /// Computes the text of the answer after decoding has ended. May be empty: the text is then the
-  /// decoder's own output, and `text` gets parts of it while decoding runs (see
+  /// Computes the text of the answer after decoding has ended. If this function is empty, the text
+  /// is the decoder's own output, and `text` receives parts of the output while decoding runs (see
   /// Request::reader).
   std::function<std::string(const Answers& answers)> written;
-  /// Gets the next part of the answer's text as soon as it is certain. May be empty.
+  /// Called with the next part of the answer's text as soon as this part is certain (TextRelease).
+  /// May be empty.
   std::function<void(std::string text)> text;
-  /// Gets the tokens of each pass that added tokens. May be empty.
+  /// Called after each pass that added tokens or streams to the answer. May be empty.
   std::function<void(PassTokens pass)> pass;
   /// Called once, at the end of the job. Not called if the job was cancelled.
   std::function<void(WorkResult result)> ended;
@@ -68,7 +70,8 @@ class Worker {
 
  public:
   using Queue = JobQueue<Timed>;
-  /// REQUIRES: `session` outlives this object, and nothing else uses its engine.
+  /// REQUIRES: `session` has a tokenizer and outlives this object, and nothing else uses its
+  /// engine.
   Worker(Session& session, const Queue::Bounds& bounds);
   ~Worker();
 
@@ -80,23 +83,26 @@ class Worker {
   // From any thread:
 
   void stop() { queue_.stop(); }
-  /// Adds the jobs of a request, and returns their numbers. If there is no room for all jobs
-  /// (Queue::Bounds), adds none and returns an empty list.
+  /// Adds the jobs of a request, and returns a number for each job, which identifies the job in
+  /// cancel(). If there is no room for all jobs (Queue::Bounds), adds no job and returns an empty
+  /// list.
   std::vector<std::uint64_t> submit(std::vector<Work> works);
   /// Whether submit() would now add one job that needs no cache rows.
   bool has_room() const { return queue_.has_room(); }
-  /// Cancels jobs. Their cache rows are freed before the next forward pass. Does nothing for jobs
-  /// that have ended.
+  /// Cancels the jobs with these numbers. Their cache rows are freed before the next forward pass.
+  /// Does nothing for jobs that have ended.
   void cancel(const std::vector<std::uint64_t>& numbers) { queue_.cancel(numbers); }
 
+  /// The current load of the engine, and counts of its passes so far.
   struct Load {
-    std::size_t running = 0, waiting = 0;  ///< numbers of jobs
+    std::size_t running = 0, waiting = 0;  ///< number of jobs in the engine, and in the queue
     std::int64_t passes = 0;               ///< passes of the engine so far
     std::int64_t job_passes = 0;  ///< sum over these passes of the number of jobs in the pass
     std::int64_t held_rows = 0;   ///< cache rows in use now
     /// share of the cache budget in use; 0 without a budget
     double held_share = 0;
   };
+  /// The current numbers of jobs, and the other numbers as they were after the last pass.
   Load load() const;
 
  private:
