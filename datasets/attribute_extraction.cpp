@@ -39,9 +39,10 @@ Annotation read_annotation(const std::string& attribute, const OrderedJson& valu
                     ", expected 1"));
     const std::string reference(strip(value));
     if (reference.empty()) line.fail(str("attribute '", attribute, "' has a blank value"));
-    if (std::exchange(first, false)) absent = value == kAbsent;
+    if (std::exchange(first, false)) absent = reference == kAbsent;
     auto& kept = annotation.references;
-    if (!absent && value != kAbsent && std::find(kept.begin(), kept.end(), reference) == kept.end())
+    if (!absent && reference != kAbsent &&
+        std::find(kept.begin(), kept.end(), reference) == kept.end())
       kept.push_back(reference);
   }
   return annotation;

@@ -62,10 +62,13 @@ std::vector<MadePrompt> make_prompts(const Json& parts, std::int64_t count, std:
   std::set<std::string> seen;
   while (std::ssize(made) < count) {
     const Category& category = categories[made.size() % categories.size()];
-    int tries = 0;
     MadePrompt one = category.draw(rng);
-    for (; !seen.insert(one.prompt).second && tries < kTries; ++tries) one = category.draw(rng);
-    if (tries == kTries)
+    bool fresh = seen.insert(one.prompt).second;
+    for (int tries = 0; !fresh && tries < kTries; ++tries) {
+      one = category.draw(rng);
+      fresh = seen.insert(one.prompt).second;
+    }
+    if (!fresh)
       throw ConfigError(str("there are only ", made.size(), " prompts before category ",
                             one.category, " repeats itself, ", count, " were wanted"));
     made.push_back(std::move(one));

@@ -395,6 +395,7 @@ std::int64_t Engine::run(int count, int live, const std::function<Task<void>(int
     Engine& engine;
     ~Cleared() {
       engine.jobs_.clear();
+      engine.cancelled_.clear();
       engine.prefixes_->clear();
     }
   } cleared{*this};

@@ -106,15 +106,18 @@ Figure emitted_histogram(const Comparison& comparison, const std::string& datase
   figure.y_label = "% of forward passes";
   std::map<std::string, std::map<std::int64_t, std::int64_t>> counts;
   std::int64_t most = 1;
+  bool none = false;  // a pass that computes only a prefix generates no tokens
   for (const ArmFinding& arm : comparison.arms)
     if (arm.run.run.dataset.name == dataset)
       for (const auto& [tokens, forwards] : comparison.details_of(arm).emitted) {
         counts[arm.run.run.label][tokens] += forwards;
         most = std::max(most, tokens);
+        none = none || tokens == 0;
       }
-  const auto ends = classes_up_to(most);
+  auto ends = classes_up_to(most);
+  if (none) ends.insert(ends.begin(), 0);
   for (std::size_t c = 0; c < ends.size(); ++c) {
-    const std::int64_t begin = c == 0 ? 1 : ends[c - 1] + 1;
+    const std::int64_t begin = c > 0 ? ends[c - 1] + 1 : none ? 0 : 1;
     figure.categories.push_back(begin == ends[c] ? str(begin) : str(begin, "\u2013", ends[c]));
   }
   for (std::size_t a = 0; a < arms.size(); ++a) {

@@ -125,7 +125,14 @@ ClaimTest read_test(const Json& json, const std::string& where) {
     case Kind::optimum:
       for (const Json& one : read.any("along"))
         test.points.push_back(point_of(one, read.where("along")));
-      if (test.kind == Kind::optimum) test.among = texts(read.any("among"), read.where("among"));
+      if (test.kind != Kind::optimum) break;
+      test.among = texts(read.any("among"), read.where("among"));
+      for (const std::string& arm : test.among)
+        if (std::none_of(test.points.begin(), test.points.end(),
+                         [&](const Point& point) { return point.arm == arm; }))
+          throw ConfigError(str(read.where("among"), " has '", arm, "', expected arms of 'along'"));
+      if (test.among.empty())
+        throw ConfigError(str(read.where("among"), " is empty, expected arms of 'along'"));
       break;
   }
   if (test.points.size() < (test.kind >= Kind::order && test.kind <= Kind::optimum ? 2U : 1U))

@@ -92,10 +92,13 @@ bool Database::moved() const {
 
 void Database::copy_to(Database& other) const {
   sqlite3_backup* copy = sqlite3_backup_init(other.db_, "main", db_, "main");
-  if (copy) sqlite3_backup_step(copy, -1);
-  if (const int code = copy ? sqlite3_backup_finish(copy) : sqlite3_errcode(other.db_);
-      code != SQLITE_OK)
-    other.fail(code);
+  if (!copy) other.fail(sqlite3_errcode(other.db_));
+  const int copied = sqlite3_backup_step(copy, -1);
+  // After a locked or busy database, the end of the backup reports no error.
+  if (const int code = sqlite3_backup_finish(copy); code != SQLITE_OK) other.fail(code);
+  if (copied != SQLITE_DONE)
+    throw StoreError(other.path_.string(), explain(copied, sqlite3_errstr(copied)),
+                     file_at_fault(copied) ? 2 : 1);
 }
 
 void Database::fail(int code) const {

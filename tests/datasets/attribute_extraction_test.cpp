@@ -99,6 +99,7 @@ TEST_CASE("references are stripped and distinct, in the file's order", "[dataset
   CHECK(references(R"({"Teal ": 1, " Blue": 1, "Blue": 1, "Aqua": 1})") ==
         Texts{"Teal", "Blue", "Aqua"});
   CHECK(references(R"({"n/a": 1, "Blue": 1})").empty());  // its first item decides
+  CHECK(references(R"({" n/a": 1})").empty());
   CHECK(references(R"({"Blue": 1, "n/a": 1, "Teal": 1})") == Texts{"Blue", "Teal"});
   CHECK(references(R"({"Blue": 1.0})") == Texts{"Blue"});
 }

@@ -383,6 +383,14 @@ TEST_CASE("A claim of several tests needs all of them", "[claims]") {
         ConfigError);
 }
 
+TEST_CASE("An optimum is among the arms that it is searched along", "[claims]") {
+  const auto among = [](const std::string& arms) {
+    return R"({"kind": "optimum", "metric": "speed", "along": ["a", "b"], "among": )" + arms + "}";
+  };
+  CHECK_THROWS_WITH(claim_of(among(R"(["A"])")), Catch::Contains("has 'A', expected arms of"));
+  CHECK_THROWS_WITH(claim_of(among("[]")), Catch::Contains("is empty, expected arms of 'along'"));
+}
+
 TEST_CASE("Claims that cannot fail are marked, and counted separately", "[claims]") {
   const std::string test =
       R"({"kind": "ratio", "metric": "speed", "of": "a", "over": "ar", "op": ">", "than": 1.5})";
