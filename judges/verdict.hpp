@@ -18,10 +18,11 @@ struct FoundVerdict {
 };
 
 /// Finds the verdict: the whole reply if it is one JSON object (possibly in a code fence),
-/// otherwise the object between an opening mark and the last closing mark. Marks within the object
-/// are part of the object. Other text around the marks is ignored, except for further verdicts that
-/// satisfy the schema. It is a problem if there is no such object, if the object violates the
-/// schema, or if a further verdict contradicts the object. Missing properties get no default.
+/// otherwise the object that ends at the last closing mark. The object begins at the first opening
+/// mark from which the text up to this closing mark is valid JSON. Other text around the marks is
+/// ignored, except for further verdicts that satisfy the schema. It is a problem if there is no
+/// such object, if the object violates the schema, or if a further verdict contradicts the object.
+/// Missing properties get no default.
 ///   schema   REQUIRES: check_schema accepts it
 ///   verdict  the name of the property that decides; two verdicts contradict each other if their
 ///            values of this property differ. Empty: if any property differs.

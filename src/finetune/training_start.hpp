@@ -21,14 +21,14 @@ struct TrainingStart {
 };
 /// Reads the starting point: spec.model and spec.tokenizer. For a new network, adds the
 /// vocabulary's size and the end of sequence to the config if they are missing. For a folder, the
-/// tokenizer is not read. ModelError: the model is a GGUF file; or a config, the weights or a read
-/// tokenizer is invalid. DataError: the config cannot be read or is not JSON. ConfigError: the
-/// default tokenizer is not found (project_file).
+/// tokenizer is not read. ModelError: the model is a GGUF file; or the config, the weights or (for
+/// a new network) the tokenizer is invalid. DataError: the config cannot be read or is not JSON.
+/// ConfigError: the default tokenizer is not found (project_file).
 TrainingStart read_start(const TrainingSpec& spec);
 
 /// The training data.
 struct TrainingData {
-  /// One entry for each combination of wording and share of --unannotated. The wordings themselves
+  /// One entry for each combination of wording and share `unannotated`. The wordings themselves
   /// are not loaded yet.
   std::vector<TrainingExamples> examples;
   /// The files that were read: [{dataset, split, file, sha256, examples}].

@@ -53,7 +53,8 @@ struct Attention {
   struct Token {
     /// [group, dim] bf16: one query for each query head that shares the key head.
     const std::uint16_t* query = nullptr;
-    /// [group, dim] bf16, written if `last`. May be the memory of `query` if there is one piece.
+    /// [group, dim] bf16, written only in the call for the last piece (Attention::last). May be the
+    /// memory of `query` if there is one piece.
     std::uint16_t* out = nullptr;
     /// Bit k % 32 of word k / 32: whether the token sees key k of the piece. Bits from `end` on are
     /// zero. If a token sees no key of any piece, its result is zero.

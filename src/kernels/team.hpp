@@ -16,10 +16,11 @@ namespace pardec {
 ///
 /// After a delay, one member is left out of the following loops, for twice the length of the delay.
 /// After each further delay, one more member is left out, for four times as long as the previous
-/// member, but at most for one second. This series ends if the team has worked long enough before a
-/// delay: for more than 4 (members + 1) times the length of the delay, counted from the previous
-/// delay or from the last return of a member. In that time, the late member saved more than its
-/// delay cost. So after such a delay nobody is left out, and the next delay counts as the first.
+/// member, but at most for one second. The series ends with a delay that comes after enough
+/// undisturbed work: after more than 4 (members + 1) times the length of this delay, counted from
+/// the previous delay or from the last return of a member. In that time, the member that is late
+/// now did more work than the waiting for it costs. So nobody is left out after this delay, and the
+/// next delay begins a new series.
 ///
 /// Thus delays cost little on a machine that is always busy, and after a single disturbance the
 /// member is soon back.

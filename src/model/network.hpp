@@ -230,8 +230,9 @@ struct KvCache::Storage {
   void shorten();
   /// Converts own slots to shared slots, in whole panels of 32.
   void freeze();
-  /// A cache with the same rows. Shared slots are used by both caches. `shares`: whether `freeze`
-  /// was called for this copy.
+  /// A cache with the same rows. Shared slots are used by both caches. `shares`: whether
+  /// the caller called `freeze` before (KvCache::share), or not (KvCache::fork). It only tells the
+  /// other processes of a split network what to do.
   std::unique_ptr<Storage> copied(bool shares) const;
   /// Allocates memory for the keys or values of `slot_count` slots.
   at::Tensor memory(std::int64_t slot_count) const;
@@ -317,9 +318,9 @@ at::Tensor training_logits(const Model::Network& network, const at::Tensor& head
 /// only a part of the network. REQUIRES: the network has weights.
 at::Tensor forward_rows(const Model::Network& network, std::span<const SequenceStep> steps);
 
-/// In a rank above 0 of a split network: the part of this process in Model::further, for rows of
-/// rank 0. `rows`: [m, hidden]; `heads` and `requests` have one entry per row. Errors: see
-/// Model::further.
+/// Called in the ranks above 0 of a split network when rank 0 calls Model::further: computes the
+/// share of this process for rows that rank 0 sent. Only rank 0 uses the results. `rows`: [m,
+/// hidden]; `heads` and `requests` have one entry per row. Errors: see Model::further.
 void reduce_rows(const Model::Network& network, const at::Tensor& rows,
                  const std::vector<int>& heads, std::span<const OutputRequest* const> requests);
 

@@ -62,9 +62,11 @@ struct RunSpec {
   /// warmup: number of jobs that each cell runs before the measurement. runs: number of repeats.
   int warmup = 1, runs = 1;
   int repair = 0;  ///< maximum number of disturbed blocks that are measured again, per dataset
-  std::string order = "interleaved";  ///< interleaved or blocked
-  std::string baseline;               ///< label of an arm; empty: baseline_of chooses for each arm
-  OracleSpec oracle;                  ///< for arms without an oracle of their own
+  /// interleaved: the arms take turns block by block; blocked: each arm runs all its blocks before
+  /// the next arm begins
+  std::string order = "interleaved";
+  std::string baseline;  ///< label of an arm; empty: baseline_of chooses for each arm
+  OracleSpec oracle;     ///< for arms without an oracle of their own
   Shard shard;
   std::string db = "results/pardec.sqlite", trace;  ///< files; empty `trace`: no trace is written
   /// resume: continue the newest stored run of these arms. retry_errors: when a run is continued,

@@ -22,8 +22,9 @@ struct ScoredAnswer {
 
 /// One stored row of table `score`.
 struct ScoreFigure {
-  std::int32_t answer;   ///< index in ScoreTable::answers
-  std::int32_t field;    ///< number of the field's name; for the whole answer, the number of ""
+  std::int32_t answer;  ///< index in ScoreTable::answers
+  std::int32_t
+      field;  ///< number of the field's name in ExampleNames::fields; whole answer: number of ""
   std::int32_t details;  ///< index in ScoreColumn::details
   std::int32_t version;  ///< version of the metric's definition
   double value;          ///< NaN if the stored value is no number

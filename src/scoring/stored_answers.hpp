@@ -51,8 +51,9 @@ void add_unforced(Agreement& agreement, const Answered& baseline, const Answered
 /// slightly stricter than the IPPD paper's comparison of decoded strings.
 bool same_tokens(const FieldAnswer& a, const FieldAnswer& b);
 
-/// For the IPPD paper's EM, the share of fields that equal the baseline's fields (same_tokens), if
-/// fields are asked one by one: counts the fields. Failed answers do not count.
+/// Counts the fields that both answers have, and those of them with equal tokens (same_tokens). The
+/// share is the IPPD paper's EM if fields are asked one by one; the function does not check that.
+/// If one of the answers failed, nothing is counted.
 void add_exact(Agreement& agreement, const Answered& baseline, const Answered& method);
 
 /// The agreement over all answers to `samples` that both runs have. `samples`: ids in table

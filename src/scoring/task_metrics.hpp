@@ -66,7 +66,7 @@ struct MetricTotal {
 /// The contribution of one answer to a total; see ScorePart.
 struct ScoredPart {
   std::int32_t answer;  ///< index in ScoreTable::answers
-  std::int32_t field;   ///< number of the field's name
+  std::int32_t field;   ///< number of the field's name in ExampleNames::fields
   std::int64_t group;   ///< any number, which is equal for the parts of a group
   double numerator, denominator;
 };

@@ -7,15 +7,15 @@
 #include "src/finetune/training_spec.hpp"
 #include "src/settings/setting.hpp"
 
-/// The settings of a training as plain values. They come from JSON, from flags, or from a program.
-/// make_training_spec converts them to a TrainingSpec.
+/// The settings of a training run as plain values. They come from JSON, from flags, or from a
+/// program. make_training_spec converts them to a TrainingSpec.
 namespace pardec {
 
 /// The settings of `train`.
 struct TrainingSettings {
-  /// The settings that a TrainingSpec has in the same form. make_training_spec sets `format`,
-  /// `progress`, and the members dtype, seed, workers and micro_tokens of `trainer` from the
-  /// members below and from spec.dtype and spec.seed.
+  /// The settings that need no conversion. make_training_spec sets the other members: format,
+  /// progress, trainer.workers and trainer.micro_tokens from the members below, and trainer.dtype
+  /// and trainer.seed from spec.dtype and spec.seed.
   TrainingSpec spec;
   std::vector<std::string> format;  ///< NAME or NAME:SHARE (TrainingSpec); empty: usual_formats
   /// Tokens in a forward pass; none: 512 for an adapter, otherwise the default of TrainerOptions.

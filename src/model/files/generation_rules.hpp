@@ -27,8 +27,8 @@ struct GenerationRules {
   /// Forced as the second token of the text. (It is the answer's first token if the prompt has one
   /// token.)
   std::optional<Token> forced_bos;
-  /// The last token before the length limit must be one of these ids; empty: no rule. The smallest
-  /// id is used.
+  /// If an answer reaches the length limit, its last token is forced to the smallest of these ids;
+  /// empty: no rule.
   Tokens forced_eos;
   /// `suppress`: ids that cannot be chosen. `begin_suppress`: ids that cannot be the first token of
   /// the answer.
