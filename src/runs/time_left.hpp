@@ -35,7 +35,7 @@ class TimeLeft {
   /// An estimate of the remaining time.
   struct Estimate {
     double seconds = 0;  ///< remaining time
-    bool whole = true;   ///< false: kinds without any known time are not included
+    bool whole = true;   ///< false: `seconds` leaves out kinds about whose speed nothing is known
     /// Whether the estimate is reliable: at least four units, or at least a quarter of all units,
     /// are complete. With fewer, it could be wrong by more than a factor of two, because the
     /// lengths of answers in a dataset vary by a factor of ten.
