@@ -12,8 +12,8 @@
 
 namespace pardec {
 
-/// A training format. An epoch includes every example `share` times in this format. A fraction is
-/// the probability of one more time.
+/// A training format. An epoch includes every example `share` times in this format. If `share` is
+/// not an integer, its fractional part is the probability that an example is included once more.
 struct SharedFormat {
   std::unique_ptr<TrainingFormat> format;
   double share = 1;
