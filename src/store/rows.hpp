@@ -78,8 +78,8 @@ bool same_split(const DatasetRow& a, const DatasetRow& b);
 struct SampleRow {
   std::string key, cluster, category;
   std::string text;  ///< the text that decoders read
-  /// One object per field, {"name", "annotated", "references"}: `references` are the answers that
-  /// count as right.
+  /// One object per field, {"name", "annotated", "references"}. `references` are the answers that
+  /// count as right. `annotated` is whether annotators labelled the field.
   Json fields = Json::array();
 };
 
