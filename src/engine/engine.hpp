@@ -165,7 +165,8 @@ class Sequence {
 };
 
 /// A limit for the KV cache of all sequences together. The cache is counted in blocks, like a paged
-/// cache, and sequences are scheduled as in vLLM (as in the batched runs of the APAR paper).
+/// cache. Sequences are scheduled as in vLLM, on which the batched runs of the APAR paper are
+/// based.
 struct CacheBudget {
   std::int64_t blocks = 0;  ///< 0: no limit
   int block_rows = 16;      ///< rows per block, at least 1

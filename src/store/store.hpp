@@ -109,8 +109,7 @@ class Store {
   /// `create_folders`).
   static bool exists(const std::filesystem::path& path, OpenOptions options = {});
   /// Closes the file. If no other process has it open, the write-ahead log is merged into it. If
-  /// the database was removed or replaced, its data is saved as by check_place, but without an
-  /// error.
+  /// the database was removed or replaced, saves the data as check_place does, but throws nothing.
   ~Store();
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
@@ -162,10 +161,11 @@ class Store {
   /// (exit code 2): the stored block has other examples.
   RowId begin_block(const BlockRow& block);
   /// Stores a job, its histogram of tokens per pass (Counters::emitted), its generations and their
-  /// scores in one transaction. If the job has an error, this error is stored for generations
-  /// without an own error. If a retry replaces a job, its block counts as not measured, and
-  /// comparisons of other arms' answers with the old answers are deleted. StoreError (exit code 1):
-  /// an example is not stored (put_samples), or an answer of a run with an oracle has scores.
+  /// scores in one transaction. If the job has an error, this error is also stored for the
+  /// generations that have no error of their own. If a retry replaces a job, its block counts as
+  /// not measured, and comparisons of other arms' answers with the old answers are deleted.
+  /// StoreError (exit code 1): an example is not stored (put_samples), or an answer of a run with
+  /// an oracle has scores.
   Committed commit_job(const JobRow& job, std::span<const GenerationRow> generations);
   /// Stores the time in which `process` ran all jobs of the block, the occupancy of the passes, and
   /// the load over this time (`load` in table `block`, results/schema.sql; null: it was not

@@ -12,7 +12,7 @@ namespace pardec {
 /// One update in the loss file.
 struct LossRow {
   std::int64_t step = 0, tokens = 0;         ///< number of updates and of tokens so far
-  double learning_rate = 0, train_loss = 0;  ///< of this update; Trainer::Report::loss
+  double learning_rate = 0, train_loss = 0;  ///< of this update (Trainer::Report::loss)
   std::optional<double> validation_loss;     ///< none: there was no validation at this step
   double seconds = 0;                        ///< training time so far, over all sessions
   double tokens_per_second = 0;              ///< of this update
