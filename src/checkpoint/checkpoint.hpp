@@ -26,8 +26,8 @@ struct ModelOptions {
   int threads = 0;             ///< number of CPU threads; 0: all cores
   bool no_cuda_graphs = false;  ///< see Model::Options::cuda_graphs
   bool weights = true;          ///< false: only the small files are read (config, tokenizer)
-  /// What the processes that mpirun starts share: the blocks of a run ("blocks"), or each network
-  /// (kTensorParallel). The verbs read it, and set `ranks`.
+  /// What is divided among the processes that mpirun starts: the blocks of a run ("blocks"), or
+  /// each network (kTensorParallel). The verbs read it, and set `ranks`.
   std::string parallel = "blocks";
   Ranks* ranks = nullptr;  ///< see Model::Options::ranks
 };
@@ -100,11 +100,12 @@ std::optional<CheckpointFace> read_face(const std::string& model);
 /// ModelError: a file is invalid.
 std::optional<CheckpointFace> read_face(const ModelOptions& options);
 
-/// The options of the draft network (--draft-model). If its folder contains an adapter and no
-/// network, the draft network consists of the first layers of the target network with this adapter,
-/// up to the last layer that the adapter changes. The draft network has the dtype of the target
-/// network. Exception: gguf becomes bf16 if the draft network is not a GGUF file or has an adapter.
-/// Errors: see adapted_layers and chosen_dtype. REQUIRES: options.draft_model is not empty.
+/// The options of the draft network (--draft-model). If options.draft_model is a folder with an
+/// adapter and without a network, the draft network consists of the first layers of the target
+/// network with this adapter, up to the last layer that the adapter changes. The draft network has
+/// the dtype of the target network. Exception: gguf becomes bf16 if the draft network is not a GGUF
+/// file or has an adapter. Errors: see adapted_layers and chosen_dtype. REQUIRES:
+/// options.draft_model is not empty.
 ModelOptions draft_options(const ModelOptions& options);
 
 /// Loads the draft network of `options`, without a tokenizer, or takes it from `loaded`.

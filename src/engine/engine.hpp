@@ -35,7 +35,8 @@ struct Step {
   std::vector<Token> tokens;
   std::vector<RowLabel> labels;  ///< one per token
   std::vector<Origin> origins;   ///< one per token
-  /// per token: number of the row whose logits chose it; -1: it was not chosen
+  /// per token: number (in the sequence) of the row whose logits chose the token; -1: the token was
+  /// not chosen
   std::vector<int> from;
   /// The requested logits. OutputRequest::index is an index in `tokens`.
   std::vector<OutputRequest> outputs;
@@ -43,9 +44,9 @@ struct Step {
   /// Number of streams that choose tokens from `outputs`, e.g. the number of values that are
   /// decoded in parallel (see Occupancy).
   int streams = 1;
-  /// If set, the network makes guesses for itself: the pass skips these sublayers. The pass's rows
-  /// must be removed with Sequence::take_back_drafts before the next full pass of the sequence.
-  /// Otherwise Engine::step and Engine::run throw std::logic_error.
+  /// If set, this step makes guesses with a part of the network: its pass skips these sublayers.
+  /// The pass's rows must be removed with Sequence::take_back_drafts before the next full pass of
+  /// the sequence. Otherwise Engine::step and Engine::run throw std::logic_error.
   std::optional<SkippedSublayers> skipped;
 
   /// Adds a token, and returns its index in the step. `from_row`: the token's entry in `from`.
@@ -93,21 +94,21 @@ class Sequence {
   /// fit into the cache budget, even alone. If Model::forward throws, all sequences of the pass
   /// fail with this exception. These errors are thrown by co_await, not by Engine::step.
   ForwardAwaiter forward(Step step);
-  /// co_await: the logits of more rows of a step that was computed with Step::later. The indices in
-  /// `outputs` count the step's tokens. The result has the new `outputs`; its other members equal
-  /// those of `seen`. This is not a forward pass: only the heads are computed, in one batch for all
-  /// sequences that request further rows. Engine::set_rules does not apply. ModelError: the logits
-  /// of a requested row are not finite. If Model::further throws, all requests of the batch fail
-  /// with this exception, e.g. std::logic_error: the step does not have a requested row. REQUIRES:
-  /// `seen` is the result of the step, no other step of this sequence was computed after it, and
-  /// this is not a sequence of a draft network.
+  /// co_await: the logits of more rows of a step that was computed with Step::later.
+  /// OutputRequest::index is an index in Step::tokens of that step. The result has the new
+  /// `outputs`; its other members equal those of `seen`. This is not a forward pass: only the heads
+  /// are computed, in one batch for all sequences that request further rows. Engine::set_rules does
+  /// not apply. ModelError: the logits of a requested row are not finite. If Model::further throws,
+  /// all requests of the batch fail with this exception, e.g. std::logic_error: the step does not
+  /// have a requested row. REQUIRES: `seen` is the result of the step, no other step of this
+  /// sequence was computed after it, and this is not a sequence of a draft network.
   ForwardAwaiter later(const StepResult& seen, std::vector<OutputRequest> outputs);
 
   /// Adds a segment that sees itself and the segments in `sees`, and returns its number. Errors:
   /// see Segments::add.
   int add_segment(const std::vector<int>& sees);
-  /// Drops rows that were rejected or replaced, and counts them in the counter `scratch`. REQUIRES:
-  /// the rows are alive; otherwise std::logic_error.
+  /// Drops rows whose tokens were rejected or replaced, and counts these rows in the counter
+  /// `scratch`. REQUIRES: the rows are alive; otherwise std::logic_error.
   void drop(std::span<const int> rows);
   /// Drops rows that were part of the answer but are no longer needed. They are not counted in
   /// `scratch`. REQUIRES: as for `drop`.
@@ -164,7 +165,8 @@ class Sequence {
 };
 
 /// A limit for the KV cache of all sequences together. The cache is counted in blocks, like a paged
-/// cache, and sequences are scheduled as in vLLM (as in the batched runs of the APAR paper).
+/// cache. Sequences are scheduled as in vLLM, on which the batched runs of the APAR paper are
+/// based.
 struct CacheBudget {
   std::int64_t blocks = 0;  ///< 0: no limit
   int block_rows = 16;      ///< rows per block, at least 1

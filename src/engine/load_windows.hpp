@@ -26,7 +26,8 @@ class LoadWindows {
   }
   /// Adds the period from the previous call until `now`, a time in nanoseconds. In this period, the
   /// cache had `rows` rows. `waiting`: whether jobs waited. `tokens`: the number of tokens that
-  /// were generated at the end of the period. REQUIRES: begin() was called; `now` does not go back.
+  /// were generated in the period; they count in the window in which the period ends. REQUIRES:
+  /// begin() was called; `now` is not less than in the previous call.
   void add(std::int64_t now, std::int64_t rows, bool waiting, std::int64_t tokens);
 
   /// The windows so far; only the last one may be shorter than kWindowNs.

@@ -6,7 +6,7 @@
 
 namespace pardec {
 
-/// The tokens and limits that the rules need to know when a token is chosen.
+/// What the rules need to know about one choice: the visible tokens, and the limits.
 struct ChoicePlace {
   /// ids visible to the row whose logits choose the token, in reading order; the last is the row's
   /// own id
@@ -22,8 +22,8 @@ struct ChoicePlace {
 /// rules force an id (forced_bos, forced_eos), sets OutputRequest::allowed to this id, unless the
 /// decoder has already set `allowed`. A forced id is not banned, except by
 /// GenerationRules::suppress. Source: transformers, generation/logits_process.py. `eos`: the ids
-/// that end an answer. `vocab`: the size of the network's vocabulary. Ids of `vocab` or more are
-/// left out, since a draft network may have a smaller vocabulary.
+/// that end an answer. `vocab`: the size of the network's vocabulary. Ids that are not less than
+/// `vocab` are left out, since a draft network may have a smaller vocabulary.
 void apply(const GenerationRules& rules, const ChoicePlace& place, std::span<const Token> eos,
            int vocab, OutputRequest& request);
 

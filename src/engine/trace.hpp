@@ -49,15 +49,15 @@ struct Trace {
   /// per row: the best id that could be chosen; none: the logits of the network's own head were not
   /// requested for this row
   std::vector<std::optional<Token>> predicts;
-  /// per row: the row whose logits chose the token; none: the token was not chosen
+  /// per row: number of the row whose logits chose the token; none: the token was not chosen
   std::vector<std::optional<int>> from;
-  /// Per row: ids that could not be chosen. If only some ids were allowed (`allowed`), these are
-  /// all ids with a higher rank than `predicts`. Thus a reader that applies only `banned` finds the
-  /// same best id.
+  /// Per row: ids that could not be chosen. If only some ids were allowed (`allowed`), the list has
+  /// all ids that the logits rank above the id in `predicts`. Thus a reader that applies only
+  /// `banned` finds the same best id.
   std::vector<std::vector<Token>> banned;
   /// per row: the only ids that could be chosen; empty: all ids that are not banned
   std::vector<std::vector<Token>> allowed;
-  /// per row: the last pass before the row was dropped; none: it was not dropped
+  /// per row: number of the last pass before the row was dropped; none: it was not dropped
   std::vector<std::optional<int>> dropped_at;
   /// If the sequence is a fork: the number of rows at the beginning of the trace that its original
   /// computed; otherwise 0.

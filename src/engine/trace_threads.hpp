@@ -8,9 +8,9 @@
 namespace pardec {
 
 /// Parses the output of `to_json`. ConfigError, which starts with `where`: the JSON has another
-/// form, the columns have different lengths, a number is not possible in its column, the trace
-/// refers to a row that does not exist, or it lists more than 2^28 visible rows in total.
-/// Trace::job stays -1.
+/// form, the lists with one entry per row have different lengths, a number is not possible in its
+/// place, the trace refers to a row that does not exist, or it lists more than 2^28 visible rows in
+/// total. Trace::job stays -1.
 Trace parse_trace(const Json& json, const std::string& where);
 
 /// One token of a thread, in reading order.
@@ -48,9 +48,9 @@ std::vector<TraceThread> threads_of(const Trace& trace, bool greedy);
 /// recorded best id are ignored.
 bool is_greedy(const Trace& trace);
 
-/// The events that an engine would have sent while it decoded this sequence as job 0, without
-/// Ended. For a fork, the events include a PassRead for each pass of its original. Empty for traces
-/// of a draft network and for traces without chosen tokens.
+/// The events that an engine would have sent while it decoded this sequence as job 0, except Ended.
+/// For a fork, the events include a PassRead for each pass of its original. Empty for traces of a
+/// draft network and for traces without chosen tokens.
 std::vector<Event> events_of(const Trace& trace);
 
 }  // namespace pardec

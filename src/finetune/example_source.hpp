@@ -12,8 +12,8 @@
 
 namespace pardec {
 
-/// A training format. An epoch includes every example `share` times in this format. A fraction is
-/// the probability of one more time.
+/// A training format. An epoch includes every example `share` times in this format. If `share` is
+/// not an integer, its fractional part is the probability that an example is included once more.
 struct SharedFormat {
   std::unique_ptr<TrainingFormat> format;
   double share = 1;
@@ -42,7 +42,8 @@ class ExampleSource final : public SampleSource {
     ChatTemplate chat_template = find_chat_template("plain");
     std::uint64_t seed = 1;
     int share = 1;  ///< maximum number of sequences that share_prefixes joins
-    /// share of the titles that are replaced by recombined titles in each epoch
+    /// share of the titles, from 0 to 1, that are replaced by recombined titles (Recombiner) in
+    /// each epoch
     double recombine = 0;
   };
   /// `tokenizer` must outlive this object. ConfigError: a format accepts none of the examples.

@@ -13,7 +13,7 @@ namespace pardec {
 /// the network's own text.
 struct OwnAnswers {
   std::string db = "results/pardec.sqlite";  ///< the database of the run
-  std::string run;          ///< names an invocation (find_invocation); empty: see there()
+  std::string run;          ///< names an invocation (find_invocation); empty: references are kept
   std::string arm;          ///< label of the arm; empty: the invocation's only arm
   std::int64_t least = 1;   ///< minimum number of tokens of an answer
   std::int64_t most = 0;    ///< maximum number of tokens of an answer; 0: no limit

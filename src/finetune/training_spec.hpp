@@ -15,8 +15,10 @@ struct TrainingSpec {
   /// `model`: a config.json for a new network, or a checkpoint folder. `tokenizer`: a
   /// tokenizer.json or its folder; empty: the model's tokenizer, or, for a new network, the
   /// quickstart's tokenizer. `data_root`: folder of the datasets; empty: the project's samples.
-  /// `prompt_file`: replaces the datasets' wordings; empty: no replacement. `dtype`: the name of
-  /// trainer.dtype, for the record. `out`: folder for the results.
+  /// `split`: the split of every dataset that is used for training. `chat_template`: a name for
+  /// template_for; `auto` means `plain` for a new network. `prompt_file`: replaces the datasets'
+  /// wordings; empty: no replacement. `dtype`: the name of trainer.dtype, for the record. `out`:
+  /// folder for the results.
   std::string model, tokenizer, data_root, split = "train", chat_template = "auto", prompt_file,
                                            dtype = "fp32", out;
   /// `dataset`: names of datasets. `extra`: files with more product titles. `format`: NAME or

@@ -7,13 +7,14 @@
 namespace pardec {
 
 /// Adds missing baselines to spec.arms. The baseline of an arm is an `ar` arm whose option `ask`
-/// has a certain value: DecoderEntry::baseline_asks of the decoder of the arm. If baseline_asks is
-/// empty, the value must equal the arm's own `ask` (`together` for decoders without this option).
-/// If no ar arm has this value, a copy of an ar arm with this value is added after the original,
-/// e.g. "ar-separately" after "ar", as the baseline of ippd. An ar arm is not copied if the user
-/// set its `ask`, or if its network was trained on one form only. Nothing is added if the user
-/// named a baseline, or if no ar arm can be copied. ConfigError: see take_trained_options.
-/// ModelError, DataError: see read_training_record.
+/// has the right value. This value is DecoderEntry::baseline_asks of the arm's decoder. If
+/// baseline_asks is empty, the value is that of the arm's own option `ask` (`together` for decoders
+/// without this option). If no ar arm has the right value, an ar arm is copied, the copy's `ask` is
+/// set to this value, and the copy is added after the original, e.g. "ar-separately" after "ar", as
+/// the baseline of ippd. An ar arm is not copied if the user or its network's training record
+/// (take_trained_options) determined its `ask`. Nothing is added if the user named a baseline, or
+/// if no ar arm can be copied. ConfigError: see take_trained_options. ModelError, DataError: see
+/// read_training_record.
 void add_baselines(RunSpec& spec);
 
 /// A baseline that add_baselines has added.

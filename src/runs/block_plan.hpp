@@ -34,12 +34,12 @@ struct BlockPlan {
 /// Divides the examples into jobs and blocks. First, the jobs of each arm are formed, according to
 /// `stackings` (one per arm). Examples are taken category by category, in file order within a
 /// category. All examples of a job have the same system message and, unless
-/// Stacking::across_categories is set, the same category. The last job of a category, of a system
-/// message or of all examples may be shorter than the others. Then the examples are divided into
-/// blocks of about `block_examples` examples. No block is shorter than half of `block_examples`,
-/// unless it is the only one. At the end of a block, a job of every arm ends, and if possible also
-/// a cluster (examples of one text). If there are not enough examples for two blocks, there is one
-/// block. If there are no examples, there is no block.
+/// Stacking::across_categories is set, the same category. A job has fewer than Stacking::examples
+/// examples if the next example may not join it, or if no example is left. Then the examples are
+/// divided into blocks of about `block_examples` examples. No block is shorter than half of
+/// `block_examples`, unless it is the only one. At the end of a block, a job of every arm ends, and
+/// if possible also a cluster (examples of one text). If there are not enough examples for two
+/// blocks, there is one block. If there are no examples, there is no block.
 std::vector<BlockPlan> plan_blocks(const std::vector<Example>& examples,
                                    const std::vector<Stacking>& stackings, int block_examples);
 
@@ -67,9 +67,10 @@ inline constexpr int kLeastBlocks = 6;
 int filling_block_examples(int examples, const std::vector<Stacking>& stackings,
                            const std::vector<int>& batch_sizes);
 
-/// The default block length, in examples. It is filling_block_examples if this length gives at
-/// least kLeastBlocks blocks. Otherwise, it is the largest smaller length that does, or
-/// filling_block_examples if no length does. `stackings`, `batch_sizes`: one entry per arm.
+/// The default block length, in examples. This is filling_block_examples if that length gives at
+/// least kLeastBlocks blocks. Otherwise, the default is the largest smaller length that gives that
+/// many blocks, or filling_block_examples if there is no such length. `stackings`, `batch_sizes`:
+/// one entry per arm.
 int default_block_examples(const std::vector<Example>& examples,
                            const std::vector<Stacking>& stackings,
                            const std::vector<int>& batch_sizes);

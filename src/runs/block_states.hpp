@@ -26,7 +26,8 @@ struct CellState {
     RowId block;           ///< id of the stored block
     std::int32_t process;  ///< the process that measured the block; see BlockFigures::process
     BlockTime time;
-    std::optional<BlockRepair> again;  ///< the second measurement, by --repair; none: there is none
+    /// the second measurement, by --repair; none: the block was not measured again
+    std::optional<BlockRepair> again;
   };
   std::map<BlockPlace, Measured> measured;  ///< blocks measured as a whole, without failed jobs
 };
@@ -44,7 +45,7 @@ enum class CellBlock {
   /// some jobs are finished, but the block has no time, or one of its jobs will be run again
   begun,
   measured,  ///< it was measured as a whole
-  failed,    ///< a whole job failed and will not be run again, so the block cannot have a time
+  failed,    ///< a job failed as a whole and will not be run again, so the block has no time
 };
 /// The state of a cell's part of the block at `place`.
 CellBlock block_state(const RunCell& cell, const CellState& state, const BlockPlace& place);

@@ -8,7 +8,9 @@ namespace pardec {
 
 struct Arm;
 
-/// Defines what an oracle forces: the chosen tokens, or which guesses are accepted.
+/// Defines what an oracle forces. The kind `references` forces the tokens of the reference answers,
+/// and `recorded` forces the tokens that a stored run chose. The kind `accept` decides which
+/// guesses are accepted, regardless of the logits.
 struct OracleSpec {
   /// The text that the run stores; empty: no oracle. It is as the user wrote it, but give_oracle
   /// replaces accept-curve:FILE:NETWORK by the accepted length that it reads from FILE.

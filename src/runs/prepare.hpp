@@ -21,12 +21,12 @@ struct RunCell {
   const Workload* work;
   size_t index;  ///< index of the arm in RunSpec::arms
   const Arm* arm;
-  /// wording of the additional prompts that the arm's decoder makes (Decoder::wording); none: it
-  /// makes none
+  /// wording of the additional prompts that the arm's decoder makes (Decoder::wording); none: the
+  /// decoder makes no additional prompts
   std::optional<PromptFile> wording;
   std::vector<std::string> notes;  ///< notes for the user about the arm's network
   RunRow row;                      ///< row.id is set by the store
-  Recording recording;             ///< the recorded choices that are forced; empty: none
+  Recording recording;  ///< the recorded choices that are forced; empty: nothing is forced
 
   const Decoder& decoder() const { return *arm->algorithm; }
   const Protocol& protocol() const { return work->protocols[index]; }
@@ -49,12 +49,13 @@ std::vector<RunCell> make_cells(const RunSpec& spec, const std::vector<Workload>
 void make_rows(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSessions& sessions,
                Store& store, std::vector<RunCell>& cells);
 
-/// Calls make_rows, and gives the rows an invocation. With spec.resume, the cells continue the
-/// newest stored run of these arms: their rows have the ids of this run. With spec.go_on, they
-/// continue the newest stored run with the same settings if there is one. Otherwise the rows have
-/// new ids. Stores nothing. If another run could be resumed too, a message is sent to `notes`.
-/// Returns whether a stored run is continued. ConfigError: there is no run to resume, or its
-/// settings differ. Other errors: see make_rows. REQUIRES: there is at least one cell.
+/// Calls make_rows, and sets RunRow::invocation of all rows. With spec.resume, the cells continue
+/// the newest stored run of these arms: the rows take the invocation and the uuids of this run.
+/// With spec.go_on, the cells continue the newest stored run with the same settings if there is
+/// one. Without a run to continue, the invocation is new. Stores nothing. If another run could be
+/// resumed too, a message is sent to `notes`. Returns whether a stored run is continued.
+/// ConfigError: there is no run to resume, or its settings differ. Other errors: see make_rows.
+/// REQUIRES: there is at least one cell.
 bool prepare(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSessions& sessions,
              Store& store, std::vector<RunCell>& cells, const Notes& notes);
 

@@ -70,7 +70,7 @@ class ServiceArm final : public StreamSource, private chat::Events {
     Task<void> task;
   };
   /// Counters of the server. drafts: passes that verified guesses. drafted: guesses. accepted[i]:
-  /// accepted guesses that were number i in their pass, from 0.
+  /// accepted guesses at place i of their pass, from 0.
   struct GuessCounters {
     std::int64_t drafts = 0, drafted = 0;
     std::vector<std::int64_t> accepted;

@@ -10,8 +10,8 @@
 #include "src/store/store.hpp"
 
 /// One run by several processes. Rank 0 has the database of the run. Each other rank has its own
-/// database in the same folder. It begins as a copy of the run's stored rows, and is removed when
-/// rank 0 has merged it.
+/// database in the same folder. The database of a rank begins as a copy of the run's stored rows,
+/// and is removed when rank 0 has merged it.
 namespace pardec {
 
 /// Checks that several processes can share the run. ConfigError: they cannot, because the order is

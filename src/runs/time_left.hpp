@@ -7,11 +7,11 @@ namespace pardec {
 
 /// Estimates the remaining time of work of several kinds. The kinds differ in speed; in a run, they
 /// are the cells (arms on datasets). The time per unit of a kind is the mean over its completed
-/// units; a unit that has begun counts as half. If no unit has begun, the estimate is the time per
-/// unit of the kind's try (a measurement before the work, see `tried`), times a factor from the
-/// other kinds of the group: the actual time of these kinds, divided by the time that their tries
-/// predicted. Without a try, the estimate is the mean time per unit of the group. The class has no
-/// clock: callers pass all times.
+/// units; a unit that has begun counts as half. If no unit of a kind has begun, its time per unit
+/// is estimated from the kind's try, a measurement before the work (see `tried`). The time per unit
+/// in the try is multiplied by a factor from the other kinds of the group: their actual time,
+/// divided by the time that their tries predicted. Without a try, the estimate is the mean time per
+/// unit of the group. The class has no clock: callers pass all times.
 class TimeLeft {
  public:
   /// One kind of work.
@@ -35,7 +35,7 @@ class TimeLeft {
   /// An estimate of the remaining time.
   struct Estimate {
     double seconds = 0;  ///< remaining time
-    bool whole = true;   ///< false: kinds without any known time are not included
+    bool whole = true;   ///< false: `seconds` leaves out kinds about whose speed nothing is known
     /// Whether the estimate is reliable: at least four units, or at least a quarter of all units,
     /// are complete. With fewer, it could be wrong by more than a factor of two, because the
     /// lengths of answers in a dataset vary by a factor of ten.

@@ -38,12 +38,13 @@ std::string counter_names(bool lists = true);
 /// the counter is 0.
 void bind_counters(Statement& statement, const Counters& counters, bool failed);
 /// Reads the values of the columns of counter_names(lists) into `counters`. Derived columns are
-/// skipped. NULL is read as 0, or, in a JSON column, also as empty lists.
+/// skipped. NULL is read as 0. For NULL in a JSON column, all numbers of the column are 0 and all
+/// lists are empty.
 void read_counters(RowReader& row, Counters& counters, bool lists = true);
 
 /// turn_json and turn_counts convert the counters of a turn of a conversation to and from the JSON
-/// in `job.turns`. Only the columns with is_of_turns() are converted. Counters have the same form
-/// there as in their columns.
+/// in `job.turns`. Only the columns with is_of_turns() are converted. Their values have the same
+/// form in `job.turns` as in the columns.
 Json turn_json(const Counts& turn);
 Counts turn_counts(const Json& json);
 

@@ -25,7 +25,7 @@ namespace pardec {
 struct RunSummary {
   RunRow run;
   std::int64_t jobs = 0, failed_jobs = 0;
-  std::int64_t generations = 0, failed_generations = 0;
+  std::int64_t generations = 0, failed_generations = 0;  ///< numbers of answers
   std::int64_t examples = 0;  ///< number of distinct examples; repeats do not count
   /// compared: number of answers that were compared with the baseline's answers. identical: number
   /// of these that equal the baseline's.

@@ -129,12 +129,13 @@ std::vector<JudgmentRow> judgments(Store& store, RowId run);
 std::map<RowId, NamedRecord> judges_of(Store& store);
 std::map<RowId, NamedRecord> protocols_of(Store& store);
 
-/// What a judge has cost so far. Attempts with an unknown outcome may have been charged: their
-/// money, tokens and number are in the members `possible_*`, and not in `money` and `tokens`.
+/// What a judge has cost so far. Attempts with an unknown outcome may have been charged. The
+/// members `possible_*` have the cost, the tokens and the number of these attempts; `money` and
+/// `tokens` do not include them.
 struct JudgeSpending {
   double money = 0, possible_money = 0;              ///< in the currency of the service's prices
   std::int64_t tokens = 0, possible_tokens = 0;      ///< tokens of prompts and of replies
-  std::int64_t possible_attempts = 0, attempts = 0;  ///< attempts: all, also of unknown outcome
+  std::int64_t possible_attempts = 0, attempts = 0;  ///< attempts: number of all attempts
   /// Tokens of all attempts with cost 0, which were made when the service had no prices.
   std::int64_t unpriced_prompt_tokens = 0, unpriced_completion_tokens = 0;
 };

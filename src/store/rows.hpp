@@ -46,7 +46,7 @@ struct ModelRow {
 /// Key in ModelRow::shape of an adapter: the folder of its base network.
 inline constexpr const char* kBaseFolder = "base";
 
-/// Key in ModelRow::shape of a trained network or adapter: the updates of its training
+/// Key in ModelRow::shape of a trained network or adapter: the number of updates of its training
 /// (TrainingRecord::updates).
 inline constexpr const char* kTrainedUpdates = "updates";
 
@@ -54,8 +54,8 @@ inline constexpr const char* kTrainedUpdates = "updates";
 /// tokens.
 inline constexpr const char* kTokenizerHash = "tokenizer";
 
-/// Whether equal ids mean equal tokens in both models: their tokenizers have equal hashes. If a
-/// hash is missing, the models or their vocabulary sizes must be equal.
+/// Whether equal ids mean equal tokens in both models: their tokenizers have equal hashes. If the
+/// hash of a tokenizer is missing, equal models or equal vocabulary sizes are enough.
 bool same_ids(const ModelRow& a, const ModelRow& b);
 
 /// One split of a dataset.
@@ -78,8 +78,8 @@ bool same_split(const DatasetRow& a, const DatasetRow& b);
 struct SampleRow {
   std::string key, cluster, category;
   std::string text;  ///< the text that decoders read
-  /// One object per field, {"name", "annotated", "references"}: `references` are the answers that
-  /// count as right.
+  /// One object per field, {"name", "annotated", "references"}. `references` are the answers that
+  /// count as right. `annotated` is whether annotators labelled the field.
   Json fields = Json::array();
 };
 
@@ -87,7 +87,8 @@ struct SampleRow {
 /// for {"url", "model", "prompts", "ids", "parameters"} (ServiceArm::description).
 inline constexpr const char* kService = "service";
 
-/// `failed` is read from databases, but no run of this program ends with this status.
+/// The status of a run. No run of this program ends with `failed`, but databases may contain this
+/// status.
 enum class RunStatus {
   running,  ///< still running, stopped or killed
   done,
@@ -104,8 +105,10 @@ struct RunRow {
   std::string invocation;  ///< uuid shared by all arms and datasets of one call of `run`
   std::string label;       ///< label of the arm
   std::string decoder;
-  Json options = Json::object();        ///< decoder options, including defaults
-  std::string form;                     ///< json, value or free
+  Json options = Json::object();  ///< decoder options, including defaults
+  /// the form of the answers: json (one JSON object with all fields), value (the value of one
+  /// field) or free (answers to open prompts)
+  std::string form;
   std::optional<std::string> baseline;  ///< label of the baseline arm; none: there is no baseline
   std::optional<ExperimentRow> experiment;
   DatasetRow dataset;
@@ -118,9 +121,11 @@ struct RunRow {
   std::uint64_t seed = 1;
   std::string device, dtype;  ///< e.g. cpu, bf16; for a service: kService, -
   int threads = 0, batch_size = 1;
-  int repeats = 1;                    ///< --runs
-  std::string order = "interleaved";  ///< interleaved or blocked
-  std::string shard;                  ///< "I/N"; empty: not sharded
+  int repeats = 1;  ///< --runs
+  /// interleaved: the arms took turns block by block; blocked: each arm ran all its blocks before
+  /// the next arm began
+  std::string order = "interleaved";
+  std::string shard;  ///< "I/N"; empty: not sharded
   /// commit: version of the program's source. build_type: e.g. Release. prompt_hash: SHA-256 of the
   /// wording.
   std::string commit, build_type, prompt_hash;
@@ -191,8 +196,8 @@ struct JobRow {
   /// Under an oracle: the ids that the network itself would have chosen, in the form
   /// {"fields": [context][field][token], "stream": [token]}; otherwise null.
   Json unforced;
-  /// For each token: the gap between the two largest logits, in the form of `unforced`. Empty
-  /// lists: the gaps are not known. Null: nothing was recorded.
+  /// For each token: the gap between the two largest logits, in an object with the same keys and
+  /// lists as `unforced`. Empty lists: the gaps are not known. Null: nothing was recorded.
   Json top2;
   int attempts = 1;  ///< set by the store
 };
@@ -203,7 +208,7 @@ struct FieldThought {
   /// length in bytes within the answer's text; 0: the text does not contain the thinking, or it
   /// counts as a part of the answer
   std::int64_t bytes = 0;
-  bool open = false;  ///< the thinking has no end, so there is no answer
+  bool open = false;  ///< the thinking did not end, so there is no answer
 };
 
 /// The answer to one field.

@@ -12,10 +12,10 @@ namespace pardec {
 /// extended attribute (if the file system supports these).
 class SideFiles {
  public:
-  /// Call this before opening the database. StoreError (exit code 2), in two cases. The side files
-  /// belong to another database, which was replaced or removed while a process used it, or after
-  /// that process was killed; the message names the files. Or another process has the database open
-  /// under another name (a hard link).
+  /// Call this before opening the database. Throws StoreError (exit code 2) in two cases. First,
+  /// the side files belong to another database, which was replaced or removed while a process used
+  /// it, or after that process was killed; the message names the files. Second, another process has
+  /// the database open under another name (a hard link).
   static void check(const std::filesystem::path& database);
 
   /// The id of another process that has the database open; 0: no such process is visible.

@@ -23,8 +23,8 @@ class Database {
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
-  /// Opens a database; closes the one that is open. `flags`: see sqlite3_open_v2. `immutable`: the
-  /// file is read without locks and without its log.
+  /// Opens a database, after closing the database that is open. `flags`: see sqlite3_open_v2.
+  /// `immutable`: the file is read without locks and without its log.
   void open(const std::filesystem::path& path, int flags, bool immutable = false);
   void close();
 

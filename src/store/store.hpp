@@ -109,8 +109,7 @@ class Store {
   /// `create_folders`).
   static bool exists(const std::filesystem::path& path, OpenOptions options = {});
   /// Closes the file. If no other process has it open, the write-ahead log is merged into it. If
-  /// the database was removed or replaced, its data is saved as by check_place, but without an
-  /// error.
+  /// the database was removed or replaced, saves the data as check_place does, but throws nothing.
   ~Store();
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
@@ -162,17 +161,19 @@ class Store {
   /// (exit code 2): the stored block has other examples.
   RowId begin_block(const BlockRow& block);
   /// Stores a job, its histogram of tokens per pass (Counters::emitted), its generations and their
-  /// scores in one transaction. If the job has an error, this error is stored for generations
-  /// without an own error. If a retry replaces a job, its block counts as not measured, and
-  /// comparisons of other arms' answers with the old answers are deleted. StoreError (exit code 1):
-  /// an example is not stored (put_samples), or an answer of a run with an oracle has scores.
+  /// scores in one transaction. If the job has an error, this error is also stored for the
+  /// generations that have no error of their own. If a retry replaces a job, its block counts as
+  /// not measured, and comparisons of other arms' answers with the old answers are deleted.
+  /// StoreError (exit code 1): an example is not stored (put_samples), or an answer of a run with
+  /// an oracle has scores.
   Committed commit_job(const JobRow& job, std::span<const GenerationRow> generations);
   /// Stores the time in which `process` ran all jobs of the block, the occupancy of the passes, and
   /// the load over this time (`load` in table `block`, results/schema.sql; null: it was not
   /// measured). An earlier time is replaced, and its second measurement (repair_block) is deleted.
-  /// If a job of the block is not stored or failed, nothing is stored, and the result is false. The
-  /// stored answers may come from an earlier process: if a stop left the block without a time, a
-  /// later process computes the same answers again to measure the block.
+  /// If a job of the block failed or is not stored, this function stores nothing and returns false;
+  /// otherwise it returns true. The stored answers may come from an earlier process: if a stop left
+  /// the block without a time, a later process computes the same answers again to measure the
+  /// block.
   bool finish_block(RowId block, const std::string& process, std::int64_t wall_ns,
                     const BlockOccupancy& occupancy = {}, const Json& load = {},
                     const BlockUse& use = {});
@@ -183,13 +184,15 @@ class Store {
   /// is replaced. Does nothing if the block has no first measurement.
   void repair_block(RowId block, const std::string& process, std::int64_t wall_ns,
                     const MachineUse& use);
-  /// Stores comparisons of answers, by generation id, in one transaction.
+  /// Stores comparisons of answers in one transaction. Each pair has the id of the answer
+  /// (GenerationRow::id) and its comparison.
   void mark_identities(std::span<const std::pair<RowId, Identity>> of_generations);
   /// Stores scores in one transaction. A score replaces a stored one with the same metric, field
   /// and version. StoreError (exit code 1): the run has an oracle; such runs have no scores.
   void put_scores(std::span<const AnswerScores> scores);
   /// In one transaction, calls `current`, which may read the database, and replaces all scores of a
-  /// metric in these runs by the scores that it returns. If it returns none, nothing is changed.
+  /// metric in these runs by the scores that `current` returns. If `current` returns none, nothing
+  /// is changed.
   void replace_scores(const std::string& metric, std::span<const RowId> runs,
                       const std::function<std::optional<std::vector<AnswerScores>>()>& current);
 
@@ -274,8 +277,8 @@ class Store {
 /// are equal, compares the config hash.
 std::vector<std::string> differences(const RunRow& old, const RunRow& now);
 
-/// The differences between two environments (machines and builds), in the form of `differences`.
-/// The current clock frequency and the peak memory of the device are not compared.
+/// The differences between two environments (machines and builds), in lines like those of
+/// `differences`. The current clock frequency and the peak memory of the device are not compared.
 std::vector<std::string> machine_differences(const Json& old, const Json& now);
 
 /// The key of a block, derived from the ordered keys of its examples.

@@ -27,7 +27,7 @@ struct DecodeOptions {
   /// default of the dataset or job.
   std::string chat_template = "auto", prompt_file;
   std::vector<std::string> chat_set;
-  std::string thinking = "strip";  ///< for parse_thinking
+  std::string thinking = "strip";  ///< keep, strip or off (parse_thinking)
   /// The limits of answers. `answer_ids`: the limit per field if `per_field` is none; 0: the
   /// default of Limits.
   Limits limits(int answer_ids = 0) const {

@@ -42,8 +42,8 @@ std::map<std::string, std::vector<Example>> examples_worked(const Dataset& train
 /// the field depends only on the example's id. REQUIRES: each example has a field with an answer.
 std::vector<Shot> make_shots(const std::vector<Example>& shown, const PromptFile& prompt);
 
-/// For the record of a run: the number of worked examples in a prompt of one form, and a hash of
-/// all worked examples.
+/// For the record of a run: the number of few-shot examples in a prompt of one form, and a hash of
+/// all few-shot examples for this form.
 struct ShownExamples {
   std::int64_t count = 0;
   std::string hash;

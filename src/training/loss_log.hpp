@@ -12,7 +12,7 @@ namespace pardec {
 /// One update in the loss file.
 struct LossRow {
   std::int64_t step = 0, tokens = 0;         ///< number of updates and of tokens so far
-  double learning_rate = 0, train_loss = 0;  ///< of this update; Trainer::Report::loss
+  double learning_rate = 0, train_loss = 0;  ///< of this update (Trainer::Report::loss)
   std::optional<double> validation_loss;     ///< none: there was no validation at this step
   double seconds = 0;                        ///< training time so far, over all sessions
   double tokens_per_second = 0;              ///< of this update
@@ -27,9 +27,9 @@ class LossLog {
  public:
   /// A log without rows. `csv`: the file, which is not read.
   explicit LossLog(std::filesystem::path csv) : csv_(std::move(csv)) {}
-  /// Adds the rows of the file up to update `step`, which an earlier session wrote. DataError: the
-  /// file cannot be read, or a row does not consist of seven numbers (the validation loss may be
-  /// empty).
+  /// Reads the file, which an earlier session wrote, and adds its rows up to update `step`.
+  /// DataError: the file cannot be read, or a row does not consist of seven numbers (the validation
+  /// loss may be empty).
   void read_through(std::int64_t step);
   void add(const LossRow& row) { rows_.push_back(row); }
   const std::vector<LossRow>& rows() const { return rows_; }

@@ -25,8 +25,9 @@ struct RowTargets {
   Tokens tokens;
 };
 
-/// Entry [i][r]: the share of the targets of loss i that equal the guess with rank r (0 is the most
-/// probable token) of this loss's head. Ranks from 0 to 31.
+/// How good the guesses of each head are. Entry [i][r] is the share of the targets of loss i that
+/// equal the token with rank r among the guesses of this loss's head. Rank 0 is the most probable
+/// token; the highest rank is 31.
 using GuessRanks = std::vector<std::vector<double>>;
 
 /// Defines what is trained: the weights and their initial values, the losses, and the exported
@@ -62,7 +63,8 @@ class Trainable {
   };
   virtual std::vector<Loss> losses() const { return {Loss{}}; }
   /// The rows of a sample with a target for at least one loss. A row with a target for loss i has
-  /// targets for all losses before i. Default: the sample's targets, for loss 0.
+  /// targets for all losses before i. By default, these are the rows in TrainingSample::targets,
+  /// with targets for loss 0 only.
   virtual std::vector<RowTargets> targets(const TrainingSample& sample) const;
   /// Differentiable logits [n, vocab] for loss `loss`. `network`: a result of network().
   /// `head_inputs` [n, hidden]: the inputs of its heads, for the rows with a target for this loss.
@@ -92,8 +94,8 @@ class Trainable {
 /// Number of elements of all trained weights.
 std::int64_t parameter_count(const Trainable& what);
 
-/// Trains all weights of the network, from the Trainer's initial weights, with the loss of the
-/// network's language-modelling head.
+/// A Trainable that trains all weights of the network. The weights begin as the Trainer's initial
+/// weights. The loss is that of the network's language-modelling head.
 std::unique_ptr<Trainable> whole_network(const ModelConfig& config);
 
 /// Random float32 weights for training a network from scratch, as in GPT-2. Matrices and the
@@ -107,20 +109,22 @@ std::map<std::string, at::Tensor> initial_weights(const ModelConfig& config, std
 /// The names of all files with exported weights.
 std::set<std::string> files_of(const Trainable& what);
 
-/// Trains extra heads. The network is frozen if `network` is null (Medusa-1), or is trained at the
-/// same time, as `network` describes (Medusa-2). REQUIRES: `network` is null, or it has one loss
-/// and beside_network(), as a low_rank_adapter() has. The initial values are those of Medusa's
-/// authors: blocks are zero and change nothing; a head's own matrix is a copy of the network's
-/// head. The loss of head h has weight 0.8^h, h from 1 (arXiv:2401.10774, section 2.2.1). If the
-/// network is trained too, these weights are multiplied by 0.2 (section 2.2.2). If the network is
-/// frozen, the heads have no trained weight in common, and AdamW's steps do not depend on the scale
-/// of a loss; the weights then only matter for the clipping of gradients.
+/// A Trainable that trains extra heads. If `network` is null, the network is frozen (Medusa-1).
+/// Otherwise the network is trained at the same time, as `network` describes (Medusa-2). REQUIRES:
+/// `network` is null, or it has one loss and its beside_network() is true, as for a
+/// low_rank_adapter(). The initial values are those of Medusa's authors. A head's residual blocks
+/// are zero, and so change nothing. A head's own output matrix is a copy of the network's head. The
+/// loss of head h has weight 0.8^h, h from 1 (arXiv:2401.10774, section 2.2.1). If the network is
+/// trained too, these weights are multiplied by 0.2 (section 2.2.2). If the network is frozen, the
+/// heads have no trained weight in common, and AdamW's steps do not depend on the scale of a loss;
+/// the weights then only matter for the clipping of gradients.
 std::unique_ptr<Trainable> extra_heads(const ModelConfig& config, const ExtraHeadShape& shape,
                                        std::unique_ptr<Trainable> network = nullptr);
 
-/// Trains a low-rank adapter of a frozen network, and writes it in peft's format. Initial values,
-/// unless `start` contains the weight: A is uniform in +-1 / sqrt(in), as in peft, and depends on
-/// seed and name; B is 0. The rows of shape.tokens in embedding and head are copies of the
+/// A Trainable that trains a low-rank adapter of a frozen network, and exports it in peft's format.
+/// Initial values, unless `start` contains the weight: A is uniform in +-1 / sqrt(in), where `in`
+/// is the matrix's number of inputs, as in peft; its random numbers depend on `seed` and on the
+/// weight's name. B is 0. The rows of shape.tokens in embedding and head are copies of the
 /// network's rows, except that tokens with (almost) equal rows begin with random rows. Thus the
 /// adapter initially changes no output except for these tokens. `start`: an adapter to continue,
 /// which must have the shape `shape`; none: a new adapter. ConfigError: the network has no matrix

@@ -61,7 +61,8 @@ struct LoopResult {
   double train_loss = 0;               ///< of the last update
   /// loss of the last validation, or, with `patience`, of the best one; none: no validation
   std::optional<double> validation_loss;
-  GuessRanks validation_ranks;  ///< of the same weights; empty: there are no validation samples
+  /// of the same validation as `validation_loss`; empty: there are no validation samples
+  GuessRanks validation_ranks;
   /// with patience: number of the update with the best weights; 0: the last update
   std::int64_t best_step = 0;
 };
@@ -71,14 +72,15 @@ struct LoopResult {
 size_t batch_size(const std::vector<TrainingSample>& samples, size_t begin,
                   const LoopOptions& options);
 
-/// Trains until all updates are done. Writes state.safetensors and loss.csv to `folder` while
-/// training; with patience, also best.safetensors, which has the form of state.safetensors.
-/// `resume`: continues from state.safetensors. The final weights are then bitwise equal to those of
-/// an uninterrupted run, on the same machine with the same number of threads. In a group, only rank
-/// 0 reads and writes files. `report`: called after each update with the update's row and with the
-/// number of updates of the whole run. ConfigError: there is no sample to train on. ModelError: see
-/// load_state. DataError: see LossLog::read_through. RunError: writing fails. Also the errors of
-/// Trainer::step, `source` and `report`. REQUIRES: `folder` exists.
+/// Trains until all updates are done, or until LoopOptions::patience or LoopOptions::minutes ends
+/// the training earlier. Writes state.safetensors and loss.csv to `folder` while training; with
+/// patience, also best.safetensors, which has the form of state.safetensors. `resume`: continues
+/// from state.safetensors. The final weights are then bitwise equal to those of an uninterrupted
+/// run, on the same machine with the same number of threads. In a group, only rank 0 reads and
+/// writes files. `clock`: measures the training time. `report`: called after each update with the
+/// update's row and with the number of updates of the whole run. ConfigError: there is no sample to
+/// train on. ModelError: see load_state. DataError: see LossLog::read_through. RunError: writing
+/// fails. Also the errors of Trainer::step, `source` and `report`. REQUIRES: `folder` exists.
 LoopResult train(Trainer& trainer, const SampleSource& source, const LoopOptions& options,
                  const std::filesystem::path& folder, bool resume, const Clock& clock,
                  const std::function<void(const LossRow&, std::int64_t steps)>& report);
