@@ -202,9 +202,9 @@ class Model {
   /// Options::weights; the rows are from this model's passes.
   std::vector<std::vector<RowLogits>> further(std::span<const FurtherRows> rows);
 
-  /// From now on, passes add the times of their parts to `into`, which must outlive them. Null:
-  /// profiling stops. ConfigError: `into` is not null, and the network does not compute in bf16 on
-  /// the CPU. REQUIRES: Options::weights.
+  /// From now on, each pass adds the times of its parts to `into`, which must outlive these passes.
+  /// Null: profiling stops. ConfigError: `into` is not null, and the network does not compute in
+  /// bf16 on the CPU. REQUIRES: Options::weights.
   void set_profile(Profile* into);
 
   struct Network;  // the tensors and the differentiable forward; src/model/network.hpp

@@ -21,7 +21,7 @@ struct Section {
   std::optional<Token> id;
 };
 
-/// Tokens that are found in a text as a whole, before the text between them is split into words.
+/// Tokens that are found in a text as a whole, before the rest of the text is split into words.
 /// The leftmost match counts. If more than one token matches at the same place, the longest counts.
 /// Immutable.
 class AddedTokens {
@@ -48,7 +48,7 @@ class AddedTokens {
     return split(normalized_, text);
   }
 
-  /// The id of a token; none: it is not an added token.
+  /// The id of an added token; none: no added token has this text.
   std::optional<Token> id(std::string_view token) const;
   /// The token's text; null if the id is not an added token.
   const std::string* token(Token id) const;

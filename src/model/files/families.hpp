@@ -25,7 +25,8 @@ enum class Activation { silu, gelu, gelu_tanh };
 enum class Qkv { apart, stacked, by_key_head };
 
 /// The architecture of a network's layers, embedding and head. ModelConfig adds the layers' sliding
-/// windows and the rotary embeddings. The comment of a bool says what holds if it is true.
+/// windows and the rotary embeddings. The comment of a bool describes the case in which the bool is
+/// true.
 struct BlockSpec {
   Norms norms = Norms::before;
   QkNorm qk_norm = QkNorm::none;
