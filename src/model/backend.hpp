@@ -46,9 +46,9 @@ class Backend {
 
   /// The input of the heads: `rows` [m, hidden] after the network's final norm.
   virtual at::Tensor final_norm(const Model::Network& network, const at::Tensor& rows) const = 0;
-  /// The input of one head's matrix, from the output of `final_norm`. For head 0, the network's
-  /// own, this is `normed` itself. For an extra head h > 0, this is the output of the head's
-  /// residual blocks.
+  /// The input of one head's matrix, [m, hidden]. `normed`: the output of `final_norm`. For head 0,
+  /// the network's own head, the result is `normed` itself. For an extra head h > 0, the result is
+  /// the output of the head's residual blocks.
   virtual at::Tensor residual(const Model::Network& network, const at::Tensor& normed,
                               int head) const = 0;
   /// The products [m, vocab] of a head's matrix with `rows`, the output of `residual`, before

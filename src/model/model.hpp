@@ -38,7 +38,7 @@ struct OutputRequest {
   Sampling sampling;        ///< temperature > 0: RowLogits::probabilities is wanted
   bool logits = false;      ///< whether RowLogits::logits is wanted
   bool confidence = false;  ///< whether RowLogits::confidence is wanted
-  int head = 0;             ///< 0: the network's own head; h: its h-th extra head, from 1 on
+  int head = 0;             ///< 0: the network's own head; h > 0: its h-th extra head
   int top = 0;              ///< how many ids are wanted in RowLogits::top
   /// Step 1: ids, each with the bias that is added to its logit. If an id occurs more than once,
   /// all its biases are added.
@@ -99,7 +99,7 @@ class HiddenRows {
 /// Rows of a computed step, and the outputs wanted for these rows.
 struct FurtherRows {
   HiddenRows hidden;
-  std::span<const OutputRequest> outputs;  ///< their indices count from the first row of `hidden`
+  std::span<const OutputRequest> outputs;  ///< OutputRequest::index counts from row 0 of `hidden`
 };
 
 /// Sublayers that a forward pass skips: their outputs are not added to the residual stream. A
@@ -127,7 +127,7 @@ struct SequenceStep {
   const Segments* segments = nullptr;      ///< the segments to which the labels refer
   std::span<const Token> tokens;           ///< may be empty
   std::span<const RowLabel> labels;        ///< one per token
-  std::span<const OutputRequest> outputs;  ///< their indices count the step's tokens
+  std::span<const OutputRequest> outputs;  ///< OutputRequest::index is an index in `tokens`
   HiddenRows* hidden = nullptr;  ///< if not null, receives the last layer's outputs for the step
 };
 
@@ -161,11 +161,11 @@ class Model {
   /// (extra_heads_file), and merges the adapter (adapter.hpp). ModelError: a folder or file is
   /// missing; a file of weights is truncated or inconsistent; a tensor is missing or does not have
   /// the shape that the config requires; an option is not supported, or the device does not exist.
-  /// The files of extra heads and of the adapter are checked in the same way. RunError: there is no
-  /// memory for packed weights; or another process (Options::ranks) has an error, does not answer,
-  /// or failed in an earlier pass. c10::Error: libtorch fails, e.g. for lack of GPU memory.
-  /// ConfigError: with Options::ranks, the device or dtype is not supported, or there are too many
-  /// processes.
+  /// The files of extra heads and of the adapter are checked in the same way. RunError: there is
+  /// not enough memory for packed weights; or another process (Options::ranks) has an error, does
+  /// not answer, or failed in an earlier pass. c10::Error: libtorch fails, e.g. for lack of GPU
+  /// memory. ConfigError: with Options::ranks, the device or dtype is not supported, or there are
+  /// too many processes.
   static Model load(const std::filesystem::path& folder, const Options& options);
 
   Model(Model&&) noexcept;
@@ -202,9 +202,9 @@ class Model {
   /// Options::weights; the rows are from this model's passes.
   std::vector<std::vector<RowLogits>> further(std::span<const FurtherRows> rows);
 
-  /// From now on, passes add the times of their parts to `into`, which must outlive them. Null:
-  /// profiling stops. ConfigError: `into` is not null, and the network does not compute in bf16 on
-  /// the CPU. REQUIRES: Options::weights.
+  /// From now on, each pass adds the times of its parts to `into`, which must outlive these passes.
+  /// Null: profiling stops. ConfigError: `into` is not null, and the network does not compute in
+  /// bf16 on the CPU. REQUIRES: Options::weights.
   void set_profile(Profile* into);
 
   struct Network;  // the tensors and the differentiable forward; src/model/network.hpp

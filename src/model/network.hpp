@@ -78,7 +78,7 @@ struct Expert {
   Linear gate, up, down;  ///< [inner, hidden], [inner, hidden], [hidden, inner]
 };
 
-/// The weights of one layer. A network has only some of them, depending on its config.
+/// The weights of one layer. A network has only some of these weights, depending on its config.
 struct Layer {
   Norm input_norm;  ///< [hidden]
   /// q: [heads * head_dim, hidden], k and v: [kv_heads * head_dim, hidden],
@@ -99,8 +99,8 @@ struct Layer {
   Linear shared_router;  ///< [1, hidden], or undefined
   std::vector<Expert> experts;
   Norm after_attention, after_mlp;  ///< norms after the sublayers: [hidden]
-  /// Gate and up as one matrix, if the checkpoint stores them so (BlockSpec::fused_gate_up): [2 *
-  /// inner, hidden], gate first. The weights of `gate` and `up` are then views of this matrix.
+  /// Gate and up as one matrix, if the checkpoint stores one matrix (BlockSpec::fused_gate_up):
+  /// [2 * inner, hidden], gate first. The weights of `gate` and `up` are then views of this matrix.
   /// Otherwise undefined.
   at::Tensor gate_up;
   /// Null: this process computes the whole layer. Otherwise it computes a part, and the outputs of
@@ -230,9 +230,10 @@ struct KvCache::Storage {
   void shorten();
   /// Converts own slots to shared slots, in whole panels of 32.
   void freeze();
-  /// A cache with the same rows. Shared slots are used by both caches. `shares`: whether
-  /// the caller called `freeze` before (KvCache::share), or not (KvCache::fork). It only tells the
-  /// other processes of a split network what to do.
+  /// A cache with the same rows. Both caches use the shared slots; own slots are copied. `shares`:
+  /// whether the other processes of a split network call KvCache::share for their copy of the
+  /// cache, or KvCache::fork. In this process, `shares` has no effect: KvCache::share calls
+  /// `freeze` first.
   std::unique_ptr<Storage> copied(bool shares) const;
   /// Allocates memory for the keys or values of `slot_count` slots.
   at::Tensor memory(std::int64_t slot_count) const;
@@ -258,7 +259,7 @@ struct KvCache::Storage {
   std::int64_t capacity = 0;  ///< number of own slots for which there is memory
   int fed = 0, alive = 0;     ///< KvCache::rows_fed, KvCache::rows_alive
   std::deque<int> returning;  ///< numbers of evicted rows, for the next appended rows
-  /// Moves the cache's own memory.
+  /// Moves the cache's own memory to `device`.
   void move(at::Device device);
   /// The same cache in the other processes; null: there are none, or this is not rank 0.
   std::shared_ptr<const RankCopy> remote;

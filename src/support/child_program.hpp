@@ -15,9 +15,9 @@ struct ChildRun {
   bool good() const { return error == 0 && status == 0; }
 };
 
-/// The environment for child programs: texts "NAME=value". Contains only this process's variables
-/// on an allow list (paths, language, fonts and similar), because other variables may contain API
-/// keys.
+/// The environment for child programs: texts "NAME=value". Contains only those variables of this
+/// process that are on an allow list (paths, language, fonts and similar), because other variables
+/// may contain API keys.
 std::vector<std::string> child_environment();
 
 /// A null-terminated list of pointers to the texts, for exec. Valid as long as `texts` is

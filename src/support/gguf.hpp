@@ -39,9 +39,9 @@ struct GgufTensor {
   std::span<std::byte> data;        ///< a part of the file
 };
 
-/// The metadata and the tensors of a GGUF file. The constructor only finds and checks them; each
-/// call of a function below reads a value of the metadata. Texts and tensors are views into the
-/// file.
+/// The metadata and the tensors of a GGUF file. The constructor only finds and checks the entries;
+/// each call of a function below reads the value of one metadata entry. Texts and tensors are views
+/// into the file.
 class Gguf {
  public:
   /// Reads the list of metadata and tensors from `file`, the bytes of a whole file, which must
@@ -77,7 +77,7 @@ class Gguf {
   struct Value {
     std::uint32_t type;  // of the value, or of an array's elements
     bool array;
-    std::uint64_t count;  // 1 if it is no array
+    std::uint64_t count;  // 1 if the value is not an array
     std::span<const std::byte> bytes;
   };
   class Reader;

@@ -16,8 +16,8 @@ struct HubName {
   std::string revision;    ///< a branch, a tag or a commit
 };
 
-/// Parses ORG/NAME or ORG/NAME@REVISION; without a revision, it is `main`. None: the text has
-/// another form.
+/// Parses ORG/NAME or ORG/NAME@REVISION. Without @REVISION, the revision is `main`. None: the text
+/// has neither form.
 std::optional<HubName> parse_hub_name(std::string_view text);
 
 /// Whether the text is the full hash of a commit: 40 hexadecimal digits, in lower case.

@@ -12,8 +12,8 @@ namespace pardec {
 struct MachineUse {
   std::optional<std::int64_t> cpu_ns;  ///< CPU time of this process
   /// Time for which a compute thread was ready to run but other processes used the cores, summed
-  /// over the compute threads. Includes stalls of the whole process (see MachineMeter), counted for
-  /// each compute thread that has a core.
+  /// over the compute threads. Includes stalls of the whole process (see MachineMeter): the time of
+  /// a stall is multiplied by the number of compute threads or of cores, whichever is smaller.
   std::optional<std::int64_t> waited_ns;
   /// Core time that the host of a virtual machine took, or that a CPU quota of the process's
   /// control group withheld.

@@ -32,8 +32,8 @@ class RegularExpression {
     ~Searches();
     Searches(const Searches&) = delete;
     Searches& operator=(const Searches&) = delete;
-    /// Begin and end (byte offsets) of the first match at or after offset `at`; none: there is no
-    /// more match. A match may be empty. Look-behind and anchors also see the text before `at`.
+    /// Begin and end (byte offsets) of the first match at or after offset `at`; none: there are no
+    /// more matches. A match may be empty. Look-behind and anchors also see the text before `at`.
     /// RunError: a limit on backtracking or on its memory is reached. REQUIRES: `at` is at most the
     /// length of the text.
     std::optional<std::pair<std::size_t, std::size_t>> from(std::size_t at);

@@ -38,12 +38,15 @@ struct Thought {
 };
 
 /// Finds the thinking at the beginning of a text. The thinking ends with the last closing mark that
-/// counts, so it may have more than one part, and text between the parts. A closing mark counts in
-/// two cases:
-/// - Its opening mark is before it, at the beginning of the text or of a line.
-/// - Its opening mark is not before it: the prompt may have opened the thinking, or the thinking
-///   may have quoted its closing mark. In JSON, such a closing mark is part of a value and does not
-///   count. (If the prompt opened the thinking, the first closing mark counts even there.)
+/// counts, so it may have more than one part, and text between the parts. The text is searched for
+/// the first closing mark that counts, and then the rest of the text in the same way, and so on. A
+/// closing mark counts in two cases:
+/// - The matching opening mark precedes the closing mark, and is at the beginning of the searched
+///   text or of a line.
+/// - The matching opening mark does not precede the closing mark: the prompt may have opened the
+///   thinking, or the thinking may have quoted its closing mark. If the searched text is JSON, such
+///   a closing mark is part of a value and does not count. Exception: if the prompt opened the
+///   thinking, the first closing mark counts even in JSON.
 /// The whole text is thinking (Thought::open) if no closing mark counts, and the text begins with
 /// an opening mark or the prompt opened the thinking. The whole text is also thinking if the rest
 /// of the text, after the last closing mark that counts, begins with an opening mark.

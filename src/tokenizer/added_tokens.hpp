@@ -21,7 +21,7 @@ struct Section {
   std::optional<Token> id;
 };
 
-/// Tokens that are found in a text as a whole, before the text between them is split into words.
+/// Tokens that are found in a text as a whole, before the rest of the text is split into words.
 /// The leftmost match counts. If more than one token matches at the same place, the longest counts.
 /// Immutable.
 class AddedTokens {
@@ -30,8 +30,8 @@ class AddedTokens {
   /// tokens of `beside`. A token of the model's vocabulary keeps its id. As in PyPI `tokenizers`,
   /// the id of a new token is the larger of two numbers: the number of tokens in the vocabulary,
   /// and the highest id of an added token + 1. `normalizer`: applied to tokens with the flag
-  /// `normalized`; may be null. ConfigError, which starts with `where`: the array is invalid or
-  /// gives a token another id than this rule, or the normaliser makes a token empty or equal to
+  /// `normalized`; may be null. ConfigError, which starts with `where`: the array is invalid, or
+  /// has an id that differs from this rule, or the normaliser makes a token empty or equal to
   /// another token. RunError: see Normalizer::apply.
   AddedTokens(const Json& json, const TokensBeside& beside, const Vocabulary& vocabulary,
               const Normalizer* normalizer, const std::string& where);
@@ -48,15 +48,16 @@ class AddedTokens {
     return split(normalized_, text);
   }
 
-  /// The id of a token; none: it is not an added token.
+  /// The id of an added token; none: no added token has this text.
   std::optional<Token> id(std::string_view token) const;
   /// The token's text; null if the id is not an added token.
   const std::string* token(Token id) const;
   /// The text that decoding passes to the TokenDecoder: the token's text, or, with the flag
   /// `normalized`, its normalised text. Null if the id is not an added token.
   const std::string* decoded(Token id) const;
-  /// Whether Tokenizer::decode with skip_special leaves out the id. As in PyPI `tokenizers`, only
-  /// an id whose decoded() is the text of a special token is left out.
+  /// Whether Tokenizer::decode with skip_special leaves out the id. As in PyPI `tokenizers`, an id
+  /// is left out if its decoded() equals the text of a special token, which need not be the same
+  /// token.
   bool is_skipped(Token id) const;
   bool is_special(Token id) const;
   /// All tokens as the array `added_tokens` of a tokenizer.json, with all flags, sorted by id.

@@ -15,7 +15,8 @@ namespace pardec {
 /// Immutable.
 class Charsmap {
  public:
-  /// Reads a map in this format. ConfigError, which starts with `where`: the bytes are no such map.
+  /// Reads a map in this format. ConfigError, which starts with `where`: the bytes do not have this
+  /// format.
   Charsmap(std::string bytes, const std::string& where);
 
   /// The normalised form of the shortest string in the map with which `text` begins, as in PyPI

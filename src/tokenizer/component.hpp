@@ -47,9 +47,10 @@ std::unique_ptr<Component> read_component(const Json& json, const std::string& w
   throw ConfigError(str(where, " '", type, "' is not supported; supported: ", join(known, ", ")));
 }
 
-/// Reads the components of a Sequence from the array under `key` in its `options`. `read(json,
-/// where)` reads one component; null: the JSON is null. ConfigError, which starts with `where`:
-/// there is no such array, or a component is null or invalid.
+/// Reads the components of a Sequence. `options`: the Sequence's options, in which `key` has the
+/// array of components. `read(json, where)` reads one component, and returns null for a JSON null.
+/// ConfigError, which starts with `where`: there is no such array, or a component is null or
+/// invalid.
 template <typename Component, typename Read>
 std::vector<std::unique_ptr<Component>> read_components(JsonReader& options, const char* key,
                                                         const std::string& where, Read read) {

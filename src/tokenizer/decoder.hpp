@@ -19,8 +19,8 @@ class TokenDecoder {
   /// not apply.
   struct Piece {
     std::string bytes;  ///< the token's text, which the components rewrite one after another
-    /// whether a Fuse was applied; Strip then applies only to the ends of the whole answer, so not
-    /// to this token
+    /// whether a Fuse was applied; a later Strip then strips only the ends of the whole answer, and
+    /// leaves this token as it is
     bool fused = false;
   };
   /// Rewrites a token in the middle of an answer. After the outermost component, `piece.bytes` is
@@ -30,7 +30,7 @@ class TokenDecoder {
 
 /// Reads ByteFallback, ByteLevel, Fuse, Metaspace, Replace, Sequence, Strip or WordPiece. Null: the
 /// file has no decoder. ConfigError, which starts with `where`: the JSON is invalid, or describes
-/// another component.
+/// any other component.
 std::unique_ptr<TokenDecoder> read_decoder(const Json& json, const std::string& where);
 
 }  // namespace pardec

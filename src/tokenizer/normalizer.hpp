@@ -19,7 +19,7 @@ class Normalizer {
 
 /// Reads BertNormalizer, Lowercase, NFC, NFD, NFKC, NFKD, Precompiled, Prepend, Replace, Sequence,
 /// Strip or StripAccents. Null: the JSON is null, since the file has no normalizer. ConfigError,
-/// which starts with `where`: the JSON is invalid, or describes another component.
+/// which starts with `where`: the JSON is invalid, or describes any other component.
 std::unique_ptr<Normalizer> read_normalizer(const Json& json, const std::string& where);
 
 }  // namespace pardec

@@ -26,7 +26,7 @@ class Pattern {
   /// Reads `{"String": text}` or `{"Regex": expression}`. ConfigError, which starts with `where`:
   /// the JSON has another form, the text is empty, or the expression is invalid.
   static Pattern read(const Json& json, const std::string& where);
-  /// A regular expression. ConfigError, which starts with `where`: it is invalid.
+  /// A regular expression. ConfigError, which starts with `where`: the expression is invalid.
   static Pattern regex(const std::string& expression, const std::string& where);
 
   /// Divides `text` into matches and the text between them, from left to right. An empty text has

@@ -14,7 +14,7 @@ struct PostProcessor {
 
 /// Reads TemplateProcessing (the template for a single text), ByteLevel (which has no effect on
 /// ids), or a Sequence of these with at most one template. A JSON null gives no ids. ConfigError,
-/// which starts with `where`: the JSON is invalid, describes another component, or has an id that
+/// which starts with `where`: the JSON is invalid, describes any other component, or has an id that
 /// is not below `vocabulary_size`.
 PostProcessor read_post_processor(const Json& json, const std::string& where,
                                   Token vocabulary_size);

@@ -20,7 +20,7 @@ class PreTokenizer {
 
 /// Reads BertPreTokenizer, ByteLevel, Digits, Metaspace, Punctuation, Sequence, Split, Whitespace
 /// or WhitespaceSplit. Null: the JSON is null, since the file has no pre-tokenizer. ConfigError,
-/// which starts with `where`: the JSON is invalid, or describes another component.
+/// which starts with `where`: the JSON is invalid, or describes any other component.
 std::unique_ptr<PreTokenizer> read_pre_tokenizer(const Json& json, const std::string& where);
 
 }  // namespace pardec

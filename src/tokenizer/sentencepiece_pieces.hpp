@@ -26,11 +26,12 @@ Json vocabulary_json(const SentencePieces& pieces, const std::string& where);
 /// The added tokens: control pieces and the unknown piece as special tokens, and user-defined
 /// pieces as ordinary tokens.
 Json added_json(const SentencePieces& pieces);
-/// The merges of SentencePiece's BPE. If two pieces, joined, are a third piece, they are a merge.
-/// Only normal and user-defined pieces take part, and the third piece has at most 1,024 bytes.
-/// Merges are sorted by the score of the joined piece, the highest first. Merges with the same
-/// score are in the order of the ids of the joined piece, the left piece and the right piece, as in
-/// the tokenizer.json of Llama 2. ModelError: a score is NaN. REQUIRES: the pieces have scores.
+/// The merges of SentencePiece's BPE. Two pieces form a merge if their concatenation is a third
+/// piece, the joined piece. Only normal and user-defined pieces take part, and the joined piece has
+/// at most 1,024 bytes. Merges are sorted by the score of the joined piece, the highest first.
+/// Merges with the same score are in the order of the ids of the joined piece, the left piece and
+/// the right piece, as in the tokenizer.json of Llama 2. ModelError: a score is NaN. REQUIRES: the
+/// pieces have scores.
 Json merges_json(const SentencePieces& pieces, const std::string& where);
 /// The model of a tokenizer.json for SentencePiece's BPE. `unknown`: the text of the unknown piece;
 /// null: there is none. `byte_fallback`: whether characters that are not in the vocabulary become
@@ -39,10 +40,10 @@ Json merges_json(const SentencePieces& pieces, const std::string& where);
 Json bpe_json(const SentencePieces& pieces, const Json& unknown, bool byte_fallback,
               const std::string& where);
 /// A decoder that replaces "▁" by spaces and byte pieces by their bytes, and joins the pieces of an
-/// answer. `prefix`: texts begin with a dummy space, which the decoder removes.
+/// answer. `prefix`: whether texts begin with a dummy space, which the decoder then removes.
 Json decoder_json(bool prefix);
-/// A list of normalizers. If `prefix` is true, the first one puts a dummy space before the text.
-/// The last one replaces all spaces by "▁".
+/// A list of one or two normalizers. If `prefix` is true, the first normalizer puts a dummy space
+/// before the text. The last normalizer replaces all spaces by "▁".
 Json spaces_json(bool prefix);
 
 }  // namespace pardec

@@ -11,10 +11,11 @@ enum class Place {
   /// the text is tokenized as a whole; the rules for a text's beginning and end apply to every
   /// stretch
   whole,
-  /// the stretch begins a text or follows an added token, and a later piece continues the stretch:
-  /// the rules for an end do not apply
+  /// the stretch begins a text or follows an added token, and a later piece may continue the
+  /// stretch: the rules for the beginning apply, but not the rules for the end
   first,
-  /// the stretch continues an earlier piece: no prefix is added, and nothing is stripped
+  /// the stretch continues an earlier piece: no prefix is added, and white space is not stripped at
+  /// either end
   later
 };
 

@@ -43,10 +43,10 @@ class Tokenizer {
   ///   text, and, with `add_special`, the post-processor's leading tokens. No piece gets the
   ///   post-processor's trailing tokens.
   /// - Text after an added token within a piece is tokenized as in a whole text. So if each later
-  ///   piece begins with an added token, the pieces have the same ids as the whole text. This does
-  ///   not hold for tokenizers that strip white space before an added token (Strip, or the flag
-  ///   `lstrip`), nor if a token has the flag `single_word`.
-  /// - Strip does not apply at ends where another piece continues.
+  ///   piece begins with an added token, the concatenated ids of the pieces equal the ids of the
+  ///   whole text. This does not hold for tokenizers that strip white space before an added token
+  ///   (Strip, or the flag `lstrip`), nor if a token has the flag `single_word`.
+  /// - The normaliser Strip does not strip the end of a piece, nor the beginning of a later piece.
   /// - If no piece has an added token, decoding the concatenated ids gives the normalised text,
   ///   with one exception: Metaspace adds no prefix before a space, so a space at the beginning of
   ///   the text is lost, as in PyPI `tokenizers`.

@@ -10,8 +10,8 @@ namespace pardec {
 
 /// An added token with Hugging Face's flags. `single_word`: matches only where no word character is
 /// next to the token. `lstrip`, `rstrip`: also takes the white space on its left or right.
-/// `normalized`: is searched for in the normalised text. `special`: decoding can leave the token
-/// out.
+/// `normalized`: the token is searched for in the normalised text. `special`: decoding can leave
+/// the token out.
 struct NewToken {
   std::string content;
   bool single_word = false, lstrip = false, rstrip = false, normalized = false, special = false;

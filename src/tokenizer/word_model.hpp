@@ -12,7 +12,7 @@ namespace pardec {
 using WordModel = std::variant<Bpe, Unigram, WordPiece>;
 
 /// Reads the object `model` of a tokenizer.json. ConfigError, which starts with `where`: the object
-/// is missing or invalid, or of another type.
+/// is missing or invalid, or is a model of any other type.
 inline WordModel read_word_model(const Json& json, const std::string& where) {
   if (!json.is_object())
     throw ConfigError(str(where, " is missing, expected a BPE, Unigram or WordPiece model"));

@@ -28,11 +28,12 @@ struct GpuPass {
   PassShape shape() const;
 
   std::vector<std::int64_t> ids, positions;  // one per row
+  // The other vectors are described at the members of cuda::Attention with the same names.
   std::vector<std::int32_t> row_sequences;
   std::vector<cuda::Sequence> sequences;
   std::vector<cuda::Tile> tiles;
-  std::vector<std::int32_t> piece_ends;
-  std::vector<cuda::Piece> pieces;  // layer by layer
+  std::vector<std::int32_t> piece_ends;  // of the pieces in one layer
+  std::vector<cuda::Piece> pieces;       // layer by layer
   std::vector<std::uint32_t> sees;
   std::vector<cuda::KeyLabel> labels;
 

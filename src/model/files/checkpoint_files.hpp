@@ -10,9 +10,9 @@
 
 namespace pardec {
 
-/// Reads the index of a checkpoint's shards: the name of the shard that has a tensor, by the
-/// tensor's name. ModelError: the index is invalid (see read_shard_index), or a shard is not in the
-/// folder of the index.
+/// Reads the index of a checkpoint's shards. Returns a map from the name of each tensor to the name
+/// of the shard that contains the tensor. ModelError: the index is invalid (see read_shard_index),
+/// or a shard is not in the folder of the index.
 std::map<std::string, std::string> shards_by_tensor(const std::filesystem::path& index);
 
 /// The tensors of a checkpoint: of a GGUF file, of model.safetensors, or of the shards that

@@ -20,8 +20,8 @@ namespace pardec {
 /// shared expert (Qwen2-MoE) is added to the sum for every row: the output of its MLP times the
 /// sigmoid of its own router.
 struct Experts {
-  int count = 0;             ///< experts in a layer; 0: no layer has experts
-  int used = 0;              ///< experts that compute each row
+  int count = 0;             ///< number of experts in a layer; 0: no layer has experts
+  int used = 0;              ///< number of experts that compute each row
   int inner = 0;             ///< intermediate size of one expert's MLP
   int shared_inner = 0;      ///< intermediate size of the shared expert's MLP; 0: there is none
   bool normalised = false;   ///< the probabilities of the used experts are divided by their sum
@@ -79,7 +79,7 @@ struct ModelConfig {
   /// How a safetensors checkpoint stores its quantised weights, e.g. "GPTQ, 4 bits"; empty: they
   /// are not quantised.
   std::string quantised;
-  /// Only of a GGUF file: the types of the weights that are stored in blocks, by their names.
+  /// Only of a GGUF file: for each weight that is stored in blocks, name of the weight -> type.
   std::map<std::string, const GgmlType*> blocks;
   std::optional<Token> bos;  ///< the id that begins a text; none: there is none
   /// The ids that end a text, from the first of these sources that exists: eos_token_id in

@@ -9,8 +9,8 @@
 
 namespace pardec {
 
-/// The stored tensors of extra heads. Their names and shapes have been checked: they are those of
-/// `extra_head_parameters(config, shape)`.
+/// The stored tensors of extra heads. The tensors have the names and shapes of
+/// `extra_head_parameters(config, shape)`, which has been checked.
 struct StoredExtraHeads {
   ExtraHeadShape shape;
   std::map<std::string, StoredTensor> tensors;

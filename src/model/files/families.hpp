@@ -25,7 +25,8 @@ enum class Activation { silu, gelu, gelu_tanh };
 enum class Qkv { apart, stacked, by_key_head };
 
 /// The architecture of a network's layers, embedding and head. ModelConfig adds the layers' sliding
-/// windows and the rotary embeddings. The comment of a bool says what holds if it is true.
+/// windows and the rotary embeddings. The comment of a bool describes the case in which the bool is
+/// true.
 struct BlockSpec {
   Norms norms = Norms::before;
   QkNorm qk_norm = QkNorm::none;
@@ -61,7 +62,8 @@ struct BlockSpec {
   bool sinks = false;
   /// Attention scores are q k / sqrt(query_scalar). In Family::block, this is the default of the
   /// config's key `query_pre_attn_scalar`; 0: the family does not have this key. For such a family,
-  /// ModelConfig::block has head_dim, or, with Family::multipliers, 1 / attention_multiplier^2.
+  /// the value in ModelConfig::block is head_dim, or, with Family::multipliers,
+  /// 1 / attention_multiplier^2.
   double query_scalar = 0;
   double attention_cap = 0;    ///< an attention score s becomes cap * tanh(s / cap); 0: no cap
   double logit_cap = 0;        ///< cap of output logits, also those of extra heads; 0: no cap
@@ -114,9 +116,9 @@ struct RoleName {
   const char* module;
 };
 
-/// The layers that have a sliding window if config.json has no key `layer_types`. If it has this
-/// key, the key selects the layers for the last three kinds; for the first three kinds, it must
-/// name the same layers as the kind.
+/// The layers that have a sliding window if config.json has no key `layer_types`. If config.json
+/// has this key, the key selects the layers for the last three kinds. For the first three kinds,
+/// the key must name the same layers as the kind.
 enum class Windows {
   none,
   every_layer,
@@ -131,15 +133,16 @@ enum class Windows {
 /// (read_layer_ropes). `none`: there is no rotary embedding.
 enum class RopeForm { common, phi3, by_layer, none };
 
-/// A key of config.json that has another name in most families. Both names are accepted, but not
-/// with different values. With `own` null, the row says that the usual name has no meaning in this
-/// family. Such a row must precede a row that gives the family's own name for the same key.
+/// A key of config.json for which a family has its own name. The family accepts both names, but not
+/// with different values. With `own` null, the usual name is ignored in this family. A family that
+/// has its own name for a key and ignores the usual name has two rows for the key: first the row
+/// with `own` null, then the row with the family's name.
 struct KeyName {
-  const char* usual;
-  const char* own;
+  const char* usual;  ///< the key's name in most families
+  const char* own;    ///< the key's name in this family, or null
 };
 
-/// A key of config.json that must have one value, or be missing.
+/// A key of config.json that must have the given value, or be missing.
 struct NeutralKey {
   const char* key;
   const char* value;  ///< as JSON

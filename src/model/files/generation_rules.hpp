@@ -14,8 +14,8 @@ namespace pardec {
 /// The rules come from a checkpoint's generation_config.json. If this file does not exist, they
 /// come from config.json. Sampling settings are not included: they are the user's choice.
 struct GenerationRules {
-  /// Entries (ids, bias). The bias is added to the logit of the last id of `ids` where the other
-  /// ids are the last tokens of the text so far.
+  /// Entries (ids, bias). The bias is added to the logit of the last id of `ids` if the other ids
+  /// are the last tokens of the text so far.
   std::vector<std::pair<Tokens, double>> sequence_bias;
   double repetition_penalty = 1;  ///< for ids that are already in the text; 1: no penalty
   int no_repeat_ngram_size = 0;   ///< length of n-grams that must not occur twice; 0: no limit
@@ -23,9 +23,10 @@ struct GenerationRules {
   std::vector<Tokens> bad_words;
   /// minimum length of prompt and answer together, in tokens; until then, no id ends the answer
   int min_length = 0;
-  int min_new_tokens = 0;  ///< minimum length of the answer, in tokens, in the same way
-  /// Forced as the second token of the text. (It is the answer's first token if the prompt has one
-  /// token.)
+  /// minimum length of the answer, in tokens; until then, no id ends the answer
+  int min_new_tokens = 0;
+  /// The id that is forced as the second token of the text. (This is the answer's first token if
+  /// the prompt has one token. With a longer prompt, the rule has no effect.)
   std::optional<Token> forced_bos;
   /// If an answer reaches the length limit, its last token is forced to the smallest of these ids;
   /// empty: no rule.

@@ -26,13 +26,13 @@ void dequantise(const GgmlType& type, std::span<const std::byte> blocks, std::sp
 /// The packed type that stores the same numbers as this type. None: there is no such packed type.
 std::optional<WeightType> packed_type(const GgmlType& type);
 /// The type in which a weight of a GGUF file is packed if the network computes with the file's
-/// numbers (Dtype::gguf). None: the weight is converted to bf16, because it is no matrix, is a
+/// numbers (Dtype::gguf). None: the weight is converted to bf16, because it is not a matrix, is a
 /// router or has a type without a kernel, or because gate and up, which are packed together, have
 /// different types.
 std::optional<WeightType> packed_type(const Parameter& parameter, const ModelConfig& config);
 
-/// Whether a stored matrix is [out, in] even if Parameter::transposed is set: quantised weights,
-/// and those of GGUF files.
+/// Whether a stored matrix is [out, in] even if Parameter::transposed is set. True for quantised
+/// weights and for the weights of GGUF files.
 inline bool is_turned(const StoredTensor& tensor) { return tensor.read_row || tensor.form.type; }
 
 /// The number of rows of a tensor of the type StoredType::rows: all indices but the last. A vector

@@ -18,9 +18,10 @@ struct Parameter {
   bool bias = false;        ///< whether this is the bias of the matrix or norm with this role
   int expert = -1;          ///< expert of the weight; -1: it belongs to no expert
   bool transposed = false;  ///< whether checkpoints store the matrix as [in, out] (GPT-2)
-  /// A checkpoint's tensor that contains this weight for all `experts` experts of the layer (see
-  /// stack_shape). This weight has the entries first, first + step, first + 2 * step, ... of the
-  /// tensor's last dimension, which has `size` entries.
+  /// A checkpoint's tensor that contains this weight and the same weight of the layer's other
+  /// experts (see stack_shape). `experts`: number of experts, the tensor's first dimension. `size`:
+  /// the tensor's last dimension. Of its indices, this weight has first, first + step,
+  /// first + 2 * step, ...
   struct Stack {
     std::string name;
     std::int64_t experts = 0, size = 0, first = 0, step = 1;
@@ -45,8 +46,9 @@ std::string parameter_name(const Family& family, Role role, int layer = -1, bool
 /// The name of a weight's module without the prefix for layer and expert, e.g. "lm_head",
 /// "self_attn.q_proj" or "gate_proj". std::logic_error: the role has no name (extra heads).
 const char* module_name(const Family& family, Role role);
-/// The index of the layer's number in `name`, the name of a weight or module of any family. The
-/// name may lack its first part ("model."). 0: the weight or module belongs to no layer.
+/// The offset in `name` at which the layer's number begins, e.g. 13 in
+/// "model.layers.2.mlp.up_proj". `name`: the name of a weight or module of any family; it may lack
+/// its first part ("model."). 0: the weight or module belongs to no layer.
 size_t layer_number_at(std::string_view name);
 /// The last part of a module's name, e.g. "lm_head", "q_proj".
 std::string last_part(const std::string& module);

@@ -23,9 +23,9 @@ namespace pardec {
 //   rest      data, row-major, little-endian; offsets count from here; the tensors cover it
 //             without gap or overlap
 
-/// The type of a stored tensor's numbers. `rows`: the numbers must be converted, because they are
-/// quantised (in safetensors or GGUF files), or because a GGUF file has them in another order or
-/// larger by 1 (GgufForm); read_rows (gguf_weights.hpp) converts them for both kinds of files.
+/// The type of a stored tensor's numbers. `rows`: the numbers must be converted with read_rows
+/// (gguf_weights.hpp), because they are quantised (in safetensors or GGUF files), or because a GGUF
+/// file stores the rows in another order or adds 1 to each number (GgufForm).
 /// `other`: a type that is not supported for weights.
 enum class StoredType { bf16, f16, f32, f64, rows, other };
 /// The type's name in safetensors files. REQUIRES: neither `rows` nor `other`.

@@ -69,7 +69,7 @@ class PackedBackend final : public Backend {
     };
     Map router, shared_router;  // in bf16
     std::vector<Expert> experts;
-    std::vector<Map> qkv;  // q, k and v stacked; those of different types apart
+    std::vector<Map> qkv;  // q, k and v stacked; matrices of different types apart
     Map o, gate_up, down;  // gate_up and down: in a layer with experts, of the shared expert, or
                            // empty. gate_up: alternating blocks of 16 rows of gate and 16 of up;
                            // only up in an MLP without a gate

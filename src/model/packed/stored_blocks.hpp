@@ -12,7 +12,8 @@ namespace pardec {
 /// Whether a matrix is stored in this form, and not as numbers [rows, inputs].
 inline bool is_blocks(const at::Tensor& matrix) { return matrix.dim() == 3; }
 
-/// The type of the blocks. REQUIRES: is_blocks(matrix).
+/// The type of the blocks. std::logic_error: no supported type has blocks of this size. REQUIRES:
+/// is_blocks(matrix).
 inline WeightType blocks_type(const at::Tensor& matrix) {
   for (const WeightType type :
        {WeightType::q4_0, WeightType::q4_1, WeightType::q4_k, WeightType::q8_0})

@@ -25,9 +25,9 @@ at::Tensor normed(const at::Tensor& x, const Norm& norm, const ModelConfig& conf
 at::Tensor normed_over_heads(const at::Tensor& x, const Norm& norm, const Layer& layer,
                              const ModelConfig& config, bool keys);
 
-/// The output `out` of a layer's sublayer, summed over the processes that compute the layer. The
-/// memory of `out` may be used. If there is one process, this is `out` itself. RunError: another
-/// process does not answer.
+/// The output `out` of a layer's sublayer, summed over the processes that compute the layer. If
+/// there is only one process, the result is `out` itself. Otherwise, `out` must not be used
+/// afterwards, because the sum may overwrite its memory. RunError: another process does not answer.
 at::Tensor summed(const at::Tensor& out, const Layer& layer);
 
 /// The rows of the embedding, [n, hidden]. `ids`: [n] int64. RunError: see summed.

@@ -61,9 +61,9 @@ class MaskRows {
 /// Checks each new row: if the sliding window hides a key that `visible` permits, at least `window`
 /// permitted keys must be inside the window. This was so when the network was trained, because
 /// positions had no gaps. A decoder may leave gaps between positions (K_max of hpd), and may hide
-/// or drop rows. Then the window could hide a key although fewer rows are nearer, a case that the
-/// network has never seen. ModelError, which starts with `where`: there is such a key. If `window`
-/// is 0, there is nothing to check.
+/// or drop rows. Then the window could hide a key although fewer than `window` keys are nearer, a
+/// case that the network has never seen. ModelError, which starts with `where`: a new row fails the
+/// check. If `window` is 0, nothing is checked.
 void check_window(const std::string& where, int window, std::span<const KvCache::Slot> slots,
                   std::span<const RowLabel> labels, const Segments& segments);
 

@@ -25,8 +25,8 @@ struct Share {
   ItemRange expert_inner;  ///< columns of each expert, of Experts::inner
   ItemRange shared_inner;  ///< columns of the shared expert, of Experts::shared_inner
   ItemRange vocab;         ///< ids
-  /// Whether this process is the first that has its key-value heads. Only this process counts them
-  /// in a norm over all heads (QkNorm::whole).
+  /// Whether this process has the lowest rank of the processes with the same key-value heads. Only
+  /// the process with the lowest rank counts these heads in a norm over all heads (QkNorm::whole).
   bool counts_keys = true;
   /// Whether this process adds the biases of o and down, whose outputs are summed. Only rank 0
   /// does.
