@@ -77,7 +77,7 @@ struct Reply {
   /// The text without reasoning; if cut short, the received part. Streamed interfaces: the whole
   /// text, with reasoning.
   std::string text;
-  std::string reason;   ///< for states other than kAnswered
+  std::string reason;   ///< why the state is not kAnswered; empty for kAnswered
   std::string model;    ///< model name that the service reports; empty: none
   std::string format;   ///< format of the attempt that was answered
   Usage usage;          ///< usage of the last attempt
