@@ -65,9 +65,11 @@ struct Attempt {
 /// How a call ended.
 enum class ReplyState {
   kAnswered,
-  kRefused,   ///< by the model, or by a filter of the service
-  kCutShort,  ///< length limit, empty reply, reasoning without an end, or prompt too long
-  kFailed     ///< there is no usable answer; a later call may succeed
+  kRefused,  ///< by the model, or by a filter of the service
+  /// length limit, empty reply, reasoning without an end, or a prompt that is too long or was cut
+  /// by the service
+  kCutShort,
+  kFailed  ///< there is no usable answer; a later call may succeed
 };
 
 /// The final result of a call. All texts are valid UTF-8 and do not contain the service's API key.

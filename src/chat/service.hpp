@@ -199,7 +199,7 @@ class Service {
   Service(ServiceSpec spec, Budget budget, Spending spent = {}, Pace pace = {});
   ~Service();
 
-  /// Sends the calls that `next` returns, and returns when all calls have their reply. After a stop
+  /// Sends the calls that `next` returns, and returns when all calls have a reply. After a stop
   /// request, no more requests are sent. The function waits for the running requests and returns;
   /// then some calls may have no reply.
   ///

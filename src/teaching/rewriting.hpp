@@ -38,7 +38,7 @@ struct RewriteRules {
 
 /// How parallel an answer is, counted in tokens including control tokens.
 struct Parallelism {
-  ParallelCounts counts;   ///< without times
+  ParallelCounts counts;   ///< its times are 0
   double dp = 0, abn = 0;  ///< see ParallelMetrics
   /// (tokens of branches - tokens of titles) / tokens of branches; 0 without branches
   double efficiency = 0;
