@@ -43,7 +43,7 @@ struct Question {
   std::function<Inquiry(Inquiry, const std::string& reply, const std::string& problem)> ask_again;
   /// Called with the outcome, at most once. Returns the votes to store with the reply.
   std::function<std::vector<JudgmentRow>(const QuestionOutcome&)> take;
-  int asked = 1;  ///< 1: the first inquiry; 2: the inquiry from `ask_again`; at most kMostAsks
+  int asked = 1;  ///< 1: `inquiry` is the first inquiry; 2 (kMostAsks): it is from `ask_again`
 };
 
 /// What to do with a stored reply that is not usable (refused, cut short, or not readable).
@@ -52,7 +52,8 @@ enum class UselessReply {
   /// readable, only the inquiry from Question::ask_again is sent.
   asked_anew,
   /// The reply is the outcome, so that no question is paid for twice. If the reply is not readable,
-  /// the inquiry from Question::ask_again is sent, unless this inquiry has a stored reply, too.
+  /// the inquiry from Question::ask_again is sent, unless that inquiry has a stored reply, which is
+  /// then the outcome.
   stands,
 };
 

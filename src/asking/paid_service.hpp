@@ -30,9 +30,9 @@ class AskingLock {
 /// unencrypted to another machine. ConfigError: see chat::check_key.
 void check_service(const chat::ServiceSpec& service, const Notes& notes);
 
-/// Creates the service, with the earlier spending that the database has for this judge. Requests
-/// that were made when the service had no prices count with the present prices. StoreError: the
-/// database cannot be read or written. ConfigError: see chat::Service.
+/// Creates the service, with the earlier spending that the database has for this judge. For
+/// requests that were made when the service had no prices, the present prices are used. StoreError:
+/// the database cannot be read or written. ConfigError: see chat::Service.
 chat::Service paid_service(Store& store, const NamedRecord& judge, const chat::ServiceSpec& service,
                            const chat::Budget& budget);
 

@@ -13,7 +13,7 @@ namespace pardec::chat {
 struct Answer {
   ReplyState state = ReplyState::kAnswered;
   std::string text;
-  std::string reason;  ///< for states other than kAnswered
+  std::string reason;  ///< why the state is not kAnswered; empty for kAnswered
   std::string model;   ///< model name that the service reports; empty: none
 };
 

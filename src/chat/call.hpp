@@ -65,9 +65,11 @@ struct Attempt {
 /// How a call ended.
 enum class ReplyState {
   kAnswered,
-  kRefused,   ///< by the model, or by a filter of the service
-  kCutShort,  ///< length limit, empty reply, reasoning without an end, or prompt too long
-  kFailed     ///< there is no usable answer; a later call may succeed
+  kRefused,  ///< by the model, or by a filter of the service
+  /// length limit, empty reply, reasoning without an end, or a prompt that is too long or was cut
+  /// by the service
+  kCutShort,
+  kFailed  ///< there is no usable answer; a later call may succeed
 };
 
 /// The final result of a call. All texts are valid UTF-8 and do not contain the service's API key.
@@ -77,7 +79,7 @@ struct Reply {
   /// The text without reasoning; if cut short, the received part. Streamed interfaces: the whole
   /// text, with reasoning.
   std::string text;
-  std::string reason;   ///< for states other than kAnswered
+  std::string reason;   ///< why the state is not kAnswered; empty for kAnswered
   std::string model;    ///< model name that the service reports; empty: none
   std::string format;   ///< format of the attempt that was answered
   Usage usage;          ///< usage of the last attempt

@@ -24,9 +24,10 @@ class EventStream {
   bool broken() const { return broken_; }
   /// The answer in the form of a body that is not streamed: the members of all events, and one
   /// choice {"text", "token_ids", "finish_reason"}, with "reasoning" if there is any. If several
-  /// events have a member, its last value counts. "token_ids" is null if the service sent no ids.
-  /// `finish_reason` is "until" if the text `until` ended the answer, and null if the stream has
-  /// none, for example because it broke off. If the service reported an error, there is no choice.
+  /// events have the same member, the value in the last of these events is used. "token_ids" is
+  /// null if the service sent no ids. `finish_reason` is "until" if the text `until` ended the
+  /// answer, and null if the stream has none, for example because it broke off. If the service
+  /// reported an error, there is no choice.
   nlohmann::json body() const;
   /// Seconds from construction until the first text or token id; negative: none arrived.
   double first_seconds() const { return first_; }

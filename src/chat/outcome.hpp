@@ -19,7 +19,7 @@ enum class Next {
 struct Outcome {
   Next next = Next::kDone;
   Answer answer;                 ///< for kDone
-  std::string what;              ///< the fault, or the service's message, unless kDone
+  std::string what;              ///< for Next other than kDone: the fault, or the service's message
   std::optional<double> wait;    ///< seconds that the service asks to wait; none: it does not ask
   bool limited = false;          ///< the service is overloaded, or reports too many requests
   bool unreachable = false;      ///< nothing was sent

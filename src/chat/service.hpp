@@ -50,16 +50,19 @@ struct ServiceSpec {
   Interface interface = Interface::kOpenAiChat;
   std::string base_url;  ///< e.g. https://host/v1, without a final '/'
   std::string model;
-  std::string key_env;          ///< environment variable with the API key; empty: no key
-  std::string auth = "bearer";  ///< bearer | api-key | x-api-key
-  std::string version;          ///< value of the header anthropic-version; empty: no such header
-  /// name of the request's token limit; for openai-chat and for the streamed interfaces
+  std::string key_env;  ///< environment variable with the API key; empty: no key
+  /// the request header with the key. bearer: "Authorization: Bearer KEY"; api-key (Azure):
+  /// "api-key: KEY"; x-api-key (Anthropic): "x-api-key: KEY"
+  std::string auth = "bearer";
+  std::string version;  ///< value of the header anthropic-version; empty: no such header
+  /// the key in a request's body with the maximum number of tokens of the reply, e.g. max_tokens;
+  /// for openai-chat and for the streamed interfaces
   std::string token_limit;
   nlohmann::json parameters = nlohmann::json::object();  ///< additional keys of each request
   std::optional<Prices> prices;
   int concurrency = 8;  ///< maximum number of requests at a time
-  /// Maximum number of further attempts of a call after temporary faults. Rate limits are counted
-  /// separately from other faults.
+  /// Maximum number of further attempts of a call after rate limits, and also after other temporary
+  /// faults. The two are counted separately.
   int retries = 5;
   Deadlines deadlines;
   /// Requests ask for the first format. If the service refuses a format, all later requests ask for
@@ -186,8 +189,8 @@ struct Pace {
 };
 
 /// Sends calls to a service, several at a time, repeats attempts after temporary faults, and keeps
-/// to a budget. A call fails (kFailed) after ServiceSpec::retries, or at its third attempt with an
-/// unknown outcome. Rate limits reduce the number of requests at a time.
+/// to a budget. A call fails (kFailed) after ServiceSpec::retries further attempts, or at its third
+/// attempt with an unknown outcome. Rate limits reduce the number of requests at a time.
 class Service {
  public:
   /// Reads the API key from the environment, as check_key does. `spent`: spending of earlier runs
@@ -196,7 +199,7 @@ class Service {
   Service(ServiceSpec spec, Budget budget, Spending spent = {}, Pace pace = {});
   ~Service();
 
-  /// Sends the calls that `next` returns, and returns when all calls have their reply. After a stop
+  /// Sends the calls that `next` returns, and returns when all calls have a reply. After a stop
   /// request, no more requests are sent. The function waits for the running requests and returns;
   /// then some calls may have no reply.
   ///

@@ -15,11 +15,11 @@ namespace pardec {
 std::string mpi_library();
 
 /// The processes that mpirun (or srun) started together. All processes must make the same calls in
-/// the same order. Exceptions are the pairs send() and receive(), and tell() and hear(): the sender
-/// makes the first call of a pair, and each receiver makes the second call. RunError, from any
-/// call: another process did not answer in time (the message names it), or MPI reports an error. If
-/// a process fails or is killed, MPI's launcher ends all others. Not thread-safe: all calls must
-/// come from the thread that created the group.
+/// the same order, except for two pairs of calls: send() with receive(), and tell() with hear().
+/// The sender makes the first call of a pair, and each receiver makes the second call. RunError,
+/// from any call: another process did not answer in time (the message names it), or MPI reports an
+/// error. If a process fails or is killed, MPI's launcher ends all others. Not thread-safe: all
+/// calls must come from the thread that created the group.
 class Group {
  public:
   /// Joins the processes that were started together with this process. Null: this process was

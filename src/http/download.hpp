@@ -22,9 +22,9 @@ struct DownloadOptions {
 /// Whether a request that was answered with this HTTP status may succeed later: 408, 429 or 5xx
 /// except 501.
 bool may_pass(int status);
-/// The seconds to wait before a request is sent again: 1, 2, 4, 8, then 16, or what the server asks
-/// for if that is longer, but at most 60. `tries`: number of requests that have failed so far, at
-/// least 1. `asked`: the seconds that the server asks to wait; 0: none.
+/// The seconds to wait before a request is sent again: 1, 2, 4, 8, then always 16. If the server
+/// asks for a longer wait, the result is this wait, but at most 60. `tries`: number of requests
+/// that have failed so far, at least 1. `asked`: the seconds that the server asks to wait; 0: none.
 long seconds_to_wait(int tries, long asked);
 
 /// Called with the number of bytes of the file received so far, and the length of the file. Length

@@ -35,7 +35,7 @@ struct HubFile {
 struct HubSnapshot {
   std::filesystem::path folder;
   std::string commit;          ///< full hash of the commit
-  std::vector<HubFile> files;  ///< the files of this call, also those that the cache had
+  std::vector<HubFile> files;  ///< the files that this call fetched or found in the cache
   bool pickled = false;        ///< the weights are pytorch_model.bin, which must be converted
 };
 
@@ -44,10 +44,10 @@ using HubProgress = std::function<void(const HubFile& file, std::int64_t done)>;
 
 /// Fetches a network into the cache (hub_cache.hpp), in the form in which huggingface_hub finds it
 /// there: config, generation config, tokenizer, chat templates, extra heads, and weights. The
-/// weights are the first of these that the network has: model.safetensors; the shards of its index;
-/// the safetensors of an adapter; the only GGUF file; pytorch_model.bin, possibly in shards. For a
-/// GGUF file, nothing else is fetched. `only`: the name of a single file to fetch; empty: all of
-/// these.
+/// weights are the first of these that the network has: model.safetensors; the shards that
+/// model.safetensors.index.json lists; the safetensors of an adapter; the only GGUF file;
+/// pytorch_model.bin, possibly in shards. For a GGUF file, nothing else is fetched. `only`: the
+/// name of a single file to fetch; empty: all of these.
 ///
 /// Files that the cache has are not fetched again, and a file that was received in part is
 /// continued. A snapshot links only to complete files. When the snapshot has all files of this

@@ -34,9 +34,9 @@ std::vector<std::string> split_lines(std::string_view text, bool with_ends = fal
 std::string replace_text(std::string_view text, std::string_view from, std::string_view to,
                          std::int64_t most);
 
-// Case conversions (python_case.cpp). Fault, except in lower_text and fold_case: a Greek character
-// with an iota subscript would become more than one character. Fault, in swap_case and title_text:
-// see case_of.
+// Case conversions (python_case.cpp). All of them except lower_text and fold_case throw a Fault if
+// a Greek character with an iota subscript would become more than one character. swap_case and
+// title_text also throw the Fault of case_of.
 
 /// str.lower of the text from byte `from` on. The text before it only determines whether a sigma is
 /// final.

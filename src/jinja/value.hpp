@@ -61,7 +61,7 @@ struct Callable;
 /// jinja2's undefined value. It is printed as an empty text; most other uses are errors.
 struct Undefined {
   std::string name;      ///< the name in the template
-  std::string why = {};  ///< why it is undefined; shown in the error if it is called
+  std::string why = {};  ///< why the value is undefined; shown in the error if it is called
 };
 
 /// A text that the filter `safe` or `escape` marked as HTML (markupsafe's Markup).

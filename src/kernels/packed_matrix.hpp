@@ -41,13 +41,15 @@ namespace pardec {
 inline constexpr std::int64_t kPanel = 32;     ///< outputs of a panel
 inline constexpr std::int64_t kNf4Block = 64;  ///< inputs that share a scale in nf4
 
-inline constexpr std::int64_t kScaleBytes = kPanel * 4;  ///< bytes of a float32 for each output
+/// bytes of one float32 for each output of a panel
+inline constexpr std::int64_t kScaleBytes = kPanel * 4;
 /// bytes of a block of 64 inputs in nf4, for all outputs of a panel
 inline constexpr std::int64_t kNf4Bytes = kScaleBytes + kPanel * kNf4Block / 2;
 
 /// inputs that share a scale in the types of GGUF files
 inline constexpr std::int64_t kSharedInputs = 32;
-inline constexpr std::int64_t kHalfBytes = kPanel * 2;  ///< bytes of a float16 for each output
+/// bytes of one float16 for each output of a panel
+inline constexpr std::int64_t kHalfBytes = kPanel * 2;
 /// bytes of the 4-bit codes of a block of 32 inputs, for all outputs of a panel
 inline constexpr std::int64_t kNibbleBytes = kPanel * kSharedInputs / 2;
 /// bytes of a block of 32 inputs, for all outputs of a panel. q4_k: a block has kQ4KPartBytes, and
@@ -114,7 +116,8 @@ struct PackedBlock {
   const std::byte* scales;  ///< scales, then minima if has_least; q4_k: s and l
   const std::byte* codes;
 };
-/// The parts of block number `block` of the panel at `panel`. REQUIRES: in_blocks(type).
+/// The parts of a block of the panel at `panel`. `block`: index of the block of 32 inputs, from 0.
+/// REQUIRES: in_blocks(type).
 static constexpr PackedBlock packed_block(WeightType type, const std::byte* panel,
                                           std::int64_t block) {
   switch (type) {

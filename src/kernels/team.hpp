@@ -16,11 +16,12 @@ namespace pardec {
 ///
 /// After a delay, one member is left out of the following loops, for twice the length of the delay.
 /// After each further delay, one more member is left out, for four times as long as the previous
-/// member, but at most for one second. The series ends with a delay that comes after enough
-/// undisturbed work: after more than 4 (members + 1) times the length of this delay, counted from
-/// the previous delay or from the last return of a member. In that time, the member that is late
-/// now did more work than the waiting for it costs. So nobody is left out after this delay, and the
-/// next delay begins a new series.
+/// member, but at most for one second.
+///
+/// There is one exception. If all members took part without a delay for a long time, nobody is left
+/// out after the next delay, and the delay after that counts as a first delay again. A long time is
+/// more than 4 (members + 1) times the length of the delay: in this time, the late member did more
+/// work than the wait for it costs.
 ///
 /// Thus delays cost little on a machine that is always busy, and after a single disturbance the
 /// member is soon back.

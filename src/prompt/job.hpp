@@ -27,7 +27,7 @@ std::string nameless_key(size_t number);
 struct Field {
   std::string name;
   std::string question;              ///< empty: only the name is asked for
-  std::vector<std::string> choices;  ///< their texts, at most kMostChoices; empty: any answer
+  std::vector<std::string> choices;  ///< texts, at most kMostChoices; empty: any answer
 };
 
 /// A text, and the fields that are asked about it.

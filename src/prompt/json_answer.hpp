@@ -32,7 +32,8 @@ struct JsonSkeleton {
 JsonSkeleton json_skeleton(const std::vector<Context>& contexts);
 
 /// The text of a value between two segments, without the line break: ` "Nike",`. `value`: none is
-/// written as kAbsent. `last`: whether the value is the last of its context, which has no comma.
+/// written as kAbsent. `last`: whether the value is the last value of its context. The last value
+/// is written without a comma.
 std::string json_value(const std::optional<std::string>& value, bool last);
 
 /// The whole answer with these values, from the opening tag to the closing tag. ConfigError: see
@@ -66,9 +67,9 @@ struct JsonAnswer {
 
 /// Parses an answer, context by context. `text`: the answer after the opening tag. Text after a
 /// closing tag is ignored. If the object of one context cannot be parsed, the values of the other
-/// contexts are still read. A field that its object lacks is absent. Real numbers are returned as
-/// written, `true` and `false` as texts. The values in a list or an object are returned as one
-/// text, joined by ", ".
+/// contexts are still read. If an object lacks a field, the field's value is absent. Real numbers
+/// are returned as written, `true` and `false` as texts. The values in a list or an object are
+/// returned as one text, joined by ", ".
 JsonAnswer parse_json_answer(std::string_view text, const std::vector<Context>& contexts);
 
 }  // namespace pardec

@@ -58,8 +58,8 @@ struct PromptWords {
 
 /// The prompts of a job as text, in the order in which the decoder `ar` asks them: one prompt in
 /// json form, otherwise one prompt for each field of each context. For a later turn of a
-/// conversation, the prompt is only the part after the last answer. ConfigError: see make_pieces,
-/// except that contexts may have different fields.
+/// conversation, the prompt is only the part after the previous answer. ConfigError: see
+/// make_pieces, except that contexts may have different fields.
 std::vector<PromptWords> make_words(const Job& job, Form form, const PromptFile& prompt,
                                     const ChatTemplate& chat);
 

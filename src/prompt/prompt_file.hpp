@@ -58,10 +58,10 @@ bool shows_choices(const PromptFile& prompt);
 /// Whether the instruction has the slot {category} or {fields}, and so depends on the contexts.
 bool speaks_of_category(const PromptFile& prompt);
 
-/// The instruction with its slots filled. {category} has the distinct categories of all contexts,
-/// and {fields} the distinct field names, in quotes; both are separated by commas. {context_count}
-/// is the number of contexts in one prompt: all of them in json form, otherwise 1. ConfigError: the
-/// instruction has an unknown slot.
+/// The instruction with its slots filled. {category} is a list of the distinct categories of all
+/// contexts. {fields} is a list of the distinct field names, each in quotes. The entries of both
+/// lists are separated by commas. {context_count} is the number of contexts in one prompt: all of
+/// them in json form, otherwise 1. ConfigError: the instruction has an unknown slot.
 std::string instruction_for(const PromptFile& prompt, const std::vector<Context>& contexts,
                             Form form);
 

@@ -35,7 +35,8 @@ struct PythonTask {
   /// the last function, and each function that has no body in this text. All other functions are
   /// taken from this text, even if the program redefines them.
   std::string head;
-  /// Trusted Python code that calls these functions, and raises an exception if they are wrong.
+  /// Trusted Python code that calls the functions in `head`, and raises an exception if a result is
+  /// wrong.
   std::string test;
 };
 
@@ -47,15 +48,16 @@ struct PythonTask {
 /// (sealed) and four pipes. SandboxLimits apply. A seccomp filter allows only the system calls that
 /// Python needs: no new processes or threads, no sockets, no leases or locks of files, no timers
 /// except those of setitimer and alarm, and no memory that the limits do not count. At the end
-/// bwrap is killed, and all remaining processes in it die. Python is Debian's /usr/bin/python3
-/// without site packages. Its hashes and the random numbers of the tests have fixed seeds.
+/// bwrap is killed, together with all processes that still run in it. Python is Debian's
+/// /usr/bin/python3 without site packages. Its hashes and the random numbers of the tests have
+/// fixed seeds.
 ///
 /// The tests run in a second process with the same isolation, which the program cannot reach. The
 /// program receives calls through a pipe, and returns plain values: None, numbers, text, bytes, and
 /// lists, tuples, sets and dictionaries of these. The tests' process recreates the values. Thus
 /// only correct values can pass the tests. This does not guarantee that the program computes the
 /// values as the task demands, or that the tests are sufficient. Tests with arguments that are not
-/// plain values are refused. A program that returns other values has failed.
+/// plain values are refused. If the program returns other values, the verdict is `failed`.
 class PythonSandbox {
  public:
   /// ConfigError: a limit is out of range, or this machine is neither x86-64 nor arm64, so that

@@ -3,8 +3,9 @@
 /// The Python code of the two processes of a PythonSandbox. Both processes read messages from
 /// descriptor 3 and write messages to descriptor 4. A message is JSON text after its length in
 /// bytes, which is written as 8 hex digits. The tests' process sends calls, and the program's
-/// process sends replies. Both processes read their input from stdin: the program, or a JSON list
-/// of PythonTask::head and test.
+/// process sends replies. Both processes read their input from stdin. The input of the program's
+/// process is PythonTask::program. The input of the tests' process is a JSON list:
+/// PythonTask::head, then PythonTask::test.
 namespace pardec {
 
 /// The first part of the code of both processes. Values are sent as JSON, and recreated as objects
@@ -112,9 +113,10 @@ except EOFError:
 )py";
 
 /// The rest of the code of the tests' process. The task's functions send calls to the program's
-/// process. The tests' process writes the line `started` to descriptor 5, and at the end a word
-/// with a reason: `passed`; `failed`; `task` (the tests cannot be run); `unready` (the program's
-/// process did not start); `gone` (the program's process ended too early).
+/// process. The tests' process writes to descriptor 5: first the line `started`, and at the end a
+/// word, a space and a reason, which may be empty. The word is `passed`; `failed`; `task` (the
+/// tests cannot be run); `unready` (the program's process did not start); `gone` (the program's
+/// process ended too early).
 inline constexpr const char* kJudgeRunner = R"py(
 import builtins, random
 

@@ -17,7 +17,7 @@ namespace pardec {
 struct OutputSettings {
   std::string format = "text";        ///< format of the table (parse_table_format)
   ColumnChoice columns;               ///< columns of the table
-  std::vector<std::string> hardware;  ///< machines for the roofline: names or files
+  std::vector<std::string> hardware;  ///< machines for the roofline; see read_hardware
   /// exit code 3 if the share of failed answers is above this number, 0 to 1
   double fail_on_error = 0;
   /// For `run`: file with the description of a service that judges the answers
@@ -36,13 +36,14 @@ void check(const OutputSettings& output);
 /// The settings of `run` or `sweep`.
 struct RunSettings {
   bool sweep = false;  ///< whether these are settings of `sweep`, not of `run`
-  /// The settings that a RunSpec has in the same form. make_run_spec sets the members arms, grid,
-  /// refused, answer_limits, oracle, shard, go_on, target_ci, progress and given from the members
-  /// below.
+  /// The settings that need no conversion. Its members arms, grid, refused, answer_limits, oracle,
+  /// shard, go_on, target_ci, progress and given are not settings here: make_run_spec sets them
+  /// from the members below.
   RunSpec spec;
   std::vector<std::string> decoders;  ///< names of decoders; each becomes an arm
-  std::vector<std::string> arms;      ///< LABEL=NAME[,OPTION=VALUE...]
-  /// [DECODER.]OPTION=VALUE: an option for all arms of the decoder, or for all arms that have it
+  std::vector<std::string> arms;      ///< LABEL=NAME[,OPTION=VALUE...]; NAME: a decoder
+  /// DECODER.OPTION=VALUE sets an option of all arms with this decoder; OPTION=VALUE sets the
+  /// option of all arms that have this option
   std::vector<std::string> sets;
   std::vector<std::string> grid;  ///< for a sweep: KEY=V1,V2...
   /// for a sweep: axes in the experiment file, used if `grid` is empty
@@ -65,8 +66,8 @@ Settings settings_of(RunSettings& settings);
 
 /// Changes `settings` to the values in an experiment file. `where`: the file's name for errors.
 /// `given`: names of settings that keep their values. The key `model` has no effect if `settings`
-/// already has a model. The key `datasets` has no effect if `settings` has datasets, and the key
-/// `decoders` has none if `settings` has decoders or arms. Returns the names of the rows of
+/// already has a model. The key `datasets` has no effect if `settings` has datasets. The key
+/// `decoders` has no effect if `settings` has decoders or arms. Returns the names of the rows of
 /// settings_of(settings) that were set. ConfigError, which names the key: a setting is invalid.
 std::set<std::string> read_experiment(const Json& json, const std::string& where,
                                       RunSettings& settings,
@@ -76,9 +77,9 @@ std::set<std::string> read_experiment(const Json& json, const std::string& where
 /// read_experiment.
 RunSettings read_run_settings(const Json& json, const std::string& where, bool sweep = false);
 
-/// The settings as an experiment file, from which read_run_settings, with the same `sweep`, reads
-/// the same settings. Members without a key in experiment files, such as `add_baselines`, are left
-/// out. ConfigError: settings.grid is invalid.
+/// The settings as an experiment file. read_run_settings reads the same settings from this file if
+/// its argument `sweep` is settings.sweep. Members without a key in experiment files, such as
+/// `add_baselines`, are left out. ConfigError: settings.grid is invalid.
 Json json_of(const RunSettings& settings);
 
 /// The JSON schema of experiment files.

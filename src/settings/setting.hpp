@@ -12,10 +12,10 @@
 #include "decoders/options.hpp"
 #include "src/support/json.hpp"
 
-/// Tables of the settings of runs and trainings. A row has a setting's name, type, help text and
-/// valid values, and a pointer to the member of a struct that contains the value. JSON keys, JSON
-/// schema, command-line flags, environment variables, completion and the manual page are all made
-/// from the rows.
+/// Tables of the settings of runs and training runs. A row has a setting's name, type, help text
+/// and valid values, and a pointer to the member of a struct that contains the value. JSON keys,
+/// JSON schema, command-line flags, environment variables, completion and the manual page are all
+/// made from the rows.
 namespace pardec {
 
 /// The valid values of a number. Only finite numbers are valid.
@@ -48,7 +48,8 @@ struct SettingTraits {
   std::vector<std::string> choices = {};  ///< the valid texts; empty: any text
   /// for lists: one argument of the flag may contain several values, separated by commas
   bool commas = false;
-  /// for lists: the flag takes only one argument, with commas; its values may contain brackets
+  /// for lists: the flag takes only one argument, in which commas separate the values; the values
+  /// may contain brackets
   bool one_text = false;
   bool number_too = false;    ///< for texts: the JSON value may also be a number
   bool shows_default = true;  ///< whether the help shows the default
@@ -66,8 +67,10 @@ struct Setting {
                              std::optional<int>*, std::optional<std::int64_t>*, std::string*,
                              std::vector<std::string>*, std::vector<double>*, OptionEntry>;
 
-  std::string name;  ///< batch_size: key in JSON, flag --batch-size, variable PARDEC_BATCH_SIZE
-  std::string unit;  ///< placeholder of the value in the help: N, X, FILE; empty: true or false
+  /// e.g. batch_size: the key in JSON, the flag --batch-size, and the environment variable
+  /// PARDEC_BATCH_SIZE
+  std::string name;
+  std::string unit;  ///< placeholder of the value in the help: N, X, FILE; empty: a bool
   Value value;
   std::string help;
   SettingTraits traits = {};
@@ -90,11 +93,11 @@ std::set<std::string> read_settings(const Settings& settings, const Json& object
                                     const std::set<std::string>& given = {});
 
 /// A JSON object from which read_settings gets the same values. Values that are not set, and rows
-/// that are not `in_file`, are left out.
+/// whose traits.in_file is false, are left out.
 Json json_of(const Settings& settings);
 
-/// The `properties` of a JSON schema for the settings, in the order of the rows, without rows that
-/// are not `in_file`.
+/// The `properties` of a JSON schema for the settings, in the order of the rows. Rows whose
+/// traits.in_file is false are left out.
 OrderedJson schema_properties(const Settings& settings);
 
 /// A description of the valid values, e.g. "a whole number, at least 1".

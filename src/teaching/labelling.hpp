@@ -14,7 +14,7 @@
 /// service) gives values for the fields of texts, and these values become training data.
 namespace pardec {
 
-/// The teacher, and the limit of its replies.
+/// The teacher, and the limit on the length of its replies.
 struct LabelTask {
   NamedRecord teacher;             ///< its json has everything that may affect the replies
   std::int64_t max_tokens = 8192;  ///< maximum number of tokens of a reply
@@ -28,7 +28,7 @@ enum class LabelState {
   left_out,    ///< no question can be made from the example
   undecided,   ///< there is no reply yet, or the call failed
 };
-/// All states, in the order in which they are listed.
+/// All states, in the order in which `data label` prints them.
 inline constexpr std::array<LabelState, 5> kLabelStates{
     LabelState::labelled, LabelState::unreadable, LabelState::refused, LabelState::left_out,
     LabelState::undecided};
@@ -55,12 +55,12 @@ struct LabelResult {
   std::int64_t count(LabelState state) const;
 };
 
-/// Labels the examples. Each question asks for all fields of one example. A value must occur in the
-/// example's text or be one of the field's choices (read_values). After an unreadable reply, the
-/// question is asked once more. Stored replies are used again, and new replies are stored. `store`:
-/// null if nothing is stored and `ask` sends nothing (a dry run). `progress`: called with the
-/// number of new replies so far; may be empty. Errors: see Questioning and read_wording. Exceptions
-/// of `ask` pass through.
+/// Labels the examples. Each question asks for all fields of one example. A value must be one of
+/// the field's choices, or, if the field has no choices, occur in the example's text (read_values).
+/// After an unreadable reply, the question is asked once more. Stored replies are used again, and
+/// new replies are stored. `store`: null if nothing is stored and `ask` sends nothing (a dry run).
+/// `progress`: called with the number of new replies so far; may be empty. Errors: see Questioning
+/// and read_wording. Exceptions of `ask` pass through.
 LabelResult label_examples(Store* store, const LabelTask& task,
                            const std::vector<Example>& examples, const AskService& ask,
                            const std::function<void(std::int64_t calls)>& progress = {});

@@ -17,8 +17,8 @@ struct RewrittenBranch {
 /// What a check is about. Independence is checked for one group of branches at a time; format and
 /// integrity are checked for the whole answer.
 struct Rewrite {
-  std::string question;                ///< the prompt of the answer
-  std::string before;                  ///< for independence: the rewritten answer before the group
+  std::string question;  ///< the prompt of the answer
+  std::string before;    ///< for independence: the part of the rewritten answer before the group
   std::vector<RewrittenBranch> group;  ///< for independence: the branches
   std::string original, rewritten;     ///< the whole answer, before and after the rewrite
 };

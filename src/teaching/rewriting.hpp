@@ -38,7 +38,7 @@ struct RewriteRules {
 
 /// How parallel an answer is, counted in tokens including control tokens.
 struct Parallelism {
-  ParallelCounts counts;   ///< without times
+  ParallelCounts counts;   ///< its times are 0
   double dp = 0, abn = 0;  ///< see ParallelMetrics
   /// (tokens of branches - tokens of titles) / tokens of branches; 0 without branches
   double efficiency = 0;
@@ -83,7 +83,7 @@ struct CheckedRewrite {
 CheckedRewrite check_rewrite(const std::string& markup, const std::string& answer,
                              const RewriteRules& rules = {});
 
-/// The teacher, the limit of its replies, and the limits of the pipeline.
+/// The teacher, the limit on the length of its replies, and the limits of the pipeline.
 struct RewriteTask {
   NamedRecord teacher;             ///< its json has everything that may affect the replies
   std::int64_t max_tokens = 8192;  ///< maximum number of tokens of a reply
@@ -110,15 +110,18 @@ struct RewrittenAnswer {
   std::vector<RewriteOutcome> rewrites;  ///< outcomes of the decided rewrites
 };
 
-/// A stage of the pipeline: `of` items reached it, and `passed` of these passed it.
+/// The counts of one stage of the pipeline: the number of items that reached the stage (`of`), and
+/// the number of these that passed (`passed`). The name of the stage in RewriteResult::stages says
+/// whether the items are answers, rewrites or groups.
 struct StageCount {
   std::int64_t passed = 0, of = 0;
 };
 
 /// The outcomes of all answers.
 struct RewriteResult {
-  std::vector<RewrittenAnswer> answers;                    ///< in the order of the given examples
-  std::vector<std::pair<std::string, StageCount>> stages;  ///< (name, counts), in order
+  std::vector<RewrittenAnswer> answers;  ///< in the order of the given examples
+  /// (name, counts), in the order of the pipeline
+  std::vector<std::pair<std::string, StageCount>> stages;
   /// name of RewriteOutcome::Kind -> number of rewrites with this outcome
   std::map<std::string, std::int64_t> fell;
   /// "STATE: reason" -> number of answers that are not parallel for this reason

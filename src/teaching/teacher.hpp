@@ -46,8 +46,9 @@ struct ValuesReading {
   /// why the reply is not readable (then `values` is empty); empty: the reply is readable
   std::string problem;
 };
-/// Reads the values in a reply to ask_values. Each value must occur in the text literally, be one
-/// of the choices, or be "none". Otherwise the reply is not readable.
+/// Reads the values in a reply to ask_values. Each value must be one of its choices, or, if it has
+/// no choices, occur literally in the text. The value may also be "none". Otherwise the reply is
+/// not readable.
 ValuesReading read_values(const std::string& text, const std::vector<WantedValue>& wanted,
                           std::string_view reply);
 
