@@ -63,8 +63,8 @@ struct FieldResult : Chosen {
     /// length in bytes in FieldResult::text; 0 if FieldResult::text is a parsed value without the
     /// thinking
     std::size_t text_bytes = 0;
-    /// number of tokens; none: not counted; the text of FieldResult::tokens begins with the `bytes`
-    /// bytes of the thinking, so that the caller can count the tokens
+    /// Number of tokens. None: the decoder did not count them. Then the caller can count them,
+    /// because the text of FieldResult::tokens begins with the thinking (`bytes` bytes).
     std::optional<std::int64_t> tokens = std::nullopt;
     bool open = false;  ///< the thinking has no end
   };

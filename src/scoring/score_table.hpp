@@ -15,7 +15,7 @@ namespace pardec {
 /// An answer that may have scores.
 struct ScoredAnswer {
   std::int32_t sample;             ///< index in ExampleNames::keys
-  std::int32_t cluster, category;  ///< numbers in ExampleNames
+  std::int32_t cluster, category;  ///< numbers in ExampleNames::clusters and categories
   std::int32_t repeat;
   std::int32_t fields;  ///< number of the answer's fields
 };
@@ -23,8 +23,9 @@ struct ScoredAnswer {
 /// One stored row of table `score`.
 struct ScoreFigure {
   std::int32_t answer;  ///< index in ScoreTable::answers
-  std::int32_t
-      field;  ///< number of the field's name in ExampleNames::fields; whole answer: number of ""
+  /// the number that ExampleNames::fields gives to the field's name; for a score of the whole
+  /// answer: to the empty name
+  std::int32_t field;
   std::int32_t details;  ///< index in ScoreColumn::details
   std::int32_t version;  ///< version of the metric's definition
   double value;          ///< NaN if the stored value is no number
