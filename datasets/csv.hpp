@@ -22,17 +22,17 @@ struct CsvRow {
 /// Calls `take` for each record of a CSV file. The format is RFC 4180: quoted fields may contain
 /// commas, doubled quotes, and line breaks. Quotes inside a field that does not begin with a quote
 /// are read literally. Between records, blank lines are skipped; if tabs separate the fields, a
-/// line of tabs is a record. The first record is the header. The separator is a comma. But if the
-/// header has no comma, or in a .tsv file, the separator is the tab or else the semicolon that the
-/// header contains. (In many countries, spreadsheets write semicolons.) `columns`: columns that
-/// must exist.
+/// line of tabs is a record. The first record is the header. The separator is a comma in a file
+/// with a comma in the header, except in a .tsv file. In all other files, the separator is the tab
+/// if the header has a tab, or else the semicolon if the header has one, or else the comma. (In
+/// many countries, spreadsheets write semicolons.) `columns`: columns that must exist.
 ///
 /// DataError: the file cannot be read or is empty; a line is not UTF-8; the header lacks one of the
 /// columns or has it twice; a record has another number of fields than the header; a line or a
 /// record is longer than kLongestLine; quotes are not closed, or text follows them; or `take`
 /// throws a DataError. With an inspection, the error is noted there. Then reading continues after a
 /// wrong number of fields, after a line that is too long, and after errors of `take`. Reading stops
-/// after all other errors.
+/// after any other error.
 void each_row(const std::filesystem::path& file, const std::vector<std::string>& columns,
               Inspection* inspection, const std::function<void(const CsvRow&)>& take);
 

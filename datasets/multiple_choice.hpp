@@ -15,8 +15,8 @@ namespace pardec {
 /// MMLU (Hendrycks et al. 2020). Rows:
 ///   {"question": Q, "subject": S, "choices": [4 texts], "answer": 0}
 /// The publisher's files: SPLIT/SUBJECT_SPLIT.csv without a header, with the question, four
-/// choices, and a letter. For split validation, folder and file names have `val`. The category is
-/// the subject. Splits: test, validation, dev (five questions per subject).
+/// choices, and the letter of the right choice. For split validation, folder and file names have
+/// `val`. The category is the subject. Splits: test, validation, dev (five questions per subject).
 Dataset load_mmlu(const std::filesystem::path& folder, std::string_view split,
                   Inspection* inspection);
 

@@ -63,8 +63,8 @@ struct FieldResult : Chosen {
     /// length in bytes in FieldResult::text; 0 if FieldResult::text is a parsed value without the
     /// thinking
     std::size_t text_bytes = 0;
-    /// number of tokens; none: not counted; the text of FieldResult::tokens begins with the `bytes`
-    /// bytes of the thinking, so that the caller can count the tokens
+    /// Number of tokens. None: the decoder did not count them. Then the caller can count them,
+    /// because the text of FieldResult::tokens begins with the thinking (`bytes` bytes).
     std::optional<std::int64_t> tokens = std::nullopt;
     bool open = false;  ///< the thinking has no end
   };
@@ -94,9 +94,9 @@ struct Answers : Chosen {
 /// answer form, including terminators (`--oracle references`), or the tokens of a stored run
 /// (`--oracle recorded:RUN`).
 struct Oracle {
-  /// The tokens of each stream, in the order of Chosen::tokens. There is one stream per field, in
-  /// the order of contexts and fields, or a single stream if the whole JSON answer is generated as
-  /// one text (ask=together).
+  /// [stream][token]: the tokens of each stream, in the order in which the decoder chooses them.
+  /// There is one stream per field, in the order of contexts and fields, or a single stream if the
+  /// whole JSON answer is generated as one text (ask=together).
   std::vector<Tokens> streams;
   /// For ar with ask=together: for each value, in the order of contexts and fields, the range
   /// [begin, end) of the value's tokens in the stream. Empty: the values are searched for in the

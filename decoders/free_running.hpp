@@ -97,8 +97,8 @@ class StreamSource {
 class StreamWriter {
  public:
   /// Sets the limit of the sequence (Sequence::set_limit). `forced`: whether an oracle chooses the
-  /// tokens. `position`: position of the first token. `stream`: number of this stream in its
-  /// sequence. `sequence` and `context` must outlive this object.
+  /// tokens. `position`: position of the first token. `stream`: number of this stream within the
+  /// sequence, from 0. `sequence` and `context` must outlive this object.
   StreamWriter(Sequence& sequence, const StopRule& rule, bool forced, int position,
                const DecoderContext& context, int stream = 0);
 

@@ -12,9 +12,9 @@ namespace pardec {
 /// (number of guesses), "tokens_per_pass" and "tree" (the value of the option). If the best tree
 /// has fewer guesses than its size allows, larger sizes would give the same tree, and are left out.
 /// "trees" is empty if no guess was ever correct.
-///   ranks  [head][rank]: the share of targets that equal the guess with this rank of this head.
-///   The
-///          extra heads are the last `heads` entries. REQUIRES: there are at least `heads` entries.
+///
+/// `ranks`: [head][rank], the share of targets that equal the guess with this rank of this head.
+/// The extra heads are the last `heads` entries. REQUIRES: there are at least `heads` entries.
 OrderedJson likeliest_trees(const std::vector<std::vector<double>>& ranks, int heads);
 
 }  // namespace pardec

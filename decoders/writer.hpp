@@ -8,7 +8,8 @@ namespace pardec {
 class Writer {
  public:
   /// `forced`: whether an oracle chooses the tokens; the network's own choices are then recorded
-  /// too. `stream`: number of the stream within the sequence. `sequence` must outlive this object.
+  /// too. `stream`: number of the stream within the sequence, from 0. `sequence` must outlive this
+  /// object.
   Writer(Sequence& sequence, bool forced, int stream = 0)
       : sequence_(&sequence), forced_(forced), stream_(stream) {}
 

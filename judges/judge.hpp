@@ -26,7 +26,7 @@ struct JudgedField {
 
 /// The item that is judged: an example with an answer, or with the answers of two arms.
 struct Subject {
-  std::string category, text;
+  std::string category, text;  ///< of the example
   std::vector<JudgedField> fields;
   /// For open answers: index of the turn to judge (0 if there is a single prompt). The judge also
   /// sees the turns before it. None: all fields are judged together.
@@ -105,8 +105,8 @@ struct JudgeProtocol {
   std::function<Inquiry(const Subject&, Order)> ask;
   /// Reads the reply to the inquiry that `ask` made with the same subject and order.
   std::function<Reading(const Subject&, Order, std::string_view reply)> read;
-  /// Makes the inquiry for asking again after a reply without a verdict. `problem`:
-  /// Reading::problem of this reply.
+  /// Makes the inquiry for asking again after a reply without a verdict. The arguments are the
+  /// inquiry that got this reply, the reply, and Reading::problem of the reply.
   std::function<Inquiry(Inquiry, const std::string& reply, const std::string& problem)> ask_again;
 
   /// The member `verdict` if it has the type `Verdict`; otherwise null.

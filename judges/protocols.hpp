@@ -27,7 +27,8 @@ JudgeProtocol pairwise(ShowReferences references);
 ///    "values": {"yes": 1, "no": 0}}
 /// `verdict` is the name of the schema's property with the verdict: a number, a boolean, or a
 /// string with an enum. `values` gives numbers to the labels of an enum; an enum without `values`
-/// gives no score. `system`, `compares` and `values` may be missing.
+/// gives no score. `compares`: whether the judge selects the better of two answers (default:
+/// false). `system`, `compares` and `values` may be missing.
 ///
 /// The slots are {category} {text} {question} {reference} {answer} {mark}. {mark} is a word that
 /// the judged texts do not contain. For pairs (`compares`), {answer_a} and {answer_b} replace

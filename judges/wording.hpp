@@ -12,7 +12,7 @@ namespace pardec {
 /// A file in judges/prompts: the wording of a protocol, or of a request for training data
 /// (src/teaching).
 struct Wording {
-  std::string file, content;
+  std::string file, content;                    ///< path and whole text of the file
   std::map<std::string, std::string> sections;  ///< name -> text
 
   /// The text of a section with its slots filled. ConfigError: the file does not have this section,
@@ -50,8 +50,8 @@ std::string winner_label(const std::string& said, Order order);
 /// write properties in this order, so put explanations before decisions.
 OrderedJson object_schema(const OrderedJson& properties);
 
-/// The inquiry for asking again after a reply without a verdict. It adds the reply, and a message
-/// from section [again].
+/// Returns `inquiry` with two more messages, for asking again after a reply without a verdict: the
+/// reply, and section [again] with `problem` (Reading::problem). ConfigError: see Wording::filled.
 Inquiry asked_again(const Wording& wording, Inquiry inquiry, const std::string& reply,
                     const std::string& problem);
 

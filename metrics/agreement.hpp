@@ -65,8 +65,8 @@ PositionBias position_bias(std::span<const PairVerdict> pairs);
 struct PairAgreement {
   double all;                  ///< share of pairs with the same winner; two ties agree
   std::int64_t pairs;          ///< number of pairs
-  double decided;              ///< share with the same winner, of pairs without a tie by any judge
-  std::int64_t decided_pairs;  ///< number of pairs without a tie by any judge
+  double decided;              ///< share of the decided pairs with the same winner
+  std::int64_t decided_pairs;  ///< number of pairs for which neither judge says tie
   double kappa;                ///< Cohen's kappa over all pairs (cohen_kappa)
 };
 PairAgreement pair_agreement(std::span<const std::pair<Winner, Winner>> pairs);

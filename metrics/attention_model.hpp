@@ -67,7 +67,7 @@ struct StagedCost {
 StagedCost pcpa_cost(std::int64_t p, const CommonContext& context);
 /// The exact sums over all operations of IPPD for one prompt, which may contain several contexts
 /// (the paper's C/P is their number). All unfinished answers share one decoding operation per step,
-/// in an engine without padding. `p`: length of the instruction.
+/// in an engine without padding. `p`: length of the instruction. `stack`: the prompt's contexts.
 StagedCost ippd_cost(std::int64_t p, std::span<const CommonContext> stack);
 
 }  // namespace pardec

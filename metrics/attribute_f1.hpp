@@ -14,7 +14,7 @@ struct AttributePrediction {
   std::optional<std::string> prediction;  ///< no value, or the text "n/a" or "None": absent
 };
 
-/// Numbers of predictions, with ExtractGPT's names. The first letter is about the reference (n:
+/// Counts of predictions, with ExtractGPT's names. The first letter is about the reference (n:
 /// absent, v: a value), the second about the prediction (n: absent, v: a value, c: a correct value,
 /// w: a wrong value).
 struct AttributeCounts {

@@ -40,8 +40,8 @@ struct ParallelCounts {
 };
 
 /// The metrics of the ASPD paper, section 4.1. A group is a parallel stage. The paper does not say
-/// whether answers without a group count for DP, so there are two variants. Means leave out answers
-/// with a divisor of 0.
+/// whether answers without a group count for DP, so there are two variants. An answer
+/// whose divisor is 0 is left out of the mean.
 struct ParallelMetrics {
   double dp = 0;      ///< degree of parallelism: mean of B / A over answers with a group
   double dp_all = 0;  ///< mean of B / A over all answers

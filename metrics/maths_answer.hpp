@@ -20,9 +20,9 @@ std::optional<std::string> boxed(std::string_view text);
 ///    { } and lists without brackets in any order.
 ///
 /// Differs from Hendrycks et al.: more answers are equal, because values are compared, sets have no
-/// order, and thousands separators and upper or lower case do not matter. Numbers are equal if nine
-/// digits are. An empty text is not equal to any text. Answers of more than 4096 bytes are compared
-/// only as texts, without normalisation.
+/// order, and thousands separators and upper or lower case do not matter. Numbers are equal if
+/// they differ by at most 1e-9, or by at most 1e-9 of the larger number. An empty text is not equal
+/// to any text. Answers of more than 4096 bytes are compared only as texts, without normalisation.
 bool same_maths_answer(std::string_view a, std::string_view b);
 
 }  // namespace pardec

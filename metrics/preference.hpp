@@ -11,7 +11,7 @@
 /// are over groups.
 namespace pardec {
 
-/// The numbers of pairs that the method won, tied and lost against its baseline.
+/// How many pairs the method won, tied and lost against its baseline.
 struct Outcomes {
   std::int64_t wins = 0, ties = 0, losses = 0;
 

@@ -5,9 +5,9 @@
 /// Finds the program in an answer to a programming task. Pure functions.
 namespace pardec {
 
-/// The code that a task of HumanEval-X (Python) provides: the imports of its evaluation, as far as
-/// they are in Python's standard library, and the prompt (the head and docstring of a function,
-/// after other functions that it may need).
+/// The code before the answer to a task of HumanEval-X (Python): the imports of HumanEval-X's
+/// evaluation (only modules of Python's standard library), then the prompt. The prompt is the head
+/// and docstring of a function, possibly after helper functions.
 std::string task_head(std::string_view prompt);
 
 /// The Python code in an answer to `prompt`. The prompt ends with the head of the function to
@@ -23,7 +23,7 @@ std::string task_head(std::string_view prompt);
 ///  3. the function's definition in an interactive session, in inline code, or in a JSON string
 ///  4. a body of the function that returns a value; it is indented as in the prompt
 ///  5. the first block that defines the function only as a stub
-///  6. another body of the function
+///  6. a body of the function that returns no value
 /// An answer with none of these is returned unchanged if it has no fenced block; otherwise the
 /// result is empty.
 std::string code_of(std::string_view prompt, std::string_view answer);

@@ -14,7 +14,7 @@ struct Hardware {
   double bytes_per_second = 0;  ///< memory bandwidth of one device
   double flop_per_second = 0;   ///< of one device: dense matrix products in the network's dtype
   int devices = 1;
-  double link_bytes_per_second = 0;  ///< sent by one device to its neighbour, if there are several
+  double link_bytes_per_second = 0;  ///< from one device to the next; unused with one device
 };
 
 /// The size of a network, for the cost of a pass. Unless stated otherwise, members are numbers of
@@ -29,8 +29,8 @@ struct NetworkSize {
   double bytes_per_layer_weight = 0;  ///< smaller than bytes_per_value if the layers are quantised
   double bytes_per_head_weight = 0;   ///< smaller if the head is quantised
   double summed_per_row = 0;          ///< values per row that devices exchange: two sums per layer
-  double expert_weights = 0;          ///< weights of one expert
-  double experts_of_row = 0;          ///< experts that one row uses, over all layers
+  double expert_weights = 0;          ///< weights of one expert; not used by pass_bound
+  double experts_of_row = 0;  ///< experts of one row, over all layers; not used by pass_bound
 };
 
 /// The work of one pass, summed over its sequences.

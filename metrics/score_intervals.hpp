@@ -94,10 +94,10 @@ struct ScoreIntervals {
 /// Each interval is a Student's t interval with the jackknife's standard error over clusters; a
 /// cluster is left out of both arms together. The degrees of freedom are the effective number of
 /// clusters minus 1. The interval of the ratio is computed for its logarithm. If `range` is set,
-/// each interval is widened to cover ClusterMean's interval too; for the ratio, that is 1 plus the
-/// difference's interval divided by the baseline's score. If ClusterMean has no interval for the
-/// score or for the difference, this score or difference has none either (NaN). REQUIRES: the
-/// cluster of a part is below `clusters`.
+/// each interval is widened to cover ClusterMean's interval too; for the ratio, this interval has
+/// the ends 1 + e / b, where e is an end of ClusterMean's interval of the difference, and b is the
+/// baseline's score. If ClusterMean has no interval for the score or for the difference, this score
+/// or difference has none either (NaN). REQUIRES: the cluster of a part is below `clusters`.
 ScoreIntervals score_intervals(std::span<const ScorePart> baseline,
                                std::span<const ScorePart> method, std::int32_t clusters,
                                std::optional<ScoreRange> range = ScoreRange{},

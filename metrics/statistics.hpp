@@ -122,8 +122,8 @@ inline double share_of(std::int64_t part, std::int64_t whole) {
 double quantile(std::vector<double> samples, double q);
 
 /// The density of samples at each place, by Gaussian kernels with Scott's bandwidth: the standard
-/// deviation (n - 1) times n^(-1/5), as scipy's gaussian_kde. Empty if there are fewer than two
-/// samples, or if all samples are equal. REQUIRES: samples are finite.
+/// deviation (with the divisor n - 1) times n^(-1/5), as in scipy's gaussian_kde. Empty if there
+/// are fewer than two samples, or if all samples are equal. REQUIRES: samples are finite.
 std::vector<double> kernel_density(std::span<const double> samples, std::span<const double> places);
 
 }  // namespace pardec

@@ -5,10 +5,11 @@
 
 namespace pardec {
 
-/// SQuAD 2.0's exact match and token F1 (Rajpurkar et al. 2018), as in its evaluate-v2.0.py without
-/// no-answer probabilities. Pure functions. Values are from 0 to 1; the script prints percentages.
-/// One difference: in the script, the prediction for "no answer" is "". This project's prompts ask
-/// for the word `null`, so a prediction that normalises to `null` ("NULL", "Null.") counts as "".
+/// SQuAD 2.0's exact match and token F1 (Rajpurkar et al. 2018), as in the authors'
+/// evaluate-v2.0.py without no-answer probabilities. Pure functions. Values are from 0 to 1; the
+/// script prints percentages. One difference: in the script, the prediction for "no answer" is "".
+/// This project's prompts ask for the word `null`, so a prediction that normalises to `null`
+/// ("NULL", "Null.") counts as "".
 
 /// The script's normalize_answer: lower case, without ASCII punctuation, then without the words a,
 /// an and the, with single spaces between words.

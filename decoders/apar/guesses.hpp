@@ -51,7 +51,7 @@ class Guesser {
   Guesser(const Guesser&) = delete;
   Guesser& operator=(const Guesser&) = delete;
 
-  /// Whether it makes guesses, i.e. the tree is not empty.
+  /// Whether the tree is not empty, so that there are guesses.
   bool guesses() const { return tree_.depth() > 0; }
   /// Adds the next node of the paragraph tree (decoders/apar/tree.hpp). Nodes are numbered from 0.
   /// `sees`: the segments that the tokens of this node see, including their own segment.

@@ -75,9 +75,10 @@ struct AspdStreams {
 AspdStreams split_streams(const Tokens& flattened, const AspdTokens& tokens,
                           const std::vector<Token>& eos,
                           std::span<const std::int64_t> lengths = {});
-/// Divides answer `index` of several answers. `flattened`: all answers. `lengths` has the entries
-/// of all answers, one answer after another: the lengths of an answer's branches, or, if it has no
-/// branches, the length of the answer.
+/// Divides answer `index` of several answers. `flattened`: the generated tokens of each answer.
+/// `lengths` has the recorded lengths of all answers, one answer after another: for an answer with
+/// branches, one length for each branch; for an answer without branches, the length of the answer.
+/// REQUIRES: `index` is an index of `flattened`.
 AspdStreams split_streams(const std::vector<Tokens>& flattened, int index, const AspdTokens& tokens,
                           const std::vector<Token>& eos, std::span<const std::int64_t> lengths);
 

@@ -31,8 +31,8 @@ struct HpdLayout {
   /// per value r: index of end(seg_r) in s, i.e. of the last token of its skeleton segment. The row
   /// of this token predicts the first token of the value.
   std::vector<int> end;
-  /// per value: the visibility segment of its tokens (0 for all values, or one per value or
-  /// product, from 1)
+  /// per value r: the visibility segment of its tokens. It is 0 with HpdIsolation::none, r + 1 with
+  /// `values`, and 1 plus the index of the value's product with `products`.
   std::vector<int> segment;
   int k_max = 0;  ///< HpdOptions::k_max
 

@@ -20,8 +20,9 @@ struct SpaceOptions {
 /// 1..k, is mask j of group i.
 struct SpaceGrid {
   std::vector<RowLabel> labels;
-  std::vector<int> reals;               ///< [i]: index of cell (i, 0)
-  std::vector<std::vector<int>> masks;  ///< [i][j - 1]: index of cell (i, j), if the mask exists
+  std::vector<int> reals;  ///< [i]: index of cell (i, 0) in `labels`
+  /// [i][j - 1]: index of cell (i, j) in `labels`, if the mask exists
+  std::vector<std::vector<int>> masks;
 };
 
 /// Lays out the cells for x_l, which is at position n, and `candidates` candidates after it, with k

@@ -44,8 +44,9 @@ struct PathVerdict {
 /// The row of the token before a place decides about the guesses at this place. Greedy: a guess is
 /// accepted if it is the best id of this row. Sampling: a guess is accepted with the probability
 /// p(guess) in this row's distribution p; a rejected guess is removed from p before the guess of
-/// the next path is tried (Fu et al., Algorithm 4). With `forced`, the law decides whether the
-/// first path's guess is accepted. The token after the accepted guesses is the network's own.
+/// the next path is tried (Fu et al., Algorithm 4). With `forced`, the law decides at each place
+/// whether the guess of the first such path is accepted; other guesses are not tried. The token
+/// after the accepted guesses is the network's own.
 ///   root   the row of the token before all paths
 ///   rows   [path][guess]: the rows of the guesses
 ///   paths  [path][guess]: the guesses; may be empty

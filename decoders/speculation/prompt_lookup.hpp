@@ -4,7 +4,7 @@
 
 namespace pardec {
 
-/// Guesses the continuation of a text: searches for an earlier occurrence of its last n tokens,
+/// Guesses the continuation of a text: searches for an earlier occurrence of the last n tokens,
 /// first with n = `ngram`, then with smaller n down to 1, and takes the earliest occurrence of the
 /// longest n. Returns the tokens after this occurrence, at most `draft`. Empty: the last token does
 /// not occur earlier.

@@ -13,7 +13,7 @@ namespace pardec {
 
 /// Options of ask_judge, judge_by and judge_run.
 struct AskJudgeOptions {
-  /// limit on the judge's cost, including its earlier cost in this database
+  /// limit on the judge's cost, including the cost of earlier requests in this database
   chat::Budget budget = {};
   ProgressStyle progress = ProgressStyle::none;
   std::stop_token stop = {};  ///< on a stop, requests that were sent are completed

@@ -56,8 +56,8 @@ struct JudgeUnits {
 };
 
 /// The names of the fields that a vote on the unit judges separately. Each field has its own
-/// verdict, which is stored as one row. The name is empty if the verdict is about the whole
-/// example.
+/// verdict, which is stored as one row. If the unit has a single verdict, the result is
+/// JudgeUnit::field alone.
 std::vector<std::string> verdict_fields(const JudgeProtocol& protocol, const JudgeUnit& unit);
 
 /// Finds all items of the task in the invocation's runs, including the runs of all its shards.
@@ -65,8 +65,8 @@ std::vector<std::string> verdict_fields(const JudgeProtocol& protocol, const Jud
 /// the fields of its answer.
 JudgeUnits judge_units(Store& store, const JudgeTask& task);
 
-/// The name of the built-in protocol whose verdicts the total `total` is computed from. Empty: the
-/// total needs no judge, or needs the user's own template.
+/// The name of the built-in protocol that gives the verdicts for `total` (a name in
+/// TaskMetric::totals). Empty: the total needs no judge, or needs the user's own template.
 std::string protocol_for(std::string_view total);
 /// The name of the built-in protocol that a dataset's metrics need. Empty: they need no judge.
 std::string protocol_for(const DatasetEntry& dataset);
@@ -74,7 +74,7 @@ std::string protocol_for(const DatasetEntry& dataset);
 /// Progress of a task.
 struct JudgeProgress {
   std::int64_t votes = 0;   ///< number of votes in the task
-  std::int64_t before = 0;  ///< votes that were stored before
+  std::int64_t before = 0;  ///< votes that were already stored at the beginning
   /// new votes without a call of their own, because the reply to an equal question is used
   std::int64_t cached = 0;
   std::int64_t equal = 0;  ///< ties between equal answers, without a judge

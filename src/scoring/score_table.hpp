@@ -15,7 +15,7 @@ namespace pardec {
 /// An answer that may have scores.
 struct ScoredAnswer {
   std::int32_t sample;             ///< index in ExampleNames::keys
-  std::int32_t cluster, category;  ///< numbers in ExampleNames
+  std::int32_t cluster, category;  ///< numbers in ExampleNames::clusters and categories
   std::int32_t repeat;
   std::int32_t fields;  ///< number of the answer's fields
 };
@@ -23,8 +23,9 @@ struct ScoredAnswer {
 /// One stored row of table `score`.
 struct ScoreFigure {
   std::int32_t answer;  ///< index in ScoreTable::answers
-  std::int32_t
-      field;  ///< number of the field's name in ExampleNames::fields; whole answer: number of ""
+  /// the field's number in ExampleNames::fields; for a score of the whole answer, the number of the
+  /// empty name
+  std::int32_t field;
   std::int32_t details;  ///< index in ScoreColumn::details
   std::int32_t version;  ///< version of the metric's definition
   double value;          ///< NaN if the stored value is no number
@@ -92,8 +93,9 @@ class ScoreTable {
   std::map<std::string, Column, std::less<>> columns_;
 };
 
-/// Reads the stored scores of each run: one table per run, in the order of figures.runs. Only the
-/// rows that some metric reads (TaskMetric::reads), and the rows `parsed`, are read.
+/// Reads the stored scores of each run: one table per run, in the order of figures.runs. Only two
+/// kinds of rows are read: rows that some metric reads (TaskMetric::reads), and rows with the name
+/// `parsed` (whether the answer could be parsed).
 std::vector<ScoreTable> read_scores(Store& store, const Figures& figures);
 
 /// The scores in `generations`, e.g. the result of rescore(). The scores need not be stored.

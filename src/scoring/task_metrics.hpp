@@ -66,7 +66,7 @@ struct MetricTotal {
 /// The contribution of one answer to a total; see ScorePart.
 struct ScoredPart {
   std::int32_t answer;  ///< index in ScoreTable::answers
-  std::int32_t field;   ///< number of the field's name in ExampleNames::fields
+  std::int32_t field;   ///< ScoreFigure::field
   std::int64_t group;   ///< any number, which is equal for the parts of a group
   double numerator, denominator;
 };
@@ -94,7 +94,7 @@ struct ByRunning {
 };
 /// Computed from a judge's verdicts, by `judge`.
 struct ByJudge {
-  std::string_view rows;  ///< the metric of these rows
+  std::string_view rows;  ///< the name under which the verdicts' scores are stored
 };
 /// Computed by a network that reads the answer, by `score --model`.
 struct ByNetwork {};
