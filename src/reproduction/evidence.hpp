@@ -32,9 +32,9 @@ struct ArmPair {
   std::string arm, over;
 };
 
-/// The name of the stored score from which a metric is computed: judge_win_rate for judge_wins,
-/// judge_ties and judge_losses (shares of pairs). The names of all other metrics are returned
-/// unchanged.
+/// The name of the stored score from which a metric is computed: judge_win_rate for the metrics
+/// judge_wins, judge_ties and judge_losses (shares of pairs). The name of any other metric is
+/// returned unchanged.
 std::string score_of(const std::string& metric);
 
 /// The conditions under which a verdict was reached.
@@ -71,7 +71,7 @@ class Evidence {
  public:
   virtual ~Evidence() = default;
   /// The names of all places. A place is a dataset or, for bounds, a combination of dataset,
-  /// network and machine. The result may have datasets that are missing.
+  /// network and machine. The result may include datasets that could not be measured.
   virtual std::vector<std::string> places() const = 0;
   /// The places of one dataset; empty: there are none.
   virtual std::vector<std::string> places_of(const std::string& dataset) const;
