@@ -60,8 +60,8 @@ struct LoadWindow {
 };
 
 /// Divides blocks into windows of 3 seconds, as in Figure 5 of the APAR paper. `blocks`: the loads
-/// of blocks (Store::loads_of). Two parts of a block are left out: its first third, and its end, in
-/// which no job waited.
+/// of blocks (Store::loads_of). The windows do not cover the first third of a block, the time after
+/// the last moment in which a job waited, and a remainder that is shorter than a window.
 std::vector<LoadWindow> load_windows(const std::vector<Json>& blocks);
 
 /// A source of measurements. Arms are given by their labels. experiments/papers/README.md lists the
