@@ -19,8 +19,9 @@ struct BestCell {
   };
   std::string dataset;
   const ArmFinding* best;
-  std::vector<Tie> ties;  ///< the smallest ratio first
-  int slower = 0;         ///< number of other candidates whose time is shown to be longer
+  /// the smallest ratio first; candidates without a block in common with the best arm are left out
+  std::vector<Tie> ties;
+  int slower = 0;  ///< number of other candidates whose time is shown to be longer
   /// Arms that more examples might show to be the best. It is undecided whether their answers are
   /// worse than the baseline's, and their time is not shown to be longer than the best arm's.
   std::vector<const ArmFinding*> undecided;

@@ -70,10 +70,9 @@ struct Reached {
 /// The baseline's total time divided by the method's total time, over the blocks that one process
 /// measured for both. The times of all repeats of a block are summed, so that all repeats of a
 /// block count as one block. The ends of an interval over fewer than kFewestBlocks blocks are NaN.
-/// Some blocks are outliers (robust_ratio_of_totals): one of the two arms was unusually slow in
-/// them.
+/// A block in which one of the two arms was unusually slow is an outlier (robust_ratio_of_totals).
 struct Speedup {
-  Interval ratio;                  ///< over all blocks; covers `without_outliers`
+  Interval ratio;                  ///< over all blocks; contains `without_outliers`
   std::int64_t slow_baseline = 0;  ///< number of blocks in which the baseline was slow (outliers)
   std::int64_t slow_method = 0;    ///< number of blocks in which the method was slow (outliers)
   Interval without_outliers{};     ///< the ratio without the outliers
@@ -284,9 +283,11 @@ struct Comparison : Overview {
   /// order. The member `machines` hides Overview::machines, the machines on which blocks were
   /// measured.
   std::vector<Hardware> machines, other_machines;
-  /// CompareOptions::hardware; empty if no arm has ArmDetails::allowed
+  /// the machines of ArmDetails::allowed: a copy of CompareOptions::hardware; empty if no arm has
+  /// ArmDetails::allowed
   std::vector<std::string> allowing;
-  /// Those decoders of the arms that have columns of their own (DecoderEntry::own_columns).
+  /// The distinct decoders of the arms, without the decoders that have no columns of their own
+  /// (DecoderEntry::own_columns).
   std::vector<const DecoderEntry*> own;
 
   /// REQUIRES: `arm` is an element of `arms`.
@@ -341,7 +342,8 @@ struct DifferingAnswers {
   std::int64_t count = 0;     ///< number of differing answers
   std::int64_t examples = 0;  ///< number of (arm, example) pairs with a differing answer
   bool repeated = false;      ///< whether examples were answered more than once
-  /// one entry for each of these pairs, the smallest gap first; at most `most` entries
+  /// one entry for each pair in `examples`, the smallest gap first; at most `most` entries
+  /// (differing_answers)
   std::vector<DifferingAnswer> first;
 };
 /// Finds the answers that differ from the answers of the baseline that each run recorded. Arms with

@@ -45,9 +45,10 @@ struct Mean {
   double value() const { return count > 0 ? sum / count : std::nan(""); }
 };
 
-/// Statistics of one split. `all_fields` is the number of fields, and `unanswerable` the number of
-/// annotated fields without a reference. `fields` and `present` are the mean numbers of fields per
-/// example, and of fields with a reference per example. All other means are lengths in tokens:
+/// Statistics of one split. `all_fields`: number of fields. `unanswerable`: number of annotated
+/// fields without a reference. `categories`: number of distinct categories. `fields`: mean number
+/// of fields of an example. `present`: mean number of fields of an example that have a reference.
+/// All other means are lengths in tokens:
 ///   text         the text of an example
 ///   instruction  the part of a prompt before the example
 ///   prompt       a whole prompt; of a conversation, the first prompt
@@ -69,8 +70,9 @@ struct SplitStats {
 SplitStats stats_of(const Dataset& dataset, const Protocol& protocol, const Tokenizer& tokenizer);
 
 /// How parallel the reference answers of a corpus are, counted as in Figure 1 of the ASPD paper: in
-/// tokens of text, without control tokens. The tokens of a branch are those of `TITLE: CONTENT`.
-/// The other tokens are serial text, and the titles before a group of branches.
+/// tokens of text, without control tokens. The text of a branch is `TITLE: CONTENT`. The remaining
+/// tokens are the serial text, and the titles, which are listed once more before a group of
+/// branches.
 struct StructureStats {
   std::int64_t answers = 0;  ///< number of answers: the first reference of each field
   /// marked: number of answers with branches in ASPD's markup (parse_markup). by_rules: number of

@@ -41,8 +41,8 @@ struct ArmStanding {
 
   /// Whether the arm is shown to be faster, with answers that are the same or not worse.
   bool is_shown() const;
-  /// Whether the arm is slower, worse, broken, or has an untrained network. More examples would not
-  /// lead to a recommendation of such an arm.
+  /// Whether the arm is shown to be slower (SpeedShown::slower), or its quality is `worse`, `noise`
+  /// or `broken`. More examples would not lead to a recommendation of such an arm.
   bool is_ruled_out() const;
 };
 

@@ -81,13 +81,13 @@ struct ArmRoofline {
   double tokens_per_second;  ///< upper bound
   bool is_baseline;
   /// upper bound of the speedup over the baseline; none: this arm is the baseline, there is no
-  /// baseline, or its traces have other examples
+  /// baseline, or the traces of the two arms have different examples
   std::optional<double> speedup;
 };
 
 /// The bounds of all arms, in the order in which they appear in the traces.
 struct Roofline {
-  std::vector<std::vector<ArmRoofline>> by_machine;  ///< one list of arms for each machine
+  std::vector<std::vector<ArmRoofline>> by_machine;  ///< [machine][arm]
   bool has_baseline = false;                         ///< whether a trace is of the baseline
   /// labels of the arms that were traced on other examples than the baseline
   std::vector<std::string> other_examples;

@@ -54,8 +54,8 @@ struct RunList {
 };
 
 /// The newest `limit` invocations that have a run for which all members of `filter` match. `limit`
-/// 0: all of them. ConfigError: `filter.since` has another form, or neither the registry of
-/// datasets nor the store has a dataset with the name `filter.dataset`.
+/// 0: all of them. ConfigError: `filter.since` is not the beginning of an ISO 8601 time, or neither
+/// the registry of datasets nor the store has a dataset with the name `filter.dataset`.
 RunList list_runs(Store& store, const RunListFilter& filter, int limit);
 
 /// One arm on one dataset in one of the compared invocations.

@@ -25,8 +25,8 @@ void add_asked_for(std::vector<std::string_view>& totals, const RunSummary& run,
 
 /// The metrics that only the verbs `judge` and `score` compute, and for which at least one arm with
 /// answers has no score yet. These metrics are in a dataset's list of scores, and need a judge or
-/// run the answer's code. All metrics of a dataset that need a judge form one entry. An arm with a
-/// score of one of these metrics counts as judged.
+/// run the answer's code. All metrics of a dataset that need a judge form one entry. Such an entry
+/// is left out if each arm has a score of at least one of these metrics.
 std::vector<Uncomputed> uncomputed_in(const std::vector<ArmFinding>& arms);
 
 /// The first name in the dataset's list of scores for which the arm has a score; empty: none.

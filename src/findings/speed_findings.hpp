@@ -38,7 +38,7 @@ bool is_within(const Interval& ratio, double share);
 /// counts and times of the arm. Tokens per second are set only for arms whose numbers of tokens can
 /// be compared with the baseline's:
 ///   - arms without a baseline
-///   - services
+///   - arms that a service answers
 ///   - arms with an exact decoder that generate the baseline's ids (same_by_construction)
 ///   - arms that ask field by field and run the baseline's network, if the baseline asks field by
 ///     field, too

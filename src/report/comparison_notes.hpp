@@ -23,14 +23,15 @@ bool several_baselines(const Comparison& comparison);
 
 /// A short name of a network's checkpoint (checkpoint_name).
 std::string network_name(const ModelRow& model);
-/// The names of an arm's network and, if it has one, of its draft network.
+/// The name of an arm's network, followed by " + draft NAME" if the arm has a draft network.
 std::string networks_text(const RunRow& run);
 
 /// The size of the measurement as text, e.g. "n 36 to 38, 2 threads, 3 repeats"; n is the number of
 /// distinct examples of a run. REQUIRES: `runs` is not empty.
 std::string size_of(const std::vector<RunSummary>& runs);
 
-/// One note for each oracle: what the oracle forced or decided, and what the numbers mean.
+/// One note for each oracle of the comparison: what the oracle forced or decided, and what the
+/// numbers of such a run mean.
 std::vector<std::string> oracle_notes(const Comparison& comparison);
 
 /// A note about the arms whose answers are noise because their network is untrained. Empty: there

@@ -10,12 +10,13 @@
 namespace pardec {
 
 /// The table of `compare`, with one row for each arm on each dataset. results/table.md explains the
-/// columns. An arm that could not be run on a dataset has a row in csv and json, with the reason,
-/// and a note. By default, text, md and latex show the speedup with its interval, the difference of
-/// the first score with its interval, the verdict, the score, and tokens per pass. If machines were
-/// requested (CompareOptions::hardware), these formats also show the columns about rooflines. The
-/// other columns are wide (choose_columns) or only in csv and json: concurrent jobs, speeds, share
-/// of identical answers, all scores with their differences, and the decoders' own counts. The
+/// columns. An arm that could not be run on a dataset has a row with "n/a" as its speedup. csv and
+/// json have the reason in this row; the other formats have the reason in a note. By default, text,
+/// md and latex show the speedup with its interval, the difference of the first score with its
+/// interval, the verdict, the score, and tokens per pass. If machines were requested
+/// (CompareOptions::hardware), these formats also show the columns about rooflines. The other
+/// columns are wide (choose_columns) or only in csv and json: concurrent jobs, speeds, share of
+/// identical answers, all scores with their differences, and the decoders' own counts. The
 /// conclusion has one recommendation for each dataset (recommendations). REQUIRES: the comparison
 /// has at least one arm.
 Table comparison_table(const Comparison& comparison);
@@ -35,7 +36,7 @@ Table category_table(const Comparison& comparison, const std::vector<CategoryFin
 /// REQUIRES: `accounts` is not empty; either all accounts have a price, or none has one.
 Table accounting_table(const std::vector<ArmAccount>& accounts);
 
-/// A table of the differing answers in `answers.first`, with a note that counts all of them.
+/// A table of the answers in `answers.first`, with a note about DifferingAnswers::count.
 Table differences_table(const DifferingAnswers& answers);
 
 /// The text in the speedup column of a baseline.

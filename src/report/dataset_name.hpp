@@ -22,8 +22,7 @@ std::vector<Cell> dataset_cells(const Dataset& dataset);
 std::vector<Cell> dataset_cells(const DatasetRow& dataset);
 /// The cells of a dataset of which only the name is known. The other cells are no_cell().
 std::vector<Cell> dataset_cells(const std::string& name);
-/// These functions put dataset_columns() before other columns, and a dataset's cells before other
-/// cells.
+/// Puts dataset_columns() before other columns, or a dataset's cells before other cells.
 std::vector<Column> with_dataset(std::vector<Column> others);
 std::vector<Cell> with_dataset(std::vector<Cell> dataset, std::vector<Cell> others);
 

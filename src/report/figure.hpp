@@ -22,8 +22,8 @@ struct FigurePoint {
 struct FigureSeries {
   std::string name;
   std::vector<FigurePoint> points;
-  /// index of mark and colour, at least 0; 0 is grey, for baselines; kMarks and higher indices
-  /// start again with the first mark
+  /// index of mark and colour, at least 0; 0 is grey, for baselines; the marks repeat: index kMarks
+  /// looks like index 0
   int colour = 0;
 };
 

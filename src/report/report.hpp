@@ -90,7 +90,8 @@ struct ReportAnswer {
   bool differs = false;             ///< whether it differs from the baseline's answer
   bool limit = false;               ///< whether the answer or one of its fields was cut at a limit
   bool unparsed = false;            ///< whether the values could not be read from the text
-  std::vector<ReportValue> values;  ///< one for each ReportExample::fields; empty: it failed
+  /// one for each entry of ReportExample::fields; empty: the answer failed
+  std::vector<ReportValue> values;
   /// For conversations: (offset in `text` where a turn's answer begins, name of the turn's field).
   std::vector<std::pair<std::size_t, std::string>> turns;
   std::vector<TokenLine> lines;  ///< the tokens of the answer, or of each field with tokens

@@ -41,9 +41,10 @@ struct ResultsPage {
 ResultsPage results_page(const std::vector<ReproducedItem>& items, const std::string& command,
                          const Wording& wording);
 
-/// The JSON export of the page, and the page from its export. ConfigError, which starts with
-/// `where`: the export is invalid.
+/// The JSON export of the page.
 OrderedJson json_of(const ResultsPage& page);
+/// Reads a page from its JSON export. `where`: beginning of error messages. ConfigError: the export
+/// is invalid.
 ResultsPage read_results(const Json& json, const std::string& where);
 
 /// The page as Markdown, with a section for each verdict. Refuted claims come first. Claims that

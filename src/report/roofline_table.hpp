@@ -12,12 +12,13 @@ namespace pardec {
 std::string machine_text(const Hardware& machine);
 
 /// A table with the bounds of each arm on each machine (ArmRoofline). `machines`: the machines for
-/// which `roofline` was computed, in the same order. `baseline`: the label of the baseline that the
-/// user requested, for notes.
+/// which `roofline` was computed, in the same order. `baseline`: RooflineSetting::baseline, which
+/// the notes name.
 Table roofline_table(const Roofline& roofline, const std::vector<Hardware>& machines,
                      const std::string& title, const std::string& baseline);
 
-/// A table with the passes of one request on one machine.
+/// A table with one row for each of `passes` (passes_of_request). `request` and `machine`, from
+/// which `passes` were computed, are named in the title.
 Table pass_table(const std::vector<TracedPass>& passes, const std::string& request,
                  const Hardware& machine);
 

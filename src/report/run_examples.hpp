@@ -15,16 +15,16 @@ struct ExampleLimits {
   /// Approximate limit on the total size of texts and tokens, in units of 10^6 bytes. Each dataset
   /// has an equal part of it, and at least one example.
   double megabytes = 8;
-  std::uint64_t seed = 1;  ///< of the random drawing
+  std::uint64_t seed = 1;  ///< seed of the random sample
 };
 
-/// Draws a random sample of each dataset's examples. The result is in the order of the dataset, and
-/// has the answers of all arms in the first repeat. The examples of a dataset are divided into five
-/// groups by their answers: failed, cut at a limit, different from the baseline's, wrong, and all
-/// others. Examples are drawn from the five groups in turn. `traces`: traces of the invocation's
-/// jobs, from which the pass of each token is taken; may be empty. StoreError and DataError: see
-/// store.hpp. REQUIRES: `comparison` was computed from `measured`, which was read from `store`, and
-/// has at least one arm.
+/// Draws a random sample of each dataset's examples. Each sample is sorted in the order of its
+/// dataset, and has the answers of all arms in the first repeat. The examples of a dataset are
+/// divided into five groups by their answers: failed, cut at a limit, different from the
+/// baseline's, wrong, and all others. Examples are drawn from the five groups in turn. `traces`:
+/// traces of the invocation's jobs, from which the pass of each token is taken; may be empty.
+/// StoreError and DataError: see store.hpp. REQUIRES: `comparison` was computed from `measured`,
+/// which was read from `store`, and has at least one arm.
 Examples draw_examples(Store& store, const Measurements& measured, const Comparison& comparison,
                        const std::vector<Trace>& traces, const ExampleLimits& limits);
 

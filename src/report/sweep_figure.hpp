@@ -6,7 +6,7 @@
 
 namespace pardec {
 
-/// Selects the figure that `plot` draws.
+/// Selects the figure that the verb `plot` draws.
 struct Sweep {
   /// What is on the horizontal axis: batch_size, cache_blocks, seed, or DECODER.OPTION (an option
   /// that is a number), e.g. hpd.k_max; or date (the start of a run), or checkpoint (the number of
@@ -28,8 +28,9 @@ struct Sweep {
 /// the newest invocation's network. If two invocations have the same point, the newer invocation
 /// counts.
 ///
-/// ConfigError: no run has this x, the comparisons have no column of numbers y, no run has both,
-/// there is no invocation `run`, or the store is empty. StoreError and DataError: see store.hpp.
+/// ConfigError: no run has this x, comparison_table has no column of numbers y, no run has both
+/// x and y, there is no invocation `run`, or the store is empty. StoreError and DataError: see
+/// store.hpp.
 Figure sweep_figure(Store& store, const Sweep& sweep);
 
 }  // namespace pardec

@@ -27,7 +27,7 @@ struct Column {
   bool wide = false;
   /// whether text, md and latex show the column only if not all columns are requested
   bool brief = false;
-  bool number = false;  ///< whether the values are numbers, although `align` is left
+  bool number = false;  ///< whether the values are numbers, even if `align` is left
   /// In text, rows with the same text in this column are grouped, and the text is their heading. If
   /// all rows have different texts, the column is shown as an ordinary column.
   bool group = false;
@@ -98,7 +98,7 @@ struct MergedWarning {
   std::vector<Finding> findings;  ///< one for each distinct Table::Warning::found
   std::string advice;             ///< Table::Warning::advice
 
-  /// One line with the first findings, the number of other findings, and the advice.
+  /// One line with the first six findings, the number of further findings, and the advice.
   std::string text() const;
 };
 
@@ -157,8 +157,9 @@ struct Screen {
 ///             names. Texts are unchanged, so a spreadsheet takes a text that begins with = + - or
 ///             @ for a formula. An interval (key X_interval) is two columns X_low and X_high. A
 ///             difference (key X_difference) is three columns X_difference, X_difference_low and
-///             X_difference_high, and a column with p if a cell has p. A list of numbers is one
-///             column for each item of the longest list (Column::parts)
+///             X_difference_high, and, if a cell has a p-value, a fourth column
+///             X_difference_p_mcnemar_holm. A list of numbers is one column for each item of the
+///             longest list (Column::parts)
 ///   csv-safe  csv for spreadsheets: ' is put before a text that begins with = + - or @, a tab or a
 ///             carriage return; numbers stay numbers
 ///   json      {"title", "columns": [keys], "rows": [objects], "conclusion", "notes" (including

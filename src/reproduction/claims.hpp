@@ -31,8 +31,8 @@ struct ClaimFinding {
   std::vector<Part> parts;
   std::vector<std::string> lacks;  ///< for parts that could not be measured: what is missing
   std::vector<Caveat> caveats;     ///< the warnings about the numbers, without duplicates
-  /// Why a test is open although parts of it are refuted: their passes are too large
-  /// (ClaimTest::below_balance). Empty: there is no such test.
+  /// Why a test is open although parts of the test are refuted: the passes of these parts are too
+  /// large (ClaimTest::below_balance). Empty: there is no such test.
   std::string note;
 
   /// Whether the verdict is a decision (neither open nor not testable) that differs from the

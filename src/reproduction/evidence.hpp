@@ -32,9 +32,9 @@ struct ArmPair {
   std::string arm, over;
 };
 
-/// The name of the stored score from which a metric is computed: judge_win_rate for judge_wins,
-/// judge_ties and judge_losses (shares of pairs). The names of all other metrics are returned
-/// unchanged.
+/// The name of the stored score from which a metric is computed: judge_win_rate for the metrics
+/// judge_wins, judge_ties and judge_losses (shares of pairs). The name of any other metric is
+/// returned unchanged.
 std::string score_of(const std::string& metric);
 
 /// The conditions under which a verdict was reached.
@@ -60,8 +60,8 @@ struct LoadWindow {
 };
 
 /// Divides blocks into windows of 3 seconds, as in Figure 5 of the APAR paper. `blocks`: the loads
-/// of blocks (Store::loads_of). Two parts of a block are left out: its first third, and its end, in
-/// which no job waited.
+/// of blocks (Store::loads_of). The windows do not cover the first third of a block, the time after
+/// the last moment in which a job waited, and a remainder that is shorter than a window.
 std::vector<LoadWindow> load_windows(const std::vector<Json>& blocks);
 
 /// A source of measurements. Arms are given by their labels. experiments/papers/README.md lists the
@@ -71,7 +71,7 @@ class Evidence {
  public:
   virtual ~Evidence() = default;
   /// The names of all places. A place is a dataset or, for bounds, a combination of dataset,
-  /// network and machine. The result may have datasets that are missing.
+  /// network and machine. The result may include datasets that could not be measured.
   virtual std::vector<std::string> places() const = 0;
   /// The places of one dataset; empty: there are none.
   virtual std::vector<std::string> places_of(const std::string& dataset) const;

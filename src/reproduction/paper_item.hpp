@@ -57,7 +57,7 @@ struct Point {
 struct ClaimTest {
   /// What must hold for the quantities of `points`.
   enum class Kind {
-    ratio,       ///< each point, divided by its `over`, satisfies `limit`
+    ratio,       ///< each point's arm divided by its `over` satisfies `limit`
     bound,       ///< each point satisfies `limit` (not a bound by the roofline); no `over` needed
     difference,  ///< each point's arm minus its `over` satisfies `limit`
     order,       ///< each point divided by the next point satisfies `limit`
@@ -122,7 +122,8 @@ struct PrintedFigure {
   enum class Form {
     /// a metric over the setting `along` of the arms, e.g. batch_size; one line for each series
     lines,
-    /// bars of a metric; groups are datasets, or the categories of one dataset (`along`)
+    /// bars of a metric, in groups: one group for each dataset (`along` is "dataset"), or for each
+    /// category of one dataset (`along` is "category")
     bars,
     /// one bar for each arm, made of the quantities `parts`, which add up to 1
     stacked,
@@ -148,7 +149,7 @@ struct PrintedFigure {
   };
   Form form;
   std::string title;                 ///< name of the panel; empty: there is only one panel
-  std::vector<std::string> metrics;  ///< each metric has a figure of its own
+  std::vector<std::string> metrics;  ///< one figure for each; not used for `stacked` and `cache`
   std::string along, by;             ///< see Form
   std::vector<Series> series;
   std::vector<Part> parts;  ///< see Form::stacked
@@ -156,7 +157,7 @@ struct PrintedFigure {
   double times = 1;      ///< the drawn number is `times` * value, e.g. 100 for percent
   bool inverse = false;  ///< true: the drawn number is `times` / value, e.g. a time per token
   /// Datasets; empty: all datasets of the scale. Each dataset has a figure of its own, unless
-  /// `along` is "dataset".
+  /// `along` is "dataset" or the form is `stacked`.
   std::vector<std::string> in;
   std::string note;  ///< how the drawing differs from the paper's; empty: it does not differ
 };

@@ -27,14 +27,14 @@ struct Recipe {
   /// the commands that create `model` or, if `merge` is set, the two folders of `merge`
   std::vector<std::string> before;
   std::vector<std::string> datasets;  ///< names of the datasets to train on
-  /// folder of the data; "DATA" stands for the folder of the publishers' files
+  /// folder of the data; the text "DATA" means the folder of the publishers' files
   /// (TrainingChoice::data_root)
   std::string root;
   std::vector<std::string> made_by;  ///< commands that create the data
   Json flags;                        ///< further flags of `train`: name -> value
   std::uint64_t seed = 1;
   double minutes = 0;  ///< expected training time on one core
-  /// validation loss at the end of an earlier training with this recipe; none: not known
+  /// validation loss at the end of an earlier training run with this recipe; none: not known
   std::optional<double> validation_loss;
 
   /// The folder for the trained weights: for FOLDER/recipes/NAME.json, this is FOLDER/NAME.
@@ -49,18 +49,18 @@ Recipe read_recipe(const std::filesystem::path& file);
 /// FOLDER/recipes/NAME.json. The folder `network` need not exist. None: there is no such recipe.
 std::optional<std::filesystem::path> recipe_for(const std::string& network);
 
-/// The settings of a training that a recipe leaves open.
+/// The settings of a training run that a recipe leaves open.
 struct TrainingChoice {
-  std::string data_root;  ///< the folder that "DATA" stands for (Recipe::root)
+  std::string data_root;  ///< folder of the publishers' files, "DATA" in Recipe::root
   std::string device;     ///< empty: the recipe's device
   double minutes = 0;     ///< time limit (LoopOptions::minutes); 0: no limit
 };
 
-/// The settings of a recipe's training. If an earlier training with this recipe was stopped, the
-/// new training continues it. ConfigError: the recipe's flags are invalid.
+/// The settings of a training run with this recipe. If an earlier run was stopped, the new run
+/// continues its training. ConfigError: the recipe's flags are invalid.
 TrainingSettings settings_of_recipe(const Recipe& recipe, const TrainingChoice& choice);
 
-/// The same training as a command line, without the flags that continue an earlier training and
+/// The same training run as a command line, without the flags that continue an earlier run and
 /// limit the time.
 std::string command_of_recipe(const Recipe& recipe, const TrainingChoice& choice);
 

@@ -26,8 +26,8 @@ class Group;  // src/group/group.hpp
 
 /// Limits on the work for one item.
 struct Effort {
-  /// False: nothing is run. Only stored runs, of any commit of the program, and bound traces that
-  /// were made for other items are used.
+  /// False: nothing is run. Results then come only from stored runs, of any commit of the program,
+  /// and from traces for bounds that were made for other items.
   bool runs = true;
   std::optional<double> seconds = std::nullopt;  ///< time limit of a run; none: no limit
 };
@@ -50,8 +50,8 @@ struct ReproduceOptions {
   bool create_folders = false;               ///< whether to create folders for the database
   std::string data_root;  ///< folder with a folder for each dataset; empty: the project's samples
   std::string dtype;      ///< replaces the dtype in the item's file; empty: keeps it
-  std::string device;     ///< device of runs and trainings; empty: as in the item's file
-  std::vector<GivenNetwork> models;  ///< of several entries with a label, the first counts
+  std::string device;     ///< for runs and training runs; empty: as in the item's file
+  std::vector<GivenNetwork> models;  ///< if several entries have the same label, the first counts
   /// The services for arms that a service answers. An arm without its service is reported as
   /// missing.
   std::vector<GivenService> services;
@@ -121,9 +121,9 @@ void end_reproductions(Group& group);
 /// invalid. May generate stand-ins (runnable_of).
 bool runs_here(const PaperItem& item, const ReproduceOptions& options);
 
-/// A key for the work of a scale. Scales with the same key, also of different items, share one run,
-/// or the traced passes of a bound. Empty: the scale only counts and needs no run, or the item does
-/// not have this scale. ConfigError and DataError: see PaperItem::scale.
+/// A key for the work of a scale. Scales with the same key share one run, or the traced passes of a
+/// bound, even if they belong to different items. Empty: the scale only counts and needs no run, or
+/// the item does not have this scale. ConfigError and DataError: see PaperItem::scale.
 std::string work_of(const PaperItem& item, const std::string& scale);
 
 /// Tests claims against a stored invocation, without running anything. Returns one result for each

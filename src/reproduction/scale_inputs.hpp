@@ -45,8 +45,8 @@ RunSpec spec_of(const Runnable& runnable, const std::string& name,
 /// project's folder. None: there is no such folder or file.
 std::optional<std::filesystem::path> folder_at(const std::string& named);
 
-/// The folder of a network, found as by folder_at. None: the folder does not exist, or contains an
-/// unfinished training.
+/// The folder of a network, found as by folder_at. None: the folder does not exist, or its network
+/// is not completely trained.
 std::optional<std::filesystem::path> network_at(const std::string& named);
 
 /// The numeric settings of a training record (the content of training.json): name -> value. Items
@@ -57,7 +57,7 @@ std::map<std::string, double> settings_of_training(const Json& record);
 
 /// Sets the evidence and the differences of `result` for a scale without runs: counts in datasets
 /// (key `stats`), the cost of attention for the lengths in datasets (key `attention`), or the
-/// settings of a training (key `training`). Errors: see load_splits, protocol_of, stats_of and
+/// settings of a training run (key `training`). Errors: see load_splits, protocol_of, stats_of and
 /// attention_of.
 void reproduce_counts(Reproduction& result, const Json& scale, const ReproduceOptions& options);
 

@@ -98,13 +98,14 @@ ClaimVerdict together(std::span<const ClaimVerdict> parts);
 Decision decide(std::span<const Measured> parts, const Limit& limit,
                 const VerdictRules& rules = {});
 
-/// Decides the claim that the best of all points is among the named points. `better[i][o]`: the
-/// quantity of named point i divided by the quantity of other point o; above 1, the named point is
-/// better. Confirmed: the named point with the best estimate is better than every other point. Not
-/// contradicted: the same, but with bounds. Refuted: the other point with the best estimate is
-/// better than every named point. Not testable: there is no named point, or no other point.
-/// Decision::parts compares the best named point with each other point. REQUIRES: all rows of
-/// `better` have the same length.
+/// Decides the claim that the best of all points is among the points that the claim names
+/// (ClaimTest::among). `better[i][o]`: the quantity of named point i divided by the quantity of
+/// point o that is not named; above 1, the named point is better. Confirmed: the named point with
+/// the best estimate is better than every point that is not named. Not contradicted: the same, but
+/// with bounds. Refuted: of the points that are not named, the point with the best estimate is
+/// better than every named point. Not testable: all points are named, or none is. Otherwise: open.
+/// Decision::parts: one verdict for each point that is not named, compared with the best named
+/// point. REQUIRES: all rows of `better` have the same length.
 Decision decide_optimum(const std::vector<std::vector<Measured>>& better,
                         const VerdictRules& rules = {});
 
@@ -119,9 +120,9 @@ struct IdentityCount {
 /// The largest gap between the two best logits that counts as a tie (rounding in fp32).
 inline constexpr double kTieGap = 1e-3;
 
-/// Decides the claim that the answers of two arms are the same, except for differences at ties. One
-/// other difference refutes a part. A part without other differences is confirmed if at least
-/// VerdictRules::fewest_units answers were compared, and open otherwise.
+/// Decides the claim that the answers of two arms are the same, except for differences at ties. A
+/// part is refuted if at least one difference is not at a tie. Otherwise, the part is confirmed if
+/// at least VerdictRules::fewest_units answers were compared, and open if fewer were compared.
 Decision decide_identity(std::span<const IdentityCount> parts, const VerdictRules& rules = {});
 
 }  // namespace pardec
