@@ -19,9 +19,9 @@ inline constexpr const char* kExitCodes =
     "there is a warning and --strict is set), 4 a verdict of reproduce differs from the expected "
     "one, 130 stopped by Ctrl-C (all results so far are stored).";
 
-/// The names of the flags (or positional arguments) of a verb that take the paths of its outputs,
-/// e.g. "--out". `files`: flags with output files. `folders`: flags with folders for checkpoints.
-/// check_written uses these names to check that no output overwrites an input.
+/// Names of a verb's flags and positional arguments whose values are paths of outputs, e.g.
+/// "--out". `files`: the values are output files. `folders`: the values are folders for new
+/// checkpoints. check_written uses these names to check that no output overwrites an input.
 struct Written {
   std::vector<std::string> files = {}, folders = {};
 };

@@ -13,8 +13,8 @@ class Option;
 
 namespace pardec {
 
-// Each function of this file that declares flags writes their values to the given variable when the
-// command line is parsed. The variable must still exist then.
+// Some functions of this file declare flags for a variable. The values of these flags are written
+// to the variable later, when the command line is parsed. The variable must still exist then.
 
 /// Declares the flags that verbs with a network share: the network with its dtype and device
 /// (ModelOptions), and the options of generation (DecodeOptions).

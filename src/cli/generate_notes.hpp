@@ -37,7 +37,7 @@ void print_positions_end(const std::vector<std::optional<Answers>>& answers,
 
 /// Prints the options that have their values from the network's training record
 /// (Arm::trained_options). The number of examples in a stack (DecoderEntry::stack_option) is left
-/// out, because the user makes the prompts of `generate`.
+/// out, because `generate` uses the user's prompts as they are.
 void print_trained_options(const Arm& arm);
 
 }  // namespace pardec

@@ -8,8 +8,8 @@
 /// Scripts for the scheduler Slurm.
 namespace pardec {
 
-/// A job array of Slurm. Task I of N runs pardec with `--shard I/N`, and stores the results in its
-/// own database, DB.part-I.
+/// A job array of Slurm with N tasks. Task I, counted from 0, runs pardec with `--shard I/N`, and
+/// stores the results in its own database, DB.part-I.
 struct SlurmArray {
   std::string verb;     ///< `sweep` or `reproduce`
   std::string program;  ///< path of pardec

@@ -12,8 +12,9 @@ namespace pardec {
 
 /// The files and checkpoint folders that a command reads, according to its flags and arguments.
 /// Paths inside a value are included (`model=DIR`, `@FILE`). --data-root is left out, because the
-/// files of datasets are known only after reading. `written`: the flags for output, which are left
-/// out too. `config`: the content of the `-c` file, for flags that are not on the command line.
+/// files of datasets are known only after the datasets are read. `written`: the flags for output,
+/// which are left out too. `config`: the content of the `-c` file, for flags that are not on the
+/// command line.
 ReadFiles files_read(const CLI::App& app, const Written& written, const Json& config = {});
 
 /// Checks the outputs of a command before the command does any work. ConfigError: the folder of an

@@ -33,12 +33,13 @@ struct Ask {
   std::vector<std::variant<std::string, Tokens>> prompts;
   std::vector<ChatMessage> messages;  ///< chat: at least one, unless `job` is set
   int n = 1;                          ///< number of answers to each prompt
-  /// `max_completion_tokens`, or else `max_tokens`. 0 (only with `echo`): nothing is decoded.
+  /// maximum number of generated tokens: the request's `max_completion_tokens`; if this field is
+  /// missing, its `max_tokens`. 0 (only with `echo`): nothing is decoded.
   std::optional<int> max_tokens;
-  std::optional<int> top_k;  ///< 0 (-1 in the request also becomes 0): all tokens
+  std::optional<int> top_k;  ///< 0: all tokens; -1 in a request is read as 0
   std::optional<double> temperature, top_p;
   std::optional<std::uint64_t> seed;
-  std::vector<std::string> stops;  ///< the answer ends before the first of these texts
+  std::vector<std::string> stops;  ///< stop strings; the answer ends before the first one found
   /// None: the reply has no log-probabilities. K, from 0 to 20: for each generated token, the reply
   /// has the token's log-probability, and the K most probable ids at the same place with their
   /// log-probabilities.
@@ -54,8 +55,8 @@ struct Ask {
   bool continuous_usage = false;
   bool return_token_ids = false;
   // The members of the request's member `pardec`:
-  std::string decoder;  ///< name of a decoder; empty: the model id's decoder
-  /// {option: value} for the decoder; these values replace the values of the model id
+  std::string decoder;  ///< name of a decoder; empty: the decoder of the requested model
+  /// {option: value}: these values replace the option values of the requested model
   Json options = Json::object();
   /// chat: instead of messages, a Job in the form of src/prompt/job.schema.json
   std::optional<Json> job;
@@ -76,18 +77,18 @@ Json parse_body(std::string_view body);
 /// null (read as an empty text). ApiError 400: `given` has another form.
 std::vector<ChatMessage> read_messages(const Json& given);
 /// Reads a list of token ids. The ids are not compared with a vocabulary. `param`: the request's
-/// field with this list, for the error. ApiError 400: `list` is not a list of whole numbers that
-/// fit into a Token, from 0.
+/// field with this list, for the error. ApiError 400: `list` is not a list of whole numbers from 0
+/// to the largest Token.
 Tokens read_ids(const Json& list, const std::string& param);
 
-/// Reads the fields of a body with type checks.
+/// Reads the fields of a request's body, and checks their types.
 class BodyReader {
  public:
   /// REQUIRES: `body` is a JSON object, and outlives this object.
   explicit BodyReader(const Json& body) : body_(body) {}
 
   /// The value of a field, of any type; null if the field is missing. This function and the next
-  /// four functions mark the field as known.
+  /// four functions mark the field as known (see unknown()).
   const Json& any(const char* key);
   // The value of a field; none if the field is missing or null. ApiError 400: the value has the
   // wrong type, or is below `least` or above `most`.

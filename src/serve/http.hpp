@@ -13,7 +13,7 @@ struct HttpRequest {
   std::string method;
   std::string target;         ///< path and query, e.g. /v1/models?x=1
   std::string content_type;   ///< in lower case, without parameters; empty: not sent
-  std::string authorization;  ///< value of the header of this name; empty: not sent
+  std::string authorization;  ///< value of the header `authorization`; empty: not sent
   std::string body;
 };
 
@@ -32,11 +32,11 @@ struct HttpReply {
 class HttpAnswer {
  public:
   virtual ~HttpAnswer() = default;
-  /// Sends the whole answer, which ends the answer. Does nothing after the first event.
+  /// Sends `reply` as the whole answer, and ends the answer. Does nothing if a stream has begun.
   virtual void send(const HttpReply& reply) = 0;
   /// Sends the event `data: DATA`. The first event begins the stream. REQUIRES: `data` is one line.
   virtual void event(std::string_view data) = 0;
-  /// Ends the stream and the answer. Does nothing before the first event. If `whole` is false, the
+  /// Ends the stream and the answer. Does nothing if no stream has begun. If `whole` is false, the
   /// connection is closed without the end mark of HTTP, so that the client knows that the stream is
   /// incomplete.
   virtual void end_events(bool whole) = 0;
@@ -45,7 +45,8 @@ class HttpAnswer {
   virtual void on_gone(std::function<void()> gone) = 0;
 };
 
-/// Handles a request. May use `answer` later, after it has returned. Must not throw.
+/// A function that handles a request. The function may keep `answer`, and use `answer` after
+/// returning. Must not throw.
 using HttpHandler =
     std::function<void(const HttpRequest& request, const std::shared_ptr<HttpAnswer>& answer)>;
 

@@ -15,7 +15,7 @@ namespace pardec::serve {
 struct HttpBounds {
   std::size_t header_bytes = 16 << 10;
   std::size_t body_bytes = 4 << 20;
-  /// bytes of a stream that wait until the client reads
+  /// bytes of a stream that the client has not read yet, and that wait in the server's memory
   std::size_t unsent_bytes = 4 << 20;
   std::size_t connections = 1024;  ///< number of open connections
   /// time for the header of a request, from its first to its last byte; also for the TLS handshake
@@ -61,7 +61,7 @@ class HttpServer {
 
   // On the server's thread:
 
-  /// Calls `task` after the time `wait`, unless stop() is called before.
+  /// Calls `task` after the time `wait` has passed, unless stop() is called before.
   void post_after(std::chrono::milliseconds wait, std::function<void()> task);
   /// Accepts no more connections. Closes idle connections now, and each other connection after the
   /// answer to its current request.

@@ -16,9 +16,9 @@ class Keys {
 
   /// Whether there are no keys.
   bool empty() const { return digests_.empty(); }
-  /// Whether `authorization`, a request's header, is "Bearer KEY" with an accepted key. Always true
-  /// if there are no keys. The time of the check does not depend on the content of the accepted
-  /// keys, so that a client cannot guess a key from the time.
+  /// Whether `authorization`, the value of a request's header `authorization`, is "Bearer KEY" with
+  /// an accepted key. Always true if there are no keys. The time of the check does not depend on
+  /// the content of the accepted keys, so that a client cannot guess a key from the time.
   bool accept(std::string_view authorization) const;
 
  private:

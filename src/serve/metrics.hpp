@@ -22,8 +22,8 @@ struct GuessCounts {
 /// Computes these counts from Counters::drafted and Counters::accepted.
 GuessCounts guess_counts(const Counters& counters);
 
-/// The member `metrics` of a reply: {"speculative_decoding": {...}}, in vLLM's form, which AIPerf
-/// reads. Null if nothing was guessed.
+/// The member `metrics` of a reply: {"speculative_decoding": {...}}, in vLLM's form. The benchmark
+/// client AIPerf reads this form. Null if nothing was guessed.
 OrderedJson reply_metrics(const Counters& counters);
 
 /// The metrics that the server shows at the path /metrics. All times are in seconds.
@@ -31,9 +31,9 @@ class Metrics {
  public:
   /// A choice (one answer of a request) that has ended without an error.
   struct Ended {
-    std::string_view finish;  ///< the choice's finish_reason (replies.hpp)
-    std::int64_t prompt_tokens = 0;
-    const Counters& counters;
+    std::string_view finish;         ///< the choice's finish_reason (replies.hpp)
+    std::int64_t prompt_tokens = 0;  ///< number of tokens of the choice's prompt
+    const Counters& counters;        ///< counters of the choice; must outlive this object
     double queued = 0;       ///< seconds from the request's arrival to the start of decoding
     double first_token = 0;  ///< seconds from the request's arrival to the first token
     double whole = 0;        ///< seconds from the request's arrival to the end

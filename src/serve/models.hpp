@@ -13,7 +13,8 @@ namespace pardec::serve {
 struct ServedModel {
   std::string id;
   std::string decoder;  ///< name of the decoder in the registry
-  /// {option: value}: options with values from an alias, a request or the network's training record
+  /// {option: value}: the options whose values come from an alias, a request or the network's
+  /// training record; the other options have their defaults
   Json options = Json::object();
   std::shared_ptr<const Decoder> algorithm;  ///< the decoder with these options
 };
@@ -22,8 +23,8 @@ struct ServedModel {
 /// - the id `name`, with the first decoder
 /// - the id NAME:DECODER for each of `decoders`, where NAME is `name`
 /// - the id of each alias. `aliases` have the form "ID=DECODER,OPTION=VALUE...".
-/// `taught`: the settings in the network's training record. An option that an alias does not set
-/// has its value from this record, if the record has the option. ConfigError: a decoder or option
+/// `taught`: the settings in the network's training record. If an alias does not set an option, and
+/// the record has the option, the value is taken from the record. ConfigError: a decoder or option
 /// is unknown, a value is out of range, an id occurs twice, or another server runs the decoder
 /// (DecoderEntry::elsewhere). REQUIRES: `decoders` is not empty.
 std::vector<ServedModel> served_models(const std::string& name,

@@ -12,7 +12,7 @@
 namespace pardec::serve {
 
 /// The tokens that one forward pass added to an answer, and the guesses that this pass rejected.
-/// For clients that show branches and guesses.
+/// Clients use this to show branches and guesses.
 struct PassTokens {
   /// A stream of the answer that began in this pass.
   struct Began {

@@ -45,9 +45,9 @@ struct Prepared {
 
 /// Prepares the prompts of a request, in the order of the request:
 /// - Prompts of completions are tokenized unchanged, with the tokenizer's special tokens.
-/// - Messages are formatted with the session's chat template, like open prompts of `generate`. At
-///   most one system message may come first. The other messages alternate between user and
-///   assistant, and end with the user.
+/// - Messages are formatted with the session's chat template, like open prompts of `generate`. The
+///   first message may be a system message. After that, user and assistant messages alternate; the
+///   first and the last of these are user messages.
 /// - If the request has fields (Ask::fields), there must be exactly one user message, after at most
 ///   one system message. The user message becomes the text of a Job with these fields.
 /// - If the request has a Job (Ask::job), this Job is prepared.

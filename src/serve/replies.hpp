@@ -47,8 +47,8 @@ struct Decoding {
   std::string decoder;
   OrderedJson options = OrderedJson::object();  ///< {option: value}: all options of the decoder
   Sampling sampling;
-  std::uint64_t seed = 0;            ///< of the first choice; the other seeds are derived from it
-  Counters counters;                 ///< sum over all choices
+  std::uint64_t seed = 0;  ///< seed of the first choice; further choices have seeds derived from it
+  Counters counters;       ///< sum over all choices
   std::vector<std::string> ignored;  ///< unknown fields of the request
 };
 

@@ -13,13 +13,13 @@ namespace pardec::serve {
 struct ServeSpec {
   ModelOptions model;
   DecodeOptions decode;
-  std::vector<std::string> decoders;  ///< names; the first decoder is the default
+  std::vector<std::string> decoders;  ///< names, at least one; the first decoder is the default
   std::vector<std::string> aliases;   ///< further model ids, each as ID=DECODER,OPTION=VALUE...
   /// name of the model; empty: ORG/NAME if the network is in the Hub's cache, otherwise the name of
   /// the network's folder
   std::string name;
-  std::string listen = "127.0.0.1:8000";
-  int batch_size = 64;   ///< maximum number of answers decoded at a time
+  std::string listen = "127.0.0.1:8000";  ///< IP address and port; port 0: any free port
+  int batch_size = 64;                    ///< maximum number of answers decoded at a time
   int queue = 1024;      ///< maximum number of answers that wait until the batch has room
   std::string key_env;   ///< environment variable with a key that clients must send; empty: none
   std::string key_file;  ///< file with such keys, one on each line; empty: none

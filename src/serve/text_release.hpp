@@ -8,7 +8,8 @@ namespace pardec::serve {
 /// Converts bytes that arrive in parts to text, and returns each part of the text as soon as later
 /// bytes cannot change this part. Two things are held back at the end of the bytes: an incomplete
 /// character, and a text that may be the beginning of a stop string. The whole text ends before the
-/// stop string that is complete first. Invalid UTF-8 becomes U+FFFD.
+/// first stop string, that is, the stop string whose last byte comes first. Invalid UTF-8 becomes
+/// U+FFFD.
 class TextRelease {
  public:
   /// REQUIRES: no stop string is empty.

@@ -24,11 +24,11 @@ struct TokenScore {
 Task<std::vector<TokenScore>> score_tokens(Engine& engine, Tokens ids, int first, int top);
 
 /// The scores as `logprobs` of a text completion: {tokens, token_logprobs, top_logprobs,
-/// text_offset}, four lists with an element for each token. `echoed`: the prompt, if the reply
-/// repeats it; otherwise empty. The prompt's first token has no score: its elements in
-/// token_logprobs and top_logprobs are null, and `scores` begins with the prompt's second token.
-/// The other tokens of `echoed` are not used. An element of top_logprobs, {text: logprob}, has the
-/// most probable ids and the token itself. An offset is the number of code points before the token.
+/// text_offset}, four lists with an element for each token. `echoed`: empty if the reply does not
+/// repeat the prompt; otherwise the prompt, of which only the first token is read. This token has
+/// no score, so its elements in token_logprobs and top_logprobs are null; `scores` then begins with
+/// the prompt's second token. An element of top_logprobs, {text: logprob}, has the most probable
+/// ids and the token itself. An offset is the number of code points before the token.
 OrderedJson completion_logprobs(const Tokens& echoed, const std::vector<TokenScore>& scores,
                                 const Tokenizer& tokenizer);
 /// The scores of a prompt as `prompt_logprobs`, in vLLM's form: a list with null for the prompt's

@@ -45,9 +45,9 @@ struct Work {
   /// The number of most probable ids in each score of the answer's tokens, and of the prompt's
   /// tokens. None: these tokens are not scored.
   std::optional<int> logprobs, prompt_logprobs;
-  /// Computes the text of the answer after decoding has ended. If this function is empty, the text
-  /// is the decoder's own output, and `text` receives parts of the output while decoding runs (see
-  /// Request::reader).
+  /// Computes the text of the answer after decoding has ended, so that `text` is not called before.
+  /// If `written` is empty, the text is the decoder's own output, and `text` receives parts of the
+  /// output while decoding runs (see Request::reader).
   std::function<std::string(const Answers& answers)> written;
   /// Called with the next part of the answer's text as soon as this part is certain (TextRelease).
   /// May be empty.
