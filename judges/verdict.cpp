@@ -171,7 +171,13 @@ void check_schema(const Json& schema, const std::string& where) {
     throw ConfigError(str(read.where("type"), " is '", type, "'",
                           known_names(type, {kTypes.begin(), kTypes.end()})));
   read.optional<std::string>("description", "");
-  read.any("enum");
+  const Json& allowed = read.any("enum");
+  if (!allowed.is_null() && (!allowed.is_array() || allowed.empty() ||
+                             !std::all_of(allowed.begin(), allowed.end(), [&](const Json& value) {
+                               return is_of_type(value, type);
+                             })))
+    throw ConfigError(str(read.where("enum"), " is ", dump(allowed),
+                          ", expected a list of values of type ", type));
   read.maybe<double>("minimum");
   read.maybe<double>("maximum");
   const Json& properties = read.any("properties");
@@ -179,6 +185,12 @@ void check_schema(const Json& schema, const std::string& where) {
   const Json& additional = read.any("additionalProperties");
   const Json& items = read.any("items");
   read.finish();
+  if (type != "array" && !items.is_null())
+    throw ConfigError(
+        str(read.where("items"), " belongs to an array, and the type is '", type, "'"));
+  if (type != "object" && !properties.is_null())
+    throw ConfigError(
+        str(read.where("properties"), " belongs to an object, and the type is '", type, "'"));
   if (type == "array") {
     if (!items.is_object())
       throw ConfigError(str(where, ": an array needs 'items', a schema of what it holds"));

@@ -28,7 +28,7 @@ std::vector<Candidate> candidates_of(const Field& field, const Request& request,
   for (size_t i = 0; i < field.choices.size(); ++i) {
     const std::string text = request.pieces.lettered ? choice_letter(i) : field.choices[i];
     candidates.push_back({tokenizer.encode_piece(space + text, false), code_points(text), {}});
-    if (candidates.back().ids.empty())
+    if (strip(text).empty() || candidates.back().ids.empty())
       throw ConfigError(str(request.job.id, ": choice ", i + 1, " of field '", field.name,
                             "' is empty, expected a text to rank"));
   }

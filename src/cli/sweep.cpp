@@ -59,7 +59,7 @@ std::string shown(const Interval& ratio) {
 std::string memory_of(const RunSpec& spec, const ArmFinding& cell) {
   for (const Arm& arm : spec.arms)
     if (arm.label == cell.run.run.label && !arm.algorithm->elsewhere())
-      return str("at most ", shown_bytes(cell_bytes(spec, arm, cell.run.totals.cached_peak)));
+      return str("at most ", shown_bytes(cell_bytes(spec, arm, cell.run.totals.cached_peak).all));
   return "";
 }
 
@@ -112,8 +112,8 @@ void write_slurm_scripts(const RunSpec& spec, const OutputSettings& output, int 
   SlurmArray array{
       .verb = "sweep",
       .program = program_file().string(),
-      .arguments = without({spec.argv.begin() + 1, spec.argv.end()},
-                           {"--slurm", "--slurm-tasks", "--db"}),
+      .arguments =
+          without({spec.argv.begin() + 1, spec.argv.end()}, {"--slurm", "--slurm-tasks", "--db"}),
       .shown_by = {"compare"},
       .folder = std::filesystem::current_path(),
       .script = output.slurm,

@@ -57,14 +57,15 @@ std::int64_t answers_of(const RunSpec& spec, const RunCell& cell) {
 
 }  // namespace
 
-std::int64_t cell_bytes(const RunSpec& spec, const Arm& arm, std::int64_t rows) {
+CellBytes cell_bytes(const RunSpec& spec, const Arm& arm, std::int64_t rows) {
   ModelOptions networks = networks_of(spec, arm);
-  if (!networks.weights) return 0;
+  if (!networks.weights) return {};
   networks.memory_limit.clear();
   const CacheBudget cache = cache_of(spec, arm);
   std::int64_t in_flight = rows * arm.batch_size;
   if (cache.blocks > 0) in_flight = std::min(in_flight, cache.blocks * cache.block_rows);
-  return plan_memory({networks}, cache.block_rows).least(in_flight);
+  const MemoryPlan plan = plan_memory({networks}, cache.block_rows);
+  return {plan.least(in_flight), plan.weight_bytes};
 }
 
 SweepPlan plan_sweep(const RunSpec& spec, const std::vector<Workload>& workloads,
@@ -88,7 +89,7 @@ SweepPlan plan_sweep(const RunSpec& spec, const std::vector<Workload>& workloads
                                 {"from"},
                                 {"cannot run", Align::left, "cannot_run", /*data_only=*/true}});
   table.columns.back().messages = true;
-  std::int64_t unknown = 0, done = 0;
+  std::int64_t unknown = 0, done = 0, beside_weights = 0;
   {
     Progress progress(spec.progress, "cells", std::ssize(cells));
     for (const RunCell& cell : cells) {
@@ -102,11 +103,12 @@ SweepPlan plan_sweep(const RunSpec& spec, const std::vector<Workload>& workloads
         }
       const std::int64_t answers = answers_of(spec, cell);
       const double seconds = cost ? cost->seconds * static_cast<double>(answers) : 0;
-      const std::int64_t bytes = cost ? cell_bytes(spec, *cell.arm, cost->rows) : 0;
+      const CellBytes bytes = cost ? cell_bytes(spec, *cell.arm, cost->rows) : CellBytes{};
       plan.seconds += seconds;
-      plan.bytes = std::max(plan.bytes, bytes);
+      plan.bytes = std::max(plan.bytes, bytes.all);
+      beside_weights = std::max(beside_weights, bytes.all - bytes.weights);
       plan.cells.push_back(str(who, ": ", cost ? shown_time(seconds) : "time not known",
-                               cost ? str(", ", shown_bytes(bytes)) : ""));
+                               cost ? str(", ", shown_bytes(bytes.all)) : ""));
       unknown += !cost;
       std::int64_t blocks = 0;
       for (size_t block = 0; block < cell.work->blocks.size(); ++block)
@@ -115,7 +117,7 @@ SweepPlan plan_sweep(const RunSpec& spec, const std::vector<Workload>& workloads
           dataset_cells(cell.work->dataset),
           {cell.arm->label, number_cell(std::int64_t{cell.arm->batch_size}), number_cell(answers),
            number_cell(blocks), cost ? Cell(shown_time(seconds), Json(seconds)) : no_cell(),
-           cost ? Cell(shown_bytes(bytes), Json(bytes)) : no_cell(),
+           cost ? Cell(shown_bytes(bytes.all), Json(bytes.all)) : no_cell(),
            !cost        ? no_cell()
            : from_store ? Cell("database")
                         : Cell("a batch"),
@@ -147,7 +149,9 @@ SweepPlan plan_sweep(const RunSpec& spec, const std::vector<Workload>& workloads
   if (several_networks(spec)) {  // they are in memory together
     std::vector<ModelOptions> networks = networks_of(spec);
     std::erase_if(networks, [](const ModelOptions& options) { return !options.weights; });
-    plan.bytes += plan_memory(networks, spec.cache.block_rows).weight_bytes;
+    for (ModelOptions& options : networks) options.memory_limit.clear();
+    if (!networks.empty())
+      plan.bytes = beside_weights + plan_memory(networks, spec.cache.block_rows).weight_bytes;
   }
   return plan;
 }

@@ -10,10 +10,14 @@
 
 namespace pardec {
 
-/// The memory in bytes that an arm needs: for its networks, for the program, and for the KV cache
-/// of its concurrent jobs. `rows`: maximum number of cache rows of a job. Returns 0 if the weights
-/// of the arm's network are not read (ModelOptions::weights). Errors: see plan_memory.
-std::int64_t cell_bytes(const RunSpec& spec, const Arm& arm, std::int64_t rows);
+/// The memory that an arm needs, in bytes; 0: the weights of its network are not read
+/// (ModelOptions::weights).
+struct CellBytes {
+  std::int64_t all = 0;      ///< for its networks, the program, and the KV cache of running jobs
+  std::int64_t weights = 0;  ///< for its networks alone
+};
+/// `rows`: maximum number of cache rows of a job. Errors: see plan_memory.
+CellBytes cell_bytes(const RunSpec& spec, const Arm& arm, std::int64_t rows);
 
 /// The expected time and memory of a sweep.
 struct SweepPlan {

@@ -73,7 +73,7 @@ std::string instruction_for(const PromptFile& prompt, const std::vector<Context>
     if (std::find(to.begin(), to.end(), more) == to.end()) to.push_back(std::move(more));
   };
   for (const Context& context : contexts) {
-    add(categories, context.category);
+    if (!context.category.empty()) add(categories, context.category);
     for (const auto& field : context.fields) add(fields, dump(Json(field.name)));
   }
   return fill(prompt.instruction,

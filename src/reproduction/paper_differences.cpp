@@ -17,8 +17,9 @@ namespace {
 
 double parameters_of(const RunRow& run) { return run.model.shape.value("parameters", 0.0); }
 
-/// "135 M", "8.2 B"
+/// "135 M", "8.2 B"; 0: the network of a service
 std::string size_text(double parameters) {
+  if (parameters == 0) return "unknown size";
   return parameters >= 1e9 ? str(fixed(parameters / 1e9, 1), " B")
                            : str(fixed(parameters / 1e6, 0), " M");
 }
@@ -83,7 +84,8 @@ bool is_smaller(const PaperItem& item, const Overview& comparison) {
     const RunRow& run = arm.run.run;
     const int limit = run.config.value("limit", 0);
     const bool fewer = limit > 0 && (examples == 0 || limit < examples);
-    return parameters_of(run) < 0.9 * theirs || fewer || run.config.value("offset", 0) > 0;
+    const double ours = parameters_of(run);
+    return (ours > 0 && ours < 0.9 * theirs) || fewer || run.config.value("offset", 0) > 0;
   });
 }
 

@@ -158,7 +158,7 @@ Execution execute(const RunSpec& spec, const std::vector<Workload>& workloads,
     const OthersEnd others = end_shared_run(*group, store, done.invocation, recorder.counts());
     done.stopped = others.stopped;
     stopped = stopped || others.unfinished;
-    recorder.count_finished();
+    recorder.count_finished(/*before=*/false);
     tell_of_idle(recorder.counts(), group->size(), how.notes);
   }
   recorder.finish_runs(stopped);

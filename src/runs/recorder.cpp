@@ -68,11 +68,11 @@ Recorder::Recorder(const RunSpec& spec, const std::vector<Workload>& workloads, 
       }
 }
 
-void Recorder::count_finished() {
+void Recorder::count_finished(bool before) {
   counts_.finished = counts_.failed = 0;
   for (const RunCell& cell : cells_)
     for (const FinishedJob& job : store_.finished_jobs(cell.row.id)) {
-      if (job.failed && spec_.retry_errors) continue;
+      if (before && job.failed && spec_.retry_errors) continue;
       counts_.finished += std::ssize(job.key);
       if (job.failed) counts_.failed += std::ssize(job.key);
     }

@@ -65,8 +65,10 @@ class Recorder {
   Recorder(const RunSpec& spec, const std::vector<Workload>& workloads, Store& store,
            std::vector<RunCell>& cells);
 
-  /// Sets the counts of finished and failed answers to the stored results of all processes.
-  void count_finished();
+  /// Sets the counts of finished and failed answers to the stored results of all processes. Call
+  /// this before and after the blocks. `before`: before them, failed answers that will be retried
+  /// do not count.
+  void count_finished(bool before);
   /// The stored states of all cells, in the order of the cells.
   std::vector<CellState> states() {
     return cell_states(store_, cells_, spec_.runs, spec_.retry_errors);

@@ -424,7 +424,7 @@ std::string Runner::turns_to_do(const std::vector<Part>& parts,
 }
 
 void Runner::run(const std::vector<RunCell>& cells, std::vector<Part> parts) {
-  recorder_.count_finished();
+  recorder_.count_finished(/*before=*/true);
   const std::vector<CellState> states = recorder_.states();
   std::vector<size_t> blocks;
   for (Part& part : parts) {

@@ -228,7 +228,7 @@ std::vector<Json> Store::loads_of(RowId run) {
                  "SELECT load FROM block WHERE run_id = ? AND load IS NOT NULL AND wall_ns IS NOT "
                  "NULL ORDER BY repeat, position");
   find.bind(run);
-  while (find.step()) loads.push_back(Json::parse(find.text(0)));
+  while (find.step()) loads.push_back(find.json(0));
   return loads;
 }
 

@@ -12,7 +12,7 @@ import sqlite3
 import time
 
 import pytest
-from harness import answers, job_count, query
+from harness import SAMPLES, answers, job_count, query, records, write_lines
 from ranks import ended, need_mpi, process_of, start
 
 ARMS = [
@@ -230,6 +230,23 @@ def test_ranks_leave_failed_jobs_as_they_are_unless_asked(shared, edited, whole)
     assert query(db, errors) == before
     good(shared(db, 2, "--resume", "--retry-errors"))
     check_complete(db, whole)
+
+
+def test_ranks_count_jobs_that_fail_again(pardec, model):
+    root = pardec.folder / "long"
+    shutil.copytree(SAMPLES, root)
+    products = records("oa-mine")[:4]
+    write_lines(
+        root / "oa-mine" / "test.jsonl",
+        [{**products[0], "input": "Tolvane " * 4000}, *products[1:]],
+    )
+    line = [
+        pardec.path, "run", "--model", model, "--decoder", "ar", "--dataset", "oa-mine", "--data-root",
+        root, "--max-new-tokens", "8", "--block", "1", "--progress", "none", "--db", "long.sqlite",
+    ]
+    for more in ([], ["--resume"], ["--resume", "--retry-errors"]):
+        code, out, said = ended(start([[*line, *more]] * 2, pardec.folder))
+        assert code == 3, f"{more}: {out} {said}"
 
 
 @pytest.mark.parametrize(

@@ -80,6 +80,9 @@ TEST_CASE("what a template lacks is reported before a judge is asked") {
   refused("/values/perhaps", 0.5, "not in the enum");
   refused("/schema/required", {"polite"}, "'required'");
   refused("/schema/properties/polite/pattern", "y.*", "pattern");
+  refused("/schema/properties/polite/enum", "yes", "expected a list of values of type string");
+  refused("/schema/properties/polite/enum", {1, 2}, "expected a list of values of type string");
+  refused("/schema/properties/why/items", 5, "belongs to an array");
   refused("/compares", true, "[\"A\", \"B\", \"tie\"]");
   refused("/promt", "x", "promt");
 }
