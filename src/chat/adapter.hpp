@@ -32,8 +32,9 @@ class Adapter {
   /// The body of a request for `call`.
   virtual OrderedJson body(const ServiceSpec& spec, const Call& call, Format format) const = 0;
   /// Reads the body of an answer with a good status. A refusal takes precedence over truncation,
-  /// and both over the text. Streamed interfaces do not report truncation: the finish reason is in
-  /// the body. NoAnswer: the body has no answer.
+  /// and both over the text. The adapters of streamed interfaces never return kCutShort: a caller
+  /// that must know of a truncation reads the finish reason in the body. NoAnswer: the body has no
+  /// answer.
   virtual Answer read(const Json& body) const = 0;
   /// The token counts in the body of an answer.
   virtual Usage usage(const Json& body) const = 0;

@@ -222,7 +222,8 @@ struct ArmDetails {
   std::optional<Allowed> allowed;
   Interval tokens_per_forward{};             ///< generated tokens per forward pass, over jobs
   std::vector<AttributeFinding> attributes;  ///< sorted by name; empty: values have no scores
-  /// histogram: number of tokens that a forward pass added to an answer, from 0 -> number of passes
+  /// histogram: number of tokens that a forward pass added to an answer (0 or more) -> number of
+  /// such passes
   std::map<std::int64_t, std::int64_t> emitted;
   /// Values of the columns that only some decoders have: [decoder, in the order of
   /// Comparison::own][column, in the order of DecoderEntry::own_columns]. NaN: the arm has no

@@ -5,10 +5,10 @@
 
 namespace pardec::jinja {
 
-// Python's three ways of formatting values into a text. The steps for a piece of work are taken
-// before this work is done: from `budget`, or from the budget of `arguments`. Fault: Python would
-// raise an error, the case is not supported, e.g. an integer beyond 64 bits, or the budget is used
-// up.
+// Python's three ways of formatting values into a text. Each function counts its work in
+// steps (Budget). Before a piece of work, it subtracts the steps from `budget`, or from the budget
+// in `arguments`. Fault: Python would raise an error, the case is not supported, e.g. an integer
+// beyond 64 bits, or the budget is used up.
 
 /// `text % values`. `values`: a tuple, a dict, or a single value.
 std::string percent_format(const std::string& text, const Value& values, Budget& budget);

@@ -90,7 +90,8 @@ ClaimVerdict together(std::span<const ClaimVerdict> parts);
 /// Holm's method for all parts, is below 1 - confidence. The part is then confirmed or refuted,
 /// depending on the side of the limit on which its estimate lies. With a single part, this means
 /// that its interval excludes the limit. An exact part (Measured::exact) is always decided. A part
-/// with too few units (see `enough`) is open.
+/// with too few units (see `enough`) is open. A part with Standing::nothing is open, even if it is
+/// exact.
 ///
 /// A part that is a bound is never confirmed. If it is decided, it is not contradicted if the bound
 /// itself satisfies the limit, and refuted if no value that the bound allows satisfies the limit.

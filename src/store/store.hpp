@@ -238,7 +238,7 @@ class Store {
   /// as merging once. If both databases have a row, the more advanced one is kept: a job with fewer
   /// errors, a vote with a verdict, an attempt with a known outcome. If two invocations have the
   /// same name, a number is appended to the name of the copied invocation. Returns a message about
-  /// each such change. StoreError (exit code 2): `other` is this database, or is not a database of
+  /// each changed name. StoreError (exit code 2): `other` is this database, or is not a database of
   /// this program.
   std::vector<std::string> merge(const std::filesystem::path& other,
                                  const std::string& invocation = "");

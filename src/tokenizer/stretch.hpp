@@ -5,7 +5,8 @@
 
 namespace pardec {
 
-/// Where a stretch is in its text. Some components treat the beginning and the end of a text
+/// Where a stretch (a part of the input between two added tokens, see Stretch) is in its text. Some
+/// components treat the beginning and the end of a text
 /// differently from the rest.
 enum class Place {
   /// the text is tokenized as a whole; the rules for a text's beginning and end apply to every

@@ -16,8 +16,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / "experiments/families.md"
 TEXT = """# Families of networks, and their tests
 
-{rows} families can be read. Each number counts networks that a test compares. Slow tests count, too. A test checks this page against the
-tests themselves, and that no number is missing. `pardec model list-families` has what each family computes.
+{rows} families can be read. Each number counts networks that a test compares, except in the column `decoders`. Slow tests count, too. A
+test checks this page against the tests themselves, and that no number is missing. `pardec model list-families` has what each family
+computes.
 
 | column | what is compared |
 |---|---|
@@ -29,15 +30,15 @@ tests themselves, and that no number is missing. `pardec model list-families` ha
 | int8, NF4 | logits of packed networks with those of a network of the quantised weights: as near as bf16 is. Some of the weights are quantised by bitsandbytes |
 | training | all gradients of a training step with those of transformers, in float64 |
 | trained | a network that `pardec train` makes from a config: its loss, and its ids with those of transformers |
-| decoders | decoders that answer on it; those that guess ahead choose the ids of `ar` |
+| decoders | number of decoders that a test runs on a network of the family; those that guess ahead must choose the ids of `ar` |
 
 transformers has no InternLM2 and no MiniCPM. They are compared with networks of Llama and Granite that have the same weights, since these
 compute the same. transformers reads InternLM3 as Llama.
 
 The chat templates of published networks are not part of the project. The tests have templates that were written for them, with the same
-constructs, markup and errors. Published base networks of `falcon`, `gpt2`, `gpt_neox`, `phi` and `starcoder2` have no template: theirs are in
-the style of chat networks that were trained from these. One published template is tested as it is: that of SmolLM2 (`llama`), whose prompts
-have the ids of transformers' `apply_chat_template`.
+constructs, markup and errors. Published base networks of `falcon`, `gpt2`, `gpt_neox`, `phi` and `starcoder2` have no template. For these
+families, the tests' templates are in the style of chat networks that were trained from the base networks. One published template is tested
+as it is: that of SmolLM2 (`llama`), whose prompts have the ids of transformers' `apply_chat_template`.
 
 {table}
 """
