@@ -279,11 +279,9 @@ struct Comparison : Overview {
   std::vector<ArmDetails> details;     ///< one for each entry of `arms`
   std::vector<Uncomputed> uncomputed;  ///< empty if an arm has an oracle
   std::vector<JudgedShare> judged;     ///< judged_shares of all arms, in the order of `arms`
-  /// The machines of the rooflines. `machines`: the first entry of CompareOptions::hardware, once
-  /// for each dtype of the arms. `other_machines`: for each dtype, the other entries in their
-  /// order. The member `machines` hides Overview::machines, the machines on which blocks were
-  /// measured.
-  std::vector<Hardware> machines, other_machines;
+  /// The machines of the rooflines. `hardware`: the first entry of CompareOptions::hardware, once
+  /// for each dtype of the arms. `other_hardware`: for each dtype, the other entries in their order.
+  std::vector<Hardware> hardware, other_hardware;
   /// the machines of ArmDetails::allowed: a copy of CompareOptions::hardware; empty if no arm has
   /// ArmDetails::allowed
   std::vector<std::string> allowing;

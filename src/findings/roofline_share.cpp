@@ -129,8 +129,8 @@ void add_rooflines(Comparison& comparison, const CompareOptions& options) {
       if (which == "here") set_threads(run.threads);
       of_type->second.push_back(read_hardware(which, parse_dtype(run.dtype)));
     }
-    comparison.machines.push_back(of_type->second.front());
-    comparison.other_machines.insert(comparison.other_machines.end(), of_type->second.begin() + 1,
+    comparison.hardware.push_back(of_type->second.front());
+    comparison.other_hardware.insert(comparison.other_hardware.end(), of_type->second.begin() + 1,
                                      of_type->second.end());
     return of_type->second;
   };

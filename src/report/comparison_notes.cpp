@@ -137,7 +137,7 @@ void add_allowed_note(Table& table, const Comparison& comparison) {
       traced.insert(
           str(arm.run.run.dataset.name, " ", allowed->examples, " of ", arm.run.examples));
   std::vector<std::string> others;
-  for (const Hardware& machine : comparison.other_machines)
+  for (const Hardware& machine : comparison.other_hardware)
     others.push_back(str(" ", machine.name, ": ", machine_text(machine), "."));
   table.notes.push_back(
       str("speedup at most: least time of the baseline's traced passes divided by that of the "
@@ -168,9 +168,9 @@ void add_added_baseline_notes(Table& table, const Comparison& comparison) {
 }
 
 void add_roofline_notes(Table& table, const Comparison& comparison) {
-  if (comparison.machines.empty()) return;
+  if (comparison.hardware.empty()) return;
   std::vector<std::string> machines;
-  for (const Hardware& machine : comparison.machines)
+  for (const Hardware& machine : comparison.hardware)
     machines.push_back(str(machine.name, ", ", machine_text(machine)));
   table.notes.push_back(
       str("of roofline: the least time in which the machine (", join(machines, "; "),

@@ -450,7 +450,7 @@ Table comparison_table(const Comparison& comparison) {
         {str("speedup at most (", machine, ")"), Align::right, str("speedup_at_most_", machine)});
   if (comparison.exact_matches) table.columns.push_back(wide({"EM", Align::right, "em"}));
   for (const Column& column : measured_columns(comparison))
-    table.columns.push_back(column.key == "forwards_per_second" && !comparison.machines.empty()
+    table.columns.push_back(column.key == "forwards_per_second" && !comparison.hardware.empty()
                                 ? column
                                 : wide(column));
   add_score_columns(table, comparison);

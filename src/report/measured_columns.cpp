@@ -128,7 +128,7 @@ std::string difference_text(const Interval& difference) {
 }
 
 std::vector<Column> measured_columns(const Comparison& comparison) {
-  std::vector<Column> all = speed_columns(!comparison.machines.empty());
+  std::vector<Column> all = speed_columns(!comparison.hardware.empty());
   for (const auto* columns : {&kNoiseColumns, &kStateColumns})
     all.insert(all.end(), columns->begin(), columns->end());
   if (has_thought(comparison))

@@ -374,7 +374,7 @@ TEST_CASE("own files: lines, a list, tables", "[datasets]") {
                           {"d.tsv", "prompt\tid\nwhat?\t1\nwho?\t2\n"},
                           {"e.csv", "\nprompt;category\nwhat?;k\n"},
                           {"f.parquet", "PAR1"},
-                          {"g.jsonl", R"({"prompt":"p","right":"a"})"},
+                          {"h.jsonl", R"({"prompt":"p","right":"a"})"},
                           {"latin1.csv", "prompt\nplain\ncaf\xE9\n"},
                           {"utf16.tsv", std::string("\xFF\xFEp\0r\0\n\0", 8)}});
   const auto load = [&](const std::string& file, const std::string& columns = "") {
@@ -392,7 +392,7 @@ TEST_CASE("own files: lines, a list, tables", "[datasets]") {
   REQUIRE(table.unread.size() == 1);
   CHECK(table.unread[0].name == "more");
   CHECK_FALSE(load("c.csv", ":ask").examples[0].fields[0].annotated);
-  CHECK(load("g.jsonl", "::right").examples[0].fields[0].references == Texts{"a"});
+  CHECK(load("h.jsonl", "::right").examples[0].fields[0].references == Texts{"a"});
   CHECK(load("d.tsv").examples.at(1).fields[0].question == "who?");
   CHECK(load("e.csv").examples.at(0).category == "k");
   CHECK_THROWS_WITH(load("c.csv"), Catch::Contains("has no column 'prompt'; known: ask, right"));

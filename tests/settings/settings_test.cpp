@@ -117,6 +117,7 @@ int check_bounds(const Struct& defaults) {
   int bounded = 0;
   Struct settings = defaults;
   for (const Setting& row : settings_of(settings)) {
+    if (!row.traits.in_file) continue;
     const NumberRange& range = row.traits.range;
     const bool whole = !std::holds_alternative<double*>(row.value) &&
                        !std::holds_alternative<std::vector<double>*>(row.value);
