@@ -24,7 +24,8 @@ std::pair<double, double> parse_token_prices(const std::string& text) {
   const std::vector<std::string> parts = split(text, ',');
   std::vector<double> prices;
   for (const std::string& part : parts)
-    if (const auto price = number_in<double>(part); price && std::isfinite(*price) && *price >= 0) prices.push_back(*price);
+    if (const auto price = number_in<double>(part); price && std::isfinite(*price) && *price >= 0)
+      prices.push_back(*price);
   if (parts.size() != 2 || prices.size() != 2)
     throw ConfigError(str("--usd-per-million is '", text,
                           "', expected two prices of 0 or more: IN,OUT, e.g. 2.5,10"));
@@ -89,13 +90,14 @@ Verb compare_verb() {
                 str("--usd-per-hour is ", flags->usd_per_hour, ", expected 0 or more"));
           const UsdPrices prices{
               flags->usd_per_hour > 0 ? std::optional(flags->usd_per_hour) : std::nullopt,
-              flags->usd_per_million.empty() ? std::nullopt
-                                             : std::optional(parse_token_prices(flags->usd_per_million))};
+              flags->usd_per_million.empty()
+                  ? std::nullopt
+                  : std::optional(parse_token_prices(flags->usd_per_million))};
           for (const auto& [flag, given] : {std::pair("hour", prices.machine_hour.has_value()),
                                             {"million", prices.service_million.has_value()}})
             if (given && !flags->accounting)
-              throw ConfigError(str("--usd-per-", flag,
-                                    " is a price for --accounting; give both, or neither"));
+              throw ConfigError(
+                  str("--usd-per-", flag, " is a price for --accounting; give both, or neither"));
           if (const auto ids = split(flags->run, ','); ids.size() > 1)
             return print_across(flags->db, {ids.begin(), ids.end()}, flags->compare.confidence,
                                 format);

@@ -96,8 +96,8 @@ void write_slurm_scripts(const ReproduceFlags& flags, int tasks) {
   if (flags.dry_run)
     throw ConfigError("--slurm: each task would make a dry run; leave --dry-run out");
   if (!flags.shard.empty()) throw ConfigError("--slurm divides the runs itself; leave --shard out");
-  const std::vector<std::string> arguments = without({options.argv.begin() + 1, options.argv.end()},
-                                                     {"--slurm", "--slurm-tasks", "--db"});
+  const std::vector<std::string> arguments =
+      without({options.argv.begin() + 1, options.argv.end()}, {"--slurm", "--slurm-tasks", "--db"});
   SlurmArray array{
       .verb = "reproduce",
       .program = program_file().string(),

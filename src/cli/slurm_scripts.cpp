@@ -92,7 +92,8 @@ std::string array_script(const SlurmArray& array) {
       "  sleep 60  # Slurm ends this script\n"
       "}\n"
       "trap stop TERM\n"
-      "unset PARDEC_SLURM PARDEC_SLURM_TASKS PARDEC_DRY_RUN  # were for the command that wrote this\n";
+      "unset PARDEC_SLURM PARDEC_SLURM_TASKS PARDEC_DRY_RUN  # were for the command that wrote "
+      "this\n";
   script += str(command(array, array.arguments), " --db ", shell_word(array.db),
                 ".part-\"$SLURM_ARRAY_TASK_ID\" --shard \"$SLURM_ARRAY_TASK_ID\"/", array.tasks,
                 " &\nrun=$!\nwait \"$run\"\ncode=$?\n"

@@ -280,7 +280,8 @@ struct Comparison : Overview {
   std::vector<Uncomputed> uncomputed;  ///< empty if an arm has an oracle
   std::vector<JudgedShare> judged;     ///< judged_shares of all arms, in the order of `arms`
   /// The machines of the rooflines. `hardware`: the first entry of CompareOptions::hardware, once
-  /// for each dtype of the arms. `other_hardware`: for each dtype, the other entries in their order.
+  /// for each dtype of the arms. `other_hardware`: for each dtype, the other entries in their
+  /// order.
   std::vector<Hardware> hardware, other_hardware;
   /// the machines of ArmDetails::allowed: a copy of CompareOptions::hardware; empty if no arm has
   /// ArmDetails::allowed

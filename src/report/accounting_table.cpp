@@ -38,9 +38,9 @@ Table accounting_table(const std::vector<ArmAccount>& accounts) {
                                 {"pads", Align::right},
                                 {"prefill s", Align::right, "prefill_seconds"},
                                 {"decode s", Align::right, "decode_seconds"}});
-  const bool priced = std::any_of(
-      accounts.begin(), accounts.end(),
-      [](const ArmAccount& account) { return account.usd_per_thousand.has_value(); });
+  const bool priced = std::any_of(accounts.begin(), accounts.end(), [](const ArmAccount& account) {
+    return account.usd_per_thousand.has_value();
+  });
   if (priced) table.columns.push_back({"USD/1k", Align::right, "usd_per_thousand"});
   for (const ArmAccount& account : accounts) {
     const RunSummary& run = account.run;
@@ -102,7 +102,8 @@ Table differences_table(const DifferingAnswers& answers) {
       str(counted(answers.count, "answer"),
           answers.repeated ? str(" to ", counted(answers.examples, "example")) : "",
           " that differ from the baseline's; token: index of the first differing token, counted "
-          "over the values of all fields of the answer; logit gap: best logit minus second best at this token",
+          "over the values of all fields of the answer; logit gap: best logit minus second best at "
+          "this token",
           answers.repeated ? "; repeats: how many of an example's answers differ; the one with the "
                              "smallest gap is shown."
                            : "."));

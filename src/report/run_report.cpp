@@ -266,8 +266,8 @@ Report make_report(Store& store, const Measurements& measured, const Comparison&
   add_highlights(report, comparison);
   report.tables.push_back({"comparison", "Comparison", comparison_table(comparison)});
   add_warnings(report, report.tables.back(), comparison);
-  report.tables.push_back({"accounting", "Tokens and time",
-                           accounting_table(accounts_of(measured.figures, {}))});
+  report.tables.push_back(
+      {"accounting", "Tokens and time", accounting_table(accounts_of(measured.figures, {}))});
   if (Table differences = differences_table(differing_answers(store, measured, 20));
       !differences.rows.empty())
     report.tables.push_back(

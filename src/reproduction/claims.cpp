@@ -590,8 +590,9 @@ std::string ClaimFinding::why() const {
   if (const std::string remark = bound_remark(*this); !remark.empty()) reasons.push_back(remark);
   if (!lacks.empty()) reasons.push_back(str("lacks ", join(lacks, "; ")));
   if (const std::string cannot = by_construction(); !cannot.empty())
-    reasons.push_back(str(verdict == ClaimVerdict::open ? "it is not decided yet, but it cannot fail: "
-                                                         : "it cannot fail: ",
+    reasons.push_back(str(verdict == ClaimVerdict::open
+                              ? "it is not decided yet, but it cannot fail: "
+                              : "it cannot fail: ",
                           cannot));
   return join(reasons, ". ");
 }

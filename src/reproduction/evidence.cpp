@@ -551,6 +551,7 @@ Found StoredEvidence::level(const Scope& place, const std::string& arm,
   if (metric == "latency")
     if (const auto& latency = comparison_.details_of(found).speeds.latency)
       return {Measured{{latency->p50, std::nan(""), std::nan("")}, std::ssize(one->jobs)}, ""};
+  if (metric == "em" && found.run.run.oracle) return {std::nullopt, "answers that are not forced"};
   if (metric == "em" || metric == "identical") {
     const ArmFinding* baseline = comparison_.baseline_of(found);
     const auto count =

@@ -113,7 +113,8 @@ void Progress::draw(bool last) {
       std::clamp(terminal_size(STDERR_FILENO).columns - static_cast<int>(line.size()) - 4, 0, 30);
   std::string bar;
   if (width >= 8) {
-    const int full = total_ > 0 ? static_cast<int>(width * std::min(done_, total_) / total_) : width;
+    const int full =
+        total_ > 0 ? static_cast<int>(width * std::min(done_, total_) / total_) : width;
     bar = "[" + std::string(static_cast<size_t>(full), '#') +
           std::string(static_cast<size_t>(width - full), '.') + "] ";
   }

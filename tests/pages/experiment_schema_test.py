@@ -34,8 +34,8 @@ WHOLE = {
 }
 
 
-# Flags that a file cannot hold: the file itself.
-NOT_IN_A_FILE = {"config"}
+# Flags that a file cannot hold: the file itself, and what only writes scripts.
+NOT_IN_A_FILE = {"config", "slurm", "slurm_tasks"}
 # One text with commas on the command line, also a list in JSON.
 ONE_TEXT = {"lora_tokens"}
 

@@ -60,8 +60,9 @@ TEST_CASE("a bad Job is refused with its place") {
   wrong(R"({"contexts":[{"txt":"t"}]})", "job.json: 'contexts'[0]: 'text' is missing");
   Json many{{"contexts", {{{"text", "t"}, {"fields", {{{"name", "n"}}}}}}}};
   many["contexts"][0]["fields"][0]["choices"] = std::vector<std::string>(27, "x");
-  wrong(many.dump(),
-        "job.json: 'contexts'[0]: 'fields'[0]: 'choices' has 27 texts, expected at most 26 (A to Z)");
+  wrong(
+      many.dump(),
+      "job.json: 'contexts'[0]: 'fields'[0]: 'choices' has 27 texts, expected at most 26 (A to Z)");
   wrong(R"({"contexts":[{"text":"t","fields":[]}]})",
         "job.json: 'contexts'[0]: 'fields' is empty, expected at least one field");
   wrong(R"({"contexts":[{"text":"t","fields":[{}]}]})",
