@@ -13,7 +13,8 @@ namespace pardec {
 
 /// The options of all formats, in the order of the registry.
 std::vector<TrainingOption> training_options();
-/// Parses these options. `given`: an object flag (without leading dashes) -> value. ConfigError:
+/// Parses these options. `given`: a JSON object that maps flags, without their dashes, to
+/// values. ConfigError:
 /// see Options::of_training.
 Options read_training_options(const Json& given);
 
@@ -42,11 +43,12 @@ std::vector<std::unique_ptr<TrainingFormat>> make_formats(const std::vector<std:
 /// (TrainingOption::recorded). `names`: the formats that the network is trained on.
 OrderedJson recorded_options(const std::vector<std::string>& names, const Options& options);
 
-/// The decoder options with which a network was trained: an object option -> value. `settings`: the
-/// settings in the network's training record. A network may be trained on several of the decoder's
-/// formats; `ask` is included only if these formats have the same value (FormatEntry::asks). For a
-/// decoder that needs no training and has no formats, the formats of `ar` are used, because both
-/// decoders generate the same text. Empty: the network was not trained on any of these formats.
+/// The decoder options with which a network was trained: a JSON object that maps options to values.
+/// `settings`: the settings in the network's training record. A network may be trained on several
+/// of the decoder's formats; `ask` is included only if these formats have the same value
+/// (FormatEntry::asks). For a decoder that needs no training and has no formats, the formats of
+/// `ar` are used, because both decoders generate the same text. Empty: the network was not trained
+/// on any of these formats.
 Json trained_options(const DecoderEntry& decoder, const Json& settings);
 
 /// The options in `options` whose values differ from the values in training, as text, e.g. "stack

@@ -29,10 +29,12 @@ AspdPositions parse_aspd_positions(const std::string& text);
 /// The text that parse_aspd_positions parses.
 std::string name(const AspdPositions& positions);
 
-/// Gives labels to the tokens of an answer: serial stages of the main branch, with blocks of
-/// parallel branches between them. The caller decides what kind of token comes next, by the
-/// function that it calls; the layout does not know ids. Decoding asks for labels in the order in
-/// which tokens are generated, and training in flattened order (branch after branch).
+/// Gives labels to the tokens of a prompt and of its answer. The prompt comes first: main() is
+/// called for each of its tokens, and the first one has position 0. The answer has serial stages of
+/// the main branch, with blocks of parallel branches between them. The caller decides what kind of
+/// token comes next, by the function that it calls; the layout does not know ids. Decoding asks for
+/// labels in the order in which tokens are generated, and training in flattened order (branch after
+/// branch).
 ///
 /// Each token has a decoding time t, which increases by one per token of the main branch. Token r
 /// of each branch of a block has time (first time of the block) + r. The main branch continues at

@@ -10,8 +10,8 @@ namespace pardec {
 /// the labels of `layout`. `values[r]` are the ids of value r, as in decoding (hpd_values). Each id
 /// of a value is a target: the first id is the target of row end(seg_r), and each later id is the
 /// target of the row of the preceding id. The last id of a value is a target only and never an
-/// input, as in decoding. `unknown`: per value, whether the ids of the value are no targets; empty:
-/// the ids of all values are targets.
+/// input, as in decoding. `unknown[r]`: true if the ids of value r are not
+/// targets. If `unknown` is empty, the ids of all values are targets.
 TrainingSample hpd_sample(const HpdLayout& layout, const std::vector<Tokens>& values,
                           const std::vector<bool>& unknown = {});
 

@@ -27,7 +27,8 @@ struct ServiceOptions {
   /// limit.
   double budget = 0;
 };
-/// Reads the options from an object option -> value (Decoder::options). REQUIRES: `options`
+/// Reads the options from a JSON object that maps the name of each option to its value
+/// (Decoder::options). REQUIRES: `options`
 /// contains all options of service_entry().
 ServiceOptions service_options(const OrderedJson& options);
 

@@ -114,7 +114,8 @@ void check_key(const ServiceSpec& spec);
 std::string clear_text_warning(const ServiceSpec& spec);
 
 /// Everything about a service that may affect its replies, including a version number of the
-/// requests that this program makes. It is part of the keys of calls.
+/// requests that this program makes. Questioning includes it in Call::key, so that a stored
+/// reply is used again only if nothing of it has changed.
 nlohmann::json identity(const ServiceSpec& spec);
 
 /// The HTTP answer that ask_once received.

@@ -10,9 +10,9 @@
 namespace pardec {
 
 /// The memory that a run needs. Peak memory is estimated as kBeside * (weights + KV cache) +
-/// kProgramBytes. For the KV cache, the plan counts KvCache::kGrowth times the bytes of its rows,
-/// because the capacity of a cache grows by this factor. The last term is for the program itself
-/// and the activations of one pass.
+/// kProgramBytes. kProgramBytes is for the program itself and the activations of one pass. For the
+/// KV cache, the plan counts KvCache::kGrowth times the bytes of its rows, because the capacity of
+/// a cache grows by this factor.
 struct MemoryPlan {
   static constexpr double kBeside = 1.05;
   static constexpr std::int64_t kProgramBytes = 160'000'000;
@@ -49,10 +49,10 @@ std::int64_t parse_bytes(const std::string& name, const std::string& text);
 /// limit.
 MemoryPlan plan_memory(const std::vector<ModelOptions>& arms, int block_rows, bool together = true);
 
-/// If the plan has a limit, limits the number of blocks in `cache`. On the CPU, also limits the
-/// number of prompt rows in a pass to 256, and does not copy preempted rows to other memory,
-/// because there is none. A fifth of the blocks is then kept free for running sequences, unless
-/// `cache` already has another watermark than the default.
+/// If the plan has a limit, limits the number of blocks in `cache`. On the CPU, it also limits the
+/// number of prompt rows in a pass to 256; it does not copy preempted rows to other memory, because
+/// there is none; and it keeps a fifth of the blocks free for running sequences, unless `cache`
+/// already has another watermark than the default.
 void apply_limit(const MemoryPlan& plan, const ModelOptions& options, CacheBudget& cache);
 
 /// Describes the plan in one line: weights, cache per row, and, if there is a limit, the memory

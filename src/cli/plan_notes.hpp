@@ -28,7 +28,7 @@ void add_fill_note(Table& table, const std::string& who, double full, std::int64
 std::string block_note(const RunSpec& spec, const Workload& work);
 
 /// A note about fields that are asked one by one: the limit of tokens for a value, and the number
-/// of few-shot examples in the prompt.
+/// of few-shot examples in the prompt. Call this only if an arm asks in this way.
 std::string protocol_note(const RunSpec& spec, const Workload& work);
 
 /// The properties of an arm's network that can be read without its weights.

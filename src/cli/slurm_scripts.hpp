@@ -28,7 +28,7 @@ struct SlurmArray {
   std::vector<std::string> about;  ///< comments of the array's script, line by line
 };
 
-/// Removes the flags `names` and their values ("--name VALUE" and "--name=VALUE") from
+/// Removes the flags `names`, e.g. "--db", and their values ("--db VALUE" and "--db=VALUE") from
 /// command-line arguments. REQUIRES: each of these flags has a value.
 std::vector<std::string> without(const std::vector<std::string>& arguments,
                                  const std::vector<std::string>& names);

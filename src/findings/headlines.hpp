@@ -55,7 +55,7 @@ struct Headline {
   /// the other arms that have is_shown(), the same baseline as the best arm, and a speedup interval
   /// that overlaps the best arm's interval
   std::vector<const ArmFinding*> ties;
-  /// all arms that take part except the best, in the order of the comparison
+  /// all arms that take part (see headlines_of) except the best, in the order of the comparison
   std::vector<ArmStanding> arms;
 };
 

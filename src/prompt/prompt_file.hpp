@@ -17,8 +17,8 @@ namespace pardec {
 ///   [shot]           {context} {field} {answer}
 ///   [context]        {n} (from 1) {text}
 ///   [field]          {asked}, or {name} {question}; and {choices} (see `lettered`)
-///   [listed]         the slots of [field], or {entry}; used in json form, in which all fields are
-///                    asked at once: written for each field after each context
+///   [listed]         the slots of [field], or {entry}; only for json form, in which all fields are
+///                    asked at once: after each context, this section is written for each field
 ///   [answer json], [answer value], [answer free]   how to answer in each form (see Form)
 /// {asked} is the name of a field, its question, or both (see `asked`). {entry} is the field's key
 /// in the JSON answer, followed by its question if it has one. A prompt file for a decoder that
