@@ -32,12 +32,13 @@ void write_derived_weights(const std::filesystem::path& base, const ModelConfig&
                          const at::Tensor numbers = read_tensor(stored);
                          std::memcpy(bytes.data(), numbers.const_data_ptr(), numbers.nbytes());
                          if (draw.count == 0) return;
-                         const std::int64_t width = parameter.shape[1];
-                         at::Tensor fresh = at::empty({draw.count, width}, at::kFloat);
+                         const bool bias = parameter.shape.size() == 1;  // of new tokens: 0
+                         const std::int64_t width = bias ? 1 : parameter.shape[1];
+                         at::Tensor fresh = at::zeros({draw.count, width}, at::kFloat);
                          Rng rng(derive_seed(draw.seed, parameter.name));
                          for (float& value : std::span(fresh.data_ptr<float>(),
                                                        static_cast<size_t>(fresh.numel())))
-                           value = static_cast<float>(rng.normal() * kDeviation);
+                           if (!bias) value = static_cast<float>(rng.normal() * kDeviation);
                          fresh = fresh.to(scalar_type(stored.type)).contiguous();
                          const auto row = static_cast<size_t>(width * size_of(stored.type));
                          std::memcpy(bytes.data() + static_cast<size_t>(draw.first) * row,

@@ -31,10 +31,12 @@ std::vector<const TrainingSample*> pointers(const std::vector<TrainingSample>& s
 }
 
 /// The row with the lowest validation loss, the first of equal ones; null: nothing was validated.
+/// A loss that is NaN is lower than none.
 const LossRow* best_row(const std::vector<LossRow>& rows) {
   const LossRow* best = nullptr;
   for (const LossRow& row : rows)
-    if (row.validation_loss && (!best || *row.validation_loss < *best->validation_loss))
+    if (row.validation_loss && (!best || std::isnan(*best->validation_loss) ||
+                                *row.validation_loss < *best->validation_loss))
       best = &row;
   return best;
 }

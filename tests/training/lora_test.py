@@ -4,6 +4,7 @@ peft's merge makes, which transformers loads.
 """
 
 import copy
+import csv
 import functools
 import hashlib
 import json
@@ -127,6 +128,48 @@ def merged(pardec, base, adapter):
         return out
 
     return made
+
+
+@pytest.fixture(scope="module")
+def with_bias(pardec):
+    """A network whose head has a bias that is not zero."""
+    shape = {"model_type": "phi", "tie_word_embeddings": False, "partial_rotary_factor": 0.5}
+    config = pardec.folder / "phi.json"
+    config.write_text(json.dumps(COMMON | shape))
+    pardec.good("model", "synth", "phi", "--config", config, "--tokenizer", TOKENIZER)
+    file = pardec.folder / "phi" / "model.safetensors"
+    tensors = safetensors.torch.load_file(file)
+    count = tensors["lm_head.bias"].numel()
+    tensors["lm_head.bias"] = torch.linspace(-3, 3, count).to(tensors["lm_head.bias"].dtype)
+    safetensors.torch.save_file(tensors, file, {"format": "pt"})
+    return pardec.folder / "phi"
+
+
+def test_trained_rows_of_tokens_have_the_bias_of_the_head(pardec, with_bias):
+    def first_loss(out, *flags):
+        pardec.good(
+            "train", "--model", with_bias, *TRAIN, "--steps", 1, "--lr", 1e-12, "--lora-rank", 4,
+            "--dtype", "fp32", "--out", out, *flags,
+        )
+        with (pardec.folder / out / "loss.csv").open() as rows:
+            return float(next(csv.DictReader(rows))["loss"])
+
+    wanted = first_loss("no-rows")
+    # Ids of the vocabulary, so that targets are among them.
+    ids = ",".join(map(str, range(20, 220)))
+    assert first_loss("rows", "--lora-tokens", ids) == pytest.approx(wanted, abs=1e-4)
+
+
+def test_new_tokens_have_no_bias(pardec, with_bias):
+    out = pardec.folder / "phi-more"
+    pardec.good("model", "add-tokens", with_bias, "--tokens", "[A],[B]", "--out", out)
+    was, now = (
+        safetensors.torch.load_file(folder / "model.safetensors")["lm_head.bias"]
+        for folder in (with_bias, out)
+    )
+    tokenizer = json.loads((with_bias / "tokenizer.json").read_text())
+    first = len(tokenizer["model"]["vocab"]) + len(tokenizer["added_tokens"])
+    assert torch.equal(now[: len(was)][:first], was[:first])
 
 
 every_shape = pytest.mark.parametrize("name", SHAPES)
