@@ -18,10 +18,11 @@ struct Parameter {
   bool bias = false;        ///< whether this is the bias of the matrix or norm with this role
   int expert = -1;          ///< expert of the weight; -1: it belongs to no expert
   bool transposed = false;  ///< whether checkpoints store the matrix as [in, out] (GPT-2)
-  /// A checkpoint's tensor that contains this weight and the same weight of the layer's other
-  /// experts (see stack_shape). `experts`: number of experts, the tensor's first dimension. `size`:
-  /// the tensor's last dimension. Of its indices, this weight has first, first + step,
-  /// first + 2 * step, ...
+  /// A tensor of a checkpoint that contains this weight and the weights with the same role of the
+  /// layer's other experts, and possibly weights with another role (gate and up). See stack_shape.
+  /// `experts`: number of experts, the tensor's first dimension. `size`: the tensor's last
+  /// dimension. This weight has the indices first, first + step, first + 2 * step, ... of the last
+  /// dimension.
   struct Stack {
     std::string name;
     std::int64_t experts = 0, size = 0, first = 0, step = 1;
