@@ -54,8 +54,8 @@ size_t layer_number_at(std::string_view name);
 /// The last part of a module's name, e.g. "lm_head", "q_proj".
 std::string last_part(const std::string& module);
 
-/// All weights of a network, in a fixed order: embedding, layers, final norm, and the head unless
-/// it is tied.
+/// All weights of a network, in a fixed order: embedding, learned rows of positions, layers, final
+/// norm, head. The head's matrix is left out if the head is tied.
 std::vector<Parameter> parameters(const ModelConfig& config);
 
 /// Extra heads, as in Medusa: residual blocks z + SiLU(W z + b), then a matrix to the vocabulary.

@@ -5,7 +5,7 @@
 
 namespace pardec {
 
-/// Consecutive items, counted from 0.
+/// A range of consecutive items: `count` items, from the item with index `first` (from 0) on.
 struct ItemRange {
   std::int64_t first = 0, count = 0;
 };
