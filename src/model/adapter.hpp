@@ -17,8 +17,8 @@ namespace pardec {
 /// A low-rank adapter (LoRA, Hu et al. 2021, arXiv:2106.09685) over a frozen network. Matrices W
 /// [out, in] of the layers become W + alpha / rank * B A, with A [rank, in] and B [out, rank]. In
 /// addition, the adapter may replace the rows of some tokens in the embedding and in the head. This
-/// project trains adapters of this shape only. Adapters from other sources may contain more; class
-/// Adapter reads and merges these too.
+/// project trains adapters of this shape only. Adapters from other sources may have other features
+/// (Adapter::beyond_plain). Class Adapter reads and merges these adapters too.
 struct AdapterShape {
   int rank = 0;  ///< 0: no adapter
   double alpha = 16;
@@ -46,8 +46,8 @@ std::string token_rows_name(const Family& family, Role role);
 std::vector<std::string> adapter_targets(const ModelConfig& config);
 /// The matrices in parameters(config) that `shape` adapts.
 std::vector<Parameter> adapted_matrices(const ModelConfig& config, const AdapterShape& shape);
-/// All tensors of an adapter of this shape, in a fixed order. Parameter::name is the tensor's name
-/// in the adapter's file.
+/// All tensors of an adapter of this shape (factors, and replaced rows of tokens), in a fixed
+/// order. Parameter::name is the tensor's name in the adapter's file.
 std::vector<Parameter> adapter_parameters(const ModelConfig& config, const AdapterShape& shape);
 
 /// Writes kAdapterConfig to `folder`, which must exist. `config`: the network's config. `base`: the
@@ -55,8 +55,8 @@ std::vector<Parameter> adapter_parameters(const ModelConfig& config, const Adapt
 void write_adapter_config(const AdapterShape& shape, const ModelConfig& config,
                           const std::string& base, const std::filesystem::path& folder);
 
-/// Whether an adapter's folder contains a low-rank adapter. Otherwise it contains only extra heads.
-/// ModelError: the folder contains neither, or kAdapterConfig without kAdapterFile.
+/// Whether an adapter's folder contains a low-rank adapter. False: the folder contains only extra
+/// heads. ModelError: the folder contains neither, or kAdapterConfig without kAdapterFile.
 bool holds_low_rank(const std::filesystem::path& folder);
 
 /// The smallest number of layers that a network needs for the low-rank adapter in `folder`: the

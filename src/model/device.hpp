@@ -34,8 +34,8 @@ struct GpuFacts {
 /// The facts about a GPU. `device`: "cuda" or "cuda:i", or "cpu". None: `device` is the CPU, or
 /// this program was built without CUDA. ModelError: there is no such GPU.
 std::optional<GpuFacts> gpu_facts(const std::string& device);
-/// The largest amount of memory on the device, in bytes, that libtorch has held since the program
-/// began. `device` and none: see gpu_facts. REQUIRES: the GPU exists.
+/// The largest amount of GPU memory, in bytes, that libtorch has held at one time since the program
+/// began. `device`, and the meaning of none: see gpu_facts. REQUIRES: the GPU exists.
 std::optional<std::int64_t> device_memory_peak(const std::string& device);
 
 /// Whether a network is faster in bf16 than in fp32 on this device. This is the case on a GPU, and

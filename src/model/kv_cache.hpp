@@ -17,8 +17,8 @@ class Model;
 /// cache can be moved; only `fork` and `share` copy it.
 class KvCache {
  public:
-  /// When the cache is full, its capacity grows by this factor, or to the needed size if that is
-  /// larger.
+  /// When the cache is full, its capacity is multiplied by this factor, or grows to the needed size
+  /// if the needed size is larger.
   static constexpr double kGrowth = 1.25;
 
   /// An empty cache for rows of `model`. REQUIRES: the model was loaded with weights
@@ -31,9 +31,10 @@ class KvCache {
   /// An independent copy with the same rows and row numbers.
   KvCache fork() const;
 
-  /// Like `fork`, but the two caches use the same memory for the keys and values of all slots up to
-  /// the last multiple of 32. Only the slots after that are copied. A forward pass reads shared
-  /// keys and values once for all of its sequences that share them.
+  /// Like `fork`, but the two caches use the same memory for the keys and values of the first n
+  /// slots, where n is the number of slots, rounded down to a multiple of 32. Only the other slots
+  /// are copied. A forward pass reads shared keys and values once for all of its sequences that
+  /// share them.
   KvCache share();
 
   /// A slot of memory: the number of the row in it, whether that row is alive, and its label.
@@ -59,7 +60,7 @@ class KvCache {
   void drop(std::span<const int> rows);
   /// Removes all rows from `first` on, as if they had never been computed: the next new row is row
   /// `first`. std::logic_error: first > rows_fed(). REQUIRES: first >= 0; all rows that `evict`
-  /// returned were computed again.
+  /// returned have been computed again.
   void retract(int first);
   /// Gives a row a new order, segment and rank. The position must stay the same, because the cached
   /// key is rotated by the position. std::logic_error: the row is not alive, or the position

@@ -18,9 +18,9 @@
 namespace pardec {
 
 /// The number type of a network. With int8 and nf4, the layers' weights are quantised while they
-/// are loaded. With gguf, the matrices of a GGUF file keep the file's blocks (packed_type). With
-/// these three types, computation uses bf16 (src/kernels/packed_matrix.hpp; CPU only). fp64 is for
-/// tests against references.
+/// are loaded. With gguf, the matrices of a GGUF file stay in the file's quantised blocks (see
+/// packed_type). With these three types, computation uses bf16 (src/kernels/packed_matrix.hpp; CPU
+/// only). fp64 is for tests against references.
 enum class Dtype { fp32, bf16, int8, nf4, gguf, fp64 };
 /// The Dtype with this name, e.g. "bf16". ConfigError: there is no such Dtype.
 Dtype parse_dtype(std::string_view name);
@@ -60,8 +60,8 @@ struct RowLogits {
   float best_logit = 0, second_logit = 0;
   double confidence = 0;      ///< probability of `best` at temperature 1; only on request
   std::vector<float> logits;  ///< [vocab], only on request
-  /// The OutputRequest::top best ids, the best first; the lower id wins a tie. Fewer if the
-  /// vocabulary is smaller. Ids that cannot be chosen come last.
+  /// The n best ids, the best first, where n is OutputRequest::top; all ids if the vocabulary has
+  /// fewer than n. The lower id wins a tie. Ids that cannot be chosen come last.
   Tokens top;
   std::vector<double> probabilities;  ///< [vocab], only when sampling; sums to 1
 
@@ -82,7 +82,8 @@ class HiddenRows {
   struct Storage;  ///< the tensor; src/model/network.hpp
   HiddenRows() = default;
   explicit HiddenRows(std::shared_ptr<const Storage> storage) : storage_(std::move(storage)) {}
-  /// The rows from row `first` on, which becomes row 0. The memory is shared.
+  /// The rows from row `first` on. Row `first` is row 0 of the result, which shares the memory of
+  /// this object.
   HiddenRows from(int first) const {
     HiddenRows rest = *this;
     rest.first_ += first;
@@ -164,8 +165,8 @@ class Model {
   /// The files of extra heads and of the adapter are checked in the same way. RunError: there is
   /// not enough memory for packed weights; or another process (Options::ranks) has an error, does
   /// not answer, or failed in an earlier pass. c10::Error: libtorch fails, e.g. for lack of GPU
-  /// memory. ConfigError: with Options::ranks, the device or dtype is not supported, or there are
-  /// too many processes.
+  /// memory. ConfigError: with Options::ranks, the device or dtype is not supported, or the network
+  /// cannot be divided among so many processes (share_of).
   static Model load(const std::filesystem::path& folder, const Options& options);
 
   Model(Model&&) noexcept;
@@ -179,15 +180,16 @@ class Model {
   std::int64_t weight_bytes() const;
 
   /// Computes one forward pass over the steps of several sequences, packed without padding. A new
-  /// row sees only rows of its own sequence: of the live rows in the cache and the rows of the same
-  /// step, it sees those that `visible` permits. Returns one vector per step, with one RowLogits
-  /// per output. The device is synchronised on return. ModelError, before anything is computed: an
-  /// id is outside the vocabulary, a position is outside [0, config().positions()), or a sliding
-  /// window hides a row because of gaps in positions (check_window). RunError: the GPU reports an
-  /// error of this project's kernels; or another process (Options::ranks) does not answer, or
-  /// failed in an earlier pass. c10::Error: libtorch fails, e.g. for lack of GPU memory. REQUIRES:
-  /// the steps are as SequenceStep describes; the segments of all labels exist; the vectors in
-  /// `skipped` are empty or have one entry per layer; the requested rows and heads exist. Otherwise
+  /// row can see only rows of its own sequence: the live rows in the cache, and the rows of the
+  /// same step. Of these rows, the new row sees those that `visible` permits and that no sliding
+  /// window hides. Returns one vector per step, with one RowLogits per output. The device is
+  /// synchronised on return. ModelError, before anything is computed: an id is outside the
+  /// vocabulary, a position is outside [0, config().positions()), or a sliding window hides a row
+  /// because of gaps in positions (check_window). RunError: the GPU reports an error of this
+  /// project's kernels; or another process (Options::ranks) does not answer, or failed in an
+  /// earlier pass. c10::Error: libtorch fails, e.g. for lack of GPU memory. REQUIRES: the steps are
+  /// as SequenceStep describes; the segments of all labels exist; the vectors in `skipped` are
+  /// empty or have one entry per layer; the requested rows and heads exist. Otherwise
   /// std::logic_error.
   std::vector<std::vector<RowLogits>> forward(std::span<const SequenceStep> steps,
                                               const SkippedSublayers& skipped = {});

@@ -33,8 +33,8 @@ at::ScalarType scalar_type(Dtype dtype);
 /// libtorch's type for a stored tensor. REQUIRES: neither `rows` nor `other`; otherwise
 /// std::logic_error.
 at::ScalarType scalar_type(StoredType type);
-/// The device with a name: cpu, cuda or cuda:I. ModelError: any other name, or this machine does
-/// not have the device.
+/// The device that `name` names: cpu, cuda (the first GPU) or cuda:I, where I is the number of the
+/// GPU, from 0. ModelError: any other name, or this machine does not have the device.
 at::Device parse_device(const std::string& name);
 struct Profile;
 
@@ -231,9 +231,9 @@ struct KvCache::Storage {
   /// Converts own slots to shared slots, in whole panels of 32.
   void freeze();
   /// A cache with the same rows. Both caches use the shared slots; own slots are copied. `shares`:
-  /// whether the other processes of a split network call KvCache::share for their copy of the
-  /// cache, or KvCache::fork. In this process, `shares` has no effect: KvCache::share calls
-  /// `freeze` first.
+  /// the function that the other processes of a split network call for their part of the cache:
+  /// true for KvCache::share, false for KvCache::fork. In this process, `shares` has no effect.
+  /// KvCache::share calls `freeze` before this function.
   std::unique_ptr<Storage> copied(bool shares) const;
   /// Allocates memory for the keys or values of `slot_count` slots.
   at::Tensor memory(std::int64_t slot_count) const;
@@ -319,9 +319,10 @@ at::Tensor training_logits(const Model::Network& network, const at::Tensor& head
 /// only a part of the network. REQUIRES: the network has weights.
 at::Tensor forward_rows(const Model::Network& network, std::span<const SequenceStep> steps);
 
-/// Called in the ranks above 0 of a split network when rank 0 calls Model::further: computes the
-/// share of this process for rows that rank 0 sent. Only rank 0 uses the results. `rows`: [m,
-/// hidden]; `heads` and `requests` have one entry per row. Errors: see Model::further.
+/// Called in the ranks above 0 of a split network when rank 0 calls Model::further. Computes the
+/// logits of the ids of this process for the rows that rank 0 sent, and sends to rank 0 those of
+/// the results that rank 0 needs. `rows`: [m, hidden]; `heads` and `requests` have one entry per
+/// row. Errors: see Model::further.
 void reduce_rows(const Model::Network& network, const at::Tensor& rows,
                  const std::vector<int>& heads, std::span<const OutputRequest* const> requests);
 

@@ -13,8 +13,8 @@ namespace pardec {
 /// Size of one piece of work, in tensor elements, for operations that do little work per element.
 constexpr std::int64_t kNumbersOfAPiece = 32 * 1024;
 
-/// Whether operations on `x` can be split into pieces with bitwise equal results. This is the case
-/// for float32 tensors on the CPU without gradients. (In float64, split products round
+/// Whether an operation on `x` can be computed in pieces with the same bits as in one call. This is
+/// the case for float32 tensors on the CPU without gradients. (In float64, split products round
 /// differently.)
 inline bool can_be_cut(const at::Tensor& x) {
   return x.is_cpu() && x.scalar_type() == at::kFloat && !at::GradMode::is_enabled();
@@ -31,8 +31,9 @@ void in_pieces(std::int64_t count, std::int64_t grain, const Work& work) {
   });
 }
 
-/// Computes f(x), a tensor of the shape of x in `type`. Large tensors are computed in pieces.
-/// REQUIRES: f computes each row [i, ...] of its result only from row [i, ...] of x.
+/// Computes f(x), a tensor with the shape of x and the element type `type`. If x is large, f is
+/// called for pieces of x, on the threads of the team. REQUIRES: f computes each row [i, ...] of
+/// its result only from row [i, ...] of x.
 template <typename F>
 at::Tensor by_rows(const at::Tensor& x, at::ScalarType type, const F& f) {
   const std::int64_t rows = x.size(0);

@@ -6,9 +6,9 @@
 namespace pardec {
 
 /// Measures the machine use (MachineMeter) of the program's team of threads, from construction on.
-/// The team leaves out threads whose cores other programs use (Attendance). The time for which
-/// threads are left out is part of MachineUse::waited_ns. A thread that waits for another thread of
-/// the team counts as busy.
+/// The team leaves out threads whose cores other programs use (Attendance). This class adds the
+/// time for which threads are left out to MachineUse::waited_ns. A thread that waits for another
+/// thread of the team counts as busy.
 class TeamMeter {
  public:
   TeamMeter()

@@ -21,9 +21,10 @@ inline std::string choice_letter(std::size_t index) {
 /// - the text of a choice;
 /// - a letter with the text of its choice: "B) blue", "(B) blue", "B. blue" or "B: blue".
 /// ASCII case is ignored, and so is ASCII white space at both ends of the reference and of each
-/// choice. If, without regard to case, more than one choice has the reference's text, the choice
-/// with the same case counts, or else the first of these choices. None: the reference has none of
-/// these forms. REQUIRES: at most kMostChoices choices.
+/// choice. If the text of more than one choice equals the reference when case is ignored, then the
+/// first of these choices that has the same case as the reference counts; if there is none, the
+/// first of these choices counts. None: the reference has none of these forms. REQUIRES: at most
+/// kMostChoices choices.
 std::optional<char> reference_letter(std::string_view reference,
                                      const std::vector<std::string>& choices);
 

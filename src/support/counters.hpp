@@ -30,9 +30,11 @@ struct Counts {
 
 /// All counters of a generation. kCounters has their meanings.
 struct Counters : Counts {
-  std::vector<std::int64_t> branch_lengths;      ///< one entry for each stream
-  std::map<std::int64_t, std::int64_t> emitted;  ///< tokens that a pass added -> number of passes
-  /// numbers of guesses; index: place of the guess in its pass, from 0
+  std::vector<std::int64_t> branch_lengths;  ///< one entry for each stream
+  /// emitted[n]: number of passes that added n tokens to the answer
+  std::map<std::int64_t, std::int64_t> emitted;
+  /// drafted[i]: number of passes that verified a guess at place i (from 0) of their guesses;
+  /// accepted[i]: number of passes that accepted the guess at place i
   std::vector<std::int64_t> drafted, accepted;
 
   /// Counts one stream of the answer, with `chosen_ids` generated tokens.
@@ -56,7 +58,7 @@ struct Counters : Counts {
   }
 };
 
-/// An object with all counters, in the order of kCounters. The keys are the counters' names.
+/// A JSON object with all counters, in the order of kCounters. The keys are the counters' names.
 OrderedJson to_json(const Counters& counters);
 
 /// How the values of a counter for two parts are combined.
@@ -73,17 +75,19 @@ enum class Adding {
 struct Counter {
   std::string_view name;  ///< name of the member in Counters, and in JSON
   std::string_view unit;
-  Adding beside;             ///< combination of concurrent sequences
-  Adding after;              ///< combination with a later part: turns, jobs of a run
-  std::string_view column;   ///< column of table `job`; empty: stored in another table
+  Adding beside;  ///< combination of concurrent sequences
+  Adding after;   ///< combination with a later part: turns, jobs of a run
+  /// column of table `job`, or, if `json_column` is not empty, the key in that column; empty: the
+  /// counter is stored in another table
+  std::string_view column;
   std::string_view meaning;  ///< follows the unit: "tokens" + "of the prompt ..."
   std::variant<std::int64_t Counts::*, std::vector<std::int64_t> Counters::*,
                std::map<std::int64_t, std::int64_t> Counters::*, double (Counters::*)() const>
       value;
   /// whether the counter is also stored for each turn of a conversation (`job.turns`)
   bool of_turns = false;
-  /// The JSON column of table `job` that contains the counter, with the key `column`. Empty: the
-  /// counter is not in a JSON column. A JSON column is NULL if its first counter is 0 or empty.
+  /// The JSON column of table `job` that contains the counter. Empty: the counter is not in a JSON
+  /// column. A JSON column is NULL if the first of its counters is 0 or empty.
   std::string_view json_column = "";
 };
 

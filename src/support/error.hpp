@@ -43,8 +43,8 @@ struct StoreError : Error {
   StoreError(std::string_view path, std::string_view what, int exit_code);
 };
 
-/// A message for any exception: the message of an Error, advice if memory ran out, and otherwise a
-/// text that reports an internal error.
+/// A message for any exception. For an Error: the message of the Error. If memory ran out: advice.
+/// For any other exception: a text that reports an internal error.
 std::string reason_of(const std::exception& error);
 
 /// Something failed while running. Exit code 1.

@@ -52,18 +52,19 @@ class Gguf {
   Gguf(std::span<std::byte> file, std::string where);
 
   bool has(std::string_view key) const { return metadata_.contains(key); }
-  /// The value of a key; none if the file does not have the key. ModelError, which names the key:
-  /// the value is an array, has another type, or (for `whole`) is 2^63 or more.
+  /// `whole`, `number`, `flag` and `text` return the value of a key; none if the file does not have
+  /// the key. ModelError, which names the key: the value is an array, has another type, or (for
+  /// `whole`) is 2^63 or more.
   std::optional<std::int64_t> whole(std::string_view key) const;
-  /// Also reads whole numbers. A 32-bit floating-point number is read as the shortest decimal
-  /// fraction that denotes it: 1e-5, and not 9.99999974e-6.
+  /// `number` also reads whole numbers. It reads a 32-bit floating-point number as the shortest
+  /// decimal fraction that denotes it: 1e-5, and not 9.99999974e-6.
   std::optional<double> number(std::string_view key) const;
   std::optional<bool> flag(std::string_view key) const;
   std::optional<std::string_view> text(std::string_view key) const;
-  /// The array of a key; empty if the file does not have the key. `wholes` also reads an array of
-  /// booleans, as 0 and 1. `numbers` also reads whole numbers. ModelError, which names the key: the
-  /// value is not an array, its elements have another type, or (for `wholes`) an element is 2^63 or
-  /// more.
+  /// `texts`, `wholes` and `numbers` return the array of a key; empty if the file does not have the
+  /// key. `wholes` also reads an array of booleans, as 0 and 1. `numbers` also reads whole numbers.
+  /// ModelError, which names the key: the value is not an array, its elements have another type, or
+  /// (for `wholes`) an element is 2^63 or more.
   std::vector<std::string_view> texts(std::string_view key) const;
   std::vector<std::int64_t> wholes(std::string_view key) const;
   std::vector<double> numbers(std::string_view key) const;

@@ -39,8 +39,8 @@ std::string why_no_snapshot(const HubName& name);
 
 /// The path of a checkpoint that a setting names. An existing path stays as it is. ORG/NAME or
 /// ORG/NAME@REVISION becomes the snapshot in the cache. Other texts, and networks that are not in
-/// the cache, stay as they are: the error is reported where the checkpoint is read. DataError: see
-/// hub_snapshot.
+/// the cache, stay as they are: the code that reads the checkpoint reports the error. DataError:
+/// see hub_snapshot.
 std::string checkpoint_path(const std::string& text);
 
 /// The network to which a snapshot folder belongs, with its commit as revision. None: the path is

@@ -22,7 +22,8 @@ struct MachineUse {
 };
 
 /// The share of core time that others took, from 0 to 1: (waited_ns + stolen_ns) / (wall_ns *
-/// threads). If one of the two is none, it counts as 0. NaN: both are none, or wall_ns is 0.
+/// threads). If only one of waited_ns and stolen_ns is none, it counts as 0. NaN: both are none, or
+/// wall_ns is 0. REQUIRES: threads > 0.
 double taken_share(const MachineUse& use, std::int64_t wall_ns, int threads);
 
 /// Waits for `time`. Returns the mean number of cores that other processes left free in this time.

@@ -6,8 +6,8 @@
 namespace pardec {
 
 /// Searches `file` for the first line "KEY: VALUE" whose KEY begins with `key`, and returns the
-/// VALUE without white space at the ends, e.g. for "MemTotal" in /proc/meminfo. If `key` is empty,
-/// returns the whole first line of the file. Empty: there is no such line or no such file.
+/// VALUE without white space at the ends, e.g. for the key "MemTotal" in /proc/meminfo. If `key` is
+/// empty, returns the whole first line of the file. Empty: there is no such line or no such file.
 std::string line_of(const std::string& file, const std::string& key);
 
 /// The name of the processor's model; empty: unknown.

@@ -11,7 +11,7 @@ namespace pardec {
 
 /// Identifies a file: device and inode. Zeros: the file does not exist.
 using FilePlace = std::pair<std::uint64_t, std::uint64_t>;
-/// The place of the file to which `path` leads, after links are followed.
+/// The device and inode of the file to which `path` leads, after links are followed.
 FilePlace place_of(const std::filesystem::path& path);
 
 /// The files that a command must not overwrite: the files that it reads, its database, and each
@@ -30,8 +30,9 @@ class ReadFiles {
   /// the same file.
   void add_written(std::string_view name, const std::filesystem::path& path);
 
-  /// ConfigError: the output `file` of the setting `name` is in the set, as a file that is read, a
-  /// database, or a file that another setting writes.
+  /// Checks an output before `add_written` adds it. ConfigError: the output `file` of the setting
+  /// `name` is in the set, as a file that is read, a database, or a file that another setting
+  /// writes. (After add_written, the file itself is in the set.)
   void check(std::string_view name, const std::filesystem::path& file) const;
   /// ConfigError: `folder`, to which the setting `name` writes a checkpoint, contains a checkpoint
   /// file that the command reads.

@@ -7,7 +7,7 @@ namespace pardec {
 
 /// The random generator xoshiro256** (Blackman and Vigna 2018), seeded by splitmix64. The results
 /// of `next`, `uniform` and `below` are the same on every machine. Each request has its own
-/// generator, so that its answer does not depend on other requests.
+/// generator, so that the answer to a request does not depend on other requests.
 class Rng {
  public:
   explicit Rng(std::uint64_t seed);

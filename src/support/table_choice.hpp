@@ -6,8 +6,8 @@
 /// The user's choice of a table's format and columns.
 namespace pardec {
 
-/// The format of a table. `csv_safe` is csv in which no spreadsheet program takes a cell for a
-/// formula.
+/// The format of a table. `csv_safe` is csv, changed so that no spreadsheet program evaluates a
+/// cell as a formula.
 enum class TableFormat { text, md, csv, csv_safe, json, jsonl, latex };
 
 /// The names of the formats, in the order of TableFormat.
@@ -21,8 +21,8 @@ inline constexpr const char* kTableFormats =
 /// Which columns a table shows.
 struct ColumnChoice {
   bool wide = false;  ///< if `names` is empty: all columns are shown, even in text, md and latex
-  /// Keys of the columns to show. Empty: all columns with `wide`, otherwise the format's usual
-  /// ones.
+  /// Keys of the columns to show. Empty: all columns if `wide`, otherwise the usual columns of the
+  /// format.
   std::vector<std::string> names;
 };
 

@@ -15,7 +15,8 @@
 namespace pardec {
 
 /// A part [begin, end) of a text, in bytes: an added token (`id` set), or text between added
-/// tokens. If a token strips white space around it, its section includes this white space.
+/// tokens. If a token has the flag `lstrip` or `rstrip`, the section of the token includes the
+/// white space on that side.
 struct Section {
   std::size_t begin, end;
   std::optional<Token> id;

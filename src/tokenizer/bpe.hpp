@@ -12,10 +12,11 @@
 
 namespace pardec {
 
-/// Byte-pair encoding (Sennrich et al. 2016, arXiv:1508.07909). Starts with the characters of a
-/// word. Then repeatedly applies the merge with the lowest rank to two neighbours, until no merge
-/// applies. If this merge applies at more than one place, the leftmost place comes first. With the
-/// option `ignore_merges`, a word that is a token in the vocabulary becomes this token. Immutable.
+/// Byte-pair encoding (Sennrich et al. 2016, arXiv:1508.07909). The symbols of a word are first its
+/// characters. Then the merge with the lowest rank joins two neighbouring symbols. This is repeated
+/// until no merge applies. If the merge with the lowest rank applies at more than one place, the
+/// leftmost place comes first. With the option `ignore_merges`, a word that is a token in the
+/// vocabulary becomes this token. Immutable.
 class Bpe {
  public:
   /// Reads the object `model` of a tokenizer.json. ConfigError, which starts with `where`: the

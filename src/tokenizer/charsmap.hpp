@@ -19,8 +19,9 @@ class Charsmap {
   /// format.
   Charsmap(std::string bytes, const std::string& where);
 
-  /// The normalised form of the shortest string in the map with which `text` begins, as in PyPI
-  /// `tokenizers`. (SentencePiece itself takes the longest.) None: there is no such string.
+  /// Of the strings in the map with which `text` begins, takes the shortest, as in PyPI
+  /// `tokenizers`, and returns its normalised form. (SentencePiece itself takes the longest.) None:
+  /// there is no such string.
   std::optional<std::string_view> find(std::string_view text) const;
 
  private:

@@ -19,13 +19,14 @@ namespace pardec {
 template <typename Component>
 struct ComponentEntry {
   const char* type;  ///< the value of "type"
-  /// Reads the component's options. `where`: the component's name for errors.
+  /// Reads the component's options. `where`: the component's place in the file and its type, for
+  /// errors.
   std::unique_ptr<Component> (*read)(JsonReader& options, const std::string& where);
 };
 
-/// Reads one component; returns null for a JSON null. `where`: its place in the file, e.g.
-/// "decoder.decoders[1]". ConfigError, which starts with `where`: the type is missing or is not in
-/// the table, or an option is invalid or unknown.
+/// Reads one component; returns null for a JSON null. `where`: the place of the component in the
+/// file, e.g. "decoder.decoders[1]". ConfigError, which starts with `where`: the type is missing or
+/// is not in the table, or an option is invalid or unknown.
 template <typename Component, typename Table>
 std::unique_ptr<Component> read_component(const Json& json, const std::string& where,
                                           const Table& table) {

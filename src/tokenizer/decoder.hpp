@@ -11,8 +11,8 @@ namespace pardec {
 class TokenDecoder {
  public:
   virtual ~TokenDecoder() = default;
-  /// Rewrites the tokens of one answer, in order. Their concatenation is then the text of the
-  /// answer. RunError: see Pattern::split and check_growth.
+  /// Rewrites the tokens of one answer, which are given in order. Afterwards, the concatenation of
+  /// `tokens` is the text of the answer. RunError: see Pattern::split and check_growth.
   virtual void apply(std::vector<std::string>& tokens) const = 0;
 
   /// A token in the middle of an answer, to which the rules for an answer's beginning and end do

@@ -18,9 +18,9 @@ namespace pardec {
 /// entries.
 Json gguf_tokenizer(const Gguf& gguf);
 
-/// (name, text) of `bos_token`, `eos_token`, `unk_token` and `pad_token`; names that the metadata
-/// do not have are left out. ModelError: the id of one of these tokens is not in the vocabulary, or
-/// an entry of the metadata has another type.
+/// Pairs (name, text) for `bos_token`, `eos_token`, `unk_token` and `pad_token`. A name is left out
+/// if the metadata do not give its id. ModelError: the id of one of these tokens is not in the
+/// vocabulary, or an entry of the metadata has another type.
 std::vector<std::pair<std::string, std::string>> gguf_named_tokens(const Gguf& gguf);
 
 /// The file from which a model's tokenizer is read: the GGUF file (see gguf_file); otherwise, in

@@ -10,7 +10,8 @@
 namespace pardec {
 
 /// The stretches of text to which the pre-tokenizer adds the replacement character as a prefix.
-/// `first`: only a stretch at the beginning of the input.
+/// `always`: every stretch. `first`: only the stretch at the beginning of the input. `never`: no
+/// stretch.
 enum class PrependScheme { always, first, never };
 
 /// The options that the pre-tokenizer and the decoder 'Metaspace' share.

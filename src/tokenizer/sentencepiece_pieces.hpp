@@ -21,10 +21,11 @@ struct SentencePieces {
 
 // Parts of an equivalent tokenizer.json. `where` is the place of the pieces, for errors.
 
-/// {token: id}, without unused pieces. ModelError: two pieces have the same text.
+/// The vocabulary as a JSON object {token: id, ...}, without unused pieces. ModelError: two pieces
+/// have the same text.
 Json vocabulary_json(const SentencePieces& pieces, const std::string& where);
-/// The added tokens: control pieces and the unknown piece as special tokens, and user-defined
-/// pieces as ordinary tokens.
+/// The array `added_tokens`: control pieces and the unknown piece as special tokens, and
+/// user-defined pieces as tokens that are not special.
 Json added_json(const SentencePieces& pieces);
 /// The merges of SentencePiece's BPE. Two pieces form a merge if their concatenation is a third
 /// piece, the joined piece. Only normal and user-defined pieces take part, and the joined piece has
@@ -42,8 +43,8 @@ Json bpe_json(const SentencePieces& pieces, const Json& unknown, bool byte_fallb
 /// A decoder that replaces "▁" by spaces and byte pieces by their bytes, and joins the pieces of an
 /// answer. `prefix`: whether texts begin with a dummy space, which the decoder then removes.
 Json decoder_json(bool prefix);
-/// A list of one or two normalizers. If `prefix` is true, the first normalizer puts a dummy space
-/// before the text. The last normalizer replaces all spaces by "▁".
+/// A JSON array of one or two normalizers. If `prefix` is true, the first normalizer puts a dummy
+/// space before the text. The last normalizer replaces all spaces by "▁".
 Json spaces_json(bool prefix);
 
 }  // namespace pardec

@@ -5,9 +5,9 @@
 
 namespace pardec {
 
-/// Where a stretch (a part of the input between two added tokens, see Stretch) is in its text. Some
-/// components treat the beginning and the end of a text
-/// differently from the rest.
+/// Where a stretch (see Stretch) is in its text, if the text is tokenized piece by piece
+/// (Tokenizer::encode_piece). Some components treat the beginning and the end of a text differently
+/// from the rest.
 enum class Place {
   /// the text is tokenized as a whole; the rules for a text's beginning and end apply to every
   /// stretch
@@ -55,7 +55,7 @@ class Rewriting {
     new_.text.reserve(old.text.size());
   }
 
-  /// Copies the next bytes (keep), or drops them.
+  /// `keep` copies the next bytes to the new stretch. `drop` leaves them out.
   void keep(std::size_t bytes);
   void drop(std::size_t bytes) { at_ += bytes; }
   /// Replaces the next bytes by `text`, which counts as coming from the first of these bytes.

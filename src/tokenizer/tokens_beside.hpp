@@ -25,7 +25,8 @@ struct TokensBeside {
   /// Tokens to add to those of tokenizer.json, in transformers' order. If tokenizer.json already
   /// has one of these tokens, the flags given here replace its flags.
   std::vector<NewToken> added;
-  /// (name, text) of `bos_token`, `eos_token` and others; the standard names first.
+  /// Pairs (name, text) for `bos_token`, `eos_token` and other names; the standard names come
+  /// first.
   std::vector<std::pair<std::string, std::string>> named;
   /// Whether special tokens in a text are treated as ordinary text (`split_special_tokens`).
   bool split_special = false;

@@ -17,7 +17,7 @@ namespace pardec {
 /// recorded. One backend serves one network.
 class CudaBackend final : public PlainBackend {
  public:
-  /// `record`: whether passes are recorded. If not, every pass is launched kernel by kernel, with
+  /// `record`: whether passes are recorded. False: every pass is launched kernel by kernel, with
   /// the same results. At most `shapes` (at least 1) recordings are kept: those of the most
   /// recently used shapes.
   explicit CudaBackend(std::unique_ptr<Gpu> gpu, bool record = true, size_t shapes = 32);

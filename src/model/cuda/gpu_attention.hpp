@@ -51,8 +51,8 @@ class GpuAttention {
   /// and no sinks (BlockSpec::sinks). A pass through layers with experts cannot be recorded.
   static bool fits(const Model::Network& network);
 
-  /// Accepts passes of at most this shape; smaller passes are padded. REQUIRES: fits(network).
-  /// `network` and `gpu` must outlive this object.
+  /// `shape`: the largest pass that this object accepts (see set_pass). Smaller passes are padded
+  /// to this shape. REQUIRES: fits(network). `network` and `gpu` must outlive this object.
   GpuAttention(const Model::Network& network, const PassShape& shape, Gpu& gpu);
 
   /// Copies the inputs of a pass to the GPU. Later calls of `attend` compute this pass. REQUIRES:

@@ -34,24 +34,25 @@ class CheckpointFiles {
   struct Entry {
     StoredTensor tensor;
     std::shared_ptr<const MappedFile> mapping;  ///< keeps the bytes alive
-    std::string file;                           ///< for errors
+    std::string file;                           ///< path of this file, for errors
   };
   /// All tensors, by their names in the files (in a GGUF file: by the names that transformers
   /// uses).
   const std::map<std::string, Entry>& tensors() const { return tensors_; }
   /// The stored tensor of a weight, with the shape Parameter::stored_shape(). (A matrix for which
   /// is_turned is true has the shape [out, in] instead.) If the files store the weight in a stack
-  /// (Parameter::Stack), the weight's part of the stack. If the head is tied to the embedding or
-  /// initialised from the embedding, a matrix that is stored under only one of the two names is
-  /// used for both. ModelError: the weight is missing, has a wrong shape or an unsupported type, or
-  /// is stored under two names with different values.
+  /// (Parameter::Stack), the result is the weight's part of the stack. If the head is tied to the
+  /// embedding or initialised from the embedding, a matrix that is stored under only one of the two
+  /// names is used for both. ModelError: the weight is missing, has a wrong shape or an unsupported
+  /// type, or is stored under two names with different values.
   Entry find(const Parameter& parameter, const ModelConfig& config) const;
   /// Whether the files contain both a head and an embedding, with different bytes.
   bool has_own_head(const Family& family) const;
   /// The names of the tensors that a network of `config` does not use, as in `tensors`, in
   /// ascending order.
   std::vector<std::string> unused(const ModelConfig& config) const;
-  /// The file that lists the tensors, for errors.
+  /// The path of the file that lists the tensors (the index, the safetensors file or the GGUF
+  /// file), for errors.
   const std::string& where() const { return where_; }
 
  private:

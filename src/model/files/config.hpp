@@ -14,17 +14,18 @@
 
 namespace pardec {
 
-/// A mixture of experts (Shazeer et al. 2017, arXiv:1701.06538) replaces the MLP in some layers. A
-/// router gives each row a probability of each expert. The row's output is a weighted sum of the
-/// outputs of its most probable experts' MLPs, in which each weight is the expert's probability. A
-/// shared expert (Qwen2-MoE) is added to the sum for every row: the output of its MLP times the
-/// sigmoid of its own router.
+/// A mixture of experts (Shazeer et al. 2017, arXiv:1701.06538) replaces the MLP in some layers.
+/// For each row, a router computes a probability for each expert. Only the MLPs of the row's most
+/// probable experts compute the row. The row's output is the sum of their outputs, each multiplied
+/// by the expert's probability. A shared expert (Qwen2-MoE) computes every row: the output of its
+/// MLP, multiplied by the sigmoid of its own router, is added to the sum.
 struct Experts {
-  int count = 0;             ///< number of experts in a layer; 0: no layer has experts
-  int used = 0;              ///< number of experts that compute each row
-  int inner = 0;             ///< intermediate size of one expert's MLP
-  int shared_inner = 0;      ///< intermediate size of the shared expert's MLP; 0: there is none
-  bool normalised = false;   ///< the probabilities of the used experts are divided by their sum
+  int count = 0;         ///< number of experts in a layer; 0: no layer has experts
+  int used = 0;          ///< number of experts that compute each row
+  int inner = 0;         ///< intermediate size of one expert's MLP
+  int shared_inner = 0;  ///< intermediate size of the shared expert's MLP; 0: there is none
+  /// whether the probabilities of the experts that compute a row are divided by their sum
+  bool normalised = false;
   std::vector<bool> layers;  ///< per layer: whether it has experts; empty: no layer has experts
   /// Whether a layer has experts.
   bool in(size_t layer) const { return !layers.empty() && layers[layer]; }
@@ -79,7 +80,7 @@ struct ModelConfig {
   /// How a safetensors checkpoint stores its quantised weights, e.g. "GPTQ, 4 bits"; empty: they
   /// are not quantised.
   std::string quantised;
-  /// Only of a GGUF file: for each weight that is stored in blocks, name of the weight -> type.
+  /// Only for a GGUF file: maps the name of each weight that is stored in blocks to its type.
   std::map<std::string, const GgmlType*> blocks;
   std::optional<Token> bos;  ///< the id that begins a text; none: there is none
   /// The ids that end a text, from the first of these sources that exists: eos_token_id in
@@ -91,12 +92,12 @@ struct ModelConfig {
   /// network's own head.
   int extra_heads = 0;
 
-  /// The number of valid positions: a position must be in [0, positions()). In general, this is
-  /// max_position. With `longrope`, it is at most Rope::original_max_position, since a longer text
-  /// would need other frequencies for all of its keys.
+  /// The number of valid positions: a position must be in [0, positions()). This is max_position.
+  /// Exception: with `longrope`, the result is at most Rope::original_max_position, since a longer
+  /// text would need other frequencies for all its keys.
   int positions() const;
-  /// The key of config.json that `positions` comes from, for messages. If longrope reduces the
-  /// number of positions, the text also says so.
+  /// The key of config.json that determines the result of `positions`, for messages. If longrope
+  /// reduces the number of positions, the text also says so.
   std::string positions_key() const;
 };
 

@@ -11,8 +11,8 @@ namespace pardec {
 /// Where a layer has norms: before its two sublayers, after them (before the residual sums), or
 /// both.
 enum class Norms { before, after, both };
-/// Norms of queries and keys before the rotary embedding: over each head, or over all heads
-/// together.
+/// Norms of queries and keys before the rotary embedding: none, one over each head (`heads`), or
+/// one over all heads together (`whole`).
 enum class QkNorm { none, heads, whole };
 /// The activation in the MLP: silu(x); gelu(x) = x * Phi(x), with the distribution function of the
 /// normal distribution; or gelu(x) with tanh, i.e. x / (1 + e^-2u) with
@@ -44,7 +44,7 @@ struct BlockSpec {
   /// Each position has a learned row, which is added to the embedding.
   bool learned_positions = false;
   Activation activation = Activation::silu;
-  bool gated = true;  ///< down(act(gate x) * up x); otherwise down(act(up x))
+  bool gated = true;  ///< the MLP computes down(act(gate x) * up x); false: down(act(up x))
   /// If not 0, an MLP with a gate computes g' * sigmoid(swiglu_slope * g') * (u' + 1) instead of
   /// act(g) * u. Here g' = min(g, limit), u' is u clamped to [-limit, limit], and limit is this
   /// number.
@@ -117,7 +117,7 @@ struct RoleName {
 };
 
 /// The layers that have a sliding window if config.json has no key `layer_types`. If config.json
-/// has this key, the key selects the layers for the last three kinds. For the first three kinds,
+/// has this key: for the last three kinds, the key selects the layers; for the first three kinds,
 /// the key must name the same layers as the kind.
 enum class Windows {
   none,
@@ -128,9 +128,9 @@ enum class Windows {
   all_but_nth,   ///< all except every n-th layer (Family::window_pattern)
 };
 
-/// The form in which config.json describes the rotary embedding: as for most families (read_rope),
-/// with the older names of Phi-3 (RopeDefaults::phi3), or once for each kind of layer
-/// (read_layer_ropes). `none`: there is no rotary embedding.
+/// The form in which config.json describes the rotary embedding. `common`: as for most families
+/// (read_rope). `phi3`: with the older names of Phi-3 (RopeDefaults::phi3). `by_layer`: once for
+/// each kind of layer (read_layer_ropes). `none`: there is no rotary embedding.
 enum class RopeForm { common, phi3, by_layer, none };
 
 /// A key of config.json for which a family has its own name. The family accepts both names, but not
@@ -216,8 +216,8 @@ struct Family {
   double logit_scale = 0;  ///< default of the key `logit_scale`, a factor of the logits; 0: no key
   /// Layers without the sliding window do not rotate.
   bool full_layers_unrotated = false;
-  /// Keys whose other values would change the network, and are refused. Other families ignore these
-  /// keys.
+  /// Keys of which only one value is supported. Any other value would change the network, and is
+  /// refused. Families that do not list a key here ignore it.
   std::span<const NeutralKey> neutral = {};
   std::span<const KeyName> keys = {};  ///< keys that have another name in this family
   Windows windows = Windows::none;     ///< which layers have a sliding window
@@ -243,9 +243,10 @@ struct Family {
   const char* expert_prefix = "mlp.experts.";  ///< comes before an expert's number in names
   /// The file stores the layers' matrices as [in, out].
   bool transposed = false;
-  /// The file stores each kind of the experts' matrices of a layer in one tensor [experts, in, out]
-  /// (Parameter::Stack). `gate_up_proj` has gate and up: its output 2i is output i of gate, and its
-  /// output 2i + 1 is output i of up.
+  /// The file has two tensors [experts, in, out] for the experts of a layer (Parameter::Stack):
+  /// `down_proj`, and `gate_up_proj` with gate and up. Column 2i of `gate_up_proj` is output i of
+  /// gate, and column 2i + 1 is output i of up. If the MLP has biases, the file has
+  /// `down_proj_bias` and `gate_up_proj_bias` in the same form.
   bool stacked_experts = false;
 
   /// The family's name for a key of config.json that is called `usual` in most families; `usual`
@@ -262,7 +263,7 @@ const Family* find_family(const std::string& model_type);
 /// The family whose `architecture` is this name; null: it is not supported.
 const Family* find_architecture(const std::string& architecture);
 /// Why the networks of this `model_type` cannot be computed, for error messages; empty: no reason
-/// is known, or it is supported.
+/// is known, or the `model_type` is supported.
 std::string why_unsupported(const std::string& model_type);
 /// Text for error messages: "supported are llama, mistral, ..."
 std::string supported_families();

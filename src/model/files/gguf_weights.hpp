@@ -26,22 +26,25 @@ void dequantise(const GgmlType& type, std::span<const std::byte> blocks, std::sp
 /// The packed type that stores the same numbers as this type. None: there is no such packed type.
 std::optional<WeightType> packed_type(const GgmlType& type);
 /// The type in which a weight of a GGUF file is packed if the network computes with the file's
-/// numbers (Dtype::gguf). None: the weight is converted to bf16, because it is not a matrix, is a
-/// router or has a type without a kernel, or because gate and up, which are packed together, have
-/// different types.
+/// numbers (Dtype::gguf). None: the weight is converted to bf16. This is the case if the weight is
+/// not a matrix, is a router, or has a type without a kernel. It is also the case for gate and up,
+/// which are packed together, if their types differ.
 std::optional<WeightType> packed_type(const Parameter& parameter, const ModelConfig& config);
 
 /// Whether a stored matrix is [out, in] even if Parameter::transposed is set. True for quantised
 /// weights and for the weights of GGUF files.
 inline bool is_turned(const StoredTensor& tensor) { return tensor.read_row || tensor.form.type; }
 
-/// The number of rows of a tensor of the type StoredType::rows: all indices but the last. A vector
-/// is one row; if its numbers are reordered (GgufForm::heads), each number is a row.
+/// The number of rows of a tensor of the type StoredType::rows: the product of all dimensions
+/// except the last. A vector is one row. Exception: in a vector whose numbers are reordered
+/// (GgufForm::heads), each number is a row.
 std::int64_t row_count(const StoredTensor& tensor);
-/// The width of each of these rows: how many numbers it has. REQUIRES: the tensor has at least one
+/// The width of each of these rows: the count of its numbers. REQUIRES: the tensor has at least one
 /// dimension.
 std::int64_t row_width(const StoredTensor& tensor);
-/// The bytes of a row of a tensor in a GGUF file. Rows are numbered as in transformers.
+/// The bytes of a row of a tensor in a GGUF file, as stored there (of the type form.type). Rows are
+/// numbered as in transformers. REQUIRES: the tensor has the type StoredType::rows and is in a GGUF
+/// file.
 std::span<std::byte> row_bytes(const StoredTensor& tensor, std::int64_t row);
 /// Reads the numbers of `count` rows of a tensor of the type StoredType::rows, from row `first` on.
 /// Rows are numbered as in transformers. REQUIRES: out.size() = count * row_width(tensor).

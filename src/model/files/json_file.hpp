@@ -7,9 +7,9 @@
 
 namespace pardec {
 
-/// Converts `error` to a ModelError with the same message. The new message starts with `where`,
-/// exactly once, whether or not the old message did. If a line number N follows `where`, it becomes
-/// "line N".
+/// Converts `error` to a ModelError with the same message. The new message starts with `where`
+/// exactly once, whether or not the old message starts with it. If the old message continues with a
+/// line number N, as in "WHERE:N: ...", the new message has "line N".
 ModelError as_model_error(const Error& error, const std::string& where);
 
 /// A value from a file as text that fits into a message: on one line, escaped, and shortened to

@@ -18,10 +18,11 @@ struct Parameter {
   bool bias = false;        ///< whether this is the bias of the matrix or norm with this role
   int expert = -1;          ///< expert of the weight; -1: it belongs to no expert
   bool transposed = false;  ///< whether checkpoints store the matrix as [in, out] (GPT-2)
-  /// A checkpoint's tensor that contains this weight and the same weight of the layer's other
-  /// experts (see stack_shape). `experts`: number of experts, the tensor's first dimension. `size`:
-  /// the tensor's last dimension. Of its indices, this weight has first, first + step,
-  /// first + 2 * step, ...
+  /// A tensor of a checkpoint that contains this weight and the weights with the same role of the
+  /// layer's other experts, and possibly weights with another role (gate and up). See stack_shape.
+  /// `experts`: number of experts, the tensor's first dimension. `size`: the tensor's last
+  /// dimension. This weight has the indices first, first + step, first + 2 * step, ... of the last
+  /// dimension.
   struct Stack {
     std::string name;
     std::int64_t experts = 0, size = 0, first = 0, step = 1;
@@ -53,8 +54,8 @@ size_t layer_number_at(std::string_view name);
 /// The last part of a module's name, e.g. "lm_head", "q_proj".
 std::string last_part(const std::string& module);
 
-/// All weights of a network, in a fixed order: embedding, layers, final norm, and the head unless
-/// it is tied.
+/// All weights of a network, in a fixed order: embedding, learned rows of positions, layers, final
+/// norm, head. The head's matrix is left out if the head is tied.
 std::vector<Parameter> parameters(const ModelConfig& config);
 
 /// Extra heads, as in Medusa: residual blocks z + SiLU(W z + b), then a matrix to the vocabulary.

@@ -29,10 +29,10 @@ struct Quantisation {
   /// The numbers of bits that the stored integers may have. If there is more than one, the shapes
   /// of a weight's tensors decide. Empty: no weights are stored as integers.
   std::set<int> bits;
-  /// GPTQ and AWQ: number of columns in a group; 0: one group has all columns.
+  /// GPTQ and AWQ: number of columns in a group; 0: there is one group with all columns.
   std::int64_t group = 0;
-  /// Numbers of rows and columns of a block, whose numbers share one scale; 0: scales are not given
-  /// for blocks.
+  /// Height (rows) and width (columns) of the blocks of a matrix. The numbers in a block share one
+  /// scale. 0: scales are not given for blocks.
   std::int64_t block_rows = 0, block_columns = 0;
   bool zero_less_one = false;  ///< GPTQ's first format, which stores zero points less 1
 };

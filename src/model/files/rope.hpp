@@ -41,7 +41,8 @@ struct Rope {
   std::vector<double> short_factor;  ///< longrope: one divisor per frequency
 };
 
-/// The values of a family's rotary embedding that are used if config.json has no others.
+/// The values of a family's rotary embedding that are used if config.json does not give them, and
+/// the form of the keys.
 struct RopeDefaults {
   /// As in Phi-3: only the types `default` and `longrope` are accepted, and `su` and `yarn` as
   /// older names of `longrope`. The key `original_max_position_embeddings` is at the top level of

@@ -83,9 +83,10 @@ struct TensorToWrite {
 };
 
 /// Joins weights that checkpoints store in one tensor (Parameter::Stack), e.g. the matrices of all
-/// experts of a layer. `tensors`: one for each weight, with its parameter's name and
-/// stored_shape(). Other tensors stay as they are. std::logic_error: a part of a joined tensor is
-/// missing.
+/// experts of a layer. `parameters`: the network's weights; their member `stack` says which weights
+/// are joined. `tensors`: one for each weight, with its parameter's name and stored_shape().
+/// Tensors that are not joined stay as they are. std::logic_error: a part of a joined tensor is
+/// missing. REQUIRES: all parts of a joined tensor have the same StoredType.
 std::vector<TensorToWrite> with_stacks(std::vector<TensorToWrite> tensors,
                                        const std::vector<Parameter>& parameters);
 

@@ -11,8 +11,9 @@ namespace pardec {
 
 struct Norm;
 
-/// The type in which PackedBackend stores the layers' matrices of a network of this dtype: int8 and
-/// nf4 for these dtypes, otherwise bf16.
+/// The type in which PackedBackend stores the layers' matrices of a network of this dtype: int8 for
+/// int8, nf4 for nf4, otherwise bf16. (With gguf, the matrices that keep the file's blocks have
+/// other types, see packed_type.)
 WeightType weight_type(Dtype dtype);
 
 /// Computes a bf16 network with the CPU kernels. Every weight is stored once, packed in the order

@@ -13,8 +13,9 @@
 
 namespace pardec {
 
-/// Holds two plans of attention: one for layers without a sliding window, and one for layers with a
-/// window. A plan exists only if some layer needs it.
+/// What attention prepares once per pass for all layers of a kind (a Plan): one Plan for the layers
+/// without a sliding window, and one for the layers with a window. A Plan exists only if some layer
+/// needs it.
 template <typename Plan>
 class PerLayer {
  public:
@@ -50,8 +51,10 @@ class AttentionPlan {
 
   /// Whether one chunk contains all queries.
   bool whole() const { return chunks_.size() == 1; }
-  /// Converts scores [kv_heads, n * group, keys] to attention weights of the same shape: cap, mask,
-  /// softmax. Changes `scores`. `group`: heads / kv_heads. REQUIRES: whole().
+  /// Converts scores [kv_heads, n * group, keys], where group is heads / kv_heads, to attention
+  /// weights of the same shape: cap, mask, softmax. Row i * group + j of a key head has the scores
+  /// of query i and of the j-th of the query heads that use this key head. The function overwrites
+  /// `scores`. REQUIRES: whole().
   at::Tensor weights(const at::Tensor& scores, const at::Tensor& sinks);
 
  private:

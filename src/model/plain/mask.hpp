@@ -15,8 +15,9 @@ namespace pardec {
 /// keys. This matters with thousands of branches that do not see each other.
 class MaskRows {
  public:
-  /// `window`: sliding window of the layer; a row sees only keys that are less than `window`
-  /// positions back. 0: no window. `labels` and `segments` must outlive this object.
+  /// `slots`: the slots of the cache. `labels`: the labels of the new rows. `window`: sliding
+  /// window of the layer; a row sees only keys that are less than `window` positions back. 0: no
+  /// window. `labels` and `segments` must outlive this object.
   MaskRows(std::span<const KvCache::Slot> slots, std::span<const RowLabel> labels,
            const Segments& segments, int window = 0);
 
@@ -33,8 +34,9 @@ class MaskRows {
   /// Sets the bits of the keys visible to new row `query`: bit k % 32 of word k / 32 for key k.
   /// REQUIRES: all words are zero.
   Summary write_bits(int query, std::uint32_t* words) const;
-  /// Number of keys visible to a row with this label, which need not be a new row. Counts stretches
-  /// of consecutive keys, not single keys, so this is fast.
+  /// Number of keys visible to a row with this label, which need not be a new row. This is fast,
+  /// because the function adds up the lengths of stretches of consecutive keys and does not visit
+  /// single keys.
   int count_seen_by(const RowLabel& row) const;
 
  private:

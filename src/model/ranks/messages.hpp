@@ -22,7 +22,7 @@ enum class Said : std::uint8_t {
   forget,  ///< rank 0 destroyed the model or cache
   pass,
   heads,
-  end,
+  end,  ///< rank 0 destroyed its Ranks: follow() returns
 };
 
 /// Writes all members of `request`.

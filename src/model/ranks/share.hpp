@@ -5,7 +5,7 @@
 
 namespace pardec {
 
-/// Consecutive items, counted from 0.
+/// A range of consecutive items: `count` items, from the item with index `first` (from 0) on.
 struct ItemRange {
   std::int64_t first = 0, count = 0;
 };
@@ -33,9 +33,9 @@ struct Share {
   bool adds_bias = true;
 };
 
-/// The part of a network that process `rank` of `size` processes computes. Parts are as even as
-/// whole heads allow. `unit`: the number of an MLP's columns in each part is a multiple of this
-/// number, except in the last part, if the MLP has at least unit * size columns. ConfigError: the
+/// The part of a network that process `rank` of `size` processes computes. The parts are as equal
+/// in size as whole heads allow. `unit`: if an MLP has at least unit * size columns, then the
+/// number of its columns in each part except the last is a multiple of `unit`. ConfigError: the
 /// network has fewer query heads than processes, fewer columns of an MLP than processes, or fewer
 /// than two ids for each process. REQUIRES: 0 <= rank < size.
 Share share_of(const ModelConfig& config, int rank, int size, std::int64_t unit = 32);
