@@ -1,7 +1,7 @@
 #pragma once
 // `--oracle accept...`: a law decides which guesses are accepted, regardless of the logits. With
-// it, the speed of a decoder can be measured at an acceptance rate that was published for another
-// network.
+// such a law, the speed of a decoder can be measured at an acceptance rate that was published for
+// another network.
 #include <vector>
 
 #include "src/engine/sampler.hpp"
