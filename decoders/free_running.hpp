@@ -80,9 +80,8 @@ struct Stream : Chosen {
   std::optional<Written> written;
   Stop stop = Stop::limit;  ///< why the stream ended
   int last_row = 0;         ///< the row from whose logits the last token was chosen
-  std::vector<int>
-      passes;         ///< per forward pass of the network: number of tokens that the pass gave
-  Counters counters;  ///< the counters of the stream's sequences
+  std::vector<int> passes;  ///< number of tokens that each forward pass of the network gave
+  Counters counters;        ///< the counters of the stream's sequences
 };
 
 /// A source of streams outside this process, e.g. a service.

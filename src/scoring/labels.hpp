@@ -13,10 +13,10 @@ namespace pardec {
 /// One item to judge. It does not reveal the arm: `id` is a hash, and two answers are in random
 /// order.
 struct SheetItem {
-  /// text: the example's text. question: the questions; for a later turn of a conversation, also
-  /// the turns before it (for pairs, only the questions; the earlier answers are in `answer` and
-  /// `other`). reference: the accepted answers to the judged turn of an open prompt or
-  /// conversation; otherwise empty
+  /// `category` and `text` are the example's. `question` has the questions that are judged. For a
+  /// later turn of a conversation, `question` also has the earlier turns; for pairs, only the
+  /// questions of these turns, because the earlier answers are in `answer` and `other`. `reference`
+  /// has the accepted answers to the judged turn; it is empty without Subject::turn.
   std::string id, category, text, question, reference;
   std::string answer;  ///< for pairs: answer A
   std::string other;   ///< for pairs: answer B
@@ -26,7 +26,7 @@ struct SheetItem {
 
 /// A sheet with all items for one person.
 struct Sheet {
-  std::string protocol, task;  ///< task: instructions for the judge
+  std::string protocol, task;  ///< name of the protocol, and instructions for the person
   bool compares = false;       ///< whether the items are pairs of answers
   /// possible verdicts; empty: a number in the range of the protocol's grade (usually 1 to 10)
   std::vector<std::string> verdicts;
