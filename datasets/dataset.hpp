@@ -78,10 +78,11 @@ struct DatasetEntry {
   std::string_view name;
   /// possible names of the dataset's folder in --data-root; the first that exists is read
   std::vector<std::string_view> folders;
-  std::string_view prompt;                ///< name of the prompt file in datasets/prompts
-  std::string_view unit;                  ///< what tables call the examples, e.g. "products"
-  std::vector<std::string_view> metrics;  ///< names of metrics, the headline metric first
-  std::vector<std::string_view> splits;   ///< names of splits, the default split first
+  std::string_view prompt;  ///< name of the prompt file in datasets/prompts
+  std::string_view unit;    ///< what tables call the examples, e.g. "products"
+  /// names of totals (TaskMetric::totals), the main total first
+  std::vector<std::string_view> metrics;
+  std::vector<std::string_view> splits;  ///< names of splits, the default split first
   /// For fields that are asked one by one (IPPD paper, section B.3): the default maximum number of
   /// tokens of an answer, and the default number of few-shot examples from split train. 0: the
   /// dataset has no such default.

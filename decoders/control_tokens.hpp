@@ -27,7 +27,7 @@ void name_by_setting(ControlToken& token, const std::string& name,
 
 /// Finds the id of a control token: the token in `given`, or, if `given` is empty, the first of
 /// `names` that is in the tokenizer.
-///   tokenizer   null: `given` must be an id
+///   tokenizer   may be null if `given` is an id
 ///   vocab_size  vocabulary size of the network
 /// ConfigError, which names the option: `given` is empty and no name is found; `given` is a text
 /// that is not a token; there is no tokenizer and `given` is not an id; or the id is not in the

@@ -259,14 +259,14 @@ struct FormatEntry {
 
 /// An option of training formats, which is a flag of `train`.
 struct TrainingOption {
-  Option option;                ///< its name is the name of the flag
+  Option option;                ///< Option::name is the flag without its dashes, e.g. "ar-stack"
   std::string_view value_name;  ///< placeholder of the value in the help
   /// The key in the training record. If the key has the form DECODER.NAME, the option is the member
   /// NAME of the record's object DECODER, and it is recorded only if the network was trained on a
   /// format of this decoder.
   std::string_view recorded;
-  /// Whether a network that was trained with a value also suits smaller values of the decoder's
-  /// option.
+  /// Whether a network that was trained with one value is also suitable for smaller values of the
+  /// decoder option with the name in `recorded`.
   bool smaller_too = false;
 };
 

@@ -55,7 +55,7 @@ struct StreamRequest {
   const Oracle* oracles = nullptr;
   int index = 0;                            ///< index of this stream in oracles->streams
   std::optional<AcceptanceLaw> acceptance;  ///< see Request::acceptance
-  PromptWords words = {};                   ///< the prompt as text, if the request has it
+  PromptWords words = {};                   ///< see Request::words; may be empty
 };
 
 /// The rule of the request. If the request has an oracle, the returned limit is at most the number

@@ -8,7 +8,7 @@ namespace pardec {
 
 /// How threads end in training.
 struct AparEnds {
-  Token eos = 0;  ///< the last token of each thread
+  Token eos = 0;  ///< the end-of-sequence id at the end of threads
   /// Whether the prompt's own thread ends with `eos` too. False: this thread ends with a closing
   /// text such as `</result>`.
   bool main_has_eos = true;
@@ -18,8 +18,8 @@ struct AparEnds {
 struct AparRow {
   Token token;
   RowLabel label;
-  /// The token that is to be chosen from this row. None: the row is in the prompt (except its last
-  /// token), or ends a thread.
+  /// The token that is to be chosen from this row. None: the row is in the prompt, but is not the
+  /// last row of the prompt; or the row ends a thread.
   std::optional<Token> target;
 };
 /// A prompt and a paragraph tree, laid out as one sequence by lay_out.

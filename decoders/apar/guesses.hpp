@@ -11,8 +11,8 @@
 
 namespace pardec {
 
-/// The guesses after the last token of one thread, in the order of their rows. By default, there
-/// are none.
+/// The guesses after the last token of one thread, in the order of their rows. A
+/// default-constructed object has no guesses.
 class Guesses {
  public:
   Guesses() = default;
@@ -32,8 +32,8 @@ class Guesses {
   Tokens first_line() const;
   /// The row number of the guess at node `guess`. REQUIRES: feed() was called.
   int row(int guess) const { return root_ + 1 + guess; }
-  /// Call this after the last accept(): drops the rows of the guesses that were not accepted, and
-  /// counts this check in the sequence's counters (Counters::count_draft).
+  /// Call this after the last accept(). Drops the rows of the guesses that were not accepted, and
+  /// counts guesses and accepted guesses in the sequence's counters (Counters::count_draft).
   void settle(Sequence& sequence) const;
 
  private:

@@ -18,7 +18,7 @@ struct ParagraphNode {
   std::vector<int> choices;  ///< in decoding: for each token, its index in Stream::tokens
 };
 
-/// A tree of nodes, in the order of their creation. Node 0 is the root.
+/// A tree of paragraphs. The indices of nodes are in the order of creation; node 0 is the root.
 class ParagraphTree {
  public:
   ParagraphTree() : nodes_(1) {}

@@ -38,9 +38,10 @@ class AspdGrammar {
   /// Adds the next token of the main branch; tokens of branches are not added. REQUIRES: after a
   /// <Para> that begins a block (begins_block), the next added token is the block's </Para>.
   void take(Token token);
-  /// The ids that must not come next.
+  /// The ids that must not be the next token of the main branch.
   std::vector<Token> banned() const;
-  /// The only ids that may come next. Empty: every id that is not banned.
+  /// The only ids that may be the next token of the main branch. Empty: all ids except those of
+  /// banned() may be next.
   std::vector<Token> allowed() const;
   /// The ids that must not be chosen within a branch.
   std::vector<Token> banned_in_branch() const;

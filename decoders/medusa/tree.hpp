@@ -33,10 +33,10 @@ struct MedusaTree {
 /// Parses a tree. `1x7x6` (the tree of Medusa-APAR) is the best 7 guesses of head 1, and after each
 /// of them the best 6 guesses of head 2. `1x7x6.3.1` is 7 guesses of head 1, and then 6 guesses
 /// after the best guess of head 1, 3 after the second best, 1 after the third best, and none after
-/// the others. A level with a single number applies to all nodes of the level before; `1x7x6.0` has
-/// 6 guesses after the best guess only. `sparse` is the tree with 63 nodes and depth 4 that
-/// Medusa's authors found best for Vicuna-7B. ConfigError, which names `option`: the text has
-/// another form, or the tree has more than 1024 guesses.
+/// the others. A single number, such as 6 in `1x7x6`, applies to all nodes of the level before. In
+/// `1x7x6.0`, only the best guess of head 1 has 6 guesses after it. `sparse` is the tree with 63
+/// nodes and depth 4 that Medusa's authors found best for Vicuna-7B. ConfigError, which names
+/// `option`: the text has another form, or the tree has more than 1024 guesses.
 MedusaTree parse_medusa_tree(const std::string& text, std::string_view option);
 
 /// A tree, and its expected number of tokens per pass.

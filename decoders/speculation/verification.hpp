@@ -70,8 +70,9 @@ Verdict accept_sampled(std::span<const RowLogits> rows, const Candidates& candid
 Verdict accept_forced(std::span<const RowLogits> rows, const Candidates& candidates, Chance& chance,
                       ForcedAcceptance forced);
 
-/// Calls accept_forced if `forced` has a law, accept_sampled if the rows have probabilities, and
-/// otherwise accept_greedy.
+/// Calls accept_forced if `forced` has a law, or else accept_sampled if the rows have
+/// probabilities, or else accept_greedy. `extra`: for accept_sampled. std::logic_error: see
+/// accept_greedy.
 Verdict verify(std::span<const RowLogits> rows, const Candidates& candidates, Chance& chance,
                ForcedAcceptance forced = {}, Extra extra = Extra::residual);
 

@@ -45,11 +45,11 @@ struct Label {
   long line = 0;                       ///< line in this file; 0: not known
 };
 
-/// Reads a completed sheet: CSV with columns item and verdict, or the file that the HTML page
-/// saves (`.json`). Items without a verdict are left out; in a page's file, their verdict is
-/// missing, null or empty. DataError: the file cannot be read or is invalid, or a page's file
-/// belongs to a protocol other than `protocol`. ConfigError: a label in a page's file lacks `item`,
-/// or has a value of the wrong type.
+/// Reads a completed sheet: CSV with the columns item and verdict (and optionally comment), or the
+/// JSON file (`.json`) that the sheet's HTML page saves. Items without a verdict are left out; in
+/// the JSON file, the verdict of such an item is missing, null or empty. DataError: the file cannot
+/// be read or is invalid, or the JSON file belongs to a protocol other than `protocol`.
+/// ConfigError: a label in the JSON file lacks `item`, or has a value of the wrong type.
 std::vector<Label> read_labels(const std::filesystem::path& file, const std::string& protocol);
 
 /// Stores labels as votes of the task's judge, and pairs of equal answers as ties. A new label for

@@ -67,7 +67,7 @@ struct MetricTotal {
 struct ScoredPart {
   std::int32_t answer;  ///< index in ScoreTable::answers
   std::int32_t field;   ///< ScoreFigure::field
-  std::int64_t group;   ///< any number, which is equal for the parts of a group
+  std::int64_t group;   ///< number of the part's group; the numbers need not be consecutive
   double numerator, denominator;
 };
 
